@@ -1,0 +1,54 @@
+"""Equations of motion of multibody systems: formed, explained, compiled and integrated."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "dalembert.readers.load": ("load", "save"),
+    "dalembert.readers.dh": ("DHParameters", "from_dh"),
+    "dalembert.readers.motions": ("from_motions",),
+    "dalembert.readers.generators": ("planar_chain", "random_tree"),
+    "dalembert.model.mechanism": ("Mechanism",),
+    "dalembert.model.parts": ("Body", "Frame", "Joint", "Limits", "Mimic", "Origin", "Source"),
+    "dalembert.model.joints": ("Continuous", "Custom", "Cylindrical", "Fixed", "Free", "Helical", "JointType", "Planar",
+                               "Prismatic", "Revolute", "Spherical", "Universal"),
+    "dalembert.model.loads": ("ExternalForce",),
+    "dalembert.model.validation": ("Finding",),
+    "dalembert.spatial.inertias": ("Inertia",),
+    "dalembert.kinematics.poses": ("center_of_mass", "placement"),
+    "dalembert.kinematics.jacobians": ("jacobian", "jacobian_rate"),
+    "dalembert.kinematics.forces": ("passive_force",),
+    "dalembert.formulations.newton_euler": (
+        "bias_force", "centroidal_momentum", "coriolis_matrix", "coriolis_vector", "forward_dynamics", "gravity_vector",
+        "inverse_dynamics", "inverse_mass_matrix", "kinetic_energy", "mass_matrix", "momenta", "potential_energy"),
+    "dalembert.expr": (
+        "Expr", "Graph", "absolute", "acos", "array", "asin", "atan2", "constant", "cos", "cosh", "count_operations",
+        "derivative", "equal", "evaluate", "exp", "free_symbols", "gradient", "hypot", "import_nodes", "log", "maximum",
+        "minimum", "power", "sign", "sin", "sinh", "sqrt", "substitute", "symbol", "symbols", "tan", "tanh", "where"),
+    "dalembert.errors": ("DalembertError", "DalembertWarning", "MissingFileError", "ModelError", "QuaternionError",
+                         "ReadError", "ShapeError", "SingularMassMatrixError", "UnknownNameError"),
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
+_MODULES = ("convert",)
+
+__all__ = sorted((*_HOME, *_MODULES))
+
+
+def __getattr__(name: str) -> Any:
+    """Public names are imported when first used: `import dalembert` stays fast."""
+    if name in _HOME:
+        value = getattr(importlib.import_module(_HOME[name]), name)
+    elif name in _MODULES:
+        value = importlib.import_module(f"dalembert.{name}")
+    else:
+        raise AttributeError(f"module 'dalembert' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

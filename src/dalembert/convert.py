@@ -1,0 +1,266 @@
+"""Vectors in the conventions of other engines, and the two accelerations of a floating base.
+
+Pinocchio: continuous joints as (cos, sin); quaternions x y z w; free joints position first and linear part first, both
+in the child's axes; planar joints (x, y, cos, sin) with velocities in the child's axes, rotation last.
+MuJoCo: free joints position first, quaternion w x y z, linear velocity in world axes; planar joints (x, y, angle).
+All other joints are alike. The other engine's order of joints can be given by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dalembert.errors import ShapeError, UnknownNameError
+from dalembert.model.mechanism import Mechanism
+
+
+class Vectors(NamedTuple):
+    """Coordinates, velocities, accelerations and forces; None for what was not given."""
+
+    q: np.ndarray
+    qd: np.ndarray | None = None
+    qdd: np.ndarray | None = None
+    tau: np.ndarray | None = None
+
+
+def to_pinocchio(mechanism: Mechanism, q: Any, qd: Any = None, qdd: Any = None, tau: Any = None,
+                 joint_order: Sequence[str] | None = None) -> Vectors:
+    """This package's vectors as Pinocchio has them.
+
+    q (nq,) or (N, nq); qd, qdd, tau (nv,) or (N, nv), optional (accelerations of a planar joint need qd).
+    `joint_order`: names of the moving joints in the other engine's order. Forces map so that power is the same.
+
+    Raises
+    ------
+    ShapeError, QuaternionError, UnknownNameError
+    """
+    return _outward(mechanism, PINOCCHIO, Vectors(q, qd, qdd, tau), joint_order)
+
+
+def from_pinocchio(mechanism: Mechanism, q: Any, qd: Any = None, qdd: Any = None, tau: Any = None,
+                   joint_order: Sequence[str] | None = None) -> Vectors:
+    """Pinocchio's vectors as this package has them; the inverse of `to_pinocchio`."""
+    return _inward(mechanism, PINOCCHIO, Vectors(q, qd, qdd, tau), joint_order)
+
+
+def to_mujoco(mechanism: Mechanism, q: Any, qd: Any = None, qdd: Any = None, tau: Any = None,
+              joint_order: Sequence[str] | None = None) -> Vectors:
+    """This package's vectors as MuJoCo has them; arguments and errors as for `to_pinocchio`."""
+    return _outward(mechanism, MUJOCO, Vectors(q, qd, qdd, tau), joint_order)
+
+
+def from_mujoco(mechanism: Mechanism, q: Any, qd: Any = None, qdd: Any = None, tau: Any = None,
+                joint_order: Sequence[str] | None = None) -> Vectors:
+    """MuJoCo's vectors as this package has them; the inverse of `to_mujoco`."""
+    return _inward(mechanism, MUJOCO, Vectors(q, qd, qdd, tau), joint_order)
+
+
+def classical_acceleration(mechanism: Mechanism, q: Any, qd: Any, qdd: Any) -> np.ndarray:
+    """qdd with the classical acceleration of each free joint's origin, R^T p'' = v' + omega x v, for its spatial one.
+
+    This package's qdd holds the derivatives of the entries of qd (v' above). Shapes as for `inverse_dynamics`.
+    """
+    return _with_turning(mechanism, q, qd, qdd, 1.0)
+
+
+def spatial_acceleration(mechanism: Mechanism, q: Any, qd: Any, qdd: Any) -> np.ndarray:
+    """qdd as this package has it from one with classical accelerations; the inverse of `classical_acceleration`."""
+    return _with_turning(mechanism, q, qd, qdd, -1.0)
+
+
+def _with_turning(mechanism, q, qd, qdd, sense):
+    mechanism.at(q=q, qd=qd, qdd=qdd)
+    qd, out = np.asarray(qd, dtype=float), np.array(qdd, dtype=float)
+    if qd.ndim > out.ndim:
+        out = np.broadcast_to(out, qd.shape).copy()
+    for joint in mechanism.independent_joints:
+        if joint.type.name == "free":
+            k = mechanism.entries[joint.name].at_v.start
+            out[..., k + 3:k + 6] += sense * np.cross(qd[..., k:k + 3], qd[..., k + 3:k + 6])
+    return out
+
+
+# --- engines: per joint type, the map of (q, qd, qdd, tau) outward and inward -----------------------------------------
+
+def _quaternion_matrix(q):
+    """Rotation matrices of quaternions (w, x, y, z): (..., 3, 3)."""
+    w, v = q[..., :1, None], q[..., 1:]
+    cross = np.zeros((*v.shape, 3))
+    cross[..., 0, 1], cross[..., 0, 2], cross[..., 1, 2] = -v[..., 2], v[..., 1], -v[..., 0]
+    cross -= np.swapaxes(cross, -1, -2)
+    return np.eye(3) + 2 * (w * cross + cross @ cross)
+
+
+def _turn(R, v):
+    return (R @ v[..., None])[..., 0]
+
+
+class _Continuous:
+    """(cos, sin)."""
+
+    nq = 2
+
+    def outward(self, q, qd, qdd, tau):
+        return np.concatenate([np.cos(q), np.sin(q)], -1), qd, qdd, tau
+
+    def inward(self, q, qd, qdd, tau):
+        return np.arctan2(q[..., 1:], q[..., :1]), qd, qdd, tau
+
+
+class _Permuted:
+    """Another order of the same numbers."""
+
+    def __init__(self, q, v):
+        self.q, self.v, self.nq = q, v, len(q)
+
+    def outward(self, q, qd, qdd, tau):
+        return q[..., self.q], *(None if x is None else x[..., self.v] for x in (qd, qdd, tau))
+
+    def inward(self, q, qd, qdd, tau):
+        q_back, v_back = np.argsort(self.q), np.argsort(self.v)
+        return q[..., q_back], *(None if x is None else x[..., v_back] for x in (qd, qdd, tau))
+
+
+class _PinocchioPlanar:
+    """(x, y, cos, sin); velocities in the child's axes, linear first."""
+
+    nq = 4
+
+    def outward(self, q, qd, qdd, tau):
+        R = _plane_matrix(q[..., 0])
+        back = np.swapaxes(R, -1, -2)
+        velocity = None if qd is None else np.concatenate([_turn(back, qd[..., 1:]), qd[..., :1]], -1)
+        acceleration = None
+        if qdd is not None:
+            _needs(qd, "qd", "the accelerations of a planar joint")
+            turning = qd[..., :1] * np.stack([velocity[..., 1], -velocity[..., 0]], -1)
+            acceleration = np.concatenate([_turn(back, qdd[..., 1:]) + turning, qdd[..., :1]], -1)
+        force = None if tau is None else np.concatenate([_turn(back, tau[..., 1:]), tau[..., :1]], -1)
+        return np.stack([q[..., 1], q[..., 2], np.cos(q[..., 0]), np.sin(q[..., 0])], -1), velocity, acceleration, force
+
+    def inward(self, q, qd, qdd, tau):
+        angle = np.arctan2(q[..., 3], q[..., 2])
+        R = _plane_matrix(angle)
+        velocity = None if qd is None else np.concatenate([qd[..., 2:], _turn(R, qd[..., :2])], -1)
+        acceleration = None
+        if qdd is not None:
+            _needs(qd, "qd", "the accelerations of a planar joint")
+            turning = qd[..., 2:] * np.stack([qd[..., 1], -qd[..., 0]], -1)
+            acceleration = np.concatenate([qdd[..., 2:], _turn(R, qdd[..., :2] - turning)], -1)
+        force = None if tau is None else np.concatenate([tau[..., 2:], _turn(R, tau[..., :2])], -1)
+        return np.stack([angle, q[..., 0], q[..., 1]], -1), velocity, acceleration, force
+
+
+class _MujocoFree:
+    """Position first, linear velocity first and in world axes."""
+
+    nq = 7
+
+    def outward(self, q, qd, qdd, tau):
+        R = _quaternion_matrix(q[..., :4])
+
+        def world(v):
+            return np.concatenate([_turn(R, v[..., 3:]), v[..., :3]], -1)
+
+        acceleration = None
+        if qdd is not None:
+            _needs(qd, "qd", "the accelerations of a free joint")
+            acceleration = world(np.concatenate(
+                [qdd[..., :3], qdd[..., 3:] + np.cross(qd[..., :3], qd[..., 3:])], -1))
+        return (np.concatenate([q[..., 4:], q[..., :4]], -1), None if qd is None else world(qd), acceleration,
+                None if tau is None else world(tau))
+
+    def inward(self, q, qd, qdd, tau):
+        q = np.concatenate([q[..., 3:], q[..., :3]], -1)
+        back = np.swapaxes(_quaternion_matrix(q[..., :4]), -1, -2)
+
+        def local(v):
+            return np.concatenate([v[..., 3:], _turn(back, v[..., :3])], -1)
+
+        velocity, acceleration = None if qd is None else local(qd), None
+        if qdd is not None:
+            _needs(qd, "qd", "the accelerations of a free joint")
+            acceleration = local(qdd)
+            acceleration[..., 3:] -= np.cross(velocity[..., :3], velocity[..., 3:])
+        return q, velocity, acceleration, None if tau is None else local(tau)
+
+
+def _plane_matrix(angle):
+    c, s = np.cos(angle), np.sin(angle)
+    return np.stack([np.stack([c, -s], -1), np.stack([s, c], -1)], -2)
+
+
+def _needs(x, name, what):
+    if x is None:
+        raise ShapeError(f"{what} need {name} too.", name)
+
+
+PINOCCHIO = {"continuous": _Continuous(), "spherical": _Permuted([1, 2, 3, 0], [0, 1, 2]), "planar": _PinocchioPlanar(),
+             "free": _Permuted([4, 5, 6, 1, 2, 3, 0], [3, 4, 5, 0, 1, 2])}
+MUJOCO = {"planar": _Permuted([1, 2, 0], [1, 2, 0]), "free": _MujocoFree()}
+
+
+def _joints(mechanism, joint_order):
+    """Joints in the other engine's order."""
+    ours = {j.name: j for j in mechanism.independent_joints}
+    order = list(ours) if joint_order is None else list(joint_order)
+    for name in order:
+        if name not in ours:
+            raise UnknownNameError("joint", name, tuple(ours))
+    if len(set(order)) != len(ours) or len(order) != len(ours):
+        missing = [name for name in ours if name not in order]
+        raise ShapeError(f"joint_order has {len(order)} names, expected each of the {len(ours)} moving joints once"
+                         + (f" ({', '.join(missing[:3])} missing)." if missing else "."), "joint_order")
+    return [ours[name] for name in order]
+
+
+def _outward(mechanism, engine, given, joint_order):
+    arrays = {name: np.asarray(a, dtype=float) for name, a in given._asdict().items() if a is not None}
+    mechanism.at(**arrays)
+    parts: dict[str, list] = {name: [] for name in arrays}
+    for joint in _joints(mechanism, joint_order):
+        entry, at_v = mechanism.entries[joint.name], slice(*_ends(mechanism.entries[joint.name].at_v))
+        own = [None if (a := arrays.get(name)) is None else a[..., entry.at_q if name == "q" else at_v]
+               for name in Vectors._fields]
+        mapped = engine[joint.type.name].outward(*own) if joint.type.name in engine else own
+        for name, part in zip(Vectors._fields, mapped, strict=True):
+            if name in parts:
+                parts[name].append(part)
+    return _joined(parts, arrays)
+
+
+def _inward(mechanism, engine, given, joint_order):
+    arrays = {name: np.asarray(a, dtype=float) for name, a in given._asdict().items() if a is not None}
+    joints = _joints(mechanism, joint_order)
+    lengths = {j.name: engine[j.type.name].nq if j.type.name in engine else j.type.nq for j in joints}
+    for name, a in arrays.items():
+        expected = sum(lengths.values()) if name == "q" else mechanism.nv
+        if a.ndim not in (1, 2) or a.shape[-1] != expected:
+            raise ShapeError(f"{name} has shape {a.shape}, expected ({expected},) or (N, {expected}).", name, a.shape)
+    found, at_q, at_v = {}, 0, 0
+    for joint in joints:
+        n, m = lengths[joint.name], joint.type.nv
+        own = [None if (a := arrays.get(name)) is None else
+               a[..., at_q:at_q + n] if name == "q" else a[..., at_v:at_v + m] for name in Vectors._fields]
+        found[joint.name] = engine[joint.type.name].inward(*own) if joint.type.name in engine else own
+        at_q, at_v = at_q + n, at_v + m
+    parts = {name: [found[j.name][k] for j in mechanism.independent_joints]
+             for k, name in enumerate(Vectors._fields) if name in arrays}
+    return _joined(parts, arrays)
+
+
+def _ends(r: range) -> tuple[int, int]:
+    return r.start, r.stop
+
+
+def _joined(parts, arrays):
+    """Parts of all joints side by side, with the rows of the largest among them."""
+    out = {}
+    for name, pieces in parts.items():
+        rows = np.broadcast_shapes(*(p.shape[:-1] for p in pieces)) if pieces else arrays[name].shape[:-1]
+        out[name] = np.concatenate([np.broadcast_to(p, (*rows, p.shape[-1])) for p in pieces], -1) if pieces \
+            else arrays[name].copy()
+    return Vectors(**out)

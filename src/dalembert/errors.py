@@ -1,0 +1,92 @@
+"""Errors and warnings: each says what, where and how to fix it, and carries its data as attributes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class DalembertError(Exception):
+    """Base of every error that this package raises on purpose."""
+
+
+class ModelError(DalembertError):
+    """A mechanism cannot be built as described.
+
+    Attributes
+    ----------
+    findings : tuple of Finding
+        What is wrong, where, why and how to fix it, one entry each.
+    """
+
+    def __init__(self, message: str, findings: tuple[Any, ...] = ()):
+        super().__init__(message)
+        self.findings = tuple(findings)
+
+
+class ReadError(ModelError):
+    """A file or text cannot be read as a mechanism; `file` and `line` say where (line 0: unknown)."""
+
+    def __init__(self, message: str, file: str = "", line: int = 0, findings: tuple[Any, ...] = ()):
+        place = f"{file}, line {line}: " if file and line else f"{file}: " if file else ""
+        super().__init__(place + message, findings)
+        self.file, self.line = file, line
+
+
+class MissingFileError(ReadError, FileNotFoundError):
+    """There is no file of that name."""
+
+
+class ShapeError(DalembertError, ValueError):
+    """A vector has the wrong shape; `name`, `shape` and `expected` say which."""
+
+    def __init__(self, message: str, name: str = "", shape: tuple[int, ...] = (), expected: tuple[int, ...] = ()):
+        super().__init__(message)
+        self.name, self.shape, self.expected = name, shape, expected
+
+
+class UnknownNameError(DalembertError, KeyError):
+    """A name is not in the mechanism; `name` and `known` say which and what there is."""
+
+    def __init__(self, what: str, name: str, known: tuple[str, ...]):
+        import difflib
+
+        near = difflib.get_close_matches(str(name), known, n=1)
+        listed = ", ".join(known[:12]) + (", ..." if len(known) > 12 else "")
+        message = f"unknown {what} {name!r} (known: {listed})." + (f" Did you mean {near[0]!r}?" if near else "")
+        super().__init__(message)
+        self.message, self.name, self.known = message, name, known
+
+    def __str__(self) -> str:      # KeyError would print the repr of the message
+        return self.message
+
+    def __reduce__(self):
+        return (_unpickled_unknown_name, (self.message, self.name, self.known))
+
+
+def _unpickled_unknown_name(message, name, known):
+    error = UnknownNameError("name", name, known)
+    error.message = message
+    return error
+
+
+class SingularMassMatrixError(DalembertError, ArithmeticError):
+    """The (articulated) inertia about a joint is not positive: accelerations are not determined.
+
+    Attributes: `joint`, `body`, `pivot` [kg m^2 or kg], `row` of the batch (None for a single state).
+    """
+
+    def __init__(self, message: str, joint: str = "", body: str = "", pivot: float = 0.0, row: int | None = None):
+        super().__init__(message)
+        self.joint, self.body, self.pivot, self.row = joint, body, pivot, row
+
+
+class QuaternionError(DalembertError, ValueError):
+    """The quaternion of a joint is not of unit length; `joint` and `norm` say which."""
+
+    def __init__(self, message: str, joint: str = "", norm: float = 0.0):
+        super().__init__(message)
+        self.joint, self.norm = joint, norm
+
+
+class DalembertWarning(UserWarning):
+    """Base of every warning of this package: input that was ignored, repaired or is doubtful."""

@@ -1,0 +1,135 @@
+"""Functions over any scalar: float, int, Fraction, expression, and arrays of them.
+
+Numbers give exact results where there are any (sin(0) is 0, sqrt(Fraction(1, 4)) is 1/2) and floats elsewhere,
+with the errors of `math`; float arrays follow NumPy; arrays of dtype object are taken entry by entry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from dalembert.expr.constants import number, value_of
+from dalembert.expr.errors import ExpressionTypeError
+from dalembert.expr.graph import topological
+from dalembert.expr.node import BUILD, Expr
+from dalembert.expr.node import select as _select
+
+
+def _number(name: str, x: Any) -> Any:
+    value = number(x)
+    if value is NotImplemented:
+        raise ExpressionTypeError(f"{name} needs a number, an expression or an array, not {type(x).__name__}.")
+    return value
+
+
+def _function(op: str, name: str, numpy_function: Callable[..., Any], text: str) -> Callable[..., Any]:
+    """The function of an operation over any scalar and over arrays."""
+
+    def function(*operands: Any) -> Any:
+        arrays = [x for x in operands if isinstance(x, np.ndarray)]
+        if any(type(x) is Expr for x in operands) and not arrays:
+            result = BUILD[op](*operands)
+            if result is NotImplemented:
+                raise ExpressionTypeError(f"{name} needs numbers and expressions, not {operands!r}.")
+            return result
+        if not arrays:
+            return value_of(op, tuple(_number(name, x) for x in operands))
+        if any(type(x) is Expr for x in operands) or any(x.dtype == object for x in arrays):
+            return np.frompyfunc(function, len(operands), 1)(*operands)
+        return numpy_function(*operands)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = text
+    return function
+
+
+sqrt = _function("sqrt", "sqrt", np.sqrt, "Square root.")
+sin = _function("sin", "sin", np.sin, "Sine of an angle [rad].")
+cos = _function("cos", "cos", np.cos, "Cosine of an angle [rad].")
+tan = _function("tan", "tan", np.tan, "Tangent of an angle [rad].")
+asin = _function("asin", "asin", np.arcsin, "Arc sine [rad].")
+acos = _function("acos", "acos", np.arccos, "Arc cosine [rad].")
+atan2 = _function("atan2", "atan2", np.arctan2, "atan2(y, x): angle of the vector (x, y), in (-pi, pi] [rad].")
+exp = _function("exp", "exp", np.exp, "Exponential function.")
+log = _function("log", "log", np.log, "Natural logarithm.")
+sinh = _function("sinh", "sinh", np.sinh, "Hyperbolic sine.")
+cosh = _function("cosh", "cosh", np.cosh, "Hyperbolic cosine.")
+tanh = _function("tanh", "tanh", np.tanh, "Hyperbolic tangent.")
+hypot = _function("hypot", "hypot", np.hypot, "sqrt(a**2 + b**2) without overflow.")
+power = _function("power", "power", np.power, "a to the power b.")
+absolute = _function("abs", "absolute", np.abs, "Absolute value; its derivative at 0 is 0.")
+sign = _function("sign", "sign", np.sign, "-1, 0 or 1; sign(0) = 0, and its derivative is 0.")
+minimum = _function("min", "minimum", np.minimum, "The smaller of two; at a tie its derivative is the mean of theirs.")
+maximum = _function("max", "maximum", np.maximum, "The larger of two; at a tie its derivative is the mean of theirs.")
+equal = _function("equal", "equal", np.equal, "The condition a = b (`==` between expressions is identity).")
+
+# Operations that are not finite, or have no finite derivative, for some arguments: (argument, harmless value).
+_GUARDED = {"div": (1, 1), "sqrt": (0, 1), "log": (0, 1), "asin": (0, 0), "acos": (0, 0), "atan2": (1, 1),
+            "hypot": (0, 1), "power": (0, 1), "exp": (0, 0), "sinh": (0, 0), "cosh": (0, 0)}
+
+
+def _guarded(branch: Any, condition: Expr) -> Any:
+    """The branch with harmless arguments of dangerous operations wherever the condition fails.
+
+    Only operations on the way from a guarded one to the branch are rebuilt; elsewhere they stay as they are.
+    """
+    if type(branch) is not Expr:
+        return branch
+    changed: dict[Any, Any] = {}
+    for node in topological([branch]):
+        args = [changed.get(arg, arg) for arg in node.args]
+        if node.op in _GUARDED:
+            i, harmless = _GUARDED[node.op]
+            if args[i].op not in ("exact", "float"):
+                args[i] = _select(condition, args[i], harmless)
+        if any(new is not old for new, old in zip(args, node.args, strict=True)):
+            changed[node] = BUILD[node.op](*args)
+    return changed.get(branch, branch)
+
+
+def where(condition: Any, a: Any, b: Any) -> Any:
+    """a where the condition holds and b elsewhere, over any scalar and over arrays.
+
+    On expressions, each branch is guarded: inside it, arguments of divisions, roots, logarithms and the like are
+    replaced by harmless ones when the other branch is chosen, so that neither values nor derivatives become NaN.
+    Expressions that the branches share with the rest of the graph are not changed there.
+
+    Parameters
+    ----------
+    condition : condition (as x < y), bool or array of either
+    a, b : scalar, array, or a function without arguments that returns one
+        A function is called only if its branch is needed: floats then divide by zero in neither branch.
+    """
+    if isinstance(condition, (bool, np.bool_)):
+        chosen = a if condition else b
+        return chosen() if callable(chosen) else chosen
+    with np.errstate(all="ignore"):
+        a, b = (branch() if callable(branch) else branch for branch in (a, b))
+    if isinstance(condition, np.ndarray) and condition.dtype != object:
+        return np.where(condition, a, b)
+    if any(isinstance(x, np.ndarray) for x in (condition, a, b)):
+        return np.frompyfunc(where, 3, 1)(condition, a, b)
+    if type(condition) is not Expr:
+        raise ExpressionTypeError(f"where needs a condition such as x < y, not {condition!r}.")
+    return _select(condition, _guarded(a, condition), _guarded(b, ~condition))
+
+
+def array(values: Any) -> np.ndarray:
+    """A nested list of scalars as an array: expressions and numbers together become an object array of nodes.
+
+    Without any expression, the result is a float array, or an object array of exact numbers where there is a
+    Fraction. NumPy's functions work on the result; on an object array with plain floats among the nodes, np.sin
+    and its like would not.
+    """
+    result = np.array(values, dtype=object)
+    node = next((item for item in result.flat if type(item) is Expr), None)
+    if node is not None:
+        return np.frompyfunc(node.like, 1, 1)(result) if result.ndim else result
+    numbers = [_number("array", item) for item in result.flat]
+    if all(isinstance(item, (int, float)) for item in numbers):
+        return np.array(numbers, dtype=float).reshape(result.shape)
+    result.flat = numbers
+    return result

@@ -1,0 +1,126 @@
+"""Energies and momenta."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dalembert.errors import DalembertError
+from dalembert.kinematics.poses import first_moments
+from dalembert.model.mechanism import Mechanism
+from dalembert.model.tree import Tree
+from dalembert.spatial.motion_force import NO_FORCE, NO_MOTION, Force, Motion, combined
+from dalembert.spatial.transforms import Transform
+from dalembert.spatial.vectors import Scalar
+
+
+def _momenta_of_bodies(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar]):
+    """Placement, velocity and momentum of each moving body, in its axes."""
+    X: dict[int, Transform] = {}
+    v: dict[int, Motion] = {0: NO_MOTION}
+    h: dict[int, Force] = {}
+    for i in tree.outward():
+        joint = tree.joint[i]
+        X[i] = joint.placement(q)
+        v[i] = X[i].motion_to_child(v[tree.parent[i]]) + combined(joint.subspace(q), joint.velocities(qd))
+        h[i] = tree.inertia[i].momentum(v[i])
+    return X, v, h
+
+
+def kinetic_energy(mechanism: Mechanism, q: Any, qd: Any) -> Any:
+    """Kinetic energy of the bodies and rotors.
+
+        T = 1/2 sum_i v_i . I_i v_i + 1/2 sum_k rotor_k qd_k^2 = 1/2 qd^T M(q) qd
+
+    q : (nq,) or (N, nq) [rad, m]; qd : (nv,) or (N, nv) [rad/s, m/s]. Returns a number or (N,) [J].
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+    """
+    tree, (q, qd), pack = mechanism.at(q=q, qd=qd)
+    _, v, h = _momenta_of_bodies(tree, q, qd)
+    twice: Scalar = 0.0
+    for i in tree.outward():
+        twice = twice + h[i].dot(v[i])
+    for rotor, rate in zip(tree.rotor, qd, strict=True):
+        twice = twice + rotor * rate * rate
+    return _single(pack(twice * 0.5))
+
+
+def potential_energy(mechanism: Mechanism, q: Any) -> Any:
+    """Potential energy of gravity and springs.
+
+        Pi = - sum_i m_i gravity . c_i(q) + 1/2 sum_k k_k (q_k - rest_k)^2
+
+    Zero height is the world's origin. q : (nq,) or (N, nq) [rad, m]. Returns a number or (N,) [J].
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+    """
+    tree, (q,), pack = mechanism.at(q=q)
+    _, moment = first_moments(tree, q)
+    energy: Scalar = -tree.gravity.dot(moment)
+    for i in tree.outward():
+        joint = tree.joint[i]
+        if joint.type.nq != joint.type.nv:
+            continue                                     # no springs there (validated)
+        for x, stiffness, rest in zip(joint.coordinates(q), joint.stiffness, joint.rest, strict=True):
+            energy = energy + (x - rest) * (x - rest) * (stiffness * 0.5)
+    return _single(pack(energy))
+
+
+def momenta(mechanism: Mechanism, q: Any, qd: Any) -> np.ndarray:
+    """Generalized momenta p = M(q) qd, without forming M (O(n)).
+
+    q : (nq,) or (N, nq) [rad, m]; qd : (nv,) or (N, nv) [rad/s, m/s]. Returns (nv,) or (N, nv) [kg m^2/s, kg m/s].
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+    """
+    tree, (q, qd), pack = mechanism.at(q=q, qd=qd)
+    X, _, h = _momenta_of_bodies(tree, q, qd)
+    p = [rotor * rate for rotor, rate in zip(tree.rotor, qd, strict=True)]
+    for i in tree.inward():
+        for k, s in zip(tree.joint[i].dof, tree.joint[i].subspace(q), strict=True):
+            p[k] = p[k] + h[i].dot(s)
+        if tree.parent[i]:
+            h[tree.parent[i]] = h[tree.parent[i]] + X[i].force_to_parent(h[i])
+    return pack(p)
+
+
+def centroidal_momentum(mechanism: Mechanism, q: Any, qd: Any) -> np.ndarray:
+    """Momentum of the moving bodies about their centre of mass, in world axes.
+
+        (L_c; P) = sum_i X_i^T I_i v_i
+
+    q : (nq,) or (N, nq) [rad, m]; qd : (nv,) or (N, nv) [rad/s, m/s]. Returns (6,) or (N, 6): angular momentum
+    [kg m^2/s], then linear momentum [kg m/s]. Rotors are not part of it.
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError; DalembertError if the moving bodies have no mass.
+    """
+    tree, (q, qd), pack = mechanism.at(q=q, qd=qd)
+    X, _, h = _momenta_of_bodies(tree, q, qd)
+    total = NO_FORCE
+    for i in tree.inward():
+        carried = X[i].force_to_parent(h[i])
+        if tree.parent[i]:
+            h[tree.parent[i]] = h[tree.parent[i]] + carried
+        else:
+            total = total + carried
+    mass, moment = first_moments(tree, q)
+    if isinstance(mass, (int, float)) and mass == 0:
+        raise DalembertError(f"mechanism {mechanism.name!r}: the moving bodies have no mass, so no centre of mass.")
+    center = moment * (1 / mass)
+    return pack([*(total.moment - center.cross(total.force)), *total.force])
+
+
+def _single(value: np.ndarray) -> Any:
+    """A number instead of an array without axes."""
+    return value.item() if value.ndim == 0 else value

@@ -1,0 +1,159 @@
+"""Forward dynamics by articulated bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dalembert.expr import Expr
+from dalembert.formulations.newton_euler.inverse import (
+    base_rates,
+    body_wrench,
+    joint_motion,
+    outward_step,
+    required_forces,
+)
+from dalembert.formulations.newton_euler.mass_matrix import (
+    composite_mass_matrix,
+    factorised,
+    inverted,
+    solved,
+)
+from dalembert.formulations.newton_euler.singular import check_pivot
+from dalembert.kinematics.forces import external_wrenches, passive
+from dalembert.model.mechanism import Mechanism
+from dalembert.model.tree import Tree
+from dalembert.spatial.inertias import ArticulatedInertia
+from dalembert.spatial.motion_force import NO_MOTION, Force, Motion, combined
+from dalembert.spatial.vectors import Scalar
+
+
+class Articulated(NamedTuple):
+    """What a joint's articulated body leaves for the pass outward: S, U = I_A S, V = U D^-1, u."""
+
+    S: tuple[Motion, ...]
+    V: tuple[Force, ...]
+    accelerations: list[Scalar]          # D^-1 u
+
+
+def forward_dynamics(mechanism: Mechanism, q: Any, qd: Any, tau: Any, external_forces: Any = ()) -> np.ndarray:
+    """Accelerations that joint forces produce (articulated bodies, O(n); the inverse of `inverse_dynamics`).
+
+        M(q) qdd = tau + passive_force - C(q, qd) qd - g(q) + sum_i J_i(q)^T f_i
+
+    Parameters
+    ----------
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+    qd : (nv,) or (N, nv) array
+        Velocities [rad/s, m/s].
+    tau : (nv,) or (N, nv) array
+        Actuator forces [N m; N for prismatic joints].
+    external_forces : sequence of ExternalForce, optional
+        Forces on the mechanism [N; N m].
+
+    Returns
+    -------
+    qdd : (nv,) or (N, nv) array
+        Accelerations [rad/s^2, m/s^2]. Coulomb friction of a joint at rest is taken as 0 (it does not stick here).
+
+    Raises
+    ------
+    SingularMassMatrixError
+        The articulated inertia about a joint is not positive; joint and body are named. Not checked on expressions.
+    ShapeError, ValueError, QuaternionError, UnknownNameError
+        As for `inverse_dynamics`.
+
+    References
+    ----------
+    Featherstone, Rigid Body Dynamics Algorithms (2008), Table 7.1; mechanisms with followers, whose joints are
+    coupled, by the factors of the mass matrix (section 6.5).
+    """
+    tree, (q, qd, tau, loads), pack = mechanism.at(q=q, qd=qd, tau=tau, external_forces=external_forces)
+    wrenches = external_wrenches(tree, q, loads)
+    driving = [t + p for t, p in zip(tau, passive(tree, q, qd), strict=True)]
+    solve = _by_mass_matrix if tree.has_followers else _by_articulated_bodies
+    return pack(solve(tree, q, qd, driving, wrenches))
+
+
+def _by_mass_matrix(tree: Tree, q, qd, driving, wrenches: Mapping[int, Force]) -> list[Scalar]:
+    bias = required_forces(tree, q, qd, None, tree.gravity, wrenches)
+    factors = factorised(composite_mass_matrix(tree, q), partial(check_pivot, tree))
+    return solved(factors, [t - b for t, b in zip(driving, bias, strict=True)])
+
+
+def _by_articulated_bodies(tree: Tree, q, qd, driving, wrenches: Mapping[int, Force]) -> list[Scalar]:
+    """Accelerations are counted from those of the motion with qdd = 0, so the bias enters as a force alone."""
+    rates, X, S, I_A, p_A = {0: base_rates(tree.gravity)}, {}, {}, {}, {}
+    for i in tree.outward():                                    # bias forces, at qdd = 0
+        X[i] = tree.joint[i].placement(q)
+        S[i], velocity, rate = joint_motion(tree, i, q, qd, None)
+        rates[i] = outward_step(rates[tree.parent[i]], X[i], velocity, rate)
+        I_A[i] = ArticulatedInertia.of(tree.inertia[i])
+        p_A[i] = body_wrench(tree.inertia[i], rates[i])
+        if i in wrenches:
+            p_A[i] = p_A[i] - wrenches[i]
+
+    kept = {}
+    for i in tree.inward():                                     # articulated inertias and bias forces
+        dof = tree.joint[i].dof
+        u = [driving[k] - p_A[i].dot(s) for k, s in zip(dof, S[i], strict=True)]
+        I_a, p_a, kept[i] = inward_step(tree, i, q, I_A[i], p_A[i], S[i], u)
+        if j := tree.parent[i]:
+            I_A[j] = I_A[j] + I_a.to_parent(X[i])
+            p_A[j] = p_A[j] + X[i].force_to_parent(p_a)
+
+    a, qdd = {0: NO_MOTION}, [0.0] * tree.nv
+    for i in tree.outward():                                    # accelerations beyond those at qdd = 0
+        arriving = X[i].motion_to_child(a[tree.parent[i]])
+        dof = tree.joint[i].dof
+        values = [x - v.dot(arriving) for x, v in zip(kept[i].accelerations, kept[i].V, strict=True)]
+        qdd[dof.start:dof.stop] = values
+        a[i] = arriving + combined(S[i], values)
+    return qdd
+
+
+def inward_step(tree: Tree, i: int, q: Sequence[Scalar], I_A: ArticulatedInertia, p_A: Force,
+                S: tuple[Motion, ...], u: list[Scalar]) -> tuple[ArticulatedInertia, Force, Articulated]:
+    """What the articulated body i passes to its parent through its free joint.
+
+        U = I_A S,  D = S^T U + rotors,  I_a = I_A - U D^-1 U^T,  p_a = p_A + U D^-1 u
+    """
+    dof = tree.joint[i].dof
+    U = tuple(I_A.apply(s) for s in S)
+    D = [[U[c].dot(S[r]) + (tree.rotor[dof[r]] if r == c else 0) for c in range(len(S))] for r in range(len(S))]
+
+    def check(r, pivot, _):
+        if suspicious(pivot, I_A):                              # only then is the diagonal of M worth forming
+            check_pivot(tree, dof[r], pivot, composite_mass_matrix(tree, q)[dof[r]][dof[r]])
+
+    D_inverse = inverted(factorised(D, check))
+    V = tuple(combined(U, [D_inverse[r][c] for r in range(len(S))]) for c in range(len(S)))
+    accelerations = [_dot(D_inverse[r], u) for r in range(len(S))]
+    freed = tree.joint[i].freed if not any(_nonzero(tree.rotor[k]) for k in dof) else ()
+    return I_A.minus(U, V, freed), p_A + combined(V, u), Articulated(S, V, accelerations)
+
+
+SUSPICIOUS = 1e-6      # of the articulated inertia's largest entry: cancellation may have left rounding error alone
+
+
+def suspicious(pivot: Scalar, I_A: ArticulatedInertia) -> bool:
+    """Whether a pivot is so small beside the articulated inertia that it may be rounding error."""
+    if isinstance(pivot, Expr) or not np.size(pivot):
+        return False
+    scale = sum(np.abs(block[k][k]) for block in (I_A.I, I_A.M) for k in range(3))
+    return bool(np.any(pivot <= SUSPICIOUS * scale))
+
+
+def _dot(a, b):
+    total = a[0] * b[0]
+    for x, y in zip(a[1:], b[1:], strict=True):
+        total = total + x * y
+    return total
+
+
+def _nonzero(x: Scalar) -> bool:
+    return not (isinstance(x, (int, float)) and x == 0)

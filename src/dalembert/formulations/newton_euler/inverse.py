@@ -1,0 +1,180 @@
+"""Inverse dynamics and bias force by the recursive Newton-Euler method."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dalembert.kinematics.forces import external_wrenches, passive
+from dalembert.model.mechanism import Mechanism
+from dalembert.model.tree import Tree
+from dalembert.spatial.inertias import Inertia
+from dalembert.spatial.motion_force import NO_FORCE, Force, Motion, combined
+from dalembert.spatial.transforms import Transform
+from dalembert.spatial.vectors import ZERO, ZERO_MATRIX, Matrix, Scalar, Vector
+
+
+class Rates(NamedTuple):
+    """Motion of a body in its own axes.
+
+    w angular velocity, dw angular acceleration, a acceleration of the origin (gravity taken off), and
+    U = [dw]x + [w]x [w]x: the point r of the body accelerates with a + U r.
+    """
+
+    w: Vector
+    dw: Vector
+    a: Vector
+    U: Matrix
+
+
+def acceleration_field(w: Vector, dw: Vector) -> Matrix:
+    """U = [dw]x + [w]x [w]x."""
+    x, y, z = w
+    xx, yy, zz, xy, xz, yz = x * x, y * y, z * z, x * y, x * z, y * z
+    return Matrix(((-(yy + zz), xy - dw[2], xz + dw[1]),
+                   (xy + dw[2], -(xx + zz), yz - dw[0]),
+                   (xz - dw[1], yz + dw[0], -(xx + yy))))
+
+
+def outward_step(parent: Rates, X: Transform, velocity: Motion, rate: Motion) -> Rates:
+    """Rates of a body from its parent's; velocity = S qd and rate = S qdd + S' qd of its joint, in its axes."""
+    w_parent = X.R.to_child(parent.w)
+    w = w_parent + velocity.angular
+    dw = X.R.to_child(parent.dw) + w_parent.cross(velocity.angular) + rate.angular
+    a = X.R.to_child(parent.a + parent.U @ X.p) + (w_parent + w).cross(velocity.linear) + rate.linear
+    return Rates(w, dw, a, acceleration_field(w, dw))
+
+
+def body_wrench(inertia: Inertia, rates: Rates) -> Force:
+    """Newton's and Euler's equation: the force that the motion of a body needs."""
+    return inertia.wrench(rates.a, rates.U)
+
+
+def base_rates(gravity: Vector) -> Rates:
+    """The base at rest; gravity enters as its acceleration upward."""
+    return Rates(ZERO, ZERO, -gravity, ZERO_MATRIX)
+
+
+def joint_motion(tree: Tree, i: int, q: Sequence[Scalar], qd: Sequence[Scalar],
+                 qdd: Sequence[Scalar] | None) -> tuple[tuple[Motion, ...], Motion, Motion]:
+    """Motion subspace S of joint i, its velocity S qd and its rate S qdd + S' qd (qdd None: zero)."""
+    joint = tree.joint[i]
+    S, S_rate = joint.subspace(q), joint.subspace_rate(q, qd)
+    velocity = combined(S, joint.velocities(qd))
+    rate = Motion(ZERO, ZERO) if qdd is None else combined(S, joint.velocities(qdd))
+    if S_rate is not None:
+        rate = rate + combined(S_rate, joint.velocities(qd))
+    return S, velocity, rate
+
+
+def required_forces(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar] | None,
+                    gravity: Vector, wrenches: Mapping[int, Force]) -> list[Scalar]:
+    """Joint forces for the motion of the bodies alone: no rotors, springs or friction (qdd None: zero)."""
+    rates, X, S, f = {0: base_rates(gravity)}, {}, {}, {0: NO_FORCE}
+    tau: list[Scalar] = [0.0] * tree.nv
+
+    for i in tree.outward():                                    # parents before children
+        X[i] = tree.joint[i].placement(q)
+        S[i], velocity, rate = joint_motion(tree, i, q, qd, qdd)
+        rates[i] = outward_step(rates[tree.parent[i]], X[i], velocity, rate)
+        f[i] = body_wrench(tree.inertia[i], rates[i])
+        if i in wrenches:
+            f[i] = f[i] - wrenches[i]
+
+    for i in tree.inward():                                     # children before parents
+        for k, s in zip(tree.joint[i].dof, S[i], strict=True):
+            tau[k] = tau[k] + f[i].dot(s)
+        if tree.parent[i]:
+            f[tree.parent[i]] = f[tree.parent[i]] + X[i].force_to_parent(f[i])
+    return tau
+
+
+def inverse_dynamics(mechanism: Mechanism, q: Any, qd: Any, qdd: Any, external_forces: Any = ()) -> np.ndarray:
+    """Joint forces that produce the given accelerations (recursive Newton-Euler, O(n)).
+
+        tau = M(q) qdd + C(q, qd) qd + g(q) - passive_force - sum_i J_i(q)^T f_i
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Kinematic tree.
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+    qd, qdd : (nv,) or (N, nv) array
+        Velocities and accelerations along the joints' motion subspaces [rad/s, m/s; rad/s^2, m/s^2].
+    external_forces : sequence of ExternalForce, optional
+        Forces on the mechanism [N; N m], each with its frame and axes.
+
+    Returns
+    -------
+    tau : (nv,) or (N, nv) array
+        What the actuators must give [N m; N for prismatic joints]. Of expressions, an object array.
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError, UnknownNameError
+        A vector has the wrong length or a non-finite entry; a quaternion is not of unit length; a frame is unknown.
+
+    References
+    ----------
+    Luh, Walker, Paul (1980); with the matrices U of Khalil and Dombre, Modeling, Identification and Control of
+    Robots (2002), eqs. 9.86 to 9.96; for joints of several freedoms Featherstone, Rigid Body Dynamics Algorithms
+    (2008), Table 5.1.
+    """
+    tree, (q, qd, qdd, loads), pack = mechanism.at(q=q, qd=qd, qdd=qdd, external_forces=external_forces)
+    tau = required_forces(tree, q, qd, qdd, tree.gravity, external_wrenches(tree, q, loads))
+    given = passive(tree, q, qd)
+    return pack([t + r * a - p for t, r, a, p in zip(tau, tree.rotor, qdd, given, strict=True)])
+
+
+def bias_force(mechanism: Mechanism, q: Any, qd: Any) -> np.ndarray:
+    """Coriolis, centrifugal and gravity forces.
+
+        h(q, qd) = C(q, qd) qd + g(q)
+
+    q : (nq,) or (N, nq) [rad, m]; qd : (nv,) or (N, nv) [rad/s, m/s]. Returns (nv,) or (N, nv) [N m, N]. Springs
+    and friction are not part of it (see `passive_force`). Errors and reference as for `inverse_dynamics`.
+    """
+    tree, (q, qd), pack = mechanism.at(q=q, qd=qd)
+    return pack(required_forces(tree, q, qd, None, tree.gravity, {}))
+
+
+def coriolis_vector(mechanism: Mechanism, q: Any, qd: Any) -> np.ndarray:
+    """Coriolis and centrifugal forces C(q, qd) qd: the bias force without gravity. Shapes as for `bias_force`."""
+    tree, (q, qd), pack = mechanism.at(q=q, qd=qd)
+    return pack(required_forces(tree, q, qd, None, ZERO, {}))
+
+
+def gravity_vector(mechanism: Mechanism, q: Any) -> np.ndarray:
+    """Forces that hold the mechanism against gravity.
+
+        g(q) = dPi_g/dq,    Pi_g = - sum_i m_i gravity . c_i(q)
+
+    q : (nq,) or (N, nq) [rad, m]. Returns (nv,) or (N, nv) [N m, N]. Springs are not part of it.
+
+    Raises
+    ------
+    ShapeError, QuaternionError
+    """
+    tree, (q,), pack = mechanism.at(q=q)
+    up, X, f = {0: -tree.gravity}, {}, {0: NO_FORCE}
+    tau: list[Scalar] = [0.0] * tree.nv
+
+    for i in tree.outward():
+        X[i] = tree.joint[i].placement(q)
+        up[i] = X[i].R.to_child(up[tree.parent[i]])
+        f[i] = gravity_wrench(tree.inertia[i], up[i])
+
+    for i in tree.inward():
+        for k, s in zip(tree.joint[i].dof, tree.joint[i].subspace(q), strict=True):
+            tau[k] = tau[k] + f[i].dot(s)
+        if tree.parent[i]:
+            f[tree.parent[i]] = f[tree.parent[i]] + X[i].force_to_parent(f[i])
+    return pack(tau)
+
+
+def gravity_wrench(inertia: Inertia, up: Vector) -> Force:
+    """Force that holds a body against the acceleration `up`."""
+    return Force(inertia.h.cross(up), up * inertia.m)

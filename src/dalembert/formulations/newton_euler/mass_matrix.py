@@ -1,0 +1,148 @@
+"""Mass matrix by composite rigid bodies, and its inverse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from dalembert.formulations.newton_euler.singular import check_pivot
+from dalembert.model.mechanism import Mechanism
+from dalembert.model.tree import Tree
+from dalembert.spatial.inertias import Inertia
+from dalembert.spatial.transforms import Transform
+from dalembert.spatial.vectors import Scalar
+
+
+def composite_step(parent: Inertia, X: Transform, composite: Inertia) -> Inertia:
+    """Composite inertia of the parent with a child's composite body added."""
+    return parent + composite.to_parent(X)
+
+
+def mass_matrix(mechanism: Mechanism, q: Any) -> np.ndarray:
+    """Joint-space inertia by composite rigid bodies, rotors included.
+
+        T = 1/2 qd^T M(q) qd
+
+    Parameters
+    ----------
+    q : (nq,) or (N, nq) array
+        Coordinates [rad, m, unit quaternions].
+
+    Returns
+    -------
+    M : (nv, nv) or (N, nv, nv) array
+        Symmetric [kg m^2, kg m, kg]; positive definite unless a joint moves no inertia.
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+
+    References
+    ----------
+    Featherstone, Rigid Body Dynamics Algorithms (2008), Table 6.2.
+    """
+    tree, (q,), pack = mechanism.at(q=q)
+    return pack(composite_mass_matrix(tree, q), shape=(tree.nv, tree.nv))
+
+
+def composite_mass_matrix(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]:
+    """The same on scalars."""
+    M: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(tree.nv)]
+    composite = list(tree.inertia)
+    X = [None, *(tree.joint[i].placement(q) for i in tree.outward())]
+    S = [(), *(tree.joint[i].subspace(q) for i in tree.outward())]
+
+    def add(row, column, value):
+        M[row][column] = M[row][column] + value
+
+    for i in tree.inward():
+        for b, (column, s) in enumerate(zip(tree.joint[i].dof, S[i], strict=True)):
+            F = composite[i].momentum(s)                        # force for a unit acceleration of this freedom
+            for row, r in list(zip(tree.joint[i].dof, S[i], strict=True))[:b + 1]:
+                value = F.dot(r)
+                add(row, column, value)
+                if row != column:
+                    add(column, row, value)
+            j = i
+            while tree.parent[j]:
+                F, j = X[j].force_to_parent(F), tree.parent[j]
+                for row, r in zip(tree.joint[j].dof, S[j], strict=True):
+                    value = F.dot(r)
+                    add(row, column, value)
+                    add(column, row, value)                     # a follower and its leader share an entry: twice
+        if tree.parent[i]:
+            composite[tree.parent[i]] = composite_step(composite[tree.parent[i]], X[i], composite[i])
+    for k, rotor in enumerate(tree.rotor):
+        add(k, k, rotor)
+    return M
+
+
+def inverse_mass_matrix(mechanism: Mechanism, q: Any) -> np.ndarray:
+    """Inverse of the mass matrix, by its factors M = L^T D L (zeros of branches are kept).
+
+    q : (nq,) or (N, nq) [rad, m]. Returns (nv, nv) or (N, nv, nv), symmetric.
+
+    Raises
+    ------
+    SingularMassMatrixError
+        A pivot of D is not positive: that joint moves no inertia when the joints inboard of it are free.
+
+    References
+    ----------
+    Featherstone, Rigid Body Dynamics Algorithms (2008), section 6.5.
+    """
+    tree, (q,), pack = mechanism.at(q=q)
+    factors = factorised(composite_mass_matrix(tree, q), partial(check_pivot, tree))
+    return pack(inverted(factors), shape=(tree.nv, tree.nv))
+
+
+Factors = tuple[list[list[Scalar]], list[Scalar]]
+
+
+def factorised(M: list[list[Scalar]], check: Callable[[int, Scalar, Scalar], None]) -> Factors:
+    """M = L^T D L with L unit lower triangular, from the last entry to the first; (L, 1/D).
+
+    check(k, pivot, diagonal entry of M) raises where a pivot is not acceptable.
+    """
+    n = len(M)
+    A, L = [list(row) for row in M], [[0.0] * n for _ in range(n)]
+    inverse_pivot: list[Scalar] = [0.0] * n
+    for k in reversed(range(n)):
+        check(k, A[k][k], M[k][k])
+        inverse_pivot[k] = 1 / A[k][k]
+        for i in range(k):
+            L[k][i] = A[k][i] * inverse_pivot[k]
+        for i in range(k):
+            if _is_zero(A[k][i]):
+                continue
+            for j in range(i + 1):
+                A[i][j] = A[i][j] - L[k][i] * A[k][j]
+    return L, inverse_pivot
+
+
+def solved(factors: Factors, b: Sequence[Scalar]) -> list[Scalar]:
+    """x with L^T D L x = b."""
+    L, inverse_pivot = factors
+    x, n = list(b), len(b)
+    for k in reversed(range(n)):
+        for i in range(k):
+            x[i] = x[i] - L[k][i] * x[k]
+    for k in range(n):
+        x[k] = x[k] * inverse_pivot[k]
+        for i in range(k):
+            x[k] = x[k] - L[k][i] * x[i]
+    return x
+
+
+def inverted(factors: Factors) -> list[list[Scalar]]:
+    """Symmetric inverse of L^T D L."""
+    n = len(factors[1])
+    columns = [solved(factors, [1.0 if r == c else 0.0 for r in range(n)]) for c in range(n)]
+    return [[columns[max(r, c)][min(r, c)] for c in range(n)] for r in range(n)]
+
+
+def _is_zero(x: Scalar) -> bool:
+    return isinstance(x, (int, float)) and x == 0

@@ -1,0 +1,32 @@
+"""When the equations of motion do not determine the accelerations: pivots that are not positive."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dalembert.errors import SingularMassMatrixError
+from dalembert.expr import Expr
+from dalembert.model.tree import Tree
+from dalembert.spatial.vectors import Scalar
+
+ROUNDING = 16 * np.finfo(float).eps      # a pivot below this part of its diagonal entry of M is rounding error
+
+
+def check_pivot(tree: Tree, k: int, pivot: Scalar, diagonal: Scalar) -> None:
+    """Raise if a pivot is not positive within rounding; k is its entry in qd, `diagonal` that entry of M.
+
+    Expressions are not checked: their values are not known.
+    """
+    if isinstance(pivot, Expr) or isinstance(diagonal, Expr):
+        return
+    bad = np.atleast_1d(np.asarray(pivot) <= ROUNDING * np.abs(np.asarray(diagonal)))
+    if not bad.any():
+        return
+    row = int(np.argmax(bad)) if bad.size > 1 else None
+    value = float(np.broadcast_to(pivot, bad.shape)[row or 0])
+    joint = next(j for j in tree.joint[1:] if k in j.dof and not j.is_follower)
+    where = f" in row {row}" if row is not None else ""
+    raise SingularMassMatrixError(
+        f"joint {joint.name!r}{where}: the inertia of body {joint.body!r} and what it carries about this joint is "
+        f"{value:.3g}, not positive, so its acceleration is not determined. Give the body an inertia (or the joint "
+        "a rotor inertia), or fix the joint.", joint.name, joint.body, value, row)

@@ -1,0 +1,1 @@
+"""Placements, velocities, Jacobians; external and passive forces as generalized forces."""

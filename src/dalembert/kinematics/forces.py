@@ -1,0 +1,64 @@
+"""Forces that are not the actuators': passive forces of the joints, external forces on bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dalembert.expr import sign
+from dalembert.kinematics.poses import frame_place, world_poses
+from dalembert.model.mechanism import Mechanism
+from dalembert.model.tree import Tree
+from dalembert.spatial.motion_force import Force
+from dalembert.spatial.vectors import Scalar
+
+
+def passive_force(mechanism: Mechanism, q: Any, qd: Any) -> np.ndarray:
+    """Forces of springs and friction on the joints.
+
+        tau_p = -k (q - q_rest) - d qd - f_c sign(qd)
+
+    Coulomb friction at qd = 0 is 0 here; sticking is the business of `simulate`.
+
+    q : (nq,) or (N, nq) [rad, m]; qd : (nv,) or (N, nv) [rad/s, m/s]. Returns (nv,) or (N, nv) [N m, N].
+
+    Raises
+    ------
+    ShapeError, QuaternionError
+    """
+    tree, (q, qd), pack = mechanism.at(q=q, qd=qd)
+    return pack(passive(tree, q, qd))
+
+
+def passive(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar]) -> list[Scalar]:
+    """The same on scalars; a follower's forces act on its leader's entry."""
+    tau: list[Scalar] = [0.0] * tree.nv
+    for i in tree.outward():
+        joint = tree.joint[i]
+        rates = joint.own_velocities(qd)
+        displaced = joint.coordinates(q) if joint.type.nq == joint.type.nv else [0.0] * joint.type.nv
+        for m, k in enumerate(joint.dof):
+            force = (displaced[m] - joint.rest[m]) * joint.stiffness[m] + rates[m] * joint.viscous[m]
+            force = force + sign(rates[m]) * joint.coulomb[m]
+            tau[k] = tau[k] - force * joint.factor
+    return tau
+
+
+def external_wrenches(tree: Tree, q: Sequence[Scalar], loads: Sequence[tuple]) -> dict[int, Force]:
+    """External forces by moving body, about its origin in its axes."""
+    wrenches: dict[int, Force] = {}
+    for frame, expressed_in, wrench, point, *_ in loads:
+        i, X = frame_place(tree, frame)
+        applied = Force(wrench.moment + point.cross(wrench.force), wrench.force)
+        if expressed_in != "local":
+            pose = world_poses(tree, q, [i])[i]
+            lever = X.p if expressed_in == "aligned" else -pose.R.to_child(pose.p)
+            force = pose.R.to_child(applied.force)
+            on_body = Force(pose.R.to_child(applied.moment) + lever.cross(force), force)
+        else:
+            on_body = X.force_to_parent(applied)
+        wrenches[i] = wrenches[i] + on_body if i in wrenches else on_body
+    wrenches.pop(0, None)                       # what acts on the base moves nothing
+    return wrenches

@@ -1,0 +1,93 @@
+"""Where bodies and frames are: placements in the world, centre of mass."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dalembert.errors import DalembertError, UnknownNameError
+from dalembert.model.mechanism import Mechanism
+from dalembert.model.tree import Tree
+from dalembert.spatial.rotations import Dense
+from dalembert.spatial.transforms import Transform
+from dalembert.spatial.vectors import IDENTITY, ZERO, Matrix, Scalar
+
+BASE_POSE = Transform(ZERO, Dense(IDENTITY))
+
+
+def world_poses(tree: Tree, q: Sequence[Scalar], bodies: Sequence[int] | None = None) -> dict[int, Transform]:
+    """Placement of bodies in the world: of all, or of those named and their ancestors."""
+    chosen = tree.outward() if bodies is None else sorted({k for i in bodies for k in tree.support(i)})
+    pose = {0: BASE_POSE}
+    for i in chosen:
+        X, parent = tree.joint[i].placement(q), pose[tree.parent[i]]
+        rotation = Matrix(X.R.to_child(row) for row in parent.R.matrix())       # rows of R_parent R
+        pose[i] = Transform(parent.point_to_parent(X.p), Dense(rotation))
+    return pose
+
+
+def frame_place(tree: Tree, frame: str) -> tuple[int, Transform]:
+    """Body that carries a link or frame, and its placement on it."""
+    if frame not in tree.place:
+        raise UnknownNameError("frame", frame, tuple(tree.place))
+    return tree.place[frame]
+
+
+def placement(mechanism: Mechanism, q: Any, frame: str) -> np.ndarray:
+    """Placement of a link or frame in the world.
+
+        T = [[R, p], [0, 1]]
+
+    Parameters
+    ----------
+    q : (nq,) or (N, nq) array
+        Coordinates [rad, m, unit quaternions].
+    frame : str
+        Name of a link or frame.
+
+    Returns
+    -------
+    T : (4, 4) or (N, 4, 4) array
+        Rotation R (columns are the frame's axes in world axes) and origin p [m].
+
+    Raises
+    ------
+    ShapeError, UnknownNameError, QuaternionError
+    """
+    tree, (q,), pack = mechanism.at(q=q)
+    i, X = frame_place(tree, frame)
+    pose = world_poses(tree, q, [i])[i]
+    p, R = pose.point_to_parent(X.p), Matrix(X.R.to_child(row) for row in pose.R.matrix())
+    return pack([[*R[k], p[k]] for k in range(3)] + [[0, 0, 0, 1]])
+
+
+def center_of_mass(mechanism: Mechanism, q: Any) -> np.ndarray:
+    """Centre of mass of the moving bodies in world axes.
+
+        c = sum_i m_i c_i / sum_i m_i
+
+    q : (nq,) or (N, nq). Returns (3,) or (N, 3) [m]; links fixed to the base do not count.
+
+    Raises
+    ------
+    DalembertError
+        The moving bodies have no mass.
+    """
+    tree, (q,), pack = mechanism.at(q=q)
+    mass, h = first_moments(tree, q)
+    if isinstance(mass, (int, float)) and mass == 0:
+        raise DalembertError(f"mechanism {mechanism.name!r}: the moving bodies have no mass, so no centre of mass.")
+    return pack([x / mass for x in h])
+
+
+def first_moments(tree: Tree, q: Sequence[Scalar]):
+    """Mass and first moment sum m_i c_i of the moving bodies about the world's origin, in world axes."""
+    m = {i: tree.inertia[i].m for i in tree.outward()} | {0: 0}
+    h = {i: tree.inertia[i].h for i in tree.outward()} | {0: ZERO}
+    for i in tree.inward():
+        j, X = tree.parent[i], tree.joint[i].placement(q)
+        m[j] = m[j] + m[i]
+        h[j] = h[j] + X.R.to_parent(h[i]) + X.p * m[i]
+    return m[0], h[0]

@@ -1,0 +1,1 @@
+"""Mechanism, its parts, its joints, and their validation."""

@@ -1,0 +1,99 @@
+"""New mechanisms from old ones: locked joints, parts of the model left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from dalembert.errors import ModelError, UnknownNameError
+from dalembert.model.joints import Cylindrical, Fixed, Helical, Planar, Prismatic, Revolute, Universal
+from dalembert.model.numbers import Number, as_exact, as_float, unit_vector
+from dalembert.model.parts import Joint, Limits, Origin
+from dalembert.spatial.rotations import axis_angle_of
+from dalembert.spatial.vectors import AXES, Vector
+
+if TYPE_CHECKING:
+    from dalembert.model.mechanism import Mechanism
+
+KINDS = ("friction", "springs", "rotors", "limits")
+
+
+def without(mechanism: Mechanism, kinds: Sequence[str]) -> Mechanism:
+    """The mechanism without friction, springs, rotors or limits."""
+    for kind in kinds:
+        if kind not in KINDS:
+            raise UnknownNameError("kind", kind, KINDS)
+    changes: dict[str, Any] = {}
+    if "friction" in kinds:
+        changes |= {"viscous": 0, "coulomb": 0}
+    if "springs" in kinds:
+        changes |= {"stiffness": 0, "rest": 0}
+    if "rotors" in kinds:
+        changes |= {"rotor_inertia": 0, "gear_ratio": 1}
+    if "limits" in kinds:
+        changes |= {"limits": Limits()}
+    return replace(mechanism, joints=tuple(replace(j, **changes) for j in mechanism.joints))
+
+
+def locked(mechanism: Mechanism, joints: Mapping[str, Any] | Sequence[str]) -> Mechanism:
+    """The mechanism with some joints fixed at values; followers of a locked joint are locked with it."""
+    names = [joints] if isinstance(joints, str) else joints
+    values: dict[str, Any] = dict(joints) if isinstance(joints, Mapping) else dict.fromkeys(names)
+    for name, value in values.items():
+        joint = mechanism.joint(name)
+        if joint.mimic is not None:
+            raise ModelError(f"joint {name!r} follows {joint.mimic.joint!r}: lock that one, the follower comes with it.")
+        neutral = joint.type.neutral()
+        entries = neutral if value is None else list(value) if isinstance(value, (list, tuple)) else [value]
+        if len(entries) != len(neutral):
+            raise ModelError(f"lock of joint {name!r} has {len(entries)} values, expected {len(neutral)} "
+                             f"({', '.join(joint.type.coordinates)}).")
+        values[name] = [as_exact(x) for x in entries]
+    for joint in mechanism.joints:
+        if joint.mimic is not None:
+            entry = mechanism.entries[joint.name]
+            leader = next(j.name for j in mechanism.independent_joints if mechanism.entries[j.name].at_v == entry.at_v)
+            if leader in values:
+                values[joint.name] = [entry.factor * values[leader][0] + entry.offset]
+    return replace(mechanism, joints=tuple(_fixed_at(j, values[j.name]) if j.name in values else j
+                                           for j in mechanism.joints))
+
+
+def _fixed_at(joint: Joint, q: list[Number]) -> Joint:
+    """A fixed joint that holds the child where the joint's coordinates place it; exact for single-axis joints."""
+    xyz, turns = _placement(joint.type, q)
+    origin = Origin(_moved(joint.origin, xyz), joint.origin.rotations + turns)
+    return Joint(joint.name, Fixed(), joint.parent, joint.child, origin, source=joint.source)
+
+
+def _placement(kind, q) -> tuple[Vector | None, tuple[tuple[Any, Number], ...]]:
+    """Translation and constant rotations of a joint at q."""
+    if isinstance(kind, Universal):
+        return None, (_turn(unit_vector(kind.axis), q[0]), _turn(unit_vector(kind.second_axis), q[1]))
+    if isinstance(kind, (Revolute, Prismatic, Helical, Cylindrical)):
+        axis = Vector(kind.unit_axis)
+        if isinstance(kind, Prismatic):
+            return axis * q[0], ()
+        along = (kind.pitch * q[0] if isinstance(kind, Helical) else q[1] if isinstance(kind, Cylindrical) else None)
+        return None if along is None else axis * along, (_turn(axis, q[0]),)
+    if isinstance(kind, Planar):
+        x, y = kind.converted(as_float).plane()
+        return x * q[1] + y * q[2], (_turn(kind.unit_axis, q[0]),)
+    X = kind.placement([as_float(x) for x in q])
+    axis, angle = axis_angle_of(X.R.matrix())
+    return X.p, ((tuple(axis), angle),)
+
+
+def _turn(axis, angle: Number) -> tuple[Any, Number]:
+    for letter, unit in zip("xyz", AXES, strict=True):
+        if tuple(axis) == tuple(unit):
+            return letter, angle
+    return tuple(axis), angle
+
+
+def _moved(origin: Origin, xyz: Vector | None) -> tuple[Number, ...]:
+    if xyz is None or all(isinstance(x, (int, float)) and x == 0 for x in xyz):
+        return origin.xyz
+    rotation = origin.transform(as_exact).R
+    return tuple(a + b for a, b in zip(origin.xyz, rotation.to_parent(xyz), strict=True))

@@ -1,0 +1,106 @@
+"""What every joint type offers: placement of the child, motion subspace and its rate, coordinates and their manifold."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from dalembert.model.numbers import Converter, Number, as_exact, checked_vector, unit_vector
+from dalembert.spatial.motion_force import NO_MOTION, Motion
+from dalembert.spatial.transforms import Transform
+from dalembert.spatial.vectors import Scalar
+
+Scalars = Sequence[Scalar]
+
+
+class JointType(ABC):
+    """Relative motion of a child body, given by coordinates q and velocities v.
+
+    The child's placement in the joint's frame is `placement(q)`; its spatial velocity, in the child's axes and at
+    the child's origin, is S(q) v with the columns of `subspace(q)`.
+    """
+
+    name: ClassVar[str]
+    coordinates: ClassVar[tuple[str, ...]]        # names of the entries of q
+    velocities: ClassVar[tuple[str, ...]]         # names of the entries of v: 'angular...' in rad/s, others in m/s
+    constant_subspace: ClassVar[bool] = True
+    parameters: ClassVar[tuple[str, ...]] = ()    # fields that hold numbers: 'axis', 'pitch'
+
+    @property
+    def nq(self) -> int:
+        return len(self.coordinates)
+
+    @property
+    def nv(self) -> int:
+        return len(self.velocities)
+
+    def converted(self, convert: Converter) -> JointType:
+        """The same joint with each of its numbers converted."""
+        return self
+
+    @abstractmethod
+    def placement(self, q: Scalars) -> Transform:
+        """Placement of the child in the joint's frame."""
+
+    @abstractmethod
+    def subspace(self, q: Scalars) -> tuple[Motion, ...]:
+        """Columns of the motion subspace S, in the child's axes at its origin."""
+
+    def subspace_rate(self, q: Scalars, v: Scalars) -> tuple[Motion, ...]:
+        """Rates of these columns' components along the motion (zero where S is constant)."""
+        return (NO_MOTION,) * self.nv
+
+    @property
+    def freed(self) -> tuple[int, ...]:
+        """Coordinates 0..5 (angular x, y, z, linear x, y, z) that S spans as unit vectors, or () if it is no such S."""
+        if not self.constant_subspace:
+            return ()
+        found = []
+        for column in self.subspace(self.neutral()):
+            entries = [*column.angular, *column.linear]
+            at = [k for k, e in enumerate(entries) if not (isinstance(e, (int, float)) and e == 0)]
+            if len(at) != 1 or not isinstance(entries[at[0]], (int, float)) or abs(entries[at[0]]) != 1:
+                return ()
+            found.append(at[0])
+        return tuple(found)
+
+    # --- the manifold of the coordinates; where q is a vector these are sum and difference ---
+
+    def rate(self, q: Scalars, v: Scalars) -> list[Scalar]:
+        """Time derivative of q for the velocities v."""
+        return list(v)
+
+    def integrate(self, q: Scalars, step: Scalars) -> list[Scalar]:
+        """q moved by a step along the velocity directions."""
+        return [a + b for a, b in zip(q, step, strict=True)]
+
+    def difference(self, q1: Scalars, q0: Scalars) -> list[Scalar]:
+        """Step from q0 to q1: integrate(q0, step) = q1."""
+        return [a - b for a, b in zip(q1, q0, strict=True)]
+
+    def neutral(self) -> list[float]:
+        """Coordinates at which the child's frame coincides with the joint's frame."""
+        return [0.0] * self.nq
+
+    def random(self, rng: Any) -> list[float]:
+        """Random coordinates: angles in (-pi, pi), displacements in (-1, 1) m."""
+        return [float(rng.uniform(-math.pi, math.pi) if "angle" in c else rng.uniform(-1, 1)) for c in self.coordinates]
+
+    quaternion_at: ClassVar[int | None] = None    # where in q a unit quaternion starts
+
+
+class AxisJoint(JointType):
+    """A joint with an axis: stored as given, of unit length where it is used."""
+
+    axis: tuple[Number, Number, Number]
+    parameters: ClassVar[tuple[str, ...]] = ("axis",)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "axis", checked_vector(self.axis, 3, "axis"))
+
+    @property
+    def unit_axis(self) -> tuple[Any, ...]:
+        """Axis of unit length, exact where its norm is rational; the length is checked by `validate`."""
+        return unit_vector(tuple(as_exact(a) for a in self.axis))

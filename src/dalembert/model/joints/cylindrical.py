@@ -1,0 +1,32 @@
+"""Cylindrical joint: rotation about and translation along one axis; q = (angle, displacement), v = rates."""
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from dalembert.expr import cos, sin
+from dalembert.model.joints.base import AxisJoint
+from dalembert.model.numbers import Number
+from dalembert.spatial.motion_force import Motion
+from dalembert.spatial.rotations import about_axis_cos_sin
+from dalembert.spatial.transforms import Transform
+from dalembert.spatial.vectors import ZERO, Vector
+
+
+@dataclass(frozen=True)
+class Cylindrical(AxisJoint):
+    """Independent rotation about and translation along an axis of the joint's frame."""
+
+    axis: tuple[Number, Number, Number] = (0, 0, 1)
+    name: ClassVar[str] = "cylindrical"
+    coordinates = ("angle", "displacement")
+    velocities = ("angular rate", "rate")
+
+    def converted(self, convert):
+        return replace(self, axis=tuple(convert(a) for a in self.unit_axis))
+
+    def placement(self, q):
+        return Transform(Vector(self.axis) * q[1], about_axis_cos_sin(self.axis, cos(q[0]), sin(q[0])))
+
+    def subspace(self, q):
+        a = Vector(self.axis)
+        return Motion(a, ZERO), Motion(ZERO, a)

@@ -1,0 +1,21 @@
+"""Fixed joint: the child does not move in the parent."""
+
+from dataclasses import dataclass
+
+from dalembert.model.joints.base import JointType
+from dalembert.spatial.transforms import Transform
+
+
+@dataclass(frozen=True)
+class Fixed(JointType):
+    """No freedom."""
+
+    name = "fixed"
+    coordinates = ()
+    velocities = ()
+
+    def placement(self, q):
+        return Transform()
+
+    def subspace(self, q):
+        return ()

@@ -1,0 +1,29 @@
+"""Prismatic joint: translation along an axis; q = (displacement), v = (rate)."""
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from dalembert.model.joints.base import AxisJoint
+from dalembert.model.numbers import Number
+from dalembert.spatial.motion_force import Motion
+from dalembert.spatial.transforms import Transform
+from dalembert.spatial.vectors import ZERO, Vector
+
+
+@dataclass(frozen=True)
+class Prismatic(AxisJoint):
+    """Translation by a displacement along an axis of the joint's frame."""
+
+    axis: tuple[Number, Number, Number] = (0, 0, 1)
+    name: ClassVar[str] = "prismatic"
+    coordinates = ("displacement",)
+    velocities = ("rate",)
+
+    def converted(self, convert):
+        return replace(self, axis=tuple(convert(a) for a in self.unit_axis))
+
+    def placement(self, q):
+        return Transform(Vector(self.axis) * q[0])
+
+    def subspace(self, q):
+        return (Motion(ZERO, Vector(self.axis)),)

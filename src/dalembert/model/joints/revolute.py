@@ -1,0 +1,47 @@
+"""Revolute and continuous joints: rotation about an axis; q = (angle), v = (rate)."""
+
+import math
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from dalembert.expr import cos, sin
+from dalembert.model.joints.base import AxisJoint
+from dalembert.model.numbers import Number
+from dalembert.spatial.motion_force import Motion
+from dalembert.spatial.rotations import about_axis_cos_sin
+from dalembert.spatial.transforms import Transform
+from dalembert.spatial.vectors import ZERO, Vector
+
+
+@dataclass(frozen=True)
+class Revolute(AxisJoint):
+    """Rotation by an angle about an axis of the joint's frame."""
+
+    axis: tuple[Number, Number, Number] = (0, 0, 1)
+    name: ClassVar[str] = "revolute"
+    coordinates = ("angle",)
+    velocities = ("angular rate",)
+
+    def converted(self, convert):
+        return replace(self, axis=tuple(convert(a) for a in self.unit_axis))
+
+    def placement(self, q):
+        return Transform(ZERO, about_axis_cos_sin(self.axis, cos(q[0]), sin(q[0])))
+
+    def subspace(self, q):
+        return (Motion(Vector(self.axis), ZERO),)
+
+
+@dataclass(frozen=True)
+class Continuous(Revolute):
+    """Revolute joint without limits; differences of angles are taken the shorter way round."""
+
+    name = "continuous"
+
+    def difference(self, q1, q0):
+        step = q1[0] - q0[0]
+        if isinstance(step, (int, float)):
+            return [math.remainder(step, 2 * math.pi)]
+        from dalembert.expr import atan2
+
+        return [atan2(sin(step), cos(step))]

@@ -1,0 +1,51 @@
+"""Universal joint: two rotations in a row; q = (parent-side angle, child-side angle), v = rates."""
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from dalembert.expr import cos, sin
+from dalembert.model.joints.base import JointType
+from dalembert.model.numbers import Number, as_exact, checked_vector, unit_vector
+from dalembert.spatial.motion_force import NO_MOTION, Motion
+from dalembert.spatial.rotations import about_axis_cos_sin
+from dalembert.spatial.transforms import Transform
+from dalembert.spatial.vectors import ZERO, Vector
+
+
+@dataclass(frozen=True)
+class Universal(JointType):
+    """Rotation about an axis fixed in the parent, then about an axis fixed in the child."""
+
+    axis: tuple[Number, Number, Number] = (1, 0, 0)
+    second_axis: tuple[Number, Number, Number] = (0, 1, 0)
+    name: ClassVar[str] = "universal"
+    coordinates = ("first angle", "second angle")
+    velocities = ("first angular rate", "second angular rate")
+    constant_subspace = False
+    parameters = ("axis", "second_axis")
+
+    def __post_init__(self):
+        for field in self.parameters:
+            object.__setattr__(self, field, checked_vector(getattr(self, field), 3, field))
+
+    def converted(self, convert):
+        def unit(axis):
+            return tuple(convert(a) for a in unit_vector(tuple(as_exact(x) for x in axis)))
+
+        return replace(self, axis=unit(self.axis), second_axis=unit(self.second_axis))
+
+    def _turns(self, q):
+        return (about_axis_cos_sin(axis, cos(angle), sin(angle))
+                for axis, angle in zip((self.axis, self.second_axis), q, strict=True))
+
+    def placement(self, q):
+        first, second = self._turns(q)
+        return Transform(ZERO, first * second)
+
+    def subspace(self, q):
+        _, second = self._turns(q)
+        return Motion(second.to_child(Vector(self.axis)), ZERO), Motion(Vector(self.second_axis), ZERO)
+
+    def subspace_rate(self, q, v):
+        first, second = self.subspace(q)
+        return first.cross(second).scaled(v[1]), NO_MOTION      # the first axis, seen from the turning child

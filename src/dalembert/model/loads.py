@@ -1,0 +1,71 @@
+"""External forces on a mechanism."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dalembert.errors import ShapeError, UnknownNameError
+from dalembert.spatial.arrays import unpacked
+from dalembert.spatial.motion_force import Force
+from dalembert.spatial.vectors import Vector
+
+AXES_OF_EXPRESSION = ("world", "local", "aligned")
+
+
+@dataclass(frozen=True, eq=False)
+class ExternalForce:
+    """A force and a moment **on** the mechanism, at a frame.
+
+    frame : name of a link or frame.
+    force, moment : (3,) or (N, 3), [N], [N m].
+    point : (3,) or (N, 3), where the force acts [m].
+    expressed_in : 'aligned' (world axes, point from the frame's origin), 'local' (the frame's axes and origin) or
+        'world' (world axes, point from the world's origin). Generalized forces are J^T (moment; force) with the
+        Jacobian of the same name, for point = 0.
+    """
+
+    frame: str
+    force: Any = (0.0, 0.0, 0.0)
+    moment: Any = (0.0, 0.0, 0.0)
+    point: Any = (0.0, 0.0, 0.0)
+    expressed_in: str = "aligned"
+
+    def __post_init__(self) -> None:
+        if self.expressed_in not in AXES_OF_EXPRESSION:
+            raise UnknownNameError("axes", self.expressed_in, AXES_OF_EXPRESSION)
+
+    def opened(self) -> tuple[str, str, Force, Vector, set[int]]:
+        """(frame, axes, (moment; force), point, numbers of rows) with scalars inside."""
+        vectors, sizes = {}, set()
+        for name in ("moment", "force", "point"):
+            columns, rows = unpacked(getattr(self, name), f"{name} at frame {self.frame!r}", 3,
+                                     lambda *_: "a vector in space has 3 entries")
+            vectors[name] = Vector(columns)
+            sizes |= set() if rows is None else {rows}
+        return self.frame, self.expressed_in, Force(vectors["moment"], vectors["force"]), vectors["point"], sizes
+
+
+def opened_loads(external_forces: Any) -> tuple[list[tuple], set[int]]:
+    """Scalars of all external forces, and the numbers of rows among them."""
+    if isinstance(external_forces, (ExternalForce, np.ndarray)):
+        raise TypeError("external_forces is a sequence of da.ExternalForce, for example [da.ExternalForce('hand', ...)].")
+    loads, sizes = [], set()
+    for load in external_forces:
+        if not isinstance(load, ExternalForce):
+            raise TypeError(f"external_forces holds {type(load).__name__}, expected da.ExternalForce.")
+        *opened, rows = load.opened()
+        loads.append(tuple(opened))
+        sizes |= rows
+    return loads, sizes
+
+
+def check_rows(rows: dict[str, set[int]]) -> int | None:
+    """The common number of rows of a batch (None for a single state; 1 goes with any)."""
+    sizes = set().union(*rows.values())
+    if len(sizes - {1}) > 1:
+        raise ShapeError("the vectors have different numbers of rows: "
+                         + ", ".join(f"{name} {r}" for name, found in rows.items() for r in sorted(found)) + ".")
+    return next(iter(sizes - {1}), 1) if sizes else None

@@ -1,0 +1,338 @@
+"""Mechanism: a kinematic tree of rigid bodies as frozen data, and the door through which vectors enter."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from dalembert.errors import DalembertWarning, ModelError, QuaternionError, UnknownNameError
+from dalembert.expr import Expr, import_nodes
+from dalembert.model import validation
+from dalembert.model.loads import check_rows, opened_loads
+from dalembert.model.numbers import Literal, Number, as_float, checked_vector, is_symbolic
+from dalembert.model.parts import Body, Frame, Joint
+from dalembert.model.tree import Tree
+from dalembert.spatial.arrays import graph_of, packed, unpacked
+from dalembert.spatial.vectors import Scalar
+
+GRAVITY = (0, 0, Literal("-9.81"))      # m/s^2
+QUATERNION_TOLERANCE = 1e-6             # of the norm; beyond it the error is the caller's, not rounding
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Where a moving joint's coordinates stand in q and its velocities in qd; followers stand where their leader does."""
+
+    at_q: slice
+    at_v: range
+    factor: Number = 1
+    offset: Number = 0
+    is_follower: bool = False
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """Rigid bodies connected by joints to a tree; the first body is the base and does not move.
+
+    Parameters
+    ----------
+    name : str
+    bodies : sequence of Body
+        Any order; the one that is no joint's child is the base and comes first here.
+    joints : sequence of Joint
+        Any order; kept in topological order, ties by the order given.
+    frames : sequence of Frame, optional
+    gravity : (3,) numbers
+        Acceleration of gravity in base axes [m/s^2].
+    remarks : sequence of Finding
+        What the reader of a file had to say.
+
+    Raises
+    ------
+    ModelError
+        The parts do not form a tree, or a number makes no sense; all findings are listed.
+    """
+
+    name: str
+    bodies: tuple[Body, ...]
+    joints: tuple[Joint, ...]
+    frames: tuple[Frame, ...] = ()
+    gravity: tuple[Number, ...] = GRAVITY
+    file: str = field(default="", compare=False)
+    remarks: tuple[validation.Finding, ...] = field(default=(), compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        def put(**values):
+            for name, value in values.items():
+                object.__setattr__(self, name, value)
+
+        put(bodies=tuple(self.bodies), joints=tuple(self.joints), frames=tuple(self.frames), remarks=tuple(self.remarks),
+            gravity=checked_vector(self.gravity, 3, "gravity"))
+        fatal = validation.structure(self)
+        if fatal:
+            raise ModelError("; ".join(str(f) for f in fatal[:validation.MAX_LISTED])
+                             + (f"; and {len(fatal) - validation.MAX_LISTED} more"
+                                if len(fatal) > validation.MAX_LISTED else ""), tuple(fatal))
+        bodies, joints = validation.topological_order(self)
+        put(bodies=bodies, joints=joints)
+
+    # --- names and counts ---
+
+    @cached_property
+    def entries(self) -> dict[str, Entry]:
+        """Place of each moving joint in q and qd, by joint name."""
+        places: dict[str, Entry] = {}
+        nq = nv = 0
+        for joint in self.joints:
+            if not joint.is_fixed and joint.mimic is None:
+                places[joint.name] = Entry(slice(nq, nq + joint.type.nq), range(nv, nv + joint.type.nv))
+                nq, nv = nq + joint.type.nq, nv + joint.type.nv
+        for joint in self.joints:
+            if joint.mimic is not None:
+                leader, factor, offset = validation.leader_of(self, joint)
+                places[joint.name] = replace(places[leader], factor=factor, offset=offset, is_follower=True)
+        return places
+
+    @cached_property
+    def independent_joints(self) -> tuple[Joint, ...]:
+        """Joints with entries in q, in their order there."""
+        return tuple(j for j in self.joints if not j.is_fixed and j.mimic is None)
+
+    @cached_property
+    def nq(self) -> int:
+        """Number of coordinates."""
+        return sum(j.type.nq for j in self.independent_joints)
+
+    @cached_property
+    def nv(self) -> int:
+        """Number of velocities (degrees of freedom)."""
+        return sum(j.type.nv for j in self.independent_joints)
+
+    @cached_property
+    def coordinate_names(self) -> tuple[str, ...]:
+        """Names of the entries of q: the joint's, with the coordinate's where it has several."""
+        return tuple(j.name if j.type.nq == 1 else f"{j.name}.{c}"
+                     for j in self.independent_joints for c in j.type.coordinates)
+
+    @cached_property
+    def velocity_names(self) -> tuple[str, ...]:
+        """Names of the entries of qd, qdd, tau and momenta."""
+        return tuple(j.name if j.type.nv == 1 else f"{j.name}.{c}"
+                     for j in self.independent_joints for c in j.type.velocities)
+
+    @cached_property
+    def _bodies(self) -> dict[str, Body]:
+        return {b.name: b for b in self.bodies}
+
+    @cached_property
+    def _joints(self) -> dict[str, Joint]:
+        return {j.name: j for j in self.joints}
+
+    def body(self, name: str) -> Body:
+        """The body (link) of that name."""
+        return _named(self._bodies, "body", name)
+
+    def joint(self, name: str) -> Joint:
+        """The joint of that name."""
+        return _named(self._joints, "joint", name)
+
+    @cached_property
+    def frame_names(self) -> tuple[str, ...]:
+        """All names that `placement` and `jacobian` know: links and frames."""
+        return tuple(b.name for b in self.bodies) + tuple(f.name for f in self.frames)
+
+    # --- the tree behind the algorithms ---
+
+    @cached_property
+    def _float_tree(self) -> Tree:
+        return Tree(self, lambda x: _in_graph(as_float(x), self._graph))
+
+    @cached_property
+    def _graph(self) -> Any:
+        """Graph of this mechanism's symbols, or None if all its numbers are plain."""
+        from dalembert.model.paths import numbers
+
+        return next((x.graph for _, x in numbers(self) if is_symbolic(x)), None)
+
+    def tree(self, graph: Any = None, exact: bool = False) -> Tree:
+        """The kinematic tree: numbers as floats (`exact`: as given), symbols as nodes of the given graph."""
+        if exact:
+            return Tree(self, lambda x: _in_graph(x, graph), exact=True)
+        if self._graph is None or graph is None or graph is self._graph:
+            return self._float_tree
+        return Tree(self, lambda x: _in_graph(as_float(x), graph))
+
+    def at(self, **vectors: Any) -> tuple[Tree, tuple[list[Scalar], ...], Callable[..., np.ndarray]]:
+        """Check vectors named q, qd, qdd, tau, ... and open them for an algorithm.
+
+        Each is (n,) or (N, n) with n = nq for names that start with 'q_' or are 'q', else nv; floats, or
+        expressions of one graph for a single state; `external_forces` is a sequence of ExternalForce. Returns the
+        tree, a list of scalars per vector, and a function that packs nested lists of scalars into an array with the
+        batch as leading axis.
+
+        Raises
+        ------
+        ShapeError, TypeError, ValueError, QuaternionError
+            Wrong length; not numbers; not finite; a quaternion that is not of unit length.
+        """
+        columns: dict[str, list[Any]] = {}
+        rows: dict[str, set[int]] = {}
+        for name, array in vectors.items():
+            if name == "external_forces":
+                columns[name], rows[name] = opened_loads(array)
+                continue
+            is_q = name == "q" or name.startswith("q_")
+            columns[name], size = unpacked(array, name, self.nq if is_q else self.nv, self._says)
+            rows[name] = set() if size is None else {size}
+            if is_q:
+                self._check_quaternions(name, columns[name])
+        batch = check_rows(rows)
+        graph = graph_of(_scalars(columns))
+        return self.tree(graph), tuple(columns.values()), partial(packed, batch=batch)
+
+    def _says(self, name: str, length: int) -> str:
+        names = self.coordinate_names if name == "q" or name.startswith("q_") else self.velocity_names
+        listed = ", ".join(names if len(names) <= 4 else [*names[:2], "...", names[-1]])
+        return f"mechanism {self.name!r} has {length} ({listed})"
+
+    def _check_quaternions(self, name: str, q: list[Scalar]) -> None:
+        for joint in self.independent_joints:
+            start = joint.type.quaternion_at
+            if start is None:
+                continue
+            at = self.entries[joint.name].at_q.start + start
+            parts = q[at:at + 4]
+            if any(isinstance(x, Expr) for x in parts):
+                continue
+            norms = np.atleast_1d(np.sqrt(sum(np.square(x) for x in parts)))
+            worst = int(np.argmax(np.abs(norms - 1))) if norms.size else 0
+            if norms.size and abs(norms[worst] - 1) > QUATERNION_TOLERANCE:
+                row = f" in row {worst}" if norms.size > 1 else ""
+                raise QuaternionError(
+                    f"{name}{row}: the quaternion of joint {joint.name!r} has norm {norms[worst]:.9g}, expected 1. "
+                    "mechanism.normalize(q) scales it.", joint.name, float(norms[worst]))
+
+    # --- the manifold of the coordinates ---
+
+    def rate(self, q, qd) -> np.ndarray:
+        """Time derivative of q for the velocities qd: (nq,) or (N, nq)."""
+        _, (q, qd), pack = self.at(q=q, qd=qd)
+        return pack(self._per_joint(lambda t, q, v: t.rate(q, v), q, qd))
+
+    def integrate(self, q, step) -> np.ndarray:
+        """q moved by a step (nv,) along the velocity directions, staying on the manifold."""
+        _, (q, step), pack = self.at(q=q, step=step)
+        return pack(self._per_joint(lambda t, q, v: t.integrate(q, v), q, step))
+
+    def difference(self, q1, q0) -> np.ndarray:
+        """Step (nv,) from q0 to q1: integrate(q0, step) = q1; continuous joints go the shorter way round."""
+        _, (q1, q0), pack = self.at(q_1=q1, q_0=q0)
+        parts: list[Scalar] = []
+        for joint in self.independent_joints:
+            at = self.entries[joint.name].at_q
+            parts += joint.type.difference(q1[at], q0[at])
+        return pack(parts)
+
+    def _per_joint(self, act, q, v):
+        result: list[Scalar] = []
+        for joint in self.independent_joints:
+            entry = self.entries[joint.name]
+            result += act(joint.type, q[entry.at_q], v[entry.at_v.start:entry.at_v.stop])
+        return result
+
+    def normalize(self, q) -> np.ndarray:
+        """q with each quaternion scaled to unit length."""
+        q = np.array(q, dtype=float)
+        for joint in self.independent_joints:
+            if joint.type.quaternion_at is not None:
+                at = self.entries[joint.name].at_q.start + joint.type.quaternion_at
+                norm = np.linalg.norm(q[..., at:at + 4], axis=-1, keepdims=True)
+                if not np.all(norm > 0):
+                    raise QuaternionError(f"the quaternion of joint {joint.name!r} is zero and has no direction.",
+                                          joint.name, 0.0)
+                q[..., at:at + 4] /= norm
+        return q
+
+    def neutral(self) -> np.ndarray:
+        """Coordinates at which each child's frame coincides with its joint's frame: zeros and unit quaternions."""
+        return np.array([x for j in self.independent_joints for x in j.type.neutral()], dtype=float)
+
+    def random_state(self, seed: Any = 0) -> tuple[np.ndarray, np.ndarray]:
+        """Random q and qd (standard normal) from a seed or generator; limits are not looked at."""
+        rng = np.random.default_rng(seed)
+        q = np.array([x for j in self.independent_joints for x in j.type.random(rng)], dtype=float)
+        return q, rng.standard_normal(self.nv)
+
+    # --- new mechanisms from this one ---
+
+    def replace(self, values: Mapping[str, Number]) -> Mechanism:
+        """With numbers replaced by path: {'hand.mass': 0.5, 'elbow.origin[2]': da.symbol('l')}."""
+        from dalembert.model.paths import replaced
+
+        return replaced(self, values)
+
+    def number(self, path: str) -> Number:
+        """The number at a path such as 'hand.mass', 'hand.com[0]', 'elbow.origin[2]' or 'gravity[2]'."""
+        from dalembert.model.paths import number_at
+
+        return number_at(self, path)
+
+    def lock(self, joints: Mapping[str, Any] | Sequence[str]) -> Mechanism:
+        """With joints fixed at values (their coordinates; names alone: at 0)."""
+        from dalembert.model.edits import locked
+
+        return locked(self, joints)
+
+    def without(self, *kinds: str) -> Mechanism:
+        """Without 'friction', 'springs', 'rotors' or 'limits'."""
+        from dalembert.model.edits import without
+
+        return without(self, kinds)
+
+    def independent(self) -> Mechanism:
+        """With followers (mimic) made independent joints."""
+        return replace(self, joints=tuple(replace(j, mimic=None) for j in self.joints))
+
+    def check(self) -> list[validation.Finding]:
+        """All findings about this mechanism, those of its reader included."""
+        return [*self.remarks, *validation.findings(self)]
+
+    def warn(self) -> None:
+        """Issue one warning for the errors and warnings among the findings, if there are any."""
+        serious = [f for f in self.check() if f.severity != "note"]
+        if serious:
+            shown = "; ".join(str(f) for f in serious[:validation.MAX_LISTED])
+            more = len(serious) - validation.MAX_LISTED
+            warnings.warn(shown + (f"; and {more} more (dalembert check)" if more > 0 else ""), DalembertWarning,
+                          stacklevel=3)
+
+    def __getstate__(self):
+        names = self.__dataclass_fields__
+        return {key: value for key, value in self.__dict__.items() if key in names}
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+
+
+def _named(table, what, name):
+    if name not in table:
+        raise UnknownNameError(what, name, tuple(table))
+    return table[name]
+
+
+def _scalars(columns: Mapping[str, list[Any]]):
+    for name, column in columns.items():
+        if name == "external_forces":
+            for _, _, wrench, point in column:
+                yield from (*wrench.moment, *wrench.force, *point)
+        else:
+            yield from column
+
+
+def _in_graph(x: Any, graph: Any) -> Any:
+    return import_nodes(x, graph) if isinstance(x, Expr) and graph is not None and x.graph is not graph else x

@@ -1,0 +1,107 @@
+"""Numbers of a model: exact decimals with their text, multiples of pi, floats, or symbols."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from dalembert.expr import Expr, evaluate, free_symbols
+from dalembert.spatial.angles import PiMultiple
+
+Number = Any      # int, Fraction (Literal), float, PiMultiple (angles only) or Expr
+
+MAX_LITERAL = 100          # characters; a double needs 17 digits, nobody types more than 100
+DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\Z")
+
+
+class Literal(Fraction):
+    """A decimal number as it was written: exact value, and its text for writing it back."""
+
+    __slots__ = ("text",)
+    text: str
+
+    def __new__(cls, text: str) -> Literal:
+        if len(text) > MAX_LITERAL:
+            raise ValueError(f"number of {len(text)} characters ({text[:20]}...); at most {MAX_LITERAL} are read")
+        if not DECIMAL.match(text):
+            raise ValueError(f"{text!r} is not a decimal number (like 0.25, -3 or 1e-3)")
+        if not math.isfinite(float(text)):
+            raise ValueError(f"{text!r} is too large for a number")
+        if float(text) == 0 and re.match(r"[^eE]*[1-9]", text):
+            raise ValueError(f"{text!r} is too small for a number")
+        value = Fraction(0) if float(text) == 0 else Fraction(Decimal(text))
+        self = super().__new__(cls, value.numerator, value.denominator)
+        self.text = text
+        return self
+
+    def __reduce__(self):
+        return (Literal, (self.text,))
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def is_symbolic(x: Number) -> bool:
+    """Whether a number contains a symbol."""
+    return isinstance(x, Expr) and bool(free_symbols(x))
+
+
+def as_float(x: Number) -> Any:
+    """A number as float; an expression with symbols stays as it is."""
+    if isinstance(x, Expr):
+        return x if free_symbols(x) else float(evaluate(x, {}))
+    return float(x)
+
+
+def as_exact(x: Number) -> Any:
+    """A number as it is; numpy scalars become Python's."""
+    return x.item() if hasattr(x, "item") and not isinstance(x, Expr) else x
+
+
+def checked(x: Any, name: str) -> Number:
+    """A number fit for a model, or a TypeError or ValueError that names it."""
+    x = as_exact(x)
+    if isinstance(x, bool) or not isinstance(x, (int, float, Fraction, PiMultiple, Expr)):
+        raise TypeError(f"{name} is {x!r} ({type(x).__name__}); expected a number or an expression.")
+    if isinstance(x, float) and not math.isfinite(x):
+        raise ValueError(f"{name} is {x}; expected a finite number.")
+    return x
+
+
+def checked_vector(values: Any, length: int, name: str) -> tuple[Number, ...]:
+    """A tuple of `length` numbers, or an error that names the vector."""
+    values = tuple(values)
+    if len(values) != length:
+        raise ValueError(f"{name} has {len(values)} entries, expected {length}.")
+    return tuple(checked(x, f"{name}[{k}]") for k, x in enumerate(values))
+
+
+def unit_vector(axis: tuple[Number, ...]) -> tuple[Number, ...]:
+    """Axis of unit length: exactly where the norm is rational, else in floats; symbols are taken as they are."""
+    if any(isinstance(a, Expr) for a in axis):
+        return axis
+    if all(isinstance(a, (int, Fraction)) for a in axis):
+        square = sum(Fraction(a) * Fraction(a) for a in axis)
+        root = Fraction(math.isqrt(square.numerator), math.isqrt(square.denominator))
+        if root and root * root == square:
+            return tuple(_simple(Fraction(a) / root) for a in axis)
+    floats = [float(a) for a in axis]
+    norm = math.hypot(*floats)
+    return tuple(a / norm for a in floats)
+
+
+def _simple(x: Fraction) -> int | Fraction:
+    return int(x) if x.denominator == 1 else x
+
+
+Converter = Callable[[Number], Any]

@@ -1,0 +1,174 @@
+"""The parts of a mechanism: bodies, joints, frames; frozen data with numbers as they were given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from dalembert.model.joints import Fixed, JointType
+from dalembert.model.numbers import Converter, Number, checked, checked_vector
+from dalembert.spatial.angles import PiMultiple, cos_sin
+from dalembert.spatial.inertias import Inertia
+from dalembert.spatial.rotations import NO_ROTATION, Dense, Rotation, about_axis_cos_sin
+from dalembert.spatial.transforms import Transform
+from dalembert.spatial.vectors import AXES, Matrix, Vector
+
+AXIS_LETTERS = {"x": AXES[0], "y": AXES[1], "z": AXES[2]}
+DENSE_FROM = 3      # a product of this many turns that are not quarter turns costs more than its matrix
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where in a file a part was described; line 0 means unknown."""
+
+    file: str = ""
+    line: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.file}, line {self.line}" if self.line else self.file
+
+
+NOWHERE = Source()
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Constant placement: translation, then elementary rotations applied left to right.
+
+    xyz : translation [m]. rotations : pairs (axis, angle [rad]), the axis 'x', 'y', 'z' or a unit vector; roll,
+    pitch, yaw of a robot file are (('z', yaw), ('y', pitch), ('x', roll)).
+    """
+
+    xyz: tuple[Number, ...] = (0, 0, 0)
+    rotations: tuple[tuple[Any, Number], ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "xyz", checked_vector(self.xyz, 3, "origin"))
+        turns = []
+        for axis, angle in self.rotations:
+            if isinstance(axis, str) and axis not in AXIS_LETTERS:
+                raise ValueError(f"rotation axis {axis!r}; expected 'x', 'y', 'z' or a vector of length 1.")
+            turns.append((axis if isinstance(axis, str) else checked_vector(axis, 3, "rotation axis"),
+                          checked(angle, "rotation angle")))
+        object.__setattr__(self, "rotations", tuple(turns))
+
+    @staticmethod
+    def rpy(xyz: Sequence[Number] = (0, 0, 0), roll: Number = 0, pitch: Number = 0, yaw: Number = 0) -> Origin:
+        """R = Rz(yaw) Ry(pitch) Rx(roll); angles that are exactly 0 leave no rotation behind."""
+        turns = (("z", yaw), ("y", pitch), ("x", roll))
+        return Origin(tuple(xyz), tuple((axis, angle) for axis, angle in turns if not _is_zero(angle)))
+
+    def transform(self, convert: Converter, exact: bool = False) -> Transform:
+        """Placement with each number converted."""
+        product: Rotation = NO_ROTATION
+        oblique = 0
+        for axis, angle in self.rotations:
+            c, s = (convert(x) for x in cos_sin(angle if isinstance(angle, PiMultiple) else convert(angle), exact))
+            vector = AXIS_LETTERS[axis] if isinstance(axis, str) else tuple(convert(a) for a in axis)
+            product = product * about_axis_cos_sin(vector, c, s)
+            oblique += not (isinstance(c, (int, float)) and c in (0, 1, -1))
+        if oblique >= DENSE_FROM and not exact:
+            product = Dense(product.matrix())
+        return Transform(Vector(convert(x) for x in self.xyz), product)
+
+
+def _is_zero(x: Number) -> bool:
+    return isinstance(x, (int, float, Fraction)) and x == 0
+
+
+@dataclass(frozen=True)
+class Body:
+    """A rigid body (link).
+
+    mass [kg]; com: centre of mass [m]; inertia: tensor about the centre of mass in the body's axes [kg m^2] as
+    (Ixx, Ixy, Iyy, Ixz, Iyz, Izz) with Ixy = - integral xy dm.
+    """
+
+    name: str
+    mass: Number = 0
+    com: tuple[Number, ...] = (0, 0, 0)
+    inertia: tuple[Number, ...] = (0, 0, 0, 0, 0, 0)
+    source: Source = field(default=NOWHERE, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "mass", checked(self.mass, f"mass of body {self.name!r}"))
+        object.__setattr__(self, "com", checked_vector(self.com, 3, f"com of body {self.name!r}"))
+        object.__setattr__(self, "inertia", checked_vector(self.inertia, 6, f"inertia of body {self.name!r}"))
+
+    def tensor(self) -> Matrix:
+        """Inertia tensor about the centre of mass, with its numbers as given."""
+        return Matrix.symmetric(*self.inertia)
+
+    def spatial_inertia(self, convert: Converter) -> Inertia:
+        """Inertia about the body's origin, with each number converted."""
+        return Inertia.of(convert(self.mass), Vector(convert(x) for x in self.com),
+                          Matrix.symmetric(*(convert(x) for x in self.inertia)))
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Bounds per velocity entry: position [rad, m], speed and force; None where there is none."""
+
+    lower: tuple[Number, ...] | None = None
+    upper: tuple[Number, ...] | None = None
+    velocity: tuple[Number, ...] | None = None
+    effort: tuple[Number, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Mimic:
+    """A follower's coordinate: q = multiplier * q(joint) + offset."""
+
+    joint: str
+    multiplier: Number = 1
+    offset: Number = 0
+
+
+PER_VELOCITY = ("viscous", "coulomb", "rotor_inertia", "gear_ratio", "stiffness", "rest")
+
+
+@dataclass(frozen=True)
+class Joint:
+    """Connection of a child body to its parent.
+
+    viscous [N m s/rad, N s/m], coulomb [N m, N], rotor_inertia [kg m^2] behind gear_ratio (motor turns per joint
+    turn, 1/m for a translation), stiffness [N m/rad, N/m] about rest [rad, m]: one number per velocity entry, a
+    single number for all.
+    """
+
+    name: str
+    type: JointType
+    parent: str
+    child: str
+    origin: Origin = Origin()
+    limits: Limits = Limits()
+    viscous: Any = 0
+    coulomb: Any = 0
+    rotor_inertia: Any = 0
+    gear_ratio: Any = 1
+    stiffness: Any = 0
+    rest: Any = 0
+    mimic: Mimic | None = None
+    source: Source = field(default=NOWHERE, compare=False)
+
+    def __post_init__(self) -> None:
+        for name in PER_VELOCITY:
+            value = getattr(self, name)
+            entries = tuple(value) if isinstance(value, (tuple, list)) else (value,) * self.type.nv
+            object.__setattr__(self, name, checked_vector(entries, self.type.nv, f"{name} of joint {self.name!r}"))
+
+    @property
+    def is_fixed(self) -> bool:
+        return isinstance(self.type, Fixed)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A named frame on a body."""
+
+    name: str
+    body: str
+    origin: Origin = Origin()
+    source: Source = field(default=NOWHERE, compare=False)

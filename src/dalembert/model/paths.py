@@ -1,0 +1,122 @@
+"""Every number of a mechanism by its path: 'hand.mass', 'hand.com[0]', 'hand.inertia[0,1]', 'elbow.origin[2]', ...
+
+Of a body: mass, com[k], inertia[i,j]. Of a joint: origin[k] and rotation[k] (translation, and angles of its constant
+rotations in their order), axis[k], pitch, and viscous, coulomb, rotor_inertia, gear_ratio, stiffness, rest with [k]
+where the joint has several velocities; multiplier and offset of a follower. Of a frame: origin[k], rotation[k].
+Of the mechanism: gravity[k].
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from dalembert.errors import UnknownNameError
+from dalembert.model.numbers import Number, checked
+from dalembert.model.parts import PER_VELOCITY, Body, Frame, Joint
+
+if TYPE_CHECKING:
+    from dalembert.model.mechanism import Mechanism
+
+TENSOR = {"0,0": 0, "0,1": 1, "1,1": 2, "0,2": 3, "1,2": 4, "2,2": 5}      # entry -> place in Body.inertia
+
+
+def numbers(mechanism: Mechanism) -> Iterator[tuple[str, Number]]:
+    """All (path, number) of a mechanism."""
+    for k, g in enumerate(mechanism.gravity):
+        yield f"gravity[{k}]", g
+    parts: tuple[Any, ...] = (*mechanism.bodies, *mechanism.joints, *mechanism.frames)
+    for part in parts:
+        for suffix, value in _slots(part).items():
+            yield f"{part.name}.{suffix}", value
+
+
+def number_at(mechanism: Mechanism, path: str) -> Number:
+    """The number at a path."""
+    if path.startswith("gravity["):
+        table = {f"gravity[{k}]": g for k, g in enumerate(mechanism.gravity)}
+        if path in table:
+            return table[path]
+    part, suffix = _part_of(mechanism, path)
+    return _slots(part)[suffix]
+
+
+def replaced(mechanism: Mechanism, values: Mapping[str, Number]) -> Mechanism:
+    """The mechanism with the numbers at some paths replaced."""
+    gravity = list(mechanism.gravity)
+    changes: dict[tuple[str, str], dict[str, Number]] = {}
+    for path, value in values.items():
+        value = checked(value, path)
+        if match := re.fullmatch(r"gravity\[([012])\]", path):
+            gravity[int(match[1])] = value
+            continue
+        part, suffix = _part_of(mechanism, path)
+        changes.setdefault((type(part).__name__, part.name), {})[suffix] = value
+
+    def changed(parts):
+        return tuple(_with(p, changes[key]) if (key := (type(p).__name__, p.name)) in changes else p for p in parts)
+
+    return replace(mechanism, bodies=changed(mechanism.bodies), joints=changed(mechanism.joints),
+                   frames=changed(mechanism.frames), gravity=tuple(gravity))
+
+
+def _part_of(mechanism: Mechanism, path: str) -> tuple[Any, str]:
+    """Part and normalised suffix that a path names."""
+    name, dot, suffix = path.rpartition(".")
+    suffix = suffix.replace(" ", "")
+    if match := re.fullmatch(r"inertia\[([012]),([012])\]", suffix):
+        suffix = "inertia[{},{}]".format(*sorted(match.groups()))
+    parts = [p for table in (mechanism._bodies, mechanism._joints, {f.name: f for f in mechanism.frames})
+             if (p := table.get(name)) is not None]
+    for part in parts:
+        slots = _slots(part)
+        for candidate in (suffix, suffix + "[0]"):
+            if candidate in slots and (candidate == suffix or suffix + "[1]" not in slots):
+                return part, candidate
+    if parts:
+        raise UnknownNameError(f"number of {name!r}", suffix, tuple(s for p in parts for s in _slots(p)))
+    raise UnknownNameError("path", path, tuple(p for p, _ in numbers(mechanism)))
+
+
+def _slots(part: Any) -> dict[str, Number]:
+    """Suffix -> number for one part."""
+    if isinstance(part, Body):
+        slots = {"mass": part.mass, **{f"com[{k}]": x for k, x in enumerate(part.com)}}
+        return slots | {f"inertia[{at}]": part.inertia[k] for at, k in TENSOR.items()}
+    slots = {f"origin[{k}]": x for k, x in enumerate(part.origin.xyz)}
+    slots |= {f"rotation[{k}]": angle for k, (_, angle) in enumerate(part.origin.rotations)}
+    if isinstance(part, Frame):
+        return slots
+    for name in part.type.parameters:
+        value = getattr(part.type, name)
+        slots |= {f"{name}[{k}]": x for k, x in enumerate(value)} if isinstance(value, tuple) else {name: value}
+    for name in PER_VELOCITY:
+        slots |= {f"{name}[{k}]": x for k, x in enumerate(getattr(part, name))}
+    if part.mimic is not None:
+        slots |= {"multiplier": part.mimic.multiplier, "offset": part.mimic.offset}
+    return slots
+
+
+def _with(part: Any, changes: Mapping[str, Number]) -> Any:
+    """One part with some of its numbers replaced."""
+    slots = _slots(part) | dict(changes)
+
+    def row(name: str, length: int) -> tuple[Number, ...]:
+        return tuple(slots[f"{name}[{k}]"] for k in range(length))
+
+    if isinstance(part, Body):
+        return replace(part, mass=slots["mass"], com=row("com", 3),
+                       inertia=tuple(slots[f"inertia[{at}]"] for at in TENSOR))
+    turns = tuple((axis, slots[f"rotation[{k}]"]) for k, (axis, _) in enumerate(part.origin.rotations))
+    origin = replace(part.origin, xyz=row("origin", 3), rotations=turns)
+    if isinstance(part, Frame):
+        return replace(part, origin=origin)
+    assert isinstance(part, Joint)
+    own: dict[str, Any] = {name: row(name, 3) if isinstance(getattr(part.type, name), tuple) else slots[name]
+                           for name in part.type.parameters}
+    kind: Any = part.type
+    per_velocity: dict[str, Any] = {name: row(name, part.type.nv) for name in PER_VELOCITY}
+    mimic = part.mimic and replace(part.mimic, multiplier=slots["multiplier"], offset=slots["offset"])
+    return replace(part, type=replace(kind, **own) if own else kind, origin=origin, mimic=mimic, **per_velocity)

@@ -1,0 +1,169 @@
+"""The kinematic tree that algorithms run on: moving bodies only, links on fixed joints lumped, numbers converted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from dalembert.model.joints import JointType
+from dalembert.model.numbers import Converter
+from dalembert.model.parts import DENSE_FROM, Joint
+from dalembert.spatial.inertias import NO_INERTIA, Inertia
+from dalembert.spatial.motion_force import Motion
+from dalembert.spatial.rotations import Dense, Product
+from dalembert.spatial.transforms import Transform
+from dalembert.spatial.vectors import Scalar, Vector
+
+if TYPE_CHECKING:
+    from dalembert.model.mechanism import Mechanism
+
+
+@dataclass
+class TreeJoint:
+    """The joint of a moving body, with converted numbers.
+
+    A follower (mimic) has the coordinate factor * q(leader) + offset and shares the leader's entries: its motion
+    subspace is scaled by the factor, so that no algorithm needs to know.
+    """
+
+    name: str
+    body: str
+    type: JointType
+    origin: Transform                 # joint's frame in the parent moving body
+    at_q: slice
+    dof: range                        # entries in velocities and forces
+    factor: Scalar
+    offset: Scalar
+    viscous: list[Scalar]
+    coulomb: list[Scalar]
+    rotor: list[Scalar]               # inertia reflected to the joint, gear_ratio^2 * rotor_inertia
+    stiffness: list[Scalar]
+    rest: list[Scalar]
+    is_follower: bool
+
+    def __post_init__(self) -> None:
+        self.freed = self.type.freed
+        self._constant = self._scaled(self.type.subspace(self.type.neutral())) if self.type.constant_subspace else None
+
+    def coordinates(self, q: Sequence[Scalar]) -> list[Scalar]:
+        """This joint's own coordinates."""
+        own = list(q[self.at_q])
+        return [own[0] * self.factor + self.offset] if self.is_follower else own
+
+    def velocities(self, v: Sequence[Scalar]) -> list[Scalar]:
+        """Entries of a velocity-like vector that move this joint (the leader's, for a follower)."""
+        return list(v[self.dof.start:self.dof.stop])
+
+    def own_velocities(self, v: Sequence[Scalar]) -> list[Scalar]:
+        """This joint's own velocities (a follower's are the leader's times the factor)."""
+        return [x * self.factor for x in self.velocities(v)] if self.is_follower else self.velocities(v)
+
+    def placement(self, q: Sequence[Scalar]) -> Transform:
+        """Placement X of the body in its parent."""
+        return self.origin * self.type.placement(self.coordinates(q))
+
+    def subspace(self, q: Sequence[Scalar]) -> tuple[Motion, ...]:
+        """Motion subspace S, in the body's axes."""
+        if self._constant is not None:
+            return self._constant
+        return self._scaled(self.type.subspace(self.coordinates(q)))
+
+    def subspace_rate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Motion, ...] | None:
+        """Rates of the components of S along the motion; None where S is constant."""
+        if self._constant is not None:
+            return None
+        return self._scaled(self.type.subspace_rate(self.coordinates(q), self.own_velocities(v)))
+
+    def _scaled(self, columns):
+        return tuple(c.scaled(self.factor) for c in columns) if self.is_follower else tuple(columns)
+
+
+class Tree:
+    """Moving bodies 1..n (0 is the base), parents before children.
+
+    parent[i], joint[i], inertia[i] (about the body's origin, in its axes, fixed links lumped in), gravity (3),
+    place[name] = (i, X): body i that carries a link or frame, and its placement there.
+    """
+
+    def __init__(self, mechanism: Mechanism, convert: Converter, exact: bool = False):
+        self.name = mechanism.name
+        self.parent: list[int] = [-1]
+        self.joint: list[Any] = [None]
+        self.gravity = Vector(convert(x) for x in mechanism.gravity)
+        self.place: dict[str, tuple[int, Transform]] = {mechanism.bodies[0].name: (0, Transform())}
+        links: list[list[Inertia]] = [[]]
+        entries = mechanism.entries
+
+        for joint in mechanism.joints:
+            carrier, X = self.place[joint.parent]
+            placed = _collapsed(X * joint.origin.transform(convert, exact))
+            if joint.is_fixed:
+                self.place[joint.child] = (carrier, placed)
+            else:
+                self.place[joint.child] = (len(self.parent), Transform())
+                self.parent.append(carrier)
+                self.joint.append(_tree_joint(joint, placed, entries[joint.name], convert))
+                links.append([])
+            i, X = self.place[joint.child]
+            if i:                                                    # what is fixed to the base never moves
+                links[i].append(mechanism.body(joint.child).spatial_inertia(convert).to_parent(X))
+
+        for frame in mechanism.frames:
+            i, X = self.place[frame.body]
+            self.place[frame.name] = (i, _collapsed(X * frame.origin.transform(convert, exact)))
+        self.inertia = [_total(group) for group in links]
+        self.nv = mechanism.nv
+        self.rotor: list[Scalar] = [0] * self.nv                    # rotor inertias, reflected to the entries of qd
+        for moving in self.joint[1:]:
+            for k, inertia in zip(moving.dof, moving.rotor, strict=True):
+                self.rotor[k] = self.rotor[k] + moving.factor * moving.factor * inertia
+        self.has_followers = any(j.is_follower for j in self.joint[1:])
+
+    @property
+    def n(self) -> int:
+        """Number of moving bodies."""
+        return len(self.parent) - 1
+
+    def outward(self) -> range:
+        """Bodies, parents before children."""
+        return range(1, len(self.parent))
+
+    def inward(self) -> range:
+        """Bodies, children before parents."""
+        return range(len(self.parent) - 1, 0, -1)
+
+    def support(self, i: int) -> list[int]:
+        """Moving bodies from i down to the base: i, parent[i], ..."""
+        chain = []
+        while i > 0:
+            chain.append(i)
+            i = self.parent[i]
+        return chain
+
+
+def _total(inertias: list[Inertia]) -> Inertia:
+    total = inertias[0] if inertias else NO_INERTIA
+    for inertia in inertias[1:]:
+        total = total + inertia
+    return total
+
+
+def _collapsed(X: Transform) -> Transform:
+    """A long product of constant turns as one matrix."""
+    if isinstance(X.R, Product) and len(X.R.factors) > DENSE_FROM:
+        return Transform(X.p, Dense(X.R.matrix()))
+    return X
+
+
+def _tree_joint(joint: Joint, origin: Transform, entry, convert: Converter) -> TreeJoint:
+    def all_converted(numbers):
+        return [convert(x) for x in numbers]
+
+    gears, rotors = all_converted(joint.gear_ratio), all_converted(joint.rotor_inertia)
+    return TreeJoint(
+        name=joint.name, body=joint.child, type=joint.type.converted(convert), origin=origin,
+        at_q=entry.at_q, dof=entry.at_v, factor=convert(entry.factor), offset=convert(entry.offset),
+        viscous=all_converted(joint.viscous), coulomb=all_converted(joint.coulomb),
+        rotor=[g * g * r for g, r in zip(gears, rotors, strict=True)],
+        stiffness=all_converted(joint.stiffness), rest=all_converted(joint.rest), is_follower=entry.is_follower)

@@ -1,0 +1,321 @@
+"""What can be wrong with a mechanism, all in one place; every finding says what, where, why and how to fix it."""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter, defaultdict
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dalembert.model.joints import Fixed, Universal
+from dalembert.model.numbers import Number, as_float, is_symbolic
+from dalembert.model.parts import NOWHERE, Body, Joint, Source
+
+if TYPE_CHECKING:
+    from dalembert.model.mechanism import Mechanism
+
+MAX_LISTED = 5               # findings written out in one message; the rest is counted
+MAX_LINKS = 20_000           # above it a file is hostile or wrong: the largest robot known to us has 120
+INERTIA_SLACK = 1e-6         # of the largest moment: files round moments to 6 digits
+UNIT_SLACK = 1e-6            # of an axis' length: files round components to 6 digits
+
+
+@dataclass(frozen=True)
+class Finding:
+    """severity: 'error', 'warning' or 'note'."""
+
+    severity: str
+    what: str
+    why: str
+    fix: str
+    source: Source = NOWHERE
+
+    def __str__(self) -> str:
+        place = f" ({self.source})" if str(self.source) else ""
+        return f"{self.what}{place}: {self.why} {self.fix}".rstrip()
+
+    def as_dict(self) -> dict[str, Any]:
+        """For `dalembert check --json`."""
+        data = asdict(self)
+        source = data.pop("source")
+        return {"severity": self.severity, "what": self.what, "file": source["file"], "line": source["line"],
+                "why": self.why, "fix": self.fix}
+
+
+def structure(mechanism: Mechanism) -> list[Finding]:
+    """Faults that leave no mechanism: names, connections, axes, limits, followers."""
+    found = _name_faults(mechanism)
+    if not mechanism.bodies:
+        return [Finding("error", f"mechanism {mechanism.name!r}", "it has no body.", "Give it at least one.")]
+    if len(mechanism.bodies) > MAX_LINKS:
+        return [Finding("error", f"mechanism {mechanism.name!r}",
+                        f"it has {len(mechanism.bodies)} links, the limit MAX_LINKS is {MAX_LINKS}.", "Split it.")]
+    found += _connection_faults(mechanism)
+    for joint in mechanism.joints:
+        found += _joint_faults(joint)
+    if not found:
+        found += _follower_faults(mechanism)
+    return found
+
+
+def findings(mechanism: Mechanism) -> list[Finding]:
+    """Doubtful numbers of a mechanism whose structure is sound: axes, inertias, limits; what was not checked."""
+    found: list[Finding] = []
+    unchecked: list[str] = []
+    for joint in mechanism.joints:
+        found += _axis_lengths(joint)
+    carried = _carried_inertia(mechanism)
+    base_fixed = carried.pop("", set())
+    for body in mechanism.bodies:
+        if any(is_symbolic(x) for x in (body.mass, *body.com, *body.inertia)):
+            unchecked.append(body.name)
+        elif body.name not in base_fixed:
+            found += inertia_findings(body)
+    found += _massless(mechanism, carried)
+    if unchecked:
+        found.append(Finding("note", f"{len(unchecked)} bodies with symbolic inertia ({', '.join(unchecked[:3])}"
+                             + (", ...)" if len(unchecked) > 3 else ")"),
+                             "symbols cannot be checked.", "Check them once their values are known."))
+    return found
+
+
+# --- structure ------------------------------------------------------------------------------------------------------
+
+def _name_faults(mechanism):
+    found = []
+    for kind, parts in (("body", mechanism.bodies), ("joint", mechanism.joints), ("frame", mechanism.frames)):
+        counts = Counter(p.name for p in parts)
+        repeated = [p for p in parts if counts[p.name] > 1]
+        for name in dict.fromkeys(p.name for p in repeated):
+            places = ", ".join(str(p.source) for p in repeated if p.name == name and str(p.source))
+            found.append(Finding("error", f"{kind} {name!r}", f"the name is used {counts[name]} times"
+                                 + (f" ({places})." if places else "."), "Rename all but one."))
+        found += [Finding("error", f"a {kind} without a name", "its name is empty.", "Give it a name.", p.source)
+                  for p in parts if not isinstance(p.name, str) or not p.name]
+    bodies = {b.name for b in mechanism.bodies}
+    for frame in mechanism.frames:
+        if frame.name in bodies:
+            found.append(Finding("error", f"frame {frame.name!r}", "a body has the same name.", "Rename it.", frame.source))
+        if frame.body not in bodies:
+            found.append(_unknown(f"frame {frame.name!r}", "body", frame.body, bodies, frame.source))
+    return found
+
+
+def _unknown(what, kind, name, known, source):
+    import difflib
+
+    near = difflib.get_close_matches(name, list(known), n=1) if isinstance(name, str) else []
+    hint = f"Did you mean {near[0]!r}?" if near else "Known: " + ", ".join(sorted(map(str, known))[:8]) + "."
+    return Finding("error", what, f"it names the {kind} {name!r}, which does not exist.", hint, source)
+
+
+def _connection_faults(mechanism):
+    found = []
+    bodies = {b.name for b in mechanism.bodies}
+    children: dict[str, Joint] = {}
+    for joint in mechanism.joints:
+        for role in ("parent", "child"):
+            if getattr(joint, role) not in bodies:
+                found.append(_unknown(f"joint {joint.name!r}", f"{role} body", getattr(joint, role), bodies, joint.source))
+        if joint.parent == joint.child:
+            found.append(Finding("error", f"joint {joint.name!r}", f"it connects body {joint.child!r} to itself.",
+                                 "Name another parent.", joint.source))
+        elif joint.child in children:
+            found.append(Finding("error", f"body {joint.child!r}",
+                                 f"it is the child of joints {children[joint.child].name!r} and {joint.name!r}.",
+                                 "A tree has one joint per child; closed loops are not supported yet.", joint.source))
+        children.setdefault(joint.child, joint)
+    if found:
+        return found
+    roots = [b for b in mechanism.bodies if b.name not in children]
+    if not roots:
+        return [Finding("error", f"mechanism {mechanism.name!r}", "every body is a child: the joints form a cycle.",
+                        "Remove one joint of the cycle.")]
+    if len(roots) > 1:
+        found.append(Finding("error", f"mechanism {mechanism.name!r}",
+                             f"it has {len(roots)} bodies without a parent ({', '.join(b.name for b in roots[:4])}"
+                             + (", ...)." if len(roots) > 4 else ")."),
+                             "Connect them by joints: one body is the base.", roots[1].source))
+    reached = len(_reached(mechanism, roots[0].name))
+    if len(roots) == 1 and reached < len(mechanism.bodies):
+        stuck = sorted(set(bodies) - set(_reached(mechanism, roots[0].name)))
+        found.append(Finding("error", f"bodies {', '.join(map(repr, stuck[:4]))}", "their joints form a cycle.",
+                             "Remove one joint of the cycle."))
+    return found
+
+
+def _reached(mechanism, root):
+    below = defaultdict(list)
+    for joint in mechanism.joints:
+        below[joint.parent].append(joint.child)
+    seen, stack = {root}, [root]
+    while stack:
+        for child in below[stack.pop()]:
+            if child not in seen:
+                seen.add(child)
+                stack.append(child)
+    return seen
+
+
+def _joint_faults(joint):
+    found = []
+    what = f"joint {joint.name!r}"
+    for parameter in joint.type.parameters:
+        value = getattr(joint.type, parameter)
+        if isinstance(value, tuple) and not any(is_symbolic(a) for a in value) and not any(as_float(a) for a in value):
+            found.append(Finding("error", what, f"{parameter} has length 0. A {joint.type.name} joint needs a direction,",
+                                 "for example [0, 0, 1].", joint.source))
+    if isinstance(joint.type, Universal) and not found and _parallel(joint.type.axis, joint.type.second_axis):
+        found.append(Finding("error", what, "its two axes are parallel: it has one freedom, not two.",
+                             "Use a revolute joint, or turn one axis.", joint.source))
+    lower, upper = joint.limits.lower, joint.limits.upper
+    if lower is not None and upper is not None:
+        for low, high in zip(lower, upper, strict=True):
+            if as_float(low) > as_float(high):
+                found.append(Finding("error", what, f"its lower limit {as_float(low):g} is above its upper limit "
+                                     f"{as_float(high):g}.", "Exchange them.", joint.source))
+    for name, part in (("stiffness", "spring"), ("rotor_inertia", "rotor")):
+        if joint.type.nq != joint.type.nv and any(_nonzero(k) for k in getattr(joint, name)):
+            found.append(Finding("error", what, f"a {joint.type.name} joint has no single coordinate for a {part}.",
+                                 f"Leave out {name}.", joint.source))
+    for name in ("viscous", "coulomb", "rotor_inertia", "stiffness"):
+        for value in getattr(joint, name):
+            if not is_symbolic(value) and as_float(value) < 0:
+                found.append(Finding("error", what, f"{name} is {as_float(value):g}, below 0.",
+                                     "It would feed energy in; give its magnitude.", joint.source))
+    if joint.mimic is not None and (joint.type.nq, joint.type.nv) != (1, 1):
+        found.append(Finding("error", what, f"a {joint.type.name} joint cannot follow another.",
+                             "A follower has one coordinate.", joint.source))
+    return found
+
+
+def _parallel(a, b) -> bool:
+    if any(is_symbolic(x) for x in (*a, *b)):
+        return False
+    a, b = np.array([as_float(x) for x in a]), np.array([as_float(x) for x in b])
+    return bool(np.linalg.norm(np.cross(a, b)) <= UNIT_SLACK * np.linalg.norm(a) * np.linalg.norm(b))
+
+
+def _nonzero(x: Number) -> bool:
+    return is_symbolic(x) or as_float(x) != 0
+
+
+def _follower_faults(mechanism):
+    found = []
+    joints = {j.name: j for j in mechanism.joints}
+    for joint in mechanism.joints:
+        if joint.mimic is None:
+            continue
+        seen, at = [joint.name], joint
+        while at.mimic is not None:
+            leader = joints.get(at.mimic.joint)
+            if leader is None:
+                found.append(_unknown(f"joint {at.name!r}", "joint to follow", at.mimic.joint, joints, at.source))
+                break
+            if leader.name in seen:
+                found.append(Finding("error", f"joint {joint.name!r}",
+                                     f"it follows itself ({' -> '.join([*seen, leader.name])}).",
+                                     "One joint of the chain must be independent.", joint.source))
+                break
+            seen.append(leader.name)
+            at = leader
+        else:
+            if (at.type.nq, at.type.nv) != (1, 1) or isinstance(at.type, Fixed):
+                found.append(Finding("error", f"joint {joint.name!r}", f"it follows {at.name!r}, a {at.type.name} joint.",
+                                     "A leader has one coordinate.", joint.source))
+    return found
+
+
+def leader_of(mechanism: Mechanism, joint: Joint) -> tuple[str, Number, Number]:
+    """Independent joint at the end of a chain of followers, with the total multiplier and offset."""
+    factor: Number = 1
+    offset: Number = 0
+    while joint.mimic is not None:                  # q = m q' + b, q' = m' q'' + b'
+        offset = offset + factor * joint.mimic.offset
+        factor = factor * joint.mimic.multiplier
+        joint = mechanism.joint(joint.mimic.joint)
+    return joint.name, factor, offset
+
+
+def topological_order(mechanism: Mechanism) -> tuple[tuple[Body, ...], tuple[Joint, ...]]:
+    """Bodies and joints with parents first, ties by the order given."""
+    below = defaultdict(list)
+    children = set()
+    for k, joint in enumerate(mechanism.joints):
+        below[joint.parent].append(k)
+        children.add(joint.child)
+    bodies = {b.name: b for b in mechanism.bodies}
+    root = next(b for b in mechanism.bodies if b.name not in children)
+    ready, ordered = list(below[root.name]), []
+    heapq.heapify(ready)
+    while ready:
+        joint = mechanism.joints[heapq.heappop(ready)]
+        ordered.append(joint)
+        for k in below[joint.child]:
+            heapq.heappush(ready, k)
+    return (root, *(bodies[j.child] for j in ordered)), tuple(ordered)
+
+
+# --- numbers --------------------------------------------------------------------------------------------------------
+
+def _axis_lengths(joint):
+    found = []
+    for parameter in joint.type.parameters:
+        value = getattr(joint.type, parameter)
+        if isinstance(value, tuple) and not any(is_symbolic(a) for a in value):
+            length = float(np.linalg.norm([as_float(a) for a in value]))
+            if abs(length - 1) > UNIT_SLACK:
+                found.append(Finding("warning", f"joint {joint.name!r}", f"{parameter} has length {length:.9g};",
+                                     "it is scaled to 1.", joint.source))
+    return found
+
+
+def inertia_findings(body: Body) -> list[Finding]:
+    """Whether mass and inertia are those of a distribution of positive mass (semidefinite is admissible)."""
+    what, mass = f"body {body.name!r}", as_float(body.mass)
+    tensor = np.array([[as_float(x) for x in row] for row in body.tensor()])
+    if mass < 0:
+        return [Finding("error", what, f"its mass is {mass:g} kg, below 0.", "Give a positive mass.", body.source)]
+    if mass == 0 and any(as_float(x) for x in body.com):
+        return [Finding("warning", what, "it has a centre of mass but no mass.", "Give a mass or remove it.", body.source)]
+    moments = np.linalg.eigvalsh(tensor)
+    slack = INERTIA_SLACK * max(abs(moments[0]), abs(moments[-1]))
+    shown = ", ".join(f"{m:.4g}" for m in moments)
+    if moments[0] < -slack:
+        return [Finding("error", what, f"its principal moments {shown} kg m^2 are not all positive.",
+                        "Check the signs of the products of inertia (Ixy = -integral xy dm).", body.source)]
+    if moments[-1] > moments[0] + moments[1] + slack:
+        return [Finding("error", what, f"its principal moments {shown} kg m^2 break I1 + I2 >= I3.",
+                        "Are they about the centre of mass?", body.source)]
+    return []
+
+
+def _carried_inertia(mechanism):
+    """Names of bodies rigidly carried by each moving body ('' for the base), by the moving body's name."""
+    carrier = {mechanism.bodies[0].name: ""}
+    groups: dict[str, set[str]] = {"": {mechanism.bodies[0].name}}
+    for joint in mechanism.joints:
+        carrier[joint.child] = carrier[joint.parent] if joint.is_fixed else joint.child
+        groups.setdefault(carrier[joint.child], set()).add(joint.child)
+    return groups
+
+
+def _massless(mechanism, carried):
+    """Moving leaves (after lumping) without any mass or inertia."""
+    carriers_below = {j.parent for j in mechanism.joints if not j.is_fixed}
+    by_name = {b.name: b for b in mechanism.bodies}
+    found = []
+    for joint in mechanism.joints:
+        if joint.is_fixed:
+            continue
+        group = carried[joint.child]
+        if group & carriers_below:
+            continue
+        if not any(_nonzero(x) for name in group for x in (by_name[name].mass, *by_name[name].inertia)):
+            found.append(Finding("warning", f"body {joint.child!r}",
+                                 f"it moves on joint {joint.name!r} and has no mass: accelerations are not determined,",
+                                 "so forward dynamics will refuse. Give it an inertia or fix the joint.",
+                                 by_name[joint.child].source))
+    return found

@@ -1,0 +1,1 @@
+"""Mechanisms from files, tables, texts and generators, and back to files."""

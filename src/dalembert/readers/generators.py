@@ -1,0 +1,154 @@
+"""Mechanisms made by rule: planar chains and random trees."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dalembert.errors import UnknownNameError
+from dalembert.model.joints import JOINT_TYPES, Custom, JointType, Revolute
+from dalembert.model.mechanism import GRAVITY, Mechanism
+from dalembert.model.numbers import Number
+from dalembert.model.parts import Body, Frame, Joint, Mimic, Origin
+from dalembert.spatial.angles import PiMultiple
+
+MOVING = tuple(name for name in JOINT_TYPES if name != "fixed")
+EVERY = (*MOVING, "fixed", "follower", "custom")      # what `random_tree` draws from when asked for "every"
+
+
+def planar_chain(n: int, mass: Number = 1, length: Number = 1, com: Number | None = None, inertia: Number | None = None,
+                 gravity: Sequence[Number] = GRAVITY, name: str = "planar chain") -> Mechanism:
+    """Chain of n equal links in the vertical x-z plane, joints about -y: q = 0 lies along x, positive angles rise.
+
+    Parameters
+    ----------
+    n : int
+        Number of links, at least 1; relative joint angles.
+    mass, length : number
+        Of each link [kg], [m].
+    com, inertia : number, optional
+        Distance of the centre of mass from the joint [m] and moment of inertia about it [kg m^2]; by default those
+        of a uniform thin rod, length/2 and mass length^2 / 12.
+
+    Joints are q1..qn, links link1..linkn, the end a frame "tip".
+    """
+    if isinstance(n, bool) or not isinstance(n, int) or n < 1:
+        raise ValueError(f"n is {n!r}; expected a whole number of links, at least 1.")
+    com = length / 2 if com is None else com
+    inertia = mass * length * length / 12 if inertia is None else inertia
+    bodies, joints = [Body("base")], []
+    for k in range(1, n + 1):
+        bodies.append(Body(f"link{k}", mass, (com, 0, 0), (0, 0, inertia, 0, 0, inertia)))
+        origin = Origin((length, 0, 0)) if k > 1 else Origin()
+        joints.append(Joint(f"q{k}", Revolute((0, -1, 0)), bodies[k - 1].name, bodies[k].name, origin))
+    tip = Frame("tip", f"link{n}", Origin((length, 0, 0)))
+    return Mechanism(name, tuple(bodies), tuple(joints), (tip,), tuple(gravity))
+
+
+def random_tree(seed: int, n: int = 8, joints: str | Sequence[str] = "every") -> Mechanism:
+    """Random branched tree with physically possible inertias: the fixture of this package's own tests.
+
+    Parameters
+    ----------
+    seed : int
+        The same seed gives the same tree.
+    n : int
+        Number of joints.
+    joints : sequence of joint types, or 'every'
+        What to draw from: names of JOINT_TYPES, 'follower' (mimic) and 'custom'. With 'every' the first joints are
+        one of each kind, in random order.
+
+    Axes are oblique, aligned and of length other than 1; origins turned, some by quarter turns; branches, fixed
+    links, springs, friction, rotors and named frames occur.
+    """
+    kinds = EVERY if joints == "every" else (joints,) if isinstance(joints, str) else tuple(joints)
+    for kind in kinds:
+        if kind not in EVERY:
+            raise UnknownNameError("joint type", kind, EVERY)
+    rng = np.random.default_rng(seed)
+    drawn = [str(k) for k in rng.permutation(kinds)] if joints == "every" else []
+    drawn = (drawn + [str(k) for k in rng.choice(kinds, max(0, n - len(drawn)))])[:n]
+
+    bodies, made = [Body("base")], []
+    leaders: list[str] = []                                        # joints of one coordinate, which others may follow
+    for k, kind in enumerate(drawn, 1):
+        if kind == "follower" and not leaders:
+            kind = "revolute"
+        mimic = Mimic(str(rng.choice(leaders)), _short(rng, 2), _short(rng, 1)) if kind == "follower" else None
+        joint_type = _joint_type(rng, str(rng.choice(["revolute", "prismatic"])) if mimic else kind)
+        parent = bodies[int(rng.integers(max(0, k - 4), k))].name
+        bodies.append(_body(rng, f"body{k}"))
+        made.append(Joint(f"joint{k}", joint_type, parent, f"body{k}", _origin(rng), mimic=mimic,
+                          **_passive(rng, joint_type)))
+        if (joint_type.nq, joint_type.nv) == (1, 1):
+            leaders.append(f"joint{k}")
+    frames = tuple(Frame(f"frame{k}", b.name, _origin(rng)) for k, b in enumerate(bodies[1:4], 1))
+    return Mechanism(f"random tree {seed}", tuple(bodies), tuple(made), frames, (_short(rng, 3), _short(rng, 3), -9.81))
+
+
+def _short(rng: np.random.Generator, scale: float) -> float:
+    """A number of few digits, so that trees read well when printed."""
+    return round(float(rng.uniform(-scale, scale)), 3) or 0.5
+
+
+def _axis(rng: np.random.Generator) -> tuple[Number, ...]:
+    choice = rng.integers(4)
+    if choice < 2:
+        aligned = [0, 0, 0]
+        aligned[rng.integers(3)] = int(rng.choice([-1, 1]))
+        return tuple(aligned)
+    return (3, 0, 4) if choice == 2 else tuple(_short(rng, 1) for _ in range(3))
+
+
+def _origin(rng: np.random.Generator) -> Origin:
+    angles = [PiMultiple(f"{rng.integers(-6, 7)}/6") if rng.random() < 0.4 else _short(rng, 3) for _ in range(3)]
+    return Origin.rpy(tuple(_short(rng, 0.6) for _ in range(3)), *angles)
+
+
+def _body(rng: np.random.Generator, name: str) -> Body:
+    """A cloud of eight points, so that the inertia is that of positive mass; tilted, off centre."""
+    points, masses = rng.uniform(-0.3, 0.3, (8, 3)), rng.uniform(0.1, 0.6, 8)
+    com = masses @ points / masses.sum()
+    r = points - com
+    second = (r * masses[:, None]).T @ r
+    tensor = np.trace(second) * np.eye(3) - second
+    return Body(name, float(masses.sum()), tuple(map(float, com)),
+                tuple(float(tensor[i]) for i in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))))
+
+
+def _joint_type(rng: np.random.Generator, kind: str) -> JointType:
+    if kind == "custom":
+        return Custom(knee, ("angle", "slide"))
+    cls = JOINT_TYPES[kind]
+    numbers = {"axis": _axis, "second_axis": _axis, "pitch": lambda rng: _short(rng, 0.3)}
+    while True:
+        drawn = {name: numbers[name](rng) for name in cls.parameters}
+        if kind != "universal" or _sine(*drawn.values()) > 0.3:
+            return cls(**drawn)
+
+
+def _sine(a, b) -> float:
+    """Sine of the angle between two axes."""
+    a, b = np.array(a, float), np.array(b, float)
+    return float(np.linalg.norm(np.cross(a, b)) / np.linalg.norm(a) / np.linalg.norm(b))
+
+
+def knee(q):
+    """A joint that no other type covers: the child turns about x and slides while its origin runs on a curve."""
+    from dalembert.expr import cos, sin
+
+    c, s = cos(q[0]), sin(q[0])
+    rows = ((1, 0, 0), (0, c, -s), (0, s, c))
+    return rows, (0.1 * sin(q[0]) + q[1], 0.2 * (1 - c), 0.05 * q[0] * q[1])
+
+
+def _passive(rng: np.random.Generator, joint_type: JointType) -> dict[str, Any]:
+    if rng.random() < 0.5 or not joint_type.nv:
+        return {}
+    values = {"viscous": 0.3, "coulomb": 0.2}
+    if joint_type.nq == joint_type.nv:
+        values |= {"rotor_inertia": 1e-3, "gear_ratio": math.e, "stiffness": 2.0, "rest": 0.4}
+    return {name: [round(float(rng.uniform(0, scale)), 6) for _ in range(joint_type.nv)] for name, scale in values.items()}

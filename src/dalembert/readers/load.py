@@ -1,0 +1,128 @@
+"""`load` and `save`: a file, bytes or text to a mechanism, and back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from dalembert.errors import MissingFileError, ModelError, ReadError, UnknownNameError
+from dalembert.model.mechanism import Mechanism
+
+MAX_FILE_BYTES = 32 * 2**20      # the largest robot file known to us has 2 MiB
+BASES = ("fixed", "free")
+MIMICS = ("exact", "independent")
+FORMATS = {b"<robot": "urdf", b"<mujoco": "mjcf", b"<sdf": "sdf"}
+
+
+def load(source: str | bytes | os.PathLike, base: str = "fixed", mimic: str = "exact", passive: bool = True,
+         lock: Mapping[str, Any] | None = None, exact_angles: bool = True, strict: bool = False) -> Mechanism:
+    """Mechanism from a robot file: URDF or this package's TOML.
+
+    Parameters
+    ----------
+    source : path, bytes or text
+        A file's path; or its content as bytes or text (text that starts with '<' is XML, that has line breaks TOML).
+    base : {'fixed', 'free'}
+        Whether the root link is fixed to the world or floats on a free joint.
+    mimic : {'exact', 'independent'}
+        Followers are reduced exactly (no entry in q), or made independent joints.
+    passive : bool
+        False drops friction, damping and springs.
+    lock : mapping, optional
+        Joints to fix: {joint: value}.
+    exact_angles : bool
+        Angles within 1e-9 rad of a multiple of pi/12 are read as that multiple.
+    strict : bool
+        Refuse impossible inertias, which otherwise give a warning.
+
+    Raises
+    ------
+    MissingFileError, ReadError, ModelError
+        There is no such file; it cannot be read (file and line are named); it is not a sound mechanism.
+
+    Warns
+    -----
+    DalembertWarning
+        Once, for what is doubtful or not used; `mechanism.check()` lists everything.
+    """
+    for name, value, known in (("base", base, BASES), ("mimic", mimic, MIMICS)):
+        if value not in known:
+            raise UnknownNameError(name, value, known)
+    data, file, encoding = _content(source)
+    kind = _format(data, file)
+    if kind == "toml":
+        from dalembert.readers.toml import read_toml
+
+        mechanism = read_toml(data, file)
+        if base == "free":
+            raise ReadError("base='free' is for robot files; write a joint of type 'free' in TOML.", file)
+        mechanism = mechanism.independent() if mimic == "independent" else mechanism
+    elif kind == "urdf":
+        from dalembert.readers.urdf import read_urdf
+
+        mechanism = read_urdf(data, file, encoding=encoding, base=base, mimic=mimic, exact_angles=exact_angles)
+    else:
+        raise ReadError(f"{kind.upper()} files are not supported yet (supported: URDF, TOML).", file, 1)
+    if strict and (errors := [f for f in mechanism.check() if f.severity == "error"]):
+        raise ModelError("; ".join(map(str, errors)), tuple(errors))
+    if not passive:
+        mechanism = mechanism.without("friction", "springs")
+    if lock:
+        mechanism = mechanism.lock(lock)
+    mechanism.warn()
+    return mechanism
+
+
+def save(mechanism: Mechanism, file: str | os.PathLike) -> None:
+    """Write a mechanism as TOML; `load` gives an equal one back.
+
+    Raises
+    ------
+    ReadError
+        The file's name does not end in .toml, or a joint is given by a Python function.
+    """
+    from dalembert.readers.toml import write_toml
+
+    path = Path(file)
+    if path.suffix.lower() != ".toml":
+        raise ReadError(f"mechanisms are written as .toml, not as {path.suffix or 'a file without suffix'}.", str(path))
+    path.write_text(write_toml(mechanism), encoding="utf-8", newline="\n")
+
+
+def _content(source: Any) -> tuple[bytes, str, str | None]:
+    """(bytes, name for messages, encoding where it is known)."""
+    if isinstance(source, (bytes, bytearray)):
+        return _limited(bytes(source), ""), "", None
+    if isinstance(source, str) and (source.lstrip("\ufeff \t\r\n").startswith("<") or "\n" in source):
+        return _limited(source.lstrip("\ufeff").encode("utf-8", errors="surrogatepass"), ""), "", "utf-8"
+    if not isinstance(source, (str, os.PathLike)):
+        raise TypeError(f"source is {type(source).__name__}; expected a path, bytes or text.")
+    path = Path(source)
+    try:
+        with path.open("rb") as stream:
+            return _limited(stream.read(MAX_FILE_BYTES + 1), str(path)), str(path), None
+    except (FileNotFoundError, ValueError):                       # ValueError: a null character in the name
+        raise MissingFileError("there is no such file.", str(path)) from None
+    except OSError as error:
+        raise ReadError(f"cannot be opened ({error.strerror}).", str(path)) from None
+
+
+def _limited(data: bytes, file: str) -> bytes:
+    if len(data) > MAX_FILE_BYTES:
+        raise ReadError(f"larger than MAX_FILE_BYTES = {MAX_FILE_BYTES // 2**20} MiB.", file)
+    if not data.strip():
+        raise ReadError("the file is empty.", file)
+    return data
+
+
+def _format(data: bytes, file: str) -> str:
+    """'toml' by suffix or for what is not XML; else by the root element ('urdf' where none is found)."""
+    if file.lower().endswith(".toml"):
+        return "toml"
+    head = data[:65536].replace(b"\x00", b"")                     # UTF-16 of plain ASCII
+    if b"<" not in head.lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n")[:1]:
+        return "urdf" if file.lower().endswith((".urdf", ".xml")) else "toml"
+    found = [(head.find(tag), kind) for tag, kind in FORMATS.items() if tag in head]
+    return min(found)[1] if found else "urdf"

@@ -1,0 +1,1 @@
+"""Rotations, transforms, motion and force vectors, inertias, small linear algebra, over any scalar."""

@@ -1,0 +1,85 @@
+"""Between arrays at the door and scalars inside: columns of floats, expressions, or arrays of shape (N,)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from dalembert.errors import ShapeError
+from dalembert.expr import Expr
+from dalembert.spatial.vectors import Scalar
+
+
+def unpacked(array: Any, name: str, length: int,
+             says: Callable[[str, int], str]) -> tuple[list[Scalar], int | None]:
+    """Entries of a vector as scalars, and the number of rows (None for a single state).
+
+    (length,) gives floats or expressions; (N, length) gives arrays of shape (N,). `says(name, length)` explains the
+    expected length in an error.
+    """
+    a = array if isinstance(array, np.ndarray) else np.asarray(array)
+    if a.ndim not in (1, 2) or a.shape[-1] != length:
+        raise ShapeError(f"{name} has shape {a.shape}, expected ({length},) or (N, {length}): {says(name, length)}.",
+                         name, a.shape, (length,))
+    if a.dtype == object and any(isinstance(x, Expr) for x in a.flat):
+        if a.ndim == 2:
+            raise ShapeError(f"{name} has shape {a.shape}: expressions are taken for one state at a time.", name, a.shape)
+        return [_scalar(x, name, k) for k, x in enumerate(a.tolist())], None
+    entries = a.flat if a.dtype == object else ()
+    if a.dtype.kind not in "fiuO" or any(isinstance(x, (bool, np.bool_, str)) for x in entries):
+        raise TypeError(f"{name} holds {a.dtype} values, expected real numbers.")
+    try:
+        a = a.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name} holds values that are not real numbers ({error}).") from None
+    if not np.isfinite(a).all():
+        place = np.argwhere(~np.isfinite(a))[0]
+        row = f" in row {place[0]}" if a.ndim == 2 else ""
+        raise ValueError(f"{name} has the entry {a[tuple(place)]} at index {place[-1]}{row}; expected finite numbers.")
+    return (a.tolist(), None) if a.ndim == 1 else (list(a.T), len(a))
+
+
+def _scalar(x: Any, name: str, k: int) -> Scalar:
+    if isinstance(x, bool) or not (isinstance(x, (int, float, Expr)) or hasattr(x, "numerator")):
+        raise TypeError(f"{name}[{k}] is {x!r} ({type(x).__name__}), expected a number or an expression.")
+    return x
+
+
+def packed(values: Any, batch: int | None = None, shape: tuple[int, ...] | None = None) -> np.ndarray:
+    """Nested sequences of scalars as an array; with a batch of N rows the result has N as leading axis.
+
+    A float array, or an object array if any scalar is an expression.
+    """
+    shape = _shape(values) if shape is None else shape
+    flat = list(_flat(values))
+    if any(isinstance(x, Expr) for x in flat):
+        out = np.empty(len(flat), dtype=object)
+        for k, x in enumerate(flat):
+            out[k] = x
+        return out.reshape(shape)
+    if batch is None:
+        return np.array(flat, dtype=float).reshape(shape)
+    out = np.empty((batch, len(flat)))
+    for k, x in enumerate(flat):
+        out[:, k] = x
+    return out.reshape((batch, *shape))
+
+
+def _shape(values: Any) -> tuple[int, ...]:
+    return (len(values), *_shape(values[0])) if isinstance(values, (list, tuple)) and values else \
+        (0,) if isinstance(values, (list, tuple)) else ()
+
+
+def _flat(values: Any) -> Iterable[Scalar]:
+    if isinstance(values, (list, tuple)):
+        for value in values:
+            yield from _flat(value)
+    else:
+        yield values
+
+
+def graph_of(scalars: Iterable[Scalar]) -> Any:
+    """The graph of the first expression among scalars, or None."""
+    return next((x.graph for x in scalars if isinstance(x, Expr)), None)

@@ -1,0 +1,201 @@
+"""Linear systems of small size over any scalar: float, exact number, expression, or batch array of shape (N,).
+
+Matrices and vectors are nested lists, or arrays, of scalars; a float array as an entry of a list is a batch, which
+is computed lane by lane. Rows are exchanged by the size of the pivot among numbers, and lane by lane in batches;
+among expressions the first pivot that is not the constant 0 is taken, as nothing else is known of their values.
+Results are float arrays, or object arrays of exact numbers, expressions or batches.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dalembert.errors import DalembertError, ShapeError
+from dalembert.expr import Expr, sqrt
+
+Rows = list[list[Any]]
+
+
+class SingularMatrixError(DalembertError, ArithmeticError):
+    """A pivot of an elimination is 0, or not positive where it must be; `pivot` is its index, `value` its value."""
+
+    def __init__(self, message: str, pivot: int = 0, value: Any = 0):
+        super().__init__(message)
+        self.pivot, self.value = pivot, value
+
+
+def solve(A: Any, b: Any) -> np.ndarray:
+    """x with A x = b, by Gaussian elimination.
+
+    Parameters
+    ----------
+    A : (n, n) matrix of scalars
+    b : (n,) or (n, m) right-hand sides
+
+    Returns
+    -------
+    x : array of the shape of b
+
+    Raises
+    ------
+    ShapeError
+        A is not square or b does not fit.
+    SingularMatrixError
+        A pivot is 0 after exchanging rows.
+    """
+    rows, right, is_vector = _checked(A, b)
+    n = len(rows)
+    augmented = [left + r for left, r in zip(rows, right, strict=True)]
+    for k in range(n):
+        _exchange_rows(augmented, k)
+        pivot = augmented[k][k]
+        _require_pivot(pivot, k)
+        for row in augmented[k + 1:]:
+            if not _is_zero(row[k]):
+                factor = row[k] / pivot
+                row[k + 1:] = [x - factor * y for x, y in zip(row[k + 1:], augmented[k][k + 1:], strict=True)]
+    return _result(_back_substituted(augmented, [row[n:] for row in augmented]), is_vector)
+
+
+def inverse(A: Any) -> np.ndarray:
+    """The inverse of an (n, n) matrix; errors as `solve`."""
+    return solve(A, _identity(len(A)))
+
+
+def ldl(A: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Unit lower triangular L (n, n) and pivots d (n,) > 0 with A = L diag(d) L^T, without square roots.
+
+    A is symmetric positive definite; only its lower part is read.
+
+    Raises
+    ------
+    ShapeError
+        A is not square.
+    SingularMatrixError
+        A pivot is not positive (of expressions, only constants are judged).
+    """
+    rows, L, _ = _checked(A, _identity(len(A)))
+    n = len(rows)
+    d: list[Any] = []
+    for j in range(n):
+        scaled = [L[j][k] * d[k] for k in range(j)]                          # row j of L diag(d)
+        d.append(rows[j][j] - _dot(scaled, L[j]))
+        _require_pivot(d[j], j, positive=True)
+        for i in range(j + 1, n):
+            L[i][j] = (rows[i][j] - _dot(scaled, L[i])) / d[j]
+    return _result(L), _result([[pivot] for pivot in d], is_vector=True)
+
+
+def cholesky(A: Any) -> np.ndarray:
+    """Lower triangular L with A = L L^T of a symmetric positive definite (n, n) matrix; errors as `ldl`."""
+    L, d = ldl(A)
+    roots = [sqrt(pivot) for pivot in d]
+    n = len(d)
+    return _result([[L[i, j] * roots[j] for j in range(n)] for i in range(n)])
+
+
+def solve_positive(A: Any, b: Any) -> np.ndarray:
+    """x with A x = b for a symmetric positive definite A, by L diag(d) L^T; shapes as `solve`, errors as `ldl`."""
+    _, right, is_vector = _checked(A, b)
+    L, d = ldl(A)
+    y: Rows = []
+    for i, row in enumerate(right):
+        y.append([x - _dot(L[i, :i], [previous[c] for previous in y]) for c, x in enumerate(row)])
+    scaled = [[x / pivot for x in row] for row, pivot in zip(y, d, strict=True)]
+    return _result(_back_substituted([list(row) for row in L.T], scaled), is_vector)
+
+
+def _checked(A: Any, b: Any) -> tuple[Rows, Rows, bool]:
+    """Rows of A, rows of b as a matrix, and whether b is a vector; numbers of one kind throughout."""
+    rows, right = [list(row) for row in A], list(b)
+    n = len(rows)
+    if n == 0 or any(len(row) != n for row in rows):
+        shape = (n, len(rows[0]) if rows else 0)
+        raise ShapeError(f"the matrix has shape {shape}, expected a square one.", "A", shape, (n, n))
+    if len(right) != n:
+        raise ShapeError(f"the right-hand side has {len(right)} rows, expected {n}, as the matrix.",
+                         "b", np.shape(right)[:1], (n,))
+    is_vector = not (isinstance(b, np.ndarray) and b.ndim == 2 or isinstance(right[0], (list, tuple)))
+    columns = [[x] for x in right] if is_vector else [list(row) for row in right]
+    number = _number_kind([x for row in rows + columns for x in row])
+    rows, columns = ([[number(x) for x in row] for row in matrix] for matrix in (rows, columns))
+    return rows, columns, is_vector
+
+
+def _number_kind(scalars: list[Any]) -> Any:
+    """Conversion of a system's numbers: exact ones stay exact unless a float or a batch takes part."""
+    inexact = any(isinstance(x, (float, np.floating, np.ndarray)) for x in scalars)
+    convert = float if inexact and not any(type(x) is Expr for x in scalars) else _exact
+    return lambda x: x if type(x) is Expr or isinstance(x, np.ndarray) else convert(x)
+
+
+def _exact(x: Any) -> Any:
+    return x if isinstance(x, (float, Fraction)) else Fraction(int(x)) if isinstance(x, (int, np.integer)) else float(x)
+
+
+def _identity(n: int) -> Rows:
+    return [[int(i == j) for j in range(n)] for i in range(n)]
+
+
+def _dot(a: Any, b: Any) -> Any:
+    """Sum of the products of the entries of a with as many of b."""
+    return sum(x * y for x, y in zip(a, b, strict=False))
+
+
+def _is_zero(x: Any) -> bool:
+    """Whether a scalar is known to be 0 (in every lane)."""
+    if type(x) is Expr:
+        return x.op in ("exact", "float") and x.value == 0
+    return not np.any(x)
+
+
+def _exchange_rows(rows: Rows, k: int) -> None:
+    """The best pivot of column k, from row k down, into row k."""
+    candidates = [row[k] for row in rows[k:]]
+    if any(isinstance(x, np.ndarray) for x in candidates):
+        for i in range(k + 1, len(rows)):                    # lanes may need different rows
+            larger = np.abs(rows[i][k]) > np.abs(rows[k][k])
+            upper = [np.where(larger, y, x) for x, y in zip(rows[k], rows[i], strict=True)]
+            rows[i] = [np.where(larger, x, y) for x, y in zip(rows[k], rows[i], strict=True)]
+            rows[k] = upper
+        return
+    if any(type(x) is Expr for x in candidates):
+        best = next((i for i, x in enumerate(candidates) if not _is_zero(x)), 0)
+    else:
+        best = max(range(len(candidates)), key=lambda i: abs(candidates[i]))
+    rows[k], rows[k + best] = rows[k + best], rows[k]
+
+
+def _require_pivot(pivot: Any, k: int, positive: bool = False) -> None:
+    if type(pivot) is Expr:
+        if pivot.op not in ("exact", "float"):
+            return
+        pivot = pivot.value
+    worst = pivot if not isinstance(pivot, np.ndarray) else pivot.min() if positive else pivot[np.argmin(abs(pivot))]
+    if not worst > 0 if positive else worst == 0 or worst != worst:
+        what = "not positive definite" if positive else "singular"
+        raise SingularMatrixError(f"the matrix is {what}: pivot {k} is {worst}.", k, worst)
+
+
+def _back_substituted(upper: Rows, right: Rows) -> Rows:
+    """x of U x = right, with the upper triangle of the rows given."""
+    x: Rows = [[]] * len(right)
+    for i in reversed(range(len(right))):
+        known = upper[i][i + 1:len(right)]
+        x[i] = [(r - _dot(known, [row[c] for row in x[i + 1:]])) / upper[i][i] for c, r in enumerate(right[i])]
+    return x
+
+
+def _result(rows: Rows, is_vector: bool = False) -> np.ndarray:
+    """The rows as an array, of floats if all entries are; a vector from a single column."""
+    entries = [x for row in rows for x in row]
+    if all(isinstance(x, float) for x in entries):
+        result = np.array(entries, dtype=float)
+    else:
+        result = np.empty(len(entries), dtype=object)
+        for i, x in enumerate(entries):                      # one by one: a batch is one entry
+            result[i] = x
+    return result if is_vector else result.reshape(len(rows), -1)

@@ -1,0 +1,63 @@
+"""The architecture, read from the imports: they only point up the list of layers, and never in a circle."""
+
+import ast
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import dalembert
+
+PACKAGE = Path(dalembert.__file__).parent
+LAYERS = ["errors", "expr", "spatial", "model", "readers", "kinematics", "formulations", "convert", "data", "cli"]
+
+
+def modules():
+    """Module name (below the package) -> the modules below the package that it imports, at any depth of its text."""
+    paths = {".".join(p.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__"): p
+             for p in PACKAGE.rglob("*.py")}
+    graph = {}
+    for name, path in paths.items():
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        type_only = {id(n) for node in ast.walk(tree) if isinstance(node, ast.If)
+                     and getattr(node.test, "id", "") == "TYPE_CHECKING" for n in ast.walk(node)}
+        found = set()
+        for node in ast.walk(tree):
+            if id(node) in type_only:
+                continue
+            if isinstance(node, ast.ImportFrom):
+                assert node.level == 0, f"{name}: relative import in line {node.lineno}"
+                base = node.module or ""
+                found |= {f"{base}.{a.name}" if f"{base}.{a.name}".removeprefix("dalembert.") in paths else base
+                          for a in node.names}
+            elif isinstance(node, ast.Import):
+                found |= {a.name for a in node.names}
+        graph[name] = {f.removeprefix("dalembert.") for f in found if f.startswith("dalembert.")} & set(paths)
+    return graph
+
+
+def layer(module):
+    return module.split(".")[0]
+
+
+def test_every_module_belongs_to_a_layer():
+    assert {layer(m) for m in modules()} - {"__init__"} <= set(LAYERS)
+
+
+def test_imports_only_point_up_the_list():
+    wrong = [f"{m} imports {i}" for m, imports in modules().items() if m != "__init__" for i in imports
+             if LAYERS.index(layer(i)) > LAYERS.index(layer(m))]
+    assert not wrong, wrong
+
+
+def test_no_module_imports_in_a_circle():
+    graph = {m: {i for i in imports if i != m} for m, imports in modules().items() if m != "__init__"}
+    assert list(TopologicalSorter(graph).static_order())
+
+
+def test_formulations_do_not_import_each_other():
+    wrong = [f"{m} imports {i}" for m, imports in modules().items() if m.startswith("formulations.") for i in imports
+             if i.startswith("formulations.") and i.split(".")[1] != m.split(".")[1]]
+    assert not wrong, wrong
+
+
+def test_the_expression_layer_knows_no_mechanics():
+    assert all(layer(i) in ("expr", "errors") for m, imports in modules().items() if layer(m) == "expr" for i in imports)
