@@ -1,7 +1,7 @@
 """Values of two other engines for real robots, mapped to this package's conventions (tests/data/oracles/README.md)."""
 
 import json
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +13,7 @@ INDEX = json.loads((DATA / "oracles" / "index.json").read_text())
 ROBOTS = tuple(INDEX)
 
 
-@lru_cache(maxsize=None)
+@cache
 def robot(name):
     """The mechanism as the oracles saw it: followers independent, nothing dissipative."""
     meta = INDEX[name]
@@ -21,7 +21,7 @@ def robot(name):
     return da.load(DATA / meta["model_file"], base=base, mimic="independent", passive=False, exact_angles=False)
 
 
-@lru_cache(maxsize=None)
+@cache
 def values(name):
     """Arrays of one robot, read-only."""
     with np.load(DATA / "oracles" / f"{name}.npz") as file:

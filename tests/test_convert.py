@@ -1,10 +1,10 @@
 """Vectors of other engines against their own numbers, and both ways round."""
 
 import numpy as np
-import oracles
 import pytest
 
 import dalembert as da
+import oracles
 
 FLOATING = [name for name in oracles.ROBOTS if oracles.INDEX[name]["floating_base"]]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import dalembert
 
 PACKAGE = Path(dalembert.__file__).parent
-LAYERS = ["errors", "expr", "spatial", "model", "readers", "kinematics", "formulations", "convert", "data", "cli"]
+LAYERS = ["errors", "expr", "spatial", "model", "readers", "kinematics", "formulations", "convert", "data", "commandline", "cli"]
 
 
 def modules():

@@ -1,10 +1,10 @@
 """Every quantity of every robot against Pinocchio (which agrees with MuJoCo, see the oracles' README)."""
 
 import numpy as np
-import oracles
 import pytest
 
 import dalembert as da
+import oracles
 
 TOLERANCE = 1e-10      # relative to the largest entry, conventions.md; seen: 2e-15, and 1.1e-14 for the inverse mass matrix
 

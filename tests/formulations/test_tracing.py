@@ -7,10 +7,10 @@ import sys
 import threading
 
 import numpy as np
-import oracles
 import pytest
 
 import dalembert as da
+import oracles
 
 PANDA = oracles.DATA / "models" / "panda" / "panda.urdf"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+import sys
 from collections.abc import Callable
 from fractions import Fraction
 from numbers import Integral, Rational
@@ -108,4 +109,4 @@ def is_normal(value: Number) -> bool:
         size = abs(float(value))
     except OverflowError:
         return False
-    return np.finfo(float).tiny <= size < math.inf
+    return sys.float_info.min <= size < math.inf

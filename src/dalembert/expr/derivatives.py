@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from dalembert.expr.errors import ExpressionTypeError
 from dalembert.expr.evaluation import nodes_in
 from dalembert.expr.functions import sign, sqrt
 from dalembert.expr.graph import LEAVES, topological
-from dalembert.expr.node import Expr, require_same_graph, select
+from dalembert.expr.node import Expr, object_array, require_same_graph, select
 from dalembert.expr.rules import ZERO
 
 # Partial derivatives of an operation with value v by each of its arguments.
@@ -106,12 +106,6 @@ def _forward(array: np.ndarray, seeds: Mapping[Expr, Expr]) -> list[Expr]:
     return [tangents.get(y, zero) if type(y) is Expr else zero for y in array.flat]
 
 
-def _shaped(entries: Sequence[Expr], shape: tuple[int, ...]) -> Any:
-    result = np.empty(shape, dtype=object)
-    result.flat = entries
-    return result[()]
-
-
 def derivative(y: Any, x: Any) -> Any:
     """dy/dx in forward mode, one pass per symbol.
 
@@ -131,7 +125,7 @@ def derivative(y: Any, x: Any) -> Any:
     """
     array, symbols = _checked(y, x)
     columns = [_forward(array, {symbol: symbol.like(1)}) for symbol in symbols]
-    return _shaped([entry for row in zip(*columns, strict=True) for entry in row], array.shape + np.shape(x))
+    return object_array([entry for row in zip(*columns, strict=True) for entry in row], array.shape + np.shape(x))
 
 
 def directional(y: Any, xs: Any, direction: Any) -> Any:
@@ -149,7 +143,7 @@ def directional(y: Any, xs: Any, direction: Any) -> Any:
                          "direction", np.shape(direction), np.shape(xs))
     rates = np.array(direction, dtype=object).flat
     seeds = {symbol: symbol.like(rate) for symbol, rate in zip(symbols, rates, strict=True)}
-    return _shaped(_forward(array, seeds), array.shape)
+    return object_array(_forward(array, seeds), array.shape)
 
 
 def gradient(y: Any, xs: Any) -> Any:
@@ -160,7 +154,7 @@ def gradient(y: Any, xs: Any) -> Any:
                          "y", array.shape, ())
     zero = symbols[0].like(0)
     adjoints = _adjoints(y, symbols) if type(y) is Expr else {}
-    return _shaped([adjoints.get(x, zero) for x in symbols], np.shape(xs))
+    return object_array([adjoints.get(x, zero) for x in symbols], np.shape(xs))
 
 
 def jacobian(ys: Any, xs: Any) -> Any:
@@ -172,4 +166,4 @@ def jacobian(ys: Any, xs: Any) -> Any:
     if len(symbols) <= array.size:
         return derivative(ys, xs)
     rows = [np.ravel(gradient(y, xs)) for y in array.flat]
-    return _shaped([entry for row in rows for entry in row], array.shape + np.shape(xs))
+    return object_array([entry for row in rows for entry in row], array.shape + np.shape(xs))

@@ -11,7 +11,7 @@ import numpy as np
 
 from dalembert.expr.errors import ExpressionTypeError, MissingValueError
 from dalembert.expr.graph import LEAVES, topological
-from dalembert.expr.node import BUILD, Expr, constant
+from dalembert.expr.node import BUILD, Expr, constant, object_array
 
 _NUMPY: dict[str, Callable[..., Any]] = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "neg": np.negative, "power": np.power,
@@ -31,9 +31,7 @@ def nodes_in(expressions: Any) -> list[Expr]:
 def map_nodes(function: Callable[[Expr], Any], expressions: Any) -> Any:
     """The function applied to every node of a scalar, nested list or array; numbers stay as they are."""
     array = np.array(expressions, dtype=object)
-    result = np.empty(array.shape, dtype=object)
-    result.flat = [function(item) if type(item) is Expr else item for item in array.flat]
-    return result[()]
+    return object_array([function(item) if type(item) is Expr else item for item in array.flat], array.shape)
 
 
 def free_symbols(expressions: Any) -> tuple[Expr, ...]:

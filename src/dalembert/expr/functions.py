@@ -13,8 +13,8 @@ import numpy as np
 
 from dalembert.expr.constants import number, value_of
 from dalembert.expr.errors import ExpressionTypeError
-from dalembert.expr.graph import topological
-from dalembert.expr.node import BUILD, Expr
+from dalembert.expr.graph import LEAVES, topological
+from dalembert.expr.node import BUILD, Expr, object_array
 from dalembert.expr.node import select as _select
 
 
@@ -71,15 +71,15 @@ _GUARDED = {"div": (1, 1), "sqrt": (0, 1), "log": (0, 1), "asin": (0, 0), "acos"
             "hypot": (0, 1), "power": (0, 1), "exp": (0, 0), "sinh": (0, 0), "cosh": (0, 0)}
 
 
-def _guarded(branch: Any, condition: Expr) -> Any:
-    """The branch with harmless arguments of dangerous operations wherever the condition fails.
+def _guarded(branch: Any, nodes: list[Expr], condition: Expr, shared: set[Expr]) -> Any:
+    """The branch, of these nodes, with harmless arguments of dangerous operations wherever the condition fails.
 
-    Only operations on the way from a guarded one to the branch are rebuilt; elsewhere they stay as they are.
+    Shared nodes are needed in any case and stay as they are; so does what holds no dangerous operation.
     """
-    if type(branch) is not Expr:
-        return branch
     changed: dict[Any, Any] = {}
-    for node in topological([branch]):
+    for node in nodes:
+        if node in shared or node.op in LEAVES:
+            continue
         args = [changed.get(arg, arg) for arg in node.args]
         if node.op in _GUARDED:
             i, harmless = _GUARDED[node.op]
@@ -95,7 +95,8 @@ def where(condition: Any, a: Any, b: Any) -> Any:
 
     On expressions, each branch is guarded: inside it, arguments of divisions, roots, logarithms and the like are
     replaced by harmless ones when the other branch is chosen, so that neither values nor derivatives become NaN.
-    Expressions that the branches share with the rest of the graph are not changed there.
+    What the condition or both branches need is computed in any case and left alone: a chain of n choices, each made
+    on the result of the one before, grows with n and not with 2**n.
 
     Parameters
     ----------
@@ -114,7 +115,9 @@ def where(condition: Any, a: Any, b: Any) -> Any:
         return np.frompyfunc(where, 3, 1)(condition, a, b)
     if type(condition) is not Expr:
         raise ExpressionTypeError(f"where needs a condition such as x < y, not {condition!r}.")
-    return _select(condition, _guarded(a, condition), _guarded(b, ~condition))
+    in_condition, in_a, in_b = (topological([x]) if type(x) is Expr else [] for x in (condition, a, b))
+    shared = {*in_condition, *set(in_a).intersection(in_b)}
+    return _select(condition, _guarded(a, in_a, condition, shared), _guarded(b, in_b, BUILD["not"](condition), shared))
 
 
 def array(values: Any) -> np.ndarray:
@@ -127,9 +130,8 @@ def array(values: Any) -> np.ndarray:
     result = np.array(values, dtype=object)
     node = next((item for item in result.flat if type(item) is Expr), None)
     if node is not None:
-        return np.frompyfunc(node.like, 1, 1)(result) if result.ndim else result
+        return np.asarray(object_array([node.like(item) for item in result.flat], result.shape), dtype=object)
     numbers = [_number("array", item) for item in result.flat]
     if all(isinstance(item, (int, float)) for item in numbers):
         return np.array(numbers, dtype=float).reshape(result.shape)
-    result.flat = numbers
-    return result
+    return np.asarray(object_array(numbers, result.shape))

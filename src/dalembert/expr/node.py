@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from typing import Any, NoReturn
 
@@ -12,12 +12,12 @@ import numpy as np
 from dalembert.expr import rules
 from dalembert.expr.constants import FLOAT, Number, exact_value, number
 from dalembert.expr.errors import ExpressionTypeError, GraphMixError, NonFiniteError
-from dalembert.expr.graph import COMMUTATIVE, OPERATIONS, Graph, current_graph, topological
+from dalembert.expr.graph import COMMUTATIVE, LEAVES, OPERATIONS, Graph, current_graph, topological
 from dalembert.expr.printing import to_text
 
 _MASK = (1 << 60) - 1                    # two digits of a Python integer: a digest takes 32 bytes
 _TOP = 1 << 59                           # set in the digest of all but constants, which therefore come first
-_FACTORS = (0x9E3779B97F4A7C15 & _MASK, 0xBF58476D1CE4E5B9 & _MASK, 0x94D049BB133111EB & _MASK)      # odd, of SplitMix64
+_FACTORS = (0x9E3779B97F4A7C1, 0xBF58476D1CE4E5B, 0x94D049BB133111E | 1)      # odd; digits of SplitMix64
 
 
 def _digest(text: str) -> int:
@@ -44,90 +44,6 @@ class _Unfrozen:
     kind: int
 
 
-class Expr(_Unfrozen):
-    """An immutable node: an operation on other nodes of the same graph, a constant or a symbol.
-
-    Operators and the functions of `dalembert.expr` (or of NumPy) build expressions; `<`, `<=`, `>`, `>=` and
-    `equal` build conditions for `where`. `==` is identity, which within one graph is equality of structure.
-
-    Attributes
-    ----------
-    graph : Graph
-        The owner.
-    op : str
-        Name of the operation, "exact", "float" or "symbol".
-    args : tuple
-        The operands, also one by one as a, b, c; the value of a constant, the name of a symbol.
-    digest : int
-        Digest of the structure: the same in every process.
-    """
-
-    __slots__ = ()
-    __array_priority__ = 1000            # arrays leave mixed operations to the node
-
-    @property
-    def args(self) -> tuple[Any, ...]:
-        """The operands; of a leaf its value or name."""
-        if self.b is None:
-            return (self.a,)
-        return (self.a, self.b) if self.c is None else (self.a, self.b, self.c)
-
-    @property
-    def value(self) -> Number:
-        """The number of a constant; AttributeError for other nodes."""
-        if self.kind in rules.NUMBER:
-            return self.a
-        raise AttributeError(f"{self} is not a constant and has no value; da.evaluate gives it one.")
-
-    @property
-    def name(self) -> str:
-        """The name of a symbol; AttributeError for other nodes."""
-        if self.op == "symbol":
-            return self.a
-        raise AttributeError(f"{self} is not a symbol and has no name.")
-
-    def like(self, value: Any) -> Expr:
-        """The number as a constant of this node's graph."""
-        return constant(value, self.graph)
-
-    def __setattr__(self, name: str, value: Any) -> NoReturn:
-        raise AttributeError(f"expressions are immutable: cannot set {name!r}.")
-
-    def __delattr__(self, name: str) -> NoReturn:
-        raise AttributeError(f"expressions are immutable: cannot delete {name!r}.")
-
-    def __repr__(self) -> str:
-        return to_text(self, truncate=True)
-
-    def __bool__(self) -> NoReturn:
-        raise ExpressionTypeError(
-            f"{self} has no truth value until its symbols have values. Instead of if, np.where, max or np.maximum, "
-            "min or np.minimum and np.sign use da.where, da.maximum, da.minimum and da.sign."
-        )
-
-    def __float__(self) -> float:
-        if self.kind in rules.NUMBER:
-            return float(self.value)
-        raise ExpressionTypeError(
-            f"{self} has no value until its symbols have values: use da.evaluate; instead of the functions of math "
-            "use those of dalembert, and arrays of dtype object."
-        )
-
-    def __copy__(self) -> Expr:
-        return self
-
-    def __deepcopy__(self, memo: dict) -> Expr:
-        return self
-
-    def __reduce__(self) -> tuple:
-        return _unpickle, (pack([self]),)
-
-    def conjugate(self) -> Expr:
-        return self
-
-    # Operators and functions are attached below, where their builders are made.
-
-
 def intern(graph: Graph, op: str, a: Expr, b: Expr | None = None, c: Expr | None = None) -> Expr:
     """The one node of the graph with this operation and these operands, already simplified and in order."""
     digest = _SEED[op] + a.digest * _FACTORS[0]
@@ -141,10 +57,10 @@ def intern(graph: Graph, op: str, a: Expr, b: Expr | None = None, c: Expr | None
     while True:
         node = nodes.get(key)
         if node is None:
-            new = _Unfrozen()
+            new: Any = _Unfrozen()
             new.graph, new.op, new.a, new.b, new.c, new.digest = graph, op, a, b, c, digest
             new.kind = _KIND[op] if op != "mul" or a.kind > rules.MINUS else rules.SCALED
-            new.__class__ = Expr                             # type: ignore[assignment]
+            new.__class__ = Expr
             node = nodes.setdefault(key, new)                # atomic: of two threads, the first one's node stays
             if node is new:
                 return node
@@ -154,7 +70,7 @@ def intern(graph: Graph, op: str, a: Expr, b: Expr | None = None, c: Expr | None
 
 
 def _leaf(graph: Graph, op: str, value: Any, digest: int, kind: int) -> Expr:
-    new = _Unfrozen()
+    new: Any = _Unfrozen()
     new.graph, new.op, new.a, new.b, new.c, new.digest, new.kind = graph, op, value, None, None, digest, kind
     new.__class__ = Expr                                     # type: ignore[assignment]
     return graph.leaves[op].setdefault(value, new)
@@ -202,13 +118,10 @@ def symbols(names: str, shape: int | tuple[int, ...] | None = None, graph: Graph
     graph = current_graph() if graph is None else graph
     if shape is None:
         listed = names.replace(",", " ").split()
-        result = np.empty(len(listed), dtype=object)
-        result[:] = [symbol(name, graph) for name in listed]
-        return result
-    result = np.empty(shape, dtype=object)
-    for index in np.ndindex(result.shape):
-        result[index] = symbol(f"{names}[{', '.join(map(str, index))}]", graph)
-    return result
+        return object_array([symbol(name, graph) for name in listed], (len(listed),))
+    shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    indices = [", ".join(map(str, index)) for index in np.ndindex(shape)]
+    return np.asarray(object_array([symbol(f"{names}[{index}]", graph) for index in indices], shape))
 
 
 def require_same_graph(op: str, graphs: tuple[Graph, Graph]) -> None:
@@ -252,12 +165,9 @@ def precedes(a: Expr, b: Expr) -> bool:
         if a is b or (a, b) in seen:
             continue
         seen.add((a, b))
-        leaf = a.op in ("exact", "float", "symbol")
-        key_a, key_b = (a.digest, a.op, a.args if leaf else len(a.args)), (b.digest, b.op, b.args if leaf else len(b.args))
-        if key_a != key_b:
-            return key_a < key_b
-        if not leaf:
-            stack.extend(zip(reversed(a.args), reversed(b.args), strict=True))
+        if a.op in LEAVES or (a.digest, a.op) != (b.digest, b.op):
+            return (a.digest, a.op, a.args) < (b.digest, b.op, b.args)
+        stack.extend(zip(reversed(a.args), reversed(b.args), strict=True))
     return True
 
 
@@ -381,26 +291,111 @@ BUILD: dict[str, Callable[..., Any]] = {
 assert set(BUILD) == set(OPERATIONS), "every operation has a builder"
 
 
-def _reflected(build: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+def _reflected(op: str) -> Callable[[Any, Any], Any]:
+    build = BUILD[op]
     return lambda self, other: build(other, self)
 
 
-_METHODS = {
-    "__neg__": "neg", "__abs__": "abs", "__invert__": "not", "__pos__": None,
-    "__add__": "add", "__sub__": "sub", "__mul__": "mul", "__truediv__": "div", "__pow__": "power",
-    "__lt__": "less", "__le__": "less_equal", "__and__": "and", "__or__": "or",
-    # Under these names NumPy's loops over object arrays look for functions.
-    "sqrt": "sqrt", "sin": "sin", "cos": "cos", "tan": "tan", "arcsin": "asin", "arccos": "acos",
-    "arctan2": "atan2", "hypot": "hypot", "exp": "exp", "log": "log", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh",
-}
-_REFLECTED = {
-    "__radd__": "add", "__rsub__": "sub", "__rmul__": "mul", "__rtruediv__": "div", "__rpow__": "power",
-    "__gt__": "less", "__ge__": "less_equal", "__rand__": "and", "__ror__": "or",
-}
-for _method, _op in _METHODS.items():
-    setattr(Expr, _method, (lambda self: self) if _op is None else BUILD[_op])
-for _method, _op in _REFLECTED.items():
-    setattr(Expr, _method, _reflected(BUILD[_op]))
+class Expr(_Unfrozen):
+    """An immutable node: an operation on other nodes of the same graph, a constant or a symbol.
+
+    Operators and the functions of `dalembert.expr` (or of NumPy) build expressions; `<`, `<=`, `>`, `>=` and
+    `equal` build conditions for `where`. `==` is identity, which within one graph is equality of structure.
+
+    Attributes
+    ----------
+    graph : Graph
+        The owner.
+    op : str
+        Name of the operation, "exact", "float" or "symbol".
+    args : tuple
+        The operands, also one by one as a, b, c; the value of a constant, the name of a symbol.
+    digest : int
+        Digest of the structure: the same in every process.
+    """
+
+    __slots__ = ()
+    __array_priority__ = 1000            # arrays leave mixed operations to the node
+
+    @property
+    def args(self) -> tuple[Any, ...]:
+        """The operands; of a leaf its value or name."""
+        if self.b is None:
+            return (self.a,)
+        return (self.a, self.b) if self.c is None else (self.a, self.b, self.c)
+
+    @property
+    def value(self) -> Number:
+        """The number of a constant; AttributeError for other nodes."""
+        if self.kind in rules.NUMBER:
+            return self.a
+        raise AttributeError(f"{self} is not a constant and has no value; da.evaluate gives it one.")
+
+    @property
+    def name(self) -> str:
+        """The name of a symbol; AttributeError for other nodes."""
+        if self.op == "symbol":
+            return self.a
+        raise AttributeError(f"{self} is not a symbol and has no name.")
+
+    def like(self, value: Any) -> Expr:
+        """The number as a constant of this node's graph."""
+        return constant(value, self.graph)
+
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
+        raise AttributeError(f"expressions are immutable: cannot set {name!r}.")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"expressions are immutable: cannot delete {name!r}.")
+
+    def __repr__(self) -> str:
+        return to_text(self, truncate=True)
+
+    def __bool__(self) -> NoReturn:
+        raise ExpressionTypeError(
+            f"{self} has no truth value until its symbols have values. Instead of if, np.where, max or np.maximum, "
+            "min or np.minimum and np.sign use da.where, da.maximum, da.minimum and da.sign."
+        )
+
+    def __float__(self) -> float:
+        if self.kind in rules.NUMBER:
+            return float(self.value)
+        raise ExpressionTypeError(
+            f"{self} has no value until its symbols have values: use da.evaluate; instead of the functions of math "
+            "use those of dalembert, and arrays of dtype object."
+        )
+
+    def __copy__(self) -> Expr:
+        return self
+
+    def __deepcopy__(self, memo: dict) -> Expr:
+        return self
+
+    def __reduce__(self) -> tuple:
+        return _unpickle, (pack([self]),)
+
+    def conjugate(self) -> Expr:
+        return self
+
+    def __pos__(self) -> Expr:
+        return self
+
+    __neg__, __abs__, __invert__ = BUILD["neg"], BUILD["abs"], BUILD["not"]
+    __add__, __radd__ = BUILD["add"], _reflected("add")
+    __sub__, __rsub__ = BUILD["sub"], _reflected("sub")
+    __mul__, __rmul__ = BUILD["mul"], _reflected("mul")
+    __truediv__, __rtruediv__ = BUILD["div"], _reflected("div")
+    __pow__, __rpow__ = BUILD["power"], _reflected("power")
+    __lt__, __gt__ = BUILD["less"], _reflected("less")
+    __le__, __ge__ = BUILD["less_equal"], _reflected("less_equal")
+    __and__, __rand__ = BUILD["and"], _reflected("and")
+    __or__, __ror__ = BUILD["or"], _reflected("or")
+
+    # NumPy's loops over object arrays look for functions under its own names.
+    sqrt, exp, log, hypot = BUILD["sqrt"], BUILD["exp"], BUILD["log"], BUILD["hypot"]
+    sin, cos, tan = BUILD["sin"], BUILD["cos"], BUILD["tan"]
+    arcsin, arccos, arctan2 = BUILD["asin"], BUILD["acos"], BUILD["atan2"]
+    sinh, cosh, tanh = BUILD["sinh"], BUILD["cosh"], BUILD["tanh"]
 
 
 def pack(nodes: list[Expr]) -> tuple[list[tuple], list[int]]:
@@ -410,8 +405,7 @@ def pack(nodes: list[Expr]) -> tuple[list[tuple], list[int]]:
     """
     order = topological(nodes)
     index = {node: i for i, node in enumerate(order)}
-    lines = [(node.op, *(node.args if node.op in ("exact", "float", "symbol") else map(index.__getitem__, node.args)))
-             for node in order]
+    lines = [(node.op, *(node.args if node.op in LEAVES else [index[arg] for arg in node.args])) for node in order]
     return lines, [index[node] for node in nodes]
 
 
@@ -439,6 +433,11 @@ def import_nodes(expressions: Any, graph: Graph | None = None) -> Any:
     array = np.array(expressions, dtype=object)
     nodes = [node for node in array.flat if type(node) is Expr]
     copies = iter(unpack(pack(nodes), graph))
-    result = np.empty(array.shape, dtype=object)
-    result.flat = [next(copies) if type(item) is Expr else item for item in array.flat]
-    return result[()]
+    return object_array([next(copies) if type(item) is Expr else item for item in array.flat], array.shape)
+
+
+def object_array(entries: Sequence[Any], shape: tuple[int, ...]) -> Any:
+    """The entries as an array of this shape; the entry itself for shape ()."""
+    result = np.empty(len(entries), dtype=object)
+    result[:] = entries
+    return result.reshape(shape)[()]

@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from dalembert.errors import ModelError, UnknownNameError
-from dalembert.model.joints import Cylindrical, Fixed, Helical, Planar, Prismatic, Revolute, Universal
-from dalembert.model.numbers import Number, as_exact, as_float, unit_vector
-from dalembert.model.parts import Joint, Limits, Origin
+from dalembert.model.joints import Cylindrical, Fixed, Free, Helical, Planar, Prismatic, Revolute, Universal
+from dalembert.model.numbers import Number, as_exact, as_float, checked_vector, unit_vector
+from dalembert.model.parts import Body, Joint, Limits, Origin
 from dalembert.spatial.rotations import axis_angle_of
 from dalembert.spatial.vectors import AXES, Vector
 
@@ -36,20 +38,37 @@ def without(mechanism: Mechanism, kinds: Sequence[str]) -> Mechanism:
     return replace(mechanism, joints=tuple(replace(j, **changes) for j in mechanism.joints))
 
 
+def floating(mechanism: Mechanism) -> Mechanism:
+    """The mechanism with its base on a free joint; the new names give way to those already there."""
+    taken = set(mechanism.frame_names) | {j.name for j in mechanism.joints}
+
+    def unused(name: str) -> str:
+        return next(n for n in (name, *(f"{name}_{k}" for k in range(2, len(taken) + 3))) if n not in taken)
+
+    root = mechanism.bodies[0]
+    free = Joint(unused("root_joint"), Free(), unused("world"), root.name, source=root.source)
+    return replace(mechanism, bodies=(Body(free.parent), *mechanism.bodies), joints=(free, *mechanism.joints))
+
+
 def locked(mechanism: Mechanism, joints: Mapping[str, Any] | Sequence[str]) -> Mechanism:
     """The mechanism with some joints fixed at values; followers of a locked joint are locked with it."""
     names = [joints] if isinstance(joints, str) else joints
     values: dict[str, Any] = dict(joints) if isinstance(joints, Mapping) else dict.fromkeys(names)
+    q: list[Number] = mechanism.neutral().tolist()
     for name, value in values.items():
         joint = mechanism.joint(name)
         if joint.mimic is not None:
-            raise ModelError(f"joint {name!r} follows {joint.mimic.joint!r}: lock that one, the follower comes with it.")
+            raise ModelError(f"joint {name!r} follows {joint.mimic.joint!r}: lock that one, the follower comes with "
+                             "it.")
         neutral = joint.type.neutral()
+        value = value.tolist() if isinstance(value, np.ndarray) else value
         entries = neutral if value is None else list(value) if isinstance(value, (list, tuple)) else [value]
         if len(entries) != len(neutral):
             raise ModelError(f"lock of joint {name!r} has {len(entries)} values, expected {len(neutral)} "
                              f"({', '.join(joint.type.coordinates)}).")
-        values[name] = [as_exact(x) for x in entries]
+        values[name] = list(checked_vector(entries, len(neutral), f"lock of joint {name!r}"))
+        q[mechanism.entries[name].at_q] = values[name]
+    mechanism._check_quaternions("lock", [as_float(x) for x in q])
     for joint in mechanism.joints:
         if joint.mimic is not None:
             entry = mechanism.entries[joint.name]

@@ -12,6 +12,7 @@ import numpy as np
 
 from dalembert.errors import DalembertWarning, ModelError, QuaternionError, UnknownNameError
 from dalembert.expr import Expr, import_nodes
+from dalembert.expr.identifiers import safe_identifiers
 from dalembert.model import validation
 from dalembert.model.loads import check_rows, opened_loads
 from dalembert.model.numbers import Literal, Number, as_float, checked_vector, is_symbolic
@@ -145,6 +146,11 @@ class Mechanism:
     def frame_names(self) -> tuple[str, ...]:
         """All names that `placement` and `jacobian` know: links and frames."""
         return tuple(b.name for b in self.bodies) + tuple(f.name for f in self.frames)
+
+    @cached_property
+    def identifiers(self) -> dict[str, str]:
+        """Names of bodies, joints and frames as identifiers for generated code: safe, unique, ASCII."""
+        return safe_identifiers([*self._bodies, *self._joints, *(f.name for f in self.frames)])
 
     # --- the tree behind the algorithms ---
 
@@ -287,6 +293,12 @@ class Mechanism:
         from dalembert.model.edits import locked
 
         return locked(self, joints)
+
+    def floating(self) -> Mechanism:
+        """With the base body on a free joint from a new base 'world'."""
+        from dalembert.model.edits import floating
+
+        return floating(self)
 
     def without(self, *kinds: str) -> Mechanism:
         """Without 'friction', 'springs', 'rotors' or 'limits'."""

@@ -33,13 +33,15 @@ class Literal(Fraction):
             raise ValueError(f"{text!r} is too large for a number")
         if float(text) == 0 and re.match(r"[^eE]*[1-9]", text):
             raise ValueError(f"{text!r} is too small for a number")
-        value = Fraction(0) if float(text) == 0 else Fraction(Decimal(text))
-        self = super().__new__(cls, value.numerator, value.denominator)
+        numerator, denominator = (0, 1) if float(text) == 0 else Decimal(text).as_integer_ratio()
+        self = super().__new__(cls, numerator, denominator)
         self.text = text
         return self
 
     def __reduce__(self):
         return (Literal, (self.text,))
+
+    from_float = staticmethod(Fraction.from_float)      # type: ignore[assignment]      # used by == and < with floats
 
     def __copy__(self):
         return self
@@ -49,6 +51,8 @@ class Literal(Fraction):
 
     def __repr__(self) -> str:
         return self.text
+
+    __str__ = __repr__
 
 
 def is_symbolic(x: Number) -> bool:
@@ -64,38 +68,42 @@ def as_float(x: Number) -> Any:
 
 
 def as_exact(x: Number) -> Any:
-    """A number as it is; numpy scalars become Python's."""
-    return x.item() if hasattr(x, "item") and not isinstance(x, Expr) else x
+    """A number as it is; numpy scalars (and arrays of one entry) become Python's."""
+    return x.item() if hasattr(x, "item") and getattr(x, "size", 1) == 1 and not isinstance(x, Expr) else x
 
 
-def checked(x: Any, name: str) -> Number:
-    """A number fit for a model, or a TypeError or ValueError that names it."""
+def checked(x: Any, name: str, angle: bool = False) -> Number:
+    """A number fit for a model, or a TypeError or ValueError that names it; only angles keep multiples of pi exact."""
+    if x.__class__ in (int, Literal) or x.__class__ is float and math.isfinite(x):      # nearly always
+        return x
     x = as_exact(x)
     if isinstance(x, bool) or not isinstance(x, (int, float, Fraction, PiMultiple, Expr)):
         raise TypeError(f"{name} is {x!r} ({type(x).__name__}); expected a number or an expression.")
     if isinstance(x, float) and not math.isfinite(x):
         raise ValueError(f"{name} is {x}; expected a finite number.")
-    return x
+    return float(x) if isinstance(x, PiMultiple) and not angle else x
 
 
-def checked_vector(values: Any, length: int, name: str) -> tuple[Number, ...]:
+def checked_vector(values: Any, length: int, name: str, angle: bool = False) -> tuple[Number, ...]:
     """A tuple of `length` numbers, or an error that names the vector."""
     values = tuple(values)
     if len(values) != length:
         raise ValueError(f"{name} has {len(values)} entries, expected {length}.")
-    return tuple(checked(x, f"{name}[{k}]") for k, x in enumerate(values))
+    return tuple(checked(x, f"{name}[{k}]", angle) for k, x in enumerate(values))
 
 
 def unit_vector(axis: tuple[Number, ...]) -> tuple[Number, ...]:
     """Axis of unit length: exactly where the norm is rational, else in floats; symbols are taken as they are."""
-    if any(isinstance(a, Expr) for a in axis):
+    if any(is_symbolic(a) for a in axis):
         return axis
     if all(isinstance(a, (int, Fraction)) for a in axis):
         square = sum(Fraction(a) * Fraction(a) for a in axis)
         root = Fraction(math.isqrt(square.numerator), math.isqrt(square.denominator))
         if root and root * root == square:
             return tuple(_simple(Fraction(a) / root) for a in axis)
-    floats = [float(a) for a in axis]
+    values = [as_float(a) for a in axis]
+    largest = max(map(abs, values))
+    floats = [a / largest for a in values]                # of size 1: their hypot does not overflow
     norm = math.hypot(*floats)
     return tuple(a / norm for a in floats)
 

@@ -51,7 +51,7 @@ class Origin:
             if isinstance(axis, str) and axis not in AXIS_LETTERS:
                 raise ValueError(f"rotation axis {axis!r}; expected 'x', 'y', 'z' or a vector of length 1.")
             turns.append((axis if isinstance(axis, str) else checked_vector(axis, 3, "rotation axis"),
-                          checked(angle, "rotation angle")))
+                          checked(angle, "rotation angle", angle=True)))
         object.__setattr__(self, "rotations", tuple(turns))
 
     @staticmethod
@@ -158,6 +158,9 @@ class Joint:
             value = getattr(self, name)
             entries = tuple(value) if isinstance(value, (tuple, list)) else (value,) * self.type.nv
             object.__setattr__(self, name, checked_vector(entries, self.type.nv, f"{name} of joint {self.name!r}"))
+        bounds = {name: checked_vector(bound, self.type.nv, f"{name} limit of joint {self.name!r}", angle=True)
+                  for name in ("lower", "upper", "velocity", "effort") if (bound := getattr(self.limits, name)) is not None}
+        object.__setattr__(self, "limits", Limits(**bounds))
 
     @property
     def is_fixed(self) -> bool:

@@ -20,13 +20,13 @@ from dalembert.model.parts import PER_VELOCITY, Body, Frame, Joint
 if TYPE_CHECKING:
     from dalembert.model.mechanism import Mechanism
 
+GRAVITY = {f"gravity[{k}]": k for k in range(3)}
 TENSOR = {"0,0": 0, "0,1": 1, "1,1": 2, "0,2": 3, "1,2": 4, "2,2": 5}      # entry -> place in Body.inertia
 
 
 def numbers(mechanism: Mechanism) -> Iterator[tuple[str, Number]]:
     """All (path, number) of a mechanism."""
-    for k, g in enumerate(mechanism.gravity):
-        yield f"gravity[{k}]", g
+    yield from zip(GRAVITY, mechanism.gravity, strict=True)
     parts: tuple[Any, ...] = (*mechanism.bodies, *mechanism.joints, *mechanism.frames)
     for part in parts:
         for suffix, value in _slots(part).items():
@@ -35,10 +35,8 @@ def numbers(mechanism: Mechanism) -> Iterator[tuple[str, Number]]:
 
 def number_at(mechanism: Mechanism, path: str) -> Number:
     """The number at a path."""
-    if path.startswith("gravity["):
-        table = {f"gravity[{k}]": g for k, g in enumerate(mechanism.gravity)}
-        if path in table:
-            return table[path]
+    if path in GRAVITY:
+        return mechanism.gravity[GRAVITY[path]]
     part, suffix = _part_of(mechanism, path)
     return _slots(part)[suffix]
 
@@ -48,12 +46,15 @@ def replaced(mechanism: Mechanism, values: Mapping[str, Number]) -> Mechanism:
     gravity = list(mechanism.gravity)
     changes: dict[tuple[str, str], dict[str, Number]] = {}
     for path, value in values.items():
-        value = checked(value, path)
-        if match := re.fullmatch(r"gravity\[([012])\]", path):
-            gravity[int(match[1])] = value
+        value = checked(value, path, angle=True)
+        if path in GRAVITY:
+            gravity[GRAVITY[path]] = value
             continue
         part, suffix = _part_of(mechanism, path)
-        changes.setdefault((type(part).__name__, part.name), {})[suffix] = value
+        of_part = changes.setdefault((type(part).__name__, part.name), {})
+        if suffix in of_part:
+            raise ValueError(f"{path} names a number that is already replaced, {part.name}.{suffix}.")
+        of_part[suffix] = value
 
     def changed(parts):
         return tuple(_with(p, changes[key]) if (key := (type(p).__name__, p.name)) in changes else p for p in parts)
@@ -64,7 +65,7 @@ def replaced(mechanism: Mechanism, values: Mapping[str, Number]) -> Mechanism:
 
 def _part_of(mechanism: Mechanism, path: str) -> tuple[Any, str]:
     """Part and normalised suffix that a path names."""
-    name, dot, suffix = path.rpartition(".")
+    name, _, suffix = str(path).rpartition(".")
     suffix = suffix.replace(" ", "")
     if match := re.fullmatch(r"inertia\[([012]),([012])\]", suffix):
         suffix = "inertia[{},{}]".format(*sorted(match.groups()))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import heapq
-from collections import Counter, defaultdict
+import math
+from collections import defaultdict
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from dalembert.model.mechanism import Mechanism
 
 MAX_LISTED = 5               # findings written out in one message; the rest is counted
+MAX_COMPARED = 100           # characters of names compared for a hint: the time grows with their square
+MAX_FOLLOWING = 100          # followers of followers in a row; their multipliers are multiplied exactly
 MAX_LINKS = 20_000           # above it a file is hostile or wrong: the largest robot known to us has 120
 INERTIA_SLACK = 1e-6         # of the largest moment: files round moments to 6 digits
 UNIT_SLACK = 1e-6            # of an axis' length: files round components to 6 digits
@@ -46,13 +49,12 @@ class Finding:
 
 def structure(mechanism: Mechanism) -> list[Finding]:
     """Faults that leave no mechanism: names, connections, axes, limits, followers."""
-    found = _name_faults(mechanism)
     if not mechanism.bodies:
         return [Finding("error", f"mechanism {mechanism.name!r}", "it has no body.", "Give it at least one.")]
     if len(mechanism.bodies) > MAX_LINKS:
         return [Finding("error", f"mechanism {mechanism.name!r}",
                         f"it has {len(mechanism.bodies)} links, the limit MAX_LINKS is {MAX_LINKS}.", "Split it.")]
-    found += _connection_faults(mechanism)
+    found = _name_faults(mechanism) or _connection_faults(mechanism)
     for joint in mechanism.joints:
         found += _joint_faults(joint)
     if not found:
@@ -75,7 +77,7 @@ def findings(mechanism: Mechanism) -> list[Finding]:
             found += inertia_findings(body)
     found += _massless(mechanism, carried)
     if unchecked:
-        found.append(Finding("note", f"{len(unchecked)} bodies with symbolic inertia ({', '.join(unchecked[:3])}"
+        found.append(Finding("note", f"{len(unchecked)} bodies with symbolic inertia ({', '.join(map(repr, unchecked[:3]))}"
                              + (", ...)" if len(unchecked) > 3 else ")"),
                              "symbols cannot be checked.", "Check them once their values are known."))
     return found
@@ -86,12 +88,14 @@ def findings(mechanism: Mechanism) -> list[Finding]:
 def _name_faults(mechanism):
     found = []
     for kind, parts in (("body", mechanism.bodies), ("joint", mechanism.joints), ("frame", mechanism.frames)):
-        counts = Counter(p.name for p in parts)
-        repeated = [p for p in parts if counts[p.name] > 1]
-        for name in dict.fromkeys(p.name for p in repeated):
-            places = ", ".join(str(p.source) for p in repeated if p.name == name and str(p.source))
-            found.append(Finding("error", f"{kind} {name!r}", f"the name is used {counts[name]} times"
-                                 + (f" ({places})." if places else "."), "Rename all but one."))
+        sources = defaultdict(list)
+        for part in parts:
+            sources[part.name].append(part.source)
+        for name, at in sources.items():
+            if len(at) > 1:
+                places = ", ".join(str(source) for source in at[:MAX_LISTED] if str(source))
+                found.append(Finding("error", f"{kind} {name!r}", f"the name is used {len(at)} times"
+                                     + (f" ({places})." if places else "."), "Rename all but one.", at[1]))
         found += [Finding("error", f"a {kind} without a name", "its name is empty.", "Give it a name.", p.source)
                   for p in parts if not isinstance(p.name, str) or not p.name]
     bodies = {b.name for b in mechanism.bodies}
@@ -99,16 +103,22 @@ def _name_faults(mechanism):
         if frame.name in bodies:
             found.append(Finding("error", f"frame {frame.name!r}", "a body has the same name.", "Rename it.", frame.source))
         if frame.body not in bodies:
-            found.append(_unknown(f"frame {frame.name!r}", "body", frame.body, bodies, frame.source))
+            _note_unknown(found, f"frame {frame.name!r}", "body", frame.body, bodies, frame.source)
     return found
 
 
-def _unknown(what, kind, name, known, source):
+def _note_unknown(found, what, kind, name, known, source):
+    """Add the finding that a name does not exist, with a hint while there are few of them."""
+    hint = _hint(name, known) if len(found) < MAX_LISTED else ""
+    found.append(Finding("error", what, f"it names the {kind} {name!r}, which does not exist.", hint, source))
+
+
+def _hint(name, known):
     import difflib
 
-    near = difflib.get_close_matches(name, list(known), n=1) if isinstance(name, str) else []
-    hint = f"Did you mean {near[0]!r}?" if near else "Known: " + ", ".join(sorted(map(str, known))[:8]) + "."
-    return Finding("error", what, f"it names the {kind} {name!r}, which does not exist.", hint, source)
+    short = [k for k in known if len(k) <= MAX_COMPARED]
+    near = difflib.get_close_matches(name, short, n=1) if isinstance(name, str) and len(name) <= MAX_COMPARED else ()
+    return f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(map(repr, sorted(short)[:8]))}."
 
 
 def _connection_faults(mechanism):
@@ -118,7 +128,7 @@ def _connection_faults(mechanism):
     for joint in mechanism.joints:
         for role in ("parent", "child"):
             if getattr(joint, role) not in bodies:
-                found.append(_unknown(f"joint {joint.name!r}", f"{role} body", getattr(joint, role), bodies, joint.source))
+                _note_unknown(found, f"joint {joint.name!r}", f"{role} body", getattr(joint, role), bodies, joint.source)
         if joint.parent == joint.child:
             found.append(Finding("error", f"joint {joint.name!r}", f"it connects body {joint.child!r} to itself.",
                                  "Name another parent.", joint.source))
@@ -130,19 +140,17 @@ def _connection_faults(mechanism):
     if found:
         return found
     roots = [b for b in mechanism.bodies if b.name not in children]
-    if not roots:
-        return [Finding("error", f"mechanism {mechanism.name!r}", "every body is a child: the joints form a cycle.",
-                        "Remove one joint of the cycle.")]
     if len(roots) > 1:
         found.append(Finding("error", f"mechanism {mechanism.name!r}",
-                             f"it has {len(roots)} bodies without a parent ({', '.join(b.name for b in roots[:4])}"
+                             f"it has {len(roots)} bodies without a parent ({', '.join(repr(b.name) for b in roots[:4])}"
                              + (", ...)." if len(roots) > 4 else ")."),
                              "Connect them by joints: one body is the base.", roots[1].source))
-    reached = len(_reached(mechanism, roots[0].name))
-    if len(roots) == 1 and reached < len(mechanism.bodies):
-        stuck = sorted(set(bodies) - set(_reached(mechanism, roots[0].name)))
-        found.append(Finding("error", f"bodies {', '.join(map(repr, stuck[:4]))}", "their joints form a cycle.",
-                             "Remove one joint of the cycle."))
+    reached = _reached(mechanism, roots[0].name) if roots else set()
+    stuck = [b for b in mechanism.bodies if b.name not in reached]
+    if len(roots) <= 1 and stuck:
+        found.append(Finding("error", f"bodies {', '.join(repr(b.name) for b in stuck[:4])}"
+                             + (", ..." if len(stuck) > 4 else ""), "their joints form a cycle.",
+                             "Remove one joint of the cycle.", stuck[0].source))
     return found
 
 
@@ -208,18 +216,23 @@ def _follower_faults(mechanism):
     for joint in mechanism.joints:
         if joint.mimic is None:
             continue
-        seen, at = [joint.name], joint
+        seen, at = {joint.name: True}, joint                # in order
         while at.mimic is not None:
             leader = joints.get(at.mimic.joint)
             if leader is None:
-                found.append(_unknown(f"joint {at.name!r}", "joint to follow", at.mimic.joint, joints, at.source))
+                _note_unknown(found, f"joint {at.name!r}", "joint to follow", at.mimic.joint, joints, at.source)
+                break
+            if len(seen) > MAX_FOLLOWING:
+                found.append(Finding("error", f"joint {joint.name!r}", "more than MAX_FOLLOWING = "
+                                     f"{MAX_FOLLOWING} followers stand between it and an independent joint.",
+                                     "Let it follow that one.", joint.source))
                 break
             if leader.name in seen:
                 found.append(Finding("error", f"joint {joint.name!r}",
                                      f"it follows itself ({' -> '.join([*seen, leader.name])}).",
                                      "One joint of the chain must be independent.", joint.source))
                 break
-            seen.append(leader.name)
+            seen[leader.name] = True
             at = leader
         else:
             if (at.type.nq, at.type.nv) != (1, 1) or isinstance(at.type, Fixed):
@@ -265,7 +278,7 @@ def _axis_lengths(joint):
     for parameter in joint.type.parameters:
         value = getattr(joint.type, parameter)
         if isinstance(value, tuple) and not any(is_symbolic(a) for a in value):
-            length = float(np.linalg.norm([as_float(a) for a in value]))
+            length = math.hypot(*(as_float(a) for a in value))
             if abs(length - 1) > UNIT_SLACK:
                 found.append(Finding("warning", f"joint {joint.name!r}", f"{parameter} has length {length:.9g};",
                                      "it is scaled to 1.", joint.source))

@@ -13,7 +13,6 @@ from dalembert.model.mechanism import Mechanism
 MAX_FILE_BYTES = 32 * 2**20      # the largest robot file known to us has 2 MiB
 BASES = ("fixed", "free")
 MIMICS = ("exact", "independent")
-FORMATS = {b"<robot": "urdf", b"<mujoco": "mjcf", b"<sdf": "sdf"}
 
 
 def load(source: str | bytes | os.PathLike, base: str = "fixed", mimic: str = "exact", passive: bool = True,
@@ -56,15 +55,13 @@ def load(source: str | bytes | os.PathLike, base: str = "fixed", mimic: str = "e
         from dalembert.readers.toml import read_toml
 
         mechanism = read_toml(data, file)
-        if base == "free":
-            raise ReadError("base='free' is for robot files; write a joint of type 'free' in TOML.", file)
         mechanism = mechanism.independent() if mimic == "independent" else mechanism
-    elif kind == "urdf":
+    else:
         from dalembert.readers.urdf import read_urdf
 
-        mechanism = read_urdf(data, file, encoding=encoding, base=base, mimic=mimic, exact_angles=exact_angles)
-    else:
-        raise ReadError(f"{kind.upper()} files are not supported yet (supported: URDF, TOML).", file, 1)
+        mechanism = read_urdf(data, file, encoding=encoding, mimic=mimic, exact_angles=exact_angles)
+    if base == "free":
+        mechanism = mechanism.floating()
     if strict and (errors := [f for f in mechanism.check() if f.severity == "error"]):
         raise ModelError("; ".join(map(str, errors)), tuple(errors))
     if not passive:
@@ -94,9 +91,11 @@ def save(mechanism: Mechanism, file: str | os.PathLike) -> None:
 def _content(source: Any) -> tuple[bytes, str, str | None]:
     """(bytes, name for messages, encoding where it is known)."""
     if isinstance(source, (bytes, bytearray)):
-        return _limited(bytes(source), ""), "", None
-    if isinstance(source, str) and (source.lstrip("\ufeff \t\r\n").startswith("<") or "\n" in source):
-        return _limited(source.lstrip("\ufeff").encode("utf-8", errors="surrogatepass"), ""), "", "utf-8"
+        return _limited(bytes(source), "<bytes>"), "<bytes>", None
+    begin = source.lstrip("\ufeff \t\r\n")[:1] if isinstance(source, str) else None
+    if begin in ("", "<") or (begin and "\n" in source):
+        data = source.lstrip("\ufeff").encode("utf-8", errors="surrogatepass")
+        return _limited(data, "<text>"), "<text>", "utf-8"
     if not isinstance(source, (str, os.PathLike)):
         raise TypeError(f"source is {type(source).__name__}; expected a path, bytes or text.")
     path = Path(source)
@@ -118,11 +117,8 @@ def _limited(data: bytes, file: str) -> bytes:
 
 
 def _format(data: bytes, file: str) -> str:
-    """'toml' by suffix or for what is not XML; else by the root element ('urdf' where none is found)."""
+    """'xml' or 'toml', by suffix or by the first character."""
     if file.lower().endswith(".toml"):
         return "toml"
-    head = data[:65536].replace(b"\x00", b"")                     # UTF-16 of plain ASCII
-    if b"<" not in head.lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n")[:1]:
-        return "urdf" if file.lower().endswith((".urdf", ".xml")) else "toml"
-    found = [(head.find(tag), kind) for tag, kind in FORMATS.items() if tag in head]
-    return min(found)[1] if found else "urdf"
+    begin = data.lstrip(b"\xef\xbb\xbf\xff\xfe\x00 \t\r\n")[:1]       # after marks of UTF-8, UTF-16, UTF-32
+    return "xml" if begin == b"<" or file.lower().endswith((".urdf", ".xml")) else "toml"

@@ -16,14 +16,15 @@ from dalembert.model.joints import Continuous, Fixed, Free, JointType, Planar, P
 from dalembert.model.mechanism import GRAVITY, Mechanism
 from dalembert.model.numbers import Literal, Number
 from dalembert.model.parts import Body, Joint, Limits, Mimic, Origin, Source
-from dalembert.model.validation import MAX_LINKS, MAX_LISTED, Finding
+from dalembert.model.validation import MAX_LINKS, Finding
 from dalembert.spatial.angles import snapped
 from dalembert.spatial.rotations import Rotation
 from dalembert.spatial.vectors import Matrix
 
-MAX_ELEMENTS = 1_000_000      # with the attributes that are read; a link with its joint has some 35: enough for MAX_LINKS
+MAX_ELEMENTS = 1_000_000      # and attributes; a link with its joint has some 40, so MAX_LINKS links 800 000 (300 MB)
+MAX_UNUSED = 20               # kinds of elements and attributes listed as not used; the rest is counted
 MAX_ATTRIBUTE = 4096          # characters; the longest names and numbers known to us have 100
-PARSER_ADVICE = re.compile(r"[,;.]? (?:use|try|see) xml\w*.*", re.IGNORECASE | re.DOTALL)      # about options of the parser
+PARSER_ADVICE = re.compile(r"[,;.]? (?:use|try|see) xml.*", re.IGNORECASE | re.DOTALL)      # on options of the parser
 JOINT_KINDS: dict[str, type[JointType]] = {"fixed": Fixed, "revolute": Revolute, "continuous": Continuous,
                                            "prismatic": Prismatic, "planar": Planar, "floating": Free}
 AXIS_DEFAULT = (1, 0, 0)
@@ -40,8 +41,8 @@ OTHER_ROOTS = {"mujoco": "MJCF", "sdf": "SDF"}
 NOT_DYNAMICS = {"<visual>", "<collision>", "<material>", "<gazebo>", "<transmission>"}
 
 
-def read_urdf(data: bytes, file: str = "", *, encoding: str | None = None, base: str = "fixed",
-              mimic: str = "exact", exact_angles: bool = True) -> Mechanism:
+def read_urdf(data: bytes, file: str = "", *, encoding: str | None = None, mimic: str = "exact",
+              exact_angles: bool = True) -> Mechanism:
     """Mechanism of a URDF file.
 
     Parameters
@@ -50,8 +51,6 @@ def read_urdf(data: bytes, file: str = "", *, encoding: str | None = None, base:
         The file. Its own declaration, or `encoding`, decides how it is decoded.
     file : str
         Name for messages.
-    base : {'fixed', 'free'}
-        Whether the root link is fixed to the world or floats.
     mimic : {'exact', 'independent'}
         Followers are reduced exactly, or become joints of their own.
     exact_angles : bool
@@ -66,32 +65,25 @@ def read_urdf(data: bytes, file: str = "", *, encoding: str | None = None, base:
     robot = _root(data, file, encoding)
     if robot.tag in OTHER_ROOTS:
         raise ReadError(f"{OTHER_ROOTS[robot.tag]} files are not supported yet (supported: URDF, TOML).", file,
-                        robot.sourceline or 0)
+                        _line(robot))
     if robot.tag != "robot":
         raise ReadError(f"the root element is <{robot.tag}>, expected <robot>.", file, _line(robot))
-    return reader.mechanism(robot, base)
+    return reader.mechanism(robot)
 
 
 def _root(data: bytes, file: str, encoding: str | None) -> etree._Element:
-    """Root element, with the parser's error as a ReadError; what is not read is emptied while parsing."""
-    parser = etree.iterparse(io.BytesIO(data), events=("start", "end"), resolve_entities=False, no_network=True,
+    """Root element, with the parser's error as a ReadError."""
+    parser = etree.iterparse(io.BytesIO(data), events=("start",), resolve_entities=False, no_network=True,
                              load_dtd=False, huge_tree=False, remove_comments=True, remove_pis=True, encoding=encoding)
     count = 0
     try:
-        for event, element in parser:
-            known = element.tag in ATTRIBUTES
-            if event == "end":
-                if not known:
-                    element.clear()
-                continue
-            count += 1 + len(element.attrib) * known
-            if count == 1 + len(element.attrib) * known and element.getroottree().docinfo.internalDTD is not None:
+        for _, element in parser:
+            if not count and element.getroottree().docinfo.internalDTD is not None:
                 raise _doctype_error(data, file)
+            count += 1 + len(element.attrib)
             if count > MAX_ELEMENTS:
                 raise ReadError(f"more than MAX_ELEMENTS = {MAX_ELEMENTS} XML elements and attributes.", file,
-                                element.sourceline or 0)
-            if known:
-                _check_lengths(element, file)
+                                _line(element))
     except etree.XMLSyntaxError as error:
         if _declaration_line(data):
             raise _doctype_error(data, file) from None
@@ -102,13 +94,6 @@ def _root(data: bytes, file: str, encoding: str | None) -> etree._Element:
     except LookupError as error:
         raise ReadError(f"unknown text encoding ({error}).", file) from None
     return parser.root
-
-
-def _check_lengths(element, file) -> None:
-    for attribute, text in element.attrib.items():
-        if len(text) > MAX_ATTRIBUTE:
-            raise ReadError(f"<{element.tag} {attribute}> has {len(text)} characters, the limit MAX_ATTRIBUTE is "
-                            f"{MAX_ATTRIBUTE}.", file, element.sourceline or 0)
 
 
 def _doctype_error(data: bytes, file: str) -> ReadError:
@@ -133,18 +118,18 @@ class _Reader:
     unused: dict[str, list[int]] = field(default_factory=dict)               # what -> lines
     angles: list[tuple[float, int]] = field(default_factory=list)            # difference [rad], line
 
-    def mechanism(self, robot, base) -> Mechanism:
+    def mechanism(self, robot) -> Mechanism:
         name = robot.get("name") or "robot"
-        links = [e for e in robot if e.tag == "link"]
-        if len(links) > MAX_LINKS:
-            raise ReadError(f"{len(links)} links, the limit MAX_LINKS is {MAX_LINKS}.", self.file)
+        links, connections = ([e for e in robot if e.tag == tag] for tag in ("link", "joint"))
+        for what, found in (("links", links), ("joints", connections)):
+            if len(found) > MAX_LINKS:
+                raise ReadError(f"{len(found)} {what}, the limit MAX_LINKS is {MAX_LINKS}.", self.file,
+                                _line(found[MAX_LINKS]))
         if not links:
             raise ReadError("the robot has no <link>.", self.file, robot.sourceline)
         self._note_unused(robot)
         bodies = [self._body(e) for e in links]
-        joints = [self._joint(e) for e in robot if e.tag == "joint"]
-        if base == "free":
-            bodies, joints = _floating(bodies, joints)
+        joints = [self._joint(e) for e in connections]
         self._summarise()
         return Mechanism(name, tuple(bodies), tuple(joints), gravity=GRAVITY, file=self.file, remarks=tuple(self.remarks))
 
@@ -205,8 +190,8 @@ class _Reader:
         if kind not in JOINT_KINDS:
             near = difflib.get_close_matches(kind, JOINT_KINDS, n=1)
             hint = f" Did you mean {near[0]!r}?" if near else ""
-            raise ReadError(f"joint {name!r}: unknown joint type {kind!r} (known: {', '.join(JOINT_KINDS)}).{hint}",
-                            self.file, element.sourceline)
+            raise ReadError(f"joint {name!r}: unknown joint type {_short(kind)} "
+                            f"(known: {', '.join(JOINT_KINDS)}).{hint}", self.file, element.sourceline)
         return kind
 
     def _axis(self, element, name, needed) -> tuple[Number, ...]:
@@ -269,8 +254,8 @@ class _Reader:
     def _vector(self, element, attribute, what) -> tuple[Number, ...]:
         parts = self._required(element, attribute).split()
         if len(parts) != 3:
-            raise ReadError(f"{what}: {attribute}={element.get(attribute)!r} has {len(parts)} numbers, expected 3 "
-                            "separated by spaces.", self.file, element.sourceline)
+            raise ReadError(f"{what}: {attribute}={_short(element.get(attribute))} has {len(parts)} numbers, "
+                            "expected 3 separated by spaces.", self.file, element.sourceline)
         return tuple(self._literal(p, element, attribute) for p in parts)
 
     def _number(self, element, attribute, default: Number | None = None) -> Number:
@@ -295,6 +280,9 @@ class _Reader:
         text = element.get(attribute)
         if text is None or not text.strip():
             raise ReadError(f"<{element.tag}> has no attribute {attribute!r}.", self.file, element.sourceline)
+        if len(text) > MAX_ATTRIBUTE:
+            raise ReadError(f"<{element.tag} {attribute}> has {len(text)} characters, the limit MAX_ATTRIBUTE is "
+                            f"{MAX_ATTRIBUTE}.", self.file, element.sourceline)
         return text
 
     def _source(self, element) -> Source:
@@ -321,7 +309,9 @@ class _Reader:
         for severity, expected in (("note", True), ("warning", False)):
             found = {what: min(at) for what, at in self.unused.items() if (what in NOT_DYNAMICS) == expected}
             if found:
-                listed = ", ".join(f"{what} ({len(self.unused[what])}, first in line {at})" for what, at in found.items())
+                listed = ", ".join(f"{what[:60]} ({len(self.unused[what])}, first in line {at})"
+                                   for what, at in list(found.items())[:MAX_UNUSED])
+                listed += f" and {len(found) - MAX_UNUSED} more" if len(found) > MAX_UNUSED else ""
                 self.remarks.append(Finding(severity, "not used", f"{listed}.", "", Source(self.file, min(found.values()))))
         if self.angles:
             worst, line = max(self.angles, key=lambda found: abs(found[0]))
@@ -337,6 +327,11 @@ def _unused_in(element) -> Iterator[str]:
             yield f"<{element.tag} {attribute}>"
 
 
+def _short(text: str) -> str:
+    """An attribute as shown in messages."""
+    return repr(text if len(text) <= 60 else text[:57] + "...")
+
+
 def _line(element) -> int:
     return element.sourceline or 0
 
@@ -349,15 +344,3 @@ def _rotated(rotation: Rotation, tensor: tuple[Number, ...]) -> tuple[Number, ..
     """R I R^T: the inertia tensor in the link's axes; the centre of mass is not turned."""
     I = rotation.conjugate_symmetric(Matrix.symmetric(*tensor))
     return I[0][0], I[0][1], I[1][1], I[0][2], I[1][2], I[2][2]
-
-
-def _floating(bodies: list[Body], joints: list[Joint]) -> tuple[list[Body], list[Joint]]:
-    """The tree on a free joint from a new base body."""
-    children = {j.child for j in joints}
-    root = next((b for b in bodies if b.name not in children), bodies[0])
-    names = {b.name for b in bodies} | {j.name for j in joints}
-    world, free = (next(n for n in (name, *(f"{name}_{k}" for k in range(len(names) + 1))) if n not in names)
-                   for name in ("world", "root_joint"))
-    return [Body(world), *bodies], [Joint(free, Free(), world, root.name, source=root.source), *joints]
-
-

@@ -19,7 +19,13 @@ def unpacked(array: Any, name: str, length: int,
     (length,) gives floats or expressions; (N, length) gives arrays of shape (N,). `says(name, length)` explains the
     expected length in an error.
     """
-    a = array if isinstance(array, np.ndarray) else np.asarray(array)
+    if isinstance(array, np.ma.MaskedArray):
+        array = np.ma.filled(array.astype(float), np.nan)
+    try:
+        a = np.asarray(array)
+    except ValueError:
+        raise ShapeError(f"{name} has rows of different lengths, expected ({length},) or (N, {length}): "
+                         f"{says(name, length)}.", name, (), (length,)) from None
     if a.ndim not in (1, 2) or a.shape[-1] != length:
         raise ShapeError(f"{name} has shape {a.shape}, expected ({length},) or (N, {length}): {says(name, length)}.",
                          name, a.shape, (length,))
@@ -27,12 +33,15 @@ def unpacked(array: Any, name: str, length: int,
         if a.ndim == 2:
             raise ShapeError(f"{name} has shape {a.shape}: expressions are taken for one state at a time.", name, a.shape)
         return [_scalar(x, name, k) for k, x in enumerate(a.tolist())], None
-    entries = a.flat if a.dtype == object else ()
-    if a.dtype.kind not in "fiuO" or any(isinstance(x, (bool, np.bool_, str)) for x in entries):
+    if a.dtype.kind not in "fiuO":
         raise TypeError(f"{name} holds {a.dtype} values, expected real numbers.")
+    strange = [x for x in a.flat if x is None or isinstance(x, (bool, np.bool_, str))] if a.dtype == object else []
+    if strange:
+        raise TypeError(f"{name} holds {strange[0]!r} ({type(strange[0]).__name__}), expected real numbers.")
     try:
-        a = a.astype(np.float64)
-    except (TypeError, ValueError) as error:
+        with np.errstate(over="ignore"):                  # to infinity, which is refused below
+            a = a.astype(np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
         raise TypeError(f"{name} holds values that are not real numbers ({error}).") from None
     if not np.isfinite(a).all():
         place = np.argwhere(~np.isfinite(a))[0]

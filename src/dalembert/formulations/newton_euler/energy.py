@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.errors import DalembertError
+from dalembert.formulations.newton_euler.inverse import inward_step
 from dalembert.kinematics.poses import first_moments
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.tree import Tree
@@ -86,10 +87,7 @@ def momenta(mechanism: Mechanism, q: Any, qd: Any) -> np.ndarray:
     X, _, h = _momenta_of_bodies(tree, q, qd)
     p = [rotor * rate for rotor, rate in zip(tree.rotor, qd, strict=True)]
     for i in tree.inward():
-        for k, s in zip(tree.joint[i].dof, tree.joint[i].subspace(q), strict=True):
-            p[k] = p[k] + h[i].dot(s)
-        if tree.parent[i]:
-            h[tree.parent[i]] = h[tree.parent[i]] + X[i].force_to_parent(h[i])
+        inward_step(tree, i, X[i], tree.joint[i].subspace(q), h, p)
     return pack(p)
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +20,7 @@ from dalembert.formulations.newton_euler.mass_matrix import (
     composite_mass_matrix,
     factorised,
     inverted,
+    mass_matrix_diagonal,
     solved,
 )
 from dalembert.formulations.newton_euler.singular import check_pivot
@@ -28,11 +29,12 @@ from dalembert.model.mechanism import Mechanism
 from dalembert.model.tree import Tree
 from dalembert.spatial.inertias import ArticulatedInertia
 from dalembert.spatial.motion_force import NO_MOTION, Force, Motion, combined
+from dalembert.spatial.transforms import Transform
 from dalembert.spatial.vectors import Scalar
 
 
 class Articulated(NamedTuple):
-    """What a joint's articulated body leaves for the pass outward: S, U = I_A S, V = U D^-1, u."""
+    """What a joint's articulated body leaves for the pass outward: S, V = U D^-1, and D^-1 u."""
 
     S: tuple[Motion, ...]
     V: tuple[Force, ...]
@@ -97,27 +99,32 @@ def _by_articulated_bodies(tree: Tree, q, qd, driving, wrenches: Mapping[int, Fo
         if i in wrenches:
             p_A[i] = p_A[i] - wrenches[i]
 
+    diagonal = cache(lambda: mass_matrix_diagonal(tree, q))     # of M, formed only if a pivot looks suspicious
     kept = {}
     for i in tree.inward():                                     # articulated inertias and bias forces
         dof = tree.joint[i].dof
         u = [driving[k] - p_A[i].dot(s) for k, s in zip(dof, S[i], strict=True)]
-        I_a, p_a, kept[i] = inward_step(tree, i, q, I_A[i], p_A[i], S[i], u)
+        I_a, p_a, kept[i] = articulated_step(tree, i, diagonal, I_A[i], p_A[i], S[i], u)
         if j := tree.parent[i]:
             I_A[j] = I_A[j] + I_a.to_parent(X[i])
             p_A[j] = p_A[j] + X[i].force_to_parent(p_a)
 
     a, qdd = {0: NO_MOTION}, [0.0] * tree.nv
     for i in tree.outward():                                    # accelerations beyond those at qdd = 0
-        arriving = X[i].motion_to_child(a[tree.parent[i]])
         dof = tree.joint[i].dof
-        values = [x - v.dot(arriving) for x, v in zip(kept[i].accelerations, kept[i].V, strict=True)]
-        qdd[dof.start:dof.stop] = values
-        a[i] = arriving + combined(S[i], values)
+        a[i], qdd[dof.start:dof.stop] = acceleration_step(a[tree.parent[i]], X[i], kept[i])
     return qdd
 
 
-def inward_step(tree: Tree, i: int, q: Sequence[Scalar], I_A: ArticulatedInertia, p_A: Force,
-                S: tuple[Motion, ...], u: list[Scalar]) -> tuple[ArticulatedInertia, Force, Articulated]:
+def acceleration_step(parent: Motion, X: Transform, kept: Articulated) -> tuple[Motion, list[Scalar]]:
+    """Acceleration of a body from its parent's, and of its joint: qdd_i = D^-1 u - V^T a, a_i = X a + S qdd_i."""
+    a = X.motion_to_child(parent)
+    qdd = [x - v.dot(a) for x, v in zip(kept.accelerations, kept.V, strict=True)]
+    return a + combined(kept.S, qdd), qdd
+
+
+def articulated_step(tree: Tree, i: int, diagonal: Callable[[], list[Scalar]], I_A: ArticulatedInertia, p_A: Force,
+                     S: tuple[Motion, ...], u: list[Scalar]) -> tuple[ArticulatedInertia, Force, Articulated]:
     """What the articulated body i passes to its parent through its free joint.
 
         U = I_A S,  D = S^T U + rotors,  I_a = I_A - U D^-1 U^T,  p_a = p_A + U D^-1 u
@@ -128,7 +135,7 @@ def inward_step(tree: Tree, i: int, q: Sequence[Scalar], I_A: ArticulatedInertia
 
     def check(r, pivot, _):
         if suspicious(pivot, I_A):                              # only then is the diagonal of M worth forming
-            check_pivot(tree, dof[r], pivot, composite_mass_matrix(tree, q)[dof[r]][dof[r]])
+            check_pivot(tree, dof[r], pivot, diagonal()[dof[r]])
 
     D_inverse = inverted(factorised(D, check))
     V = tuple(combined(U, [D_inverse[r][c] for r in range(len(S))]) for c in range(len(S)))

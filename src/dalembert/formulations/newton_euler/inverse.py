@@ -84,11 +84,16 @@ def required_forces(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: 
             f[i] = f[i] - wrenches[i]
 
     for i in tree.inward():                                     # children before parents
-        for k, s in zip(tree.joint[i].dof, S[i], strict=True):
-            tau[k] = tau[k] + f[i].dot(s)
-        if tree.parent[i]:
-            f[tree.parent[i]] = f[tree.parent[i]] + X[i].force_to_parent(f[i])
+        inward_step(tree, i, X[i], S[i], f, tau)
     return tau
+
+
+def inward_step(tree: Tree, i: int, X: Transform, S: Sequence[Motion], f: dict[int, Force], tau: list[Scalar]) -> None:
+    """Add S^T f of body i to its joint's entries of tau, and its force to its parent's (not to the base's)."""
+    for k, s in zip(tree.joint[i].dof, S, strict=True):
+        tau[k] = tau[k] + f[i].dot(s)
+    if j := tree.parent[i]:
+        f[j] = f[j] + X.force_to_parent(f[i])
 
 
 def inverse_dynamics(mechanism: Mechanism, q: Any, qd: Any, qdd: Any, external_forces: Any = ()) -> np.ndarray:
@@ -168,10 +173,7 @@ def gravity_vector(mechanism: Mechanism, q: Any) -> np.ndarray:
         f[i] = gravity_wrench(tree.inertia[i], up[i])
 
     for i in tree.inward():
-        for k, s in zip(tree.joint[i].dof, tree.joint[i].subspace(q), strict=True):
-            tau[k] = tau[k] + f[i].dot(s)
-        if tree.parent[i]:
-            f[tree.parent[i]] = f[tree.parent[i]] + X[i].force_to_parent(f[i])
+        inward_step(tree, i, X[i], tree.joint[i].subspace(q), f, tau)
     return pack(tau)
 
 

@@ -99,6 +99,18 @@ def inverse_mass_matrix(mechanism: Mechanism, q: Any) -> np.ndarray:
     return pack(inverted(factors), shape=(tree.nv, tree.nv))
 
 
+def mass_matrix_diagonal(tree: Tree, q: Sequence[Scalar]) -> list[Scalar]:
+    """Diagonal of the mass matrix alone, in O(n)."""
+    diagonal, composite = list(tree.rotor), list(tree.inertia)
+    for i in tree.inward():
+        X = tree.joint[i].placement(q)
+        for k, s in zip(tree.joint[i].dof, tree.joint[i].subspace(q), strict=True):
+            diagonal[k] = diagonal[k] + composite[i].momentum(s).dot(s)
+        if j := tree.parent[i]:
+            composite[j] = composite_step(composite[j], X, composite[i])
+    return diagonal
+
+
 Factors = tuple[list[list[Scalar]], list[Scalar]]
 
 

@@ -1,0 +1,207 @@
+"""Command line of dalembert: `dalembert demo | info | check | dynamics`."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from dalembert import __version__
+from dalembert.commandline import VectorError
+from dalembert.errors import DalembertError, DalembertWarning, MissingFileError, ModelError, ReadError, UnknownNameError
+
+# Everything else is imported by the commands that need it, so that `dalembert --help` does not wait for it.
+
+UsageError: Any = typer.BadParameter.__mro__[1]      # typer does not export it
+FAILED, USAGE, INTERRUPTED = 1, 2, 130
+INPUT_ERRORS = (MissingFileError, UnknownNameError, VectorError)
+
+app = typer.Typer(
+    add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Exit codes: 0 done; 1 bad content of a file or a failed computation; 2 wrong usage or a missing file. "
+           "--debug anywhere, or DALEMBERT_DEBUG=1, shows the traceback of an error.")
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="Robot file: URDF or TOML.", show_default=False)]
+Base = Annotated[str, typer.Option(help="Root link: fixed to the world, or free.", metavar="fixed|free")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON with all digits.")]
+Q = Annotated[str | None, typer.Option(metavar="Q", help="Coordinates: numbers in order '0.1,-0.2', or by name "
+                                       "'elbow=0.1,root.px=0.3' with the rest neutral.")]
+Qd = Annotated[str | None, typer.Option(metavar="QD", help="Velocities, in order or by name with the rest 0.")]
+Qdd = Annotated[str | None, typer.Option(metavar="QDD", help="Accelerations for inverse dynamics, likewise.")]
+Tau = Annotated[str | None, typer.Option(metavar="TAU", help="Joint forces for forward dynamics, likewise.")]
+Gravity = Annotated[str | None, typer.Option(metavar="X,Y,Z", help="Acceleration of gravity, instead of the file's.")]
+
+
+@app.callback(invoke_without_command=True)
+def dalembert(context: typer.Context,
+              version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False) -> None:
+    """Equations of motion of multibody systems, from a robot file."""
+    if version:
+        print(f"dalembert {__version__}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+        raise typer.Exit(USAGE)
+
+
+@app.command()
+def demo(file: Annotated[Path | None, typer.Argument(metavar="FILE", help="Another robot than the embedded Panda arm.",
+                                                     show_default=False)] = None) -> None:
+    """Check the dynamics of the embedded Panda arm.
+
+    Prints mass and Coriolis matrices, gravity vector and energies of the arm (or of FILE) at a random state, and every
+    identity that they must satisfy with its residual; exit 1 if one fails.
+    """
+    from dalembert import data
+    from dalembert.commandline.demonstration import demonstrate
+
+    mechanism = _load(data.path("panda") if file is None else file, quiet=True)
+    if not demonstrate(_console(), mechanism):
+        raise typer.Exit(FAILED)
+
+
+@app.command()
+def info(file: File, base: Base = "fixed") -> None:
+    """Show bodies, joints, frames and mass of a model.
+
+    Followers that were reduced and what of the file was not used are listed as well.
+    """
+    from dalembert.commandline.summary import summarize
+    from dalembert.commandline.tables import show_findings
+
+    mechanism, out = _load(file, quiet=True, base=base), _console()
+    summarize(out, mechanism)
+    show_findings(out, mechanism.check())
+
+
+@app.command()
+def check(file: File, as_json: Json = False,
+          strict: Annotated[bool, typer.Option("--strict", help="Fail on warnings as well.")] = False) -> None:
+    """List faults of a file with line numbers.
+
+    Exit 1 if there are errors, with --strict also if there are warnings.
+    """
+    findings = _findings(file)
+    count = {severity: sum(f.severity == severity for f in findings) for severity in ("error", "warning", "note")}
+    if as_json:
+        print(json.dumps([f.as_dict() for f in findings], indent=2))
+    else:
+        from dalembert.commandline.output import line
+        from dalembert.commandline.tables import show_findings
+
+        out = _console()
+        show_findings(out, findings)
+        line(out, ", ".join(f"{n} {severity}{'' if n == 1 else 's'}" for severity, n in count.items()))
+    if count["error"] or strict and count["warning"]:
+        raise typer.Exit(FAILED)
+
+
+@app.command()
+def dynamics(file: File, q: Q = None, qd: Qd = None, qdd: Qdd = None, tau: Tau = None, base: Base = "fixed",
+             gravity: Gravity = None, as_json: Json = False) -> None:
+    """Compute M, C, g, and tau or qdd at one state.
+
+    Inverse dynamics of --qdd (0 where not given) or, with --tau, forward dynamics; energies, bias and passive forces.
+    """
+    if qdd is not None and tau is not None:
+        raise UsageError("--qdd and --tau exclude each other: accelerations ask for inverse dynamics, forces for forward.")
+    from dalembert.commandline.state import dynamics_at, show_dynamics
+
+    mechanism = _load(file, base=base)
+    quantities = dynamics_at(mechanism, q, qd, qdd, tau, gravity)
+    if as_json:
+        print(json.dumps({k: v.tolist() if hasattr(v, "tolist") else v for k, v in quantities.items()}, indent=2))
+    else:
+        show_dynamics(_console(), mechanism, quantities, "tau" if tau is None else "qdd")
+
+
+def _load(file: Path, quiet: bool = False, **options: Any) -> Any:
+    """The mechanism of a file; quiet where the command itself shows the findings."""
+    import dalembert as da
+
+    with warnings.catch_warnings():
+        if quiet:
+            warnings.simplefilter("ignore", DalembertWarning)
+        return da.load(file, **options)
+
+
+def _findings(file: Path) -> list[Any]:
+    """All findings about a file, also one that cannot be read."""
+    from dalembert.model.parts import Source
+    from dalembert.model.validation import Finding
+
+    try:
+        return _load(file, quiet=True).check()
+    except MissingFileError:
+        raise
+    except ModelError as error:
+        if error.findings:
+            return list(error.findings)
+        source = Source(error.file, error.line) if isinstance(error, ReadError) else Source(str(file))
+        return [Finding("error", "file", str(error).removeprefix(f"{source}: "), "", source)]
+
+
+def _console() -> Any:
+    from dalembert.commandline.output import console
+
+    return console(sys.stdout)
+
+
+# --- the way in and out ---------------------------------------------------------------------------------------------
+
+def main() -> None:
+    """Run the command line: one line per error, the exit code says which kind."""
+    if hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)      # `dalembert ... | head` ends without a word
+    for stream in filter(None, (sys.stdout, sys.stderr)):      # None where closed
+        stream.reconfigure(errors="backslashreplace")      # type: ignore[union-attr]
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Exit code of a command line; errors are printed."""
+    debug = "--debug" in arguments or os.environ.get("DALEMBERT_DEBUG", "") not in ("", "0")
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", DalembertWarning)
+        warnings.showwarning = _show_warning
+        try:
+            return app([a for a in arguments if a != "--debug"], prog_name="dalembert", standalone_mode=False) or 0
+        except (KeyboardInterrupt, typer.Abort):
+            return INTERRUPTED
+        except Exception as error:
+            if debug:
+                raise
+            return _report(error)
+
+
+def _report(error: Any) -> int:
+    """One line for an error; its exit code."""
+    from dalembert.commandline.output import say
+
+    if isinstance(error, UsageError):
+        say("error", f"{error.format_message()} See {error.ctx.command_path if error.ctx else 'dalembert'} --help.")
+        return USAGE
+    if isinstance(error, DalembertError):
+        say("error", error)
+        return USAGE if isinstance(error, INPUT_ERRORS) else FAILED
+    say("error", f"internal fault, please report it: {type(error).__name__}: {error} (--debug shows where).")
+    return FAILED
+
+
+def _show_warning(message: Warning | str, category: type[Warning], filename: str, lineno: int, file: Any = None,
+                  line: str | None = None) -> None:
+    from dalembert.commandline.output import say
+
+    say("warning", message if issubclass(category, DalembertWarning) else f"{category.__name__}: {message}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,56 @@
+"""The dynamics of a mechanism at one state, and every identity they satisfy, for `dalembert demo`."""
+
+from __future__ import annotations
+
+import numpy as np
+from rich.console import Console
+
+import dalembert as da
+from dalembert.commandline.identities import identities
+from dalembert.commandline.output import Column, left, line, show_table
+from dalembert.commandline.summary import summarize
+from dalembert.commandline.tables import show_findings, show_matrix, show_state
+from dalembert.model.mechanism import Mechanism
+from dalembert.model.numbers import as_float
+
+SEED = 1743      # of the state shown: the year of d'Alembert's treatise
+
+
+def demonstrate(out: Console, mechanism: Mechanism) -> bool:
+    """Print mechanism, dynamics and identities; whether all of them hold."""
+    summarize(out, mechanism)
+    show_findings(out, [f for f in mechanism.check() if f.severity != "note"])
+    q, qd, qdd = random_motion(mechanism)
+    line(out)
+    line(out, f"A random motion (seed {SEED}) and the joint forces tau that it needs", "bold")
+    show_state(out, mechanism, q, qd=qd, qdd=qdd, g=da.gravity_vector(mechanism, q),
+               tau=da.inverse_dynamics(mechanism, q, qd, qdd))
+    for title, matrix in (("Mass matrix M(q)", da.mass_matrix(mechanism, q)),
+                          ("Coriolis matrix C(q, qd)", da.coriolis_matrix(mechanism, q, qd))):
+        line(out)
+        line(out, title, "bold")
+        show_matrix(out, matrix)
+    line(out)
+    line(out, f"Kinetic energy T = {da.kinetic_energy(mechanism, q, qd):.6g} J, potential energy Pi = "
+              f"{da.potential_energy(mechanism, q):.6g} J")
+    line(out)
+    checked = identities(mechanism, q, qd, qdd)
+    show_table(out, [left("identity", [i.text for i in checked])],
+               [Column("residual", [f"{i.residual:.1e}" for i in checked]),
+                Column("tolerance", [f"{i.tolerance:.0e}" for i in checked]),
+                left("", ["PASS" if i.holds else "FAIL" for i in checked])])
+    line(out)
+    line(out, f"{sum(i.holds for i in checked)} of {len(checked)} identities hold; residuals are relative to the "
+              "largest entry.", "bold")
+    return all(i.holds for i in checked)
+
+
+def random_motion(mechanism: Mechanism) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Random q within the joints' limits, random qd and qdd."""
+    rng = np.random.default_rng(SEED)
+    q, qd = mechanism.random_state(rng)
+    for joint in mechanism.independent_joints:
+        lower, upper = joint.limits.lower, joint.limits.upper
+        if lower is not None and upper is not None:
+            q[mechanism.entries[joint.name].at_q] = rng.uniform([as_float(x) for x in lower], [as_float(x) for x in upper])
+    return q, qd, rng.standard_normal(mechanism.nv)

@@ -1,0 +1,108 @@
+"""Identities that the equations of motion of any mechanism satisfy, each with its residual."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import dalembert as da
+from dalembert.model.mechanism import Mechanism
+
+ALGEBRAIC = 1e-12      # of the largest entry: rounding of double precision
+DIFFERENCED = 1e-9     # of the largest entry: five-point differences, step^4 truncation and rounding / step
+STEP = 1e-3            # of the differences [s]: truncation and rounding are about 1e-12 there
+
+
+class Identity(NamedTuple):
+    """One identity: holds where `residual <= tolerance`."""
+
+    text: str
+    residual: float
+    tolerance: float
+
+    @property
+    def holds(self) -> bool:
+        return bool(self.residual <= self.tolerance)      # not a number: does not hold
+
+
+def identities(mechanism: Mechanism, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> list[Identity]:
+    """All identities at one state; residuals are relative to the largest entry.
+
+    Raises
+    ------
+    SingularMassMatrixError
+        The mass matrix is singular, so forward dynamics is not determined.
+    """
+    M, C, g = da.mass_matrix(mechanism, q), da.coriolis_matrix(mechanism, q, qd), da.gravity_vector(mechanism, q)
+    bias, tau = da.bias_force(mechanism, q, qd), da.inverse_dynamics(mechanism, q, qd, qdd)
+    T, p = da.kinetic_energy(mechanism, q, qd), da.momenta(mechanism, q, qd)
+    return [
+        Identity("M = M^T", _difference(M, M.T), ALGEBRAIC),
+        _positive(M),
+        Identity("1/2 qd.M qd = kinetic energy T", _difference(qd @ M @ qd / 2, T), ALGEBRAIC),
+        Identity("M qd = momenta", _difference(M @ qd, p), ALGEBRAIC),
+        Identity("column j of M = ID(q, 0, e_j) - g", _columns(mechanism, q, M, g), ALGEBRAIC),
+        Identity("C qd + g = bias force", _difference(C @ qd + g, bias), ALGEBRAIC),
+        _skew(mechanism, q, qd, C),
+        Identity("g = gradient of gravity's potential", _difference(g, _gravity_gradient(mechanism, q)), DIFFERENCED),
+        _round_trip(mechanism, q, qd, qdd, M, bias, tau),
+        _power(mechanism, q, qd, qdd, tau),
+    ]
+
+
+def _difference(a: Any, b: Any, scale: Any = 0.0) -> float:
+    """Largest difference beside the largest entry of a, b and `scale`."""
+    largest = max(np.max(np.abs(x), initial=0.0) for x in (a, b, scale))
+    return float(np.max(np.abs(np.subtract(a, b)), initial=0.0) / largest) if largest else 0.0
+
+
+def _positive(M: np.ndarray) -> Identity:
+    eigenvalues = np.linalg.eigvalsh(M) if M.size else np.ones(1)
+    text = f"M is positive definite: eigenvalues {eigenvalues[0]:.3g} to {eigenvalues[-1]:.3g}"
+    return Identity(text, max(0.0, -float(eigenvalues[0])) if eigenvalues[0] else 1.0, 0.0)
+
+
+def _columns(mechanism: Mechanism, q: np.ndarray, M: np.ndarray, g: np.ndarray) -> float:
+    still = mechanism.without("friction", "springs")      # ID of a mechanism at rest, without its springs
+    unit = np.eye(mechanism.nv)
+    return _difference(da.inverse_dynamics(still, q, np.zeros(mechanism.nv), unit) - g, M.T)      # row j: column j
+
+
+def _skew(mechanism: Mechanism, q: np.ndarray, qd: np.ndarray, C: np.ndarray) -> Identity:
+    rate = _along(lambda s: da.mass_matrix(mechanism, mechanism.integrate(q, s[:, None] * qd)))
+    N = rate - 2 * C
+    return Identity("dM/dt - 2 C is skew", _difference(N, -N.T, scale=rate), DIFFERENCED)
+
+
+def _gravity_gradient(mechanism: Mechanism, q: np.ndarray) -> np.ndarray:
+    bare = mechanism.without("springs")
+
+    def rate(direction: np.ndarray) -> float:
+        return _along(lambda s: da.potential_energy(bare, bare.integrate(q, s[:, None] * direction)))
+
+    return np.array([rate(e) for e in np.eye(mechanism.nv)])
+
+
+def _round_trip(mechanism, q, qd, qdd, M, bias, tau) -> Identity:
+    """Backward error: what M makes of the difference beside the sizes of the terms."""
+    found = da.forward_dynamics(mechanism, q, qd, tau)
+    scale = np.linalg.norm(M, np.inf) * np.max(np.abs(qdd), initial=0.0) if M.size else 0.0
+    return Identity("FD after ID gives qdd back", _difference(M @ found, M @ qdd, (scale, *bias, *tau)), ALGEBRAIC)
+
+
+def _power(mechanism, q, qd, qdd, tau) -> Identity:
+    def energy(s):
+        moved, faster = mechanism.integrate(q, s[:, None] * qd), qd + s[:, None] * qdd
+        return da.kinetic_energy(mechanism, moved, faster) + da.potential_energy(mechanism, moved)
+
+    friction = da.passive_force(mechanism.without("springs"), q, qd)
+    terms = (tau + friction) * qd
+    return Identity("d(T + Pi)/dt = (tau + friction).qd", _difference(_along(energy), terms.sum(), terms), DIFFERENCED)
+
+
+def _along(function: Callable[[np.ndarray], Any]) -> Any:
+    """Derivative at 0 of a function that takes a batch of steps: the five-point difference."""
+    f = function(STEP * np.array([-2.0, -1.0, 1.0, 2.0]))
+    return (f[0] - f[3] + 8 * (f[2] - f[1])) / (12 * STEP)

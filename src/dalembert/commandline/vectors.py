@@ -1,0 +1,70 @@
+"""Vectors as typed: '0.1,-0.2', or by name 'elbow=0.1,root.px=0.3'."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from dalembert.commandline import VectorError
+from dalembert.errors import DalembertError, UnknownNameError
+from dalembert.model.mechanism import Mechanism
+from dalembert.model.numbers import Literal
+
+NAMED = re.compile(r"(?P<name>.+?)=(?P<value>[^=,]*)(?:,|\Z)", re.DOTALL)      # names may hold commas and '='
+MAX_SHOWN = 12      # names written out in a message
+
+
+def typed_vector(text: str | None, option: str, names: Sequence[str], default: np.ndarray,
+                 mechanism: Mechanism) -> np.ndarray:
+    """The vector that `text` gives: all entries in order, or some by name and the rest as in `default`.
+
+    Raises
+    ------
+    VectorError, UnknownNameError
+        Wrong count, a bad number, a name given twice; a name that is none of `names`.
+    """
+    if text is None:
+        return default
+    text = os.fsencode(text).decode("utf-8", "surrogateescape")      # names as typed, also in an ASCII locale
+    if "=" in text:
+        return _named(text, option, names, default, mechanism)
+    values = [_number(part, option) for part in text.split(",")] if text.strip() else []
+    if len(values) != len(names):
+        listed = ", ".join(names[:MAX_SHOWN]) + (", ..." if len(names) > MAX_SHOWN else "")
+        raise VectorError(f"{option} has {len(values)} numbers, expected {len(names)}: mechanism {mechanism.name!r} "
+                          f"has {listed}.", option)
+    return np.array(values, dtype=float)
+
+
+def _named(text: str, option: str, names: Sequence[str], default: np.ndarray, mechanism: Mechanism) -> np.ndarray:
+    vector, given, end = default.copy(), set(), 0
+    while match := NAMED.match(text, end):
+        name, end = match["name"].strip(), match.end()
+        if name not in names:
+            raise _unknown(name, option, names, mechanism)
+        if name in given:
+            raise VectorError(f"{option} gives {name!r} twice.", option)
+        given.add(name)
+        vector[names.index(name)] = _number(match["value"], f"{option} {name}")
+    if rest := text[end:].strip():
+        raise VectorError(f"{option}: {rest!r} is not of the form name=number.", option)
+    return vector
+
+
+def _unknown(name: str, option: str, names: Sequence[str], mechanism: Mechanism) -> DalembertError:
+    joint = next((j for j in mechanism.joints if j.name == name), None)
+    if joint is not None and joint.mimic is not None:
+        return VectorError(f"{option}: joint {name!r} follows {joint.mimic.joint!r}; give that one.", option)
+    if joint is not None and joint.is_fixed:
+        return VectorError(f"{option}: joint {name!r} is fixed and has no entry.", option)
+    return UnknownNameError(f"entry of {option}", name, tuple(names))
+
+
+def _number(text: str, where: str) -> float:
+    try:
+        return float(Literal(text.strip()))
+    except ValueError as error:
+        raise VectorError(f"{where}: {error}.", where.split()[0]) from None

@@ -1,0 +1,22 @@
+"""Models inside the package, each in a folder of its own with origin and licence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dalembert.errors import UnknownNameError
+
+FILES = {"panda": "panda/panda.urdf"}
+
+
+def path(name: str) -> Path:
+    """File of an embedded model, for `dalembert.load`.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such model; the known ones are listed.
+    """
+    if name not in FILES:
+        raise UnknownNameError("embedded model", name, tuple(FILES))
+    return Path(__file__).parent / FILES[name]

@@ -1,0 +1,47 @@
+"""Names of any script as identifiers of target languages: safe, unique, the same on every machine."""
+
+from __future__ import annotations
+
+import keyword
+import re
+import unicodedata
+from collections.abc import Iterable
+
+C_WORDS = """auto break case char const continue default do double else enum extern float for goto if inline int long
+    register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while main"""
+MATH_WORDS = """acos acosh asin asinh atan atan2 atanh beta cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs floor
+    fma fmax fmin fmod frexp gamma hypot ilogb isfinite isinf isnan j0 j1 jn ldexp lgamma log log10 log1p log2 logb max min
+    modf nan pi pow remainder round sign sin sinh sqrt tan tanh tgamma trunc y0 y1 yn zeta"""
+SYMPY_WORDS = "C E I N O Q S oo"      # read back as the number e, the imaginary unit, ...
+RESERVED = frozenset(word.lower() for word in
+                     [*C_WORDS.split(), *MATH_WORDS.split(), *SYMPY_WORDS.split(), *keyword.kwlist, *keyword.softkwlist])
+MAX_IDENTIFIER = 48                   # characters; C99 promises 63, suffixes need room
+
+
+def safe_identifiers(names: Iterable[str]) -> dict[str, str]:
+    """Map from each name to an identifier of letters a-z, A-Z, digits and underscores.
+
+    Accents are dropped, other characters become underscores, letters of other scripts their Unicode numbers; words
+    that a target language or its mathematics library knows get a trailing underscore; names that become equal get
+    _2, _3, ... in the order given. No two identifiers differ in upper and lower case alone.
+    """
+    taken: set[str] = set()
+    found: dict[str, str] = {}
+    for name in names:
+        if name in found:
+            continue
+        base = _cleaned(name)
+        candidate, k = base, 1
+        while candidate.lower() in taken or candidate.lower() in RESERVED:
+            k += 1
+            candidate = f"{base}_" if k == 2 and base.lower() in RESERVED else f"{base}_{k}"
+        taken.add(candidate.lower())
+        found[name] = candidate
+    return found
+
+
+def _cleaned(name: str) -> str:
+    plain = "".join(c for c in unicodedata.normalize("NFKD", name) if not unicodedata.combining(c))
+    spelled = "".join(c if c.isascii() else f"u{ord(c):x}" if c.isalnum() else "_" for c in plain)
+    clean = re.sub(r"[^A-Za-z0-9]+", "_", spelled).strip("_")[:MAX_IDENTIFIER]
+    return clean if clean[:1].isalpha() else f"n_{clean}" if clean else "unnamed"

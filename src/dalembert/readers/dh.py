@@ -1,0 +1,98 @@
+"""Serial chains from tables of Denavit-Hartenberg parameters, standard or modified.
+
+    standard    T_i = Rz(theta_i) Tz(d_i) Tx(a_i) Rx(alpha_i)        frame i at the far end of link i
+    modified    T_i = Rx(alpha_i) Tx(a_i) Rz(theta_i) Tz(d_i)        frame i on joint i; row i holds alpha_(i-1), a_(i-1)
+
+The coordinate is added to theta (revolute) or d (prismatic).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from dalembert.errors import ReadError, UnknownNameError
+from dalembert.model.mechanism import GRAVITY, Mechanism
+from dalembert.model.numbers import Number
+from dalembert.model.parts import Frame
+from dalembert.readers.motions import Elementary, constant_value, links, placement, serial
+
+CONVENTIONS = ("standard", "modified")
+VARIABLE = {"revolute": "Rz", "prismatic": "Tz"}
+
+
+class DHParameters(NamedTuple):
+    """One row: a [m], alpha [rad], d [m], theta [rad]; theta (or d) is where the joint stands at coordinate 0."""
+
+    a: Any = 0
+    alpha: Any = 0
+    d: Any = 0
+    theta: Any = 0
+    joint: str = "revolute"
+
+
+def from_dh(rows: Sequence[Any], convention: str = "standard", inertia: Sequence[Any] | None = None,
+            name: str = "dh arm", gravity: Sequence[Number] = GRAVITY) -> Mechanism:
+    """Serial chain from Denavit-Hartenberg parameters.
+
+    Parameters
+    ----------
+    rows : sequence
+        Per joint a DHParameters, a mapping with its names, or (a, alpha, d, theta) or (a, alpha, d, theta, joint):
+        lengths [m] and angles [rad] as numbers or arithmetic ("pi/2", "l1"); joint is "revolute" or "prismatic".
+    convention : {'standard', 'modified'}
+    inertia : sequence, optional
+        Per link (mass, com, tensor about the centre of mass; 3x3 or Ixx, Ixy, Iyy, Ixz, Iyz, Izz) in the axes of its
+        Denavit-Hartenberg frame, or None for a massless link.
+
+    Returns
+    -------
+    Mechanism
+        Bodies base, link1, ..., joints q1, ... about or along their z axes, and the Denavit-Hartenberg frames dh1,
+        .... A link's own axes are those of the frame in the modified convention; in the standard one the frame stands
+        at Tx(a) Rx(alpha) on the link, and the inertia is carried there exactly.
+
+    Raises
+    ------
+    ReadError, UnknownNameError
+        A row or inertia that does not fit; an unknown convention, parameter or joint.
+
+    References
+    ----------
+    Denavit and Hartenberg (1955); Craig, Introduction to Robotics (2005), section 3.4, for the modified convention.
+    """
+    if convention not in CONVENTIONS:
+        raise UnknownNameError("convention", convention, CONVENTIONS)
+    if not len(rows):
+        raise ReadError("the table has no rows; give one per joint, for example (0.4, 'pi/2', 0, 0).")
+    joints, tips = [], []
+    after: list[Elementary] = []
+    for k, given in enumerate(rows, 1):
+        row = _checked(given, f"row {k}")
+        across = [Elementary("Tx", row.a), Elementary("Rx", row.alpha)]
+        along = [Elementary("Rz", row.theta), Elementary("Tz", row.d)]      # these commute with the coordinate's motion
+        before, after = (after + along, across) if convention == "standard" else (across + along, [])
+        joints.append((placement(before), Elementary(VARIABLE[row.joint], coordinate=f"q{k}")))
+        tips.append(placement(after))
+    frames = [Frame(f"dh{k}", f"link{k}", tip) for k, tip in enumerate(tips, 1)]
+    return serial(name, joints, links(inertia, tips), frames, gravity)
+
+
+def _checked(given: Any, where: str) -> DHParameters:
+    """A row with its numbers read."""
+    if isinstance(given, Mapping):
+        for key in given:
+            if key not in DHParameters._fields:
+                raise UnknownNameError(f"parameter in {where}", key, DHParameters._fields)
+        row = DHParameters(**given)
+    else:
+        entries = tuple(given) if not isinstance(given, str) else ()
+        if len(entries) not in (4, 5):
+            raise ReadError(f"{where} is {given!r}; expected (a, alpha, d, theta) or (a, alpha, d, theta, joint).")
+        row = DHParameters(*entries)
+    if row.joint not in tuple(VARIABLE):
+        raise UnknownNameError(f"joint in {where}", row.joint, tuple(VARIABLE))
+    hint = "It is added to theta (revolute) or d (prismatic) by itself: give its offset there, mostly 0"
+    a, alpha, d, theta = (constant_value(x, f"{where}, {name}", hint, angle=name in ("alpha", "theta"))
+                          for name, x in zip(row._fields, row[:4]))
+    return DHParameters(a, alpha, d, theta, row.joint)

@@ -1,0 +1,415 @@
+"""This package's own file format, TOML, read and written: docs/toml_format.md describes it.
+
+It says everything a mechanism has, except joints given by Python functions. Decimals stay exact and keep their text;
+a number may also be arithmetic in quotes: "pi/2", "2*l1".
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import math
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from typing import Any
+
+from dalembert.errors import ReadError
+from dalembert.expr import Expr
+from dalembert.model.joints import JOINT_TYPES, JointType
+from dalembert.model.mechanism import GRAVITY, Mechanism
+from dalembert.model.numbers import Literal, Number
+from dalembert.model.parts import AXIS_LETTERS, PER_VELOCITY, Body, Frame, Joint, Limits, Mimic, Origin, Source
+from dalembert.model.paths import numbers
+from dalembert.model.validation import MAX_LINKS
+from dalembert.readers.arithmetic import number_text, parse_number
+from dalembert.readers.inertias import tensor_entries
+from dalembert.spatial.angles import PiMultiple
+
+DECIMALS = ("exact", "double")                                 # what a number with a point or exponent stands for
+PARTS = ("body", "joint", "frame")
+MOMENTS = ("xx", "xy", "yy", "xz", "yz", "zz")                 # the order of Body.inertia
+BOUNDS = ("lower", "upper", "velocity", "effort")
+JOINT_KEYS = ("name", "type", "parent", "child", "origin", "limits", *PER_VELOCITY, "mimic")
+DEFAULTS = {name: 1 if name == "gear_ratio" else 0 for name in PER_VELOCITY}
+MAX_LINES = 1_000_000                                          # MAX_LINKS bodies and joints take some 700 000
+MAX_KEY_PARTS = 8                                              # of a.b.c = 1; the parser's time grows with their square
+
+
+# --- reading --------------------------------------------------------------------------------------------------------
+
+def read_toml(data: bytes | str, file: str = "") -> Mechanism:
+    """Mechanism of a TOML file; symbols belong to the current graph.
+
+    Parameters
+    ----------
+    data : bytes or str
+        The file's content; bytes are UTF-8.
+    file : str
+        Name for messages.
+
+    Raises
+    ------
+    ReadError, ModelError
+        The file is not TOML, not in this format, or no sound mechanism; line and fix are named.
+    """
+    text = data if isinstance(data, str) else _decoded(data, file)
+    if text.count("\n") >= MAX_LINES:
+        raise ReadError(f"more than MAX_LINES = {MAX_LINES} lines.", file)
+    places = _Places(text)
+    for kind in PARTS:
+        if len(places.headers[kind]) > MAX_LINKS:
+            raise ReadError(f"{len(places.headers[kind])} tables [[{kind}]]; the limit MAX_LINKS is {MAX_LINKS}.", file)
+    if places.deep_key:
+        raise ReadError(f"a key of more than {MAX_KEY_PARTS} parts.", file, places.deep_key)
+    document = _Table(_parsed(text, file), "the file", file, places, 0)
+    document.allow("name", "decimals", "gravity", *PARTS)
+    places.doubles = document.choice("decimals", DECIMALS, "exact") == "double"
+    bodies, joints, frames = ([make(table) for table in document.tables(kind)]
+                              for kind, make in zip(PARTS, (_body, _joint, _frame), strict=True))
+    return Mechanism(document.text("name", "mechanism"), bodies, joints, frames,      # type: ignore[arg-type]
+                     document.vector("gravity", 3, GRAVITY), file=file)
+
+
+def _decoded(data: bytes, file: str) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ReadError("not UTF-8 text; save the file in that encoding.", file,
+                        data.count(b"\n", 0, error.start) + 1) from None
+
+
+def _parsed(text: str, file: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text, parse_float=_decimal)
+    except tomllib.TOMLDecodeError as error:
+        what, line = str(error), 0
+        if place := re.search(r" \(at line (\d+), column (\d+)\)$", what):
+            what, line = f"{what[:place.start()]} (column {place[2]})", int(place[1])
+        raise ReadError(f"not TOML: {what}.", file, line) from None
+    except RecursionError:
+        raise ReadError("lists or tables are nested too deeply.", file) from None
+    except ValueError as error:                                # an integer of thousands of digits
+        raise ReadError(f"not TOML: {error}.", file) from None
+
+
+def _decimal(text: str) -> Literal | ValueError:
+    """The decimal, or the reason why it is none, to be reported with its key."""
+    try:
+        return Literal(text.replace("_", ""))
+    except ValueError as error:
+        return error
+
+
+def _body(table: _Table) -> Body:
+    name = table.name("body")
+    table.allow("name", "mass", "com", "inertia")
+    return Body(name, table.number("mass", 0), table.vector("com", 3, (0, 0, 0)), _tensor(table), table.source)
+
+
+def _tensor(table: _Table) -> tuple[Number, ...]:
+    """Inertia about the centre of mass, as a table of moments and products or as a 3x3 matrix."""
+    value = table.data.get("inertia", {"xx": 0, "yy": 0, "zz": 0})
+    if isinstance(value, dict):
+        moments = table.table("inertia", value)
+        moments.allow(*MOMENTS)
+        return tuple(moments.number(key, 0 if key[0] != key[1] else None) for key in MOMENTS)
+    rows = table.checked_list("inertia", value, 3, "a table { xx = ..., yy = ..., zz = ... } or a 3x3 matrix")
+    matrix = [[table.as_number("inertia", x) for x in table.checked_list("inertia", row, 3, "3 rows of 3 numbers")]
+              for row in rows]
+    try:
+        return tensor_entries(matrix, "inertia")
+    except ValueError as error:
+        raise table.error(str(error), "inertia") from None
+
+
+def _joint(table: _Table) -> Joint:
+    name = table.name("joint")
+    kind = JOINT_TYPES[table.choice("type", tuple(JOINT_TYPES))]
+    table.allow(*JOINT_KEYS, *kind.parameters, of=f"a {kind.name} joint")
+    given = {key: table.number(key) if key == "pitch" else table.vector(key, 3) for key in kind.parameters}
+    joint_type = kind(**given)
+    mimic = None
+    if "mimic" in table.data:
+        leader = table.table("mimic")
+        leader.allow("joint", "multiplier", "offset")
+        mimic = Mimic(leader.text("joint"), leader.number("multiplier", 1), leader.number("offset", 0))
+    per_velocity = {key: table.per_velocity(key, joint_type.nv, default) for key, default in DEFAULTS.items()}
+    return Joint(name, joint_type, table.text("parent"), table.text("child"), _origin(table), _limits(table, joint_type.nv),
+                 **per_velocity, mimic=mimic, source=table.source)
+
+
+def _limits(table: _Table, nv: int) -> Limits:
+    if "limits" not in table.data:
+        return Limits()
+    limits = table.table("limits")
+    limits.allow(*BOUNDS)
+    return Limits(*(limits.per_velocity(key, nv, angle=True) if key in limits.data else None for key in BOUNDS))
+
+
+def _frame(table: _Table) -> Frame:
+    name = table.name("frame")
+    table.allow("name", "body", "origin")
+    return Frame(name, table.text("body"), _origin(table), table.source)
+
+
+def _origin(table: _Table) -> Origin:
+    """Translation xyz with rpy or with a list of rotations."""
+    if "origin" not in table.data:
+        return Origin()
+    origin = table.table("origin")
+    origin.allow("xyz", "rpy", "rotations")
+    xyz = origin.vector("xyz", 3, (0, 0, 0))
+    if "rotations" not in origin.data:
+        return Origin.rpy(xyz, *origin.vector("rpy", 3, (0, 0, 0), angle=True))
+    if "rpy" in origin.data:
+        raise origin.error("it has both rpy and rotations; keep one.", "rpy")
+    form = "pairs of an axis and an angle, as [['z', 0.3], [[0.6, 0.8, 0], 'pi/2']]"
+    turns = []
+    for turn in origin.checked_list("rotations", origin.data["rotations"], None, form):
+        axis, angle = origin.checked_list("rotations", turn, 2, form)
+        if isinstance(axis, str) and axis not in AXIS_LETTERS:
+            raise origin.error(f"rotation about {axis!r}; expected 'x', 'y', 'z' or a vector of length 1.", "rotations")
+        if not isinstance(axis, str):
+            axis = tuple(origin.as_number("rotations", x) for x in origin.checked_list("rotations", axis, 3, form))
+        turns.append((axis, origin.as_number("rotations", angle, angle=True)))
+    return Origin(xyz, tuple(turns))
+
+
+class _Table:
+    """One table of the file: hands out its values checked, and knows its place."""
+
+    def __init__(self, data: dict[str, Any], what: str, file: str, places: _Places, line: int, path: tuple[str, ...] = ()):
+        self.data, self.what, self.file, self.places, self.line, self.path = data, what, file, places, line, path
+
+    @property
+    def source(self) -> Source:
+        return Source(self.file, self.line)
+
+    def error(self, why: str, key: str = "") -> ReadError:
+        return ReadError(f"{self.what}: {why}", self.file, self.places.line(self.line, *self.path, key))
+
+    def allow(self, *known: str, of: str = "") -> None:
+        """Error for any other key."""
+        for key in self.data:
+            if key not in known:
+                near = difflib.get_close_matches(key, known, n=1)
+                raise self.error(f"unknown key {key!r}{f' for {of}' if of else ''} (known: {', '.join(known)})."
+                                 + (f" Did you mean {near[0]!r}?" if near else ""), key)
+
+    def required(self, key: str) -> Any:
+        if key not in self.data:
+            raise self.error(f"the key {key!r} is missing.")
+        return self.data[key]
+
+    def text(self, key: str, default: str | None = None) -> str:
+        value = self.required(key) if default is None else self.data.get(key, default)
+        if not isinstance(value, str) or not value:
+            raise self.error(f"{key} is {_said(value)}; expected a text in quotes that is not empty.", key)
+        return value
+
+    def name(self, kind: str) -> str:
+        """The part's name, which from here on stands in its messages."""
+        name = self.text("name")
+        self.what = f"{kind} {name!r}"
+        return name
+
+    def choice(self, key: str, known: tuple[str, ...], default: str | None = None) -> str:
+        value = self.text(key, default)
+        if value not in known:
+            near = difflib.get_close_matches(value, known, n=1)
+            raise self.error(f"unknown {key} {value!r} (known: {', '.join(known)})."
+                             + (f" Did you mean {near[0]!r}?" if near else ""), key)
+        return value
+
+    def as_number(self, key: str, value: Any, angle: bool = False) -> Number:
+        """A number, or arithmetic in quotes; multiples of pi stay exact where an angle may stand."""
+        if isinstance(value, ValueError):
+            raise self.error(f"{key}: {value}.", key)
+        try:
+            x = parse_number(value, key) if isinstance(value, str) else value
+            if isinstance(x, bool) or not isinstance(x, (int, float, Fraction, PiMultiple, Expr)):
+                raise ValueError(f"{key} is {_said(x)}; expected a number, or arithmetic in quotes as \"pi/2\".")
+            if isinstance(x, int):
+                float(x)
+        except OverflowError:
+            raise self.error(f"{key} is too large for a number.", key) from None
+        except ValueError as error:
+            raise self.error(str(error), key) from None
+        as_double = value is x and isinstance(x, Literal) and self.places.doubles
+        return float(x) if as_double or isinstance(x, PiMultiple) and not angle else x
+
+    def number(self, key: str, default: Number | None = None) -> Number:
+        value = self.required(key) if default is None else self.data.get(key, default)
+        return self.as_number(key, value)
+
+    def vector(self, key: str, length: int, default: tuple[Number, ...] | None = None,
+               angle: bool = False) -> tuple[Number, ...]:
+        if default is not None and key not in self.data:
+            return default
+        values = self.checked_list(key, self.required(key), length, f"a list of {length} numbers")
+        return tuple(self.as_number(key, x, angle) for x in values)
+
+    def per_velocity(self, key: str, nv: int, default: Number | None = None, angle: bool = False) -> tuple[Number, ...]:
+        """One number for all velocities of a joint, or a list with one for each."""
+        value = self.data.get(key, default)
+        if key in self.data and not nv:
+            raise self.error(f"{key} on a fixed joint, which has no velocity.", key)
+        values = value if isinstance(value, list) else [value] * nv
+        values = self.checked_list(key, values, nv, f"a number or a list of {nv}, one per velocity of the joint")
+        return tuple(self.as_number(key, x, angle) for x in values)
+
+    def checked_list(self, key: str, value: Any, length: int | None, form: str) -> list[Any]:
+        if not isinstance(value, list) or length is not None and len(value) != length:
+            count = f" of {len(value)}" if isinstance(value, list) else ""
+            raise self.error(f"{key} is {_said(value)}{count}; expected {form}.", key)
+        return value
+
+    def table(self, key: str, value: Any = None) -> _Table:
+        value = self.data[key] if value is None else value
+        if not isinstance(value, dict):
+            raise self.error(f"{key} is {_said(value)}; expected a table, as {key} = {{ ... }}.", key)
+        return _Table(value, f"{self.what}, {key}", self.file, self.places, self.line, (*self.path, key))
+
+    def tables(self, kind: str) -> Iterator[_Table]:
+        """The tables [[kind]], each with the line of its header."""
+        found = self.data.get(kind, [])
+        if not isinstance(found, list) or not all(isinstance(part, dict) for part in found):
+            raise self.error(f"{kind} is {_said(found)}; write a table [[{kind}]] for each.", kind)
+        lines = self.places.headers[kind]
+        if len(lines) != len(found):                           # written as a list of inline tables
+            lines = [self.places.line(0, kind)] * len(found)
+        for k, (part, line) in enumerate(zip(found, lines, strict=True), 1):
+            yield _Table(part, f"{kind} number {k}", self.file, self.places, line)
+
+
+def _said(value: Any) -> str:
+    """What a value of the file is, in words."""
+    kinds: dict[type, Callable[[Any], str]] = {bool: lambda v: str(v).lower(), str: repr, list: lambda v: "a list",
+                                               dict: lambda v: "a table", int: str, Literal: repr}
+    return kinds.get(type(value), lambda v: f"a {type(v).__name__}")(value)
+
+
+class _Places:
+    """Lines of the headers and keys of a file, which the parser does not tell."""
+
+    # Strings (closed or not) and comments; a multi-line string may hold what looks like a header.
+    SKIPPED = re.compile(r'"""(?:[^"\\]++|\\.|"(?!""))*+"{0,5}' r"|'''(?:[^']++|'(?!''))*+'{0,5}"
+                         r'|"(?:[^"\\\n]++|\\[^\n])*+"?' r"|'[^'\n]*+'?|#[^\n]*+", re.DOTALL)
+    HEADER = re.compile(r"[ \t]*\[\[[ \t]*(\w+)[ \t]*\]\]")
+    DEEP_KEY = re.compile(rf'(?<![\w"-])(?:(?:[\w-]++|"")[ \t]*+\.[ \t]*+){{{MAX_KEY_PARTS}}}')
+
+    def __init__(self, text: str):
+        bare = self.SKIPPED.sub(lambda m: ('""' if m[0][0] != "#" else "") + "\n" * m[0].count("\n"), text)
+        deep = self.DEEP_KEY.search(bare)
+        self.deep_key = bare.count("\n", 0, deep.start()) + 1 if deep else 0
+        self.doubles = False
+        self.lines = bare.split("\n")
+        self.headers: dict[str, list[int]] = {kind: [] for kind in PARTS}
+        for number, line in enumerate(self.lines, 1):
+            if (match := self.HEADER.match(line)) and match[1] in self.headers:
+                self.headers[match[1]].append(number)
+
+    def line(self, start: int, *keys: str) -> int:
+        """Line of the innermost of these keys that is found in the table whose header is in line `start`."""
+        end = next((k for k in range(start, len(self.lines)) if start and self.HEADER.match(self.lines[k])), len(self.lines))
+        for key in filter(None, reversed(keys)):
+            pattern = re.compile(rf'[ \t]*(?:\[\[?[ \t]*(?:\w+\.)*)?{re.escape(key)}[ \t]*[=\].]')
+            for k in range(max(start - 1, 0), end):
+                if pattern.match(self.lines[k]):
+                    return k + 1
+        return start
+
+
+# --- writing --------------------------------------------------------------------------------------------------------
+
+BARE_INTEGER = re.compile(r"0|-?[1-9][0-9]*")
+BARE_DECIMAL = re.compile(r"[+-]?(?:0|[1-9][0-9]*)(?:\.[0-9]+(?:[eE][+-]?[0-9]+)?|[eE][+-]?[0-9]+)")
+
+
+def write_toml(mechanism: Mechanism) -> str:
+    """The mechanism as TOML: `read_toml` gives an equal one back, in the graph of its symbols.
+
+    What equals its default is left out. Where most of the numbers are floats, not decimals, the file says
+    decimals = "double" and holds them as they are.
+
+    Raises
+    ------
+    ReadError
+        A joint is given by a Python function, or a number cannot be written.
+    """
+    kinds = Counter(type(x) for _, x in numbers(mechanism))
+    doubles = kinds[float] > kinds[Literal]
+    head = {"name": mechanism.name} | ({"decimals": "double"} if doubles else {}) | {"gravity": mechanism.gravity}
+    tables = [("", head),
+              *(("[[body]]\n", _body_entries(b)) for b in mechanism.bodies),
+              *(("[[joint]]\n", _joint_entries(j)) for j in mechanism.joints),
+              *(("[[frame]]\n", {"name": f.name, "body": f.body, **_origin_entry(f.origin)}) for f in mechanism.frames)]
+    try:
+        return "\n".join(header + "".join(f"{key} = {_value(value, doubles)}\n" for key, value in entries.items())
+                         for header, entries in tables)
+    except ValueError as error:
+        raise ReadError(f"mechanism {mechanism.name!r} cannot be written: {error}") from None
+
+
+def _body_entries(body: Body) -> dict[str, Any]:
+    moments = {key: x for key, x in zip(MOMENTS, body.inertia, strict=True) if key[0] == key[1] or x != 0}
+    return ({"name": body.name} | _unless(0, mass=body.mass) | _unless((0, 0, 0), com=body.com)
+            | ({"inertia": moments} if body.inertia != (0,) * 6 else {}))
+
+
+def _joint_entries(joint: Joint) -> dict[str, Any]:
+    kind: JointType = joint.type
+    if JOINT_TYPES.get(kind.name) is not type(kind):
+        raise ReadError(f"joint {joint.name!r} is given by a Python function and cannot be written. Keep it in Python, or "
+                        f"use one of the types {', '.join(JOINT_TYPES)}.")
+    entries: dict[str, Any] = {"name": joint.name, "type": kind.name, "parent": joint.parent, "child": joint.child}
+    entries |= {key: getattr(kind, key) for key in kind.parameters} | _origin_entry(joint.origin)
+    limits = {key: _short(bound) for key in BOUNDS if (bound := getattr(joint.limits, key)) is not None}
+    entries |= {"limits": limits} if limits else {}
+    for key, default in DEFAULTS.items():
+        values = getattr(joint, key)
+        entries |= _unless((default,) * len(values), **{key: values})
+        if key in entries:
+            entries[key] = _short(values)
+    if joint.mimic is not None:
+        mimic = joint.mimic
+        entries["mimic"] = {"joint": mimic.joint} | _unless(1, multiplier=mimic.multiplier) | _unless(0, offset=mimic.offset)
+    return entries
+
+
+def _origin_entry(origin: Origin) -> dict[str, Any]:
+    """Origin with rpy where that gives the same rotations back."""
+    entries = _unless((0, 0, 0), xyz=origin.xyz)
+    turns: dict[Any, Number] = dict(origin.rotations)
+    rpy = tuple(turns.get(axis, 0) for axis in "xyz")
+    if Origin.rpy(origin.xyz, *rpy) == origin:
+        entries |= _unless((0, 0, 0), rpy=rpy)
+    else:
+        entries["rotations"] = origin.rotations
+    return {"origin": entries} if entries else {}
+
+
+def _unless(default: Any, **entry: Any) -> dict[str, Any]:
+    """The entry, or nothing where it has its default value."""
+    return {key: value for key, value in entry.items() if value != default}
+
+
+def _short(values: tuple[Number, ...]) -> Any:
+    """One number for all where they agree."""
+    return values[0] if values and all(x == values[0] for x in values) else values
+
+
+def _value(value: Any, doubles: bool) -> str:
+    """A value in TOML; numbers in quotes where TOML, or what its decimals stand for here, has no such number."""
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, (tuple, list)):
+        return f"[{', '.join(_value(x, doubles) for x in value)}]"
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key} = {_value(x, doubles)}" for key, x in value.items()) + " }"
+    text = repr(value) if doubles and isinstance(value, float) and math.isfinite(value) else number_text(value)
+    bare = BARE_INTEGER.fullmatch(text) or (not doubles or isinstance(value, float)) and BARE_DECIMAL.fullmatch(text)
+    return text if bare else _value(text, doubles)

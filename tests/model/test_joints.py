@@ -1,0 +1,140 @@
+"""Every joint type against derivatives of its own placement."""
+
+import math
+
+import numpy as np
+import pytest
+
+import dalembert as da
+from dalembert.expr import Expr
+from dalembert.model.joints import JOINT_TYPES
+from dalembert.model.numbers import as_float
+from dalembert.readers.generators import knee
+from dalembert.spatial.vectors import axial
+
+OBLIQUE = (1, -2, 2)
+JOINTS = [da.Fixed(), da.Revolute((0, 0, 1)), da.Revolute((0, -1, 0)), da.Revolute(OBLIQUE), da.Continuous(OBLIQUE),
+          da.Prismatic(OBLIQUE), da.Helical(OBLIQUE, 0.3), da.Cylindrical((0, 1, 0)), da.Cylindrical(OBLIQUE),
+          da.Universal(), da.Universal(OBLIQUE, (0, 3, 4)), da.Planar((0, 0, 1)), da.Planar((0, 1, 0)), da.Planar(OBLIQUE),
+          da.Spherical(), da.Free(), da.Custom(knee, ("angle", "slide"))]
+
+
+@pytest.fixture(params=JOINTS, ids=lambda j: f"{j.name}{getattr(j, 'axis', '')}")
+def joint(request):
+    return request.param.converted(as_float)
+
+
+def matrices(X):
+    return np.array(X.p, float), np.array(X.R.matrix(), float)
+
+
+def derivative(f, h=1e-4):
+    return (8 * (f(h) - f(-h)) - (f(2 * h) - f(-2 * h))) / (12 * h)
+
+
+def test_every_type_of_the_list_is_tested():
+    assert {j.name for j in JOINTS} == set(JOINT_TYPES) | {"custom"}
+
+
+def test_subspace_is_the_derivative_of_the_placement(joint):
+    rng = np.random.default_rng(1)
+    q, columns = joint.random(rng), joint.subspace(joint.random(np.random.default_rng(1)))
+    assert len(columns) == joint.nv
+    _, R = matrices(joint.placement(q))
+    assert np.allclose(R @ R.T, np.eye(3), atol=1e-14) and np.linalg.det(R) == pytest.approx(1)
+    for e, column in zip(np.eye(joint.nv), columns, strict=True):
+        def moved(t, part, e=e):
+            return matrices(joint.placement(joint.integrate(q, list(t * e))))[part]
+
+        rotation_rate = R.T @ derivative(lambda t: moved(t, 1))
+        assert np.allclose(np.array(axial(rotation_rate)) / 2, np.array(column.angular, float), atol=1e-10)
+        assert np.allclose(R.T @ derivative(lambda t: moved(t, 0)), np.array(column.linear, float), atol=1e-10)
+
+
+def test_subspace_rate_is_the_derivative_of_the_subspace(joint):
+    rng = np.random.default_rng(2)
+    q, v = joint.random(rng), list(rng.standard_normal(joint.nv))
+
+    def flat(t):
+        columns = joint.subspace(joint.integrate(q, [t * x for x in v]))
+        return np.array([[*c.angular, *c.linear] for c in columns], float)
+
+    found = np.array([[*c.angular, *c.linear] for c in joint.subspace_rate(q, v)], float)
+    assert np.allclose(found, derivative(flat), atol=1e-9)
+
+
+def test_rate_is_the_derivative_of_the_coordinates_along_integrate(joint):
+    rng = np.random.default_rng(3)
+    q, v = joint.random(rng), list(rng.standard_normal(joint.nv))
+    expected = derivative(lambda t: np.array(joint.integrate(q, [t * x for x in v]), float))
+    assert np.allclose(np.array(joint.rate(q, v), float), expected, atol=1e-9)
+
+
+def test_difference_inverts_integrate(joint):
+    rng = np.random.default_rng(4)
+    for scale in (1e-12, 1e-3, 1.0):
+        q, step = joint.random(rng), [scale * x for x in rng.uniform(-1, 1, joint.nv)]
+        assert np.allclose(joint.difference(joint.integrate(q, step), q), step, rtol=1e-9, atol=1e-15)
+
+
+def test_at_neutral_coordinates_the_frames_coincide(joint):
+    if joint.name == "custom":
+        pytest.skip("a user's function decides where its frames coincide")
+    p, R = matrices(joint.placement(joint.neutral()))
+    assert np.array_equal(p, [0, 0, 0]) and np.array_equal(R, np.eye(3))
+
+
+def test_freed_coordinates_are_those_the_subspace_spans(joint):
+    if joint.freed:
+        spanned = np.array([[*c.angular, *c.linear] for c in joint.subspace(joint.neutral())], float)
+        assert sorted(np.abs(spanned).argmax(axis=1)) == sorted(joint.freed)
+        assert np.array_equal(np.abs(spanned).sum(axis=1), np.ones(joint.nv))
+
+
+def test_a_custom_joint_can_be_a_revolute_joint():
+    def hinge(q):
+        c, s = da.cos(q[0]), da.sin(q[0])
+        return ((c, -s, 0), (s, c, 0), (0, 0, 1)), (0, 0, 0)
+
+    body = da.Body("link", 2.0, (0.3, 0.1, 0), (0.1, 0, 0.2, 0, 0, 0.3))
+    own, built_in = (da.Mechanism("m", [da.Body("base"), body], [da.Joint("j", t, "base", "link", da.Origin((0, 0, 1)))])
+                     for t in (da.Custom(hinge), da.Revolute()))
+    for f in (da.mass_matrix, da.gravity_vector):
+        assert np.allclose(f(own, [0.7]), f(built_in, [0.7]), rtol=1e-15, atol=1e-15)
+
+
+def test_a_continuous_joint_has_one_coordinate_and_differences_the_shorter_way():
+    body = da.Body("link", 1.5, (0.25, 0, 0), (0, 0, 0.03, 0, 0, 0.03))
+    m = da.Mechanism("wheel", [da.Body("base"), body], [da.Joint("j", da.Continuous((0, 1, 0)), "base", "link")])
+    assert (m.nq, m.nv) == (1, 1)
+    assert m.difference([3.0], [3.0 + 2 * math.pi])[0] == pytest.approx(0, abs=1e-15)
+    assert m.difference([-3.0], [3.0])[0] == pytest.approx(2 * math.pi - 6)
+    with da.Graph():
+        step = m.difference(np.array([da.symbol("a")]), np.array([da.symbol("b")]))[0]
+        assert isinstance(step, Expr)
+        assert da.evaluate(step, {da.symbol("a"): -3.0, da.symbol("b"): 3.0}) == pytest.approx(2 * math.pi - 6)
+
+
+def test_the_plane_of_a_planar_joint_is_right_handed_and_cyclic():
+    for axis, x in (((0, 0, 1), (1, 0, 0)), ((1, 0, 0), (0, 1, 0)), ((0, 1, 0), (0, 0, 1))):
+        plane = da.Planar(axis).converted(as_float).plane()
+        assert tuple(map(float, plane[0])) == x
+        assert np.allclose(np.cross(*np.array(plane, float)), axis)
+
+
+def test_an_axis_normalises_exactly_where_its_norm_is_rational():
+    from fractions import Fraction
+
+    assert da.Revolute((3, 0, 4)).unit_axis == (Fraction(3, 5), 0, Fraction(4, 5))
+    assert da.Revolute((0, 0, -2)).unit_axis == (0, 0, -1)
+    assert da.Revolute((1, 1, 0)).unit_axis == pytest.approx((0.5**0.5, 0.5**0.5, 0))
+
+
+def test_joint_types_are_immutable_and_comparable():
+    assert da.Revolute((0, 0, 1)) == da.Revolute((0, 0, 1)) != da.Continuous((0, 0, 1))
+    with pytest.raises(AttributeError):
+        da.Revolute().axis = (1, 0, 0)
+    with pytest.raises(ValueError, match="axis has 2 entries, expected 3"):
+        da.Revolute((0, 1))
+    with pytest.raises(TypeError, match=r"axis\[0\] is True"):
+        da.Revolute((True, 0, 0))

@@ -1,0 +1,135 @@
+"""Findings: each says what, where, why and how to fix it; structure that leaves no mechanism is refused at once."""
+
+import numpy as np
+import pytest
+
+import dalembert as da
+
+GOOD = (0.1, 0, 0.2, 0, 0, 0.25)
+
+
+def pair(body=None, joint=None, **more):
+    return da.Mechanism("m", [da.Body("base"), body or da.Body("link", 1, (0, 0, 0), GOOD)],
+                        [joint or da.Joint("j", da.Revolute(), "base", "link")], **more)
+
+
+def joint(**changes):
+    return da.Joint(**{"name": "j", "type": da.Revolute(), "parent": "base", "child": "link"} | changes)
+
+
+@pytest.mark.parametrize("make, message", [
+    (lambda: pair(da.Body("base")), "body 'base': the name is used 2 times. Rename all but one."),
+    (lambda: pair(joint=joint(parent="bse")), "joint 'j': it names the parent body 'bse', which does not exist. Did you mean "
+                                              "'base'?"),
+    (lambda: pair(joint=joint(parent="link")), "joint 'j': it connects body 'link' to itself."),
+    (lambda: pair(joint=joint(type=da.Revolute((0, 0, 0)))), "joint 'j': axis has length 0. A revolute joint needs a "
+                                                             "direction, for example [0, 0, 1]."),
+    (lambda: pair(joint=joint(type=da.Universal((1, 0, 0), (-2, 0, 0)))), "its two axes are parallel"),
+    (lambda: pair(joint=joint(limits=da.Limits((1,), (-1,)))), "its lower limit 1 is above its upper limit -1."),
+    (lambda: pair(joint=joint(viscous=-1)), "viscous is -1, below 0."),
+    (lambda: pair(joint=joint(type=da.Spherical(), stiffness=1)), "a spherical joint has no single coordinate for a spring."),
+    (lambda: pair(joint=joint(type=da.Spherical(), rotor_inertia=1)), "a spherical joint has no single coordinate for a rotor."),
+    (lambda: pair(joint=joint(mimic=da.Mimic("k"))), "it names the joint to follow 'k', which does not exist."),
+    (lambda: pair(joint=joint(mimic=da.Mimic("j"))), "it follows itself (j -> j)."),
+    (lambda: pair(joint=joint(type=da.Planar(), mimic=da.Mimic("j"))), "a planar joint cannot follow another."),
+    (lambda: da.Mechanism("m", [], []), "mechanism 'm': it has no body."),
+    (lambda: da.Mechanism("m", [da.Body("a"), da.Body("b")], []), "it has 2 bodies without a parent ('a', 'b')."),
+    (lambda: da.Mechanism("m", [da.Body("a"), da.Body("b")], [joint(parent="a", child="b"), joint(name="k", parent="b", child="a")]),
+     "bodies 'a', 'b': their joints form a cycle."),
+    (lambda: da.Mechanism("m", [da.Body(b) for b in "abc"], [joint(parent="b", child="c"), joint(name="k", parent="c", child="b")]),
+     "bodies 'b', 'c': their joints form a cycle."),
+    (lambda: da.Mechanism("m", [da.Body(b) for b in "abc"], [joint(parent="a", child="c"), joint(name="k", parent="b", child="c")]),
+     "body 'c': it is the child of joints 'j' and 'k'."),
+    (lambda: pair(frames=[da.Frame("f", "lnk")]), "frame 'f': it names the body 'lnk', which does not exist. Did you mean 'link'?"),
+    (lambda: pair(frames=[da.Frame("link", "link")]), "frame 'link': a body has the same name."),
+])
+def test_a_structure_that_leaves_no_mechanism_is_refused(make, message):
+    with pytest.raises(da.ModelError) as error:
+        make()
+    assert message in str(error.value)
+    assert error.value.findings[0].fix
+
+
+@pytest.mark.parametrize("body, severity, why", [
+    (da.Body("link", -1, (0, 0, 0), GOOD), "error", "its mass is -1 kg, below 0."),
+    (da.Body("link", 1, (0, 0, 0), (0.01, 0, 0.02, 0, 0, 0.05)), "error",
+     "its principal moments 0.01, 0.02, 0.05 kg m^2 break I1 + I2 >= I3."),
+    (da.Body("link", 1, (0, 0, 0), (0.1, 0.3, 0.1, 0, 0, 0.1)), "error", "are not all positive."),
+    (da.Body("link", 0, (0.1, 0, 0), GOOD), "warning", "it has a centre of mass but no mass."),
+    (da.Body("link"), "warning", "it moves on joint 'j' and has no mass: accelerations are not determined,"),
+])
+def test_doubtful_inertias_are_found_but_do_not_stop_the_load(body, severity, why):
+    found = [f for f in pair(body).check() if why in str(f)]
+    assert [f.severity for f in found] == [severity]
+
+
+@pytest.mark.parametrize("tensor", [(0, 0, 0, 0, 0, 0), (0.1, 0, 0.1, 0, 0, 0), (0.1, 0, 0.2, 0, 0, 0.3)])
+def test_point_masses_rods_and_plates_are_admissible(tensor):
+    assert not pair(da.Body("link", 1, (0, 0, 1), tensor)).check()
+
+
+def test_an_axis_of_another_length_is_reported_with_it():
+    finding, = pair(joint=joint(type=da.Revolute((3, 0, 4)))).check()
+    assert (finding.severity, str(finding)) == ("warning", "joint 'j': axis has length 5; it is scaled to 1.")
+
+
+def test_symbolic_inertias_are_listed_as_unchecked():
+    finding, = pair().replace({"link.mass": da.symbol("m")}).check()
+    assert finding.severity == "note" and "1 bodies with symbolic inertia ('link')" in finding.what
+
+
+def test_findings_carry_file_and_line():
+    source = da.Source("arm.urdf", 12)
+    finding, = pair(da.Body("link", -1, (0, 0, 0), GOOD, source)).check()
+    assert str(finding).startswith("body 'link' (arm.urdf, line 12): ")
+    assert finding.as_dict() == {"severity": "error", "what": "body 'link'", "file": "arm.urdf", "line": 12,
+                                 "why": "its mass is -1 kg, below 0.", "fix": "Give a positive mass."}
+
+
+def test_many_faults_are_all_carried_and_a_few_written_out():
+    bodies = [da.Body("base"), *(da.Body(f"b{k}") for k in range(9))]
+    with pytest.raises(da.ModelError, match="; and 4 more$") as error:
+        da.Mechanism("m", bodies, [da.Joint(f"j{k}", da.Revolute((0, 0, 0)), "base", f"b{k}") for k in range(9)])
+    assert len(error.value.findings) == 9
+
+
+def test_forward_dynamics_names_joint_and_body_of_a_massless_link():
+    ghost = pair(da.Body("link"))
+    with pytest.raises(da.SingularMassMatrixError, match="joint 'j': the inertia of body 'link'.*is 0, not positive") as error:
+        da.forward_dynamics(ghost, [0], [0], [1])
+    assert (error.value.joint, error.value.body, error.value.pivot) == ("j", "link", 0)
+    with pytest.raises(da.SingularMassMatrixError):
+        da.inverse_mass_matrix(ghost, [0])
+
+
+def wrist():
+    """Axes z, y, z through one point and a point mass on the last axis (Kolyubin, singular_wrist)."""
+    bodies = [da.Body("base"), da.Body("a"), da.Body("b"), da.Body("c", 1, (0, 0, 0.2))]
+    axes = ((0, 0, 1), (0, 1, 0), (0, 0, 1))
+    return da.Mechanism("wrist", bodies, [da.Joint(f"j{k}", da.Revolute(a), bodies[k].name, bodies[k + 1].name)
+                                          for k, a in enumerate(axes)])
+
+
+def test_a_singular_wrist_is_detected_not_factorised():
+    q = [0.3, 0.7, -0.4]
+    assert da.mass_matrix(wrist(), q) == pytest.approx(np.diag([0.01660065714199518, 0.04, 0]), abs=1e-16)
+    for solve in (lambda: da.forward_dynamics(wrist(), q, [0, 0, 0], [1, 1, 1]), lambda: da.inverse_mass_matrix(wrist(), q)):
+        with pytest.raises(da.SingularMassMatrixError, match="joint 'j2': the inertia of body 'c'"):
+            solve()
+
+
+def test_rounding_does_not_hide_a_singular_configuration():
+    """With the wrist straight the first joint moves nothing that the last does not: tiny pivots are not inertias."""
+    straight = wrist().replace({"c.inertia[0,0]": 0.01, "c.inertia[1,1]": 0.01, "c.inertia[2,2]": 0.005})
+    for angle in (0.0, 1e-9):
+        with pytest.raises(da.SingularMassMatrixError, match="joint 'j0'"):
+            da.forward_dynamics(straight, [0.3, angle, -0.4], [0, 0, 0], [1, 1, 1])
+    assert da.forward_dynamics(straight, [0.3, 1e-3, -0.4], [0, 0, 0], [1, 1, 1]).all()
+
+
+def test_the_row_of_a_singular_state_is_named():
+    straight = wrist().replace({"c.inertia[0,0]": 0.01, "c.inertia[1,1]": 0.01, "c.inertia[2,2]": 0.005})
+    q = [[0, 0.5, 0], [0, 0.6, 0], [0, 0.0, 0]]
+    with pytest.raises(da.SingularMassMatrixError, match="joint 'j0' in row 2") as error:
+        da.forward_dynamics(straight, q, [0, 0, 0], [1, 1, 1])
+    assert error.value.row == 2

@@ -1,0 +1,299 @@
+"""The command line as a user sees it: output, exit codes, one line per error."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dalembert as da
+from dalembert import cli, data
+from dalembert.commandline import VectorError
+from dalembert.commandline.identities import identities
+from dalembert.commandline.vectors import typed_vector
+
+MODELS = Path(__file__).parent / "data" / "models"
+PANDA, UR5 = str(data.path("panda")), str(MODELS / "ur5" / "ur5.urdf")
+COMMAND = [sys.executable, "-m", "dalembert.cli"]
+
+
+@pytest.fixture
+def run(capsys):
+    """Runs a command line in this process; gives (exit code, standard output, standard error)."""
+    def runs(*arguments):
+        code = cli.run(arguments)
+        return code, *capsys.readouterr()
+    return runs
+
+
+def fails(result, code, *parts):
+    """Whether a command failed with one line that has all parts."""
+    found, out, err = result
+    assert (found, out) == (code, "")
+    assert err.startswith("error: ") and err.count("\n") == 1
+    for part in parts:
+        assert part in err
+
+
+# --- commands ---
+
+def test_demo_checks_every_identity_of_the_embedded_panda(run):
+    code, out, err = run("demo")
+    assert (code, err) == (0, "")
+    assert out.count("PASS") == 10 and "FAIL" not in out and "10 of 10 identities hold" in out
+
+
+def test_demo_fails_when_an_identity_does_not_hold(run, monkeypatch):
+    right = da.coriolis_matrix
+    monkeypatch.setattr(da, "coriolis_matrix", lambda *state: right(*state) * (1 + 1e-8))
+    code, out, _ = run("demo")
+    assert code == 1 and out.count("FAIL") == 2 and "8 of 10 identities hold" in out      # the bias force and skewness
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_identities_hold_on_trees_of_every_joint_type(seed):
+    m = da.random_tree(seed, 13)
+    q, qd = m.random_state(seed)
+    assert [i for i in identities(m, q, qd, np.ones(m.nv)) if not i.holds] == []
+
+
+def test_info_names_followers_and_what_was_not_used(run):
+    code, out, err = run("info", PANDA)
+    assert (code, err) == (0, "")
+    for part in ("nq 8, nv 8", "moving mass: 16.8221 kg", "-3.0718 to -0.0698", "viscous 0.003", "<dynamics mu_viscous>",
+                 "follower panda_finger_joint2: q = 1 q(panda_finger_joint1) + 0", "line 24"):
+        assert part in out
+
+
+def test_info_shows_a_free_base(run):
+    assert "root_joint" in run("info", UR5, "--base", "free")[1]
+
+
+def test_check_exits_with_1_for_errors_and_for_warnings_only_if_strict(run, tmp_path):
+    assert run("check", PANDA)[0] == 0
+    assert run("check", PANDA, "--strict")[0] == 1
+    bad = tmp_path / "bad.urdf"
+    bad.write_text(Path(UR5).read_text().replace('izz="', 'izz="-'))
+    code, out, err = run("check", str(bad))
+    assert (code, err) == (1, "") and "error: body" in out and f"{bad}, line " in out
+
+
+def test_check_json_is_a_list_of_findings_with_file_and_line(run):
+    code, out, _ = run("check", PANDA, "--json")
+    findings = json.loads(out)
+    assert code == 0 and {f["severity"] for f in findings} == {"note", "warning"}
+    assert all(list(f) == ["severity", "what", "file", "line", "why", "fix"] and f["file"] == PANDA and f["line"] > 0
+               for f in findings)
+
+
+@pytest.mark.parametrize("text, line, why", [
+    ("<robot name='x'>\n<link name='a'/>\n<link>\n</robot>", 4, "not well-formed XML"),
+    ("<robot name='x'>\n<link name='a'/>\n<joint/>\n</robot>", 3, "no attribute 'name'"),
+    ("<robot name='x'>\n<link name='a'/><link name='b'/></robot>", 2, "2 bodies without a parent")])
+def test_check_reports_a_file_that_cannot_be_read_as_a_finding(run, tmp_path, text, line, why):
+    file = tmp_path / "x.urdf"
+    file.write_text(text)
+    code, out, err = run("check", str(file), "--json")
+    (finding,) = json.loads(out)
+    assert (code, err) == (1, "") and (finding["severity"], finding["file"], finding["line"]) == ("error", str(file), line)
+    assert why in finding["why"]
+    fails(run("info", str(file)), 1, f"{file}, line {line}", why)
+
+
+def test_dynamics_json_has_every_quantity_with_all_digits(run):
+    arm = da.load(UR5)
+    q, qd = arm.random_state(3)
+    q, qd = np.round(q, 6), np.round(qd, 6)
+
+    def typed(v):
+        return ",".join(map(str, v))
+
+    code, out, _ = run("dynamics", UR5, "--q", typed(q), "--qd", typed(qd), "--qdd", typed(q), "--json")
+    values = json.loads(out)
+    assert code == 0 and values["mechanism"] == "ur5"
+    for name, expected in (("mass_matrix", da.mass_matrix(arm, q)), ("coriolis_matrix", da.coriolis_matrix(arm, q, qd)),
+                           ("gravity_vector", da.gravity_vector(arm, q)), ("q", q), ("qd", qd), ("qdd", q),
+                           ("tau", da.inverse_dynamics(arm, q, qd, q)), ("bias_force", da.bias_force(arm, q, qd)),
+                           ("kinetic_energy", da.kinetic_energy(arm, q, qd))):
+        assert np.array_equal(values[name], expected)
+    forward = json.loads(run("dynamics", UR5, "--q", typed(q), "--qd", typed(qd), "--tau", typed(q), "--json")[1])
+    assert np.array_equal(forward["qdd"], da.forward_dynamics(arm, q, qd, q))
+
+
+def test_dynamics_prints_names_and_matrices(run):
+    code, out, err = run("dynamics", UR5, "--q", "elbow_joint=0.5", "--gravity", "0,0,-1.62")
+    assert (code, err) == (0, "")
+    assert "elbow_joint" in out and "Mass matrix M" in out and "Coriolis matrix C" in out and "tau by inverse" in out
+
+
+# --- vectors as typed ---
+
+def test_vectors_are_typed_in_order_or_by_name():
+    m = da.random_tree(0, 4, joints=("revolute", "free", "planar"))
+    names, q = m.coordinate_names, m.neutral()
+
+    def typed(text):
+        return typed_vector(text, "--q", names, q, m)
+
+    assert np.array_equal(typed(None), q)
+    assert np.array_equal(typed(",".join(str(k / 8) for k in range(m.nq))), np.arange(m.nq) / 8)
+    named = typed(f" {names[1]} = -0.5 ,{names[0]}=1e-3")
+    assert (named[0], named[1]) == (1e-3, -0.5) and np.array_equal(named[2:], q[2:])
+
+
+@pytest.mark.parametrize("text, message", [
+    ("1,2", "--q has 2 numbers, expected 8"), ("", "--q has 0 numbers"), ("1,,3,4,5,6,7,8", "'' is not a decimal number"),
+    ("panda_joint1=inf", "--q panda_joint1: 'inf' is not a decimal"), ("panda_joint1=1,2", "'2' is not of the form"),
+    ("panda_joint1=1,panda_joint1=2", "gives 'panda_joint1' twice"), ("panda_joint1=1e400", "too large"),
+    ("panda_joint=1", "Did you mean 'panda_joint"), ("panda_joint8=1", "fixed and has no entry"),
+    ("panda_finger_joint2=1", "follows 'panda_finger_joint1'")])
+def test_a_vector_that_does_not_fit_is_wrong_usage(run, text, message):
+    code, out, err = run("dynamics", PANDA, "--q", text)
+    warning, error = err.splitlines(keepends=True)                 # of the file, then of the vector
+    assert warning.startswith("warning: not used")
+    fails((code, out, error), 2, message)
+
+
+def test_names_may_hold_spaces_commas_equal_signs_and_any_letters():
+    link = da.Body("a", 1.0, (1, 0, 0))
+    m = da.Mechanism("m", (da.Body("0"), link), (da.Joint("плечо, x=y", da.Revolute(), "0", "a"),))
+    assert typed_vector("плечо, x=y=0.5", "--q", m.coordinate_names, m.neutral(), m) == [0.5]
+    with pytest.raises(VectorError, match="is not of the form"):
+        typed_vector("плечо, x=y=0.5,1", "--q", m.coordinate_names, m.neutral(), m)
+
+
+def test_a_quaternion_of_wrong_length_is_wrong_usage(run):
+    fails(run("dynamics", UR5, "--base", "free", "--q", "root_joint.w=0.5"), 2, "--q: the quaternion of joint 'root_joint'")
+
+
+# --- errors and exit codes ---
+
+def test_wrong_usage_is_one_line_and_exit_2(run):
+    fails(run("chekc", UR5), 2, "No such command 'chekc'")
+    fails(run("check"), 2, "Missing argument", "dalembert check --help")
+    fails(run("check", UR5, "--jsno"), 2, "No such option")
+    fails(run("dynamics", UR5, "--qdd", "1", "--tau", "1"), 2, "exclude each other")
+    fails(run("dynamics", UR5, "--base", "frei"), 2, "Did you mean 'free'?")
+
+
+def test_a_missing_file_is_exit_2(run):
+    for command in ("info", "check", "dynamics", "demo"):
+        fails(run(command, "no such.urdf"), 2, "no such.urdf: there is no such file.")
+
+
+def test_a_failed_computation_is_exit_1(run, tmp_path):
+    file = tmp_path / "massless.urdf"
+    file.write_text("<robot name='x'><link name='a'/><link name='b'/><joint name='j' type='continuous'>"
+                    "<parent link='a'/><child link='b'/></joint></robot>")
+    code, out, err = run("dynamics", str(file), "--tau", "1")
+    warning, error = err.splitlines()
+    assert (code, out) == (1, "") and warning.startswith("warning: body 'b'") and error.startswith("error: joint 'j'")
+
+
+def test_help_and_version(run):
+    code, out, _ = run("--help")
+    assert code == 0 and all(command in out for command in ("demo", "info", "check", "dynamics", "--debug"))
+    assert run("--version")[:2] == (0, f"dalembert {da.__version__}\n")
+    assert run()[0] == 2
+
+
+def test_an_internal_fault_is_one_line_unless_debug(run, monkeypatch):
+    def broken(*_, **__):
+        raise RuntimeError("two\nlines")
+
+    monkeypatch.setattr(da, "load", broken)
+    fails(run("info", UR5), 1, "internal fault", "RuntimeError: two\\nlines")
+    for arguments, environment in ((("info", UR5, "--debug"), "0"), (("info", UR5), "1")):
+        monkeypatch.setenv("DALEMBERT_DEBUG", environment)
+        with pytest.raises(RuntimeError):
+            cli.run(arguments)
+
+
+# --- terminals, pipes, locales ---
+
+@pytest.mark.parametrize("locale", [{"LC_ALL": "C"}, {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+                                    {"PYTHONIOENCODING": "cp1252"}], ids=["C", "ASCII", "cp1252"])
+def test_any_name_in_any_locale_is_literal(tmp_path, locale):
+    file = tmp_path / "рука.urdf"
+    file.write_text("<robot name='[red]рука[/red]'><link name='a'/><link name='b'><inertial><mass value='1'/>"
+                    "<inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial></link>"
+                    "<joint name='плечо 1' type='continuous'><parent link='a'/><child link='b'/></joint></robot>", "utf-8")
+    command = [*COMMAND, "dynamics", file, "--q", "плечо 1=0.5"]
+    done = subprocess.run(command, capture_output=True, env={**os.environ, **locale})
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"[red]" in done.stdout and b"\x1b" not in done.stdout and b"0.5" in done.stdout
+
+
+def test_escapes_of_a_hostile_file_do_not_reach_the_terminal():
+    from dalembert.commandline.output import safe
+
+    assert safe("a\x1b[2J\nb\u202e") == r"a\x1b[2J\nb\u202e"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs POSIX pipes, signals and terminals")
+class TestPosix:
+    def test_a_closed_pipe_ends_the_program_without_a_word(self):
+        shell = f"set -o pipefail; '{sys.executable}' -m dalembert.cli demo | head -1"
+        done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True)
+        assert (done.stdout, done.stderr) == ("mechanism panda\n", "")
+        assert done.returncode in (0, 128 + signal.SIGPIPE)
+
+    def test_an_interrupt_is_exit_130_without_a_traceback(self, tmp_path):
+        pipe = tmp_path / "pipe.urdf"
+        os.mkfifo(pipe)                                    # opening it waits for ever
+        child = subprocess.Popen([*COMMAND, "check", pipe], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        time.sleep(2)
+        child.send_signal(signal.SIGINT)
+        out, err = child.communicate(timeout=30)
+        assert child.returncode == 130 and b"Traceback" not in out + err
+
+    @pytest.mark.parametrize("columns", [80, 100])
+    def test_tables_fit_the_terminal_with_every_cell_whole(self, columns):
+        shown = terminal([*COMMAND, "demo"], columns)
+        assert max(len(row) for row in shown.splitlines() if not row.startswith("warning: ")) <= columns
+        for text in ("panda_hand_tcp_joint", "-3.0718 to -0.0698", "viscous 0.003", "PASS"):
+            assert text in shown
+
+
+def terminal(command, columns):
+    """What a command shows on a terminal of that many columns, without colours."""
+    import fcntl
+    import pty
+    import re
+    import struct
+    import termios
+
+    leader, follower = pty.openpty()
+    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    environment = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "LINES")} | {"TERM": "xterm"}
+    child = subprocess.Popen(command, stdout=follower, stderr=follower, env=environment)
+    os.close(follower)
+    shown = b""
+    while True:
+        try:
+            part = os.read(leader, 65536)
+        except OSError:                                    # Linux: the other end is closed
+            break
+        if not part:
+            break
+        shown += part
+    os.close(leader)
+    assert child.wait() == 0
+    return re.sub(r"\x1b\[[0-9;]*m", "", shown.decode())
+
+
+# --- the embedded model ---
+
+def test_the_embedded_panda_is_the_one_the_reference_values_are_for():
+    assert data.path("panda").read_bytes() == (MODELS / "panda" / "panda.urdf").read_bytes()
+    assert "Apache License" in (data.path("panda").parent / "LICENSE").read_text()
+
+
+def test_an_unknown_embedded_model_is_named():
+    with pytest.raises(da.UnknownNameError, match="known: panda"):
+        data.path("pandas")
