@@ -4,10 +4,13 @@ import ast
 from graphlib import TopologicalSorter
 from pathlib import Path
 
+import pytest
+
 import dalembert
 
 PACKAGE = Path(dalembert.__file__).parent
-LAYERS = ["errors", "expr", "spatial", "model", "readers", "kinematics", "formulations", "convert", "data", "commandline", "cli"]
+LAYERS = ["errors", "expr", "spatial", "model", "readers", "kinematics", "formulations", "codegen", "compiled", "convert",
+          "data", "commandline", "cli"]
 
 
 def modules():
@@ -59,5 +62,6 @@ def test_formulations_do_not_import_each_other():
     assert not wrong, wrong
 
 
-def test_the_expression_layer_knows_no_mechanics():
-    assert all(layer(i) in ("expr", "errors") for m, imports in modules().items() if layer(m) == "expr" for i in imports)
+@pytest.mark.parametrize("name, known", [("expr", {"expr", "errors"}), ("codegen", {"codegen", "expr", "errors"})])
+def test_expressions_and_code_generation_know_no_mechanics(name, known):
+    assert {layer(i) for m, imports in modules().items() if layer(m) == name for i in imports} <= known

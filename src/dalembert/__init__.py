@@ -24,7 +24,8 @@ _HOMES = {
     "dalembert.kinematics.forces": ("passive_force",),
     "dalembert.formulations.newton_euler": (
         "bias_force", "centroidal_momentum", "coriolis_matrix", "coriolis_vector", "forward_dynamics", "gravity_vector",
-        "inverse_dynamics", "inverse_mass_matrix", "kinetic_energy", "mass_matrix", "momenta", "potential_energy"),
+        "forward_dynamics_derivatives", "inverse_dynamics", "inverse_dynamics_derivatives", "inverse_mass_matrix",
+        "kinetic_energy", "linearize", "mass_matrix", "momenta", "potential_energy", "regressor", "regressor_parameters"),
     "dalembert.expr": (
         "Expr", "Graph", "absolute", "acos", "array", "asin", "atan2", "constant", "cos", "cosh", "count_operations",
         "derivative", "equal", "evaluate", "exp", "free_symbols", "gradient", "hypot", "import_nodes", "log", "maximum",
@@ -33,7 +34,7 @@ _HOMES = {
                          "ReadError", "ShapeError", "SingularMassMatrixError", "UnknownNameError"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
-_MODULES = ("convert",)
+_MODULES = ("convert", "data")
 
 __all__ = sorted((*_HOME, *_MODULES))
 

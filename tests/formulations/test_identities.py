@@ -82,8 +82,8 @@ def test_rate_of_the_mass_matrix_minus_twice_coriolis_is_skew(seed):
 def test_coriolis_matrix_is_that_of_the_christoffel_formula(seed):
     """The formula of conventions.md: derivatives X_i M along the velocities and the brackets gamma by differences."""
     m, q, qd, _ = tree(seed)
-    n, e = m.nv, np.eye(m.nv)
-    dM = np.array([derivative(lambda t: da.mass_matrix(m, m.integrate(q, t * e[i]))) for i in range(n)])
+    n = m.nv
+    dM = np.array([derivative(lambda t, e=e: da.mass_matrix(m, m.integrate(q, t * e))) for e in np.eye(n)])
     M, gamma = da.mass_matrix(m, q), brackets(m)
     C = np.zeros((n, n))
     for i in range(n):
@@ -115,7 +115,7 @@ def brackets(m):
 def test_gravity_vector_is_the_gradient_of_the_potential(seed):
     m, q, _, _ = tree(seed)
     bare = m.without("springs")
-    gradient = [derivative(lambda t: da.potential_energy(bare, m.integrate(q, t * e))) for e in np.eye(m.nv)]
+    gradient = [derivative(lambda t, e=e: da.potential_energy(bare, m.integrate(q, t * e))) for e in np.eye(m.nv)]
     assert close(np.array(gradient), da.gravity_vector(m, q), DIFFERENCES, 1 + abs(da.potential_energy(bare, q)))
 
 
@@ -156,14 +156,14 @@ def test_rate_of_momentum_is_force(seed):
 def test_jacobians_are_derivatives_of_placements(seed):
     m, q, qd, _ = tree(seed)
     for frame in (m.bodies[-1].name, *(f.name for f in m.frames[:1])):
-        T, T_rate = da.placement(m, q, frame), derivative(lambda t: da.placement(m, m.integrate(q, t * qd), frame))
+        T, T_rate = da.placement(m, q, frame), derivative(lambda t, f=frame: da.placement(m, m.integrate(q, t * qd), f))
         w = T_rate[:3, :3] @ T[:3, :3].T
         omega, v, p, R = np.array([w[2, 1], w[0, 2], w[1, 0]]), T_rate[:3, 3], T[:3, 3], T[:3, :3]
         for axes, expected in (("aligned", (omega, v)), ("world", (omega, v - np.cross(omega, p))),
                                ("local", (R.T @ omega, R.T @ v))):
             J = da.jacobian(m, q, frame, axes)
             assert close(J @ qd, np.concatenate(expected), DIFFERENCES, 1 + np.abs(J @ qd).max())
-            rate = derivative(lambda t: da.jacobian(m, m.integrate(q, t * qd), frame, axes))
+            rate = derivative(lambda t, f=frame, a=axes: da.jacobian(m, m.integrate(q, t * qd), f, a))
             assert close(da.jacobian_rate(m, q, qd, frame, axes), rate, DIFFERENCES, 1 + np.abs(rate).max())
 
 

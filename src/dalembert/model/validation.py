@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +46,12 @@ class Finding:
         source = data.pop("source")
         return {"severity": self.severity, "what": self.what, "file": source["file"], "line": source["line"],
                 "why": self.why, "fix": self.fix}
+
+
+def listed(found: Sequence[Finding]) -> str:
+    """The first findings in one line; the rest is counted."""
+    more = len(found) - MAX_LISTED
+    return "; ".join(map(str, found[:MAX_LISTED])) + (f"; and {more} more" if more > 0 else "")
 
 
 def structure(mechanism: Mechanism) -> list[Finding]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from dalembert.errors import MissingFileError, ModelError, ReadError, UnknownNameError
 from dalembert.model.mechanism import Mechanism
+from dalembert.model.validation import listed
 
 MAX_FILE_BYTES = 32 * 2**20      # the largest robot file known to us has 2 MiB
 BASES = ("fixed", "free")
@@ -63,7 +64,7 @@ def load(source: str | bytes | os.PathLike, base: str = "fixed", mimic: str = "e
     if base == "free":
         mechanism = mechanism.floating()
     if strict and (errors := [f for f in mechanism.check() if f.severity == "error"]):
-        raise ModelError("; ".join(map(str, errors)), tuple(errors))
+        raise ModelError(listed(errors), tuple(errors))
     if not passive:
         mechanism = mechanism.without("friction", "springs")
     if lock:

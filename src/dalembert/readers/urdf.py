@@ -90,6 +90,7 @@ def _root(data: bytes, file: str, encoding: str | None) -> etree._Element:
         first = parser.error_log[0] if len(parser.error_log) else None
         why, line = (first.message, first.line) if first else (error.msg, error.lineno)
         why = PARSER_ADVICE.sub("", why).strip().rstrip(".")
+        why = "".join(c if c.isprintable() else " " for c in why[:200])      # the parser quotes what the file has
         raise ReadError(f"not well-formed XML: {why}.", file, line or 0) from None
     except LookupError as error:
         raise ReadError(f"unknown text encoding ({error}).", file) from None
