@@ -80,6 +80,14 @@ class SingularMassMatrixError(DalembertError, ArithmeticError):
         self.joint, self.body, self.pivot, self.row = joint, body, pivot, row
 
 
+class OverflowedError(DalembertError, ArithmeticError):
+    """A result is not finite although all inputs are; `index` says which entry."""
+
+    def __init__(self, message: str, index: tuple[int, ...] = ()):
+        super().__init__(message)
+        self.index = index
+
+
 class QuaternionError(DalembertError, ValueError):
     """The quaternion of a joint is not of unit length; `joint` and `norm` say which."""
 

@@ -209,3 +209,9 @@ def test_multiples_of_pi_are_kept_as_angles_and_floats_elsewhere():
     joint = da.Joint("j", da.Revolute(), "a", "b", da.Origin((half, 0, 0), (("x", half),)), rest=half)
     assert joint.origin.rotations == (("x", half),)
     assert joint.origin.xyz[0] == joint.rest[0] == float(half)
+
+
+def test_a_result_that_overflows_is_an_error_not_an_infinity():
+    heavy = arm().replace({"upper.mass": 1e300})
+    with pytest.raises(da.OverflowedError, match=r"entry \(0,\) of the result is .*SI units"):
+        da.bias_force(heavy, [0.1, 0.2], [1e10, 1e10])

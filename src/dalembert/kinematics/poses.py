@@ -30,7 +30,7 @@ def world_poses(tree: Tree, q: Sequence[Scalar], bodies: Sequence[int] | None = 
 
 def frame_place(tree: Tree, frame: str) -> tuple[int, Transform]:
     """Body that carries a link or frame, and its placement on it."""
-    if frame not in tree.place:
+    if not isinstance(frame, str) or frame not in tree.place:
         raise UnknownNameError("frame", frame, tuple(tree.place))
     return tree.place[frame]
 

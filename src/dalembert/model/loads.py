@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,7 +51,7 @@ class ExternalForce:
 
 def opened_loads(external_forces: Any) -> tuple[list[tuple], set[int]]:
     """Scalars of all external forces, and the numbers of rows among them."""
-    if isinstance(external_forces, (ExternalForce, np.ndarray)):
+    if isinstance(external_forces, (ExternalForce, np.ndarray)) or not isinstance(external_forces, Iterable):
         raise TypeError("external_forces is a sequence of da.ExternalForce, for example [da.ExternalForce('hand', ...)].")
     loads, sizes = [], set()
     for load in external_forces:

@@ -76,9 +76,7 @@ class Mechanism:
             gravity=checked_vector(self.gravity, 3, "gravity"))
         fatal = validation.structure(self)
         if fatal:
-            raise ModelError("; ".join(str(f) for f in fatal[:validation.MAX_LISTED])
-                             + (f"; and {len(fatal) - validation.MAX_LISTED} more"
-                                if len(fatal) > validation.MAX_LISTED else ""), tuple(fatal))
+            raise ModelError(validation.listed(fatal), tuple(fatal))
         bodies, joints = validation.topological_order(self)
         put(bodies=bodies, joints=joints)
 
@@ -253,7 +251,8 @@ class Mechanism:
 
     def normalize(self, q) -> np.ndarray:
         """q with each quaternion scaled to unit length."""
-        q = np.array(q, dtype=float)
+        columns, rows = unpacked(q, "q", self.nq, self._says)
+        q = packed(columns, rows)
         for joint in self.independent_joints:
             if joint.type.quaternion_at is not None:
                 at = self.entries[joint.name].at_q.start + joint.type.quaternion_at
@@ -318,10 +317,8 @@ class Mechanism:
         """Issue one warning for the errors and warnings among the findings, if there are any."""
         serious = [f for f in self.check() if f.severity != "note"]
         if serious:
-            shown = "; ".join(str(f) for f in serious[:validation.MAX_LISTED])
-            more = len(serious) - validation.MAX_LISTED
-            warnings.warn(shown + (f"; and {more} more (dalembert check)" if more > 0 else ""), DalembertWarning,
-                          stacklevel=3)
+            more = " (all: mechanism.check(), dalembert check)" if len(serious) > validation.MAX_LISTED else ""
+            warnings.warn(validation.listed(serious) + more, DalembertWarning, stacklevel=3)
 
     def __getstate__(self):
         names = self.__dataclass_fields__

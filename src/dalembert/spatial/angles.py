@@ -9,6 +9,7 @@ from dalembert.expr import Expr, constant, cos, sin, sqrt
 
 STEPS = 12      # sines of multiples of pi/12 have square roots at worst; finer multiples have no short closed form
 RATIONAL = {0: 1, 4: Fraction(1, 2), 6: 0}      # cosines of the steps that are rational
+LARGEST = 1e3   # rad; files write turns, and beyond it decimals of a multiple of pi are somebody's own number
 SNAP = 1e-9     # rad; decimals of pi/2 as files write them (1.5708 is off by 3.7e-6 and stays what it is)
 
 
@@ -49,6 +50,8 @@ class PiMultiple:
 
 def snapped(angle: float) -> PiMultiple | None:
     """The multiple of pi/12 within 1e-9 rad of an angle, or None (0 counts only when exact)."""
+    if not abs(angle) <= LARGEST:
+        return None
     steps = round(angle * STEPS / math.pi)
     if steps == 0 or abs(angle - steps * math.pi / STEPS) > SNAP:
         return None

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.errors import ShapeError
+from dalembert.errors import OverflowedError, ShapeError
 from dalembert.expr import Expr
 from dalembert.spatial.vectors import Scalar
 
@@ -69,11 +69,20 @@ def packed(values: Any, batch: int | None = None, shape: tuple[int, ...] | None 
             out[k] = x
         return out.reshape(shape)
     if batch is None:
-        return np.array(flat, dtype=float).reshape(shape)
+        return _finite(np.array(flat, dtype=float).reshape(shape))
     out = np.empty((batch, len(flat)))
     for k, x in enumerate(flat):
         out[:, k] = x
-    return out.reshape((batch, *shape))
+    return _finite(out.reshape((batch, *shape)))
+
+
+def _finite(out: np.ndarray) -> np.ndarray:
+    """The array, or an error: all inputs were finite, so numbers became too large on the way."""
+    if not np.isfinite(out).all():
+        index = tuple(map(int, np.argwhere(~np.isfinite(out))[0]))
+        raise OverflowedError(f"entry {index} of the result is {out[index]}: numbers became too large. Are the inputs, "
+                              "masses and lengths in SI units?", index)
+    return out
 
 
 def _shape(values: Any) -> tuple[int, ...]:

@@ -23,7 +23,7 @@ from dalembert.formulations.newton_euler.mass_matrix import (
     mass_matrix_diagonal,
     solved,
 )
-from dalembert.formulations.newton_euler.singular import check_pivot
+from dalembert.formulations.newton_euler.singular import check_pivot, guard
 from dalembert.kinematics.forces import external_wrenches, passive
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.tree import Tree
@@ -134,7 +134,9 @@ def articulated_step(tree: Tree, i: int, diagonal: Callable[[], list[Scalar]], I
     D = [[U[c].dot(S[r]) + (tree.rotor[dof[r]] if r == c else 0) for c in range(len(S))] for r in range(len(S))]
 
     def check(r, pivot, _):
-        if suspicious(pivot, I_A):                              # only then is the diagonal of M worth forming
+        if isinstance(pivot, Expr):
+            guard(pivot - DOUBTFUL * _scale(I_A))               # compiled code looks at doubtful states again
+        elif suspicious(pivot, I_A):                              # only then is the diagonal of M worth forming
             check_pivot(tree, dof[r], pivot, diagonal()[dof[r]])
 
     D_inverse = inverted(factorised(D, check))
@@ -144,15 +146,18 @@ def articulated_step(tree: Tree, i: int, diagonal: Callable[[], list[Scalar]], I
     return I_A.minus(U, V, freed), p_A + combined(V, u), Articulated(S, V, accelerations)
 
 
+DOUBTFUL = 1e-12       # of the same in compiled code, where looking again is slow
 SUSPICIOUS = 1e-6      # of the articulated inertia's largest entry: cancellation may have left rounding error alone
 
 
 def suspicious(pivot: Scalar, I_A: ArticulatedInertia) -> bool:
     """Whether a pivot is so small beside the articulated inertia that it may be rounding error."""
-    if isinstance(pivot, Expr) or not np.size(pivot):
-        return False
-    scale = sum(np.abs(block[k][k]) for block in (I_A.I, I_A.M) for k in range(3))
-    return bool(np.any(pivot <= SUSPICIOUS * scale))
+    return bool(np.size(pivot) and np.any(pivot <= SUSPICIOUS * _scale(I_A)))
+
+
+def _scale(I_A: ArticulatedInertia) -> Scalar:
+    """Size of an articulated inertia: the sum of its diagonal entries, whatever their units."""
+    return I_A.I.trace + I_A.M.trace
 
 
 def _dot(a, b):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextvars import ContextVar
+
 import numpy as np
 
 from dalembert.errors import SingularMassMatrixError
@@ -12,12 +14,22 @@ from dalembert.spatial.vectors import Scalar
 ROUNDING = 16 * np.finfo(float).eps      # a pivot below this part of its diagonal entry of M is rounding error
 
 
+guards: ContextVar[list[Expr] | None] = ContextVar("guards", default=None)
+
+
+def guard(margin: Expr) -> None:
+    """Hand on an expression that must be positive for the accelerations to be determined."""
+    if (collected := guards.get()) is not None:
+        collected.append(margin)
+
+
 def check_pivot(tree: Tree, k: int, pivot: Scalar, diagonal: Scalar) -> None:
     """Raise if a pivot is not positive within rounding; k is its entry in qd, `diagonal` that entry of M.
 
-    Expressions are not checked: their values are not known.
+    Expressions, whose values are not known, are handed to `guards` where there are any.
     """
     if isinstance(pivot, Expr) or isinstance(diagonal, Expr):
+        guard(pivot - ROUNDING * diagonal)
         return
     bad = np.atleast_1d(np.asarray(pivot) <= ROUNDING * np.abs(np.asarray(diagonal)))
     if not bad.any():
