@@ -11,14 +11,34 @@ from dalembert.errors import OverflowedError, ShapeError
 from dalembert.expr import Expr
 from dalembert.spatial.vectors import Scalar
 
+Explain = Callable[[str, int], str]      # (name, length) -> why this length
 
-def unpacked(array: Any, name: str, length: int,
-             says: Callable[[str, int], str]) -> tuple[list[Scalar], int | None]:
+
+def unpacked(array: Any, name: str, length: int, says: Explain) -> tuple[list[Scalar], int | None]:
     """Entries of a vector as scalars, and the number of rows (None for a single state).
 
     (length,) gives floats or expressions; (N, length) gives arrays of shape (N,). `says(name, length)` explains the
     expected length in an error.
     """
+    a = _shaped(array, name, length, says)
+    if a.dtype == object and any(isinstance(x, Expr) for x in a.flat):
+        if a.ndim == 2:
+            raise ShapeError(f"{name} has shape {a.shape}: expressions are taken for one state at a time.", name, a.shape)
+        return [_scalar(x, name, k) for k, x in enumerate(a.tolist())], None
+    a = _real(a, name)
+    check_finite(a, name)
+    return (a.tolist(), None) if a.ndim == 1 else (list(a.T), len(a))
+
+
+def floats(array: Any, name: str, length: int, says: Explain) -> np.ndarray:
+    """A vector as (length,) or (N, length) float64 array with contiguous rows; not checked for finite entries."""
+    if type(array) is np.ndarray and array.dtype == np.float64 and array.ndim in (1, 2) and array.shape[-1] == length:
+        return array if array.strides[-1] == array.itemsize and array.flags.aligned else np.ascontiguousarray(array)
+    return np.ascontiguousarray(_real(_shaped(array, name, length, says), name))
+
+
+def _shaped(array: Any, name: str, length: int, says: Explain) -> np.ndarray:
+    """An array of shape (length,) or (N, length)."""
     if isinstance(array, np.ma.MaskedArray):
         array = np.ma.filled(array.astype(float), np.nan)
     try:
@@ -29,25 +49,29 @@ def unpacked(array: Any, name: str, length: int,
     if a.ndim not in (1, 2) or a.shape[-1] != length:
         raise ShapeError(f"{name} has shape {a.shape}, expected ({length},) or (N, {length}): {says(name, length)}.",
                          name, a.shape, (length,))
-    if a.dtype == object and any(isinstance(x, Expr) for x in a.flat):
-        if a.ndim == 2:
-            raise ShapeError(f"{name} has shape {a.shape}: expressions are taken for one state at a time.", name, a.shape)
-        return [_scalar(x, name, k) for k, x in enumerate(a.tolist())], None
+    return a
+
+
+def _real(a: np.ndarray, name: str) -> np.ndarray:
+    """The array as float64, or a TypeError."""
     if a.dtype.kind not in "fiuO":
         raise TypeError(f"{name} holds {a.dtype} values, expected real numbers.")
     strange = [x for x in a.flat if x is None or isinstance(x, (bool, np.bool_, str))] if a.dtype == object else []
     if strange:
         raise TypeError(f"{name} holds {strange[0]!r} ({type(strange[0]).__name__}), expected real numbers.")
     try:
-        with np.errstate(over="ignore"):                  # to infinity, which is refused below
-            a = a.astype(np.float64)
+        with np.errstate(over="ignore"):                  # to infinity, which is refused as such
+            return a.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise TypeError(f"{name} holds values that are not real numbers ({error}).") from None
+
+
+def check_finite(a: np.ndarray, name: str) -> None:
+    """Raise a ValueError that names row and entry of the first number that is not finite."""
     if not np.isfinite(a).all():
         place = np.argwhere(~np.isfinite(a))[0]
         row = f" in row {place[0]}" if a.ndim == 2 else ""
         raise ValueError(f"{name} has the entry {a[tuple(place)]} at index {place[-1]}{row}; expected finite numbers.")
-    return (a.tolist(), None) if a.ndim == 1 else (list(a.T), len(a))
 
 
 def _scalar(x: Any, name: str, k: int) -> Scalar:

@@ -1,0 +1,417 @@
+"""LLVM target: one kernel per program, W states side by side in the lanes of vectors.
+
+The kernel is written as LLVM assembly: a loop over blocks of W states, which loads rows into lanes, runs straight-line
+code, and stores. Lanes beyond the last state repeat it, so that a state's result depends neither on N, nor on its place,
+nor on how a batch is split. Long programs are cut into functions with the crossing values in a scratch array: LLVM's
+time grows faster than linearly in the size of a function (26 000 operations in one block took 25 s).
+
+    i64 kernel(ptr base addresses and row strides [bytes], i64 first, i64 end)
+
+computes states first .. end - 1 and returns the first of them with a non-finite input, or -1. Columns are 8 bytes apart.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from dalembert.codegen.program import Program
+
+CHUNK = 600             # operations per function: compile time is linear, and values still fit the registers and the stack
+BOUND = 1e6             # rad; beyond it (and for NaN) a lane takes the library's sine and cosine
+TWO_OVER_PI = 0.6366197723675814
+MAGIC = 6755399441055744.0      # 1.5 2^52: adding it rounds to an integer, whose low bits are then those of the sum
+HALF_PI = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33)      # pi/2 in three doubles
+SINE = (-1.66666666666666324348e-01, 8.33333333332248946124e-03, -1.98412698298579493134e-04,
+        2.75573137070700676789e-06, -2.50507602534068634195e-08, 1.58969099521155010221e-10)      # fdlibm k_sin.c
+COSINE = (4.16666666666666019037e-02, -1.38888888888741095749e-03, 2.48015872894767294178e-05,
+          -2.75573143513906633035e-07, 2.08757232129817482790e-09, -1.13596475577881948265e-11)      # fdlibm k_cos.c
+
+LIBRARY = {"tan": "tan", "asin": "asin", "acos": "acos", "atan2": "atan2", "exp": "exp", "log": "log", "sinh": "sinh",
+           "cosh": "cosh", "tanh": "tanh", "hypot": "hypot", "power": "pow"}      # called lane by lane
+BINARY = {"add": "fadd contract", "sub": "fsub contract", "mul": "fmul contract", "div": "fdiv"}
+COMPARE = {"less": "olt", "less_equal": "ole", "equal": "oeq"}
+LEAVES = ("constant", "input")
+LOGICAL = {"and": "and", "or": "or"}
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What a kernel is made for: lanes per vector, and whether fused multiply-add is one instruction."""
+
+    lanes: int
+    fused: bool
+    finite_inputs: bool = True      # whether inputs that are not finite stop the kernel
+
+
+def assembly(program: Program, machine: Machine, name: str = "kernel") -> str:
+    """LLVM assembly of a program's kernel."""
+    return _Writer(program, machine, name).module()
+
+
+def literal(x: float) -> str:
+    """A double by its bits."""
+    return f"0x{struct.unpack('<Q', struct.pack('<d', x))[0]:016X}"
+
+
+class _Function:
+    """Text of one function: numbered values, each computed where first needed."""
+
+    def __init__(self, machine: Machine):
+        self.lines: list[str] = []
+        self.rows: dict[int, str] = {}                           # loads of the rows' addresses, at the function's head
+        self.machine, self.count = machine, 0
+        self.vector = f"<{machine.lanes} x double>"
+        self.integers = f"<{machine.lanes} x i64>"
+        self.bits = f"<{machine.lanes} x i1>"
+
+    def put(self, text: str) -> str:
+        self.count += 1
+        self.lines.append(f"  %t{self.count} = {text}")
+        return f"%t{self.count}"
+
+    def label(self, stem: str) -> str:
+        self.count += 1
+        return f"{stem}{self.count}"
+
+    def all_lanes(self, text: str, kind: str = "double") -> str:
+        return "<" + ", ".join([f"{kind} {text}"] * self.machine.lanes) + ">"
+
+    def const(self, x: float) -> str:
+        return self.all_lanes(literal(x))
+
+    def fma(self, a: str, b: str, c: str) -> str:
+        """a b + c, rounded once where the processor can."""
+        v = self.vector
+        if self.machine.fused:
+            return self.put(f"call {v} @llvm.fma.v{self.machine.lanes}f64({v} {a}, {v} {b}, {v} {c})")
+        return self.put(f"fadd {v} {self.put(f'fmul {v} {a}, {b}')}, {c}")
+
+    def reduced(self, x: str, quotient: str) -> str:
+        """x - quotient pi/2 from three parts of pi/2: exact products by fma, or by a split into short parts."""
+        r = x
+        if self.machine.fused:
+            for part in HALF_PI:
+                r = self.fma(quotient, self.const(-part), r)
+            return r
+        for part in SHORT_PARTS:                              # 33 bits each: quotient times part is exact
+            r = self.put(f"fsub {self.vector} {r}, {self.put(f'fmul {self.vector} {quotient}, {self.const(part)}')}")
+        return r
+
+    def sine_cosine(self, x: str) -> tuple[str, str]:
+        """Sine and cosine of x [rad]; lanes beyond BOUND by the library, lane by lane."""
+        v, n = self.vector, self.integers
+        shifted = self.fma(x, self.const(TWO_OVER_PI), self.const(MAGIC))
+        quotient = self.put(f"fsub {v} {shifted}, {self.const(MAGIC)}")
+        r = self.reduced(x, quotient)
+        z = self.put(f"fmul {v} {r}, {r}")
+        p = self.const(SINE[-1])
+        for coefficient in SINE[-2::-1]:
+            p = self.fma(p, z, self.const(coefficient))
+        sine = self.fma(self.put(f"fmul {v} {r}, {z}"), p, r)
+        p = self.const(COSINE[-1])
+        for coefficient in COSINE[-2::-1]:
+            p = self.fma(p, z, self.const(coefficient))
+        half = self.put(f"fmul {v} {z}, {self.const(0.5)}")
+        one_less = self.put(f"fsub {v} {self.const(1.0)}, {half}")
+        lost = self.put(f"fsub {v} {self.put(f'fsub {v} {self.const(1.0)}, {one_less}')}, {half}")
+        cosine = self.put(f"fadd {v} {one_less}, {self.fma(self.put(f'fmul {v} {z}, {z}'), p, lost)}")
+        quadrant = self.put(f"bitcast {v} {shifted} to {n}")
+        one, zero = self.all_lanes("1", "i64"), self.all_lanes("0", "i64")
+        odd = self.put(f"icmp ne {n} {self.put(f'and {n} {quadrant}, {one}')}, {zero}")
+        s = self.put(f"select {self.bits} {odd}, {v} {cosine}, {v} {sine}")
+        c = self.put(f"select {self.bits} {odd}, {v} {sine}, {v} {cosine}")
+        next_quadrant = self.put(f"add {n} {quadrant}, {one}")
+        s, c = self._signed(s, quadrant), self._signed(c, next_quadrant)
+        return self._beyond_bound(x, s, c)
+
+    def _signed(self, value: str, quadrant: str) -> str:
+        """The value, negated where bit 1 of the quadrant is set."""
+        v, n = self.vector, self.integers
+        bit = self.put(f"and {n} {quadrant}, {self.all_lanes('2', 'i64')}")
+        sign = self.put(f"shl {n} {bit}, {self.all_lanes('62', 'i64')}")
+        flipped = self.put(f"xor {n} {self.put(f'bitcast {v} {value} to {n}')}, {sign}")
+        return self.put(f"bitcast {n} {flipped} to {v}")
+
+    def _beyond_bound(self, x: str, s: str, c: str) -> tuple[str, str]:
+        """Library values in the lanes where |x| > BOUND or x is NaN: the other lanes do not change."""
+        v, lanes = self.vector, self.machine.lanes
+        size = self.put(f"call {v} @llvm.fabs.v{lanes}f64({v} {x})")
+        beyond = self.put(f"fcmp ugt {v} {size}, {self.const(BOUND)}")
+        any_beyond = self.put(f"icmp ne i{lanes} {self.put(f'bitcast {self.bits} {beyond} to i{lanes}')}, 0")
+        here, slow, done = self.label("fast"), self.label("slow"), self.label("done")
+        self.lines += [f"  br label %{here}", f"{here}:",
+                       f"  br i1 {any_beyond}, label %{slow}, label %{done}, !prof !0", f"{slow}:"]
+        slow_s = self.put(f"call {v} @slow_sin({v} {x}, {v} {s}, {self.bits} {beyond})")
+        slow_c = self.put(f"call {v} @slow_cos({v} {x}, {v} {c}, {self.bits} {beyond})")
+        self.lines += [f"  br label %{done}", f"{done}:"]
+        return (self.put(f"phi {v} [ {s}, %{here} ], [ {slow_s}, %{slow} ]"),
+                self.put(f"phi {v} [ {c}, %{here} ], [ {slow_c}, %{slow} ]"))
+
+    def lane_by_lane(self, function: str, operands: list[str]) -> str:
+        """A library function called for each lane."""
+        v, result = self.vector, "poison"
+        for lane in range(self.machine.lanes):
+            arguments = ", ".join(f"double {self.put(f'extractelement {v} {x}, i32 {lane}')}" for x in operands)
+            value = self.put(f"call double @{function}({arguments})")
+            result = self.put(f"insertelement {v} {result}, double {value}, i32 {lane}")
+        return result
+
+
+def _short_parts() -> tuple[float, ...]:
+    """pi/2 in parts of 33 bits, enough for an error of 1e-33."""
+    from fractions import Fraction
+
+    rest, parts = sum(map(Fraction, HALF_PI)), []
+    for _ in range(4):
+        x = float(rest)
+        bits = struct.unpack("<Q", struct.pack("<d", x))[0] & ~((1 << 20) - 1)
+        parts.append(struct.unpack("<d", struct.pack("<Q", bits))[0])
+        rest -= Fraction(parts[-1])
+    return tuple(parts)
+
+
+SHORT_PARTS = _short_parts()
+
+
+def _cut(items: list, weight) -> list[list]:
+    """Runs of items of some CHUNK of weight each."""
+    runs: list[list] = []
+    total = CHUNK
+    for item in items:
+        if total >= CHUNK:
+            runs.append([])
+            total = 0
+        runs[-1].append(item)
+        total += weight(item)
+    return runs
+
+
+class _Writer:
+    """The module of one program."""
+
+    def __init__(self, program: Program, machine: Machine, name: str):
+        self.program, self.machine, self.name = program, machine, name
+        self.ports = (*program.inputs, *program.outputs)
+        self.order = [k for k, i in enumerate(program.code) if i.op not in LEAVES]
+        self.wanted: dict[int, list[tuple[int, int]]] = {}                  # value -> (output, entry)
+        for output, places in enumerate(program.results):
+            for entry, place in enumerate(places):
+                self.wanted.setdefault(place, []).append((output, entry))
+        self.chunks = _cut(self.order, self._weight)
+        self.chunk_of = {k: number for number, chunk in enumerate(self.chunks) for k in chunk}
+        bare = [(k, at) for k, places in self.wanted.items() if program.code[k].op in LEAVES for at in places]
+        self.copies = _cut(bare, lambda _: machine.lanes)                   # inputs and constants that are outputs
+        entries = [(port, e) for port, p in enumerate(program.inputs) for e in range(p.size) if machine.finite_inputs]
+        self.checks = _cut(entries, lambda _: machine.lanes)
+        self.slot = self._slots()
+
+    def _weight(self, k: int) -> int:
+        """Size of a value's code in operations."""
+        op, lanes = self.program.code[k].op, self.machine.lanes
+        return (40 if op in ("sin", "cos") else 3 * lanes if op in LIBRARY else 1) + lanes * len(self.wanted.get(k, ()))
+
+    def _slots(self) -> dict[int, int]:
+        """Scratch places of values that a later chunk needs; a place is used again after its last reader's chunk."""
+        last: dict[int, int] = {}
+        for k in self.order:
+            for a in self._operands(k):
+                if a in self.chunk_of and self.chunk_of[a] != self.chunk_of[k]:
+                    last[a] = max(last.get(a, 0), self.chunk_of[k])
+        slot: dict[int, int] = {}
+        free: list[int] = []
+        released: dict[int, list[int]] = {}
+        used = 0
+        for number, chunk in enumerate(self.chunks):
+            free += released.pop(number, [])
+            for k in chunk:
+                if k in last:
+                    if not free:
+                        free, used = [used], used + 1
+                    slot[k] = free.pop()
+                    released.setdefault(last[k] + 1, []).append(slot[k])
+        self.scratch = max(used, 1)
+        return slot
+
+    def _operands(self, k: int) -> Iterable[int]:
+        return self.program.code[k].args
+
+    def module(self) -> str:
+        lanes, v = self.machine.lanes, f"<{self.machine.lanes} x double>"
+        parts = [self._slow("sin"), self._slow("cos"), *(self._chunk(n) for n in range(len(self.chunks))),
+                 *(self._copy(n) for n in range(len(self.copies))), *(self._check(n) for n in range(len(self.checks))),
+                 self._kernel()]
+        called = {LIBRARY[i.op] for i in self.program.code if i.op in LIBRARY} | {"sin", "cos"}
+        arity = Counter({"atan2": 1, "hypot": 1, "pow": 1})
+        declared = [f"declare double @{f}(double{', double' * arity[f]}) memory(none)" for f in sorted(called)]
+        intrinsics = [f"declare {v} @llvm.{f}.v{lanes}f64({', '.join([v] * n)})"
+                      for f, n in (("fma", 3), ("fabs", 1), ("sqrt", 1))]
+        return "\n\n".join([*declared, *intrinsics, *parts, '!0 = !{!"branch_weights", i32 1, i32 1048576}']) + "\n"
+
+    def _slow(self, function: str) -> str:
+        """Lanes of x where the mask is set by the library's function, the others from `fast`."""
+        f = _Function(self.machine)
+        v, value = f.vector, "%fast"
+        for lane in range(self.machine.lanes):
+            x = f.put(f"extractelement {v} %x, i32 {lane}")
+            at = f.put(f"extractelement {v} %fast, i32 {lane}")
+            y = f.put(f"call double @{function}(double {x})")
+            chosen = f.put(f"select i1 {f.put(f'extractelement {f.bits} %mask, i32 {lane}')}, double {y}, double {at}")
+            value = f.put(f"insertelement {v} {value}, double {chosen}, i32 {lane}")
+        body = "\n".join(f.lines)
+        return (f"define internal {v} @slow_{function}({v} %x, {v} %fast, {f.bits} %mask) noinline cold {{\n{body}\n"
+                f"  ret {v} {value}\n}}")
+
+    def _chunk(self, number: int) -> str:
+        """Instructions of one chunk: void (lane addresses of inputs and outputs, scratch)."""
+        f = _Function(self.machine)
+        v = f.vector
+        values: dict[int, str] = {}
+        turned: dict[str, tuple[str, str]] = {}
+
+        def get(k: int) -> str:
+            op, args = self.program.code[k]
+            if op == "constant":
+                return f.const(args[0])
+            if k not in values:
+                if op == "input":
+                    values[k] = self._loaded(f, *args)
+                else:
+                    kind = f.bits if op in COMPARE or op in LOGICAL or op == "not" else v
+                    values[k] = f.put(f"load {kind}, ptr {self._scratch_at(f, k)}, align 64")
+            return values[k]
+
+        for k in self.chunks[number]:
+            op, args = self.program.code[k]
+            if op in ("sin", "cos"):
+                x = get(args[0])
+                if x not in turned:
+                    turned[x] = f.sine_cosine(x)
+                values[k] = turned[x][op == "cos"]
+            else:
+                values[k] = self._operation(f, op, [get(a) for a in args])
+            if k in self.slot:
+                kind = f.bits if op in COMPARE or op in LOGICAL or op == "not" else v
+                f.lines.append(f"  store {kind} {values[k]}, ptr {self._scratch_at(f, k)}, align 64")
+            for output, entry in self.wanted.get(k, ()):
+                self._store(f, output, entry, values[k])
+        return self._procedure(f"chunk{number}", f)
+
+    def _copy(self, number: int) -> str:
+        """Outputs that are inputs or constants as they are."""
+        f = _Function(self.machine)
+        for k, (output, entry) in self.copies[number]:
+            op, args = self.program.code[k]
+            self._store(f, output, entry, f.const(args[0]) if op == "constant" else self._loaded(f, *args))
+        return self._procedure(f"copy{number}", f)
+
+    def _check(self, number: int) -> str:
+        """Sum of 0 times each input: NaN in the lanes where one is infinite or NaN."""
+        f = _Function(self.machine)
+        v, total, zeros = f.vector, "%total", f.const(0.0)
+        for port, entry in self.checks[number]:
+            total = f.put(f"fadd {v} {total}, {f.put(f'fmul {v} {self._loaded(f, port, entry)}, {zeros}')}")
+        body = "\n".join([*f.rows.values(), *f.lines])
+        return (f"define internal {v} @check{number}(ptr noalias %rows, {v} %total) noinline {{\n{body}\n"
+                f"  ret {v} {total}\n}}")
+
+    def _procedure(self, name: str, f: _Function) -> str:
+        body = "\n".join([*f.rows.values(), *f.lines])
+        return (f"define internal void @{name}(ptr noalias %rows, ptr noalias %scratch) noinline {{\nentry:\n"
+                f"{body}\n  ret void\n}}")
+
+    def _operation(self, f: _Function, op: str, x: list[str]) -> str:
+        v, lanes = f.vector, self.machine.lanes
+        if op in BINARY:
+            return f.put(f"{BINARY[op]} {v} {x[0]}, {x[1]}")
+        if op == "neg":
+            return f.put(f"fneg {v} {x[0]}")
+        if op in COMPARE:
+            return f.put(f"fcmp {COMPARE[op]} {v} {x[0]}, {x[1]}")
+        if op in LOGICAL:
+            return f.put(f"{LOGICAL[op]} {f.bits} {x[0]}, {x[1]}")
+        if op == "not":
+            return f.put(f"xor {f.bits} {x[0]}, {f.all_lanes('true', 'i1')}")
+        if op == "select":
+            return f.put(f"select {f.bits} {x[0]}, {v} {x[1]}, {v} {x[2]}")
+        if op in ("sqrt", "abs"):
+            return f.put(f"call {v} @llvm.{ {'sqrt': 'sqrt', 'abs': 'fabs'}[op] }.v{lanes}f64({v} {x[0]})")
+        if op in ("min", "max"):                               # the first operand where it is NaN, like NumPy's
+            first = f.put(f"fcmp {'ole' if op == 'min' else 'oge'} {v} {x[0]}, {x[1]}")
+            nan = f.put(f"fcmp uno {v} {x[0]}, {x[0]}")
+            return f.put(f"select {f.bits} {f.put(f'or {f.bits} {first}, {nan}')}, {v} {x[0]}, {v} {x[1]}")
+        if op == "sign":
+            up = f.put(f"uitofp {f.bits} {f.put(f'fcmp ogt {v} {x[0]}, {f.const(0.0)}')} to {v}")
+            down = f.put(f"uitofp {f.bits} {f.put(f'fcmp olt {v} {x[0]}, {f.const(0.0)}')} to {v}")
+            nan = f.put(f"fcmp uno {v} {x[0]}, {x[0]}")
+            return f.put(f"select {f.bits} {nan}, {v} {x[0]}, {v} {f.put(f'fsub {v} {up}, {down}')}")
+        return f.lane_by_lane(LIBRARY[op], x)
+
+    def _scratch_at(self, f: _Function, k: int) -> str:
+        return f.put(f"getelementptr inbounds {f.vector}, ptr %scratch, i64 {self.slot[k]}")
+
+    def _row(self, f: _Function, port: int, lane: int) -> str:
+        """Address of a lane's row, loaded once per function."""
+        at = port * self.machine.lanes + lane
+        if at not in f.rows:
+            f.rows[at] = (f"  %a{at} = getelementptr inbounds ptr, ptr %rows, i64 {at}\n"
+                          f"  %r{at} = load ptr, ptr %a{at}, align 8")
+        return f"%r{at}"
+
+    def _loaded(self, f: _Function, port: int, entry: int) -> str:
+        """An entry of an input in all lanes."""
+        result = "poison"
+        for lane in range(self.machine.lanes):
+            at = f.put(f"getelementptr inbounds double, ptr {self._row(f, port, lane)}, i64 {entry}")
+            x = f.put(f"load double, ptr {at}, align 8")
+            result = f.put(f"insertelement {f.vector} {result}, double {x}, i32 {lane}")
+        return result
+
+    def _store(self, f: _Function, output: int, entry: int, value: str) -> None:
+        port = len(self.program.inputs) + output
+        for lane in range(self.machine.lanes):
+            at = f.put(f"getelementptr inbounds double, ptr {self._row(f, port, lane)}, i64 {entry}")
+            x = f.put(f"extractelement {f.vector} {value}, i32 {lane}")
+            f.lines.append(f"  store double {x}, ptr {at}, align 8")
+
+    def _kernel(self) -> str:
+        """The loop over blocks: addresses of the lanes' rows, finiteness of their inputs, then the chunks."""
+        lanes, ports = self.machine.lanes, len(self.ports)
+        f = _Function(self.machine)
+        v = f.vector
+        strides, bases = [], []
+        for port in range(ports):
+            at = f.put(f"getelementptr inbounds i64, ptr %arguments, i64 {2 * port}")
+            bases.append(f.put(f"load i64, ptr {at}, align 8"))
+            at = f.put(f"getelementptr inbounds i64, ptr %arguments, i64 {2 * port + 1}")
+            strides.append(f.put(f"load i64, ptr {at}, align 8"))
+        head, f.lines = f.lines, []
+        for lane in range(lanes):                              # lanes beyond the end repeat the last state
+            state = f.put(f"add i64 %block, {lane}")
+            inside = f.put(f"icmp slt i64 {state}, %last")
+            state = f.put(f"select i1 {inside}, i64 {state}, i64 %last")
+            for port in range(ports):
+                address = f.put(f"add i64 {bases[port]}, {f.put(f'mul i64 {state}, {strides[port]}')}")
+                at = f.put(f"getelementptr inbounds i64, ptr %rows, i64 {port * lanes + lane}")
+                f.lines.append(f"  store i64 {address}, ptr {at}, align 8")
+        zeros, total = f.const(0.0), f.const(0.0)
+        for n in range(len(self.checks)):
+            total = f.put(f"call {v} @check{n}(ptr %rows, {v} {total})")
+        calls = [f"  call void @{part}{n}(ptr %rows, ptr %scratch)"
+                 for part, cut in (("chunk", self.chunks), ("copy", self.copies)) for n in range(len(cut))]
+        bad = f.put(f"fcmp uno {v} {total}, {zeros}")
+        mask = f.put(f"bitcast {f.bits} {bad} to i{lanes}")
+        any_bad = f.put(f"icmp ne i{lanes} {mask}, 0")
+        return "\n".join([
+            f"define i64 @{self.name}(ptr noalias %arguments, i64 %first, i64 %end) {{", "entry:",
+            f"  %rows = alloca [{ports * lanes} x ptr], align 64", f"  %scratch = alloca [{self.scratch} x {v}], align 64",
+            "  %last = sub i64 %end, 1", *head, "  %some = icmp slt i64 %first, %end",
+            "  br i1 %some, label %loop, label %finished", "loop:",
+            "  %block = phi i64 [ %first, %entry ], [ %next, %go ]", *f.lines,
+            f"  br i1 {any_bad}, label %stop, label %go", "go:", *calls, f"  %next = add i64 %block, {lanes}",
+            "  %more = icmp slt i64 %next, %end", "  br i1 %more, label %loop, label %finished", "stop:",
+            f"  %lane = call i{lanes} @llvm.cttz.i{lanes}(i{lanes} {mask}, i1 true)",
+            f"  %lane64 = zext i{lanes} %lane to i64", "  %row = add i64 %block, %lane64", "  ret i64 %row",
+            "finished:", "  ret i64 -1", "}", "", f"declare i{lanes} @llvm.cttz.i{lanes}(i{lanes}, i1)"])

@@ -1,0 +1,111 @@
+"""A straight-line program over vectors of doubles: what every target translates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dalembert.errors import DalembertError
+from dalembert.expr import Expr, evaluate, topological
+from dalembert.expr.graph import ARITHMETIC, COMPARISONS, FUNCTIONS, LOGIC
+
+ARITY = {op: 2 for op in ARITHMETIC + COMPARISONS} | {op: 1 for op in FUNCTIONS} | {
+    "neg": 1, "not": 1, "and": 2, "or": 2, "select": 3, "atan2": 2, "hypot": 2, "min": 2, "max": 2}
+CONDITIONS = frozenset(COMPARISONS + LOGIC)      # their results are truth values
+
+
+class ProgramError(DalembertError):
+    """A program breaks its own rules, or expressions hold symbols that are no inputs."""
+
+
+class Instruction(NamedTuple):
+    """One value: 'constant' (float), 'input' (place in inputs, entry), or an operation on earlier values (their places)."""
+
+    op: str
+    args: tuple[Any, ...]
+
+
+class Port(NamedTuple):
+    """A named input or output; inputs are vectors, outputs have any shape and are stored in row-major order."""
+
+    name: str
+    shape: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        return int(np.prod(self.shape, dtype=int))
+
+
+@dataclass(frozen=True)
+class Program:
+    """Inputs, instructions in an order that respects their use, and per output the places of its entries."""
+
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    code: tuple[Instruction, ...]
+    results: tuple[tuple[int, ...], ...]
+
+    def text(self) -> str:
+        """One line per value: the same for the same function on every machine."""
+        lines = [f"in {p.name} {p.shape}" for p in self.inputs]
+        lines += [f"{k} = {i.op} {' '.join(map(repr, i.args))}" for k, i in enumerate(self.code)]
+        lines += [f"out {p.name} {p.shape} {' '.join(map(str, r))}" for p, r in zip(self.outputs, self.results, strict=True)]
+        return "\n".join(lines) + "\n"
+
+
+def program_of(inputs: Mapping[str, Iterable[Any]], outputs: Mapping[str, Any]) -> Program:
+    """The program that computes outputs (arrays of expressions and numbers) from inputs (vectors of symbols).
+
+    Values are ordered as a walk from the outputs meets them, operands first, so that few are alive at a time.
+
+    Raises
+    ------
+    ProgramError
+        A symbol of the outputs is in no input.
+    """
+    arrays = {name: np.asarray(array, dtype=object) for name, array in outputs.items()}
+    entries = {s: (k, j) for k, vector in enumerate(inputs.values()) for j, s in enumerate(vector)}
+    code: list[Instruction] = []
+    place: dict[Any, int] = {}
+
+    def put(key: Any, op: str, args: tuple[Any, ...]) -> int:
+        if key not in place:
+            place[key] = len(code)
+            code.append(Instruction(op, args))
+        return place[key]
+
+    for node in topological([x for array in arrays.values() for x in array.flat if isinstance(x, Expr)]):
+        if node.op in ("exact", "float"):
+            put(node, "constant", (float(evaluate(node)),))
+        elif node.op == "symbol":
+            if node not in entries:
+                raise ProgramError(f"the symbol {node.name!r} is not among the inputs {', '.join(inputs)}.")
+            put(node, "input", entries[node])
+        else:
+            put(node, node.op, tuple(place[a] for a in node.args))
+    results = tuple(tuple(place[x] if isinstance(x, Expr) else put(("number", float(x)), "constant", (float(x),))
+                          for x in array.flat) for array in arrays.values())
+    ports = tuple(Port(name, (len(list(vector)),)) for name, vector in inputs.items())
+    return Program(ports, tuple(Port(name, a.shape) for name, a in arrays.items()), tuple(code), results)
+
+
+def verify(program: Program) -> None:
+    """Raise ProgramError unless operands come first, have the right kind and number, and results fit the outputs."""
+    for k, (op, args) in enumerate(program.code):
+        if op == "constant":
+            ok = len(args) == 1 and isinstance(args[0], float) and np.isfinite(args[0])
+        elif op == "input":
+            ok = 0 <= args[0] < len(program.inputs) and 0 <= args[1] < program.inputs[args[0]].size
+        else:
+            ok = ARITY.get(op) == len(args) and all(isinstance(a, int) and 0 <= a < k for a in args)
+            wanted = [True] * len(args) if op in LOGIC else [i == 0 and op == "select" for i in range(len(args))]
+            ok = ok and all((program.code[a].op in CONDITIONS) == w for a, w in zip(args, wanted, strict=True))
+        if not ok:
+            raise ProgramError(f"value {k} = {op} {args} is malformed.")
+    for port, places in zip(program.outputs, program.results, strict=True):
+        known = all(0 <= p < len(program.code) and program.code[p].op not in CONDITIONS for p in places)
+        if port.size != len(places) or not known:
+            raise ProgramError(f"output {port.name!r} of shape {port.shape} has wrong results.")

@@ -1,0 +1,1 @@
+"""Machine code of a mechanism or a function: formulations meet codegen."""
