@@ -7,7 +7,8 @@ time grows faster than linearly in the size of a function (26 000 operations in 
 
     i64 kernel(ptr base addresses and row strides [bytes], i64 first, i64 end)
 
-computes states first .. end - 1 and returns the first of them with a non-finite input, or -1. Columns are 8 bytes apart.
+computes states first .. end - 1 and returns -1, or stops at a block with an input that is not finite and returns its first
+state. Entries of a row are side by side; rows of lanes are loaded as vectors and transposed, and results likewise.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from dalembert.codegen.program import Program
+from dalembert.codegen.program import Port, Program
 
 CHUNK = 600             # operations per function: compile time is linear, and values still fit the registers and the stack
 BOUND = 1e6             # rad; beyond it (and for NaN) a lane takes the library's sine and cosine
@@ -62,6 +63,7 @@ class _Function:
     def __init__(self, machine: Machine):
         self.lines: list[str] = []
         self.rows: dict[int, str] = {}                           # loads of the rows' addresses, at the function's head
+        self.loaded: dict[tuple[int, int], str] = {}             # entries of inputs, by port and entry
         self.machine, self.count = machine, 0
         self.vector = f"<{machine.lanes} x double>"
         self.integers = f"<{machine.lanes} x i64>"
@@ -150,6 +152,24 @@ class _Function:
         return (self.put(f"phi {v} [ {s}, %{here} ], [ {slow_s}, %{slow} ]"),
                 self.put(f"phi {v} [ {c}, %{here} ], [ {slow_c}, %{slow} ]"))
 
+    def transposed(self, rows: list[str]) -> list[str]:
+        """As many vectors as there are lanes, transposed: log2(lanes) rounds of shuffles."""
+        lanes, width = self.machine.lanes, 1
+        while width < lanes:
+            keep = [j if not j & width else lanes + j - width for j in range(lanes)]
+            swap = [j + width if not j & width else lanes + j for j in range(lanes)]
+            moved = list(rows)
+            for i in range(lanes):
+                if not i & width:
+                    moved[i] = self._shuffled(rows[i], rows[i + width], keep)
+                    moved[i + width] = self._shuffled(rows[i], rows[i + width], swap)
+            rows, width = moved, 2 * width
+        return rows
+
+    def _shuffled(self, a: str, b: str, places: list[int]) -> str:
+        mask = ", ".join(f"i32 {p}" for p in places)
+        return self.put(f"shufflevector {self.vector} {a}, {self.vector} {b}, <{len(places)} x i32> <{mask}>")
+
     def lane_by_lane(self, function: str, operands: list[str]) -> str:
         """A library function called for each lane."""
         v, result = self.vector, "poison"
@@ -196,22 +216,25 @@ class _Writer:
         self.program, self.machine, self.name = program, machine, name
         self.ports = (*program.inputs, *program.outputs)
         self.order = [k for k, i in enumerate(program.code) if i.op not in LEAVES]
-        self.wanted: dict[int, list[tuple[int, int]]] = {}                  # value -> (output, entry)
-        for output, places in enumerate(program.results):
-            for entry, place in enumerate(places):
-                self.wanted.setdefault(place, []).append((output, entry))
+        self.wanted = {place for places in program.results for place in places}
         self.chunks = _cut(self.order, self._weight)
         self.chunk_of = {k: number for number, chunk in enumerate(self.chunks) for k in chunk}
-        bare = [(k, at) for k, places in self.wanted.items() if program.code[k].op in LEAVES for at in places]
-        self.copies = _cut(bare, lambda _: machine.lanes)                   # inputs and constants that are outputs
-        entries = [(port, e) for port, p in enumerate(program.inputs) for e in range(p.size) if machine.finite_inputs]
-        self.checks = _cut(entries, lambda _: machine.lanes)
+        lanes = machine.lanes
+        self.checks = _cut(self._groups(program.inputs) if machine.finite_inputs else [], lambda _: lanes)
+        self.writes = _cut(self._groups(program.outputs), lambda _: 5 * lanes)
         self.slot = self._slots()
 
     def _weight(self, k: int) -> int:
         """Size of a value's code in operations."""
-        op, lanes = self.program.code[k].op, self.machine.lanes
-        return (40 if op in ("sin", "cos") else 3 * lanes if op in LIBRARY else 1) + lanes * len(self.wanted.get(k, ()))
+        op = self.program.code[k].op
+        return 40 if op in ("sin", "cos") else 3 * self.machine.lanes if op in LIBRARY else 1
+
+    def _groups(self, ports: tuple[Port, ...]) -> list[tuple[int, int]]:
+        """(port, first entry) of runs of as many entries as there are lanes; the last run of a port may overlap its
+        neighbour, and a port of fewer entries is one run of single entries (first entry -1)."""
+        lanes = self.machine.lanes
+        return [(number, min(first, port.size - lanes) if port.size >= lanes else -1) for number, port in enumerate(ports)
+                for first in range(0, port.size if port.size >= lanes else min(port.size, 1), lanes)]
 
     def _slots(self) -> dict[int, int]:
         """Scratch places of values that a later chunk needs; a place is used again after its last reader's chunk."""
@@ -220,6 +243,7 @@ class _Writer:
             for a in self._operands(k):
                 if a in self.chunk_of and self.chunk_of[a] != self.chunk_of[k]:
                     last[a] = max(last.get(a, 0), self.chunk_of[k])
+        last |= dict.fromkeys((k for k in self.wanted if k in self.chunk_of), len(self.chunks))      # read at the very end
         slot: dict[int, int] = {}
         free: list[int] = []
         released: dict[int, list[int]] = {}
@@ -241,7 +265,7 @@ class _Writer:
     def module(self) -> str:
         lanes, v = self.machine.lanes, f"<{self.machine.lanes} x double>"
         parts = [self._slow("sin"), self._slow("cos"), *(self._chunk(n) for n in range(len(self.chunks))),
-                 *(self._copy(n) for n in range(len(self.copies))), *(self._check(n) for n in range(len(self.checks))),
+                 *(self._write(n) for n in range(len(self.writes))), *(self._check(n) for n in range(len(self.checks))),
                  self._kernel()]
         called = {LIBRARY[i.op] for i in self.program.code if i.op in LIBRARY} | {"sin", "cos"}
         arity = Counter({"atan2": 1, "hypot": 1, "pow": 1})
@@ -295,24 +319,39 @@ class _Writer:
             if k in self.slot:
                 kind = f.bits if op in COMPARE or op in LOGICAL or op == "not" else v
                 f.lines.append(f"  store {kind} {values[k]}, ptr {self._scratch_at(f, k)}, align 64")
-            for output, entry in self.wanted.get(k, ()):
-                self._store(f, output, entry, values[k])
         return self._procedure(f"chunk{number}", f)
 
-    def _copy(self, number: int) -> str:
-        """Outputs that are inputs or constants as they are."""
+    def _write(self, number: int) -> str:
+        """Results, transposed from lanes to the rows of the outputs."""
         f = _Function(self.machine)
-        for k, (output, entry) in self.copies[number]:
+
+        def value(k: int) -> str:
             op, args = self.program.code[k]
-            self._store(f, output, entry, f.const(args[0]) if op == "constant" else self._loaded(f, *args))
-        return self._procedure(f"copy{number}", f)
+            if op == "constant":
+                return f.const(args[0])
+            return self._loaded(f, *args) if op == "input" else f.put(f"load {f.vector}, ptr {self._scratch_at(f, k)}, align 8")
+
+        for output, first in self.writes[number]:
+            port, places = len(self.program.inputs) + output, self.program.results[output]
+            if first < 0:
+                for entry, k in enumerate(places):
+                    self._store(f, port, entry, value(k))
+                continue
+            columns = [value(k) for k in places[first:first + self.machine.lanes]]
+            for lane, row in enumerate(f.transposed(columns)):
+                at = f.put(f"getelementptr inbounds double, ptr {self._row(f, port, lane)}, i64 {first}")
+                f.lines.append(f"  store {f.vector} {row}, ptr {at}, align 8")
+        return self._procedure(f"write{number}", f)
 
     def _check(self, number: int) -> str:
-        """Sum of 0 times each input: NaN in the lanes where one is infinite or NaN."""
+        """Sum of 0 times each input of all lanes: NaN if one is infinite or NaN."""
         f = _Function(self.machine)
         v, total, zeros = f.vector, "%total", f.const(0.0)
-        for port, entry in self.checks[number]:
-            total = f.put(f"fadd {v} {total}, {f.put(f'fmul {v} {self._loaded(f, port, entry)}, {zeros}')}")
+        for port, first in self.checks[number]:
+            found = [self._loaded(f, port, e) for e in range(self.program.inputs[port].size)] if first < 0 else [
+                self._row_vector(f, port, lane, first) for lane in range(self.machine.lanes)]
+            for x in found:
+                total = f.fma(x, zeros, total)
         body = "\n".join([*f.rows.values(), *f.lines])
         return (f"define internal {v} @check{number}(ptr noalias %rows, {v} %total) noinline {{\n{body}\n"
                 f"  ret {v} {total}\n}}")
@@ -360,17 +399,30 @@ class _Writer:
                           f"  %r{at} = load ptr, ptr %a{at}, align 8")
         return f"%r{at}"
 
+    def _row_vector(self, f: _Function, port: int, lane: int, first: int) -> str:
+        """Entries from `first` on of one lane's row, as many as there are lanes."""
+        at = f.put(f"getelementptr inbounds double, ptr {self._row(f, port, lane)}, i64 {first}")
+        return f.put(f"load {f.vector}, ptr {at}, align 8")
+
     def _loaded(self, f: _Function, port: int, entry: int) -> str:
-        """An entry of an input in all lanes."""
+        """An entry of an input in all lanes; its neighbours come with it."""
+        lanes, size = self.machine.lanes, self.program.inputs[port].size
+        if (port, entry) in f.loaded:
+            return f.loaded[port, entry]
+        if size >= lanes:
+            first = min(entry // lanes * lanes, size - lanes)
+            columns = f.transposed([self._row_vector(f, port, lane, first) for lane in range(lanes)])
+            f.loaded |= {(port, first + k): column for k, column in enumerate(columns)}
+            return f.loaded[port, entry]
         result = "poison"
-        for lane in range(self.machine.lanes):
+        for lane in range(lanes):
             at = f.put(f"getelementptr inbounds double, ptr {self._row(f, port, lane)}, i64 {entry}")
             x = f.put(f"load double, ptr {at}, align 8")
             result = f.put(f"insertelement {f.vector} {result}, double {x}, i32 {lane}")
+        f.loaded[port, entry] = result
         return result
 
-    def _store(self, f: _Function, output: int, entry: int, value: str) -> None:
-        port = len(self.program.inputs) + output
+    def _store(self, f: _Function, port: int, entry: int, value: str) -> None:
         for lane in range(self.machine.lanes):
             at = f.put(f"getelementptr inbounds double, ptr {self._row(f, port, lane)}, i64 {entry}")
             x = f.put(f"extractelement {f.vector} {value}, i32 {lane}")
@@ -400,7 +452,7 @@ class _Writer:
         for n in range(len(self.checks)):
             total = f.put(f"call {v} @check{n}(ptr %rows, {v} {total})")
         calls = [f"  call void @{part}{n}(ptr %rows, ptr %scratch)"
-                 for part, cut in (("chunk", self.chunks), ("copy", self.copies)) for n in range(len(cut))]
+                 for part, cut in (("chunk", self.chunks), ("write", self.writes)) for n in range(len(cut))]
         bad = f.put(f"fcmp uno {v} {total}, {zeros}")
         mask = f.put(f"bitcast {f.bits} {bad} to i{lanes}")
         any_bad = f.put(f"icmp ne i{lanes} {mask}, 0")
@@ -412,6 +464,5 @@ class _Writer:
             "  %block = phi i64 [ %first, %entry ], [ %next, %go ]", *f.lines,
             f"  br i1 {any_bad}, label %stop, label %go", "go:", *calls, f"  %next = add i64 %block, {lanes}",
             "  %more = icmp slt i64 %next, %end", "  br i1 %more, label %loop, label %finished", "stop:",
-            f"  %lane = call i{lanes} @llvm.cttz.i{lanes}(i{lanes} {mask}, i1 true)",
-            f"  %lane64 = zext i{lanes} %lane to i64", "  %row = add i64 %block, %lane64", "  ret i64 %row",
-            "finished:", "  ret i64 -1", "}", "", f"declare i{lanes} @llvm.cttz.i{lanes}(i{lanes}, i1)"])
+            "  ret i64 %block",
+            "finished:", "  ret i64 -1", "}"])
