@@ -1,4 +1,4 @@
-"""Command line of dalembert: `dalembert demo | info | check | dynamics`."""
+"""Command line of dalembert: `dalembert demo | info | check | dynamics | codegen | bench`."""
 
 from __future__ import annotations
 
@@ -121,6 +121,60 @@ def dynamics(file: File, q: Q = None, qd: Qd = None, qdd: Qdd = None, tau: Tau =
         print(json.dumps({k: v.tolist() if hasattr(v, "tolist") else v for k, v in quantities.items()}, indent=2))
     else:
         show_dynamics(_console(), mechanism, quantities, "tau" if tau is None else "qdd")
+
+
+@app.command()
+def codegen(file: File, functions: Annotated[str, typer.Option(metavar="NAMES", show_default=False, help=(
+                "Quantities, separated by commas: inverse_dynamics,jacobian:tool."))],
+            target: Annotated[str, typer.Option(help="C99 with a test, or NumPy source.", metavar="c|numpy")] = "c",
+            folder: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder for the files, made if "
+                                                 "there is none.")] = Path("."),
+            base: Base = "fixed") -> None:
+    """Write source code of functions of a model.
+
+    Each quantity becomes one function that needs nothing but the language's mathematics (C: math.h; NumPy). With the C
+    comes a test program: vectors evaluated with NumPy.
+    """
+    from dalembert.commandline.generation import TARGETS, write
+
+    if target not in TARGETS:
+        raise UsageError(f"unknown target {target!r} (known: {', '.join(TARGETS)}).")
+    mechanism = _load(file, base=base)
+    try:
+        write(_console(), mechanism, target, functions.split(","), folder)
+    except OSError as error:
+        raise UsageError(f"cannot write to {str(folder)!r}: {error.strerror}.") from None
+
+
+@app.command()
+def cache(clear: Annotated[bool, typer.Option("--clear", help="Remove all entries.")] = False) -> None:
+    """Show or clear the folder where compiled code is kept."""
+    from dalembert.compiled import cache as kept
+
+    if clear:
+        print(f"{kept.clear()} entries removed")
+    path, entries, size = kept.contents()
+    print(f"{path}: {entries} entries, {size / 2**20:.1f} MiB" if path else f"off ({kept.VARIABLE})")
+
+
+@app.command()
+def bench(file: File, base: Base = "fixed",
+          states: Annotated[int, typer.Option(min=1, help="Random states in a batch.")] = 8192,
+          repeats: Annotated[int, typer.Option(min=1, help="Rounds, in which all engines take turns.")] = 15,
+          as_json: Json = False) -> None:
+    """Measure speed beside other engines.
+
+    Inverse and forward dynamics and the mass matrix of a model by this package and by Pinocchio and MuJoCo, as far as they
+    are installed; results are compared first. Followers are independent joints here, and friction is left out.
+    """
+    from dalembert.commandline.measurement import measure, show
+
+    mechanism = _load(file, quiet=True, base=base, mimic="independent", passive=False, exact_angles=False)
+    found = measure(mechanism, file, base == "free", states, repeats)
+    if as_json:
+        print(json.dumps(found, indent=2))
+    else:
+        show(_console(), found)
 
 
 def _load(file: Path, quiet: bool = False, **options: Any) -> Any:

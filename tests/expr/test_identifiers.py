@@ -27,6 +27,11 @@ def test_plain_names_stay_and_others_stay_recognisable():
         "elbow": "elbow", "q1": "q1", "ü_é": "u_e", "lambda": "lambda_", "a b": "a_b", "a_b": "a_b_2", "x_{1}": "x_1"}
 
 
+def test_words_of_later_c_of_cpp_and_of_sympy_are_not_identifiers_but_q_is():
+    assert list(safe_identifiers(["q", "Q", "i", "new", "bool", "isless", "NaN", "e"]).values()) == [
+        "q", "Q_", "i", "new_", "bool_", "isless_", "NaN_", "e"]
+
+
 def test_a_mechanism_lists_the_identifiers_of_its_names():
     m = da.Mechanism("robot", [da.Body("base"), da.Body("плечо 1", 1)], [da.Joint("lambda", da.Revolute(), "base", "плечо 1")])
     assert m.identifiers == {"base": "base", "плечо 1": "u43fu43bu435u447u43e_1", "lambda": "lambda_"}

@@ -86,10 +86,15 @@ def program_of(inputs: Mapping[str, Iterable[Any]], outputs: Mapping[str, Any]) 
             put(node, "input", entries[node])
         else:
             put(node, node.op, tuple(place[a] for a in node.args))
-    results = tuple(tuple(place[x] if isinstance(x, Expr) else put(("number", float(x)), "constant", (float(x),))
+    results = tuple(tuple(place[x] if isinstance(x, Expr) else put(("number", float(x)), "constant", (float(x) + 0.0,))
                           for x in array.flat) for array in arrays.values())
     ports = tuple(Port(name, (len(list(vector)),)) for name, vector in inputs.items())
     return Program(ports, tuple(Port(name, a.shape) for name, a in arrays.items()), tuple(code), results)
+
+
+def operations(program: Program) -> int:
+    """Number of operations, negations and selections included."""
+    return sum(i.op not in ("constant", "input") for i in program.code)
 
 
 def verify(program: Program) -> None:
@@ -98,13 +103,15 @@ def verify(program: Program) -> None:
         if op == "constant":
             ok = len(args) == 1 and isinstance(args[0], float) and np.isfinite(args[0])
         elif op == "input":
-            ok = 0 <= args[0] < len(program.inputs) and 0 <= args[1] < program.inputs[args[0]].size
+            ok = len(args) == 2 and 0 <= args[0] < len(program.inputs) and 0 <= args[1] < program.inputs[args[0]].size
         else:
             ok = ARITY.get(op) == len(args) and all(isinstance(a, int) and 0 <= a < k for a in args)
             wanted = [True] * len(args) if op in LOGIC else [i == 0 and op == "select" for i in range(len(args))]
             ok = ok and all((program.code[a].op in CONDITIONS) == w for a, w in zip(args, wanted, strict=True))
         if not ok:
             raise ProgramError(f"value {k} = {op} {args} is malformed.")
+    if len(program.outputs) != len(program.results):
+        raise ProgramError(f"{len(program.outputs)} outputs have {len(program.results)} lists of results.")
     for port, places in zip(program.outputs, program.results, strict=True):
         known = all(0 <= p < len(program.code) and program.code[p].op not in CONDITIONS for p in places)
         if port.size != len(places) or not known:

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from dalembert.errors import UnknownNameError
+from dalembert.expr import Expr, to_text
 from dalembert.model.numbers import Number, checked
 from dalembert.model.parts import PER_VELOCITY, Body, Frame, Joint
 
@@ -31,6 +32,23 @@ def numbers(mechanism: Mechanism) -> Iterator[tuple[str, Number]]:
     for part in parts:
         for suffix, value in _slots(part).items():
             yield f"{part.name}.{suffix}", value
+
+
+def canonical_text(mechanism: Mechanism) -> str | None:
+    """All that the equations of a mechanism depend on, as text; None if a joint is given by a Python function."""
+    if any(j.type.name == "custom" for j in mechanism.joints):
+        return None
+    lines = [repr(mechanism.name), *(repr(b.name) for b in mechanism.bodies)]
+    lines += [repr((j.name, j.type.name, j.parent, j.child, j.mimic and j.mimic.joint,
+                    [axis if isinstance(axis, str) else list(map(_exact_text, axis)) for axis, _ in j.origin.rotations]))
+              for j in mechanism.joints]
+    lines += [repr((f.name, f.body, [str(axis) for axis, _ in f.origin.rotations])) for f in mechanism.frames]
+    lines += [f"{path} = {_exact_text(x)}" for path, x in numbers(mechanism)]
+    return "\n".join(lines)
+
+
+def _exact_text(x: Number) -> str:
+    return f"{type(x).__name__} {to_text(x) if isinstance(x, Expr) else x!r}"
 
 
 def number_at(mechanism: Mechanism, path: str) -> Number:

@@ -1,0 +1,77 @@
+"""Programs: the same for the same function, complete, checked."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import dalembert as da
+from dalembert.codegen.program import ARITY, Instruction, Port, ProgramError, program_of, verify
+from dalembert.expr.graph import LEAVES, OPERATIONS
+from formulations.test_tracing import locked_panda
+from programs import hostile_program, long_program, mechanism_program, operations_program
+
+PROGRAM = long_program(0, 60)[0]
+FIRST = {op: next(k for k, i in enumerate(PROGRAM.code) if i.op == op) for op in ("constant", "input", "sin", "select")}
+CONDITION = next(k for k, i in enumerate(PROGRAM.code) if i.op == "less")
+
+
+def test_every_operation_has_an_arity():
+    assert set(ARITY) == set(OPERATIONS) and not set(ARITY) & set(LEAVES)
+    assert {ARITY[op] == len(args) for op, args in operations_program()[0].code if op in ARITY} == {True}
+
+
+def test_programs_do_not_depend_on_what_was_traced_before():
+    first = mechanism_program(locked_panda(), "inverse_dynamics").text()
+    mechanism_program(da.random_tree(1, 5), "mass_matrix")
+    assert mechanism_program(locked_panda(), "inverse_dynamics").text() == first
+
+
+def test_values_are_computed_once_operands_first_and_only_if_needed():
+    with da.Graph():
+        x = da.symbols("x", 2)
+        s = da.sin(x[0])
+        _ = da.cos(x[1])
+        program = program_of({"x": x}, {"y": [s * s, s, 2.5], "z": [[1, s]]})
+    assert program.text() == ("in x (2,)\n0 = input 0 0\n1 = sin 0\n2 = mul 1 1\n3 = constant 2.5\n4 = constant 1.0\n"
+                              "out y (3,) 2 1 3\nout z (1, 2) 4 1\n")
+    assert program.outputs == (Port("y", (3,)), Port("z", (1, 2)))
+
+
+def test_a_symbol_that_is_no_input_is_named():
+    with da.Graph():
+        x, y = da.symbols("x length")
+        with pytest.raises(ProgramError, match="the symbol 'length' is not among the inputs x, z"):
+            program_of({"x": [x], "z": []}, {"f": x * y})
+
+
+@pytest.mark.parametrize("program", [operations_program()[0], PROGRAM, hostile_program(), program_of({}, {}),
+                                     program_of({"q": []}, {"M": np.zeros((0, 0))})],
+                         ids=["operations", "random", "hostile", "nothing", "empty"])
+def test_programs_of_expressions_are_well_formed(program):
+    verify(program)
+
+
+@pytest.mark.parametrize("place, instruction", [
+    (FIRST["sin"], Instruction("sine", (0,))), (FIRST["sin"], Instruction("sin", (0, 0))), (FIRST["sin"], Instruction("sin", ())),
+    (FIRST["sin"], Instruction("sin", (FIRST["sin"],))), (FIRST["sin"], Instruction("sin", (10_000,))),
+    (FIRST["sin"], Instruction("sin", (-1,))), (FIRST["sin"], Instruction("sin", (0.0,))),
+    (-1, Instruction("sin", (CONDITION,))), (-1, Instruction("not", (0,))), (-1, Instruction("and", (CONDITION, 0))),
+    (-1, Instruction("select", (0, 0, 0))), (-1, Instruction("select", (CONDITION, CONDITION, 0))),
+    (FIRST["constant"], Instruction("constant", (np.inf,))), (FIRST["constant"], Instruction("constant", (np.nan,))),
+    (FIRST["constant"], Instruction("constant", ("1",))), (FIRST["constant"], Instruction("constant", ())),
+    (FIRST["input"], Instruction("input", (1, 0))), (FIRST["input"], Instruction("input", (0, 4))),
+    (FIRST["input"], Instruction("input", (-1, 0)))])
+def test_a_malformed_value_is_refused(place, instruction):
+    code = list(PROGRAM.code)
+    code[place] = instruction
+    with pytest.raises(ProgramError, match=rf"value {place % len(code)} = {instruction.op} .* is malformed"):
+        verify(replace(PROGRAM, code=tuple(code)))
+
+
+@pytest.mark.parametrize("outputs, results", [
+    ((Port("y", (2,)),), ((0,),)), ((Port("y", (1,)),), ((10_000,),)), ((Port("y", ()),), ((-1,),)),
+    ((Port("y", (1,)),), ((CONDITION,),))])
+def test_results_that_do_not_fit_the_outputs_are_refused(outputs, results):
+    with pytest.raises(ProgramError, match="output 'y' of shape .* has wrong results"):
+        verify(replace(PROGRAM, outputs=outputs, results=results))

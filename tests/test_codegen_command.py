@@ -1,0 +1,84 @@
+"""`dalembert codegen`: files that compile and agree with the package, one line per error."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dalembert as da
+from dalembert import cli
+
+UR5 = Path(__file__).parent / "data" / "models" / "ur5" / "ur5.urdf"
+STRICT = ["gcc", "-Wall", "-Wextra", "-Werror", "-std=c99", "-pedantic", "-O2"]
+
+
+@pytest.fixture
+def run(capsys, tmp_path):
+    """Runs `dalembert codegen FILE ... -o tmp_path/made`; gives (exit code, standard output, standard error)."""
+    def runs(*arguments, file=UR5, folder=tmp_path / "made"):
+        return cli.run(["codegen", str(file), "-o", str(folder), *arguments]), *capsys.readouterr()
+    return runs
+
+
+def made(folder, name):
+    """The function of a generated Python file."""
+    namespace = {}
+    exec((folder / f"{name}.py").read_text(encoding="ascii"), namespace)
+    return namespace[name]
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc: generated C is not compiled")
+def test_c_files_are_listed_and_pass_their_own_test(run, tmp_path):
+    names = ["inverse_dynamics", "forward_dynamics", "jacobian_tool0"]
+    code, out, err = run("--functions", "inverse_dynamics, forward_dynamics,jacobian:tool0")
+    folder = tmp_path / "made"
+    assert (code, err) == (0, "")
+    assert out.splitlines() == [str(folder / f"{name}{end}") for name in names for end in (".h", ".c", "_test.c")]
+    for name in names:
+        subprocess.run([*STRICT, f"{name}.c", f"{name}_test.c", "-lm", "-o", name], cwd=folder, check=True)
+        assert f"{name}: 10 vectors" in subprocess.run([f"./{name}"], cwd=folder, check=True, capture_output=True, text=True).stdout
+    header = (folder / "forward_dynamics.h").read_text()
+    for part in ("of the mechanism 'ur5'; SI units", "Entries of q, qd, tau: shoulder_pan_joint, ", "where guard > 0"):
+        assert part in header
+
+
+def test_numpy_files_agree_with_the_package(run, tmp_path):
+    assert run("--functions", "mass_matrix,inverse_dynamics", "--target", "numpy", "--base", "free")[0] == 0
+    arm = da.load(UR5, base="free")
+    q, qd = arm.random_state(1)
+    folder = tmp_path / "made"
+    (M,), (tau,) = made(folder, "mass_matrix")(q), made(folder, "inverse_dynamics")(q, qd, 2 * qd)
+    np.testing.assert_allclose(M, da.mass_matrix(arm, q), rtol=0, atol=1e-12 * abs(M).max())
+    np.testing.assert_allclose(tau, da.inverse_dynamics(arm, q, qd, 2 * qd), rtol=0, atol=1e-12 * abs(tau).max())
+
+
+def test_names_of_a_file_stay_out_of_code_and_of_each_other(run, tmp_path):
+    file, hostile = tmp_path / "x.urdf", "*/ plecho \u043f 1"
+    file.write_text(UR5.read_text().replace("tool0", hostile).replace("shoulder_pan_joint", 'a"""b'.replace('"', "&quot;")),
+                    encoding="utf-8")
+    functions = f"jacobian:{hostile},jacobian:wrist_1_link,jacobian:wrist_1_link,placement:{hostile}"
+    code, out, err = run("--functions", functions, "--target", "numpy", file=file)
+    assert (code, err) == (0, "")
+    names = [Path(line).name for line in out.splitlines()]
+    assert names == ["jacobian_plecho_u43f_1.py", "jacobian_wrist_1_link.py", "placement_plecho_u43f_1.py"]
+    arm = da.load(file)
+    q = arm.random_state(0)[0]
+    np.testing.assert_allclose(made(tmp_path / "made", names[0][:-3])(q)[0], da.jacobian(arm, q, hostile), atol=1e-14)
+
+
+@pytest.mark.parametrize("arguments, parts", [
+    (["--functions", "mass_matrx"], ["unknown quantity 'mass_matrx'", "Did you mean 'mass_matrix'?"]),
+    (["--functions", "mass_matrix", "--target", "fortran"], ["unknown target 'fortran' (known: c, numpy)."]),
+    (["--functions", ""], ["unknown quantity ''"]), (["--functions", "jacobian:hand"], ["hand"]), ([], ["--functions"])])
+def test_wrong_usage_is_one_line_and_writes_nothing(run, tmp_path, arguments, parts):
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "") and err.startswith("error: ") and err.count("\n") == 1
+    assert all(part in err for part in parts) and not (tmp_path / "made").exists()
+
+
+def test_a_folder_that_cannot_be_written_is_one_line(run, tmp_path):
+    (tmp_path / "file").write_text("")
+    code, out, err = run("--functions", "mass_matrix", folder=tmp_path / "file" / "made")
+    assert (code, out) == (2, "") and err.count("\n") == 1 and "cannot write to" in err and "Not a directory" in err
