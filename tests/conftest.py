@@ -1,6 +1,13 @@
 """Shared by all tests: this folder is importable (helpers such as oracles.py)."""
 
+import atexit
+import os
+import shutil
 import sys
+import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
+if "DALEMBERT_CACHE" not in os.environ:      # compiled code of the tests goes to a folder of their own
+    os.environ["DALEMBERT_CACHE"] = tempfile.mkdtemp(prefix="dalembert-tests-")
+    atexit.register(shutil.rmtree, os.environ["DALEMBERT_CACHE"], ignore_errors=True)

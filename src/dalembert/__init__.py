@@ -27,6 +27,7 @@ _HOMES = {
         "forward_dynamics_derivatives", "inverse_dynamics", "inverse_dynamics_derivatives", "inverse_mass_matrix",
         "kinetic_energy", "linearize", "mass_matrix", "momenta", "potential_energy", "regressor", "regressor_parameters"),
     "dalembert.compiled.dynamics": ("Dynamics", "compile"),
+    "dalembert.compiled.function": ("function",),
     "dalembert.expr": (
         "Expr", "Graph", "absolute", "acos", "array", "asin", "atan2", "constant", "cos", "cosh", "count_operations",
         "derivative", "equal", "evaluate", "exp", "free_symbols", "gradient", "hypot", "import_nodes", "log", "maximum",

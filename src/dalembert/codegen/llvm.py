@@ -329,7 +329,9 @@ class _Writer:
             op, args = self.program.code[k]
             if op == "constant":
                 return f.const(args[0])
-            return self._loaded(f, *args) if op == "input" else f.put(f"load {f.vector}, ptr {self._scratch_at(f, k)}, align 8")
+            if op == "input":
+                return self._loaded(f, *args)
+            return f.put(f"load {f.vector}, ptr {self._scratch_at(f, k)}, align 8")
 
         for output, first in self.writes[number]:
             port, places = len(self.program.inputs) + output, self.program.results[output]

@@ -6,6 +6,7 @@ import numpy as np
 from rich.console import Console
 
 import dalembert as da
+from dalembert.commandline.compilation import show_compiled
 from dalembert.commandline.identities import identities
 from dalembert.commandline.output import Column, left, line, show_table
 from dalembert.commandline.summary import summarize
@@ -42,7 +43,8 @@ def demonstrate(out: Console, mechanism: Mechanism) -> bool:
     line(out)
     line(out, f"{sum(i.holds for i in checked)} of {len(checked)} identities hold; residuals are relative to the "
               "largest entry.", "bold")
-    return all(i.holds for i in checked)
+    agree = show_compiled(out, mechanism)
+    return agree and all(i.holds for i in checked)
 
 
 def random_motion(mechanism: Mechanism) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from dalembert.compiled.kernel import Kernel
+from dalembert.codegen.program import Port
+from dalembert.compiled import cache
+from dalembert.compiled.builtin import builtin
+from dalembert.compiled.calls import apart, common_rows, number_or_array, results_for
+from dalembert.compiled.kernel import Kernel, host, object_code
 from dalembert.compiled.quantities import GUARD, QUANTITIES, Loads, traced
 from dalembert.errors import ShapeError, SingularMassMatrixError, UnknownNameError
-from dalembert.model.loads import check_rows
+from dalembert.formulations.newton_euler import derivatives
+from dalembert.model.loads import opened_loads
 from dalembert.model.mechanism import Mechanism
+from dalembert.model.numbers import is_symbolic
+from dalembert.model.paths import canonical_text
 from dalembert.spatial.arrays import check_finite, floats
 
 
@@ -48,7 +56,7 @@ class Dynamics:
 
     def __init__(self, mechanism: Mechanism, parameters: Sequence[str] = ()):
         self.mechanism, self.parameters = mechanism, tuple(parameters)
-        self._defaults = np.array([float(mechanism.number(path)) for path in self.parameters])
+        self._numbers = [mechanism.number(path) for path in self.parameters]
         self._functions: dict[tuple[tuple[str, ...], Loads], Function] = {}
 
     def function(self, names: Sequence[str], loads: Loads = ()) -> Function:
@@ -58,16 +66,37 @@ class Dynamics:
         """
         if isinstance(names, str):
             raise UnknownNameError("list of quantities", names, (f"[{names!r}]",))
-        key = (tuple(names), tuple(loads))
+        names = tuple(names)
+        if len(set(names)) < len(names):
+            raise ValueError(f"a quantity is named twice in {list(names)}.")
+        key = (names, tuple(loads))
         if key not in self._functions:
             self._functions[key] = Function(self, *key)
         return self._functions[key]
 
-    def _single(self, name: str, vectors: dict[str, Any], external_forces=(), **options: Any) -> Any:
+    def values_of_parameters(self, given: Any = None) -> Any:
+        """The numbers at `parameters`: those given, by default the mechanism's."""
+        if not self.parameters:
+            raise TypeError("parameters are given, but none were named in da.compile(mechanism, parameters=[...]).")
+        if given is not None:
+            return given
+        if symbolic := [path for path, x in zip(self.parameters, self._numbers, strict=True) if is_symbolic(x)]:
+            raise TypeError(f"parameters are needed: mechanism {self.mechanism.name!r} has no value of {', '.join(symbolic)}.")
+        return [float(x) for x in self._numbers]
+
+    def _single(self, name: str, vectors: dict[str, Any], external_forces: Any = (), **options: Any) -> Any:
+        opened_loads(external_forces)
         loads = tuple((f.frame, f.expressed_in) for f in external_forces)
         for k, load in enumerate(external_forces):
             vectors |= {f"force{k}": load.force, f"moment{k}": load.moment, f"point{k}": load.point}
         return self.function([name], loads)._call(vectors, bare=True, **options)
+
+    def _put_in_front(self, name: str, method: Callable[..., Any], doc: str) -> None:
+        """From now on, `self.name` is a built-in that calls the kernel itself where it can, else the method."""
+        function = self.function([name])
+        sizes, (result,) = tuple(p.size for p in function.inputs), function.outputs
+        made = builtin(name, function.kernel, sizes, result.shape, function.guarded, method, doc)
+        self.__dict__[name] = made if made is not None else method
 
     def __getstate__(self):
         return {"mechanism": self.mechanism, "parameters": self.parameters}
@@ -81,14 +110,14 @@ class Function:
 
     def __init__(self, dynamics: Dynamics, names: tuple[str, ...], loads: Loads):
         self.dynamics, self.names = dynamics, names
-        self.program = traced(dynamics.mechanism, names, dynamics.parameters, loads)
-        self.kernel = Kernel(self.program)
-        self.outputs = tuple(p for p in self.program.outputs if p.name != GUARD)
-
+        self.inputs, outputs, code = _compiled(dynamics.mechanism, names, dynamics.parameters, loads)
+        self.kernel = Kernel(code)
+        self.outputs = tuple(p for p in outputs if p.name != GUARD)
+        self.guarded = len(self.outputs) < len(outputs)
 
     def __call__(self, *vectors: Any, out: Any = None, threads: int = 1, parameters: Any = None) -> Any:
         """Results of the quantities, in the order of their names; inputs in the order q, qd, qdd, tau."""
-        names = [p.name for p in self.program.inputs if p.name != "parameters"]
+        names = [p.name for p in self.inputs if p.name != "parameters"]
         if len(vectors) != len(names):
             raise ShapeError(f"{len(vectors)} vectors given, expected {len(names)}: {', '.join(names)}.")
         return self._call(dict(zip(names, vectors, strict=True)), out=out, threads=threads, parameters=parameters)
@@ -96,59 +125,37 @@ class Function:
     def _call(self, vectors: dict[str, Any], out: Any = None, threads: int = 1, parameters: Any = None,
               bare: bool = False) -> Any:
         mechanism = self.dynamics.mechanism
-        if self.dynamics.parameters:
-            vectors = vectors | {"parameters": self.dynamics._defaults if parameters is None else parameters}
-        inputs = {p.name: floats(vectors[p.name], p.name, p.size, self._says) for p in self.program.inputs}
-        rows = check_rows({name: {len(a)} if a.ndim == 2 else set() for name, a in inputs.items()})
+        if self.dynamics.parameters or parameters is not None:
+            vectors = vectors | {"parameters": self.dynamics.values_of_parameters(parameters)}
+        inputs = {p.name: floats(vectors[p.name], p.name, p.size, self._says) for p in self.inputs}
+        rows = common_rows(inputs)
         if "q" in inputs and mechanism.nq != mechanism.nv:
             mechanism.at(q=inputs["q"])                           # quaternions of unit length
-        results = self._results(rows, out, bare)
-        margins = [np.empty(rows or 1)] if len(self.program.outputs) > len(self.outputs) else []
-        for name, a in inputs.items():
-            if out is not None and any(np.may_share_memory(a, r) for r in results):
-                inputs[name] = a.copy()
-        row = self.kernel.run([*inputs.values(), *results, *margins], 1 if rows is None else rows, threads)
+        results = results_for(self.outputs, rows, out)
+        states = 1 if rows is None else rows
+        margins = [np.empty(states)] if self.guarded else []
+        if out is not None:
+            inputs = apart(inputs, results)
+        row = self.kernel.run([*inputs.values()], [*results, *margins], states, threads)
         if row >= 0:
             for name, a in inputs.items():
                 check_finite(a, name)
         if margins and not (margins[0] > 0).all():
             self._look_again(np.flatnonzero(~(margins[0] > 0)), inputs)
-        return self._shaped(results, bare)
+        found = self._per_quantity(results)
+        return found[0] if bare else found
 
     def _says(self, name: str, length: int) -> str:
         if name == "parameters":
             return f"one number per parameter ({', '.join(self.dynamics.parameters[:4])})"
         return self.dynamics.mechanism._says(name, length) if name in ("q", "qd", "qdd", "tau") else "a vector in space"
 
-    def _results(self, rows: int | None, out: Any, bare: bool) -> list[np.ndarray]:
-        """Arrays for the outputs: those given, checked, or new ones."""
-        shapes = [p.shape if rows is None else (rows, *p.shape) for p in self.outputs]
-        if out is None:
-            return [np.empty(shape) for shape in shapes]
-        given = [out] if isinstance(out, np.ndarray) else list(out)
-        if len(given) != len(shapes):
-            raise ShapeError(f"out holds {len(given)} arrays, expected {len(shapes)}.", "out")
-        for a, shape, port in zip(given, shapes, self.outputs, strict=True):
-            if not isinstance(a, np.ndarray) or a.dtype != np.float64 or not a.dtype.isnative or not a.flags.writeable:
-                raise TypeError(f"out for {port.name} must be a writeable float64 array.")
-            if a.shape != shape:
-                raise ShapeError(f"out for {port.name} has shape {a.shape}, expected {shape}.", "out", a.shape, shape)
-            if not a.flags.c_contiguous and not _rows_contiguous(a):
-                raise TypeError(f"out for {port.name} must have contiguous rows.")
-        return given
-
-    def _shaped(self, results: list[np.ndarray], bare: bool) -> Any:
-        """Results per quantity: an array, a number, or the named tuple of a quantity with several."""
-        found, queue = [], list(results)
-        for name in self.names:
-            fields = [p for p in self.outputs if p.name.startswith(name + ".")]
-            if fields:
-                parts, queue = queue[:len(fields)], queue[len(fields):]
-                found.append(_tuple_type(name)(*parts))
-            else:
-                first, queue = queue[0], queue[1:]
-                found.append(first.item() if first.ndim == 0 else first)
-        return found[0] if bare else tuple(found)
+    def _per_quantity(self, results: list[np.ndarray]) -> tuple[Any, ...]:
+        """An array, a number, or the named tuple of a quantity with several results."""
+        arrays = {port.name: number_or_array(a) for port, a in zip(self.outputs, results, strict=True)}
+        return tuple(arrays[name] if name in arrays else
+                     (fields := RESULT_TYPES[name])(*(arrays[f"{name}.{field}"] for field in fields._fields))
+                     for name in self.names)
 
     def _look_again(self, rows: np.ndarray, inputs: dict[str, np.ndarray]) -> None:
         """The plain function on each doubtful state: it raises where accelerations are not determined."""
@@ -170,40 +177,44 @@ class Function:
                                                       int(row) if where else None) from None
 
 
-def _rows_contiguous(a: np.ndarray) -> bool:
-    """Whether each state's entries lie side by side."""
-    return a.ndim > 0 and (len(a) == 0 or a[0].flags.c_contiguous)
+def _compiled(mechanism: Mechanism, names: tuple[str, ...], parameters: tuple[str, ...],
+              loads: Loads) -> tuple[tuple[Port, ...], tuple[Port, ...], bytes]:
+    """Ports and object code of some quantities, from the cache if they are there."""
+    text = canonical_text(mechanism)
+    entry = None if text is None else cache.digest((text, repr((names, parameters, loads))))
+    if entry is not None and (found := cache.read(entry)) is not None:
+        return found
+    program = traced(mechanism, names, parameters, loads)
+    code = object_code(program, host()[0])
+    if entry is not None:
+        cache.write(entry, program.inputs, program.outputs, code)
+    return program.inputs, program.outputs, code
 
 
-def _tuple_type(name: str) -> Callable[..., Any]:
-    import dalembert.formulations.newton_euler.derivatives as derivatives
-
-    return {"inverse_dynamics_derivatives": derivatives.InverseDynamicsDerivatives,
-            "forward_dynamics_derivatives": derivatives.ForwardDynamicsDerivatives,
-            "linearize": derivatives.Linearization}[name]
+RESULT_TYPES: dict[str, Any] = {"inverse_dynamics_derivatives": derivatives.InverseDynamicsDerivatives,
+                                "forward_dynamics_derivatives": derivatives.ForwardDynamicsDerivatives,
+                                "linearize": derivatives.Linearization}
 
 
 def _method(name: str) -> Callable[..., Any]:
-    """The method of a quantity: the plain function's arguments without the mechanism."""
+    """The method of a quantity: the plain function's arguments without the mechanism, then out, threads, parameters."""
     quantity = QUANTITIES[name]
+    own, *plain = inspect.signature(quantity.function).parameters.values()
+    more = [inspect.Parameter(option, inspect.Parameter.KEYWORD_ONLY, default=default)
+            for option, default in (("out", None), ("threads", 1), ("parameters", None))]
+    signature = inspect.Signature([*plain, *more])
 
-    def method(self: Dynamics, *vectors: Any, external_forces: Any = (), out: Any = None, threads: int = 1,
-               parameters: Any = None, frame: str | None = None, expressed_in: str | None = None, **named: Any) -> Any:
-        given = dict(zip(quantity.inputs, vectors, strict=False)) | named
-        extra = vectors[len(quantity.inputs):]
-        if quantity.framed:
-            frame, expressed_in = (*extra, frame, expressed_in)[:2] if extra else (frame, expressed_in)
-        elif extra:
-            listed = ", ".join(quantity.inputs)
-            raise TypeError(f"{name} takes {len(quantity.inputs)} vectors ({listed}), {len(vectors)} given.")
-        missing = [i for i in quantity.inputs if i not in given]
-        if missing or set(given) - set(quantity.inputs):
-            wrong = ", ".join(missing or sorted(set(given) - set(quantity.inputs)))
-            raise TypeError(f"{name} takes {', '.join(quantity.inputs)}: {'missing' if missing else 'unknown'} {wrong}.")
-        full = ":".join([name, *(x for x in (frame, expressed_in) if x)]) if quantity.framed else name
-        return self._single(full, given, external_forces, out=out, threads=threads, parameters=parameters)
+    plainly = not quantity.framed and name not in RESULT_TYPES and not name.endswith("_energy")
+
+    def method(self: Dynamics, *vectors: Any, **options: Any) -> Any:
+        if plainly and name not in self.__dict__ and not self.parameters and self.mechanism.nq == self.mechanism.nv:
+            self._put_in_front(name, method.__get__(self), method.__doc__ or "")
+        given = signature.bind(*vectors, **options).arguments
+        place = [given.pop(x, y) for x, y in (("frame", ""), ("expressed_in", "aligned")) if x in signature.parameters]
+        return self._single(":".join([name, *place]), {i: given.pop(i) for i in quantity.inputs}, **given)
 
     method.__name__ = method.__qualname__ = name
+    method.__signature__ = inspect.Signature([own.replace(name="self"), *signature.parameters.values()])      # type: ignore[attr-defined]
     method.__doc__ = (quantity.function.__doc__ or "").split("\n\n")[0] + f"\n\nCompiled; as dalembert.{name}.\n"
     return method
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any
@@ -30,38 +31,63 @@ def host() -> tuple[Machine, str]:
     return Machine(lanes, fused), features.flatten() + (",-prefer-256-bit" if lanes == 8 else "")
 
 
-def _engine(text: str) -> Any:
-    """Execution engine with the code of a module; it owns its target machine, so each has its own."""
-    triple = llvm.get_process_triple()
-    module = llvm.parse_assembly(text)
-    module.triple = triple
-    target = llvm.Target.from_triple(triple).create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=host()[1], opt=OPTIMISATION,
+def _target() -> Any:
+    """Target machine of this host; an engine owns the one it is given, so each gets its own."""
+    _, features = host()
+    return llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(
+        cpu=llvm.get_host_cpu_name(), features=features, opt=OPTIMISATION,
         reloc="pic", codemodel="small")      # constants by short addresses: a third faster than the default for JIT
-    engine = llvm.create_mcjit_compiler(module, target)
+
+
+def object_code(program: Program, machine: Machine) -> bytes:
+    """Relocatable code of a program's kernel for this processor."""
+    module = llvm.parse_assembly(assembly(program, machine))
+    module.triple = llvm.get_process_triple()
+    return _target().emit_object(module)
+
+
+def _engine(code: bytes) -> Any:
+    """Execution engine that holds object code."""
+    empty = llvm.parse_assembly("")
+    empty.triple = llvm.get_process_triple()
+    engine = llvm.create_mcjit_compiler(empty, _target())
+    engine.add_object_file(llvm.object_file.ObjectFileRef.from_data(code))
     engine.finalize_object()
     return engine
+
+
+def compiled_text(text: str) -> Any:
+    """Execution engine with the code of some LLVM assembly."""
+    host()
+    module = llvm.parse_assembly(text)
+    module.triple = llvm.get_process_triple()
+    return _engine(_target().emit_object(module))
 
 
 class Kernel:
     """Callable machine code; it lives as long as this object."""
 
-    def __init__(self, program: Program, finite_inputs: bool = True):
+    def __init__(self, code: bytes):
+        self._engine = _engine(code)
+        self.address: int = self._engine.get_function_address("kernel")
+        self._call = SIGNATURE(self.address)
+
+    @staticmethod
+    def of(program: Program, finite_inputs: bool = True) -> Kernel:
+        """The kernel of a program, compiled now."""
         machine, _ = host()
-        self.program = program
-        self._engine = _engine(assembly(program, Machine(machine.lanes, machine.fused, finite_inputs)))
-        self._call = SIGNATURE(self._engine.get_function_address("kernel"))
+        return Kernel(object_code(program, Machine(machine.lanes, machine.fused, finite_inputs)))
 
-    def run(self, arrays: list[np.ndarray], rows: int, threads: int = 1) -> int:
-        """Compute `rows` states from and into arrays (inputs, then outputs) with contiguous rows.
+    def run(self, inputs: Sequence[np.ndarray], results: Sequence[np.ndarray], rows: int, threads: int = 1) -> int:
+        """Compute `rows` states from inputs (n,) or (N, n) into results, all with contiguous rows.
 
-        An array without a batch axis, or with one row, serves all states. Returns the first state with an input that
-        is not finite (of its block), or -1; the interpreter lock is released meanwhile.
+        An input without a batch axis, or with one row, serves all states; results of one state need no batch axis.
+        Returns the first state with an input that is not finite (of its block), or -1; the interpreter lock is
+        released meanwhile.
         """
-        arguments = np.empty((len(arrays), 2), dtype=np.int64)
-        for k, a in enumerate(arrays):
-            many = a.ndim and a.shape[0] == rows and rows > 1
-            arguments[k] = a.ctypes.data, a.strides[0] if many else 0
+        strides = [a.strides[0] if a.ndim == 2 and len(a) > 1 else 0 for a in inputs]
+        strides += [a.strides[0] if rows > 1 else 0 for a in results]
+        arguments = np.array([(a.ctypes.data, s) for a, s in zip([*inputs, *results], strides, strict=True)], dtype=np.int64)
         address = arguments.ctypes.data
         parts = min(threads, max(1, rows // SPLIT_FROM))
         if parts <= 1:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.codegen.program import Program, program_of
+from dalembert.codegen.program import Program, ProgramError, operations, program_of
+from dalembert.compiled.calls import vector_of_symbols, without_collection
+from dalembert.compiled.regrouping import Regrouped
 from dalembert.errors import UnknownNameError
-from dalembert.expr import Graph, minimum, symbol
+from dalembert.expr import Graph, minimum
 from dalembert.formulations import newton_euler
 from dalembert.formulations.newton_euler.singular import guards
 from dalembert.kinematics import forces, jacobians, poses
@@ -22,11 +22,13 @@ GUARD = "guard"      # the hidden output that must be positive where acceleratio
 
 
 class Quantity(NamedTuple):
-    """A function of the mechanism and of vectors; `framed` ones also of a frame and the axes ('jacobian:tool:local')."""
+    """A function of the mechanism and of vectors; `framed` ones also of a frame ('placement:tool'), `turned` ones of a frame
+    and axes ('jacobian:tool:local')."""
 
     function: Callable[..., Any]
     inputs: tuple[str, ...]
     framed: bool = False
+    turned: bool = False
     loaded: bool = False      # takes external forces
 
 
@@ -43,15 +45,20 @@ QUANTITIES: dict[str, Quantity] = {
     "passive_force": Quantity(forces.passive_force, ("q", "qd")),
     "center_of_mass": Quantity(poses.center_of_mass, ("q",)),
     "placement": Quantity(poses.placement, ("q",), framed=True),
-    "jacobian": Quantity(jacobians.jacobian, ("q",), framed=True),
-    "jacobian_rate": Quantity(jacobians.jacobian_rate, ("q", "qd"), framed=True),
+    "jacobian": Quantity(jacobians.jacobian, ("q",), framed=True, turned=True),
+    "jacobian_rate": Quantity(jacobians.jacobian_rate, ("q", "qd"), framed=True, turned=True),
 }
+
+# Forces and accelerations do not change when inertial parameters are regrouped; energies do, by constants.
+OF_FORCES = frozenset(("inverse_dynamics", "inverse_dynamics_derivatives", "forward_dynamics",
+                       "forward_dynamics_derivatives", "linearize", "mass_matrix", "inverse_mass_matrix", "gravity_vector", "bias_force", "coriolis_vector",
+                       "coriolis_matrix", "passive_force"))
 
 Loads = tuple[tuple[str, str], ...]      # structure of external forces: (frame, axes) each
 
 
 def traced(mechanism: Mechanism, names: Sequence[str], parameters: Sequence[str] = (), loads: Loads = ()) -> Program:
-    """The program of some quantities, sharing what they share.
+    """The program of some quantities, sharing what they share: of the forms that are equal, the one of fewest operations.
 
     Inputs: q, qd, qdd, tau as far as they are needed; `parameters`, a vector of the numbers at these paths, if there
     are any; force, moment and point of each external force. Outputs are named like the quantities, 'name.field' where a
@@ -62,20 +69,29 @@ def traced(mechanism: Mechanism, names: Sequence[str], parameters: Sequence[str]
     UnknownNameError, ProgramError
         A quantity, path or frame is unknown; the mechanism has symbols that are not among the parameters.
     """
-    chosen = [(name, *_found(name)) for name in names]
+    chosen = [(name, *_found(name, mechanism)) for name in names]
+    if loads and not any(quantity.loaded for _, quantity, _ in chosen):
+        raise TypeError(f"{', '.join(names)}: none of these takes external forces.")
     wanted = {i for _, quantity, _ in chosen for i in quantity.inputs}
     lengths = {"q": mechanism.nq, "qd": mechanism.nv, "qdd": mechanism.nv, "tau": mechanism.nv}
-    with Graph(), _without_collection():
-        inputs = {name: _vector(name, n) for name, n in lengths.items() if name in wanted}
+    with Graph(), without_collection():
+        inputs = {name: vector_of_symbols(name, n) for name, n in lengths.items() if name in wanted}
         if parameters:
-            inputs["parameters"] = _vector("parameter", len(parameters))
+            inputs["parameters"] = vector_of_symbols("parameter", len(parameters))
             mechanism = mechanism.replace(dict(zip(parameters, inputs["parameters"], strict=True)))
         external = []
         for k, (frame, axes) in enumerate(loads):
-            vectors = {part: _vector(f"{part} {k}", 3) for part in ("force", "moment", "point")}
+            vectors = {part: vector_of_symbols(f"{part} {k}", 3) for part in ("force", "moment", "point")}
             inputs |= {f"{part}{k}": vector for part, vector in vectors.items()}
             external.append(ExternalForce(frame, expressed_in=axes, **vectors))
-        return program_of(inputs, _outputs(mechanism, chosen, inputs, external))
+        try:
+            forms = [mechanism]
+            if all(name.split(":")[0] in OF_FORCES for name in names):
+                forms.append(Regrouped.of(mechanism))
+            return min((program_of(inputs, _outputs(form, chosen, inputs, external)) for form in forms), key=operations)
+        except ProgramError as error:
+            raise ProgramError(f"mechanism {mechanism.name!r}: {error} Name its path in da.compile(..., parameters=[...]), "
+                               "or replace it by a number.") from None
 
 
 def _outputs(mechanism, chosen, inputs: Mapping[str, np.ndarray], external) -> dict[str, Any]:
@@ -100,34 +116,15 @@ def _outputs(mechanism, chosen, inputs: Mapping[str, np.ndarray], external) -> d
     return outputs
 
 
-def _found(name: str) -> tuple[Quantity, tuple[str, ...]]:
-    stem, *arguments = name.split(":")
+def _found(name: str, mechanism: Mechanism) -> tuple[Quantity, tuple[str, ...]]:
+    """Quantity, and frame and axes of a framed one; a frame's name may itself hold colons."""
+    stem, _, place = name.partition(":")
     if stem not in QUANTITIES:
         raise UnknownNameError("quantity", stem, tuple(QUANTITIES))
     quantity = QUANTITIES[stem]
-    if quantity.framed and not arguments:
-        raise UnknownNameError("quantity", name, (f"{stem}:FRAME",))
-    if not quantity.framed and arguments:
-        raise UnknownNameError("quantity", name, (stem,))
-    return quantity, tuple(arguments)
-
-
-def _vector(name: str, n: int) -> np.ndarray:
-    """Symbols that no symbol of a mechanism can be taken for."""
-    out = np.empty(n, dtype=object)
-    out[:] = [symbol(f"input {name}[{k}]") for k in range(n)]
-    return out
-
-
-@contextmanager
-def _without_collection():
-    """Tracing makes many objects and no cycles that are garbage before it ends."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()
-
-
+    if quantity.framed != bool(place):
+        raise UnknownNameError("quantity", name, (f"{stem}:FRAME" if quantity.framed else stem,))
+    frame, _, axes = place.rpartition(":")
+    if frame and quantity.turned and place not in mechanism.frame_names:
+        return quantity, (frame, axes)
+    return quantity, (place,) if place else ()

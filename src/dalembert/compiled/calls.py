@@ -1,0 +1,73 @@
+"""What calls of compiled code share: symbols to trace with, the batch, results new or given."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from dalembert.codegen.program import Port
+from dalembert.errors import ShapeError
+from dalembert.expr import symbol
+from dalembert.model.loads import check_rows
+
+
+def vector_of_symbols(name: str, n: int) -> np.ndarray:
+    """Symbols that no symbol of a mechanism can be taken for."""
+    out = np.empty(n, dtype=object)
+    out[:] = [symbol(f"input {name}[{k}]") for k in range(n)]
+    return out
+
+
+@contextmanager
+def without_collection():
+    """Tracing makes many objects and no cycles that are garbage before it ends."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+def common_rows(inputs: Mapping[str, np.ndarray]) -> int | None:
+    """Number of states in a batch of vectors (n,) or (N, n); None for a single state."""
+    return check_rows({name: {len(a)} if a.ndim == 2 else set() for name, a in inputs.items()})
+
+
+def results_for(ports: Sequence[Port], rows: int | None, out: Any) -> list[np.ndarray]:
+    """An array for each output: those given, checked, or new ones.
+
+    Raises
+    ------
+    ShapeError, TypeError
+        The arrays given have other shapes; a kernel cannot write to them.
+    """
+    shapes = [p.shape if rows is None else (rows, *p.shape) for p in ports]
+    if out is None:
+        return [np.empty(shape) for shape in shapes]
+    given = [out] if isinstance(out, np.ndarray) else list(out)
+    if len(given) != len(shapes):
+        raise ShapeError(f"out holds {len(given)} arrays, expected {len(shapes)}.", "out")
+    for a, shape, port in zip(given, shapes, ports, strict=True):
+        if not isinstance(a, np.ndarray) or a.dtype != np.float64 or not (a.flags.writeable and a.flags.aligned):
+            raise TypeError(f"out for {port.name} must be a writeable float64 array.")
+        if a.shape != shape:
+            raise ShapeError(f"out for {port.name} has shape {a.shape}, expected {shape}.", "out", a.shape, shape)
+        if a.size and not (a if rows is None else a[0]).flags.c_contiguous:
+            raise TypeError(f"out for {port.name} must have contiguous {'entries' if rows is None else 'rows'}.")
+    return given
+
+
+def apart(inputs: Mapping[str, np.ndarray], results: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
+    """The inputs, copied where a result overlaps them."""
+    return {name: a.copy() if any(np.may_share_memory(a, r) for r in results) else a for name, a in inputs.items()}
+
+
+def number_or_array(result: np.ndarray) -> Any:
+    """A result without axes as float."""
+    return result.item() if result.ndim == 0 else result

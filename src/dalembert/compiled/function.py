@@ -1,0 +1,204 @@
+"""`function`: a Python function of vectors as machine code, with its exact derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from dalembert.codegen.program import CONDITIONS, program_of
+from dalembert.codegen.text import identifiers
+from dalembert.compiled.calls import apart, common_rows, number_or_array, results_for, vector_of_symbols, without_collection
+from dalembert.compiled.kernel import Kernel
+from dalembert.errors import ShapeError, UnknownNameError
+from dalembert.expr import Graph, constant, gradient, jacobian, pack, unpack
+from dalembert.spatial.arrays import floats
+
+RESERVED = ("out", "threads")      # what calls take besides the inputs
+RESULT = "result"                  # name of the output of a function that returns one array
+
+Shape = tuple[int, ...]
+
+
+def function(f: Callable[..., Any], /, **inputs: int | Shape) -> CompiledFunction:
+    """A Python function as machine code for this processor: `da.function(lambda q: da.sin(q).sum(), q=(7,))`.
+
+    Parameters
+    ----------
+    f : callable
+        It is called once, by keyword, with arrays of symbols (a scalar symbol for shape ()), and returns an array or
+        number, or a tuple, dict or named tuple of them. Branches on values are written with `da.where`.
+    **inputs : int or tuple of int
+        Name and shape of each input, in the order of positional arguments.
+
+    Returns
+    -------
+    CompiledFunction
+        Takes each input as an array of its shape, or with a leading batch axis, and returns what f returned.
+
+    Raises
+    ------
+    TypeError
+        A shape is none; f returns something else than numbers and expressions.
+    ProgramError
+        The results depend on symbols that are not inputs.
+    """
+    shapes = {name: _shape(name, shape) for name, shape in inputs.items()}
+    with Graph(), without_collection():
+        vectors = {name: vector_of_symbols(name, int(np.prod(shape, dtype=int))) for name, shape in shapes.items()}
+        found = f(**{name: vectors[name].reshape(shape)[()] for name, shape in shapes.items()})
+        make, outputs = _opened(found)
+        label = str(getattr(f, "__name__", type(f).__name__))
+        return CompiledFunction(label, shapes, vectors, outputs, make)
+
+
+class CompiledFunction:
+    """A traced function; see `function`. Compiled at its first call; values that are not finite pass through."""
+
+    def __init__(self, label: str, shapes: Mapping[str, Shape], vectors: Mapping[str, np.ndarray],
+                 outputs: Mapping[str, np.ndarray], make: Callable[[tuple[Any, ...]], Any]):
+        self.label, self.shapes, self._vectors, self._outputs, self._make = label, shapes, vectors, outputs, make
+        self.program = program_of(vectors, outputs)
+        self._kernel: Kernel | None = None
+
+    def __call__(self, *arrays: Any, out: Any = None, threads: int = 1, **named: Any) -> Any:
+        """Results for one state, or for a batch in the leading axis; inputs in their order or by name."""
+        given = self._named(arrays, named)
+        inputs = {name: self._vector(given[name], name) for name in self.shapes}
+        rows = common_rows(inputs)
+        results = results_for(self.program.outputs, rows, out)
+        if out is not None:
+            inputs = apart(inputs, results)
+        if self._kernel is None:
+            self._kernel = Kernel.of(self.program, finite_inputs=False)
+        self._kernel.run([*inputs.values()], results, 1 if rows is None else rows, threads)
+        return self._make(tuple(map(number_or_array, results)))
+
+    def jacobian(self, name: str) -> CompiledFunction:
+        """Derivatives of each result, of shape S, by an input of shape X: shape (*S, *X)."""
+        return self._derived("jacobian", name, _jacobian)
+
+    def gradient(self, name: str) -> CompiledFunction:
+        """Derivatives of each result, which must be a number, by an input of shape X: shape X."""
+        return self._derived("gradient", name, self._gradient)
+
+    def hessian(self, name: str) -> CompiledFunction:
+        """Second derivatives of each result, which must be a number, by an input of shape X: shape (*X, *X)."""
+        return self._derived("hessian", name, lambda y, x: _jacobian(self._gradient(y, x), x))
+
+    def source(self, target: str) -> dict[str, str]:
+        """File name -> text of the function as source code; target 'c' or 'numpy'."""
+        from dalembert.codegen import c, numpy_source
+
+        (name,) = identifiers([self.label])
+        if target == "c":
+            return c.files(self.program, name)
+        if target == "numpy":
+            return {f"{name}.py": numpy_source.source(self.program, name)}
+        raise UnknownNameError("target", target, ("c", "numpy"))
+
+    def _derived(self, what: str, name: str, by: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> CompiledFunction:
+        """A new function of the same inputs, with the derivative of each result."""
+        if name not in self.shapes:
+            raise UnknownNameError("input", name, tuple(self.shapes))
+        x = self._vectors[name].reshape(self.shapes[name])
+        with without_collection():
+            found = {key: by(y, x) for key, y in self._outputs.items()}
+            return CompiledFunction(f"{self.label}_{what}_{name}", self.shapes, self._vectors, found, self._make)
+
+    def _gradient(self, y: np.ndarray, x: np.ndarray) -> np.ndarray:
+        if y.ndim:
+            raise ShapeError(f"{self.label} returns shape {y.shape}, expected one number: for more use jacobian.", "",
+                             y.shape, ())
+        return np.asarray(gradient(y[()], x) if x.size else np.empty(x.shape, dtype=object), dtype=object)
+
+    def _named(self, arrays: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
+        """Arguments by name."""
+        given = dict(zip(self.shapes, arrays, strict=False))
+        if len(arrays) > len(self.shapes) or given.keys() & named.keys() or (given | named).keys() != self.shapes.keys():
+            listed = ", ".join(f"{name} {shape}" for name, shape in self.shapes.items())
+            found = ", ".join([*(f"{len(arrays)} by position" for _ in arrays[:1]), *named])
+            raise TypeError(f"{self.label} takes {listed or 'no input'}, each once; given: {found or 'none'}.")
+        return given | named
+
+    def _vector(self, array: Any, name: str) -> np.ndarray:
+        """An input as (n,) or (N, n)."""
+        shape, size = self.shapes[name], int(np.prod(self.shapes[name], dtype=int))
+        if len(shape) != 1:
+            array = np.asanyarray(array)
+            batch = array.shape[:max(0, array.ndim - len(shape))]
+            if len(batch) > 1 or array.shape != (*batch, *shape):
+                batched = str(("N", *shape)).replace("'", "")
+                raise ShapeError(f"{name} has shape {array.shape}, expected {shape} or {batched}: {self.label} takes it so.",
+                                 name, array.shape, shape)
+            array = array.reshape(*batch, size)
+        return floats(array, name, size, lambda *_: f"{self.label} takes it so")
+
+    def __reduce__(self):
+        flat = [x for a in (*self._vectors.values(), *self._outputs.values()) for x in a.flat]
+        sizes = [a.shape for a in self._outputs.values()]
+        return _rebuilt, (self.label, dict(self.shapes), list(self._outputs), sizes, pack(flat), self._make)
+
+
+def _rebuilt(label, shapes, names, sizes, packed, make) -> CompiledFunction:
+    """A function from what pickle keeps."""
+    nodes = np.empty(len(packed[1]), dtype=object)
+    with Graph():
+        nodes[:] = unpack(packed)
+    counts = [int(np.prod(shape, dtype=int)) for shape in (*shapes.values(), *sizes)]
+    parts = np.split(nodes, np.cumsum(counts)[:-1]) if counts else []
+    vectors = dict(zip(shapes, parts, strict=False))
+    outputs = {name: a.reshape(shape) for name, a, shape in zip(names, parts[len(shapes):], sizes, strict=True)}
+    return CompiledFunction(label, shapes, vectors, outputs, make)
+
+
+def _shape(name: str, shape: Any) -> Shape:
+    """A shape as a tuple."""
+    shape = (shape,) if isinstance(shape, int) else shape
+    if name in RESERVED or not isinstance(shape, tuple) or not all(type(n) is int and n >= 0 for n in shape):
+        raise TypeError(f"{name}={shape!r}: expected the name of an input (not {', '.join(RESERVED)}) and its shape, "
+                        f"for example q=(7,).")
+    return shape
+
+
+def _opened(found: Any) -> tuple[Callable[[tuple[Any, ...]], Any], dict[str, np.ndarray]]:
+    """How results are put together as f returned them, and the expressions of each."""
+    make: Callable[[tuple[Any, ...]], Any] = _only
+    parts = {RESULT: found}
+    if isinstance(found, Mapping):
+        make, parts = _Dict(tuple(found)), {str(key): value for key, value in found.items()}
+    elif hasattr(found, "_fields"):
+        make, parts = type(found)._make, found._asdict()
+    elif isinstance(found, tuple):
+        make, parts = tuple, {f"{RESULT}_{k}": value for k, value in enumerate(found, 1)}
+    return make, {name: _expressions(name, value) for name, value in parts.items()}
+
+
+def _expressions(name: str, value: Any) -> np.ndarray:
+    """Expressions of one result; numbers as constants."""
+    array = np.array(value, dtype=object)
+    nodes = np.empty(array.shape, dtype=object)
+    for index, x in np.ndenumerate(array):
+        node = nodes[index] = constant(x)
+        if node.op in CONDITIONS:
+            raise TypeError(f"{name} holds the condition {x}: for a number use da.where({x}, 1, 0).")
+    return nodes
+
+
+def _jacobian(y: np.ndarray, x: np.ndarray) -> np.ndarray:
+    return np.asarray(jacobian(y, x) if x.size else np.empty(y.shape + x.shape, dtype=object), dtype=object)
+
+
+def _only(results: tuple[Any, ...]) -> Any:
+    return results[0]
+
+
+class _Dict:
+    """Results as a dict."""
+
+    def __init__(self, keys: tuple[Any, ...]):
+        self.keys = keys
+
+    def __call__(self, results: tuple[Any, ...]) -> dict[Any, Any]:
+        return dict(zip(self.keys, results, strict=True))
