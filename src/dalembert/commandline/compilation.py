@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 
 import numpy as np
 from rich.console import Console
@@ -37,13 +38,15 @@ def show_compiled(out: Console, mechanism: Mechanism) -> bool:
         result, reference = call(*arguments), quantity.function(mechanism, *(a[:64] for a in arguments))
         difference = float(np.abs(result[:64] - reference).max() / max(np.abs(reference).max(), np.finfo(float).tiny))
         agree &= difference <= TOLERANCE
-        speed = side_by_side({name: lambda c=call, a=arguments, o=result: c(*a, out=o)}, STATES, ROUNDS)[name]
+        speed = side_by_side({name: partial(call, *arguments, out=result)}, STATES, ROUNDS)[name]
         rows.append((name, operations(program), middle - start, end - middle, speed.median, difference))
     line(out)
     line(out, f"Machine code, {host()[0].lanes} states per vector, one thread, {STATES} states", "bold")
     show_table(out, [left("quantity", [r[0] for r in rows])], [
         Column("operations", [str(r[1]) for r in rows]), Column("trace ms", [f"{r[2] * 1e3:.0f}" for r in rows]),
-        Column("compile ms", [f"{r[3] * 1e3:.0f}" for r in rows]), Column("ns per state", [f"{r[4] * 1e9:.0f}" for r in rows]),
+        Column("compile ms", [f"{r[3] * 1e3:.0f}" for r in rows]),
+        Column("ns per state", [f"{r[4] * 1e9:.0f}" for r in rows]),
         Column("difference", [f"{r[5]:.0e}" for r in rows])])
-    line(out, "difference: from the plain functions, relative to the largest entry. Beside other engines: dalembert bench FILE.")
+    line(out, "difference: from the plain functions, relative to the largest entry. Beside other engines: "
+              "dalembert bench FILE.")
     return agree

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from types import MethodType
 from typing import Any
 
 import numpy as np
@@ -81,7 +82,7 @@ class Dynamics:
         if given is not None:
             return given
         if symbolic := [path for path, x in zip(self.parameters, self._numbers, strict=True) if is_symbolic(x)]:
-            raise TypeError(f"parameters are needed: mechanism {self.mechanism.name!r} has no value of {', '.join(symbolic)}.")
+            raise TypeError(f"parameters are needed: {self.mechanism.name!r} has no value of {', '.join(symbolic)}.")
         return [float(x) for x in self._numbers]
 
     def _single(self, name: str, vectors: dict[str, Any], external_forces: Any = (), **options: Any) -> Any:
@@ -91,12 +92,13 @@ class Dynamics:
             vectors |= {f"force{k}": load.force, f"moment{k}": load.moment, f"point{k}": load.point}
         return self.function([name], loads)._call(vectors, bare=True, **options)
 
-    def _put_in_front(self, name: str, method: Callable[..., Any], doc: str) -> None:
+    def _put_in_front(self, name: str, method: Callable[..., Any], doc: str) -> Callable[..., Any]:
         """From now on, `self.name` is a built-in that calls the kernel itself where it can, else the method."""
         function = self.function([name])
         sizes, (result,) = tuple(p.size for p in function.inputs), function.outputs
         made = builtin(name, function.kernel, sizes, result.shape, function.guarded, method, doc)
         self.__dict__[name] = made if made is not None else method
+        return self.__dict__[name]
 
     def __getstate__(self):
         return {"mechanism": self.mechanism, "parameters": self.parameters}
@@ -204,11 +206,7 @@ def _method(name: str) -> Callable[..., Any]:
             for option, default in (("out", None), ("threads", 1), ("parameters", None))]
     signature = inspect.Signature([*plain, *more])
 
-    plainly = not quantity.framed and name not in RESULT_TYPES and not name.endswith("_energy")
-
     def method(self: Dynamics, *vectors: Any, **options: Any) -> Any:
-        if plainly and name not in self.__dict__ and not self.parameters and self.mechanism.nq == self.mechanism.nv:
-            self._put_in_front(name, method.__get__(self), method.__doc__ or "")
         given = signature.bind(*vectors, **options).arguments
         place = [given.pop(x, y) for x, y in (("frame", ""), ("expressed_in", "aligned")) if x in signature.parameters]
         return self._single(":".join([name, *place]), {i: given.pop(i) for i in quantity.inputs}, **given)
@@ -219,6 +217,22 @@ def _method(name: str) -> Callable[..., Any]:
     return method
 
 
+class _Method:
+    """Descriptor of a quantity: the method, or on its first access a built-in in front of it (kept in the instance)."""
+
+    def __init__(self, name: str):
+        self.name, self.method = name, _method(name)
+        self.single = not QUANTITIES[name].framed and name not in RESULT_TYPES and not name.endswith("_energy")
+
+    def __get__(self, dynamics: Dynamics | None, owner: Any = None) -> Callable[..., Any]:
+        if dynamics is None:
+            return self.method
+        bound = MethodType(self.method, dynamics)
+        if self.single and not dynamics.parameters and dynamics.mechanism.nq == dynamics.mechanism.nv:
+            return dynamics._put_in_front(self.name, bound, self.method.__doc__ or "")
+        return bound
+
+
 for _name in QUANTITIES:
-    setattr(Dynamics, _name, _method(_name))
+    setattr(Dynamics, _name, _Method(_name))
 

@@ -50,9 +50,9 @@ QUANTITIES: dict[str, Quantity] = {
 }
 
 # Forces and accelerations do not change when inertial parameters are regrouped; energies do, by constants.
-OF_FORCES = frozenset(("inverse_dynamics", "inverse_dynamics_derivatives", "forward_dynamics",
-                       "forward_dynamics_derivatives", "linearize", "mass_matrix", "inverse_mass_matrix", "gravity_vector", "bias_force", "coriolis_vector",
-                       "coriolis_matrix", "passive_force"))
+OF_FORCES = frozenset((
+    "inverse_dynamics", "inverse_dynamics_derivatives", "forward_dynamics", "forward_dynamics_derivatives", "linearize",
+    "mass_matrix", "inverse_mass_matrix", "gravity_vector", "bias_force", "coriolis_vector", "coriolis_matrix", "passive_force"))
 
 Loads = tuple[tuple[str, str], ...]      # structure of external forces: (frame, axes) each
 

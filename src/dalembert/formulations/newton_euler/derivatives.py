@@ -127,4 +127,4 @@ def _on_any(mechanism: Mechanism, traced, **vectors):
         rows = np.broadcast_shapes(*(a.shape[:-1] for a in arrays.values()))
         values = {s: np.broadcast_to(a[..., k], rows).astype(float)
                   for name, a in arrays.items() for k, s in enumerate(inputs[name])}
-        return [np.asarray(evaluate(o, values), dtype=float) for o in outputs]
+        return [np.array(np.broadcast_to(evaluate(o, values), (*rows, *o.shape)), dtype=float) for o in outputs]
