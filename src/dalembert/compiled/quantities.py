@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +19,8 @@ from dalembert.kinematics import forces, jacobians, poses
 from dalembert.model.loads import ExternalForce
 from dalembert.model.mechanism import Mechanism
 
+DOUBTFUL = 1e-12     # of a joint's usual inertia: a pivot below it is looked at again by the plain function
+STATES = 8           # random ones, to learn usual inertias from
 GUARD = "guard"      # the hidden output that must be positive where accelerations are determined
 
 
@@ -52,7 +55,8 @@ QUANTITIES: dict[str, Quantity] = {
 # Forces and accelerations do not change when inertial parameters are regrouped; energies do, by constants.
 OF_FORCES = frozenset((
     "inverse_dynamics", "inverse_dynamics_derivatives", "forward_dynamics", "forward_dynamics_derivatives", "linearize",
-    "mass_matrix", "inverse_mass_matrix", "gravity_vector", "bias_force", "coriolis_vector", "coriolis_matrix", "passive_force"))
+    "mass_matrix", "inverse_mass_matrix", "gravity_vector", "bias_force", "coriolis_vector", "coriolis_matrix",
+    "passive_force"))
 
 Loads = tuple[tuple[str, str], ...]      # structure of external forces: (frame, axes) each
 
@@ -73,6 +77,7 @@ def traced(mechanism: Mechanism, names: Sequence[str], parameters: Sequence[str]
     if loads and not any(quantity.loaded for _, quantity, _ in chosen):
         raise TypeError(f"{', '.join(names)}: none of these takes external forces.")
     wanted = {i for _, quantity, _ in chosen for i in quantity.inputs}
+    scale = _usual_inertias(mechanism)
     lengths = {"q": mechanism.nq, "qd": mechanism.nv, "qdd": mechanism.nv, "tau": mechanism.nv}
     with Graph(), without_collection():
         inputs = {name: vector_of_symbols(name, n) for name, n in lengths.items() if name in wanted}
@@ -88,13 +93,13 @@ def traced(mechanism: Mechanism, names: Sequence[str], parameters: Sequence[str]
             forms = [mechanism]
             if all(name.split(":")[0] in OF_FORCES for name in names):
                 forms.append(Regrouped.of(mechanism))
-            return min((program_of(inputs, _outputs(form, chosen, inputs, external)) for form in forms), key=operations)
+            return min((program_of(inputs, _outputs(form, chosen, inputs, external, scale)) for form in forms), key=operations)
         except ProgramError as error:
             raise ProgramError(f"mechanism {mechanism.name!r}: {error} Name its path in da.compile(..., parameters=[...]), "
                                "or replace it by a number.") from None
 
 
-def _outputs(mechanism, chosen, inputs: Mapping[str, np.ndarray], external) -> dict[str, Any]:
+def _outputs(mechanism, chosen, inputs: Mapping[str, np.ndarray], external, scale: np.ndarray) -> dict[str, Any]:
     outputs: dict[str, Any] = {}
     token = guards.set([])
     try:
@@ -105,15 +110,20 @@ def _outputs(mechanism, chosen, inputs: Mapping[str, np.ndarray], external) -> d
                 outputs |= {f"{name}.{field}": value for field, value in found._asdict().items()}
             else:
                 outputs[name] = found
-        margins = guards.get()
+        pivots = guards.get()
     finally:
         guards.reset(token)
-    if margins:
-        smallest: Any = margins[0]
-        for margin in margins[1:]:
-            smallest = minimum(smallest, margin)
-        outputs[GUARD] = smallest
+    if pivots:
+        outputs[GUARD] = reduce(minimum, (pivot - DOUBTFUL * float(scale[k]) for k, pivot in pivots))
     return outputs
+
+
+def _usual_inertias(mechanism: Mechanism) -> np.ndarray:
+    """Largest diagonal entries of the mass matrix at some random states; zeros where symbols leave them unknown."""
+    states = np.array([mechanism.random_state(seed)[0] for seed in range(STATES)])
+    if newton_euler.mass_matrix(mechanism, states[0]).dtype == object:
+        return np.zeros(mechanism.nv)
+    return np.einsum("nkk->nk", newton_euler.mass_matrix(mechanism, states)).max(axis=0, initial=0.0)
 
 
 def _found(name: str, mechanism: Mechanism) -> tuple[Quantity, tuple[str, ...]]:

@@ -135,7 +135,7 @@ def articulated_step(tree: Tree, i: int, diagonal: Callable[[], list[Scalar]], I
 
     def check(r, pivot, _):
         if isinstance(pivot, Expr):
-            guard(pivot - DOUBTFUL * _scale(I_A))               # compiled code looks at doubtful states again
+            guard(dof[r], pivot)                                # compiled code looks at doubtful states again
         elif suspicious(pivot, I_A):                              # only then is the diagonal of M worth forming
             check_pivot(tree, dof[r], pivot, diagonal()[dof[r]])
 
@@ -146,18 +146,12 @@ def articulated_step(tree: Tree, i: int, diagonal: Callable[[], list[Scalar]], I
     return I_A.minus(U, V, freed), p_A + combined(V, u), Articulated(S, V, accelerations)
 
 
-DOUBTFUL = 1e-12       # of the same in compiled code, where looking again is slow
 SUSPICIOUS = 1e-6      # of the articulated inertia's largest entry: cancellation may have left rounding error alone
 
 
 def suspicious(pivot: Scalar, I_A: ArticulatedInertia) -> bool:
     """Whether a pivot is so small beside the articulated inertia that it may be rounding error."""
-    return bool(np.size(pivot) and np.any(pivot <= SUSPICIOUS * _scale(I_A)))
-
-
-def _scale(I_A: ArticulatedInertia) -> Scalar:
-    """Size of an articulated inertia: the sum of its diagonal entries, whatever their units."""
-    return I_A.I.trace + I_A.M.trace
+    return bool(np.size(pivot) and np.any(pivot <= SUSPICIOUS * (I_A.I.trace + I_A.M.trace)))
 
 
 def _dot(a, b):

@@ -14,13 +14,13 @@ from dalembert.spatial.vectors import Scalar
 ROUNDING = 16 * np.finfo(float).eps      # a pivot below this part of its diagonal entry of M is rounding error
 
 
-guards: ContextVar[list[Expr] | None] = ContextVar("guards", default=None)
+guards: ContextVar[list[tuple[int, Expr]] | None] = ContextVar("guards", default=None)
 
 
-def guard(margin: Expr) -> None:
-    """Hand on an expression that must be positive for the accelerations to be determined."""
+def guard(k: int, pivot: Expr) -> None:
+    """Hand on a pivot of entry k in qd, which must be positive for the accelerations to be determined."""
     if (collected := guards.get()) is not None:
-        collected.append(margin)
+        collected.append((k, pivot))
 
 
 def check_pivot(tree: Tree, k: int, pivot: Scalar, diagonal: Scalar) -> None:
@@ -29,7 +29,7 @@ def check_pivot(tree: Tree, k: int, pivot: Scalar, diagonal: Scalar) -> None:
     Expressions, whose values are not known, are handed to `guards` where there are any.
     """
     if isinstance(pivot, Expr) or isinstance(diagonal, Expr):
-        guard(pivot - ROUNDING * diagonal)
+        guard(k, pivot)
         return
     bad = np.atleast_1d(np.asarray(pivot) <= ROUNDING * np.abs(np.asarray(diagonal)))
     if not bad.any():
