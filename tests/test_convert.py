@@ -94,3 +94,15 @@ def test_an_unknown_or_missing_joint_is_named():
         da.convert.to_mujoco(arm, q, joint_order=["slide", "bal"])
     with pytest.raises(da.ShapeError, match="ball missing"):
         da.convert.to_mujoco(arm, q, joint_order=["slide"])
+
+
+@pytest.mark.parametrize("engine", ["pinocchio", "mujoco"])
+def test_one_vector_goes_with_many(engine):
+    arm = da.random_tree(4, 3, ["free", "planar", "revolute"])
+    q, qd = np.array([arm.random_state(s)[0] for s in range(4)]), arm.random_state(9)[1]
+    found = getattr(da.convert, f"to_{engine}")(arm, q, qd, qd, qd)
+    for k in range(4):
+        one = getattr(da.convert, f"to_{engine}")(arm, q[k], qd, qd, qd)
+        assert all(np.allclose(batch[k], single) for batch, single in zip(found, one, strict=True))
+    back = getattr(da.convert, f"from_{engine}")(arm, *found)
+    assert np.allclose(back.qd, qd)

@@ -218,8 +218,9 @@ def _joints(mechanism, joint_order):
 
 
 def _outward(mechanism, engine, given, joint_order):
-    arrays = {name: np.asarray(a, dtype=float) for name, a in given._asdict().items() if a is not None}
+    arrays = _arrays(given)
     mechanism.at(**arrays)
+    arrays = _of_same_rows(arrays)
     parts: dict[str, list] = {name: [] for name in arrays}
     for joint in _joints(mechanism, joint_order):
         entry, at_v = mechanism.entries[joint.name], slice(*_ends(mechanism.entries[joint.name].at_v))
@@ -233,13 +234,14 @@ def _outward(mechanism, engine, given, joint_order):
 
 
 def _inward(mechanism, engine, given, joint_order):
-    arrays = {name: np.asarray(a, dtype=float) for name, a in given._asdict().items() if a is not None}
+    arrays = _arrays(given)
     joints = _joints(mechanism, joint_order)
     lengths = {j.name: engine[j.type.name].nq if j.type.name in engine else j.type.nq for j in joints}
     for name, a in arrays.items():
         expected = sum(lengths.values()) if name == "q" else mechanism.nv
         if a.ndim not in (1, 2) or a.shape[-1] != expected:
             raise ShapeError(f"{name} has shape {a.shape}, expected ({expected},) or (N, {expected}).", name, a.shape)
+    arrays = _of_same_rows(arrays)
     found, at_q, at_v = {}, 0, 0
     for joint in joints:
         n, m = lengths[joint.name], joint.type.nv
@@ -256,11 +258,21 @@ def _ends(r: range) -> tuple[int, int]:
     return r.start, r.stop
 
 
-def _joined(parts, arrays):
-    """Parts of all joints side by side, with the rows of the largest among them."""
-    out = {}
-    for name, pieces in parts.items():
-        rows = np.broadcast_shapes(*(p.shape[:-1] for p in pieces)) if pieces else arrays[name].shape[:-1]
-        out[name] = np.concatenate([np.broadcast_to(p, (*rows, p.shape[-1])) for p in pieces], -1) if pieces \
-            else arrays[name].copy()
-    return Vectors(**out)
+def _arrays(given: Vectors) -> dict[str, np.ndarray]:
+    """The vectors that were given."""
+    return {name: np.asarray(a, dtype=float) for name, a in given._asdict().items() if a is not None}
+
+
+def _of_same_rows(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Vectors (n,) beside batches (N, n) repeated for each state."""
+    try:
+        rows = np.broadcast_shapes(*(a.shape[:-1] for a in arrays.values()))
+    except ValueError:
+        listed = ", ".join(f"{name} {a.shape}" for name, a in arrays.items())
+        raise ShapeError(f"the vectors have different numbers of rows: {listed}.") from None
+    return {name: np.broadcast_to(a, (*rows, a.shape[-1])) for name, a in arrays.items()}
+
+
+def _joined(parts: dict[str, list[np.ndarray]], arrays: dict[str, np.ndarray]) -> Vectors:
+    """Parts of all joints side by side."""
+    return Vectors(**{name: np.concatenate(pieces, -1) if pieces else arrays[name].copy() for name, pieces in parts.items()})

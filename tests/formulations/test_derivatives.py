@@ -5,6 +5,7 @@ import pytest
 
 import dalembert as da
 import oracles
+from model.test_validation import wrist
 
 
 def assert_agrees(ours, theirs, tolerance=1e-10):
@@ -81,3 +82,20 @@ def test_linearization_predicts_how_a_neighbour_moves(joints):
             rates.append(np.concatenate([dq_rate, dqd_rate]))
         predicted = A @ step
         assert np.abs((rates[0] - rates[1]) / 2 - predicted).max() <= 2e-6 * (1 + np.abs(A).max()) * 1e-2
+
+
+def test_derivatives_that_do_not_depend_on_the_state_have_the_batch_too():
+    m = da.planar_chain(1)
+    for found in (da.inverse_dynamics_derivatives, da.forward_dynamics_derivatives):
+        for n in (0, 1, 5):
+            assert [x.shape for x in found(m, *np.zeros((3, n, 1)))] == [(n, 1, 1)] * 3
+
+
+@pytest.mark.parametrize("function", [da.forward_dynamics_derivatives, da.linearize])
+def test_a_singular_mass_matrix_is_an_error_not_infinite(function):
+    ghost = da.Mechanism("m", [da.Body("base"), da.Body("link")], [da.Joint("j", da.Revolute(), "base", "link")])
+    with pytest.raises(da.SingularMassMatrixError, match="joint 'j'"):
+        function(ghost, [0], [0], [0])
+    straight = wrist().replace({"c.inertia[0,0]": 0.01, "c.inertia[1,1]": 0.01, "c.inertia[2,2]": 0.005})
+    with pytest.raises(da.SingularMassMatrixError, match="joint 'j0' in row 1"):
+        function(straight, [[0.3, 0.5, 0.1], [0.3, 0, 0.1]], [1, 1, 1], [1, 1, 1])

@@ -24,6 +24,7 @@ CHUNK = 600             # operations per function: compile time is linear, and v
 BOUND = 1e6             # rad; beyond it (and for NaN) a lane takes the library's sine and cosine
 TWO_OVER_PI = 0.6366197723675814
 MAGIC = 6755399441055744.0      # 1.5 2^52: adding it rounds to an integer, whose low bits are then those of the sum
+SMALL = 1e-9            # rad; above it the rounding error of the reduction is an exact difference
 HALF_PI = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33)      # pi/2 in three doubles
 SINE = (-1.66666666666666324348e-01, 8.33333333332248946124e-03, -1.98412698298579493134e-04,
         2.75573137070700676789e-06, -2.50507602534068634195e-08, 1.58969099521155010221e-10)      # fdlibm k_sin.c
@@ -60,8 +61,9 @@ def literal(x: float) -> str:
 class _Function:
     """Text of one function: numbered values, each computed where first needed."""
 
-    def __init__(self, machine: Machine):
+    def __init__(self, machine: Machine, constants: dict[str, int] | None = None):
         self.lines: list[str] = []
+        self.constants = {} if constants is None else constants
         self.rows: dict[int, str] = {}                           # loads of the rows' addresses, at the function's head
         self.loaded: dict[tuple[int, int], str] = {}             # entries of inputs, by port and entry
         self.machine, self.count = machine, 0
@@ -82,7 +84,13 @@ class _Function:
         return "<" + ", ".join([f"{kind} {text}"] * self.machine.lanes) + ">"
 
     def const(self, x: float) -> str:
-        return self.all_lanes(literal(x))
+        """A number in all lanes, from memory: there it is an operand of the arithmetic, where a literal would cost a
+        broadcast of its own."""
+        if x == 0:
+            return self.all_lanes(literal(x))
+        at = self.constants.setdefault(literal(x), len(self.constants))
+        address = f"getelementptr inbounds ({self.vector}, ptr @constants, i64 {at})"
+        return self.put(f"load {self.vector}, ptr {address}, align {8 * self.machine.lanes}")
 
     def fma(self, a: str, b: str, c: str) -> str:
         """a b + c, rounded once where the processor can."""
@@ -91,35 +99,54 @@ class _Function:
             return self.put(f"call {v} @llvm.fma.v{self.machine.lanes}f64({v} {a}, {v} {b}, {v} {c})")
         return self.put(f"fadd {v} {self.put(f'fmul {v} {a}, {b}')}, {c}")
 
-    def reduced(self, x: str, quotient: str) -> str:
-        """x - quotient pi/2 from three parts of pi/2: exact products by fma, or by a split into short parts."""
-        r = x
+    def less_product(self, r: str, quotient: str, part: float) -> str:
+        """r - quotient part: rounded once by fma; without it `part` is so short that the product is exact."""
         if self.machine.fused:
-            for part in HALF_PI:
-                r = self.fma(quotient, self.const(-part), r)
-            return r
-        for part in SHORT_PARTS:                              # 33 bits each: quotient times part is exact
-            r = self.put(f"fsub {self.vector} {r}, {self.put(f'fmul {self.vector} {quotient}, {self.const(part)}')}")
-        return r
+            return self.fma(quotient, self.const(-part), r)
+        return self.put(f"fsub {self.vector} {r}, {self.put(f'fmul {self.vector} {quotient}, {self.const(part)}')}")
+
+    def reduced(self, x: str, quotient: str) -> tuple[str, str, str]:
+        """x - quotient pi/2 as a sum of two, and a value of its sign: the rounded value, and what rounding took from it
+        where that matters.
+
+        The first part of pi/2 leaves no rounding error. That of the second is found from the difference before and after,
+        which is exact while the result is not small; where it is small its own rounding is small too.
+        """
+        v = self.vector
+        first, second, *rest = HALF_PI if self.machine.fused else SHORT_PARTS
+        before = self.less_product(x, quotient, first)
+        r = self.less_product(before, quotient, second)
+        lost = self.less_product(self.put(f"fsub {v} {before}, {r}"), quotient, second)
+        size = self.put(f"call {v} @llvm.fabs.v{self.machine.lanes}f64({v} {r})")
+        large = self.put(f"fcmp ogt {v} {size}, {self.const(SMALL)}")
+        lost = self.put(f"select {self.bits} {large}, {v} {lost}, {v} {self.const(0.0)}")
+        signed = r                                                     # -0 stays -0 so far, and no sign changes later
+        for part in rest:
+            r = self.less_product(r, quotient, part)
+        return r, lost, signed
 
     def sine_cosine(self, x: str) -> tuple[str, str]:
         """Sine and cosine of x [rad]; lanes beyond BOUND by the library, lane by lane."""
         v, n = self.vector, self.integers
         shifted = self.fma(x, self.const(TWO_OVER_PI), self.const(MAGIC))
         quotient = self.put(f"fsub {v} {shifted}, {self.const(MAGIC)}")
-        r = self.reduced(x, quotient)
+        r, low, signed = self.reduced(x, quotient)
         z = self.put(f"fmul {v} {r}, {r}")
         p = self.const(SINE[-1])
         for coefficient in SINE[-2::-1]:
             p = self.fma(p, z, self.const(coefficient))
-        sine = self.fma(self.put(f"fmul {v} {r}, {z}"), p, r)
+        sine = self.put(f"fadd {v} {r}, {self.fma(self.put(f'fmul {v} {r}, {z}'), p, low)}")
+        sign = self.put(f"and {n} {self.put(f'bitcast {v} {signed} to {n}')}, {self.all_lanes(str(-2**63), 'i64')}")
+        joined = self.put(f"or {n} {self.put(f'bitcast {v} {sine} to {n}')}, {sign}")
+        sine = self.put(f"bitcast {n} {joined} to {v}")                # the sine of -0 is -0
         p = self.const(COSINE[-1])
         for coefficient in COSINE[-2::-1]:
             p = self.fma(p, z, self.const(coefficient))
         half = self.put(f"fmul {v} {z}, {self.const(0.5)}")
         one_less = self.put(f"fsub {v} {self.const(1.0)}, {half}")
         lost = self.put(f"fsub {v} {self.put(f'fsub {v} {self.const(1.0)}, {one_less}')}, {half}")
-        cosine = self.put(f"fadd {v} {one_less}, {self.fma(self.put(f'fmul {v} {z}, {z}'), p, lost)}")
+        small = self.fma(self.put(f"fneg {v} {r}"), low, self.fma(self.put(f"fmul {v} {z}, {z}"), p, lost))
+        cosine = self.put(f"fadd {v} {one_less}, {small}")
         quadrant = self.put(f"bitcast {v} {shifted} to {n}")
         one, zero = self.all_lanes("1", "i64"), self.all_lanes("0", "i64")
         odd = self.put(f"icmp ne {n} {self.put(f'and {n} {quadrant}, {one}')}, {zero}")
@@ -215,6 +242,7 @@ class _Writer:
     def __init__(self, program: Program, machine: Machine, name: str):
         self.program, self.machine, self.name = program, machine, name
         self.ports = (*program.inputs, *program.outputs)
+        self.constants: dict[str, int] = {}                      # in @constants, by their text
         self.order = [k for k, i in enumerate(program.code) if i.op not in LEAVES]
         self.wanted = {place for places in program.results for place in places}
         self.chunks = _cut(self.order, self._weight)
@@ -272,11 +300,13 @@ class _Writer:
         declared = [f"declare double @{f}(double{', double' * arity[f]}) memory(none)" for f in sorted(called)]
         intrinsics = [f"declare {v} @llvm.{f}.v{lanes}f64({', '.join([v] * n)})"
                       for f, n in (("fma", 3), ("fabs", 1), ("sqrt", 1))]
-        return "\n\n".join([*declared, *intrinsics, *parts, '!0 = !{!"branch_weights", i32 1, i32 1048576}']) + "\n"
+        table = ", ".join(f"{v} <{', '.join([f'double {x}'] * lanes)}>" for x in self.constants)
+        stored = [f"@constants = internal global [{len(self.constants)} x {v}] [{table}], align 64"] if table else []
+        return "\n\n".join([*stored, *declared, *intrinsics, *parts, '!0 = !{!"branch_weights", i32 1, i32 1048576}']) + "\n"
 
     def _slow(self, function: str) -> str:
         """Lanes of x where the mask is set by the library's function, the others from `fast`."""
-        f = _Function(self.machine)
+        f = _Function(self.machine, self.constants)
         v, value = f.vector, "%fast"
         for lane in range(self.machine.lanes):
             x = f.put(f"extractelement {v} %x, i32 {lane}")
@@ -290,7 +320,7 @@ class _Writer:
 
     def _chunk(self, number: int) -> str:
         """Instructions of one chunk: void (lane addresses of inputs and outputs, scratch)."""
-        f = _Function(self.machine)
+        f = _Function(self.machine, self.constants)
         v = f.vector
         values: dict[int, str] = {}
         turned: dict[str, tuple[str, str]] = {}
@@ -304,7 +334,7 @@ class _Writer:
                     values[k] = self._loaded(f, *args)
                 else:
                     kind = f.bits if op in COMPARE or op in LOGICAL or op == "not" else v
-                    values[k] = f.put(f"load {kind}, ptr {self._scratch_at(f, k)}, align 64")
+                    values[k] = f.put(f"load {kind}, ptr {self._scratch_at(f, k)}, align {8 * self.machine.lanes}")
             return values[k]
 
         for k in self.chunks[number]:
@@ -318,12 +348,12 @@ class _Writer:
                 values[k] = self._operation(f, op, [get(a) for a in args])
             if k in self.slot:
                 kind = f.bits if op in COMPARE or op in LOGICAL or op == "not" else v
-                f.lines.append(f"  store {kind} {values[k]}, ptr {self._scratch_at(f, k)}, align 64")
+                f.lines.append(f"  store {kind} {values[k]}, ptr {self._scratch_at(f, k)}, align {8 * self.machine.lanes}")
         return self._procedure(f"chunk{number}", f)
 
     def _write(self, number: int) -> str:
         """Results, transposed from lanes to the rows of the outputs."""
-        f = _Function(self.machine)
+        f = _Function(self.machine, self.constants)
 
         def value(k: int) -> str:
             op, args = self.program.code[k]
@@ -347,7 +377,7 @@ class _Writer:
 
     def _check(self, number: int) -> str:
         """Sum of 0 times each input of all lanes: NaN if one is infinite or NaN."""
-        f = _Function(self.machine)
+        f = _Function(self.machine, self.constants)
         v, total, zeros = f.vector, "%total", f.const(0.0)
         for port, first in self.checks[number]:
             found = [self._loaded(f, port, e) for e in range(self.program.inputs[port].size)] if first < 0 else [
@@ -433,7 +463,7 @@ class _Writer:
     def _kernel(self) -> str:
         """The loop over blocks: addresses of the lanes' rows, finiteness of their inputs, then the chunks."""
         lanes, ports = self.machine.lanes, len(self.ports)
-        f = _Function(self.machine)
+        f = _Function(self.machine, self.constants)
         v = f.vector
         strides, bases = [], []
         for port in range(ports):
@@ -442,14 +472,24 @@ class _Writer:
             at = f.put(f"getelementptr inbounds i64, ptr %arguments, i64 {2 * port + 1}")
             strides.append(f.put(f"load i64, ptr {at}, align 8"))
         head, f.lines = f.lines, []
-        for lane in range(lanes):                              # lanes beyond the end repeat the last state
+
+        def place(port: int, lane: int, address: str) -> None:
+            at = f.put(f"getelementptr inbounds i64, ptr %rows, i64 {port * lanes + lane}")
+            f.lines.append(f"  store i64 {address}, ptr {at}, align 8")
+
+        for port in range(ports):                              # a whole block: from row to row by the stride
+            address = f.put(f"add i64 {bases[port]}, {f.put(f'mul i64 %block, {strides[port]}')}")
+            for lane in range(lanes):
+                place(port, lane, address)
+                address = f.put(f"add i64 {address}, {strides[port]}")
+        whole, f.lines = f.lines, []
+        for lane in range(lanes):                              # the last block: lanes beyond the end repeat the last state
             state = f.put(f"add i64 %block, {lane}")
             inside = f.put(f"icmp slt i64 {state}, %last")
             state = f.put(f"select i1 {inside}, i64 {state}, i64 %last")
             for port in range(ports):
-                address = f.put(f"add i64 {bases[port]}, {f.put(f'mul i64 {state}, {strides[port]}')}")
-                at = f.put(f"getelementptr inbounds i64, ptr %rows, i64 {port * lanes + lane}")
-                f.lines.append(f"  store i64 {address}, ptr {at}, align 8")
+                place(port, lane, f.put(f"add i64 {bases[port]}, {f.put(f'mul i64 {state}, {strides[port]}')}"))
+        ragged, f.lines = f.lines, []
         zeros, total = f.const(0.0), f.const(0.0)
         for n in range(len(self.checks)):
             total = f.put(f"call {v} @check{n}(ptr %rows, {v} {total})")
@@ -463,8 +503,10 @@ class _Writer:
             f"  %rows = alloca [{ports * lanes} x ptr], align 64", f"  %scratch = alloca [{self.scratch} x {v}], align 64",
             "  %last = sub i64 %end, 1", *head, "  %some = icmp slt i64 %first, %end",
             "  br i1 %some, label %loop, label %finished", "loop:",
-            "  %block = phi i64 [ %first, %entry ], [ %next, %go ]", *f.lines,
-            f"  br i1 {any_bad}, label %stop, label %go", "go:", *calls, f"  %next = add i64 %block, {lanes}",
+            "  %block = phi i64 [ %first, %entry ], [ %next, %go ]", f"  %next = add i64 %block, {lanes}",
+            "  %full = icmp sle i64 %next, %end", "  br i1 %full, label %whole, label %ragged", "whole:", *whole,
+            "  br label %look", "ragged:", *ragged, "  br label %look", "look:", *f.lines,
+            f"  br i1 {any_bad}, label %stop, label %go", "go:", *calls,
             "  %more = icmp slt i64 %next, %end", "  br i1 %more, label %loop, label %finished", "stop:",
             "  ret i64 %block",
             "finished:", "  ret i64 -1", "}"])

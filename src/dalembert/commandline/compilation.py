@@ -47,6 +47,6 @@ def show_compiled(out: Console, mechanism: Mechanism) -> bool:
         Column("compile ms", [f"{r[3] * 1e3:.0f}" for r in rows]),
         Column("ns per state", [f"{r[4] * 1e9:.0f}" for r in rows]),
         Column("difference", [f"{r[5]:.0e}" for r in rows])])
-    line(out, "difference: from the plain functions, relative to the largest entry. Beside other engines: "
-              "dalembert bench FILE.")
+    line(out, "difference: from the plain functions, relative to the largest entry.")
+    line(out, "dalembert bench FILE compares speeds with other engines.")
     return agree

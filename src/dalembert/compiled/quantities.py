@@ -93,7 +93,8 @@ def traced(mechanism: Mechanism, names: Sequence[str], parameters: Sequence[str]
             forms = [mechanism]
             if all(name.split(":")[0] in OF_FORCES for name in names):
                 forms.append(Regrouped.of(mechanism))
-            return min((program_of(inputs, _outputs(form, chosen, inputs, external, scale)) for form in forms), key=operations)
+            programs = [program_of(inputs, _outputs(form, chosen, inputs, external, scale)) for form in forms]
+            return min(programs, key=operations)
         except ProgramError as error:
             raise ProgramError(f"mechanism {mechanism.name!r}: {error} Name its path in da.compile(..., parameters=[...]), "
                                "or replace it by a number.") from None

@@ -68,6 +68,7 @@ def forward_dynamics_derivatives(mechanism: Mechanism, q: Any, qd: Any, tau: Any
         by_qd = -(inverse @ substitute(jacobian(force, qd), pairs))
         return by_q, by_qd, inverse
 
+    inverse_mass_matrix(mechanism, q)                               # raises where accelerations are not determined
     return ForwardDynamicsDerivatives(*_on_any(mechanism, traced, q=q, qd=qd, tau=tau))
 
 

@@ -1,0 +1,256 @@
+"""Speed of this package on this machine beside the engines that are installed, for `dalembert bench`."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from rich.console import Console
+
+import dalembert as da
+from dalembert.commandline.output import Column, left, line, show_table
+from dalembert.commandline.peers import mujoco_model, pinocchio_model
+from dalembert.commandline.timing import side_by_side
+from dalembert.model.mechanism import Mechanism
+
+SEED = 1743
+AGREEMENT = 1e-8      # of the largest entry: beyond it another engine does not compute the same, and is not timed
+QUANTITIES = ("inverse_dynamics", "forward_dynamics", "mass_matrix")
+PACKAGES = {"Pinocchio": "pin", "MuJoCo": "mujoco", "CasADi": "casadi"}
+
+
+class Way(NamedTuple):
+    """How an engine computes a quantity for all states; `result`: what it left, comparable with ours."""
+
+    engine: str
+    how: str
+    call: Callable[[], object]
+    result: Callable[[], np.ndarray]
+
+
+class States(NamedTuple):
+    """Random states, row-major."""
+
+    q: np.ndarray
+    qd: np.ndarray
+    qdd: np.ndarray
+    tau: np.ndarray
+
+
+def measure(mechanism: Mechanism, path: Path, floating: bool, count: int, repeats: int) -> dict[str, Any]:
+    """Nanoseconds per state of each quantity by each engine, one thread.
+
+    Keys: mechanism, nv, states, repeats, processor, versions, measured (a list of one row per engine and quantity), absent
+    ({engine: why it was not measured}).
+    """
+    states, rows, absent = _states(mechanism, count), [], _absent()
+    engines = {}
+    for name, made in (("Pinocchio", _Pinocchio), ("MuJoCo", _MuJoCo)):
+        if name in absent:
+            continue
+        try:
+            engines[name] = made(mechanism, path, floating, states)
+        except Exception as error:      # whatever another engine has against the model
+            absent[name] = f"does not take the model: {str(error).splitlines()[0] if str(error) else type(error).__name__}"
+    for quantity in QUANTITIES:
+        ours = _ours(mechanism, quantity, states)
+        ways, gaps = [ours], {ours.engine: 0.0}
+        for name, engine in engines.items():
+            way = engine.way(quantity)
+            gaps[name] = _difference(ours, way)
+            if gaps[name] <= AGREEMENT:
+                ways.append(way)
+            else:
+                absent[f"{name}, {quantity}"] = f"differs by {gaps[name]:.1e} of the largest entry"
+        times = side_by_side({way.engine: way.call for way in ways}, count, repeats)
+        for way in ways:
+            t = times[way.engine]
+            rows.append({"quantity": quantity, "engine": way.engine, "how": way.how, "ns": t.median * 1e9,
+                         "ns_low": t.spread[0] * 1e9, "ns_high": t.spread[1] * 1e9,
+                         "times_dalembert": times[ours.engine].ratio(t), "difference": gaps[way.engine]})
+    return {"mechanism": mechanism.name, "nv": mechanism.nv, "states": count, "repeats": repeats, "processor": _processor(),
+            "versions": {"dalembert": da.__version__, **{name: _version(package) for name, package in PACKAGES.items()}},
+            "measured": rows, "absent": absent}
+
+
+def show(out: Console, found: dict[str, Any]) -> None:
+    """Print what was measured, how each engine was called, and who is missing."""
+    line(out, f"mechanism {found['mechanism']}, nv {found['nv']}", "bold")
+    line(out, f"{found['states']} random states in row-major arrays, one thread, {found['processor']}; ns per state, "
+              f"medians of {found['repeats']} rounds and what 10 % and 90 % of them stay below.")
+    line(out)
+    rows = found["measured"]
+    show_table(out, [left("quantity", [r["quantity"] for r in rows]), left("engine", [r["engine"] for r in rows])], [
+        Column("ns", [_nanoseconds(r["ns"]) for r in rows]),
+        Column("10 %", [_nanoseconds(r["ns_low"]) for r in rows]),
+        Column("90 %", [_nanoseconds(r["ns_high"]) for r in rows]),
+        Column("times dalembert", [f"{r['times_dalembert']:.1f}" for r in rows]),
+        Column("difference", [f"{r['difference']:.0e}" for r in rows]), left("called", [r["how"] for r in rows])])
+    line(out)
+    for name, why in found["absent"].items():
+        line(out, f"{name}: {why}.")
+    line(out, "Other engines are called from Python here; compiled loops over them are measured in docs/benchmarks.md.")
+
+
+def _nanoseconds(x: float) -> str:
+    return f"{x:.1f}" if x < 100 else f"{x:.0f}"
+
+
+def _states(mechanism: Mechanism, count: int) -> States:
+    rng = np.random.default_rng(SEED)
+    q, qd = (np.array(x) for x in zip(*(mechanism.random_state(rng) for _ in range(count)), strict=True))
+    return States(q, qd, rng.standard_normal(qd.shape), rng.standard_normal(qd.shape))
+
+
+def _absent() -> dict[str, str]:
+    """Why an engine is not measured at all."""
+    found = {name: f"not installed (pip install {package})" for name, package in PACKAGES.items() if not _version(package)}
+    if "CasADi" not in found:
+        found["CasADi"] = "reads no robot files; docs/benchmarks.md measures C that it generates"
+    return found
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
+
+
+def _processor() -> str:
+    """The processor's name as the system gives it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    names = [x.split(":", 1)[1].strip() for x in lines if x.startswith("model name")]
+    return f"{names[0] if names else platform.processor() or platform.machine()} ({os.cpu_count()} cores)"
+
+
+def _difference(ours: Way, theirs: Way) -> float:
+    """Largest difference in any state, relative to the largest entry of that state."""
+    ours.call()
+    theirs.call()
+    a, b = (x.reshape(len(x), -1) for x in (ours.result(), theirs.result()))
+    gap = np.abs(a - b).max(1, initial=0.0) / np.maximum(np.abs(a).max(1, initial=0.0), np.finfo(float).tiny)
+    return float(gap.max(initial=0.0))
+
+
+def _ours(mechanism: Mechanism, quantity: str, states: States) -> Way:
+    compiled = da.compile(mechanism)
+    inputs = {"inverse_dynamics": (states.q, states.qd, states.qdd), "forward_dynamics": (states.q, states.qd, states.tau),
+              "mass_matrix": (states.q,)}[quantity]
+    out = getattr(compiled, quantity)(*inputs)      # compiles it
+    method = getattr(compiled, quantity)
+    return Way("dalembert", "compiled, whole batch, out=", lambda: method(*inputs, out=out), lambda: out)
+
+
+class _Pinocchio:
+    """Its batch functions where it has them, else one call per state."""
+
+    def __init__(self, mechanism: Mechanism, path: Path, floating: bool, states: States):
+        import pinocchio
+
+        self.module, self.mechanism = pinocchio, mechanism
+        self.model, self.names = pinocchio_model(path, floating=floating)
+        mapped = da.convert.to_pinocchio(mechanism, *states, joint_order=self.names)
+        self.q, self.v, self.a, self.tau = (np.ascontiguousarray(x) for x in mapped)
+        places = np.arange(float(mechanism.nv))
+        self.order = np.argsort(da.convert.to_pinocchio(mechanism, mechanism.neutral(), places, joint_order=self.names).qd)
+        self.pool, self.data = pinocchio.ModelPool(self.model, 1), self.model.createData()
+
+    def way(self, quantity: str) -> Way:
+        pin = self.module
+        if quantity == "mass_matrix":
+            return self._mass_matrix()
+        x = self.a if quantity == "inverse_dynamics" else self.tau
+        function = pin.rneaInParallel if quantity == "inverse_dynamics" else pin.abaInParallel
+        out = np.zeros_like(self.v)
+        name = "tau" if quantity == "inverse_dynamics" else "qdd"
+
+        def result() -> np.ndarray:
+            given = {"qd": self.v, name: out}
+            return getattr(da.convert.from_pinocchio(self.mechanism, self.q, **given, joint_order=self.names), name)
+
+        return Way("Pinocchio", f"{function.__name__} from Python, 1 thread",
+                   lambda: function(1, self.pool, self.q.T, self.v.T, x.T, out.T), result)
+
+    def _mass_matrix(self) -> Way:
+        crba, model, data, nv = self.module.crba, self.model, self.data, self.model.nv
+        out = np.zeros((len(self.q), nv, nv))
+
+        def call() -> None:
+            for k, q in enumerate(self.q):
+                out[k] = crba(model, data, q)
+
+        def result() -> np.ndarray:
+            upper = np.triu(out)
+            full = upper + np.triu(upper, 1).swapaxes(1, 2)
+            return full[:, self.order][:, :, self.order]
+
+        return Way("Pinocchio", "crba from Python, a call per state", call, result)
+
+
+class _MuJoCo:
+    """One call from Python per state."""
+
+    def __init__(self, mechanism: Mechanism, path: Path, floating: bool, states: States):
+        import mujoco
+
+        self.module, self.mechanism, self.states = mujoco, mechanism, states
+        self.model, self.names = mujoco_model(path, floating=floating)
+        self.data = mujoco.MjData(self.model)
+        mapped = da.convert.to_mujoco(mechanism, *states, joint_order=self.names)
+        self.q, self.v, self.a, self.tau = (np.ascontiguousarray(x) for x in mapped)
+
+    def way(self, quantity: str) -> Way:
+        return getattr(self, f"_{quantity}")()
+
+    def _inverse_dynamics(self) -> Way:
+        inverse, model, data, out = self.module.mj_inverse, self.model, self.data, np.empty_like(self.v)
+
+        def call() -> None:
+            for k in range(len(out)):
+                data.qpos[:], data.qvel[:], data.qacc[:] = self.q[k], self.v[k], self.a[k]
+                inverse(model, data)
+                out[k] = data.qfrc_inverse
+
+        return Way("MuJoCo", "mj_inverse from Python, a call per state", call,
+                   lambda: da.convert.from_mujoco(self.mechanism, self.q, self.v, tau=out, joint_order=self.names).tau)
+
+    def _forward_dynamics(self) -> Way:
+        forward, model, data, out = self.module.mj_forward, self.model, self.data, np.empty_like(self.v)
+
+        def call() -> None:
+            for k in range(len(out)):
+                data.qpos[:], data.qvel[:], data.qfrc_applied[:] = self.q[k], self.v[k], self.tau[k]
+                forward(model, data)
+                out[k] = data.qacc
+
+        return Way("MuJoCo", "mj_forward from Python, a call per state", call,
+                   lambda: da.convert.from_mujoco(self.mechanism, self.q, self.v, out, joint_order=self.names).qdd)
+
+    def _mass_matrix(self) -> Way:
+        mujoco, model, data, nv = self.module, self.model, self.data, self.model.nv
+        out = np.empty((len(self.q), nv, nv))
+
+        def call() -> None:
+            for k in range(len(out)):
+                data.qpos[:] = self.q[k]
+                mujoco.mj_kinematics(model, data)
+                mujoco.mj_comPos(model, data)
+                mujoco.mj_makeM(model, data)
+                mujoco.mj_fullM(model, data, out[k])
+
+        return Way("MuJoCo", "mj_makeM and mj_fullM from Python, calls per state", call, lambda: self._ours(out))
+
+    def _ours(self, out: np.ndarray) -> np.ndarray:
+        """Mass matrices along our velocities: P^T M P, its velocities being P times ours."""
+        unit = [np.tile(e, (len(out), 1)) for e in np.eye(self.mechanism.nv)]
+        P = np.stack([da.convert.to_mujoco(self.mechanism, self.states.q, e, joint_order=self.names).qd for e in unit], -1)
+        return P.swapaxes(1, 2) @ out @ P

@@ -1,0 +1,58 @@
+"""Models of other engines from the same robot file, where these engines are installed: for `dalembert bench`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+ROOT_JOINT = "root_joint"      # of a floating base, as this package names it
+IDEAL = """<mujoco><compiler discardvisual="true" fusestatic="true" balanceinertia="false"/></mujoco>"""
+
+
+def plain_urdf(path: Path, locked: Collection[str] = (), floating: bool = False) -> str:
+    """Text of a URDF file without shapes, friction and followers; `locked` joints are fixed at 0.
+
+    `floating`: the root link hangs on a floating joint, for readers that have no option for it.
+    """
+    from lxml import etree
+
+    tree = etree.fromstring(path.read_bytes(), etree.XMLParser(resolve_entities=False, remove_comments=True))
+    for tag in ("visual", "collision", "mimic", "dynamics", "transmission", "gazebo", "material", "mujoco"):
+        for node in list(tree.iter(tag)):
+            node.getparent().remove(node)
+    for joint in tree.iterfind("joint"):
+        if joint.get("name") in locked:
+            joint.set("type", "fixed")
+    if floating:
+        children = {c.get("link") for c in tree.iter("child")}
+        names = [str(link.get("name")) for link in tree.iterfind("link")]
+        root = next(name for name in names if name not in children)
+        ground = next(name for name in ("world", "ground", "fixed ground") if name not in names)
+        etree.SubElement(tree, "link", name=ground)
+        joint = etree.SubElement(tree, "joint", name=ROOT_JOINT, type="floating")
+        etree.SubElement(joint, "parent", link=ground)
+        etree.SubElement(joint, "child", link=root)
+    return etree.tostring(tree, encoding="unicode")
+
+
+def pinocchio_model(path: Path, locked: Collection[str] = (), floating: bool = False) -> tuple[Any, list[str]]:
+    """Pinocchio's model, and the names of its moving joints in its order."""
+    import pinocchio
+
+    text = plain_urdf(path, locked)
+    model = pinocchio.buildModelFromXML(text, pinocchio.JointModelFreeFlyer()) if floating else \
+        pinocchio.buildModelFromXML(text)
+    return model, list(model.names)[1:]
+
+
+def mujoco_model(path: Path, locked: Collection[str] = (), floating: bool = False) -> tuple[Any, list[str]]:
+    """MuJoCo's model without contacts and constraints, and the names of its joints in its order."""
+    import mujoco
+
+    text = plain_urdf(path, locked, floating)
+    start = text.index(">", text.index("<robot")) + 1
+    model = mujoco.MjModel.from_xml_string(text[:start] + IDEAL + text[start:])
+    flags = mujoco.mjtDisableBit
+    model.opt.disableflags |= int(flags.mjDSBL_CONTACT) | int(flags.mjDSBL_CONSTRAINT) | int(flags.mjDSBL_WARMSTART)
+    return model, [model.joint(k).name for k in range(model.njnt)]
