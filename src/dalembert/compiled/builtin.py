@@ -5,8 +5,8 @@ fresh or given array of the result's shape. Anything else (a batch, a list, anot
 number that is not finite, a singular state, any other keyword) goes to the Python function behind it with the same
 arguments, which converts, computes or raises; so nothing that is wrong is ever judged here.
 
-The built-in's `self` is a bytes object that holds the addresses it needs and owns what stands there: the kernel, the
-method definition, the machine code of the call itself. Reference counts change only through Py_IncRef and Py_DecRef.
+The built-in's `self` is a bytes object that holds the addresses it needs and owns what stands there, the kernel first of
+all. Reference counts change only through Py_IncRef and Py_DecRef.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import ctypes
 import struct
 import sys
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache
 from math import prod
 from typing import Any
 
@@ -50,21 +50,25 @@ def builtin(name: str, kernel: Kernel, inputs: tuple[int, ...], output: Shape, g
     """
     if not SUPPORTED:
         return None
-    engine, address = _call_code(inputs, output, guarded)
+    definition, _ = _definition(name, doc, inputs, output, guarded)
     keyword, empty, arguments = sys.intern("out"), np.empty, (output,)
     owner = _Owner(struct.pack("5P", kernel.address, id(fallback), id(keyword), id(empty), id(arguments)))
-    definition = _MethodDefinition(name.encode(), address, FASTCALL_KEYWORDS, doc.encode("utf-8", "replace"))
-    owner.keeps = (kernel, fallback, keyword, empty, arguments, engine, definition)      # type: ignore[attr-defined]
+    owner.keeps = (kernel, fallback, keyword, empty, arguments)      # type: ignore[attr-defined]
     new = ctypes.pythonapi.PyCFunction_NewEx
     new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
     return new(ctypes.addressof(definition), owner, None)
 
 
-@lru_cache(maxsize=256)
-def _call_code(inputs: tuple[int, ...], output: Shape, guarded: bool) -> tuple[Any, int]:
-    """Machine code of the call for some shapes; addresses come from `self`, so functions of the same shapes share it."""
+@cache
+def _definition(name: str, doc: str, inputs: tuple[int, ...], output: Shape, guarded: bool) -> tuple[_MethodDefinition, Any]:
+    """Method definition and machine code of the call for some shapes: functions of the same name and shapes share them.
+
+    They are never freed: the interpreter reads the definition of a built-in after the garbage collector may have cleared
+    what its `self` keeps.
+    """
     engine = compiled_text(_Call(inputs, output, guarded).text())
-    return engine, engine.get_function_address("call")
+    address = engine.get_function_address("call")
+    return _MethodDefinition(name.encode(), address, FASTCALL_KEYWORDS, doc.encode("utf-8", "replace")), engine
 
 
 class _Call:

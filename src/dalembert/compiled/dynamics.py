@@ -198,6 +198,9 @@ RESULT_TYPES: dict[str, Any] = {"inverse_dynamics_derivatives": derivatives.Inve
                                 "linearize": derivatives.Linearization}
 
 
+OPTIONS = {"out", "threads", "parameters"}
+
+
 def _method(name: str) -> Callable[..., Any]:
     """The method of a quantity: the plain function's arguments without the mechanism, then out, threads, parameters."""
     quantity = QUANTITIES[name]
@@ -207,6 +210,8 @@ def _method(name: str) -> Callable[..., Any]:
     signature = inspect.Signature([*plain, *more])
 
     def method(self: Dynamics, *vectors: Any, **options: Any) -> Any:
+        if len(vectors) == len(quantity.inputs) and not quantity.framed and options.keys() <= OPTIONS:      # nearly always
+            return self._single(name, dict(zip(quantity.inputs, vectors, strict=True)), **options)
         given = signature.bind(*vectors, **options).arguments
         place = [given.pop(x, y) for x, y in (("frame", ""), ("expressed_in", "aligned")) if x in signature.parameters]
         return self._single(":".join([name, *place]), {i: given.pop(i) for i in quantity.inputs}, **given)
