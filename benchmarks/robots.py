@@ -54,7 +54,7 @@ def mechanism(name: str) -> da.Mechanism:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", da.DalembertWarning)
         return da.load(robot.path, base="free" if robot.floating else "fixed", mimic="independent", passive=False,
-                       exact_angles=False, lock=dict.fromkeys(robot.locked, 0.0))
+                       lock=dict.fromkeys(robot.locked, 0.0))
 
 
 @cache
