@@ -40,7 +40,7 @@ def test_c_files_are_listed_and_pass_their_own_test(run, tmp_path):
         subprocess.run([*STRICT, f"{name}.c", f"{name}_test.c", "-lm", "-o", name], cwd=folder, check=True)
         assert f"{name}: 10 vectors" in subprocess.run([f"./{name}"], cwd=folder, check=True, capture_output=True, text=True).stdout
     header = (folder / "forward_dynamics.h").read_text()
-    for part in ("of the mechanism 'ur5'; SI units", "Entries of q, qd, tau: shoulder_pan_joint, ", "where guard > 0"):
+    for part in ("of the mechanism 'ur5'; SI units", "Entries of q, qd, tau: shoulder_pan_joint, ", "status: 0 where the results are valid"):
         assert part in header
 
 
@@ -49,7 +49,8 @@ def test_numpy_files_agree_with_the_package(run, tmp_path):
     arm = da.load(UR5, base="free")
     q, qd = arm.random_state(1)
     folder = tmp_path / "made"
-    (M,), (tau,) = made(folder, "mass_matrix")(q), made(folder, "inverse_dynamics")(q, qd, 2 * qd)
+    (M, status), (tau, _) = made(folder, "mass_matrix")(q), made(folder, "inverse_dynamics")(q, qd, 2 * qd)
+    assert status == 0 and made(folder, "mass_matrix")(1.1 * q)[1] == -1      # the quaternion of the base
     np.testing.assert_allclose(M, da.mass_matrix(arm, q), rtol=0, atol=1e-12 * abs(M).max())
     np.testing.assert_allclose(tau, da.inverse_dynamics(arm, q, qd, 2 * qd), rtol=0, atol=1e-12 * abs(tau).max())
 

@@ -80,6 +80,18 @@ class SingularMassMatrixError(DalembertError, ArithmeticError):
         self.joint, self.body, self.pivot, self.row = joint, body, pivot, row
 
 
+class SingularConfigurationError(DalembertError, ArithmeticError):
+    """A frame cannot be moved in some direction.
+
+    Attributes: `frame`, `singular_value`, `direction` (one weight per row asked for), `row` of the batch or None.
+    """
+
+    def __init__(self, message: str, frame: str = "", singular_value: float = 0.0, direction: tuple[float, ...] = (),
+                 row: int | None = None):
+        super().__init__(message)
+        self.frame, self.singular_value, self.direction, self.row = frame, singular_value, direction, row
+
+
 class OverflowedError(DalembertError, ArithmeticError):
     """A result is not finite although all inputs are; `index` says which entry."""
 

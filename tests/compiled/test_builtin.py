@@ -1,19 +1,22 @@
-"""Single calls by a generated built-in: what it takes itself, what it hands on, references, lifetime."""
+"""Calls by a generated built-in: what it takes itself, what it hands on, references, lifetime."""
 
 import array
 import gc
 import inspect
+import pickle
 import sys
 import threading
+import tracemalloc
 import weakref
 
 import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.compiled.builtin import SUPPORTED
+from dalembert.compiled import dynamics as dynamics_module
+from dalembert.compiled.builtin import supported
 
-pytestmark = pytest.mark.skipif(not SUPPORTED, reason="the interpreter is not a 64-bit CPython")
+pytestmark = pytest.mark.skipif(not supported(), reason="the interpreter is not a 64-bit CPython")
 
 
 @pytest.fixture(scope="module")
@@ -171,11 +174,189 @@ def test_the_code_lives_as_long_as_the_function_and_goes_with_it(vectors):
     assert alive() is None
 
 
-def test_a_floating_base_keeps_the_method_that_checks_its_quaternion():
+def test_the_built_in_of_a_floating_base_checks_its_quaternion():
     m = da.random_tree(1, 2, ["free", "revolute"])
     dyn = da.compile(m)
     q, qd = m.random_state(0)
-    dyn.gravity_vector(q)
-    assert not inspect.isbuiltin(dyn.gravity_vector)
-    with pytest.raises(da.QuaternionError):
-        dyn.gravity_vector(1.1 * q)
+    f = compiled_builtin(dyn, "gravity_vector", q)
+    assert np.allclose(f(q), da.gravity_vector(m, q), rtol=1e-12)
+    batch = np.tile(q, (20, 1))
+    batch[13] *= 1.1
+    for bad in (1.1 * q, batch):
+        with pytest.raises(da.QuaternionError):
+            f(bad)
+
+
+def compiled_builtin(dyn, name, *vectors):
+    """The method of a quantity, which must be a built-in after its first call."""
+    getattr(dyn, name)(*vectors)
+    assert inspect.isbuiltin(getattr(dyn, name))
+    return getattr(dyn, name)
+
+
+def no_python(monkeypatch):
+    """From here on the Python path of compiled functions fails."""
+    def refuse(*_, **__):
+        raise AssertionError("the call went through Python")
+
+    monkeypatch.setattr(dynamics_module.Function, "_call", refuse)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 17, 100])
+def test_batches_go_through_the_built_in(monkeypatch, rows):
+    m = da.random_tree(3, 4, ["revolute", "free", "prismatic"])
+    states = [m.random_state(k) for k in range(rows)]
+    q, qd = (np.array(x) for x in zip(*states, strict=True))
+    wide = np.zeros((rows, m.nv + 3))
+    dyn = da.compile(m)
+    expected = {"mass_matrix": da.mass_matrix(m, q), "bias_force": da.bias_force(m, q, qd),
+                "kinetic_energy": da.kinetic_energy(m, q, qd)}
+    f = compiled_builtin(dyn, "bias_force", q, qd)
+    energy, matrix = compiled_builtin(dyn, "kinetic_energy", q, qd), compiled_builtin(dyn, "mass_matrix", q)
+    no_python(monkeypatch)
+    out = wide[:, 2:-1]
+    assert f(q, qd, out=out) is out
+    assert not wide[:, :2].any() and not wide[:, -1:].any()
+    for found in (f(q, qd), out, f(q, np.asfortranarray(qd).copy("C"))):
+        assert np.allclose(found, expected["bias_force"], rtol=1e-12, atol=1e-12)
+    assert np.array_equal(f(q, qd)[0], f(q[0], qd[0]))
+    assert np.allclose(f(q, qd[0]), da.bias_force(m, q, qd[0]), rtol=1e-12, atol=1e-12)
+    assert np.allclose(energy(q, qd), expected["kinetic_energy"], rtol=1e-12)
+    assert isinstance(energy(q[0], qd[0]), float)
+    assert np.allclose(matrix(q), expected["mass_matrix"], rtol=1e-12, atol=1e-12)
+
+
+def test_several_results_come_as_the_plain_functions_give_them(monkeypatch):
+    m = da.planar_chain(3)
+    q, qd = (np.array(x) for x in zip(*(m.random_state(k) for k in range(20)), strict=True))
+    dyn = da.compile(m)
+    both = dyn.function(["mass_matrix", "bias_force"])
+    both(q, qd)
+    f = compiled_builtin(dyn, "inverse_dynamics_derivatives", q, qd, qd)
+    no_python(monkeypatch)
+    found, expected = f(q, qd, qd), da.inverse_dynamics_derivatives(m, q, qd, qd)
+    assert type(found) is type(expected)
+    for field in found._fields:
+        assert np.allclose(getattr(found, field), getattr(expected, field), rtol=1e-12, atol=1e-12)
+    given = tuple(np.zeros_like(x) for x in found)
+    again = f(q, qd, qd, out=given)
+    assert all(x is y for x, y in zip(again, given, strict=True))
+    matrix, bias = both(q, qd)
+    assert np.allclose(matrix, da.mass_matrix(m, q)) and np.allclose(bias, da.bias_force(m, q, qd))
+
+
+def test_what_the_built_in_does_not_take_goes_through_python_with_the_same_result():
+    m = da.planar_chain(3)
+    q, qd = (np.array(x) for x in zip(*(m.random_state(k) for k in range(20)), strict=True))
+    dyn = da.compile(m)
+    f, expected = compiled_builtin(dyn, "bias_force", q, qd), da.bias_force(m, q, qd)
+    both = dyn.function(["mass_matrix", "bias_force"])
+    for vectors in ((q[::-1][::-1], qd), (q.tolist(), qd), (np.asfortranarray(q), qd), (q.astype(np.float32), qd),
+                    (q[:1], qd), (q[::-1], qd)):
+        right = da.bias_force(m, *(np.array(x, dtype=float) for x in vectors))
+        assert np.allclose(f(*vectors), right, rtol=1e-12, atol=1e-12)
+    assert np.array_equal(f(qd=qd, q=q), f(q, qd)) and np.array_equal(f(q, qd, threads=2), f(q, qd))
+    shared = qd.copy()
+    assert np.allclose(f(q, shared, out=shared), expected, rtol=1e-12)
+    for bad, error in (((q[:3], qd), da.ShapeError), ((q[:, :2], qd), da.ShapeError), ((q * np.nan, qd), ValueError)):
+        with pytest.raises(error):
+            f(*bad)
+    with pytest.raises(da.ShapeError):
+        f(q, qd, out=np.zeros((3, 3)))
+    with pytest.raises(TypeError):
+        both(q, qd, out=7)
+    assert f(q[:0], qd[:0]).shape == (0, 3)
+
+
+def test_refused_calls_leave_no_reference_behind():
+    m = da.planar_chain(3)
+    q, qd = (np.array(x) for x in zip(*(m.random_state(k) for k in range(20)), strict=True))
+    dyn = da.compile(m)
+    f, out = compiled_builtin(dyn, "bias_force", q, qd), np.zeros((20, 3))
+    both = dyn.function(["mass_matrix", "bias_force"])
+    both(q, qd)
+    bad = qd.copy()
+    bad[7, 1] = np.inf
+
+    def calls():
+        for _ in range(50):
+            f(q, qd), f(q, qd, out=out), both(q, qd), f(q[0], qd[0])
+            for arguments in ((q, bad), (q, qd[:3])):
+                with pytest.raises(ValueError):
+                    f(*arguments)
+    calls()
+    before = [sys.getrefcount(x) for x in (q, qd, bad, out)]
+    tracemalloc.start()
+    memory = []
+    for _ in range(6):
+        calls()
+        gc.collect()
+        memory.append(tracemalloc.get_traced_memory()[0])
+    tracemalloc.stop()
+    assert [sys.getrefcount(x) for x in (q, qd, bad, out)] == before
+    assert np.diff(memory).min() < 3000                    # 50 lost results would take 30 000 bytes
+
+
+def test_single_precision():
+    m = da.random_tree(3, 4, ["revolute", "free", "prismatic", "spherical"])
+    q, qd = (np.array(x) for x in zip(*(m.random_state(k) for k in range(37)), strict=True))
+    dyn = da.compile(m, dtype=np.float32)
+    for name, vectors in (("bias_force", (q, qd)), ("forward_dynamics", (q, qd, qd)), ("mass_matrix", (q,))):
+        expected = getattr(da, name)(m, *vectors)
+        narrow = [x.astype(np.float32) for x in vectors]
+        for given in (vectors, narrow):
+            found = getattr(dyn, name)(*given)
+            assert found.dtype == np.float32
+            assert np.abs(found - expected).max() <= 2e-3 * np.abs(expected).max()
+        assert np.array_equal(getattr(dyn, name)(*(x[5] for x in narrow)), getattr(dyn, name)(*narrow)[5])
+    out = np.zeros((37, m.nv), dtype=np.float32)
+    assert dyn.bias_force(q, qd, out=out) is out and out.any()
+    with pytest.raises(TypeError, match="float32"):
+        dyn.bias_force(q, qd, out=np.zeros((37, m.nv)))
+    with pytest.raises(ValueError, match="finite"):
+        dyn.bias_force(q, qd * 1e300)
+    with pytest.raises(TypeError, match="float64 or float32"):
+        da.compile(m, dtype=int)
+    assert pickle.loads(pickle.dumps(dyn)).dtype == np.float32
+
+
+def test_sine_and_cosine_in_single_precision_are_rounded_once():
+    f = da.compile(da.planar_chain(1), dtype=np.float32).placement
+    q = np.concatenate([np.linspace(-9, 9, 1001), np.linspace(-1e6, 3e6, 1001)]).astype(np.float32)[:, None]
+    turned, angle = f(q, "link1"), q[:, 0].astype(float)
+    rotation = np.array([da.placement(da.planar_chain(1), [x], "link1") for x in angle])
+    assert (np.abs(turned - rotation)[:, :3, :3] <= np.spacing(np.abs(turned[:, :3, :3]).astype(np.float32))).all()
+
+
+def test_numbers_that_become_too_large_are_reported():
+    m = da.planar_chain(2)
+    dyn = da.compile(m)
+    q, huge = np.zeros((20, 2)), np.zeros((20, 2))
+    huge[11] = 1e200
+    with pytest.raises(da.OverflowedError):
+        dyn.bias_force(q + 0.5, huge)
+    with pytest.raises(da.OverflowedError):
+        dyn.bias_force(q[0] + 0.5, huge[11])
+
+
+def test_functions_and_their_methods_pickle():
+    m = da.planar_chain(2)
+    q = np.array([0.1, 0.2])
+    dyn = da.compile(m)
+    for f in (compiled_builtin(dyn, "gravity_vector", q), dyn.function(["gravity_vector", "mass_matrix"])):
+        again = pickle.loads(pickle.dumps(f))
+        assert again is not f
+        for x, y in zip(again(q), f(q), strict=True):
+            assert np.array_equal(x, y)
+
+
+def test_a_users_own_function_is_called_directly_too(monkeypatch):
+    f = da.function(lambda q, k: (da.sin(q) * k[0], (q * q).sum()), q=(3,), k=(1,))
+    q, k = np.array([0.1, 0.2, 0.3]), np.array([2.0])
+    expected = np.sin(q) * 2, float((q * q).sum())
+    f(q, k)
+    monkeypatch.setattr(type(f), "_named", None)
+    for vectors in ((q, k), (np.tile(q, (20, 1)), k), (np.tile(q, (20, 1)), np.tile(k, (20, 1)))):
+        sines, square = f(*vectors)
+        assert np.allclose(sines, expected[0], rtol=1e-15) and np.allclose(square, expected[1], rtol=1e-15)
+    assert np.isnan(f(q * np.nan, k)[1])

@@ -573,3 +573,25 @@ def test_compiled_quantities_are_the_oracles(name):
     found = (*d.inverse_dynamics_derivatives(q, v, a), *d.forward_dynamics_derivatives(q, v, tau))
     for part, key in zip(found, ("dtau_dq", "dtau_dv", "M", "dqdd_dq", "dqdd_dv", "Minv"), strict=True):
         assert_agrees(part, o[key][square])
+
+
+@pytest.mark.parametrize("formulation", ["newton_euler", "lagrange", "elementary_motions"])
+def test_every_formulation_compiles_to_the_same_results(formulation):
+    m = da.random_tree(1, 4, ["revolute", "free", "prismatic", "spherical"])
+    q, qd = m.random_state(0)
+    x = np.linspace(-1, 1, m.nv)
+    dyn = da.compile(m, formulation=formulation)
+    for name, vectors in (("mass_matrix", (q,)), ("gravity_vector", (q,)), ("coriolis_matrix", (q, qd)),
+                          ("inverse_dynamics", (q, qd, x)), ("forward_dynamics", (q, qd, x))):
+        found, right = getattr(dyn, name)(*vectors), getattr(da, name)(m, *vectors)
+        assert np.abs(found - right).max() <= 1e-12 * np.abs(right).max()
+    massless = da.planar_chain(2).replace({"link2.mass": 0, **{f"link2.inertia[{i},{i}]": 0 for i in range(3)}})
+    with pytest.raises(da.SingularMassMatrixError, match="q2"):
+        da.compile(massless, formulation=formulation).forward_dynamics([0, 1], [0, 0], [0, 0])
+
+
+def test_a_formulation_says_what_it_has():
+    with pytest.raises(da.UnknownNameError, match="lagrange.*regressor"):
+        da.compile(da.planar_chain(1), formulation="lagrange").regressor([0], [0], [0])
+    with pytest.raises(da.UnknownNameError, match="newton_euler, lagrange"):
+        da.compile(da.planar_chain(1), formulation="euler")

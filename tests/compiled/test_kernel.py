@@ -326,16 +326,18 @@ def all_targets():
 
 @pytest.mark.parametrize("processor", PROCESSORS)
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("finite_inputs", [True, False])
-def test_kernels_assemble_for_every_processor_and_call_the_library_only_where_stated(all_targets, processor, kind, finite_inputs):
+@pytest.mark.parametrize(("checked", "real"), [(True, "double"), (False, "double"), (True, "float")])
+def test_kernels_assemble_for_every_processor_and_call_the_library_only_where_stated(all_targets, processor, kind, checked,
+                                                                                     real):
     triple, cpu, lanes, fused = PROCESSORS[processor]
     make, library = KINDS[kind]
-    module = llvm.parse_assembly(assembly(make(), Machine(lanes, fused, finite_inputs)))
+    machine = Machine(lanes if real == "double" else 2 * lanes, fused, checked, real)
+    module = llvm.parse_assembly(assembly(make(), machine))
     module.verify()
     target = llvm.Target.from_triple(triple).create_target_machine(cpu=cpu, opt=2, reloc="pic", codemodel="small")
     module.triple = triple
     text = target.emit_assembly(module)
-    own = {"slow_sin", "slow_cos", *re.findall(r"^\.?L?([a-z]+\d+):", text, re.M)}
+    own = {"slow_sin", "slow_cos", "turns", *re.findall(r"^\.?L?([a-z]+\d+):", text, re.M)}
     called = {name.removesuffix("@PLT").removeprefix(".L") for name in re.findall(
         r"^\s+(?:callq?|bl|jmp|b)\s+\*?([A-Za-z_][\w@.]*)", text, re.M)}
     assert {name for name in called if name not in own and not name.startswith("LBB")} <= library | {"sin", "cos"}

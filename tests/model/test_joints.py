@@ -63,6 +63,21 @@ def test_subspace_rate_is_the_derivative_of_the_subspace(joint):
     assert np.allclose(found, derivative(flat), atol=1e-9)
 
 
+def test_subspace_rate_derivatives_are_those_of_the_rate_times_velocity(joint):
+    rng = np.random.default_rng(7)
+    q, v = joint.random(rng), list(rng.standard_normal(joint.nv))
+
+    def bias(t, e):
+        columns = joint.subspace_rate(joint.integrate(q, list(t * e)), v)
+        return sum((x * np.array([*c.angular, *c.linear], float) for x, c in zip(v, columns, strict=True)), np.zeros(6))
+
+    found = joint.subspace_rate_derivatives(q, v)
+    assert len(found) == joint.nv
+    for e, column in zip(np.eye(joint.nv), found, strict=True):
+        expected = derivative(lambda t, e=e: bias(t, e))
+        assert np.allclose(np.array([*column.angular, *column.linear], float), expected, atol=1e-8)
+
+
 def test_rate_is_the_derivative_of_the_coordinates_along_integrate(joint):
     rng = np.random.default_rng(3)
     q, v = joint.random(rng), list(rng.standard_normal(joint.nv))

@@ -1,7 +1,8 @@
 """C99 target: one function without allocation that needs nothing but math.h, and a test of it with vectors.
 
 The text is straight-line code. Long programs are cut into static functions, with the values that cross from one to
-another in a scratch array on the stack. All inputs are read before an output is written, so that they may overlap.
+another in a scratch array on the stack. All inputs are read before an output is written, so that they may overlap. Scans
+over bodies become loops over tables; their work array, which may be large, is the caller's.
 """
 
 from __future__ import annotations
@@ -16,13 +17,14 @@ import numpy as np
 from dalembert import __version__
 from dalembert.codegen import numpy_source
 from dalembert.codegen.program import CONDITIONS, Port, Program, ProgramError, verify
+from dalembert.codegen.rolled import Rolled, Scan, Step, verify_rolled
 from dalembert.codegen.text import INFIX, identifiers, known_as, numbered, operand, plain
 
 PART = 400              # statements per function: C99 promises 511 names in a block, and compile time stays linear
                         # (46 000 operations, gcc -O2: 10 s, in one function 44 s)
 TOLERANCE = 1e-10       # of an output's largest entry: another library, fused operations, times a mass matrix's condition
 VECTORS, SEED = 10, 0   # test vectors, if the caller has none
-CALLED = ("scratch", "minimum", "maximum")                                               # no port has these names,
+CALLED = ("scratch", "minimum", "maximum", "work")                                               # no port has these names,
 TESTING = ("vector", "vectors", "found", "difference", "worst", "k", "printf")           # no function these
 
 FUNCTIONS = {"power": "pow", "abs": "fabs", "min": "minimum", "max": "maximum"}      # others by their own name
@@ -41,7 +43,7 @@ $about
 extern "C" {
 #endif
 
-$signature;
+$sizes$signature;
 
 #ifdef __cplusplus
 }
@@ -66,7 +68,7 @@ $about
 
 #include "$name.h"
 
-struct vector {
+${work}struct vector {
 $members};
 
 static const struct vector vectors[$count] = {
@@ -102,15 +104,17 @@ $checks    }
 """)
 
 
-def files(program: Program, name: str = "function", notes: Sequence[str] = (),
+def files(program: Program | Rolled, name: str = "function", notes: Sequence[str] = (),
           vectors: Sequence[Any] | None = None, tolerance: float = TOLERANCE) -> dict[str, str]:
     """Name -> text of the files NAME.h, NAME.c and NAME_test.c, all of them ASCII.
 
         void NAME(const double *input, ..., double *output, ...);
 
+    A rolled program has one more argument, `double *work`, with place for NAME_WORK numbers.
+
     Parameters
     ----------
-    program : Program
+    program : Program or Rolled
     name : str
         Any text: NAME is a safe identifier of it.
     notes : sequence of str
@@ -125,27 +129,28 @@ def files(program: Program, name: str = "function", notes: Sequence[str] = (),
     ProgramError
         The program is malformed, or the vectors do not fit it.
     """
-    verify(program)
-    writer = _Writer(program, name)
-    return {f"{writer.name}.h": writer.header(notes), f"{writer.name}.c": writer.source(),
-            f"{writer.name}_test.c": writer.test(_test_inputs(program, vectors), tolerance)}
+    writer: Any = _Loops(program, name) if isinstance(program, Rolled) else _Straight(program, name)
+    face = writer.face
+    return {f"{face.name}.h": face.header(notes), f"{face.name}.c": writer.source(),
+            f"{face.name}_test.c": face.test(_test_inputs(program, vectors), tolerance)}
 
 
-class _Writer:
-    """A program with its identifiers, cut into parts."""
+class _Face:
+    """Identifiers of a function and its ports, and what follows from these alone: header and test."""
 
-    def __init__(self, program: Program, name: str):
+    def __init__(self, program: Program | Rolled, name: str, called: Sequence[str]):
         self.program, self.label = program, name
-        self.parts = _parts(program)
-        self.part_of = {k: p for p, part in enumerate(self.parts) for k in part}
-        self.slot, self.slots = _slots(program, self.parts, self.part_of)
-        called = [*CALLED, *(f"part_{p + 1}" for p in range(len(self.parts)))]
+        called = [*CALLED, *called]
         (self.name,) = map(_no_macro, identifiers([name], [*called, *TESTING]))
         ports = [*map(_no_macro, identifiers([port.name for port in (*program.inputs, *program.outputs)], called))]
         self.inputs, self.outputs = ports[:len(program.inputs)], ports[len(program.inputs):]
         self.v = numbered("v", ports)
+        self.size = f"{self.name.upper()}_WORK" if isinstance(program, Rolled) else ""      # of the work array
 
-    # --- the three files ---
+    def signature(self) -> str:
+        parameters = [*(f"const double *{x}" for x in self.inputs), *(f"double *{x}" for x in self.outputs)]
+        parameters += ["double *work"] if self.size else []
+        return f"void {self.name}({', '.join(parameters) or 'void'})"
 
     def header(self, notes: Sequence[str]) -> str:
         def listed(names: list[str], ports: Sequence[Port]) -> list[str]:
@@ -154,16 +159,10 @@ class _Writer:
         about = [f"{known_as(self.name, self.label)}, generated by dalembert {__version__}.", *notes, "",
                  "Inputs:", *listed(self.inputs, self.program.inputs),
                  "Outputs, which may overlap the inputs; matrices row by row:", *listed(self.outputs, self.program.outputs)]
-        return HEADER.substitute(about=_comment(about), guard=f"{self.name.upper()}_H", signature=self.signature())
-
-    def source(self) -> str:
-        used = {self.program.code[k].op for k in self.part_of}
-        helpers = "".join(f"{text}\n\n" for op, text in HELPERS.items() if op in used)
-        parts = "".join(f"static void part_{p + 1}({self.part_parameters(p)})\n{{\n{self.part_body(p)}}}\n\n"
-                        for p in range(len(self.parts) - 1))
-        about = _comment([f"Generated by dalembert {__version__}; see {self.name}.h."])
-        return SOURCE.substitute(about=about, name=self.name, helpers=helpers, parts=parts, signature=self.signature(),
-                                 body=self.main_body())
+        about += [f"work: room for {self.size} numbers, whatever they are; one for each thread"] if self.size else []
+        sizes = f"#define {self.size} {self.program.size}\n\n" if isinstance(self.program, Rolled) else ""
+        return HEADER.substitute(about=_comment(about), guard=f"{self.name.upper()}_H", sizes=sizes,
+                                 signature=self.signature())
 
     def test(self, given: list[np.ndarray], tolerance: float) -> str:
         right = numpy_source.compiled(self.program)(*given)
@@ -174,18 +173,32 @@ class _Writer:
         rows = ["{" + ",\n     ".join(_numbers(table[k]) for table in tables) + "}" for k in range(count)]
         about = [f"Test of {self.name} on {count} vectors evaluated with NumPy, generated by dalembert {__version__}.",
                  f"    cc -std=c99 -O2 {self.name}.c {self.name}_test.c -lm && ./a.out"]
+        arguments = [*(f"vectors[k].{x}" for x in self.inputs), *(f"found.{x}" for x in self.outputs)]
         return TEST.substitute(
             about=_comment(about), name=self.name, count=count, rows=",\n    ".join(rows), tolerance=float(tolerance),
+            work=f"static double work[{self.size}];\n\n" if self.size else "",
             members="".join(f"    double {x}[{max(port.size, 1)}];\n" for x, port, _ in ports),
-            arguments=", ".join([*(f"vectors[k].{x}" for x in self.inputs), *(f"found.{x}" for x in self.outputs)]),
+            arguments=", ".join([*arguments, "work"] if self.size else arguments),
             checks="".join(f"        worst = fmax(worst, difference(found.{x}, vectors[k].{x}, {port.size}));\n"
                            for x, port in zip(self.outputs, self.program.outputs, strict=True)))
 
-    # --- pieces of the function ---
 
-    def signature(self) -> str:
-        parameters = [*(f"const double *{x}" for x in self.inputs), *(f"double *{x}" for x in self.outputs)]
-        return f"void {self.name}({', '.join(parameters) or 'void'})"
+class _Straight:
+    """A program cut into parts."""
+
+    def __init__(self, program: Program, name: str):
+        verify(program)
+        self.program = program
+        self.parts = _parts(program)
+        self.part_of = {k: p for p, part in enumerate(self.parts) for k in part}
+        self.slot, self.slots = _slots(program, self.parts, self.part_of)
+        self.face = _Face(program, name, [f"part_{p + 1}" for p in range(len(self.parts))])
+        self.inputs, self.outputs, self.v = self.face.inputs, self.face.outputs, self.face.v
+
+    def source(self) -> str:
+        parts = "".join(f"static void part_{p + 1}({self.part_parameters(p)})\n{{\n{self.part_body(p)}}}\n\n"
+                        for p in range(len(self.parts) - 1))
+        return _source(self.face, {self.program.code[k].op for k in self.part_of}, parts, self.main_body())
 
     def part_inputs(self, p: int) -> list[str]:
         """Identifiers of the inputs that a part reads."""
@@ -220,10 +233,7 @@ class _Writer:
 
     def value(self, k: int, p: int) -> str:
         op, args = self.program.code[k]
-        operands = [self.operand(a, p) for a in args]
-        if op in INFIX:
-            return f" {INFIX[op]} ".join(operands)
-        return FORMS[op].format(*operands) if op in FORMS else f"{FUNCTIONS.get(op, op)}({', '.join(operands)})"
+        return _operation(op, [self.operand(a, p) for a in args])
 
     def operand(self, k: int, p: int) -> str:
         """A value as part p sees it."""
@@ -235,6 +245,100 @@ class _Writer:
         if self.part_of[k] == p:
             return f"{self.v}{k}"
         return f"(scratch[{self.slot[k]}] != 0.0)" if op in CONDITIONS else f"scratch[{self.slot[k]}]"
+
+
+class _Loops:
+    """A rolled program: a function for each step, tables, and loops over bodies."""
+
+    def __init__(self, rolled: Rolled, name: str):
+        verify_rolled(rolled)
+        self.rolled = rolled
+        called = ["turns", "i", "row", *(f"runs_{s}" for s in range(1, len(rolled.scans) + 1))]
+        called += [f"{what}_{s}_{k}" for s, scan in enumerate(rolled.scans, 1) for k in range(1, len(scan.steps) + 1)
+                   for what in ("step", "places", "numbers")]
+        self.face = _Face(rolled, name, called)
+
+    def source(self) -> str:
+        steps = [(f"{s}_{k}", step) for s, scan in enumerate(self.rolled.scans, 1) for k, step in enumerate(scan.steps, 1)]
+        parts = [self.step(*one) for one in steps]
+        parts += [_table(f"runs_{s}", "int", scan.runs()) for s, scan in enumerate(self.rolled.scans, 1)]
+        if len(self.rolled.turns):
+            parts.append(_table("turns", "int", self.rolled.turns.tolist()))
+        return _source(self.face, {i.op for _, step in steps for i in step.program.code}, "".join(parts), self.main_body())
+
+    def step(self, label: str, step: Step) -> str:
+        """The function of a step and its tables; one without outputs does nothing."""
+        code, v = step.program.code, self.face.v
+        if not step.program.outputs:
+            return ""
+
+        def value(k: int) -> str:
+            op, args = code[k]
+            return operand(args[0]) if op == "constant" else f"{v}{k}"
+
+        lines = []
+        for k, (op, args) in enumerate(code):
+            if op == "input":
+                found = f"numbers[{args[1]}]" if args[0] == 0 else f"work[places[{args[0] - 1}] + {args[1]}]"
+            elif op != "constant":
+                found = _operation(op, [value(a) for a in args])
+            else:
+                continue
+            lines.append(f"    const {'int' if op in CONDITIONS else 'double'} {v}{k} = {found};\n")
+        for port, places in enumerate(step.program.results, len(step.program.inputs) - 1):
+            lines += [f"    work[places[{port}] + {n}] = {value(k)};\n" for n, k in enumerate(places)]
+        tables = _table(f"places_{label}", "int", step.places.tolist())
+        if step.numbers.shape[1]:
+            tables += _table(f"numbers_{label}", "double", step.numbers.tolist())
+        numbers = ", const double *numbers" if step.numbers.shape[1] else ""
+        return f"{tables}static void step_{label}(double *work, const int *places{numbers})\n{{\n{''.join(lines)}}}\n\n"
+
+    def main_body(self) -> str:
+        rolled, face = self.rolled, self.face
+
+        def loop(count: int, statement: str) -> str:
+            return f"    for (int i = 0; i < {count}; i++)\n        {statement};\n" if count else ""
+
+        stretches = rolled.stretches()
+        lines = [loop(port.size, f"work[{at.start} + i] = {x}[i]")
+                 for x, port, at in zip(face.inputs, rolled.inputs, stretches, strict=False)]
+        lines.append(loop(rolled.cleared.stop - rolled.cleared.start, f"work[{rolled.cleared.start} + i] = 0.0"))
+        lines += [loop(len(rolled.turns), f"work[turns[i][{k}]] = {f}(work[turns[i][0]])")
+                  for k, f in ((1, "sin"), (2, "cos"))]
+        lines += [_scan(s, scan) for s, scan in enumerate(rolled.scans, 1)]
+        return "".join([*lines, *(loop(port.size, f"{x}[i] = work[{at.start} + i]") for x, port, at in zip(
+            face.outputs, rolled.outputs, stretches[len(face.inputs):], strict=True))])
+
+
+def _scan(s: int, scan: Scan) -> str:
+    """The loop over runs of bodies of one kind."""
+    lines = [f"    for (int i = 0; i < {len(scan.runs())}; i++)\n",
+             f"        for (int row = runs_{s}[i][1]; row < runs_{s}[i][1] + runs_{s}[i][2]; row++)\n",
+             f"            switch (runs_{s}[i][0]) {{\n"]
+    for k, step in enumerate(scan.steps):
+        numbers = f", numbers_{s}_{k + 1}[row]" if step.numbers.shape[1] else ""
+        call = f"step_{s}_{k + 1}(work, places_{s}_{k + 1}[row]{numbers}); " if step.program.outputs else ""
+        lines.append(f"            case {k}: {call}break;\n")
+    return "".join([*lines, "            }\n"])
+
+
+def _table(name: str, kind: str, rows: Sequence[Sequence[Any]]) -> str:
+    text = ",\n    ".join(f"{{{', '.join(map(repr, row))}}}" for row in rows)
+    return f"static const {kind} {name}[{len(rows)}][{len(rows[0])}] = {{\n    {text}\n}};\n\n"
+
+
+def _source(face: _Face, used: set[str], parts: str, body: str) -> str:
+    """The C file of a function with its parts and body, in which these operations are used."""
+    helpers = "".join(f"{text}\n\n" for op, text in HELPERS.items() if op in used)
+    about = _comment([f"Generated by dalembert {__version__}; see {face.name}.h."])
+    return SOURCE.substitute(about=about, name=face.name, helpers=helpers, parts=parts, signature=face.signature(),
+                             body=body)
+
+
+def _operation(op: str, operands: list[str]) -> str:
+    if op in INFIX:
+        return f" {INFIX[op]} ".join(operands)
+    return FORMS[op].format(*operands) if op in FORMS else f"{FUNCTIONS.get(op, op)}({', '.join(operands)})"
 
 
 def _parts(program: Program) -> list[list[int]]:
@@ -267,7 +371,7 @@ def _slots(program: Program, parts: list[list[int]], part_of: dict[int, int]) ->
     return slot, count
 
 
-def _test_inputs(program: Program, vectors: Sequence[Any] | None) -> list[np.ndarray]:
+def _test_inputs(program: Program | Rolled, vectors: Sequence[Any] | None) -> list[np.ndarray]:
     if vectors is None:
         rng = np.random.default_rng(SEED)
         return [rng.standard_normal((VECTORS, port.size)) for port in program.inputs]

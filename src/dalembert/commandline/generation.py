@@ -10,10 +10,11 @@ import numpy as np
 from rich.console import Console
 
 from dalembert.codegen import c, numpy_source
-from dalembert.codegen.program import Program
+from dalembert.codegen.program import STATUS, Program
+from dalembert.codegen.rolled import Rolled
 from dalembert.codegen.text import identifiers
 from dalembert.commandline.output import line
-from dalembert.compiled.quantities import GUARD, traced
+from dalembert.compiled.quantities import traced
 from dalembert.model.mechanism import Mechanism
 
 WIDTH = 110      # columns of a comment
@@ -39,7 +40,7 @@ def write(out: Console, mechanism: Mechanism, target: str, functions: Sequence[s
         line(out, folder / file)
 
 
-def _c(mechanism: Mechanism, program: Program, name: str, notes: Notes) -> dict[str, str]:
+def _c(mechanism: Mechanism, program: Program | Rolled, name: str, notes: Notes) -> dict[str, str]:
     pairs = [mechanism.random_state(seed) for seed in range(c.VECTORS)]
     states = dict(zip(("q", "qd"), map(np.array, zip(*pairs, strict=True)), strict=True))
     rng = np.random.default_rng(c.SEED)
@@ -47,14 +48,14 @@ def _c(mechanism: Mechanism, program: Program, name: str, notes: Notes) -> dict[
     return c.files(program, name, notes, vectors)
 
 
-def _numpy(mechanism: Mechanism, program: Program, name: str, notes: Notes) -> dict[str, str]:
+def _numpy(mechanism: Mechanism, program: Program | Rolled, name: str, notes: Notes) -> dict[str, str]:
     return {f"{name}.py": numpy_source.source(program, name, notes)}
 
 
-TARGETS: dict[str, Callable[[Mechanism, Program, str, Notes], dict[str, str]]] = {"c": _c, "numpy": _numpy}
+TARGETS: dict[str, Callable[[Mechanism, Program | Rolled, str, Notes], dict[str, str]]] = {"c": _c, "numpy": _numpy}
 
 
-def _notes(mechanism: Mechanism, program: Program, function: str) -> list[str]:
+def _notes(mechanism: Mechanism, program: Program | Rolled, function: str) -> list[str]:
     """What a reader of the code needs: function, mechanism, units, order of the entries."""
     names = {"q": mechanism.coordinate_names, **dict.fromkeys(("qd", "qdd", "tau"), mechanism.velocity_names)}
     vectors: dict[tuple[str, ...], list[str]] = {}
@@ -63,6 +64,7 @@ def _notes(mechanism: Mechanism, program: Program, function: str) -> list[str]:
     notes = [f"{function} of the mechanism '{mechanism.name}'; SI units, angles in radians."]
     for entries, ports in vectors.items():
         notes += textwrap.wrap(f"Entries of {', '.join(ports)}: {', '.join(entries)}.", WIDTH, subsequent_indent="  ")
-    if any(port.name == GUARD for port in program.outputs):
-        notes.append(f"Accelerations are determined only where {GUARD} > 0: the smallest inertia divided by, less rounding.")
+    if any(port.name == STATUS for port in program.outputs):
+        notes.append(f"{STATUS}: 0 where the results are valid; 1 + k where the inertia about entry k of qd, the first such, "
+                     "is not positive beyond doubt; -1 - k where the quaternion at entry k of q is not of unit length.")
     return notes

@@ -14,7 +14,7 @@ import os
 import sys
 import tempfile
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -26,12 +26,14 @@ VARIABLE = "DALEMBERT_CACHE"            # a folder, or 'off'
 MAX_BYTES = 256 * 2**20                 # of all entries; a robot's quantities take some 5 MiB
 SUFFIX = ".kernel"
 
+Entry = tuple[tuple[Port, ...], tuple[Port, ...], bytes]      # inputs, outputs, code
+
 
 @cache
 def folder() -> Path | None:
     """The cache's folder, made if need be; None if it is switched off or cannot be trusted."""
     chosen = os.environ.get(VARIABLE, "")
-    if chosen.lower() == "off":
+    if chosen.lower() in ("off", "0"):
         return None
     if not chosen:
         import platformdirs
@@ -79,7 +81,17 @@ def _environment() -> bytes:
     return hashed.digest()
 
 
-def read(name: str) -> tuple[tuple[Port, ...], tuple[Port, ...], bytes] | None:
+def kept(parts: Sequence[str], make: Callable[[], Entry]) -> Entry:
+    """The entry of what its code depends on; made if it is not there."""
+    name = digest(parts)
+    found = read(name)
+    if found is None:
+        found = make()
+        write(name, *found)
+    return found
+
+
+def read(name: str) -> Entry | None:
     """(inputs, outputs, code) of an entry, or None if it is absent or damaged."""
     path = _path(name)
     if path is None:

@@ -39,7 +39,7 @@ def common_rows(inputs: Mapping[str, np.ndarray]) -> int | None:
     return check_rows({name: {len(a)} if a.ndim == 2 else set() for name, a in inputs.items()})
 
 
-def results_for(ports: Sequence[Port], rows: int | None, out: Any) -> list[np.ndarray]:
+def results_for(ports: Sequence[Port], rows: int | None, out: Any, dtype: Any = np.float64) -> list[np.ndarray]:
     """An array for each output: those given, checked, or new ones.
 
     Raises
@@ -49,13 +49,13 @@ def results_for(ports: Sequence[Port], rows: int | None, out: Any) -> list[np.nd
     """
     shapes = [p.shape if rows is None else (rows, *p.shape) for p in ports]
     if out is None:
-        return [np.empty(shape) for shape in shapes]
+        return [np.empty(shape, dtype) for shape in shapes]
     given = [out] if isinstance(out, np.ndarray) else list(out)
     if len(given) != len(shapes):
         raise ShapeError(f"out holds {len(given)} arrays, expected {len(shapes)}.", "out")
     for a, shape, port in zip(given, shapes, ports, strict=True):
-        if not isinstance(a, np.ndarray) or a.dtype != np.float64 or not (a.flags.writeable and a.flags.aligned):
-            raise TypeError(f"out for {port.name} must be a writeable float64 array.")
+        if not isinstance(a, np.ndarray) or a.dtype != dtype or not (a.flags.writeable and a.flags.aligned):
+            raise TypeError(f"out for {port.name} must be a writeable {np.dtype(dtype).name} array.")
         if a.shape != shape:
             raise ShapeError(f"out for {port.name} has shape {a.shape}, expected {shape}.", "out", a.shape, shape)
         if a.size and not (a if rows is None else a[0]).flags.c_contiguous:

@@ -4,47 +4,61 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from functools import partial
 from types import MethodType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dalembert.codegen.program import Port
+from dalembert.codegen.llvm import FINE
+from dalembert.codegen.program import STATUS
 from dalembert.compiled import cache
-from dalembert.compiled.builtin import builtin
+from dalembert.compiled.builtin import Layout, builtin
 from dalembert.compiled.calls import apart, common_rows, number_or_array, results_for
-from dalembert.compiled.kernel import Kernel, host, object_code
-from dalembert.compiled.quantities import GUARD, QUANTITIES, Loads, traced
+from dalembert.compiled.kernel import Kernel, machine_for, object_code
+from dalembert.compiled.quantities import QUANTITIES, Loads, known_formulation, traced
 from dalembert.errors import ShapeError, SingularMassMatrixError, UnknownNameError
 from dalembert.formulations.newton_euler import derivatives
 from dalembert.model.loads import opened_loads
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import is_symbolic
 from dalembert.model.paths import canonical_text
-from dalembert.spatial.arrays import check_finite, floats
+from dalembert.spatial.arrays import check_finite, finite_results, floats
 
 
-def compile(mechanism: Mechanism, parameters: Sequence[str] = ()) -> Dynamics:
+def compile(mechanism: Any, formulation: str = "newton_euler", parameters: Sequence[str] = (),
+            dtype: Any = np.float64) -> Any:
     """The quantities of a mechanism as machine code for this processor.
 
     Parameters
     ----------
-    mechanism : Mechanism
+    mechanism : Mechanism or LagrangianSystem
+        Of a Lagrangian there is a `SystemDynamics`, without the options below.
+    formulation : str
+        Whose algorithms are compiled; results are equal, speeds are not ('newton_euler' is the fastest).
     parameters : sequence of str
         Paths of numbers that stay inputs ('payload.mass'), given per call, also per state; all others are folded into
         the code.
+    dtype : numpy.float64 or numpy.float32
+        Kind of numbers in inputs and results, and of the computation: single precision is about twice as fast.
 
     Returns
     -------
-    Dynamics
+    Dynamics or SystemDynamics
         Each quantity is a method of the name of the plain function, without the mechanism; compiled at its first use.
 
     Raises
     ------
-    UnknownNameError
-        A path is not in the mechanism.
+    UnknownNameError, TypeError
+        A path is not in the mechanism, a formulation is unknown; dtype is neither of the two.
     """
-    return Dynamics(mechanism, parameters)
+    if isinstance(mechanism, Mechanism):
+        return Dynamics(mechanism, formulation, parameters, dtype)
+    from dalembert.compiled.systems import LagrangianSystem, SystemDynamics
+
+    if isinstance(mechanism, LagrangianSystem):
+        return SystemDynamics(mechanism)
+    raise TypeError(f"a {type(mechanism).__name__} does not compile: give a Mechanism or a LagrangianSystem.")
 
 
 class Dynamics:
@@ -55,10 +69,18 @@ class Dynamics:
     equal those of the plain functions to rounding and do not depend on N, place or threads.
     """
 
-    def __init__(self, mechanism: Mechanism, parameters: Sequence[str] = ()):
+    def __init__(self, mechanism: Mechanism, formulation: str = "newton_euler", parameters: Sequence[str] = (),
+                 dtype: Any = np.float64):
+        if isinstance(parameters, str):
+            raise TypeError(f"parameters={parameters!r}: expected a list of paths, as [{parameters!r}].")
         self.mechanism, self.parameters = mechanism, tuple(parameters)
+        self.formulation, self.dtype = known_formulation(formulation), _number_type(dtype)
         self._numbers = [mechanism.number(path) for path in self.parameters]
         self._functions: dict[tuple[tuple[str, ...], Loads], Function] = {}
+
+    if TYPE_CHECKING:                                             # the quantities, set below
+
+        def __getattr__(self, name: str) -> Callable[..., Any]: ...
 
     def function(self, names: Sequence[str], loads: Loads = ()) -> Function:
         """Several quantities as one function that shares their work: names such as 'mass_matrix', 'jacobian:tool'.
@@ -94,14 +116,12 @@ class Dynamics:
 
     def _put_in_front(self, name: str, method: Callable[..., Any], doc: str) -> Callable[..., Any]:
         """From now on, `self.name` is a built-in that calls the kernel itself where it can, else the method."""
-        function = self.function([name])
-        sizes, (result,) = tuple(p.size for p in function.inputs), function.outputs
-        made = builtin(name, function.kernel, sizes, result.shape, function.guarded, method, doc)
-        self.__dict__[name] = made if made is not None else method
+        self.__dict__[name] = self.function([name]).in_front_of(name, method, doc, bare=True)
         return self.__dict__[name]
 
     def __getstate__(self):
-        return {"mechanism": self.mechanism, "parameters": self.parameters}
+        return {"mechanism": self.mechanism, "formulation": self.formulation, "parameters": self.parameters,
+                "dtype": self.dtype.name}
 
     def __setstate__(self, state):
         self.__init__(**state)      # type: ignore[misc]
@@ -111,48 +131,84 @@ class Function:
     """Some quantities of a mechanism, compiled together."""
 
     def __init__(self, dynamics: Dynamics, names: tuple[str, ...], loads: Loads):
-        self.dynamics, self.names = dynamics, names
-        self.inputs, outputs, code = _compiled(dynamics.mechanism, names, dynamics.parameters, loads)
+        self.dynamics, self.names, self.loads = dynamics, names, loads
+        self.inputs, outputs, code = _compiled(dynamics, names, loads)
         self.kernel = Kernel(code)
-        self.outputs = tuple(p for p in outputs if p.name != GUARD)
-        self.guarded = len(self.outputs) < len(outputs)
+        self.outputs = tuple(p for p in outputs if p.name != STATUS)
+        self._reports = len(self.outputs) < len(outputs)
+        self._front: Callable[..., Any] | None = None
 
-    def __call__(self, *vectors: Any, out: Any = None, threads: int = 1, parameters: Any = None) -> Any:
-        """Results of the quantities, in the order of their names; inputs in the order q, qd, qdd, tau."""
+    def __call__(self, *vectors: Any, **options: Any) -> Any:
+        """Results of the quantities, in the order of their names; inputs in the order q, qd, qdd, tau.
+
+        Options: out= for the results, threads= for a batch, parameters= for numbers that were left as inputs.
+        """
+        if self._front is None:
+            self._front = self.in_front_of("function", self._by_position, "Some quantities.", bare=False)
+        return self._front(*vectors, **options)
+
+    def __reduce__(self):
+        return Dynamics.function, (self.dynamics, self.names, self.loads)
+
+    def in_front_of(self, name: str, fallback: Callable[..., Any], doc: str, bare: bool) -> Callable[..., Any]:
+        """A built-in that calls the kernel itself where it can, else the fallback."""
+        if self.dynamics.parameters or self.loads or self.kernel.work_bytes:
+            return fallback
+        layout = Layout(tuple(p.size for p in self.inputs), tuple(p.shape for p in self.outputs), self._reports,
+                        self.dynamics.dtype.name)
+        plain = bare and len(self.outputs) == 1 and self.outputs[0].shape != ()
+        make = None if plain else partial(self._assembled, bare)
+        return builtin(name, self.kernel, layout, fallback, doc, make) or fallback
+
+    def _assembled(self, bare: bool, results: Sequence[np.ndarray]) -> Any:
+        found = self._per_quantity(results)
+        return found[0] if bare else found
+
+    def _by_position(self, *vectors: Any, **options: Any) -> Any:
         names = [p.name for p in self.inputs if p.name != "parameters"]
         if len(vectors) != len(names):
             raise ShapeError(f"{len(vectors)} vectors given, expected {len(names)}: {', '.join(names)}.")
-        return self._call(dict(zip(names, vectors, strict=True)), out=out, threads=threads, parameters=parameters)
+        return self._call(dict(zip(names, vectors, strict=True)), **options)
 
     def _call(self, vectors: dict[str, Any], out: Any = None, threads: int = 1, parameters: Any = None,
               bare: bool = False) -> Any:
-        mechanism = self.dynamics.mechanism
+        dtype = self.dynamics.dtype
         if self.dynamics.parameters or parameters is not None:
             vectors = vectors | {"parameters": self.dynamics.values_of_parameters(parameters)}
         inputs = {p.name: floats(vectors[p.name], p.name, p.size, self._says) for p in self.inputs}
         rows = common_rows(inputs)
-        if "q" in inputs and mechanism.nq != mechanism.nv:
-            mechanism.at(q=inputs["q"])                           # quaternions of unit length
-        results = results_for(self.outputs, rows, out)
+        results = results_for(self.outputs, rows, out, dtype)
         states = 1 if rows is None else rows
-        margins = [np.empty(states)] if self.guarded else []
-        if out is not None:
+        status = [np.zeros(states, dtype)] if self._reports else []
+        if dtype != np.float64:
+            with np.errstate(over="ignore"):                  # to infinity, which is refused as such
+                inputs = {name: a.astype(dtype) for name, a in inputs.items()}
+        elif out is not None:
             inputs = apart(inputs, results)
-        row = self.kernel.run([*inputs.values()], [*results, *margins], states, threads)
-        if row >= 0:
-            for name, a in inputs.items():
-                check_finite(a, name)
-        if margins and not (margins[0] > 0).all():
-            self._look_again(np.flatnonzero(~(margins[0] > 0)), inputs)
-        found = self._per_quantity(results)
-        return found[0] if bare else found
+        if self.kernel.run([*inputs.values()], [*results, *status], states, threads) != FINE:
+            self._explain(inputs, results, status)
+        return self._assembled(bare, results)
+
+    def _explain(self, inputs: dict[str, np.ndarray], results: Sequence[np.ndarray], status: Sequence[np.ndarray]) -> None:
+        """Raise what the plain functions would at a state that the kernel doubts."""
+        for name, a in inputs.items():
+            check_finite(a, name)
+        if self.dynamics.mechanism.quaternions and "q" in inputs:
+            self.dynamics.mechanism.at(q=inputs["q"])
+        rows = len(results[0]) if results[0].ndim > len(self.outputs[0].shape) else 1
+        doubtful = np.any([codes != 0 for codes in status], axis=0) | np.zeros(rows, bool)
+        for a in results:
+            doubtful |= ~np.isfinite(a.reshape(rows, -1)).all(axis=1)
+        self._look_again(np.flatnonzero(doubtful), inputs)
+        for a in results:
+            finite_results(a)
 
     def _says(self, name: str, length: int) -> str:
         if name == "parameters":
             return f"one number per parameter ({', '.join(self.dynamics.parameters[:4])})"
         return self.dynamics.mechanism._says(name, length) if name in ("q", "qd", "qdd", "tau") else "a vector in space"
 
-    def _per_quantity(self, results: list[np.ndarray]) -> tuple[Any, ...]:
+    def _per_quantity(self, results: Sequence[np.ndarray]) -> tuple[Any, ...]:
         """An array, a number, or the named tuple of a quantity with several results."""
         arrays = {port.name: number_or_array(a) for port, a in zip(self.outputs, results, strict=True)}
         return tuple(arrays[name] if name in arrays else
@@ -179,18 +235,23 @@ class Function:
                                                       int(row) if where else None) from None
 
 
-def _compiled(mechanism: Mechanism, names: tuple[str, ...], parameters: tuple[str, ...],
-              loads: Loads) -> tuple[tuple[Port, ...], tuple[Port, ...], bytes]:
+def _compiled(dynamics: Dynamics, names: tuple[str, ...], loads: Loads) -> cache.Entry:
     """Ports and object code of some quantities, from the cache if they are there."""
-    text = canonical_text(mechanism)
-    entry = None if text is None else cache.digest((text, repr((names, parameters, loads))))
-    if entry is not None and (found := cache.read(entry)) is not None:
-        return found
-    program = traced(mechanism, names, parameters, loads)
-    code = object_code(program, host()[0])
-    if entry is not None:
-        cache.write(entry, program.inputs, program.outputs, code)
-    return program.inputs, program.outputs, code
+    text = canonical_text(dynamics.mechanism)
+    options = (names, dynamics.formulation, dynamics.parameters, loads, dynamics.dtype.name)
+
+    def make() -> cache.Entry:
+        program = traced(dynamics.mechanism, names, dynamics.parameters, loads, dynamics.formulation, dynamics.dtype)
+        return program.inputs, program.outputs, object_code(program, machine_for(dynamics.dtype))
+
+    return make() if text is None else cache.kept((text, repr(options)), make)
+
+
+def _number_type(dtype: Any) -> np.dtype:
+    found = np.dtype(dtype)
+    if found not in (np.dtype(np.float64), np.dtype(np.float32)):
+        raise TypeError(f"dtype={dtype!r}: kernels compute in float64 or float32.")
+    return found
 
 
 RESULT_TYPES: dict[str, Any] = {"inverse_dynamics_derivatives": derivatives.InverseDynamicsDerivatives,
@@ -227,13 +288,13 @@ class _Method:
 
     def __init__(self, name: str):
         self.name, self.method = name, _method(name)
-        self.single = not QUANTITIES[name].framed and name not in RESULT_TYPES and not name.endswith("_energy")
+        self.single = not QUANTITIES[name].framed
 
     def __get__(self, dynamics: Dynamics | None, owner: Any = None) -> Callable[..., Any]:
         if dynamics is None:
             return self.method
         bound = MethodType(self.method, dynamics)
-        if self.single and not dynamics.parameters and dynamics.mechanism.nq == dynamics.mechanism.nv:
+        if self.single and not dynamics.parameters:
             return dynamics._put_in_front(self.name, bound, self.method.__doc__ or "")
         return bound
 

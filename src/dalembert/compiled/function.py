@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from dalembert.codegen.program import CONDITIONS, program_of
 from dalembert.codegen.text import identifiers
+from dalembert.compiled import cache
+from dalembert.compiled.builtin import Layout, builtin
 from dalembert.compiled.calls import apart, common_rows, number_or_array, results_for, vector_of_symbols, without_collection
-from dalembert.compiled.kernel import Kernel
+from dalembert.compiled.kernel import Kernel, machine_for, object_code
 from dalembert.errors import ShapeError, UnknownNameError
 from dalembert.expr import Graph, constant, gradient, jacobian, pack, unpack
 from dalembert.spatial.arrays import floats
@@ -60,20 +62,44 @@ class CompiledFunction:
                  outputs: Mapping[str, np.ndarray], make: Callable[[tuple[Any, ...]], Any]):
         self.label, self.shapes, self._vectors, self._outputs, self._make = label, shapes, vectors, outputs, make
         self.program = program_of(vectors, outputs)
-        self._kernel: Kernel | None = None
+        self._front: Callable[..., Any] | None = None
 
-    def __call__(self, *arrays: Any, out: Any = None, threads: int = 1, **named: Any) -> Any:
-        """Results for one state, or for a batch in the leading axis; inputs in their order or by name."""
+    def __call__(self, *arrays: Any, **options: Any) -> Any:
+        """Results for one state, or for a batch in the leading axis; inputs in their order or by name.
+
+        Options: out= for the results, threads= for a batch.
+        """
+        if self._front is None:
+            self._kernel = self._compiled()
+            self._front = self._called_directly() or self._call
+        return self._front(*arrays, **options)
+
+    def _compiled(self) -> Kernel:
+        """The kernel, from the cache if it is there."""
+        machine, p = machine_for(checked=False), self.program
+        *_, code = cache.kept((p.text(), repr(machine)), lambda: (p.inputs, p.outputs, object_code(p, machine)))
+        return Kernel(code)
+
+    def _called_directly(self) -> Callable[..., Any] | None:
+        """A built-in that calls the kernel itself where it can; inputs that are no vectors are reshaped by Python."""
+        if any(len(shape) != 1 for shape in self.shapes.values()):
+            return None
+        layout = Layout(tuple(n for n, in self.shapes.values()), tuple(p.shape for p in self.program.outputs), False)
+        plain = self._make is only_result and self.program.outputs[0].shape != ()
+        return builtin("function", self._kernel, layout, self._call, "", None if plain else self._assembled)
+
+    def _assembled(self, results: Sequence[np.ndarray]) -> Any:
+        return self._make(tuple(map(number_or_array, results)))
+
+    def _call(self, *arrays: Any, out: Any = None, threads: int = 1, **named: Any) -> Any:
         given = self._named(arrays, named)
         inputs = {name: self._vector(given[name], name) for name in self.shapes}
         rows = common_rows(inputs)
         results = results_for(self.program.outputs, rows, out)
         if out is not None:
             inputs = apart(inputs, results)
-        if self._kernel is None:
-            self._kernel = Kernel.of(self.program, finite_inputs=False)
         self._kernel.run([*inputs.values()], results, 1 if rows is None else rows, threads)
-        return self._make(tuple(map(number_or_array, results)))
+        return self._assembled(results)
 
     def jacobian(self, name: str) -> CompiledFunction:
         """Derivatives of each result, of shape S, by an input of shape X: shape (*S, *X)."""
@@ -164,7 +190,7 @@ def _shape(name: str, shape: Any) -> Shape:
 
 def _opened(found: Any) -> tuple[Callable[[tuple[Any, ...]], Any], dict[str, np.ndarray]]:
     """How results are put together as f returned them, and the expressions of each."""
-    make: Callable[[tuple[Any, ...]], Any] = _only
+    make: Callable[[tuple[Any, ...]], Any] = only_result
     parts = {RESULT: found}
     if isinstance(found, Mapping):
         make, parts = _Dict(tuple(found)), {str(key): value for key, value in found.items()}
@@ -190,7 +216,8 @@ def _jacobian(y: np.ndarray, x: np.ndarray) -> np.ndarray:
     return np.asarray(jacobian(y, x) if x.size else np.empty(y.shape + x.shape, dtype=object), dtype=object)
 
 
-def _only(results: tuple[Any, ...]) -> Any:
+def only_result(results: tuple[Any, ...]) -> Any:
+    """The one result of a function that returns no tuple."""
     return results[0]
 
 

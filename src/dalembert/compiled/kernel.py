@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import ctypes
 import os
+import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import llvmlite.binding as llvm
 import numpy as np
 
-from dalembert.codegen.llvm import Machine, assembly
+from dalembert.codegen.llvm import DOUBTFUL, FINE, Machine, assembly
+from dalembert.codegen.llvm.rolled import ALIGNMENT
 from dalembert.codegen.program import Program
+from dalembert.codegen.rolled import Rolled
 
 SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+SIZE_SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int64)
 OPTIMISATION = 2        # of code generation; the graph is already simplified, and 3 gains nothing
 SPLIT_FROM = 256        # states: below it handing a batch to a second thread costs more than it saves
+SPLIT_ROLLED_FROM = 32
 
 
 @cache
@@ -31,6 +37,14 @@ def host() -> tuple[Machine, str]:
     return Machine(lanes, fused), features.flatten() + (",-prefer-256-bit" if lanes == 8 else "")
 
 
+def machine_for(dtype: Any = np.float64, checked: bool = True) -> Machine:
+    """What kernels for some kind of numbers are made for: twice as many single-precision numbers fit a vector."""
+    machine, _ = host()
+    if np.dtype(dtype) == np.float64:
+        return replace(machine, checked=checked)
+    return replace(machine, lanes=2 * machine.lanes, checked=checked, real="float")
+
+
 def _target() -> Any:
     """Target machine of this host; an engine owns the one it is given, so each gets its own."""
     _, features = host()
@@ -39,62 +53,74 @@ def _target() -> Any:
         reloc="pic", codemodel="small")      # constants by short addresses: a third faster than the default for JIT
 
 
-def object_code(program: Program, machine: Machine) -> bytes:
+def object_code(program: Program | Rolled, machine: Machine) -> bytes:
     """Relocatable code of a program's kernel for this processor."""
-    module = llvm.parse_assembly(assembly(program, machine))
-    module.triple = llvm.get_process_triple()
-    return _target().emit_object(module)
+    return object_of_text(assembly(program, machine))
 
 
-def _engine(code: bytes) -> Any:
+def engine(code: bytes) -> Any:
     """Execution engine that holds object code."""
     empty = llvm.parse_assembly("")
     empty.triple = llvm.get_process_triple()
-    engine = llvm.create_mcjit_compiler(empty, _target())
-    engine.add_object_file(llvm.object_file.ObjectFileRef.from_data(code))
-    engine.finalize_object()
-    return engine
+    made = llvm.create_mcjit_compiler(empty, _target())
+    made.add_object_file(llvm.object_file.ObjectFileRef.from_data(code))
+    made.finalize_object()
+    return made
 
 
-def compiled_text(text: str) -> Any:
-    """Execution engine with the code of some LLVM assembly."""
+def object_of_text(text: str) -> bytes:
+    """Relocatable code of some LLVM assembly."""
     host()
     module = llvm.parse_assembly(text)
     module.triple = llvm.get_process_triple()
-    return _engine(_target().emit_object(module))
+    return _target().emit_object(module)
 
 
 class Kernel:
     """Callable machine code; it lives as long as this object."""
 
     def __init__(self, code: bytes):
-        self._engine = _engine(code)
+        self._engine = engine(code)
         self.address: int = self._engine.get_function_address("kernel")
         self._call = SIGNATURE(self.address)
+        size = self._engine.get_function_address("work_bytes")      # 0 where there is no such function
+        self.work_bytes: int = SIZE_SIGNATURE(size)() if size else 0
+        self._works = threading.local()
 
     @staticmethod
-    def of(program: Program, finite_inputs: bool = True) -> Kernel:
+    def of(program: Program | Rolled, checked: bool = True) -> Kernel:
         """The kernel of a program, compiled now."""
-        machine, _ = host()
-        return Kernel(object_code(program, Machine(machine.lanes, machine.fused, finite_inputs)))
+        return Kernel(object_code(program, machine_for(checked=checked)))
 
-    def run(self, inputs: Sequence[np.ndarray], results: Sequence[np.ndarray], rows: int, threads: int = 1) -> int:
+    def run(self, inputs: Sequence[np.ndarray], results: Sequence[np.ndarray], rows: int, threads: int = 1,
+            extra: Sequence[int] = ()) -> int:
         """Compute `rows` states from inputs (n,) or (N, n) into results, all with contiguous rows.
 
         An input without a batch axis, or with one row, serves all states; results of one state need no batch axis.
-        Returns the first state with an input that is not finite (of its block), or -1; the interpreter lock is
-        released meanwhile.
+        `extra` numbers go to the kernel behind addresses and strides.
+
+        Returns the first state of a block with an input that is not finite, or else DOUBTFUL if a result is not finite or
+        a status not 0, or else FINE; the interpreter lock is released meanwhile.
         """
         strides = [a.strides[0] if a.ndim == 2 and len(a) > 1 else 0 for a in inputs]
         strides += [a.strides[0] if rows > 1 else 0 for a in results]
-        arguments = np.array([(a.ctypes.data, s) for a, s in zip([*inputs, *results], strides, strict=True)], dtype=np.int64)
-        address = arguments.ctypes.data
-        parts = min(threads, max(1, rows // SPLIT_FROM))
+        addresses = [(a.ctypes.data, s) for a, s in zip([*inputs, *results], strides, strict=True)]
+        parts = min(threads, max(1, rows // (SPLIT_ROLLED_FROM if self.work_bytes else SPLIT_FROM)))
         if parts <= 1:
-            return self._call(address, 0, rows)
+            return self._part(addresses, extra, 0, rows)
         ends = [rows * k // parts for k in range(parts + 1)]
-        found = list(_pool(os.getpid()).map(lambda k: self._call(address, ends[k], ends[k + 1]), range(parts)))
-        return next((row for row in found if row >= 0), -1)
+        found = list(_pool(os.getpid()).map(lambda k: self._part(addresses, extra, ends[k], ends[k + 1]), range(parts)))
+        return next((row for row in found if row >= 0), DOUBTFUL if DOUBTFUL in found else FINE)
+
+    def _part(self, addresses: Sequence[tuple[int, int]], extra: Sequence[int], first: int, end: int) -> int:
+        """Compute some states; a rolled kernel is given this thread's work array, which is kept."""
+        if self.work_bytes:
+            if not hasattr(self._works, "array"):
+                self._works.array = np.zeros(self.work_bytes + ALIGNMENT, dtype=np.uint8)
+            address = self._works.array.ctypes.data
+            addresses = [*addresses, (address + -address % ALIGNMENT, 0)]
+        arguments = np.array([*(x for pair in addresses for x in pair), *extra], dtype=np.int64)
+        return self._call(arguments.ctypes.data, first, end)
 
 
 @cache

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import reduce
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.codegen.program import Program, ProgramError, operations, program_of
+from dalembert.codegen.program import STATUS, Program, ProgramError, program_of
+from dalembert.codegen.rolled import Rolled
 from dalembert.compiled.calls import vector_of_symbols, without_collection
 from dalembert.compiled.regrouping import Regrouped
+from dalembert.compiled.rolled import is_rolled, rolled
 from dalembert.errors import UnknownNameError
-from dalembert.expr import Graph, minimum
+from dalembert.expr import Graph, absolute, count_operations
+from dalembert.expr.node import select
 from dalembert.formulations import newton_euler
-from dalembert.formulations.newton_euler.singular import guards
+from dalembert.formulations.newton_euler import differentiated
 from dalembert.kinematics import forces, jacobians, poses
 from dalembert.model.loads import ExternalForce
-from dalembert.model.mechanism import Mechanism
+from dalembert.model.mechanism import QUATERNION_TOLERANCE, Mechanism
+from dalembert.model.pivots import guards
 
-DOUBTFUL = 1e-12     # of a joint's usual inertia: a pivot below it is looked at again by the plain function
+DOUBTFUL = {"float64": 1e-12, "float32": 1e-5}     # of a joint's usual inertia: a smaller pivot is looked at again
 STATES = 8           # random ones, to learn usual inertias from
-GUARD = "guard"      # the hidden output that must be positive where accelerations are determined
 
 
 class Quantity(NamedTuple):
@@ -58,26 +61,52 @@ OF_FORCES = frozenset((
     "mass_matrix", "inverse_mass_matrix", "gravity_vector", "bias_force", "coriolis_vector", "coriolis_matrix",
     "passive_force"))
 
+# The same quantities as derivatives of expressions: fewer operations than the recursion for some mechanisms of few joints.
+DIFFERENTIATED = {name: getattr(differentiated, name)
+                  for name in ("inverse_dynamics_derivatives", "forward_dynamics_derivatives", "linearize")}
+FEW = 1200           # operations; above it these are not even tried, which takes long and was never worth it
+
+FORMULATIONS = ("newton_euler", "lagrange", "elementary_motions", "hamilton")      # imported where they are asked for
+
 Loads = tuple[tuple[str, str], ...]      # structure of external forces: (frame, axes) each
 
 
-def traced(mechanism: Mechanism, names: Sequence[str], parameters: Sequence[str] = (), loads: Loads = ()) -> Program:
-    """The program of some quantities, sharing what they share: of the forms that are equal, the one of fewest operations.
+def known_formulation(name: str) -> str:
+    """The name of a formulation, or an error that lists them."""
+    if name not in FORMULATIONS:
+        raise UnknownNameError("formulation", name, FORMULATIONS)
+    return name
+
+
+def traced(mechanism: Mechanism, names: Sequence[str], parameters: Sequence[str] = (), loads: Loads = (),
+           formulation: str = "newton_euler", dtype: Any = np.float64) -> Program | Rolled:
+    """The program of some quantities, sharing what they share: scans over the bodies of a large mechanism where the
+    quantities allow it (see `rolled`), else straight-line code.
 
     Inputs: q, qd, qdd, tau as far as they are needed; `parameters`, a vector of the numbers at these paths, if there
     are any; force, moment and point of each external force. Outputs are named like the quantities, 'name.field' where a
-    quantity has several; `guard` comes last where a quantity divides by inertias.
+    quantity has several; `status` comes last where a quantity divides by inertias or q has quaternions: 0, or 1 + the entry
+    of qd whose pivot is the first that is not positive beyond doubt, or -1 - the entry of q where a quaternion starts that
+    is not of unit length.
 
     Raises
     ------
     UnknownNameError, ProgramError
         A quantity, path or frame is unknown; the mechanism has symbols that are not among the parameters.
     """
-    chosen = [(name, *_found(name, mechanism)) for name in names]
+    if is_rolled(mechanism, names, parameters, loads, formulation):
+        return rolled(mechanism, names, DOUBTFUL[np.dtype(dtype).name])
+    return straight(mechanism, names, parameters, loads, formulation, dtype)
+
+
+def straight(mechanism: Mechanism, names: Sequence[str], parameters: Sequence[str] = (), loads: Loads = (),
+             formulation: str = "newton_euler", dtype: Any = np.float64) -> Program:
+    """The same as straight-line code for any mechanism: of the forms that are equal, the one of fewest operations."""
+    chosen = [(name, *_found(name, mechanism, formulation)) for name in names]
     if loads and not any(quantity.loaded for _, quantity, _ in chosen):
         raise TypeError(f"{', '.join(names)}: none of these takes external forces.")
     wanted = {i for _, quantity, _ in chosen for i in quantity.inputs}
-    scale = _usual_inertias(mechanism)
+    scale = DOUBTFUL[np.dtype(dtype).name] * _usual_inertias(mechanism)
     lengths = {"q": mechanism.nq, "qd": mechanism.nv, "qdd": mechanism.nv, "tau": mechanism.nv}
     with Graph(), without_collection():
         inputs = {name: vector_of_symbols(name, n) for name, n in lengths.items() if name in wanted}
@@ -90,14 +119,26 @@ def traced(mechanism: Mechanism, names: Sequence[str], parameters: Sequence[str]
             inputs |= {f"{part}{k}": vector for part, vector in vectors.items()}
             external.append(ExternalForce(frame, expressed_in=axes, **vectors))
         try:
-            forms = [mechanism]
-            if all(name.split(":")[0] in OF_FORCES for name in names):
-                forms.append(Regrouped.of(mechanism))
-            programs = [program_of(inputs, _outputs(form, chosen, inputs, external, scale)) for form in forms]
-            return min(programs, key=operations)
+            forms, recursive = [mechanism], formulation == "newton_euler"
+            if recursive and all(name.split(":")[0] in OF_FORCES for name in names):
+                forms.insert(0, Regrouped.of(mechanism))
+            outputs = [_outputs(form, chosen, inputs, external, scale) for form in forms]
+            if recursive and DIFFERENTIATED.keys() & set(names) and min(map(_size, outputs)) <= FEW:
+                chosen = [_differentiated(*one) for one in chosen]
+                outputs += [_outputs(form, chosen, inputs, external, scale) for form in forms]
+            return program_of(inputs, min(outputs, key=_size))
         except ProgramError as error:
             raise ProgramError(f"mechanism {mechanism.name!r}: {error} Name its path in da.compile(..., parameters=[...]), "
                                "or replace it by a number.") from None
+
+
+def _size(outputs: Mapping[str, Any]) -> int:
+    """Number of operations that outputs need."""
+    return sum(count_operations([x for array in outputs.values() for x in np.asarray(array, dtype=object).flat]).values())
+
+
+def _differentiated(name: str, quantity: Quantity, arguments: tuple[str, ...]) -> tuple[str, Quantity, tuple[str, ...]]:
+    return name, quantity._replace(function=DIFFERENTIATED.get(name, quantity.function)), arguments
 
 
 def _outputs(mechanism, chosen, inputs: Mapping[str, np.ndarray], external, scale: np.ndarray) -> dict[str, Any]:
@@ -111,11 +152,16 @@ def _outputs(mechanism, chosen, inputs: Mapping[str, np.ndarray], external, scal
                 outputs |= {f"{name}.{field}": value for field, value in found._asdict().items()}
             else:
                 outputs[name] = found
-        pivots = guards.get()
+        pivots = guards.get() or []
     finally:
         guards.reset(token)
-    if pivots:
-        outputs[GUARD] = reduce(minimum, (pivot - DOUBTFUL * float(scale[k]) for k, pivot in pivots))
+    sound = [(-1 - at, absolute(sum(x * x for x in inputs["q"][at:at + 4]) - 1) < QUATERNION_TOLERANCE)
+             for at in mechanism.quaternions.values() if "q" in inputs]
+    sound += [(1 + k, pivot > float(scale[k])) for k, pivot in pivots]
+    if sound:
+        outputs[STATUS] = 0.0
+        for code, condition in reversed(sound):
+            outputs[STATUS] = select(condition, outputs[STATUS], float(code))      # `where` would compute all again, guarded
     return outputs
 
 
@@ -127,12 +173,19 @@ def _usual_inertias(mechanism: Mechanism) -> np.ndarray:
     return np.einsum("nkk->nk", newton_euler.mass_matrix(mechanism, states)).max(axis=0, initial=0.0)
 
 
-def _found(name: str, mechanism: Mechanism) -> tuple[Quantity, tuple[str, ...]]:
+def _found(name: str, mechanism: Mechanism, formulation: str) -> tuple[Quantity, tuple[str, ...]]:
     """Quantity, and frame and axes of a framed one; a frame's name may itself hold colons."""
     stem, _, place = name.partition(":")
     if stem not in QUANTITIES:
         raise UnknownNameError("quantity", stem, tuple(QUANTITIES))
     quantity = QUANTITIES[stem]
+    if hasattr(newton_euler, stem):
+        module = import_module(f"dalembert.formulations.{known_formulation(formulation)}")
+        found = getattr(module, stem, None)
+        if found is None:
+            raise UnknownNameError(f"quantity of the formulation {formulation!r}", stem,
+                                   tuple(q for q in QUANTITIES if hasattr(module, q)))
+        quantity = quantity._replace(function=found)
     if quantity.framed != bool(place):
         raise UnknownNameError("quantity", name, (f"{stem}:FRAME" if quantity.framed else stem,))
     frame, _, axes = place.rpartition(":")

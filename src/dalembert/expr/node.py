@@ -137,14 +137,15 @@ def _fold(op: str) -> Callable[..., Any]:
 
     def fold(f: Any, *operands: Expr) -> Any:
         values = tuple(operand.value for operand in operands)
-        text = f"{op}({', '.join(map(str, operands))})"
+        problem: Any = None
         try:
             result = exact_value(op, values)
             approximate = FLOAT[op](*map(float, values)) if result is None else 0.0
+            problem = None if math.isfinite(approximate) else approximate
         except (ArithmeticError, ValueError) as error:
-            raise NonFiniteError(f"{text} is not a finite number ({error}).", op, operands) from None
-        if not math.isfinite(approximate):
-            raise NonFiniteError(f"{text} is not a finite number ({approximate}).", op, operands)
+            problem = error
+        if problem is not None:
+            raise NonFiniteError(f"{op}({', '.join(map(str, operands))}) is not a finite number ({problem}).", op, operands)
         if result is None and any(isinstance(value, float) for value in values):
             result = approximate
         return result if result is None or isinstance(result, bool) else operands[0].like(result)

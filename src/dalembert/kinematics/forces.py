@@ -46,6 +46,18 @@ def passive(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar]) -> list[Scala
     return tau
 
 
+def stiffness_and_damping(tree: Tree) -> tuple[list[Scalar], list[Scalar]]:
+    """Minus the derivatives of each entry of `passive` by its own entries of q and qd; Coulomb friction has none."""
+    stiffness, damping = [0.0] * tree.nv, [0.0] * tree.nv
+    for i in tree.outward():
+        joint = tree.joint[i]
+        for m, k in enumerate(joint.dof):
+            if joint.type.nq == joint.type.nv:
+                stiffness[k] = stiffness[k] + joint.factor * joint.factor * joint.stiffness[m]
+            damping[k] = damping[k] + joint.factor * joint.factor * joint.viscous[m]
+    return stiffness, damping
+
+
 def external_wrenches(tree: Tree, q: Sequence[Scalar], loads: Sequence[tuple]) -> dict[int, Force]:
     """External forces by moving body, about its origin in its axes."""
     wrenches: dict[int, Force] = {}

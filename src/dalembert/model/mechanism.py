@@ -98,6 +98,12 @@ class Mechanism:
         return places
 
     @cached_property
+    def quaternions(self) -> dict[str, int]:
+        """Where in q the quaternion of each joint that has one begins."""
+        return {joint.name: self.entries[joint.name].at_q.start + joint.type.quaternion_at
+                for joint in self.independent_joints if joint.type.quaternion_at is not None}
+
+    @cached_property
     def independent_joints(self) -> tuple[Joint, ...]:
         """Joints with entries in q, in their order there."""
         return tuple(j for j in self.joints if not j.is_fixed and j.mimic is None)
@@ -205,11 +211,7 @@ class Mechanism:
         return f"mechanism {self.name!r} has {length} ({listed})"
 
     def _check_quaternions(self, name: str, q: list[Scalar]) -> None:
-        for joint in self.independent_joints:
-            start = joint.type.quaternion_at
-            if start is None:
-                continue
-            at = self.entries[joint.name].at_q.start + start
+        for joint, at in self.quaternions.items():
             parts = q[at:at + 4]
             if any(isinstance(x, Expr) for x in parts):
                 continue
@@ -218,8 +220,8 @@ class Mechanism:
             if norms.size and abs(norms[worst] - 1) > QUATERNION_TOLERANCE:
                 row = f" in row {worst}" if norms.size > 1 else ""
                 raise QuaternionError(
-                    f"{name}{row}: the quaternion of joint {joint.name!r} has norm {norms[worst]:.9g}, expected 1. "
-                    "mechanism.normalize(q) scales it.", joint.name, float(norms[worst]))
+                    f"{name}{row}: the quaternion of joint {joint!r} has norm {norms[worst]:.9g}, expected 1. "
+                    "mechanism.normalize(q) scales it.", joint, float(norms[worst]))
 
     # --- the manifold of the coordinates ---
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dalembert.model.joints import JointType
@@ -75,6 +76,17 @@ class TreeJoint:
             return None
         return self._scaled(self.type.subspace_rate(self.coordinates(q), self.own_velocities(v)))
 
+    def subspace_derivatives(self, q: Sequence[Scalar]) -> list[tuple[Motion, ...]] | None:
+        """Derivatives of the columns of S along each velocity entry of the joint; None where S is constant."""
+        if self._constant is not None:
+            return None
+        steps = ([self.factor if k == m else 0 for m in range(len(self.dof))] for k in range(len(self.dof)))
+        return [self._scaled(self.type.subspace_rate(self.coordinates(q), step)) for step in steps]
+
+    def subspace_rate_derivatives(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Motion, ...]:
+        """Derivatives of the motion S'(q, v) v along each velocity entry of the joint, v held."""
+        return self._scaled(self.type.subspace_rate_derivatives(self.coordinates(q), self.own_velocities(v)))
+
     def _scaled(self, columns):
         return tuple(c.scaled(self.factor) for c in columns) if self.is_follower else tuple(columns)
 
@@ -94,6 +106,15 @@ class Tree:
         self.place: dict[str, tuple[int, Transform]] = {mechanism.bodies[0].name: (0, Transform())}
         links: list[list[Inertia]] = [[]]
         entries = mechanism.entries
+        known: dict[Any, Any] = {}
+
+        def once(key: Any, make: Callable[[], Any]) -> Any:
+            """Equal parts of a long chain are converted once; not exactly, where 1 and 1.0 are two numbers."""
+            if exact:
+                return make()
+            if key not in known:
+                known[key] = make()
+            return known[key]
 
         for joint in mechanism.joints:
             carrier, X = self.place[joint.parent]
@@ -103,11 +124,13 @@ class Tree:
             else:
                 self.place[joint.child] = (len(self.parent), Transform())
                 self.parent.append(carrier)
-                self.joint.append(_tree_joint(joint, placed, entries[joint.name], convert))
+                self.joint.append(_tree_joint(joint, placed, entries[joint.name], convert, once))
                 links.append([])
             i, X = self.place[joint.child]
             if i:                                                    # what is fixed to the base never moves
-                links[i].append(mechanism.body(joint.child).spatial_inertia(convert).to_parent(X))
+                body = mechanism.body(joint.child)
+                inertia = once((body.mass, body.com, body.inertia), partial(body.spatial_inertia, convert))
+                links[i].append(inertia.to_parent(X) if joint.is_fixed else inertia)
 
         for frame in mechanism.frames:
             i, X = self.place[frame.body]
@@ -116,8 +139,8 @@ class Tree:
         self.nv = mechanism.nv
         self.rotor: list[Scalar] = [0] * self.nv                    # rotor inertias, reflected to the entries of qd
         for moving in self.joint[1:]:
-            for k, inertia in zip(moving.dof, moving.rotor, strict=True):
-                self.rotor[k] = self.rotor[k] + moving.factor * moving.factor * inertia
+            for k, rotor in zip(moving.dof, moving.rotor, strict=True):
+                self.rotor[k] = self.rotor[k] + moving.factor * moving.factor * rotor
         self.has_followers = any(j.is_follower for j in self.joint[1:])
 
     @property
@@ -156,13 +179,13 @@ def _collapsed(X: Transform) -> Transform:
     return X
 
 
-def _tree_joint(joint: Joint, origin: Transform, entry, convert: Converter) -> TreeJoint:
+def _tree_joint(joint: Joint, origin: Transform, entry, convert: Converter, once: Callable[..., Any]) -> TreeJoint:
     def all_converted(numbers):
         return [convert(x) for x in numbers]
 
     gears, rotors = all_converted(joint.gear_ratio), all_converted(joint.rotor_inertia)
     return TreeJoint(
-        name=joint.name, body=joint.child, type=joint.type.converted(convert), origin=origin,
+        name=joint.name, body=joint.child, type=once(joint.type, partial(joint.type.converted, convert)), origin=origin,
         at_q=entry.at_q, dof=entry.at_v, factor=convert(entry.factor), offset=convert(entry.offset),
         viscous=all_converted(joint.viscous), coulomb=all_converted(joint.coulomb),
         rotor=[g * g * r for g, r in zip(gears, rotors, strict=True)],

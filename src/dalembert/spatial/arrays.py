@@ -93,15 +93,15 @@ def packed(values: Any, batch: int | None = None, shape: tuple[int, ...] | None 
             out[k] = x
         return out.reshape(shape)
     if batch is None:
-        return _finite(np.array(flat, dtype=float).reshape(shape))
+        return finite_results(np.array(flat, dtype=float).reshape(shape))
     out = np.empty((batch, len(flat)))
     for k, x in enumerate(flat):
         out[:, k] = x
-    return _finite(out.reshape((batch, *shape)))
+    return finite_results(out.reshape((batch, *shape)))
 
 
-def _finite(out: np.ndarray) -> np.ndarray:
-    """The array, or an error: all inputs were finite, so numbers became too large on the way."""
+def finite_results(out: np.ndarray) -> np.ndarray:
+    """The results of finite inputs, or an error: numbers became too large on the way."""
     if not np.isfinite(out).all():
         index = tuple(map(int, np.argwhere(~np.isfinite(out))[0]))
         raise OverflowedError(f"entry {index} of the result is {out[index]}: numbers became too large. Are the inputs, "

@@ -174,6 +174,8 @@ def _require_pivot(pivot: Any, k: int, positive: bool = False) -> None:
         if pivot.op not in ("exact", "float"):
             return
         pivot = pivot.value
+    if isinstance(pivot, np.ndarray) and not pivot.size:
+        return
     worst = pivot if not isinstance(pivot, np.ndarray) else pivot.min() if positive else pivot[np.argmin(abs(pivot))]
     if not worst > 0 if positive else worst == 0 or worst != worst:
         what = "not positive definite" if positive else "singular"

@@ -1,4 +1,4 @@
-"""Derivatives of the dynamics, exact: those of the traced expressions."""
+"""Derivatives of the dynamics, exact, by recursion over bodies."""
 
 from __future__ import annotations
 
@@ -6,10 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.expr import Graph, evaluate, jacobian, substitute, symbols
-from dalembert.formulations.newton_euler.forward import forward_dynamics
-from dalembert.formulations.newton_euler.inverse import inverse_dynamics
-from dalembert.formulations.newton_euler.mass_matrix import inverse_mass_matrix, mass_matrix
+from dalembert.formulations.newton_euler.variations import forward_dynamics_variations, inverse_dynamics_variations
 from dalembert.model.mechanism import Mechanism
 
 
@@ -39,37 +36,53 @@ class Linearization(NamedTuple):
 def inverse_dynamics_derivatives(mechanism: Mechanism, q: Any, qd: Any, qdd: Any) -> InverseDynamicsDerivatives:
     """Derivatives of `inverse_dynamics` by q, qd and qdd.
 
-    Of floats by way of expressions: exact, and slow here; `compile` makes them fast. Shapes and errors as for
-    `inverse_dynamics`. A derivative by q is that along `integrate(q, step)`, so of a quaternion along its three
-    angular velocities.
-    """
-    def traced(q, qd, qdd):
-        tau = inverse_dynamics(mechanism, q, qd, qdd)
-        by_q, by_qd = along_velocities(mechanism, tau, q), jacobian(tau, qd)
-        return by_q, by_qd, mass_matrix(mechanism, q)
+    A derivative by q is that along `integrate(q, step)`, so of a quaternion along its three angular velocities. That of
+    Coulomb friction is 0.
 
-    return InverseDynamicsDerivatives(*_on_any(mechanism, traced, q=q, qd=qd, qdd=qdd))
+    Parameters
+    ----------
+    q : (nq,) or (N, nq) array
+        Coordinates [rad, m, unit quaternions].
+    qd, qdd : (nv,) or (N, nv) array
+        Velocities and accelerations [rad/s, m/s; rad/s^2, m/s^2].
+
+    Returns
+    -------
+    dtau_dq, dtau_dqd, mass_matrix : (nv, nv) or (N, nv, nv) arrays
+        Row k has the derivatives of tau_k.
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+        As for `inverse_dynamics`.
+
+    References
+    ----------
+    Carpentier, Mansard, Analytical Derivatives of Rigid Body Dynamics Algorithms (2018); Singh, Russell, Wensing,
+    Efficient Analytical Derivatives of Rigid-Body Dynamics using Spatial Vector Algebra (2022); here with the flow of
+    mass for the matrices of their velocity terms (docs/newton_euler.md derives it).
+    """
+    tree, vectors, pack = mechanism.at(q=q, qd=qd, qdd=qdd)
+    found = inverse_dynamics_variations(tree, *vectors)
+    return InverseDynamicsDerivatives(*(pack(rows, shape=(tree.nv, tree.nv)) for rows in found))
 
 
 def forward_dynamics_derivatives(mechanism: Mechanism, q: Any, qd: Any, tau: Any) -> ForwardDynamicsDerivatives:
-    """Derivatives of `forward_dynamics` by q, qd and tau.
+    """Derivatives of `forward_dynamics` by q, qd and tau; by q along `integrate(q, step)`.
 
         dqdd/dq = - M^-1 dID/dq (q, qd, qdd),    dqdd/dqd = - M^-1 dID/dqd,    dqdd/dtau = M^-1
 
-    Shapes and errors as for `forward_dynamics`; by q along `integrate(q, step)`.
-    """
-    def traced(q, qd, tau):
-        qdd = forward_dynamics(mechanism, q, qd, tau)
-        at = symbols("acceleration", len(qdd))
-        force = inverse_dynamics(mechanism, q, qd, at)
-        pairs = dict(zip(at, qdd, strict=True))
-        inverse = inverse_mass_matrix(mechanism, q)
-        by_q = -(inverse @ substitute(along_velocities(mechanism, force, q), pairs))
-        by_qd = -(inverse @ substitute(jacobian(force, qd), pairs))
-        return by_q, by_qd, inverse
+    q : (nq,) or (N, nq) [rad, m]; qd, tau : (nv,) or (N, nv) [rad/s, m/s; N m, N]. Returns dqdd_dq, dqdd_dqd and
+    dqdd_dtau, (nv, nv) or (N, nv, nv) each.
 
-    inverse_mass_matrix(mechanism, q)                               # raises where accelerations are not determined
-    return ForwardDynamicsDerivatives(*_on_any(mechanism, traced, q=q, qd=qd, tau=tau))
+    Raises
+    ------
+    SingularMassMatrixError, ShapeError, ValueError, QuaternionError
+        As for `forward_dynamics`.
+    """
+    tree, vectors, pack = mechanism.at(q=q, qd=qd, tau=tau)
+    found = forward_dynamics_variations(tree, *vectors)
+    return ForwardDynamicsDerivatives(*(pack(rows, shape=(tree.nv, tree.nv)) for rows in found))
 
 
 def linearize(mechanism: Mechanism, q: Any, qd: Any, tau: Any) -> Linearization:
@@ -81,7 +94,11 @@ def linearize(mechanism: Mechanism, q: Any, qd: Any, tau: Any) -> Linearization:
     -[w]x for the angular step, and for a free joint's linear step -[v]x times the angular and -[w]x times itself.
     Returns (2 nv, 2 nv) and (2 nv, nv), batch leading.
     """
-    found = forward_dynamics_derivatives(mechanism, q, qd, tau)
+    return linearization(mechanism, qd, forward_dynamics_derivatives(mechanism, q, qd, tau))
+
+
+def linearization(mechanism: Mechanism, qd: Any, found: ForwardDynamicsDerivatives) -> Linearization:
+    """The linear model, from the derivatives of forward dynamics at its state."""
     batch, n = found.dqdd_dq.shape[:-2], mechanism.nv
     dtype = found.dqdd_dq.dtype
     A, B = np.zeros((*batch, 2 * n, 2 * n), dtype), np.zeros((*batch, 2 * n, n), dtype)
@@ -105,27 +122,3 @@ def _turning(mechanism: Mechanism, qd: np.ndarray) -> np.ndarray:
                 G[..., k + row + i, k + column + j] = qd[..., k + velocity + l]
                 G[..., k + row + j, k + column + i] = -qd[..., k + velocity + l]
     return G
-
-
-def along_velocities(mechanism: Mechanism, values: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """Derivatives of expressions by q along the velocity directions: (len(values), nv)."""
-    by_entries = jacobian(values, q)
-    if mechanism.nq == mechanism.nv:
-        return by_entries
-    rates = np.array([mechanism.rate(q, e) for e in np.eye(mechanism.nv)], dtype=object)
-    return by_entries @ rates.T
-
-
-def _on_any(mechanism: Mechanism, traced, **vectors):
-    """A function of expressions on expressions, or traced once and evaluated on floats."""
-    arrays = {name: np.asarray(a) for name, a in vectors.items()}
-    mechanism.at(**arrays)
-    if any(a.dtype == object for a in arrays.values()):
-        return traced(*arrays.values())
-    with Graph():
-        inputs = {name: symbols(name, a.shape[-1]) for name, a in arrays.items()}
-        outputs = traced(*inputs.values())
-        rows = np.broadcast_shapes(*(a.shape[:-1] for a in arrays.values()))
-        values = {s: np.broadcast_to(a[..., k], rows).astype(float)
-                  for name, a in arrays.items() for k, s in enumerate(inputs[name])}
-        return [np.array(np.broadcast_to(evaluate(o, values), (*rows, *o.shape)), dtype=float) for o in outputs]

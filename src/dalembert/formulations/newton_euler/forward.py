@@ -23,9 +23,9 @@ from dalembert.formulations.newton_euler.mass_matrix import (
     mass_matrix_diagonal,
     solved,
 )
-from dalembert.formulations.newton_euler.singular import check_pivot, guard
 from dalembert.kinematics.forces import external_wrenches, passive
 from dalembert.model.mechanism import Mechanism
+from dalembert.model.pivots import check_pivot, guard
 from dalembert.model.tree import Tree
 from dalembert.spatial.inertias import ArticulatedInertia
 from dalembert.spatial.motion_force import NO_MOTION, Force, Motion, combined
@@ -151,7 +151,8 @@ SUSPICIOUS = 1e-6      # of the articulated inertia's largest entry: cancellatio
 
 def suspicious(pivot: Scalar, I_A: ArticulatedInertia) -> bool:
     """Whether a pivot is so small beside the articulated inertia that it may be rounding error."""
-    return bool(np.size(pivot) and np.any(pivot <= SUSPICIOUS * (I_A.I.trace + I_A.M.trace)))
+    largest = SUSPICIOUS * (I_A.I.trace + I_A.M.trace)
+    return isinstance(largest, Expr) or bool(np.size(pivot) and np.any(pivot <= largest))
 
 
 def _dot(a, b):

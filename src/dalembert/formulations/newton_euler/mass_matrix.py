@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from dalembert.formulations.newton_euler.singular import check_pivot
+from dalembert.expr import Expr
+from dalembert.expr.rules import ZERO
 from dalembert.model.mechanism import Mechanism
+from dalembert.model.pivots import check_pivot
 from dalembert.model.tree import Tree
 from dalembert.spatial.inertias import Inertia
 from dalembert.spatial.transforms import Transform
@@ -111,7 +113,8 @@ def mass_matrix_diagonal(tree: Tree, q: Sequence[Scalar]) -> list[Scalar]:
     return diagonal
 
 
-Factors = tuple[list[list[Scalar]], list[Scalar]]
+Rows = list[list[Scalar]]
+Factors = tuple[Rows, list[Scalar]]
 
 
 def factorised(M: list[list[Scalar]], check: Callable[[int, Scalar, Scalar], None]) -> Factors:
@@ -125,11 +128,10 @@ def factorised(M: list[list[Scalar]], check: Callable[[int, Scalar, Scalar], Non
     for k in reversed(range(n)):
         check(k, A[k][k], M[k][k])
         inverse_pivot[k] = 1 / A[k][k]
-        for i in range(k):
+        coupled = [i for i in range(k) if not _is_zero(A[k][i])]
+        for i in coupled:
             L[k][i] = A[k][i] * inverse_pivot[k]
-        for i in range(k):
-            if _is_zero(A[k][i]):
-                continue
+        for i in coupled:
             for j in range(i + 1):
                 A[i][j] = A[i][j] - L[k][i] * A[k][j]
     return L, inverse_pivot
@@ -149,12 +151,40 @@ def solved(factors: Factors, b: Sequence[Scalar]) -> list[Scalar]:
     return x
 
 
-def inverted(factors: Factors) -> list[list[Scalar]]:
-    """Symmetric inverse of L^T D L."""
-    n = len(factors[1])
-    columns = [solved(factors, [1.0 if r == c else 0.0 for r in range(n)]) for c in range(n)]
-    return [[columns[max(r, c)][min(r, c)] for c in range(n)] for r in range(n)]
+def inverted(factors: Factors) -> Rows:
+    """Symmetric inverse of L^T D L: (1 - P) D^-1 (1 - P)^T."""
+    P, d = couplings(factors), factors[1]
+    n = len(P)
+    scaled = [[times(-p, x) for p, x in zip(row, d, strict=False)] + [d[k]] for k, row in enumerate(P)]
+    upper = {(r, c): total(scaled[c][r], ((-p, x) for p, x in zip(P[r], scaled[c], strict=False)))
+             for c in range(n) for r in range(c + 1)}
+    return [[upper[min(r, c), max(r, c)] for c in range(n)] for r in range(n)]
+
+
+def couplings(factors: Factors) -> Rows:
+    """Rows of P, strictly lower triangular, with L^-1 = 1 - P; like L it is zero between branches.
+
+    -P_ki is the acceleration of entry k outboard of i while i accelerates by 1 and all outboard of i move freely.
+    """
+    P: Rows = []
+    for row in factors[0]:
+        k = len(P)
+        P.append([total(row[i], ((-row[j], P[j][i]) for j in range(i + 1, k))) for i in range(k)])
+    return P
+
+
+def total(start: Scalar, products: Iterable[tuple[Scalar, Scalar]]) -> Scalar:
+    """The start plus a sum of products; those with a factor known to be 0 are left out."""
+    for a, b in products:
+        if not (_is_zero(a) or _is_zero(b)):
+            start = start + a * b
+    return start
+
+
+def times(a: Scalar, b: Scalar) -> Scalar:
+    """The product, the number 0 where a factor is known to be 0."""
+    return total(0.0, [(a, b)])
 
 
 def _is_zero(x: Scalar) -> bool:
-    return isinstance(x, (int, float)) and x == 0
+    return x.kind == ZERO if type(x) is Expr else isinstance(x, (int, float)) and x == 0

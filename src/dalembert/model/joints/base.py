@@ -52,6 +52,10 @@ class JointType(ABC):
         """Rates of these columns' components along the motion (zero where S is constant)."""
         return (NO_MOTION,) * self.nv
 
+    def subspace_rate_derivatives(self, q: Scalars, v: Scalars) -> tuple[Motion, ...]:
+        """Derivatives of the motion subspace_rate(q, v) v by each entry of q, v held (zero where S is constant)."""
+        return (NO_MOTION,) * self.nv
+
     @property
     def freed(self) -> tuple[int, ...]:
         """Coordinates 0..5 (angular x, y, z, linear x, y, z) that S spans as unit vectors, or () if it is no such S."""

@@ -49,13 +49,16 @@ class Custom(JointType):
     def subspace_rate(self, q, v):
         return _motions(_traced(self.function, len(self.coordinates)).at(2, [*q, *v]))
 
+    def subspace_rate_derivatives(self, q, v):
+        return _motions(_traced(self.function, len(self.coordinates)).at(3, [*q, *v]))
+
 
 def _motions(flat):
     return tuple(Motion(Vector(flat[k:k + 3]), Vector(flat[k + 3:k + 6])) for k in range(0, len(flat), 6))
 
 
 class _Trace:
-    """Placement, subspace and subspace rate as expressions of q (and v)."""
+    """Placement, subspace, subspace rate and derivatives of rate times v as expressions of q (and v)."""
 
     def __init__(self, function, n):
         with Graph():
@@ -69,7 +72,9 @@ class _Trace:
                 columns += [*(axial(R.T @ dR) * 0.5), *(R.T @ dp)]
             rates = [directional(e, q, v) if isinstance(e, Expr) else 0.0 for e in columns]
             self.inputs = [*q, *v]
-            self.outputs = [[e for row in R for e in row] + list(p), columns, rates]
+            bias = [sum(rate * x for rate, x in zip(rates[k::6], v, strict=True)) for k in range(6)]
+            by_q = [_derivative(e, x) for x in q for e in bias]
+            self.outputs = [[e for row in R for e in row] + list(p), columns, rates, by_q]
 
     def at(self, which, values):
         """The chosen outputs at scalars of any kind."""

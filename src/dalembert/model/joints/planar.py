@@ -57,3 +57,7 @@ class Planar(AxisJoint):
         normal, x, y = self.subspace(q)
         turning = normal.scaled(v[0])
         return NO_MOTION, -turning.cross(x), -turning.cross(y)
+
+    def subspace_rate_derivatives(self, q, v):
+        normal, x, y = self.subspace(q)
+        return normal.cross(normal.cross(x.scaled(v[1]) + y.scaled(v[2]))).scaled(v[0]), NO_MOTION, NO_MOTION

@@ -49,3 +49,7 @@ class Universal(JointType):
     def subspace_rate(self, q, v):
         first, second = self.subspace(q)
         return first.cross(second).scaled(v[1]), NO_MOTION      # the first axis, seen from the turning child
+
+    def subspace_rate_derivatives(self, q, v):
+        first, second = self.subspace(q)
+        return NO_MOTION, first.cross(second).cross(second).scaled(v[0] * v[1])

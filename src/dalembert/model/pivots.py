@@ -7,7 +7,7 @@ from contextvars import ContextVar
 import numpy as np
 
 from dalembert.errors import SingularMassMatrixError
-from dalembert.expr import Expr
+from dalembert.expr import Expr, evaluate
 from dalembert.model.tree import Tree
 from dalembert.spatial.vectors import Scalar
 
@@ -28,9 +28,12 @@ def check_pivot(tree: Tree, k: int, pivot: Scalar, diagonal: Scalar) -> None:
 
     Expressions, whose values are not known, are handed to `guards` where there are any.
     """
-    if isinstance(pivot, Expr) or isinstance(diagonal, Expr):
+    pivot, diagonal = _number(pivot), _number(diagonal)
+    if isinstance(pivot, Expr):
         guard(k, pivot)
         return
+    if isinstance(diagonal, Expr):
+        diagonal = 0.0                                        # unknown: only a pivot that is not positive is refused
     bad = np.atleast_1d(np.asarray(pivot) <= ROUNDING * np.abs(np.asarray(diagonal)))
     if not bad.any():
         return
@@ -42,3 +45,8 @@ def check_pivot(tree: Tree, k: int, pivot: Scalar, diagonal: Scalar) -> None:
         f"joint {joint.name!r}{where}: the inertia of body {joint.body!r} and what it carries about this joint is "
         f"{value:.3g}, not positive, so its acceleration is not determined. Give the body an inertia (or the joint "
         "a rotor inertia), or fix the joint.", joint.name, joint.body, value, row)
+
+
+def _number(x: Scalar) -> Scalar:
+    """The value of a constant expression; anything else as it is."""
+    return float(evaluate(x)) if isinstance(x, Expr) and x.op in ("exact", "float") else x

@@ -1,0 +1,92 @@
+"""Text of one function in LLVM assembly: numbered values over vectors of lanes."""
+
+from __future__ import annotations
+
+from dalembert.codegen.llvm.machine import Machine, literal
+
+
+class Function:
+    """Lines of a function, and the constants of its module: (kind of number, bits) -> place in the table of that kind."""
+
+    def __init__(self, machine: Machine, constants: dict[tuple[str, str], int]):
+        self.machine, self.constants = machine, constants
+        self.lines: list[str] = []
+        self.head: dict[str, str] = {}                 # values that are needed all over the function, at its beginning
+        self.count = 0
+        self.vector, self.bits = machine.vector, machine.bits
+
+    def put(self, text: str) -> str:
+        """A new value."""
+        self.count += 1
+        self.lines.append(f"  %t{self.count} = {text}")
+        return f"%t{self.count}"
+
+    def once(self, name: str, text: str) -> str:
+        """A value of the function's head, put there once."""
+        self.head.setdefault(name, f"  {name} = {text}")
+        return name
+
+    def label(self, stem: str) -> str:
+        self.count += 1
+        return f"{stem}{self.count}"
+
+    def body(self) -> str:
+        return "\n".join([*self.head.values(), *self.lines])
+
+    def all_lanes(self, text: str, kind: str = "double") -> str:
+        return "<" + ", ".join([f"{kind} {text}"] * self.machine.lanes) + ">"
+
+    def const(self, x: float, real: str = "") -> str:
+        """A number in all lanes, from memory: there it is an operand of the arithmetic, where a literal would cost a
+        broadcast of its own."""
+        real = real or self.machine.real
+        if x == 0:
+            return self.all_lanes(literal(x), real)
+        at = self.constants.setdefault((real, literal(x, real)), len(self.constants))
+        vector = f"<{self.machine.lanes} x {real}>"
+        return self.put(f"load {vector}, ptr @constant{at}, align {self.machine.lanes * (8 if real == 'double' else 4)}")
+
+    def tables(self) -> list[str]:
+        """Definitions of the constants."""
+        lanes = self.machine.lanes
+        return [f"@constant{at} = internal constant <{lanes} x {real}> {self.all_lanes(x, real)}, align 64"
+                for (real, x), at in self.constants.items()]
+
+    def load(self, address: str, kind: str = "") -> str:
+        """A vector at an aligned place."""
+        return self.put(f"load {kind or self.vector}, ptr {address}, align {self.machine.align}")
+
+    def store(self, value: str, address: str, kind: str = "") -> None:
+        self.lines.append(f"  store {kind or self.vector} {value}, ptr {address}, align {self.machine.align}")
+
+    def fma(self, a: str, b: str, c: str, real: str = "") -> str:
+        """a b + c, rounded once where the processor can."""
+        lanes, real = self.machine.lanes, real or self.machine.real
+        v = f"<{lanes} x {real}>"
+        if self.machine.fused:
+            name = f"llvm.fma.v{lanes}f{64 if real == 'double' else 32}"
+            return self.put(f"call {v} @{name}({v} {a}, {v} {b}, {v} {c})")
+        return self.put(f"fadd {v} {self.put(f'fmul {v} {a}, {b}')}, {c}")
+
+    def transposed(self, rows: list[str]) -> list[str]:
+        """As many vectors as there are lanes, transposed: log2(lanes) rounds of shuffles."""
+        lanes, width = self.machine.lanes, 1
+        while width < lanes:
+            keep = [j if not j & width else lanes + j - width for j in range(lanes)]
+            swap = [j + width if not j & width else lanes + j for j in range(lanes)]
+            moved = list(rows)
+            for i in range(lanes):
+                if not i & width:
+                    moved[i] = self._shuffled(rows[i], rows[i + width], keep)
+                    moved[i + width] = self._shuffled(rows[i], rows[i + width], swap)
+            rows, width = moved, 2 * width
+        return rows
+
+    def _shuffled(self, a: str, b: str, places: list[int]) -> str:
+        mask = ", ".join(f"i32 {p}" for p in places)
+        return self.put(f"shufflevector {self.vector} {a}, {self.vector} {b}, <{len(places)} x i32> <{mask}>")
+
+    def any_lane(self, mask: str) -> str:
+        """Whether a mask of lanes has a lane set."""
+        lanes = self.machine.lanes
+        return self.put(f"icmp ne i{lanes} {self.put(f'bitcast {self.bits} {mask} to i{lanes}')}, 0")

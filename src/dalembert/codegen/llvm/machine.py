@@ -1,0 +1,50 @@
+"""What a kernel is made for, and how its numbers are written."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Lanes per vector, whether fused multiply-add is one instruction, and the kind of numbers ('double' or 'float')."""
+
+    lanes: int
+    fused: bool
+    checked: bool = True      # inputs that are not finite stop the kernel, results that are not are reported
+    real: str = "double"
+
+    @property
+    def size(self) -> int:
+        """Bytes of a number."""
+        return 8 if self.real == "double" else 4
+
+    @property
+    def vector(self) -> str:
+        return f"<{self.lanes} x {self.real}>"
+
+    @property
+    def doubles(self) -> str:
+        return f"<{self.lanes} x double>"
+
+    @property
+    def bits(self) -> str:
+        return f"<{self.lanes} x i1>"
+
+    @property
+    def suffix(self) -> str:
+        """Of the names of intrinsic functions on these vectors."""
+        return f"v{self.lanes}f{8 * self.size}"
+
+    @property
+    def align(self) -> int:
+        """Bytes of a vector."""
+        return self.lanes * self.size
+
+
+def literal(x: float, real: str = "double") -> str:
+    """A number by the bits of the double that equals it."""
+    if real == "float":
+        x = struct.unpack("<f", struct.pack("<f", x))[0]
+    return f"0x{struct.unpack('<Q', struct.pack('<d', x))[0]:016X}"

@@ -1,0 +1,287 @@
+"""Kernel of a rolled program: for each block of states, loops over the bodies that call a function per step.
+
+The work array of a block is the caller's, since it may be large: its address, aligned to ALIGNMENT, follows those of inputs
+and outputs, and `i64 work_bytes()` is its size. A step's function takes the number of a row and addresses of rows of two
+tables: places in the work array that do not grow evenly from row to row, and constants. Steps of many operations are cut
+into several functions, whose crossing values lie behind the work array, as do angles that are no inputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from dalembert.codegen.llvm.blocks import TURNS, kernel, module, summing
+from dalembert.codegen.llvm.elementary import LIBRARY, kind, operation
+from dalembert.codegen.llvm.function import Function
+from dalembert.codegen.llvm.machine import Machine, literal
+from dalembert.codegen.llvm.rows import ALONE, loaded, stored
+from dalembert.codegen.program import STATUS
+from dalembert.codegen.rolled import Rolled, Scan, Step
+
+ALIGNMENT = 64      # bytes
+CHUNK = 800         # operations per function
+LEAVES = ("constant", "input")
+ARGUMENTS = "ptr noalias %scratch, i64 %row, ptr noalias %places, ptr noalias %numbers"
+
+
+def assembly(rolled: Rolled, machine: Machine, name: str = "kernel") -> str:
+    """LLVM assembly of a rolled program's kernel."""
+    return _Writer(rolled, machine, name).module()
+
+
+class _Writer:
+    """The module of one rolled program."""
+
+    def __init__(self, rolled: Rolled, machine: Machine, name: str):
+        self.rolled, self.machine, self.name = rolled, machine, name
+        self.constants: dict[tuple[str, str], int] = {}
+        self.size = rolled.size                                # of the work array, with what steps need behind it
+
+    def module(self) -> str:
+        rolled = self.rolled
+        parts = [self._read(port) for port in range(len(rolled.inputs))]
+        parts += [self._write(output) for output in range(len(rolled.outputs))]
+        if len(rolled.turns):
+            parts.append(_table("angles", [3], "i32", rolled.turns.tolist()))
+        for number, scan in enumerate(rolled.scans):
+            parts += self._scan(number, scan)
+        parts += [self._kernel(), f"define i64 @work_bytes() {{\n  ret i64 {self.size * self.machine.align}\n}}"]
+        used = {i.op for scan in rolled.scans for step in scan.steps for i in step.program.code}
+        return module(self._function(), used, parts)
+
+    def _function(self) -> Function:
+        return Function(self.machine, self.constants)
+
+    def _kernel(self) -> str:
+        """Inputs into the work array, sines and cosines, scans, results."""
+        f, rolled, ports = self._function(), self.rolled, len(self.rolled.inputs) + len(self.rolled.outputs)
+        v, zeros = f.vector, f.const(0.0)
+
+        def summed(function: str, count: int) -> str:
+            total = zeros
+            for n in range(count):
+                total = f.put(f"call {v} @{function}{n}(ptr %rows, ptr %scratch, {v} {total})")
+            return total
+
+        def compute() -> str:
+            for place in range(rolled.cleared.start, rolled.cleared.stop):
+                f.store(zeros, _at(f, place))
+            if len(rolled.turns):
+                f.lines.append(f"  call void @turns(ptr %scratch, ptr @angles, i64 {len(rolled.turns)})")
+            f.lines += [f"  call void @scan{number}(ptr %scratch)" for number in range(len(rolled.scans))]
+            doubt = f.put(f"fcmp uno {v} {summed('write', len(rolled.outputs))}, {zeros}")
+            for port, place in zip(rolled.outputs, rolled.places[len(rolled.inputs):], strict=True):
+                if port.name == STATUS:
+                    doubt = f.put(f"or {f.bits} {doubt}, {f.put(f'fcmp une {v} {f.load(_at(f, place))}, {zeros}')}")
+            return doubt
+
+        prepared = [f"  %work = getelementptr inbounds i64, ptr %arguments, i64 {2 * ports}",
+                    "  %scratch = load ptr, ptr %work, align 8"]
+        return kernel(f, self.name, ports, prepared, lambda: summed("read", len(rolled.inputs)), compute)
+
+    # --- inputs and outputs ---
+
+    def _read(self, port: int) -> str:
+        """Rows of an input into the work array; the sum of 0 times each entry is NaN if one is infinite or NaN."""
+        f, size, place = self._function(), self.rolled.inputs[port].size, self.rolled.places[port]
+        zeros = f.const(0.0)
+
+        def move(first: int | str, total: str) -> str:
+            for lane, x in enumerate(loaded(f, port, first, size)):
+                f.store(x, _at(f, place + lane, first))
+                total = f.fma(x, zeros, total) if self.machine.checked else total
+            return total
+
+        return self._looped(f"read{port}", f, size, move)
+
+    def _write(self, output: int) -> str:
+        """Results from the work array to the rows of an output; sum as for the inputs."""
+        port = len(self.rolled.inputs) + output
+        f, size, place = self._function(), self.rolled.outputs[output].size, self.rolled.places[port]
+        zeros = f.const(0.0)
+
+        def move(first: int | str, total: str) -> str:
+            columns = [f.load(_at(f, place + n, first)) for n in range(size if first == ALONE else self.machine.lanes)]
+            for x in columns:
+                total = f.fma(x, zeros, total) if self.machine.checked else total
+            stored(f, port, first, columns)
+            return total
+
+        return self._looped(f"write{output}", f, size, move)
+
+    def _looped(self, name: str, f: Function, size: int, move: Callable[[int | str, str], str]) -> str:
+        """A function that moves all entries of a port, as many at a time as there are lanes, and adds to a sum."""
+        lanes, v = self.machine.lanes, f.vector
+        if size < lanes:
+            return summing(name, f, move(ALONE, "%total"))
+        after = move("%first", "%sum")
+        head = ["entry:", *f.head.values(), "  br label %loop", "loop:", "  %k = phi i64 [ 0, %entry ], [ %next, %loop ]",
+                f"  %sum = phi {v} [ %total, %entry ], [ {after}, %loop ]", f"  %early = icmp slt i64 %k, {size - lanes}",
+                f"  %first = select i1 %early, i64 %k, i64 {size - lanes}"]      # the last ones overlap their neighbours
+        tail = [f"  %next = add i64 %k, {lanes}", f"  %more = icmp slt i64 %next, {size}",
+                "  br i1 %more, label %loop, label %done", "done:"]
+        f.lines, f.head = [*head, *f.lines, *tail], {}
+        return summing(name, f, after)
+
+    # --- scans ---
+
+    def _scan(self, number: int, scan: Scan) -> list[str]:
+        """The loop over bodies, the steps' tables and functions."""
+        runs = scan.runs()
+        parts = [_table(f"runs{number}", [3], "i32", runs)]
+        cases, labels = [], []
+        for k, step in enumerate(scan.steps):
+            made = _StepWriter(self, step, f"step{number}_{k}")
+            parts += made.parts()
+            places, numbers = f"[{len(made.uneven)} x i32]", f"[{step.numbers.shape[1]} x {self.machine.real}]"
+            labels.append(f"i32 {k}, label %case{k}")
+            cases += [f"case{k}:", f"  %row{k} = phi i64 [ %row, %loop ], [ %next{k}, %case{k} ]",
+                      f"  %places{k} = getelementptr inbounds {places}, ptr @places{number}_{k}, i64 %row{k}",
+                      f"  %numbers{k} = getelementptr inbounds {numbers}, ptr @numbers{number}_{k}, i64 %row{k}",
+                      *made.calls(f"i64 %row{k}, ptr %places{k}, ptr %numbers{k}"),
+                      f"  %next{k} = add i64 %row{k}, 1", f"  %more{k} = icmp slt i64 %next{k}, %end",
+                      f"  br i1 %more{k}, label %case{k}, label %done"]
+            parts += [_table(f"places{number}_{k}", [len(made.uneven)], "i32", step.places[:, made.uneven].tolist()),
+                      _table(f"numbers{number}_{k}", [step.numbers.shape[1]], self.machine.real,
+                             [[literal(x, self.machine.real) for x in row] for row in step.numbers.tolist()])]
+        return [*parts, "\n".join([
+            f"define internal void @scan{number}(ptr noalias %scratch) noinline {{", "entry:", "  br label %loop", "loop:",
+            "  %k = phi i64 [ 0, %entry ], [ %next, %done ]",
+            *(line for n, name in enumerate(("step", "from", "count")) for line in (
+                f"  %at_{name} = getelementptr inbounds [3 x i32], ptr @runs{number}, i64 %k, i64 {n}",
+                f"  %{name} = load i32, ptr %at_{name}, align 4")),
+            "  %row = zext i32 %from to i64", "  %rows = zext i32 %count to i64", "  %end = add i64 %row, %rows",
+            f"  switch i32 %step, label %never [ {' '.join(labels)} ]", *cases, "never:", "  unreachable", "done:",
+            "  %next = add i64 %k, 1", f"  %more = icmp slt i64 %next, {len(runs)}",
+            "  br i1 %more, label %loop, label %finished", "finished:", "  ret void", "}"])]
+
+
+class _StepWriter:
+    """The functions of one step: runs of operations, and sines and cosines of angles that are no inputs in between."""
+
+    def __init__(self, writer: _Writer, step: Step, name: str):
+        self.writer, self.program, self.name = writer, step.program, name
+        first, growth = step.places[0], step.places[min(1, len(step.places) - 1)] - step.places[0]
+        even = (step.places == first + np.arange(len(step.places))[:, None] * growth).all(axis=0)
+        self.uneven = np.flatnonzero(~even)                    # ports whose places are in the table
+        self.even = {port: (int(first[port]), int(growth[port])) for port in np.flatnonzero(even).tolist()}
+        self.runs = self._cut()
+        code = self.program.code
+        run_of = {k: n for n, (_, ks) in enumerate(self.runs) for k in ks}
+        last = len(self.runs) - 1
+        crossing = {a for k, n in run_of.items() for a in code[k].args if run_of.get(a, 0) != n and
+                    (a in run_of or code[k].op in TURNS)}
+        crossing |= {k for places in self.program.results for k in places if run_of.get(k, last) != last}
+        crossing |= {k for k in run_of if code[k].op in TURNS}
+        self.slot = {k: writer.rolled.size + n for n, k in enumerate(sorted(crossing))}
+        self.unused = writer.rolled.size + len(crossing)
+        writer.size = max(writer.size, self.unused + 1)
+
+    def _cut(self) -> list[tuple[bool, list[int]]]:
+        """(whether it is sines and cosines, places of values) of each run; the first and the last are other operations."""
+        code = self.program.code
+        depth = [0] * len(code)                                # sines and cosines on the way to a value
+        for k, (op, args) in enumerate(code):
+            if op not in LEAVES:
+                depth[k] = max((depth[a] for a in args), default=0) + (op in TURNS)
+        turn = [i.op in TURNS for i in code]
+        runs: list[tuple[bool, list[int]]] = [(False, [])]
+        weight = 0
+        for k in sorted((k for k, i in enumerate(code) if i.op not in LEAVES), key=lambda k: 2 * depth[k] - turn[k]):
+            if turn[k] != runs[-1][0] or weight >= CHUNK:
+                runs.append((turn[k], []))
+                weight = 0
+            runs[-1][1].append(k)
+            weight += 3 * self.writer.machine.lanes if code[k].op in LIBRARY else 1
+        return runs if not runs[-1][0] else [*runs, (False, [])]
+
+    def calls(self, rows: str) -> Iterable[str]:
+        """Calls of the runs, given addresses of rows of the tables."""
+        for n, (turns, ks) in enumerate(self.runs):
+            if turns:
+                count = len({self.program.code[k].args[0] for k in ks})
+                yield f"  call void @turns(ptr %scratch, ptr @{self.name}_{n}, i64 {count})"
+            else:
+                yield f"  call void @{self.name}_{n}(ptr %scratch, {rows})"
+
+    def parts(self) -> list[str]:
+        return [self._turns(n) if turns else self._run(n) for n, (turns, _) in enumerate(self.runs)]
+
+    def _turns(self, number: int) -> str:
+        """Places of the angles of a run, their sines and cosines."""
+        rows: dict[int, list[int]] = {}
+        for k in self.runs[number][1]:
+            op, (angle,) = self.program.code[k]
+            rows.setdefault(angle, [self.slot[angle], self.unused, self.unused])[1 + TURNS.index(op)] = self.slot[k]
+        return _table(f"{self.name}_{number}", [3], "i32", list(rows.values()))
+
+    def _run(self, number: int) -> str:
+        """Values of a run; the last one stores the outputs."""
+        f, code = self.writer._function(), self.program.code
+        values: dict[int, str] = {}
+
+        def get(k: int) -> str:
+            op, args = code[k]
+            if op == "constant":
+                return f.const(args[0])
+            if k not in values:
+                values[k] = self._given(f, *args) if op == "input" else f.load(_at(f, self.slot[k]), kind(op, f))
+            return values[k]
+
+        for k in self.runs[number][1]:
+            op, args = code[k]
+            values[k] = operation(f, op, [get(a) for a in args])
+            if k in self.slot:
+                f.store(values[k], _at(f, self.slot[k]), kind(op, f))
+        if number == 0:
+            for k in self.slot:
+                if code[k].op in LEAVES:
+                    f.store(get(k), _at(f, self.slot[k]))
+        if number == len(self.runs) - 1:
+            found = [[get(k) for k in places] for places in self.program.results]      # all read before any is stored
+            for port, column in enumerate(found, len(self.program.inputs)):
+                for entry, value in enumerate(column):
+                    f.store(value, f.put(f"getelementptr inbounds {f.vector}, ptr {self._stretch(f, port)}, i64 {entry}"))
+        return f"define internal void @{self.name}_{number}({ARGUMENTS}) noinline {{\n{f.body()}\n  ret void\n}}"
+
+    def _stretch(self, f: Function, port: int) -> str:
+        """Address of a port's stretch of the work array for the row."""
+        at = port - 1
+        if at in self.even:
+            first, growth = self.even[at]
+            place = f.once(f"%j{port}", f"mul i64 %row, {growth}")
+            place = f.once(f"%k{port}", f"add i64 {place}, {first}")
+            return f.once(f"%p{port}", f"getelementptr inbounds {f.vector}, ptr %scratch, i64 {place}")
+        column = int(np.searchsorted(self.uneven, at))
+        place = f.once(f"%j{port}", f"getelementptr inbounds i32, ptr %places, i64 {column}")
+        place = f.once(f"%k{port}", f"load i32, ptr {place}, align 4")
+        return f.once(f"%p{port}", f"getelementptr inbounds {f.vector}, ptr %scratch, i32 {place}")
+
+    def _given(self, f: Function, port: int, entry: int) -> str:
+        """An entry of an input of the step: a constant of the row in all lanes, or a value of the work array."""
+        if port:
+            return f.load(f.put(f"getelementptr inbounds {f.vector}, ptr {self._stretch(f, port)}, i64 {entry}"))
+        real, v, lanes = f.machine.real, f.vector, f.machine.lanes
+        at = f.put(f"getelementptr inbounds {real}, ptr %numbers, i64 {entry}")
+        x = f.put(f"load {real}, ptr {at}, align {f.machine.size}")
+        return f.put(f"shufflevector {v} {f.put(f'insertelement {v} poison, {real} {x}, i32 0')}, {v} poison, "
+                     f"<{lanes} x i32> zeroinitializer")
+
+
+def _at(f: Function, place: int, more: int | str = ALONE) -> str:
+    """Address of a place in the work array, or of one that lies some places behind it."""
+    if more != ALONE:
+        return f.put(f"getelementptr inbounds {f.vector}, ptr %scratch, i64 {f.put(f'add i64 {more}, {place}')}")
+    return f.put(f"getelementptr inbounds {f.vector}, ptr %scratch, i64 {place}")
+
+
+def _table(name: str, shape: list[int], kind: str, rows: Sequence[Sequence[Any]]) -> str:
+    """Definition of a table of constants."""
+    row = f"[{shape[0]} x {kind}]"
+    if not shape[0]:
+        return f"@{name} = internal constant [1 x {row}] zeroinitializer, align 8"
+    text = ", ".join([f"{row} [{', '.join([f'{kind} {x}' for x in values])}]" for values in rows])
+    return f"@{name} = internal constant [{len(rows)} x {row}] [{text}], align 8"

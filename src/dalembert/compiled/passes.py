@@ -1,0 +1,235 @@
+"""The passes of each quantity that is compiled as scans over bodies: one body's part, in the foundation's step functions.
+
+A pass goes outward (parents before children) or inward. Its step sees one body with what its parent carries to it, or
+with the sum of what its children carry to it, and with what earlier passes stored for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from dalembert.compiled.bodies import PARENT, SELF
+from dalembert.formulations.newton_euler.forward import Articulated, acceleration_step, articulated_step
+from dalembert.formulations.newton_euler.inverse import (
+    Rates,
+    acceleration_field,
+    base_rates,
+    body_wrench,
+    gravity_wrench,
+    inward_step,
+    joint_motion,
+    outward_step,
+)
+from dalembert.formulations.newton_euler.mass_matrix import composite_step
+from dalembert.kinematics.forces import passive
+from dalembert.model.tree import Tree
+from dalembert.spatial.inertias import NO_INERTIA, ArticulatedInertia, Inertia
+from dalembert.spatial.motion_force import NO_FORCE, NO_MOTION, Force, Motion, combined
+from dalembert.spatial.transforms import Transform
+from dalembert.spatial.vectors import ZERO, Matrix, Scalar, Vector
+
+Scalars = list[Scalar]
+
+
+@dataclass
+class Body:
+    """A body in a tree of its own, its joint's entries of the vectors, what comes from its neighbour (None: there is none),
+    and what earlier passes stored."""
+
+    tree: Tree
+    q: Scalars
+    qd: Scalars
+    last: Scalars                                   # qdd or tau
+    carried: Scalars | None
+    stored: dict[str, Scalars] = field(default_factory=dict)
+
+    @property
+    def X(self) -> Transform:
+        return self.tree.joint[SELF].placement(self.q)
+
+    @property
+    def S(self) -> tuple[Motion, ...]:
+        return self.tree.joint[SELF].subspace(self.q)
+
+    @property
+    def inertia(self) -> Inertia:
+        return self.tree.inertia[SELF]
+
+
+class Found(NamedTuple):
+    """What a step hands to the children, or to the parent, and what it stores; 'out' are entries of the result."""
+
+    carried: Scalars
+    stored: dict[str, Scalars]
+    total: Scalar = 0.0                             # what the body adds to a result that is one number
+
+
+class Pass(NamedTuple):
+    """Direction, number of values that bodies hand on, and the step of one body."""
+
+    outward: bool
+    width: int
+    step: Callable[[Body], Found]
+
+
+# --- inverse dynamics and its kin: motion outward, forces inward ----------------------------------------------------------
+
+def _wrench_of_motion(body: Body, gravity: Vector, accelerations: Scalars | None) -> Found:
+    if body.carried is None:
+        parent = base_rates(gravity)
+    else:
+        w, dw, a = (Vector(body.carried[k:k + 3]) for k in (0, 3, 6))
+        parent = Rates(w, dw, a, acceleration_field(w, dw))
+    _, velocity, rate = joint_motion(body.tree, SELF, body.q, body.qd, accelerations)
+    rates = outward_step(parent, body.X, velocity, rate)
+    return Found([*rates.w, *rates.dw, *rates.a], {"wrench": _flat(body_wrench(body.inertia, rates))})
+
+
+def _of_accelerated(body: Body) -> Found:
+    return _wrench_of_motion(body, body.tree.gravity, body.last)
+
+
+def _of_bias(body: Body) -> Found:
+    return _wrench_of_motion(body, body.tree.gravity, None)
+
+
+def _of_velocities(body: Body) -> Found:
+    return _wrench_of_motion(body, ZERO, None)
+
+
+def _of_gravity(body: Body) -> Found:
+    up = body.X.R.to_child(-body.tree.gravity if body.carried is None else Vector(body.carried))
+    return Found([*up], {"wrench": _flat(gravity_wrench(body.inertia, up))})
+
+
+def _of_momentum(body: Body) -> Found:
+    v = _velocity(body)
+    return Found([*v.angular, *v.linear], {"wrench": _flat(body.inertia.momentum(v))})
+
+
+def _collected(body: Body) -> Found:
+    """The joint's share of the wrenches of the body and all that it carries."""
+    f = {SELF: _force(body.stored["wrench"]), PARENT: NO_FORCE}
+    if body.carried is not None:
+        f[SELF] = f[SELF] + _force(body.carried)
+    tau: Scalars = [0.0] * body.tree.nv
+    inward_step(body.tree, SELF, body.X, body.S, f, tau)
+    return Found(_flat(f[PARENT]), {"out": tau})
+
+
+def _of_actuators(body: Body) -> Found:
+    found = _collected(body)
+    given = passive(body.tree, body.q, body.qd)
+    tau = [t + r * a - p for t, r, a, p in zip(found.stored["out"], body.tree.rotor, body.last, given, strict=True)]
+    return Found(found.carried, {"out": tau})
+
+
+def _with_rotors(body: Body) -> Found:
+    found = _collected(body)
+    p = [x + r * v for x, r, v in zip(found.stored["out"], body.tree.rotor, body.qd, strict=True)]
+    return Found(found.carried, {"out": p})
+
+
+# --- forward dynamics by articulated bodies ---------------------------------------------------------------------------
+
+def _articulated(body: Body) -> Found:
+    """Articulated inertia and bias force to the parent; V and D^-1 u are kept."""
+    I_A, p_A, S, X = ArticulatedInertia.of(body.inertia), _force(body.stored["wrench"]), body.S, body.X
+    if body.carried is not None:
+        I_A, p_A = I_A + _articulated_inertia(body.carried), p_A + _force(body.carried[21:])
+    driving = [t + p for t, p in zip(body.last, passive(body.tree, body.q, body.qd), strict=True)]
+    u = [x - p_A.dot(s) for x, s in zip(driving, S, strict=True)]
+
+    def diagonal():                                 # asked for only where a pivot is a number: then the body carries nothing
+        return [I_A.apply(s).dot(s) + r for s, r in zip(S, body.tree.rotor, strict=True)]
+
+    I_a, p_a, kept = articulated_step(body.tree, SELF, diagonal, I_A, p_A, S, u)
+    stored = {"V": [x for v in kept.V for x in _flat(v)], "out": kept.accelerations}
+    if body.tree.parent[SELF] != PARENT:
+        return Found([], stored)
+    moved, force = I_a.to_parent(X), X.force_to_parent(p_a)
+    (xx, _, _), (xy, yy, _), (xz, yz, zz) = moved.I
+    (aa, _, _), (ab, bb, _), (ac, bc, cc) = moved.M
+    inertia = [xx, xy, yy, xz, yz, zz, *(x for row in moved.H for x in row), aa, ab, bb, ac, bc, cc]
+    return Found([*inertia, *_flat(force)], stored)
+
+
+def _accelerated(body: Body) -> Found:
+    V = tuple(_force(body.stored["V"][k:k + 6]) for k in range(0, len(body.stored["V"]), 6))
+    parent = NO_MOTION if body.carried is None else _motion(body.carried)
+    a, qdd = acceleration_step(parent, body.X, Articulated(body.S, V, body.stored["out"]))
+    return Found([*a.angular, *a.linear], {"out": qdd})
+
+
+def _articulated_inertia(x: Scalars) -> ArticulatedInertia:
+    return ArticulatedInertia(Matrix.symmetric(*x[:6]), Matrix((x[6:9], x[9:12], x[12:15])), Matrix.symmetric(*x[15:21]))
+
+
+# --- energies, inertias ---------------------------------------------------------------------------------------------------
+
+def _kinetic(body: Body) -> Found:
+    v = _velocity(body)
+    twice = body.inertia.momentum(v).dot(v)
+    for rotor, rate in zip(body.tree.rotor, body.qd, strict=True):
+        twice = twice + rotor * rate * rate
+    return Found([*v.angular, *v.linear], {}, twice * 0.5)
+
+
+def _composite(body: Body) -> Inertia:
+    own = body.inertia
+    if body.carried is None:
+        return own
+    m, hx, hy, hz, *J = body.carried
+    return own + Inertia(m, Vector((hx, hy, hz)), Matrix.symmetric(*J))
+
+
+def _diagonal(body: Body) -> Found:
+    """Diagonal of the mass matrix by composite bodies."""
+    composite = _composite(body)
+    entries = [composite.momentum(s).dot(s) + r for s, r in zip(body.S, body.tree.rotor, strict=True)]
+    if body.tree.parent[SELF] != PARENT:
+        return Found([], {"out": entries})
+    m, h, ((xx, xy, xz), (_, yy, yz), (_, _, zz)) = composite_step(NO_INERTIA, body.X, composite)
+    return Found([m, *h, xx, xy, yy, xz, yz, zz], {"out": entries})
+
+
+# --- the quantities -------------------------------------------------------------------------------------------------------
+
+class Algorithm(NamedTuple):
+    """Input vectors, passes, and whether the result is one number (else an entry per velocity)."""
+
+    inputs: tuple[str, ...]
+    passes: tuple[Pass, ...]
+    single: bool = False
+
+
+ALGORITHMS = {
+    "inverse_dynamics": Algorithm(("q", "qd", "qdd"), (Pass(True, 9, _of_accelerated), Pass(False, 6, _of_actuators))),
+    "forward_dynamics": Algorithm(("q", "qd", "tau"), (Pass(True, 9, _of_bias), Pass(False, 27, _articulated),
+                                                       Pass(True, 6, _accelerated))),
+    "bias_force": Algorithm(("q", "qd"), (Pass(True, 9, _of_bias), Pass(False, 6, _collected))),
+    "coriolis_vector": Algorithm(("q", "qd"), (Pass(True, 9, _of_velocities), Pass(False, 6, _collected))),
+    "gravity_vector": Algorithm(("q",), (Pass(True, 3, _of_gravity), Pass(False, 6, _collected))),
+    "momenta": Algorithm(("q", "qd"), (Pass(True, 6, _of_momentum), Pass(False, 6, _with_rotors))),
+    "kinetic_energy": Algorithm(("q", "qd"), (Pass(True, 6, _kinetic),), single=True),
+}
+MASS_MATRIX_DIAGONAL = Algorithm(("q",), (Pass(False, 10, _diagonal),))
+
+
+def _velocity(body: Body) -> Motion:
+    parent = NO_MOTION if body.carried is None else _motion(body.carried)
+    return body.X.motion_to_child(parent) + combined(body.S, body.qd)
+
+
+def _flat(f: Force) -> Scalars:
+    return [*f.moment, *f.force]
+
+
+def _force(x: Scalars) -> Force:
+    return Force(Vector(x[:3]), Vector(x[3:6]))
+
+
+def _motion(x: Scalars) -> Motion:
+    return Motion(Vector(x[:3]), Vector(x[3:6]))

@@ -1,0 +1,383 @@
+"""Long chains and large trees: quantities traced once per kind of body, as scans over all bodies.
+
+What a body hands to its neighbours is zero in some entries, which depends on what it was handed itself: in a planar chain
+five of nine entries of the rates. Bodies of one kind that are handed the same structure share a step. Where that makes too
+many steps, bodies are sorted more coarsely and no structure is handed on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dalembert.codegen.program import STATUS, Port, Program, program_of
+from dalembert.codegen.rolled import Rolled, Scan, Step
+from dalembert.codegen.steps import pruned, settled, turn_of, turned
+from dalembert.compiled.bodies import ALIGNED, FINE, OBLIQUE, Kind, sorted_bodies
+from dalembert.compiled.calls import vector_of_symbols, without_collection
+from dalembert.compiled.kernel import Kernel
+from dalembert.compiled.passes import ALGORITHMS, MASS_MATRIX_DIAGONAL, Algorithm, Body, Pass
+from dalembert.expr import Expr, Graph, absolute, equal, free_symbols, where
+from dalembert.model.mechanism import QUATERNION_TOLERANCE, Mechanism
+from dalembert.model.pivots import guards
+
+ROLLED_FROM = 96    # moving bodies; measured: around it both forms take the same time within a third, and the scans
+                    # compile six times faster
+STATES = 4          # random ones, to learn usual inertias from
+MAX_STEPS = 24      # per scan with fine kinds: some 0.1 s of compile time each
+MAX_KINDS = 24      # with axes along coordinate axes told from others
+
+Structure = tuple[bool, ...]      # which entries are not zero
+Shape = tuple[tuple[str, Structure], ...]      # of what is stored for a body, by name
+
+
+def is_rolled(mechanism: Mechanism, names: Sequence[str], parameters: Sequence[str], loads: Sequence[Any],
+              formulation: str) -> bool:
+    """Whether quantities are compiled as scans: there are many bodies, and nothing that scans over them do not cover.
+
+    External forces, numbers left as inputs and followers, whose joints are coupled, stay with straight-line code.
+    """
+    return (bool(names) and sum(not joint.is_fixed for joint in mechanism.joints) >= ROLLED_FROM
+            and formulation == "newton_euler" and not parameters and not loads and set(names) <= ALGORITHMS.keys()
+            and not any(joint.mimic for joint in mechanism.joints) and mechanism._graph is None)
+
+
+def rolled(mechanism: Mechanism, names: Sequence[str], doubtful: float = 0.0) -> Rolled:
+    """The scans of some quantities of ALGORITHMS.
+
+    Inputs and outputs are as `quantities.traced` has them; a pivot is in doubt below the part `doubtful` of the joint's
+    usual inertia.
+    """
+    with Graph(), without_collection():
+        bodies = _Bodies(mechanism)
+        scale = doubtful * _usual_inertias(bodies) if "forward_dynamics" in names else np.zeros(mechanism.nv)
+        return _built(bodies, {name: ALGORITHMS[name] for name in names}, scale)
+
+
+def _usual_inertias(bodies: _Bodies) -> np.ndarray:
+    """Largest diagonal entries of the mass matrix at some random states, by a kernel of its own."""
+    program = _built(bodies, {"diagonal": MASS_MATRIX_DIAGONAL}, np.zeros(bodies.mechanism.nv))
+    states = np.array([bodies.mechanism.random_state(seed)[0] for seed in range(STATES)])
+    found = [np.empty((STATES, *port.shape)) for port in program.outputs]
+    Kernel.of(program).run([states], found, STATES)
+    return found[0].max(axis=0, initial=0.0)
+
+
+def _built(bodies: _Bodies, algorithms: Mapping[str, Algorithm], scale: np.ndarray) -> Rolled:
+    try:
+        return _Builder(bodies, algorithms, scale, False).built()
+    except _TooManySteps:
+        return _Builder(bodies, algorithms, scale, True).built()
+
+
+class _TooManySteps(Exception):
+    """Fine kinds would take too many steps."""
+
+
+class _Bodies:
+    """The moving bodies of a mechanism, sorted finely and coarsely."""
+
+    def __init__(self, mechanism: Mechanism):
+        self.mechanism, self.tree = mechanism, mechanism.tree()
+        joints = self.tree.joint[1:]
+        self.at_q = np.array([0, *(j.at_q.start for j in joints)])       # first entries by body; 0 is the base
+        self.at_v = np.array([0, *(j.dof.start for j in joints)])
+        self.children = np.bincount(self.tree.parent[1:], minlength=self.tree.n + 1).tolist()
+
+    @cached_property
+    def fine(self) -> tuple[list[Kind], list[tuple[int, int]]]:
+        return sorted_bodies(self.tree, FINE)
+
+    @cached_property
+    def coarse(self) -> tuple[list[Kind], list[tuple[int, int]]]:
+        found = sorted_bodies(self.tree, ALIGNED)
+        return found if len(found[0]) <= MAX_KINDS else sorted_bodies(self.tree, OBLIQUE)
+
+
+class _Builder:
+    """Lays out the work array and makes the scans."""
+
+    def __init__(self, bodies: _Bodies, algorithms: Mapping[str, Algorithm], scale: np.ndarray, coarse: bool):
+        self.bodies, self.tree, self.algorithms, self.scale, self.coarse = bodies, bodies.tree, algorithms, scale, coarse
+        self.kinds, self.place = bodies.coarse if coarse else bodies.fine
+        mechanism = bodies.mechanism
+        lengths = {"q": mechanism.nq, "qd": mechanism.nv, "qdd": mechanism.nv, "tau": mechanism.nv}
+        wanted = {name for a in algorithms.values() for name in a.inputs}
+        self.inputs = tuple(Port(name, (n,)) for name, n in lengths.items() if name in wanted)
+        self.outputs = [Port(name, () if a.single else (mechanism.nv,)) for name, a in algorithms.items()]
+        if "forward_dynamics" in algorithms or mechanism.quaternions:
+            self.outputs.append(Port(STATUS, ()))
+        self.size = 0
+        self.at = {port.name: self.taken(port.size) for port in self.inputs}
+        first = self.size                                     # of what is zero when a block begins
+        self.zeros = self.taken(max(one.width for a in algorithms.values() for one in a.passes) if coarse else 0)
+        self.out = {port.name: self.taken(1) for port in self.outputs if not port.shape}
+        self.cleared = slice(first, self.size)
+        for name, a in algorithms.items():
+            if not a.single:                                  # a result alone takes the place of the vector that it answers
+                over = a.inputs[-1] if len(algorithms) == 1 and a.inputs[-1] in ("qdd", "tau") else ""
+                self.out[name] = self.at[over] if over else self.taken(mechanism.nv)
+        self.turn = np.full(mechanism.nq, -1)                 # places of sine and cosine by entry of q; -1: none are taken
+
+    def taken(self, size: int) -> int:
+        """A new stretch of the work array."""
+        self.size += size
+        return self.size - size
+
+    def turns(self, entries: np.ndarray) -> np.ndarray:
+        """Places of sines and cosines of entries of q."""
+        fresh = entries[self.turn[entries] < 0]
+        self.turn[fresh] = self.taken(2 * len(fresh)) + 2 * np.arange(len(fresh))
+        return self.turn[entries]
+
+    def built(self) -> Rolled:
+        scans = []
+        for name, algorithm in self.algorithms.items():
+            stored = _Stored(self.tree.n)
+            scans += [_Scanning(self, name, one, stored, one is algorithm.passes[0]).scan() for one in algorithm.passes]
+        places = [self.at[p.name] for p in self.inputs] + [self.out[p.name] for p in self.outputs]
+        angles = np.flatnonzero(self.turn >= 0)
+        turns = np.stack([self.at["q"] + angles, self.turn[angles], self.turn[angles] + 1], axis=1)
+        return Rolled(self.inputs, tuple(self.outputs), tuple(places), self.size, self.cleared, turns, tuple(scans))
+
+
+class _Stored:
+    """What the passes of an algorithm store for each body: its shape, and its places by name."""
+
+    def __init__(self, n: int):
+        self.shape: list[Shape] = [()] * (n + 1)
+        self.places: dict[str, np.ndarray] = {}
+
+
+class _Trace(NamedTuple):
+    """What a step found, and which entries of it are not zero."""
+
+    kind: Kind
+    given: Structure | None
+    shape: Shape
+    carried: list[Any]
+    structure: Structure                # of what it hands on
+    stored: dict[str, list[Any]]
+    structures: dict[str, Structure]
+    after: Shape                        # of all that is stored then
+
+
+@dataclass(eq=False)
+class _Group:
+    """A step in the making: its program, its bodies with the rows of their kind's numbers, places of what is handed on."""
+
+    number: int
+    trace: _Trace
+    program: Program
+    angles: tuple[int, ...]
+    bodies: list[int] = field(default_factory=list)
+    rows: list[int] = field(default_factory=list)
+    handed: list[tuple[int, int, int]] = field(default_factory=list)      # where it is read, stored, and added to
+
+
+class _Scanning:
+    """One pass of an algorithm as a scan."""
+
+    def __init__(self, builder: _Builder, name: str, one: Pass, stored: _Stored, checks_quaternions: bool):
+        self.b, self.tree, self.one, self.stored = builder, builder.tree, one, stored
+        self.single, self.checks_quaternions = builder.algorithms[name].single, checks_quaternions
+        self.vectors = {"last" if x in ("qdd", "tau") else x: builder.at[x] for x in builder.algorithms[name].inputs}
+        self.out = builder.out[name]
+        self.number: dict[Any, int] = {}                      # of a trace, by kind and what it is given
+        self.traces: list[_Trace] = []
+        self.groups: dict[Any, _Group] = {}
+        self.order: list[tuple[int, int]] = []
+        self.free: dict[int, list[int]] = {}                  # stretches given back, by size
+        self.read: Structure = ()                             # entries of what is handed on that are of use
+
+    def scan(self) -> Scan:
+        if self.one.outward:
+            self._outward()
+        else:
+            self._inward()
+        steps = tuple([self._step(group) for group in self.groups.values()])
+        return Scan(steps, np.array(self.order, dtype=np.int64).reshape(-1, 2))
+
+    def _outward(self) -> None:
+        """A body's values are kept until its last child has read them, which may then take their place."""
+        traces: list[Any] = [None] * (self.tree.n + 1)
+        for i in self.tree.outward():
+            j = self.tree.parent[i]
+            traces[i] = self._traced(i, self.traces[traces[j]].structure if j else None)
+        handed = self._of_use([trace.structure for trace in self.traces])
+        waiting, at = list(self.b.bodies.children), [0] * (self.tree.n + 1)
+        for i in self.tree.outward():
+            j = self.tree.parent[i]
+            waiting[j] -= 1
+            if j and not waiting[j]:
+                self._give_back(at[j], handed[traces[j]])
+            own = handed[traces[i]] if waiting[i] or self.b.coarse else ()
+            at[i] = self._taken(own)
+            self._put(i, traces[i], own, False, (at[j], at[i], 0))
+
+    def _inward(self) -> None:
+        """The first child of a body stores what it hands to it, the others add to that."""
+        sums: list[Structure | None] = [None] * (self.tree.n + 1)
+        traces: list[Any] = [None] * (self.tree.n + 1)
+        for i in self.tree.inward():
+            traces[i] = self._traced(i, (True,) * self.one.width if self.b.coarse else sums[i])
+            structure, j = self.traces[traces[i]].structure, self.tree.parent[i]
+            before = sums[j] if j else structure
+            if before is not structure:
+                sums[j] = structure if before is None else tuple([a or b for a, b in zip(before, structure, strict=True)])
+        handed = self._of_use([structure or () for structure in sums])
+        at: dict[int, int] = {}
+        for i in self.tree.inward():
+            j, zeros = self.tree.parent[i], self.b.zeros
+            own, before = at.get(i, zeros), at.get(j, zeros)
+            added = bool(j) and (self.b.coarse or j in at)
+            if i in at:
+                self._give_back(own, handed[i])
+            if j and j not in at:
+                at[j] = self._taken(handed[j])
+            self._put(i, traces[i], handed[j] if j else (), added, (own, at.get(j, 0), before))
+
+    def _of_use(self, structures: Sequence[Structure]) -> list[Structure]:
+        """The structures without entries that no result depends on."""
+        reading = [(_dependence(t.carried, t.given), _dependence(sum(t.stored.values(), []), t.given)) for t in self.traces]
+        read = [False] * self.one.width
+        found = {entry for _, by_stored in reading for entries in by_stored for entry in entries}
+        while found:
+            for entry in found:
+                read[entry] = True
+            found = {entry for by_handed, _ in reading for handed, entries in enumerate(by_handed) if read[handed]
+                     for entry in entries if not read[entry]}
+        self.read = tuple(read)
+        known = {s: tuple([a and b for a, b in zip(s, read, strict=True)]) if s else () for s in set(structures)}
+        return [known[s] for s in structures]
+
+    def _taken(self, structure: Structure) -> int:
+        """A stretch for the entries that are not zero, one given back if there is one."""
+        size = sum(structure)
+        known = self.free.get(size)
+        return known.pop() if known else self.b.taken(size)
+
+    def _give_back(self, place: int, structure: Structure) -> None:
+        self.free.setdefault(sum(structure), []).append(place)
+
+    # --- one body ---
+
+    def _traced(self, i: int, given: Structure | None) -> int:
+        """Number of the trace of the body's kind for what it is given."""
+        key = (self.b.place[i][0], given, self.stored.shape[i])
+        number = self.number.get(key)
+        if number is None:
+            if not self.b.coarse and len(self.traces) == MAX_STEPS:
+                raise _TooManySteps
+            number = self.number[key] = len(self.traces)
+            self.traces.append(self._trace(self.b.kinds[key[0]], given, key[2]))
+        return number
+
+    def _trace(self, kind: Kind, given: Structure | None, shape: Shape) -> _Trace:
+        joint = kind.joint
+        body = Body(kind.tree, [*vector_of_symbols("q", joint.type.nq)], [*vector_of_symbols("qd", joint.type.nv)],
+                    [*vector_of_symbols("last", joint.type.nv)], None if given is None else _opened("carried", given),
+                    {name: _opened(name, structure) for name, structure in shape})
+        token = guards.set([])
+        try:
+            found = self.one.step(body)
+            pivots = guards.get() or []
+        finally:
+            guards.reset(token)
+        stored = found.stored | self._status(kind, body, pivots)
+        if self.single:
+            stored["total"] = [vector_of_symbols("total", 1)[0] + found.total]
+        structures = {name: (True,) * len(x) if name == "out" else self._structure(x) for name, x in stored.items()}
+        after = dict(shape) | {name: s for name, s in structures.items() if name not in (STATUS, "total")}
+        return _Trace(kind, given, shape, found.carried, self._structure(found.carried), stored, structures,
+                      tuple(after.items()))
+
+    def _status(self, kind: Kind, body: Body, pivots: Iterable[tuple[int, Any]]) -> dict[str, list[Any]]:
+        """The status after a look at this body; the first one that is not 0 stays."""
+        at_q, at_v = kind.starts
+        sound = []
+        if self.checks_quaternions and (k := kind.joint.type.quaternion_at) is not None:
+            sound.append((-1 - (at_q + k), absolute(sum(x * x for x in body.q[k:k + 4]) - 1) < QUATERNION_TOLERANCE))
+        sound += [(at_v + (1 + k), pivot > kind.scales[k]) for k, pivot in pivots]
+        status: Any = vector_of_symbols(STATUS, 1)[0]
+        for code, condition in sound:
+            status = where(equal(status, 0) & ~condition, code, status)
+        return {STATUS: [status]} if sound else {}
+
+    def _structure(self, values: Iterable[Any]) -> Structure:
+        return tuple([self.b.coarse or not _is_zero(x) for x in values])
+
+    # --- one step ---
+
+    def _put(self, i: int, trace: int, handed: Structure, added: bool, places: tuple[int, int, int]) -> None:
+        """Add body i to the step of its trace that hands on these entries, added to what is there or not."""
+        group = self.groups.get((trace, handed, added))
+        if group is None:
+            program, angles = self._program(self.traces[trace], handed, added)
+            group = self.groups[trace, handed, added] = _Group(len(self.groups), self.traces[trace], program, angles)
+        self.order.append((group.number, len(group.bodies)))
+        group.bodies.append(i)
+        group.rows.append(self.b.place[i][1])
+        group.handed.append(places)
+        self.stored.shape[i] = group.trace.after
+
+    def _program(self, trace: _Trace, handed: Structure, added: bool) -> tuple[Program, tuple[int, ...]]:
+        """The program of a step, and the entries of its q that sines and cosines are taken of."""
+        nq, nv = trace.kind.joint.type.nq, trace.kind.joint.type.nv
+        sizes = {"q": nq, "qd": nv, "last": nv, "sum": sum(handed), STATUS: 1, "total": 1}
+        sizes |= {name: sum(structure) for name, structure in trace.shape}
+        given = zip(_opened("carried", trace.given), self.read, strict=True) if trace.given else ()
+        inputs: dict[str, Any] = {"numbers": trace.kind.symbols,
+                                  "carried": [x for x, read in given if read and isinstance(x, Expr)]}
+        inputs |= {name: vector_of_symbols(name, size) for name, size in sizes.items()}
+        on = _entries(trace.carried, handed)
+        outputs = {"on": [x + s for x, s in zip(on, inputs["sum"], strict=True)] if added else on}
+        outputs |= {name: _entries(values, trace.structures[name]) for name, values in trace.stored.items()}
+        return turned(program_of(inputs, {name: values for name, values in outputs.items() if values}), "q")
+
+    def _step(self, group: _Group) -> Step:
+        """A step with the tables of its bodies."""
+        bodies, trace, b = np.array(group.bodies), group.trace, self.b
+        at_q, at_v = b.bodies.at_q[bodies], b.bodies.at_v[bodies]
+        scales = b.scale[at_v[:, None] + np.arange(trace.kind.joint.type.nv)]
+        program, numbers = settled(group.program, np.hstack([trace.kind.numbers[group.rows], scales]))
+        program = pruned(program)
+        places = dict(zip(("carried", "on", "sum"), np.array(group.handed).T, strict=True))
+        places |= {name: at + (at_q if name == "q" else at_v) for name, at in self.vectors.items()}
+        places |= {"out": self.out + at_v, "total": np.full(len(bodies), self.out)}
+        places[STATUS] = np.full(len(bodies), b.out.get(STATUS, 0))
+        places |= {turn_of(entry): b.turns(at_q + entry) for entry in group.angles}
+        for name, structure in trace.structures.items():
+            if name not in places:
+                fresh = b.taken(sum(structure) * len(bodies)) + sum(structure) * np.arange(len(bodies))
+                self.stored.places.setdefault(name, np.zeros(self.tree.n + 1, dtype=np.int64))[bodies] = fresh
+        places |= {name: self.stored.places[name][bodies] for name, _ in trace.after if name != "out"}
+        names = [p.name for p in (*program.inputs[1:], *program.outputs)]
+        table = np.stack([places[name] for name in names], axis=1) if names else np.zeros((len(bodies), 0), dtype=np.int64)
+        return Step(program, numbers, table)
+
+
+def _opened(name: str, structure: Structure) -> list[Any]:
+    """Values with zeros where they are known to be."""
+    symbols = iter(vector_of_symbols(name, sum(structure)))
+    return [next(symbols) if s else 0.0 for s in structure]
+
+
+def _entries(values: Sequence[Any], structure: Structure) -> list[Any]:
+    """The entries that a structure has."""
+    return [x for x, s in zip(values, structure, strict=True) if s] if structure else []
+
+
+def _is_zero(x: Any) -> bool:
+    """Whether a scalar is the constant 0."""
+    return x.op in ("exact", "float") and x.value == 0 if isinstance(x, Expr) else bool(x == 0)
+
+
+def _dependence(values: Iterable[Any], carried: Structure | None) -> list[list[int]]:
+    """For each value the entries of what is carried that it depends on."""
+    entry = {x: k for k, x in enumerate(_opened("carried", carried or ())) if isinstance(x, Expr)}
+    return [[entry[s] for s in free_symbols(x) if s in entry] if isinstance(x, Expr) else [] for x in values]

@@ -1,0 +1,284 @@
+"""Integrators as machine code: against the march on plain numbers, the methods in Python, closed forms and invariants."""
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+from scipy.special import ellipj
+
+import dalembert as da
+from dalembert.codegen import march
+from dalembert.codegen.march import Loop, March, Part
+from dalembert.codegen.program import ProgramError
+from dalembert.compiled.marching import Marching, march_of
+from dalembert.errors import ShapeError
+from dalembert.integrators import METHODS, Adaptive, Fixed, method, records
+from dalembert.integrators.methods import NOT_FINITE, NOT_SETTLED, TOO_SMALL
+
+COMPILED = [name for name, m in METHODS.items() if isinstance(m, Fixed | Adaptive)]
+ENOUGH = 100_000
+NONE = np.zeros(0)
+
+
+def swing(t, x, p):
+    """Two coupled pendula, driven: q1'' = -p sin q1 + (q2 - q1), q2'' = -sin q2 + (q1 - q2) + 0.3 cos t."""
+    return np.array([x[2], x[3], -p[0] * da.sin(x[0]) + x[1] - x[0], -da.sin(x[1]) + x[0] - x[1] + 0.3 * da.cos(t)])
+
+
+def energy(x):
+    """Of `swing` without its drive, p = 1."""
+    return (x[2] * x[2] + x[3] * x[3]) / 2 - da.cos(x[0]) - da.cos(x[1]) + (x[1] - x[0]) * (x[1] - x[0]) / 2
+
+
+def known(name):
+    return method(name, nq=2, energy=energy)
+
+
+@pytest.fixture(scope="module")
+def marchings():
+    return {name: Marching(swing, 4, 1, known(name)) for name in METHODS}
+
+
+@pytest.fixture(scope="module")
+def starts():
+    return np.random.default_rng(7).uniform(-1.5, 1.5, (37, 4))
+
+
+def run(marching, x, times=(0.0, 0.5, 1.0), h=0.05, p=(1.0,), threads=1, tolerance=1e-8):
+    repeats = round((times[1] - times[0]) / h) if isinstance(marching.method, Fixed) else ENOUGH
+    return marching.run(x, np.array(times), h, np.array(p), repeats, tolerance, tolerance, threads)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_machine_code_the_march_on_numbers_and_the_method_in_python_agree(marchings, starts, name):
+    found = run(marchings[name], starts[:3])
+    assert not found.failed.any() and np.allclose(found.t, [0.5, 1.0], rtol=1e-15)
+    fixed = isinstance(METHODS[name], Fixed)
+    for k, x in enumerate(starts[:3]):
+        plain = list(records(known(name), lambda t, x: np.asarray(swing(t, x, [1.0]), float), x, np.array([0, 0.5, 1.0]), 0.05,
+                             10 if fixed else ENOUGH, 1e-8, 1e-8))
+        assert np.abs([r.x for r in plain] - found.x[k]).max() < 1e-13 * (1e3 if name == "radau5" else 1)
+        assert [r.steps for r in plain] == found.steps[k].tolist() and [r.rejected for r in plain] == found.rejected[k].tolist()
+        if name in COMPILED:
+            m = marchings[name].march
+            values = {"t": [0.0], "start": [0.0], "x": x, "h": [0.05], "p": [1.0], "rtol": [1e-8], "atol": [1e-8]}
+            right = march.run(m, [values[n] for n in m.read], [0.5, 1.0], 10 if fixed else ENOUGH)
+            at = m.recorded.index("x")
+            assert np.abs([r[at] for r in right] - found.x[k]).max() < 1e-14
+
+
+@pytest.mark.parametrize("name", COMPILED)
+def test_a_trajectory_does_not_depend_on_its_neighbours_to_the_last_bit(marchings, starts, name):
+    """Lanes take different numbers of steps and iterations; those that are ready wait."""
+    p = np.linspace(0.5, 40, len(starts))[:, None]
+    whole = run(marchings[name], starts, p=p)
+    split = run(marchings[name], np.repeat(starts, 4, axis=0), p=np.repeat(p, 4, axis=0), threads=2)
+    assert all(np.array_equal(np.repeat(a, 4, axis=0), b) for a, b in zip(whole, split, strict=True))
+    for k in (0, 5, 8, 36):
+        alone = run(marchings[name], starts[k:k + 1], p=p[k])
+        assert all(np.array_equal(a[k:k + 1], b) for a, b in zip(whole, alone, strict=True))
+    if isinstance(METHODS[name], Adaptive):
+        assert len(set(whole.steps[:8, -1])) > 1
+
+
+@pytest.mark.parametrize("name", [n for n in COMPILED if isinstance(METHODS[n], Fixed)])
+def test_error_falls_with_the_order_of_the_method(marchings, starts, name):
+    right = run(marchings["dop853"], starts[:8], (0.0, 1.0), tolerance=1e-14).x
+    steps = (5, 10) if METHODS[name].order > 4 else (20, 40) if METHODS[name].order > 1 else (1000, 2000)
+    coarse, fine = (np.abs(run(marchings[name], starts[:8], (0.0, 1.0), 1 / n).x - right).max() for n in steps)
+    assert fine < 2e-3 and abs(np.log2(coarse / fine) - METHODS[name].order) < 0.25
+
+
+@pytest.mark.parametrize(("name", "scipys"), [("dopri5", "RK45"), ("dop853", "DOP853")])
+def test_error_and_work_follow_the_tolerance_as_scipys(marchings, starts, name, scipys):
+    x = starts[0]
+    right = solve_ivp(lambda t, x: swing(t, x, [1.0]), (0, 10), x, method="DOP853", rtol=1e-13, atol=1e-14).y[:, -1]
+    for rtol in (1e-5, 1e-8, 1e-11):
+        other = solve_ivp(lambda t, x: swing(t, x, [1.0]), (0, 10), x, method=scipys, rtol=rtol, atol=rtol, first_step=0.05)
+        found = run(marchings[name], x[None], (0.0, 10.0), tolerance=rtol)
+        assert np.abs(found.x[0, 0] - right).max() < max(3 * np.abs(other.y[:, -1] - right).max(), 1e-11)
+        assert found.steps[0, 0] < 1.15 * (len(other.t) - 1)
+
+
+def test_equal_steps_back_in_time_lead_to_the_start(marchings, starts):
+    for name in METHODS:
+        fixed = isinstance(METHODS[name], Fixed)
+        there = run(marchings[name], starts[:8], (0.0, 1.0), 1e-3 if fixed else 0.05)
+        repeats = 1000 if fixed else ENOUGH
+        back = marchings[name].run(there.x[:, 0], np.array([1.0, 0.0]), -1e-3 if fixed else 0.05, np.ones(1), repeats, 1e-8, 1e-8)
+        assert np.abs(back.t).max() < 1e-15 and np.abs(back.x[:, 0] - starts[:8]).max() < (2e-2 if "euler" in name else 2e-6)
+
+
+def test_an_adaptive_run_goes_on_with_the_step_it_left(marchings, starts):
+    whole, half = (run(marchings["dopri5"], starts, times) for times in ((0.0, 0.5, 1.0), (0.0, 0.5)))
+    rest = run(marchings["dopri5"], half.x[:, 0], (0.5, 1.0), half.h[:, 0])
+    assert np.array_equal(rest.x[:, 0], whole.x[:, 1]) and np.array_equal(half.steps[:, 0] + rest.steps[:, 0], whole.steps[:, 1])
+
+
+def explosive(t, x, p):
+    """x' = p x^2: x = 1/(1/x0 - p t)."""
+    return np.array([p[0] * x[0] * x[0]])
+
+
+@pytest.mark.parametrize("name", ["dopri5", "dop853", "radau5"])
+def test_a_step_that_collapses_stops_one_trajectory_and_no_other(name):
+    found = Marching(explosive, 1, 1, METHODS[name]).run(np.ones((9, 1)), np.array([0, 0.5, 2.0, 3.0]), 0.1,
+                                                         np.array([[0.1]] * 4 + [[1.0]] + [[0.1]] * 4), ENOUGH, 1e-8, 1e-8)
+    assert found.failed[4].tolist() == [0, TOO_SMALL, TOO_SMALL] and (found.t[4, 1:] < 1.01).all()
+    good = np.delete(np.arange(9), 4)
+    assert not found.failed[good].any() and (found.t[good] == [0.5, 2, 3]).all()
+    assert np.allclose(found.x[good, :, 0], 1 / (1 - 0.1 * np.array([0.5, 2, 3])), rtol=1e-6, atol=0)
+
+
+@pytest.mark.parametrize("name", [n for n in COMPILED if n not in ("discrete_gradient", "lie_rk4", "symplectic_euler")])
+def test_numbers_that_are_not_finite_stop_one_trajectory_before_its_goal(name):
+    def sinking(t, x, p):
+        return np.array([-p[0] / da.sqrt(x[0])])      # x^(3/2) = x0^(3/2) - 3/2 p t
+
+    p = np.full((9, 1), 0.1)
+    p[3] = 1.0
+    repeats = 100 if isinstance(METHODS[name], Fixed) else ENOUGH
+    found = Marching(sinking, 1, 1, known(name)).run(np.ones((9, 1)), np.array([0, 0.5, 1.0]), 0.005, p, repeats, 1e-6, 1e-6)
+    assert found.failed[3, 0] == 0 and found.failed[3, 1] > 0 and found.t[3, 1] < 0.7
+    assert isinstance(METHODS[name], Fixed) or np.isfinite(found.x[3]).all()
+    good = np.delete(np.arange(9), 3)
+    assert not found.failed[good].any() and np.allclose(found.x[good, 1, 0], 0.85 ** (2 / 3), rtol=1e-3)
+
+
+@pytest.mark.parametrize("name", ["implicit_midpoint", "gauss4", "gauss6"])
+def test_an_implicit_step_that_does_not_settle_stops_one_trajectory(name):
+    def spring(t, x, p):
+        return np.array([x[1], -p[0] * x[0]])
+
+    p = np.ones((9, 1))
+    p[2] = 1e4
+    marching = Marching(spring, 2, 1, METHODS[name])
+    found = marching.run(np.tile([1.0, 0.0], (9, 1)), np.array([0, 1.0, 2.0]), 0.1, p, 10)
+    assert (found.failed[2] == NOT_SETTLED).all() and (found.t[2] == 0).all() and (found.x[2] == [1, 0]).all()
+    alone = marching.run(np.array([[1.0, 0.0]]), np.array([0, 1.0, 2.0]), 0.1, np.ones(1), 10)
+    assert np.array_equal(found.x[8], alone.x[0]) and np.abs(alone.x[0, :, 0] - np.cos([1, 2])).max() < 2e-3
+
+
+def test_nothing_moves_where_f_is_never_a_number():
+    marching = Marching(lambda t, x, p: np.array([da.sqrt(x[0] - 2)]), 1, 0, METHODS["dopri5"])
+    found = marching.run(np.array([[1.0], [3.0]]), np.array([0, 1.0]), 0.1, NONE, ENOUGH, 1e-6, 1e-6)
+    assert found.failed[:, 0].tolist() == [NOT_FINITE, 0] and found.t[:, 0].tolist() == [0, 1] and found.x[0, 0, 0] == 1
+
+
+def test_a_double_pendulum_keeps_energy_as_each_method_promises():
+    chain = da.planar_chain(2)
+
+    def f(t, x, p):
+        return np.concatenate([x[2:], da.forward_dynamics(chain, x[:2], x[2:], np.zeros(2))])
+
+    def total(x):
+        return da.kinetic_energy(chain, x[:2], x[2:]) + da.potential_energy(chain, x[:2])
+
+    dynamics = da.compile(chain)
+    x, times, drift = np.array([[0.4, 0.3, 0.0, 0.0]]), np.linspace(0, 40, 401), {}
+    for name in ("explicit_euler", "rk4", "implicit_midpoint", "gauss4", "gauss6", "discrete_gradient"):
+        found = Marching(f, 4, 0, method(name, energy=total)).run(x, times, 0.005, NONE, 20).x[0]
+        energies = (dynamics.kinetic_energy(found[:, :2], found[:, 2:]) + dynamics.potential_energy(found[:, :2]))
+        drift[name] = np.abs(energies - total(x[0])) / (energies.max() - dynamics.potential_energy(np.array([-np.pi / 2, 0])))
+    early, late = {n: d[:200].max() for n, d in drift.items()}, {n: d[200:].max() for n, d in drift.items()}
+    assert drift["explicit_euler"][-1] > 0.1
+    assert late["rk4"] < 1e-4
+    for name, bound in (("implicit_midpoint", 1e-2), ("gauss4", 1e-5), ("gauss6", 1e-8)):
+        assert late[name] < min(bound, 20 * early[name]), name
+    assert late["gauss4"] < late["rk4"] and drift["discrete_gradient"].max() < 2e-11      # rounding: fast whirls
+
+
+@pytest.mark.parametrize("steps", [10_000, pytest.param(1_000_000, marks=pytest.mark.slow)])
+def test_the_midpoint_rule_bounds_the_energy_and_the_discrete_gradient_keeps_it(steps):
+    def pendulum(t, x, p):
+        return np.array([x[1], -da.sin(x[0])])
+
+    def total(x):
+        return x[1] * x[1] / 2 - da.cos(x[0])
+
+    times = 0.1 * np.linspace(0, steps, 101)
+    x = np.column_stack([np.linspace(0.5, 2.5, 8), np.zeros(8)])
+    for name, bound in (("implicit_midpoint", 3e-3), ("discrete_gradient", 1e-11)):
+        found = Marching(pendulum, 2, 0, method(name, energy=total)).run(x, times, 0.1, NONE, steps // 100)
+        error = np.abs(found.x[..., 1] ** 2 / 2 - np.cos(found.x[..., 0]) + np.cos(x[:, :1]))
+        assert not found.failed.any() and error.max() < bound, name
+
+
+def test_eulers_top_turns_as_jacobis_functions_say():
+    """Torque-free: w1 = a cn, w2 = -b sn, w3 = c dn (Landau, Lifshitz, Mechanics, section 37); here I = (1, 2, 3)."""
+    def top(t, x, p):
+        return np.array([(2 - 3) * x[1] * x[2] / 1, (3 - 1) * x[2] * x[0] / 2, (1 - 2) * x[0] * x[1] / 3])
+
+    x = np.array([[0.4, 0.0, 1.0]])
+    M2, E2 = 0.4**2 + 9, 0.4**2 + 3                     # squares of the momentum, twice the energy; M2 > 2 E2
+    rate, k2 = np.sqrt((3 - 2) * (M2 - E2) / 6), (2 - 1) * (3 * E2 - M2) / ((3 - 2) * (M2 - E2))
+    times = np.linspace(0, 10, 21)
+    sn, cn, dn, _ = ellipj(rate * times[1:], k2)
+    for name, h, error in (("dop853", 0.05, 1e-10), ("gauss6", 0.02, 1e-10), ("rk4", 0.01, 1e-8)):
+        found = run(Marching(top, 3, 0, METHODS[name]), x, times, h, NONE, tolerance=1e-12).x[0]
+        right = np.column_stack([0.4 * cn, np.sqrt((3 * E2 - M2) / 2) * sn, dn])
+        assert np.abs(found - right).max() < error, name
+
+
+@pytest.mark.parametrize("steps", [2_000, pytest.param(100_000, marks=pytest.mark.slow)])
+def test_a_free_body_keeps_its_spatial_momentum_in_the_lie_group_form(steps):
+    body = da.random_tree(5, 1, ["free"]).without("friction").replace({f"gravity[{k}]": 0 for k in range(3)})
+    way = method("lie_rk4", quaternions=[(0, 7)])
+
+    def f(t, x, p):
+        return np.concatenate([body.rate(x[:7], x[7:]), da.forward_dynamics(body, x[:7], x[7:], np.zeros(6))])
+
+    q, qd = body.random_state(2)
+    h = 2.5e-4
+    times = h * np.linspace(0, steps, 11)
+    found = Marching(f, 13, 0, way).run(np.concatenate([q, 0.5 * qd])[None], times, h, NONE, steps // 10).x[0]
+    q, qd = found[:, :7], found[:, 7:]
+    X, momenta = da.placement(body, q, body.bodies[-1].name), da.momenta(body, q, qd)
+    linear = np.einsum("kij,kj->ki", X[:, :3, :3], momenta[:, 3:])
+    angular = np.einsum("kij,kj->ki", X[:, :3, :3], momenta[:, :3]) + np.cross(X[:, :3, 3], linear)
+    assert np.abs(np.linalg.norm(q[:, :4], axis=1) - 1).max() < 1e-11
+    for momentum in (linear, angular):
+        assert np.abs(momentum - momentum[0]).max() < 1e-12 * max(1, np.abs(momentum).max())
+
+
+def test_the_lie_group_form_has_order_4_on_quaternions():
+    body = da.random_tree(3, 2, ["free", "spherical"]).without("friction")
+    nq, nv = body.nq, body.nv
+    ways = [(body.entries[name].at_q.start, nq + body.entries[name].at_v.start) for name in body.quaternions]
+    way = method("lie_rk4", quaternions=ways)
+
+    def f(t, x, p):
+        return np.concatenate([body.rate(x[:nq], x[nq:]), da.forward_dynamics(body, x[:nq], x[nq:], np.zeros(nv))])
+
+    x, times = np.concatenate(body.random_state(4))[None], np.array([0, 0.5])
+    right = Marching(f, nq + nv, 0, METHODS["dop853"]).run(x, times, 1e-2, NONE, ENOUGH, 1e-13, 1e-13).x
+    marching = Marching(f, nq + nv, 0, way)
+    coarse, fine = (np.abs(marching.run(x, times, 0.5 / n, NONE, n).x - right).max() for n in (50, 100))
+    assert abs(np.log2(coarse / fine) - 4) < 0.3
+
+
+def test_wrong_arguments_are_named(marchings, starts):
+    with pytest.raises(ValueError, match=r"x\[1, 2\] is nan"):
+        bad = starts[:3].copy()
+        bad[1, 2] = np.nan
+        run(marchings["rk4"], bad)
+    with pytest.raises(ShapeError, match=r"x has shape \(4,\), expected \(N, 4\)"):
+        run(marchings["rk4"], starts[0])
+    with pytest.raises(ShapeError, match=r"p has shape \(2,\), expected \(1,\) or \(37, 1\)"):
+        run(marchings["rk4"], starts, p=(1, 2))
+    with pytest.raises(ValueError, match="'dopri5' needs a step that is positive, and tolerances"):
+        run(marchings["dopri5"], starts, h=-0.1)
+    with pytest.raises(ValueError, match="tolerances of which one is positive"):
+        run(marchings["dopri5"], starts, tolerance=0.0)
+
+
+def test_a_march_that_breaks_its_rules_is_refused():
+    good = march_of(swing, 4, 1, METHODS["implicit_midpoint"])
+    loop = next(item for item in good.parts if isinstance(item, Loop))
+
+    def changed(*parts):
+        return March(good.registers, good.read, good.programs, parts, good.recorded)
+
+    with pytest.raises(ProgramError, match="no registers nowhere"):
+        changed(Loop(loop.parts, "nowhere", 3))
+    with pytest.raises(ProgramError, match="does not fit its program"):
+        changed(Loop((Part(0, ("s", "y"), ("y",)),), "settled", 3))

@@ -1,0 +1,48 @@
+"""Lagrangians of users, compiled: equal to the plain values, batches too."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import dalembert as da
+
+
+def pendulum_on_a_driven_cart(q, qd, t):
+    """Terms linear in qd and explicit time."""
+    x, angle = q[0], q[1]
+    drive = da.sin(3 * t)
+    kinetic = qd[0] ** 2 + 0.5 * qd[1] ** 2 + qd[0] * qd[1] * da.cos(angle) + 0.3 * drive * qd[0]
+    return kinetic + 9.81 * da.cos(angle) - 2 * x**2
+
+
+@pytest.fixture(scope="module")
+def system():
+    return da.lagrangian_system(pendulum_on_a_driven_cart, ["x", "angle"])
+
+
+def test_every_quantity_equals_the_plain_one_in_batches(system):
+    dyn = da.compile(system)
+    rng = np.random.default_rng(0)
+    batch = {name: rng.normal(size=(20, 2)) for name in ("q", "qd", "qdd", "tau")} | {"t": rng.normal(size=20)}
+    for name in ("mass_matrix", "bias_force", "energy", "momenta", "inverse_dynamics", "forward_dynamics"):
+        f = getattr(dyn, name)
+        found = f(*(batch[key] for key in f.shapes))
+        for k in range(20):
+            vectors = [batch[key][k] for key in f.shapes if key != "t"]
+            if name == "mass_matrix":
+                right = system.mass_matrix(batch["q"][k], batch["qd"][k], batch["t"][k])
+            else:
+                right = getattr(system, name)(*vectors, t=batch["t"][k])
+            assert np.allclose(found[k], right, rtol=1e-12, atol=1e-12)
+
+
+def test_several_at_once_pickle_and_wrong_names(system):
+    dyn = da.compile(system)
+    M, h = dyn.function(["mass_matrix", "bias_force"])(q=[0.1, 0.2], qd=[0.3, 0.4], t=0.5)
+    assert np.allclose(M, system.mass_matrix([0.1, 0.2])) and np.allclose(h, system.bias_force([0.1, 0.2], [0.3, 0.4], t=0.5))
+    assert np.allclose(pickle.loads(pickle.dumps(dyn)).mass_matrix([0.1, 0.2], [0, 0], 0.5), M)
+    with pytest.raises(AttributeError, match="mass_matrix"):
+        dyn.mas_matrix([0, 0])
+    with pytest.raises(TypeError, match="does not compile"):
+        da.compile(3)
