@@ -1,0 +1,150 @@
+"""Coefficients a0, a1, a2 of the equations of motion and what is read off them, by the sums or in composite form."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dalembert.errors import UnknownNameError
+from dalembert.formulations.elementary_motions.composite import Composite
+from dalembert.formulations.elementary_motions.sequence import MotionTree
+from dalembert.formulations.elementary_motions.sums import Sums
+from dalembert.model.mechanism import Mechanism
+from dalembert.spatial.vectors import Scalar
+
+FORMS: dict[str, Any] = {"sums": Sums, "composite": Composite}
+
+
+def form_named(form: str, *more: str) -> Any:
+    """Sums or Composite; None for one of more names."""
+    if form not in FORMS and form not in more:
+        raise UnknownNameError("form", form, (*more, *FORMS))
+    return FORMS.get(form)
+
+
+def symbols_at(sequence: MotionTree, at: Sums | Composite) -> list:
+    """Christoffel symbols [k][j][i] over the entries of qd: the derivative of B^j along i, against B^k."""
+    return sequence.gathered(at.symbols(), 3)
+
+
+def inertia_coefficients(mechanism: Mechanism, q: Any, form: str = "composite") -> np.ndarray:
+    """Coefficients a0 of the accelerations: the mass matrix A0 of the bodies, without rotors.
+
+        a0[k, i] = sum_l S(B_l^i I_l B_l^kT) = S(D^_i P D^_k^T)
+
+    a0[k, k] is the inertia of everything outboard of joint k about its axis, the other joints locked.
+
+    Parameters
+    ----------
+    q : (nq,) or (N, nq) array
+        Coordinates [rad, m, unit quaternions]; floats or expressions.
+    form : {'composite', 'sums'}
+        How it is formed: composite pseudo-inertias in base coordinates, or the source's sums over bodies.
+
+    Returns
+    -------
+    a0 : (nv, nv) or (N, nv, nv) array
+        Symmetric [kg m^2, kg m, kg].
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError, UnknownNameError
+
+    References
+    ----------
+    Hroncova, Contribution to automatic formulation of equations of motion of spatial open kinematic chains, eq. 5.
+    """
+    made = form_named(form)
+    tree, (q,), pack = mechanism.at(q=q)
+    sequence = MotionTree(tree)
+    return pack(sequence.gathered(made(sequence, q).inertia(), 2), shape=(tree.nv,) * 2)
+
+
+def christoffel_symbols(mechanism: Mechanism, q: Any, form: str = "composite") -> np.ndarray:
+    """Christoffel symbols c[i, j, k] of the first kind, so that C_kj = sum_i c_ijk qd_i, without differentiating M.
+
+        c_ijk = sum_l S(B_l^ji I_l B_l^kT),    B_l^ji the derivative of B_l^j along velocity i
+
+    c_ijk = c_jik where velocities are rates of coordinates; not within a spherical or free joint.
+    q : (nq,) or (N, nq); form and errors as for `inertia_coefficients`. Returns (nv, nv, nv) or (N, nv, nv, nv).
+    """
+    made = form_named(form)
+    tree, (q,), pack = mechanism.at(q=q)
+    sequence = MotionTree(tree)
+    symbol, n = symbols_at(sequence, made(sequence, q)), range(tree.nv)
+    return pack([[[symbol[k][j][i] for k in n] for j in n] for i in n], shape=(tree.nv,) * 3)
+
+
+def velocity_coefficients(mechanism: Mechanism, q: Any, form: str = "composite") -> np.ndarray:
+    """Coefficients a1 of the products of velocities (eq. 6, corrected): entries [k, j, i] with i >= j, others are 0.
+
+        a_q,k = sum_j sum_{i >= j} a1[k, j, i] qd_j qd_i,    a1[k, j, j] = c_jjk,    a1[k, j, i] = c_ijk + c_jik  for i > j
+
+    which is the source's sigma = 2 times one symbol, except within a spherical or free joint, where the two differ.
+    q : (nq,) or (N, nq); form and errors as for `inertia_coefficients`. Returns (nv, nv, nv) or (N, nv, nv, nv).
+    """
+    return _of_pairs(mechanism, q, form, lambda c, j, i: c[j][i] + c[i][j] if i > j else c[j][j] if i == j else 0.0)
+
+
+def velocity_matrices(mechanism: Mechanism, q: Any, form: str = "composite") -> np.ndarray:
+    """Symmetric matrices A1[k] with a_q,k = 1/2 qd^T A1[k] qd: 2 a1[k, j, j] and a1[k, j, i] (eqs. 16 to 19).
+
+    A1[k] qd is the derivative of a_q,k by qd. q : (nq,) or (N, nq); form and errors as for `inertia_coefficients`.
+    Returns (nv, nv, nv) or (N, nv, nv, nv).
+    """
+    return _of_pairs(mechanism, q, form, lambda c, j, i: c[j][i] + c[i][j])
+
+
+def _of_pairs(mechanism: Mechanism, q: Any, form: str, entry: Any) -> np.ndarray:
+    """[k, j, i] from the symbols c = symbol[k] of an equation."""
+    made = form_named(form)
+    tree, (q,), pack = mechanism.at(q=q)
+    sequence = MotionTree(tree)
+    symbol, n = symbols_at(sequence, made(sequence, q)), range(tree.nv)
+    return pack([[[entry(symbol[k], j, i) for i in n] for j in n] for k in n], shape=(tree.nv,) * 3)
+
+
+def gravity_coefficients(mechanism: Mechanism, q: Any, form: str = "composite") -> np.ndarray:
+    """Coefficients a2 = a_g, the gravity vector (eq. 7 for any direction of gravity).
+
+        a2[k] = - g . sum_l m_l B_l^k r_l = - g . (last column of D^_k P_k)
+
+    q : (nq,) or (N, nq); form and errors as for `inertia_coefficients`. Returns (nv,) or (N, nv) [N m, N].
+    """
+    made = form_named(form)
+    tree, (q,), pack = mechanism.at(q=q)
+    sequence = MotionTree(tree)
+    return pack(sequence.gathered(made(sequence, q).gravity(tree.gravity), 1))
+
+
+def mass_matrix_derivatives(mechanism: Mechanism, q: Any, form: str = "composite") -> np.ndarray:
+    """Derivatives of the mass matrix along each velocity: dM[i, j, k] = X_i M_jk = c_ijk + c_ikj, no differentiation done.
+
+    q : (nq,) or (N, nq); form and errors as for `inertia_coefficients`. Returns (nv, nv, nv) or (N, nv, nv, nv).
+    """
+    c = christoffel_symbols(mechanism, q, form)
+    return c + np.swapaxes(c, -1, -2)
+
+
+def coriolis_vector_derivatives(mechanism: Mechanism, q: Any, qd: Any, form: str = "composite") -> np.ndarray:
+    """Derivatives of the Coriolis and centrifugal vector by the velocities: [k, i] = (A1[k] qd)_i.
+
+    q : (nq,) or (N, nq); qd : (nv,) or (N, nv) [rad/s, m/s]; form and errors as for `inertia_coefficients`. Returns
+    (nv, nv) or (N, nv, nv).
+    """
+    made = form_named(form)
+    tree, (q, qd), pack = mechanism.at(q=q, qd=qd)
+    sequence = MotionTree(tree)
+    symbol, n = symbols_at(sequence, made(sequence, q)), range(tree.nv)
+    rows = [[weighted([c[j][i] + c[i][j] for j in n], qd) for i in n] for c in symbol]
+    return pack(rows, shape=(tree.nv,) * 2)
+
+
+def weighted(values: Sequence[Scalar], weights: Sequence[Scalar]) -> Scalar:
+    """Sum of values times weights."""
+    total: Scalar = 0.0
+    for x, w in zip(values, weights, strict=True):
+        total = total + x * w
+    return total

@@ -1,0 +1,324 @@
+"""Equations of motion by the trace method: the quantities that every formulation gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from dalembert.errors import ShapeError
+from dalembert.formulations.elementary_motions.coefficients import form_named, symbols_at, weighted
+from dalembert.formulations.elementary_motions.composite import Composite
+from dalembert.formulations.elementary_motions.matrices import ZERO4, Matrix4, trace
+from dalembert.formulations.elementary_motions.recursion import AT_REST, gravity_forces, joint_rates, required_forces
+from dalembert.formulations.elementary_motions.sequence import MotionTree
+from dalembert.kinematics.forces import external_wrenches, passive
+from dalembert.model.mechanism import Mechanism
+from dalembert.model.pivots import check_pivot
+from dalembert.model.tree import Tree
+from dalembert.spatial.motion_force import Force
+from dalembert.spatial.vectors import ZERO, Scalar, Vector
+
+
+def mass_matrix(mechanism: Mechanism, q: Any, form: str = "composite") -> np.ndarray:
+    """Mass matrix A0 of bodies and rotors.
+
+        A0[k, i] = sum_l S(B_l^i I_l B_l^kT) + rotors,    T = 1/2 qd^T A0 qd
+
+    Parameters
+    ----------
+    q : (nq,) or (N, nq) array
+        Coordinates [rad, m, unit quaternions].
+    form : {'composite', 'sums'}
+        How it is formed: composite pseudo-inertias in base coordinates, or the source's sums over bodies.
+
+    Returns
+    -------
+    A0 : (nv, nv) or (N, nv, nv) array
+        Symmetric [kg m^2, kg m, kg]; positive definite unless a coordinate moves no mass.
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError, UnknownNameError
+
+    References
+    ----------
+    Hroncova, Contribution to automatic formulation of equations of motion of spatial open kinematic chains, eq. 5.
+    """
+    made = form_named(form)
+    tree, (q,), pack = mechanism.at(q=q)
+    sequence = MotionTree(tree)
+    return pack(_inertia(sequence, made(sequence, q)), shape=(tree.nv, tree.nv))
+
+
+def _inertia(sequence: MotionTree, at: Any) -> list[list[Scalar]]:
+    """A0 with rotors."""
+    A0 = sequence.gathered(at.inertia(), 2)
+    for k, rotor in enumerate(sequence.tree.rotor):
+        A0[k][k] = A0[k][k] + rotor
+    return A0
+
+
+def coriolis_matrix(mechanism: Mechanism, q: Any, qd: Any, form: str = "composite") -> np.ndarray:
+    """Coriolis matrix of the Christoffel symbols; dM/dt - 2 C is skew.
+
+        C[k, j] = sum_i sum_l S(B_l^ji I_l B_l^kT) qd_i,    B_l^ji the derivative of B_l^j along i
+
+    q : (nq,) or (N, nq) [rad, m]; qd : (nv,) or (N, nv) [rad/s, m/s]; form and errors as for `mass_matrix`. Returns
+    (nv, nv) or (N, nv, nv).
+    """
+    made = form_named(form)
+    tree, (q, qd), pack = mechanism.at(q=q, qd=qd)
+    sequence = MotionTree(tree)
+    symbol = symbols_at(sequence, made(sequence, q))
+    return pack([[weighted(row, qd) for row in rows] for rows in symbol], shape=(tree.nv, tree.nv))
+
+
+def coriolis_vector(mechanism: Mechanism, q: Any, qd: Any, form: str = "recursion") -> np.ndarray:
+    """Coriolis and centrifugal vector a_q = C(q, qd) qd (eq. 3).
+
+    q : (nq,) or (N, nq) [rad, m]; qd : (nv,) or (N, nv) [rad/s, m/s]; form 'recursion', 'composite' or 'sums'. Returns
+    (nv,) or (N, nv) [N m, N]. Errors as for `mass_matrix`.
+    """
+    forces = _forces_by(form)
+    tree, (q, qd), pack = mechanism.at(q=q, qd=qd)
+    return pack(forces(MotionTree(tree), q, qd, None, ZERO, {}))
+
+
+def gravity_vector(mechanism: Mechanism, q: Any, form: str = "recursion") -> np.ndarray:
+    """Gravity vector a_g = dPi_g/dq (eq. 3), springs not included.
+
+    q : (nq,) or (N, nq) [rad, m]; form 'recursion', 'composite' or 'sums'. Returns (nv,) or (N, nv) [N m, N]. Errors as
+    for `mass_matrix`.
+    """
+    made = form_named(form, "recursion")
+    tree, (q,), pack = mechanism.at(q=q)
+    sequence = MotionTree(tree)
+    if made is None:
+        return pack(gravity_forces(sequence, q))
+    return pack(sequence.gathered(made(sequence, q).gravity(tree.gravity), 1))
+
+
+def bias_force(mechanism: Mechanism, q: Any, qd: Any, form: str = "recursion") -> np.ndarray:
+    """Coriolis, centrifugal and gravity forces a_q + a_g. Arguments, results and errors as for `coriolis_vector`."""
+    forces = _forces_by(form)
+    tree, (q, qd), pack = mechanism.at(q=q, qd=qd)
+    return pack(forces(MotionTree(tree), q, qd, None, tree.gravity, {}))
+
+
+def inverse_dynamics(mechanism: Mechanism, q: Any, qd: Any, qdd: Any, external_forces: Any = (),
+                     form: str = "recursion") -> np.ndarray:
+    """Joint forces that produce the given accelerations.
+
+        tau = A0 qdd + a_q + a_g - passive_force - sum_i J_i^T f_i
+
+    Parameters
+    ----------
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+    qd, qdd : (nv,) or (N, nv) array
+        Velocities and accelerations along the joints' motion subspaces [rad/s, m/s; rad/s^2, m/s^2].
+    external_forces : sequence of ExternalForce, optional
+        Forces on the mechanism [N; N m]; they enter through B_l^j.
+    form : {'recursion', 'composite', 'sums'}
+        How it is formed: the O(n) recursion, or from the coefficients a0, a1, a2.
+
+    Returns
+    -------
+    tau : (nv,) or (N, nv) array
+        What the actuators must give [N m; N for prismatic joints]. Of expressions, an object array.
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError, UnknownNameError
+
+    References
+    ----------
+    Hroncova, eqs. 1 to 3; docs/elementary_motions.md for the recursion.
+    """
+    forces = _forces_by(form)
+    tree, (q, qd, qdd, loads), pack = mechanism.at(q=q, qd=qd, qdd=qdd, external_forces=external_forces)
+    tau = forces(MotionTree(tree), q, qd, qdd, tree.gravity, external_wrenches(tree, q, loads))
+    given = passive(tree, q, qd)
+    return pack([t + r * a - p for t, r, a, p in zip(tau, tree.rotor, qdd, given, strict=True)])
+
+
+def _forces_by(form: str) -> Callable[..., list[Scalar]]:
+    """The function that gives the forces of a motion of the bodies."""
+    made = form_named(form, "recursion")
+    return partial(expanded_forces, made) if made else required_forces
+
+
+def expanded_forces(made: Any, sequence: MotionTree, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar] | None,
+                    gravity: Vector, wrenches: Mapping[int, Force]) -> list[Scalar]:
+    """A0 qdd + a_q + a_g - sum S(B_l^k F_l^T) from the coefficients; arguments as `required_forces`."""
+    at = made(sequence, q)
+    forces = [weighted([weighted(row, qd) for row in rows], qd) for rows in symbols_at(sequence, at)]
+    if qdd is not None:
+        forces = [f + weighted(row, qdd) for f, row in zip(forces, sequence.gathered(at.inertia(), 2), strict=True)]
+    weight, applied = sequence.gathered(at.gravity(gravity), 1), sequence.gathered(at.applied(wrenches), 1)
+    return [f + g - a for f, g, a in zip(forces, weight, applied, strict=True)]
+
+
+def inverse_dynamics_on_moving_base(mechanism: Mechanism, q: Any, qd: Any, qdd: Any, base: Any, base_rate: Any,
+                                    base_acceleration: Any) -> np.ndarray:
+    """Inverse dynamics of a mechanism whose base moves as given: the recursion started at B_0, B_0', B_0''.
+
+    Parameters
+    ----------
+    q, qd, qdd
+        As for `inverse_dynamics`, of one state; coordinates are relative to the base.
+    base, base_rate, base_acceleration : (4, 4) arrays
+        Placement of the base in the world and its time derivatives [m, m/s, m/s^2; 1, 1/s, 1/s^2]; floats or expressions.
+
+    Returns
+    -------
+    tau : (nv,) array
+        Forces of the actuators of the joints [N m; N].
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+    """
+    tree, (q, qd, qdd), pack = mechanism.at(q=q, qd=qd, qdd=qdd)
+    motion: list[Matrix4] = []
+    for name, given in (("base", base), ("base_rate", base_rate), ("base_acceleration", base_acceleration)):
+        if np.shape(given) != (4, 4):
+            raise ShapeError(f"{name} has shape {np.shape(given)}, expected (4, 4): a placement [[R, p], [0, 1]] or its "
+                             "time derivative.", name, np.shape(given), (4, 4))
+        motion.append(Matrix4(np.asarray(given).tolist()))
+    tau = required_forces(MotionTree(tree), q, qd, qdd, tree.gravity, {}, (motion[0], motion[1], motion[2]))
+    return pack([t + r * a - p for t, r, a, p in zip(tau, tree.rotor, qdd, passive(tree, q, qd), strict=True)])
+
+
+def forward_dynamics(mechanism: Mechanism, q: Any, qd: Any, tau: Any, external_forces: Any = ()) -> np.ndarray:
+    """Accelerations that joint forces produce, by one solution with A0 = L diag(d) L^T (eq. 4).
+
+        qdd = A0^-1 (a_F - a_q - a_g)
+
+    Arguments and results as for `inverse_dynamics`; Coulomb friction at rest is 0.
+
+    Raises
+    ------
+    SingularMassMatrixError
+        A0 is not positive definite: a coordinate moves no mass. Not checked on expressions.
+    ShapeError, ValueError, QuaternionError, UnknownNameError
+    """
+    tree, (q, qd, tau, loads), pack = mechanism.at(q=q, qd=qd, tau=tau, external_forces=external_forces)
+    sequence = MotionTree(tree)
+    bias = required_forces(sequence, q, qd, None, tree.gravity, external_wrenches(tree, q, loads))
+    a_F = [t + p - b for t, p, b in zip(tau, passive(tree, q, qd), bias, strict=True)]
+    return pack(solution(*factors(tree, _inertia(sequence, Composite(sequence, q))), a_F))
+
+
+def inverse_mass_matrix(mechanism: Mechanism, q: Any) -> np.ndarray:
+    """Inverse of A0, by A0 = L diag(d) L^T.
+
+    q : (nq,) or (N, nq). Returns (nv, nv) or (N, nv, nv), symmetric. Errors as for `forward_dynamics`.
+    """
+    tree, (q,), pack = mechanism.at(q=q)
+    sequence, n = MotionTree(tree), range(tree.nv)
+    L, d = factors(tree, _inertia(sequence, Composite(sequence, q)))
+    columns = [solution(L, d, [float(i == k) for i in n]) for k in n]
+    return pack([[columns[max(i, k)][min(i, k)] for i in n] for k in n], shape=(tree.nv, tree.nv))
+
+
+def factors(tree: Tree, A0: list[list[Scalar]]) -> tuple[list[list[Scalar]], list[Scalar]]:
+    """L unit lower triangular and d with A0 = L diag(d) L^T, Cholesky's factors without roots.
+
+    Raises SingularMassMatrixError where a pivot is no more than rounding error of its diagonal entry.
+    """
+    n = len(A0)
+    A, L = [list(row) for row in A0], [[0.0] * n for _ in range(n)]
+    for k in range(n):
+        check_pivot(tree, k, A[k][k], A0[k][k])
+        for i in range(k + 1, n):
+            L[i][k] = A[i][k] / A[k][k]
+            for j in range(k + 1, i + 1):
+                A[i][j] = A[i][j] - L[i][k] * A[j][k]
+    return L, [A[k][k] for k in range(n)]
+
+
+def solution(L: list[list[Scalar]], d: list[Scalar], b: Sequence[Scalar]) -> list[Scalar]:
+    """x with L diag(d) L^T x = b."""
+    x, n = list(b), len(d)
+    for i in range(n):
+        x[i] = x[i] - weighted(L[i][:i], x[:i])
+    for k in reversed(range(n)):
+        x[k] = x[k] / d[k] - weighted([L[i][k] for i in range(k + 1, n)], x[k + 1:])
+    return x
+
+
+def kinetic_energy(mechanism: Mechanism, q: Any, qd: Any) -> Any:
+    """Kinetic energy of the bodies and rotors.
+
+        T = 1/2 sum_l S(B_l' I_l B_l'^T) + 1/2 sum_k rotor_k qd_k^2,    B_l' = sum_j B_l^j qd_j
+
+    q : (nq,) or (N, nq) [rad, m]; qd : (nv,) or (N, nv) [rad/s, m/s]. Returns a number or (N,) [J]. Errors as for
+    `mass_matrix`.
+    """
+    tree, (q, qd), pack = mechanism.at(q=q, qd=qd)
+    sequence = MotionTree(tree)
+    twice = weighted([rotor * rate for rotor, rate in zip(tree.rotor, qd, strict=True)], qd)
+    for l, rate in _rates(sequence, q, qd)[1].items():
+        twice = twice + trace(rate @ sequence.step[l].inertia, rate)
+    return _single(pack(twice * 0.5))
+
+
+def _rates(sequence: MotionTree, q: Sequence[Scalar], qd: Sequence[Scalar]):
+    """The state, and B_l' of each step (eq. 9 as a recursion)."""
+    state, rate = sequence.at(q), {0: AT_REST[1]}
+    for l in sequence.outward():
+        W, _ = joint_rates(sequence, state, l, qd, None)
+        rate[l] = rate[sequence.step[l].parent] @ state.T[l] + state.B[l] @ W
+    rate.pop(0)
+    return state, rate
+
+
+def momenta(mechanism: Mechanism, q: Any, qd: Any) -> np.ndarray:
+    """Generalized momenta p_k = sum_l S(B_l' I_l B_l^kT) + rotor_k qd_k = A0 qd, summed inward in O(n).
+
+    q : (nq,) or (N, nq) [rad, m]; qd : (nv,) or (N, nv) [rad/s, m/s]. Returns (nv,) or (N, nv) [kg m^2/s, kg m/s]. Errors
+    as for `mass_matrix`.
+    """
+    tree, (q, qd), pack = mechanism.at(q=q, qd=qd)
+    sequence = MotionTree(tree)
+    state, rate = _rates(sequence, q, qd)
+    K = {0: ZERO4} | {l: sequence.step[l].inertia @ B.T for l, B in rate.items()}
+    p = [rotor * x for rotor, x in zip(tree.rotor, qd, strict=True)]
+    for l in sequence.inward():
+        for j in sequence.step[l].freedoms:
+            k = sequence.entry[j]
+            p[k] = p[k] + trace(state.B[l] @ state.D[j], K[l].T)
+        parent = sequence.step[l].parent
+        K[parent] = K[parent] + state.T[l] @ K[l]
+    return pack(p)
+
+
+def potential_energy(mechanism: Mechanism, q: Any) -> Any:
+    """Potential energy of gravity and springs.
+
+        Pi = - g . sum_l m_l B_l r_l + 1/2 sum_k k_k (q_k - rest_k)^2
+
+    q : (nq,) or (N, nq) [rad, m]. Returns a number or (N,) [J], zero height at the world's origin. Errors as for
+    `mass_matrix`.
+    """
+    tree, (q,), pack = mechanism.at(q=q)
+    sequence = MotionTree(tree)
+    state = sequence.at(q)
+    energy: Scalar = 0.0
+    for l, step in sequence.step.items():
+        energy = energy - tree.gravity.dot((state.B[l] @ step.inertia).last_column)
+    for i in tree.outward():
+        joint = tree.joint[i]
+        if joint.type.nq == joint.type.nv:
+            for x, stiffness, rest in zip(joint.coordinates(q), joint.stiffness, joint.rest, strict=True):
+                energy = energy + (x - rest) * (x - rest) * (stiffness * 0.5)
+    return _single(pack(energy))
+
+
+def _single(value: np.ndarray) -> Any:
+    """A number instead of an array without axes."""
+    return value.item() if value.ndim == 0 else value

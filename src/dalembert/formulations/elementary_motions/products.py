@@ -1,0 +1,109 @@
+"""Intermediate matrices of the trace method, to look at: T_i, B_i, B_i^j, B_i^jk, pseudo-inertias, operators, composites.
+
+Steps are those of `motions(mechanism)`, numbered from 0 in the arrays; derivatives are along the entries of qd.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dalembert.formulations.elementary_motions import sums
+from dalembert.formulations.elementary_motions.composite import Composite
+from dalembert.formulations.elementary_motions.matrices import ZERO4, Matrix4
+from dalembert.formulations.elementary_motions.sequence import MotionTree
+from dalembert.model.mechanism import Mechanism
+from dalembert.spatial.arrays import packed
+
+
+def joint_matrices(mechanism: Mechanism, q: Any) -> np.ndarray:
+    """T_i = C_i T(q_i) of each step: constant motions, then the variable one.
+
+    q : (nq,) or (N, nq) [rad, m, unit quaternions], floats or expressions. Returns (n, 4, 4) or (N, n, 4, 4).
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+    """
+    tree, (q,), pack = mechanism.at(q=q)
+    sequence = MotionTree(tree)
+    return pack(list(sequence.at(q).T.values()), shape=(len(sequence.step), 4, 4))
+
+
+def products(mechanism: Mechanism, q: Any) -> np.ndarray:
+    """B_i = B_p T_i (eq. 8): placement of each step's body in the base; p is the step before i.
+
+    Arguments, errors and shape as for `joint_matrices`.
+    """
+    tree, (q,), pack = mechanism.at(q=q)
+    sequence = MotionTree(tree)
+    state = sequence.at(q)
+    return pack([state.B[i] for i in sequence.outward()], shape=(len(sequence.step), 4, 4))
+
+
+def first_derivatives(mechanism: Mechanism, q: Any) -> np.ndarray:
+    """B_i^j [i, j], the derivative of B_i along velocity j (eq. 12, corrected): T_1 ... T_j D_j ... T_i, or 0.
+
+    q and errors as for `joint_matrices`. Returns (n, nv, 4, 4) or (N, n, nv, 4, 4).
+    """
+    tree, (q,), pack = mechanism.at(q=q)
+    sequence = MotionTree(tree)
+    found = _zeros(len(sequence.step), tree.nv)
+    for (l, j), B in sums.first_derivatives(sequence, sequence.at(q)).items():
+        row, j = found[l - 1], sequence.entry[j]
+        row[j] = row[j] + B
+    return pack(found, shape=(len(sequence.step), tree.nv, 4, 4))
+
+
+def second_derivatives(mechanism: Mechanism, q: Any) -> np.ndarray:
+    """B_i^jk [i, j, k], the derivative of B_i^j along velocity k (eq. 12, corrected), zero if j or k does not move i.
+
+    B_i^jk = B_i^kj where velocities are rates of coordinates; for two freedoms of a spherical or free joint the
+    order matters. q and errors as for `joint_matrices`. Returns (n, nv, nv, 4, 4) or (N, n, nv, nv, 4, 4).
+    """
+    tree, (q,), pack = mechanism.at(q=q)
+    sequence = MotionTree(tree)
+    state = sequence.at(q)
+    found = [_zeros(tree.nv, tree.nv) for _ in sequence.step]
+    for (l, j, k), B in sums.second_derivatives(sequence, state, sums.first_derivatives(sequence, state)).items():
+        pairs = {(j, k), (k, j)} if sequence.step_of[j] != sequence.step_of[k] else {(j, k)}
+        for a, b in pairs:
+            row, b = found[l - 1][sequence.entry[a]], sequence.entry[b]
+            row[b] = row[b] + B
+    return pack(found, shape=(len(sequence.step), tree.nv, tree.nv, 4, 4))
+
+
+def pseudo_inertias(mechanism: Mechanism) -> np.ndarray:
+    """I_i = integral rho rho^T dm, rho = (x, y, z, 1), of each step's body in its axes; zero for massless bodies between.
+
+    Links on fixed joints are lumped in. Returns (n, 4, 4) [kg m^2, kg m, kg]; positive semidefinite exactly where the
+    principal moments keep the triangle inequality and the mass is not negative.
+    """
+    sequence = MotionTree(mechanism.tree())
+    return packed([step.inertia for step in sequence.step.values()], shape=(len(sequence.step), 4, 4))
+
+
+def base_operators(mechanism: Mechanism, q: Any) -> np.ndarray:
+    """D^_j = B_j D_j B_j^-1 of each freedom of the steps, in their order: B_l^j = D^_j B_l for every body outboard.
+
+    Where no joint follows another, freedoms are the entries of qd in the order of `motions`. q and errors as for
+    `joint_matrices`. Returns (f, 4, 4) or (N, f, 4, 4), elements of se(3) in base axes.
+    """
+    tree, (q,), pack = mechanism.at(q=q)
+    sequence = MotionTree(tree)
+    return pack(list(Composite(sequence, q).D.values()), shape=(len(sequence.entry), 4, 4))
+
+
+def composite_pseudo_inertias(mechanism: Mechanism, q: Any) -> np.ndarray:
+    """P_i = sum of B_l I_l B_l^T of step i and all outboard of it, in base axes.
+
+    q, errors and shape as for `joint_matrices`.
+    """
+    tree, (q,), pack = mechanism.at(q=q)
+    sequence = MotionTree(tree)
+    return pack(list(Composite(sequence, q).P.values()), shape=(len(sequence.step), 4, 4))
+
+
+def _zeros(rows: int, columns: int) -> list[list[Matrix4]]:
+    return [[ZERO4] * columns for _ in range(rows)]

@@ -1,0 +1,259 @@
+"""Elementary motions of a mechanism: each joint as variable motions in a row, each with the constant motions before it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import singledispatch
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dalembert.expr import cos, sin
+from dalembert.formulations.elementary_motions.matrices import (
+    IDENTITY4,
+    ZERO4,
+    Matrix4,
+    motion_matrix,
+    operator_of,
+    placement_matrix,
+    pseudo_inertia,
+)
+from dalembert.model.joints import Cylindrical, Helical, JointType, Planar, Prismatic, Revolute, Universal
+from dalembert.model.mechanism import Mechanism
+from dalembert.model.tree import Tree, TreeJoint
+from dalembert.spatial.arrays import packed
+from dalembert.spatial.motion_force import Motion
+from dalembert.spatial.rotations import coordinate_axis
+from dalembert.spatial.vectors import ZERO, Scalar, Vector
+
+
+class Screw(NamedTuple):
+    """A turn, a translation, or both along one axis, by the coordinate `at` of its joint: exp(D x) with a constant D."""
+
+    at: int
+    turn: Vector = ZERO                  # unit vector, or zero
+    slide: Vector = ZERO                 # along the turn, if there is one [m, m/rad]
+
+    @property
+    def kind(self) -> str:
+        """Tx ... Rz, or T, R, H (helical) with the axis."""
+        axis = self.slide if self.turn is ZERO else self.turn
+        letter = "T" if self.turn is ZERO else "R" if self.slide is ZERO else "H"
+        aligned = coordinate_axis(axis)
+        if aligned is None or letter == "H" or aligned[1] < 0:
+            return f"{letter}({', '.join(f'{a:.6g}' if isinstance(a, float) else str(a) for a in axis)})"
+        return letter + "xyz"[aligned[0]]
+
+    def operator(self) -> Matrix4:
+        return operator_of(Motion(self.turn, self.slide))
+
+    def matrix(self, x: Scalar) -> Matrix4:
+        """exp(D x): 1 + x D for a translation, 1 + sin x D + (1 - cos x) D^2 for a turn, their product for both."""
+        sliding = IDENTITY4 + operator_of(Motion(ZERO, self.slide)) * x
+        if self.turn is ZERO:
+            return sliding
+        aligned = coordinate_axis(self.turn)
+        if aligned is not None:
+            k, sense = aligned
+            turning = motion_matrix(4 + k, x if sense > 0 else -x)
+        else:
+            D = operator_of(Motion(self.turn, ZERO))
+            turning = IDENTITY4 + D * sin(x) + D @ D * (1 - cos(x))
+        return turning if self.slide is ZERO else turning @ sliding
+
+
+@singledispatch
+def screws(joint_type: JointType) -> tuple[Screw, ...]:
+    """The motions in a row that a joint consists of; none where its freedoms cannot be taken one after the other."""
+    return ()
+
+
+@screws.register
+def _(joint_type: Revolute):
+    return (Screw(0, turn=Vector(joint_type.axis)),)
+
+
+@screws.register
+def _(joint_type: Prismatic):
+    return (Screw(0, slide=Vector(joint_type.axis)),)
+
+
+@screws.register
+def _(joint_type: Helical):
+    return (Screw(0, Vector(joint_type.axis), Vector(joint_type.axis) * joint_type.pitch),)
+
+
+@screws.register
+def _(joint_type: Cylindrical):                                  # the source's order: T_Z3(z) T_Z6(phi)
+    return Screw(1, slide=Vector(joint_type.axis)), Screw(0, turn=Vector(joint_type.axis))
+
+
+@screws.register
+def _(joint_type: Universal):
+    return Screw(0, turn=Vector(joint_type.axis)), Screw(1, turn=Vector(joint_type.second_axis))
+
+
+@screws.register
+def _(joint_type: Planar):
+    x, y = joint_type.plane()
+    return Screw(1, slide=x), Screw(2, slide=y), Screw(0, turn=Vector(joint_type.axis))
+
+
+@dataclass(frozen=True)
+class Step:
+    """T_i = C_i T(q): constant motions, then a variable one with its freedoms.
+
+    `screw` is that motion, or None where the joint's freedoms act together (spherical, free, custom joints). The body of
+    a joint hangs on its last motion; the bodies between are massless.
+    """
+
+    name: str
+    parent: int                          # step before it, 0: base
+    constant: Matrix4
+    joint: TreeJoint
+    screw: Screw | None
+    body: str
+    inertia: Matrix4                     # pseudo-inertia
+    freedoms: range                      # their numbers in the sequence
+    entries: tuple[int, ...]             # and their entries in qd
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether the operators do not depend on the coordinates."""
+        return self.screw is not None or self.joint.type.constant_subspace
+
+    def matrix(self, q: Sequence[Scalar]) -> Matrix4:
+        """T_i."""
+        if self.screw is None:
+            return self.constant @ placement_matrix(self.joint.type.placement(self.joint.coordinates(q)))
+        return self.constant @ self.screw.matrix(self.joint.coordinates(q)[self.screw.at])
+
+    def operators(self, q: Sequence[Scalar]) -> list[Matrix4]:
+        """D of each freedom: dT_i = T_i D dq; scaled by its factor for a follower."""
+        if self.screw is None:
+            return [operator_of(s) for s in self.joint.subspace(q)]
+        D = self.screw.operator()
+        return [D * self.joint.factor if self.joint.is_follower else D]
+
+    def operator_rates(self, q: Sequence[Scalar]) -> list[list[Matrix4]]:
+        """[a][m], the derivative of the operator of freedom a along freedom m; zeros but for custom joints."""
+        own = range(len(self.entries))
+        rates = None if self.screw else self.joint.subspace_derivatives(q)
+        if rates is None:
+            return [[ZERO4] * len(own)] * len(own)
+        return [[operator_of(rates[m][a]) for m in own] for a in own]
+
+
+class State(NamedTuple):
+    """The sequence at some coordinates; by step T_i and B_i = T_1 ... T_i, by freedom D, by pairs of one step dD."""
+
+    T: dict[int, Matrix4]
+    B: dict[int, Matrix4]
+    D: dict[int, Matrix4]
+    rate: dict[tuple[int, int], Matrix4]      # (a, m): of D_a along m
+
+    def second(self, a: int, m: int) -> Matrix4:
+        """T^-1 times the derivative of T D_a along m, a freedom of the same step: D_m D_a + dD_a/dm."""
+        return self.D[m] @ self.D[a] + self.rate[a, m]
+
+
+class MotionTree:
+    """Steps 1..n of a mechanism, parents before children (0 is the base), and their freedoms 0..f-1 in the same order."""
+
+    def __init__(self, tree: Tree):
+        self.tree, self.nv = tree, tree.nv
+        self.step: dict[int, Step] = {}
+        self.step_of: list[int] = []                         # by freedom
+        self.entry: list[int] = []
+        self.path: dict[int, list[int]] = {0: []}            # freedoms from the base to a step, its own included
+        last = {0: 0}                                        # the step that carries a body
+        for i in tree.outward():
+            last[i] = self._add_joint(tree, i, last[tree.parent[i]])
+        self.step_of_body = last
+
+    def _add_joint(self, tree: Tree, i: int, parent: int) -> int:
+        joint = tree.joint[i]
+        row: tuple[Screw | None, ...] = screws(joint.type) or (None,)
+        for place, screw in enumerate(row):
+            name = f"{joint.name}.{joint.type.coordinates[screw.at]}" if screw and len(row) > 1 else joint.name
+            entries = tuple(joint.dof) if screw is None else (joint.dof[screw.at],)
+            is_first, is_last = place == 0, place == len(row) - 1
+            number, first = len(self.step) + 1, len(self.entry)
+            self.step[number] = Step(
+                name, parent, placement_matrix(joint.origin) if is_first else IDENTITY4, joint, screw,
+                joint.body if is_last else "", pseudo_inertia(tree.inertia[i]) if is_last else ZERO4,
+                range(first, first + len(entries)), entries)
+            self.entry += entries
+            self.step_of += [number] * len(entries)
+            self.path[number] = [*self.path[parent], *self.step[number].freedoms]
+            parent = number
+        return parent
+
+    def outward(self) -> range:
+        """Steps, parents before children."""
+        return range(1, len(self.step) + 1)
+
+    def inward(self) -> range:
+        """Steps, children before parents."""
+        return range(len(self.step), 0, -1)
+
+    def before(self, i: int) -> list[int]:
+        """Freedoms from the base to the step before step i."""
+        return self.path[self.step[i].parent]
+
+    def at(self, q: Sequence[Scalar], base: Matrix4 = IDENTITY4) -> State:
+        """All matrices of the steps at coordinates q."""
+        state = State({}, {0: base}, {}, {})
+        for i in self.outward():
+            step = self.step[i]
+            state.T[i] = step.matrix(q)
+            state.B[i] = state.B[step.parent] @ state.T[i]
+            state.D.update(zip(step.freedoms, step.operators(q), strict=True))
+            for a, row in zip(step.freedoms, step.operator_rates(q), strict=True):
+                state.rate.update(((a, m), rate) for m, rate in zip(step.freedoms, row, strict=True))
+        return state
+
+    def gathered(self, values: Mapping[tuple[int, ...], Scalar], rank: int) -> list:
+        """Values by freedoms as nested lists over the entries of qd; freedoms of a follower and its leader add up."""
+        array: Any = 0.0
+        for _ in range(rank):
+            array = [_copied(array) for _ in range(self.nv)]
+        for freedoms, value in values.items():
+            row = array
+            *outer, inner = (self.entry[f] for f in freedoms)
+            for k in outer:
+                row = row[k]
+            row[inner] = row[inner] + value
+        return array
+
+
+def _copied(array: Any) -> Any:
+    return [_copied(x) for x in array] if isinstance(array, list) else array
+
+
+class ElementaryMotion(NamedTuple):
+    """One step of the sequence, for reading.
+
+    name : of the coordinate; kind : Tx ... Rz, T/R/H(axis), or the joint type whose freedoms act together;
+    parent : number of the step before it (0: base); body : the body it carries, '' for a massless one between;
+    entries : of qd that move it; constant : (4, 4) constant motions C before it.
+    """
+
+    name: str
+    kind: str
+    parent: int
+    body: str
+    entries: tuple[int, ...]
+    constant: np.ndarray
+
+
+def motions(mechanism: Mechanism) -> tuple[ElementaryMotion, ...]:
+    """The elementary motions 1..n of a mechanism, parents before children: T_i = C_i T(q_i).
+
+    A joint of several freedoms is a row of motions with massless bodies between; the freedoms of spherical, free and
+    custom joints do not follow one another and stay together in one step.
+    """
+    sequence = MotionTree(mechanism.tree())
+    return tuple(ElementaryMotion(step.name, step.screw.kind if step.screw else step.joint.type.name, step.parent, step.body,
+                                  step.entries, packed(step.constant)) for step in sequence.step.values())

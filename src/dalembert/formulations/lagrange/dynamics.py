@@ -1,0 +1,132 @@
+"""Step 6: G, and the equations of motion D(q) qdd + C(q, qd) qd + G(q) = tau, both ways round."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dalembert.formulations.lagrange.christoffel import coriolis
+from dalembert.formulations.lagrange.energies import inertia
+from dalembert.formulations.lagrange.geometry import Geometry, T, opened
+from dalembert.formulations.lagrange.solving import entry_names, factorised, solved
+from dalembert.kinematics.forces import external_wrenches, passive
+from dalembert.model.mechanism import Mechanism
+
+
+def gravity_vector(mechanism: Mechanism, q: Any) -> np.ndarray:
+    """Forces that hold the mechanism against gravity.
+
+        G_k = dPi_g/dq_k = - sum_i m_i g^T J_v,i e_k
+
+    q : (nq,) or (N, nq) [rad, m]. Returns (nv,) or (N, nv) [N m, N]. Springs are not part of it. Errors as for
+    `mass_matrix`.
+    """
+    geometry, _ = opened(mechanism, q=q)
+    return weight(geometry)
+
+
+def weight(geometry: Geometry) -> np.ndarray:
+    """G at a configuration."""
+    G = geometry.pack([0.0] * geometry.tree.nv)
+    for link in geometry.links:
+        G = G - link.m * _applied(T(link.J_v), geometry.gravity[link.body])
+    return G
+
+
+def coriolis_vector(mechanism: Mechanism, q: Any, qd: Any) -> np.ndarray:
+    """Coriolis and centrifugal forces C(q, qd) qd. Shapes as for `bias_force`."""
+    geometry, (qd,) = opened(mechanism, q=q, qd=qd)
+    return _applied(coriolis(geometry, qd), qd)
+
+
+def bias_force(mechanism: Mechanism, q: Any, qd: Any) -> np.ndarray:
+    """Coriolis, centrifugal and gravity forces C(q, qd) qd + G(q).
+
+    q : (nq,) or (N, nq) [rad, m]; qd : (nv,) or (N, nv) [rad/s, m/s]. Returns (nv,) or (N, nv) [N m, N]. Springs and
+    friction are not part of it. Errors as for `mass_matrix`.
+    """
+    geometry, (qd,) = opened(mechanism, q=q, qd=qd)
+    return _applied(coriolis(geometry, qd), qd) + weight(geometry)
+
+
+def inverse_dynamics(mechanism: Mechanism, q: Any, qd: Any, qdd: Any, external_forces: Any = ()) -> np.ndarray:
+    """Joint forces that produce the given accelerations, by Lagrange's equations.
+
+        tau = D(q) qdd + C(q, qd) qd + G(q) - passive_force - sum_i J_i(q)^T f_i
+
+    Parameters
+    ----------
+    q : (nq,) or (N, nq) array
+        Coordinates [rad, m, unit quaternions].
+    qd, qdd : (nv,) or (N, nv) array
+        Velocities and accelerations [rad/s, m/s; rad/s^2, m/s^2].
+    external_forces : sequence of ExternalForce, optional
+
+    Returns
+    -------
+    tau : (nv,) or (N, nv) array
+        What the actuators must give [N m, N].
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError, UnknownNameError
+
+    References
+    ----------
+    Kolyubin, Dynamics of robotic systems: the Lagrange method, algorithm and eq. 13. O(n^3): for speed, newton_euler.
+    """
+    tree, (q, qd, qdd, loads), pack = mechanism.at(q=q, qd=qd, qdd=qdd, external_forces=external_forces)
+    geometry = Geometry(mechanism, tree, q, pack)
+    return _applied(inertia(geometry), pack(qdd)) - _driving(geometry, qd, loads)
+
+
+def forward_dynamics(mechanism: Mechanism, q: Any, qd: Any, tau: Any, external_forces: Any = ()) -> np.ndarray:
+    """Accelerations that joint forces produce: the inverse of `inverse_dynamics`.
+
+        qdd = D(q)^-1 (tau + passive_force - C(q, qd) qd - G(q) + sum_i J_i(q)^T f_i)
+
+    by D = L^T diag(d) L. Arguments and results as for `inverse_dynamics`; Coulomb friction at rest is 0.
+
+    Raises
+    ------
+    SingularMassMatrixError
+        D is not positive definite; joint and body are named. Not checked on expressions.
+    ShapeError, ValueError, QuaternionError, UnknownNameError
+    """
+    tree, (q, qd, tau, loads), pack = mechanism.at(q=q, qd=qd, tau=tau, external_forces=external_forces)
+    geometry = Geometry(mechanism, tree, q, pack)
+    b = pack(tau) + _driving(geometry, qd, loads)
+    return solved(factorised(inertia(geometry), *entry_names(tree)), b[..., None])[..., 0]
+
+
+def _driving(geometry: Geometry, qd: Sequence[Any], loads: Any) -> np.ndarray:
+    """All forces but the actuators' and D qdd: passive and external ones, - C qd - G."""
+    velocity = geometry.pack(qd)
+    force = geometry.pack(passive(geometry.tree, geometry.q, qd)) - weight(geometry)
+    force = force - _applied(coriolis(geometry, velocity), velocity)
+    for i, wrench in external_wrenches(geometry.tree, geometry.q, loads).items():
+        R = geometry.pose[i].R
+        in_frame = geometry.pack([*R.to_parent(wrench.moment), *R.to_parent(wrench.force)])
+        force = force + _applied(geometry.J[i], in_frame)
+    return force
+
+
+def inverse_mass_matrix(mechanism: Mechanism, q: Any) -> np.ndarray:
+    """Inverse of the mass matrix. q : (nq,) or (N, nq). Returns (nv, nv) or (N, nv, nv).
+
+    Raises
+    ------
+    SingularMassMatrixError
+        As for `forward_dynamics`.
+    """
+    geometry, _ = opened(mechanism, q=q)
+    D = inertia(geometry)
+    inverse = solved(factorised(D, *entry_names(geometry.tree)), np.eye(D.shape[-1]))
+    return (inverse + T(inverse)) / 2
+
+
+def _applied(A: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """A x with the batch in front of both."""
+    return (A @ x[..., None])[..., 0]

@@ -1,0 +1,109 @@
+"""Step 4: kinetic energy T, potential energy Pi, and the mass matrix that T is made with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dalembert.formulations.lagrange.geometry import Geometry, T, opened, product, times
+from dalembert.model.mechanism import Mechanism
+from dalembert.spatial.vectors import Scalar
+
+
+def mass_matrix(mechanism: Mechanism, q: Any) -> np.ndarray:
+    """Mass matrix by the Jacobians of the mass centres, rotors included.
+
+        D(q) = sum_i [ m_i J_v,i^T J_v,i + J_omega,i^T R_i I_i R_i^T J_omega,i ] + diag(rotors),    T = 1/2 qd^T D qd
+
+    Parameters
+    ----------
+    q : (nq,) or (N, nq) array
+        Coordinates [rad, m, unit quaternions].
+
+    Returns
+    -------
+    M : (nv, nv) or (N, nv, nv) array
+        Symmetric [kg m^2, kg m, kg].
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+
+    References
+    ----------
+    Kolyubin, Dynamics of robotic systems: the Lagrange method, kinetic energy of the arm (with the indices and brackets
+    that the slide lost).
+    """
+    geometry, _ = opened(mechanism, q=q)
+    return inertia(geometry)
+
+
+def inertia(geometry: Geometry) -> np.ndarray:
+    """D at a configuration."""
+    D = rotors(geometry)
+    for link in geometry.links:
+        J = product(T(link.R), link.J_omega)                        # in the link's axes, where I is constant
+        D = D + times(np.asarray(link.m), product(T(link.J_v), link.J_v)) + product(T(J), product(link.I, J))
+    return np.where(np.tri(D.shape[-1], dtype=bool), D, T(D))       # one form for d_jk and d_kj
+
+
+def rotors(geometry: Geometry) -> np.ndarray:
+    """diag(rotors), with the batch in front."""
+    nv, rotor = geometry.tree.nv, geometry.tree.rotor
+    entries = [[rotor[i] if i == j else 0.0 for j in range(nv)] for i in range(nv)]
+    return geometry.pack(entries, shape=(nv, nv))
+
+
+def kinetic_energy(mechanism: Mechanism, q: Any, qd: Any) -> Any:
+    """Kinetic energy of the links by Koenig's theorem, and of the rotors.
+
+        T = sum_i [ 1/2 m_i |v_c,i|^2 + 1/2 omega_i^T (R_i I_i R_i^T) omega_i ] + 1/2 sum_k rotor_k qd_k^2
+
+    v_c velocity of the mass centre, I about it. q : (nq,) or (N, nq) [rad, m]; qd : (nv,) or (N, nv) [rad/s, m/s].
+    Returns a number or (N,) [J]. Errors as for `mass_matrix`.
+    """
+    geometry, (qd,) = opened(mechanism, q=q, qd=qd)
+    x = qd[..., None]
+    twice = T(x) @ rotors(geometry) @ x
+    for link in geometry.links:
+        v, omega = link.J_v @ x, T(link.R) @ link.J_omega @ x       # omega in the link's axes
+        twice = twice + link.m * (T(v) @ v) + T(omega) @ link.I @ omega
+    return twice[..., 0, 0][()] / 2
+
+
+def potential_energy(mechanism: Mechanism, q: Any) -> Any:
+    """Potential energy of gravity and springs.
+
+        Pi = - sum_i m_i g^T c_i(q) + 1/2 sum_k k_k (q_k - rest_k)^2
+
+    g is the acceleration of gravity, (0, 0, -9.81). q : (nq,) or (N, nq) [rad, m]. Returns a number or (N,) [J]. Errors
+    as for `mass_matrix`.
+    """
+    geometry, _ = opened(mechanism, in_world=True, q=q)
+    energy = springs(geometry.q, geometry.tree, geometry.pack)
+    for link in geometry.links:
+        c = geometry.pack(geometry.pose[link.body].p) + link.r
+        energy = energy - link.m * (c * geometry.gravity[link.body]).sum(axis=-1)
+    return np.asarray(energy)[()]
+
+
+def springs(q: Sequence[Scalar], tree: Any, pack: Any) -> np.ndarray:
+    """Energy of the joints' springs, with the batch in front."""
+    energy: Scalar = 0.0
+    for i in tree.outward():
+        joint = tree.joint[i]
+        if joint.type.nq == joint.type.nv:                          # no springs elsewhere (validated)
+            for x, stiffness, rest in zip(joint.coordinates(q), joint.stiffness, joint.rest, strict=True):
+                energy = energy + (x - rest) * (x - rest) * (stiffness * 0.5)
+    return pack(energy)
+
+
+def momenta(mechanism: Mechanism, q: Any, qd: Any) -> np.ndarray:
+    """Generalized momenta p = dT/dqd = D(q) qd.
+
+    q : (nq,) or (N, nq); qd : (nv,) or (N, nv). Returns (nv,) or (N, nv) [kg m^2/s, kg m/s]; errors as for `mass_matrix`.
+    """
+    geometry, (qd,) = opened(mechanism, q=q, qd=qd)
+    return (inertia(geometry) @ qd[..., None])[..., 0]

@@ -1,0 +1,270 @@
+"""Steps 2 and 3 of the procedure: positions and velocities of the mass centres, Jacobians J_v and J_omega.
+
+Vectors and matrices are arrays with the batch in front: of floats, or of expressions. The bodies of the mechanism are
+taken one by one with their own mass centres, as the source does: nothing is lumped, and no mass is divided by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dalembert.expr import Expr, import_nodes
+from dalembert.kinematics.poses import BASE_POSE, world_poses
+from dalembert.model.mechanism import Mechanism
+from dalembert.model.numbers import as_float
+from dalembert.model.tree import Tree
+from dalembert.spatial.arrays import graph_of, packed
+from dalembert.spatial.rotations import Dense
+from dalembert.spatial.transforms import Transform
+from dalembert.spatial.vectors import Matrix, Scalar, Vector
+
+
+class Link(NamedTuple):
+    """A body with inertia that moves: mass m, and inertia tensor I about its centre of mass in its own axes.
+
+    With the batch in front, in the axes of the geometry's frame: r (3,) is the centre of mass from the moving body's origin,
+    R (3, 3) turns the link's axes to the frame's, J_v and J_omega (3, nv) give the centre's velocity and the angular
+    velocity.
+    """
+
+    name: str
+    body: int
+    m: Scalar
+    I: np.ndarray
+    r: np.ndarray
+    R: np.ndarray
+    J_v: np.ndarray
+    J_omega: np.ndarray
+
+
+class LinkJacobians(NamedTuple):
+    """J_v and J_omega of each link: (L, 3, nv), or (N, L, 3, nv)."""
+
+    J_v: np.ndarray
+    J_omega: np.ndarray
+
+
+class LinkVelocities(NamedTuple):
+    """Velocity of each mass centre [m/s] and angular velocity [rad/s], world axes: (L, 3), or (N, L, 3)."""
+
+    v: np.ndarray
+    omega: np.ndarray
+
+
+class Geometry:
+    """A mechanism at one configuration.
+
+    Frame: the world's, or for each body that of the first body on its way from the base. D, C and G come out the same, and
+    in the first bodies' frames they do not even mention where the first joints stand (D depends on q_2 ... q_n only).
+
+    pose[i] : of moving body i in the frame; step[i] (3,) : its origin from its parent's.
+    J[i] : (nv, 6) twist of body i for a unit of each velocity, at its own origin (levers stay short), in the frame's axes.
+    turning[i] : the same of its motion as seen from the frame.
+    gravity[i] : (3,) acceleration of gravity in the frame's axes.
+    links : the bodies that have inertia.
+    """
+
+    def __init__(self, mechanism: Mechanism, tree: Tree, q: Sequence[Scalar], pack: Any, in_world: bool = False):
+        self.tree, self.q, self.pack = tree, q, pack
+        self.pose = world_poses(tree, q) if in_world else _poses_on_first_bodies(tree, q)
+        self.gravity = {0: pack(tree.gravity)}
+        self.columns, self.step = {}, {}
+        self.J, self.turning = {0: np.zeros((tree.nv, 6))}, {0: np.zeros((tree.nv, 6))}
+        for i in tree.outward():
+            j, joint = tree.parent[i], tree.joint[i]
+            first, X = j == 0 and not in_world, joint.placement(q)
+            self.columns[i] = pack([self._row(i, s) for s in joint.subspace(q)])
+            self.step[i] = pack(self.pose[j].R.to_parent(X.p))
+            own = product(selection(tree, i), self.columns[i])
+            self.J[i] = _carried(self.J[j], self.step[i]) + own
+            self.turning[i] = np.zeros_like(own) if first else _carried(self.turning[j], self.step[i]) + own
+            self.gravity[i] = pack(X.R.to_child(tree.gravity)) if first else self.gravity[j]
+        convert = _converter(graph_of(q) or mechanism._graph)
+        self.links = [self._link(body, convert) for body in mechanism.bodies if self._moves(body)]
+
+    def _row(self, i: int, s: Any) -> list[Scalar]:
+        """A motion given in the axes of body i, in those of the frame."""
+        R = self.pose[i].R
+        return [*R.to_parent(s.angular), *R.to_parent(s.linear)]
+
+    def _moves(self, body: Any) -> bool:
+        """Whether a body hangs on a joint and has any inertia."""
+        return self.tree.place[body.name][0] > 0 and not all(_is_zero(x) for x in (body.mass, *body.inertia))
+
+    def _link(self, body: Any, convert: Any) -> Link:
+        i, X = self.tree.place[body.name]
+        R = self.pose[i].R
+        r = self.pack(R.to_parent(X.point_to_parent(Vector(map(convert, body.com)))))
+        omega, velocity = self.J[i][..., :3], self.J[i][..., 3:]
+        return Link(body.name, i, convert(body.mass), packed(Matrix.symmetric(*map(convert, body.inertia))), r,
+                    self.pack((R * X.R).matrix()), T(velocity + cross(omega, r[..., None, :])), T(omega))
+
+    # --- how the Jacobians change ---
+
+    def derivatives(self) -> dict[int, np.ndarray]:
+        """(nv, nv, 6) for each body: derivative of row j of J along velocity i, at [i, j].
+
+        A column s of a joint rides on its body: along velocity i, which turns that body by t_i in the frame, it changes by
+        t_i x s, and by its own derivative where the joint's S is not constant. The parent's twist moves to the body's origin
+        by v + w x d, where d = o_body - o_parent changes by the difference of the origins' velocities.
+        """
+        tree = self.tree
+        dJ = {0: np.zeros((tree.nv, tree.nv, 6))}
+        for i in tree.outward():
+            j, E, s = tree.parent[i], selection(tree, i), self.columns[i][..., None, :, :]
+            turn = self.turning[i][..., :, None, :3]
+            change = np.concatenate([cross(turn, s[..., :3]), cross(turn, s[..., 3:])], axis=-1)
+            own = tree.joint[i].subspace_derivatives(self.q)
+            if own is not None:
+                along = self.pack([[self._row(i, s) for s in columns] for columns in own])
+                change = change + np.einsum("ik,...kjc->...ijc", E, along)
+            d_rate = (self.turning[i] - self.turning[j])[..., :, None, 3:]
+            carried = _carried(dJ[j], self.step[i][..., None, :])
+            carried = carried + _linear(cross(self.J[j][..., None, :, :3], d_rate))
+            dJ[i] = carried + product(E, change)
+        return dJ
+
+
+def _carried(J: np.ndarray, d: np.ndarray) -> np.ndarray:
+    """Twists (..., nv, 6) at a point that is d (..., 3) away: (w; v + w x d)."""
+    return J + _linear(cross(J[..., :3], d[..., None, :]))
+
+
+def _linear(v: np.ndarray) -> np.ndarray:
+    """(0; v)."""
+    return np.concatenate([np.zeros_like(v), v], axis=-1)
+
+
+def _poses_on_first_bodies(tree: Tree, q: Sequence[Scalar]) -> dict[int, Transform]:
+    """Placement of each body in the frame of the first body on its way from the base."""
+    pose = {0: BASE_POSE}
+    for i in tree.outward():
+        if not tree.parent[i]:
+            pose[i] = BASE_POSE
+            continue
+        X, parent = tree.joint[i].placement(q), pose[tree.parent[i]]
+        rotation = Matrix(X.R.to_child(row) for row in parent.R.matrix())       # rows of R_parent R
+        pose[i] = Transform(parent.point_to_parent(X.p), Dense(rotation))
+    return pose
+
+
+def T(A: np.ndarray) -> np.ndarray:
+    """The transpose of the last two axes."""
+    return np.swapaxes(A, -1, -2)
+
+
+def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Vector product of the last axes, the others broadcast."""
+    x, y, z = (a[..., k] for k in range(3))
+    u, v, w = (b[..., k] for k in range(3))
+    parts = times(y, w) - times(z, v), times(z, u) - times(x, w), times(x, v) - times(y, u)
+    return np.stack(np.broadcast_arrays(*parts), axis=-1)
+
+
+def times(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Product entry by entry; among expressions, zeros of the structure stay plain zeros."""
+    return a * b if a.dtype != object and b.dtype != object else np.asarray(_times(a, b), dtype=object)
+
+
+def product(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """A @ B; among expressions, zeros of the structure stay plain zeros and cost nothing."""
+    if A.dtype != object and B.dtype != object:
+        return A @ B
+    return times(A[..., :, :, None], B[..., None, :, :]).sum(axis=-2)
+
+
+@partial(np.frompyfunc, nin=2, nout=1)
+def _times(x: Any, y: Any) -> Any:
+    return 0.0 if x.__class__ is float and not x or y.__class__ is float and not y else x * y
+
+
+def selection(tree: Tree, i: int) -> np.ndarray:
+    """(nv, d) matrix that puts the columns of joint i in their places."""
+    return np.eye(tree.nv)[:, tree.joint[i].dof.start:tree.joint[i].dof.stop]
+
+
+def _is_zero(x: Any) -> bool:
+    return not isinstance(x, Expr) and x == 0
+
+
+def _converter(graph: Any) -> Any:
+    """Numbers of bodies as the tree has its numbers: floats, and symbols of the graph."""
+    def convert(x: Any) -> Any:
+        x = as_float(x)
+        return import_nodes(x, graph) if isinstance(x, Expr) and x.graph is not graph else x
+
+    return convert
+
+
+def opened(mechanism: Mechanism, in_world: bool = False, **vectors: Any) -> tuple[Geometry, tuple[np.ndarray, ...]]:
+    """Check the vectors, of which the first is q; the geometry there, and the other vectors as arrays."""
+    tree, (q, *others), pack = mechanism.at(**vectors)
+    return Geometry(mechanism, tree, q, pack, in_world), tuple(pack(x) for x in others)
+
+
+def link_names(mechanism: Mechanism) -> tuple[str, ...]:
+    """Names of the links in the arrays of this formulation: bodies that move and have inertia, parents first."""
+    place = mechanism.tree().place
+    return tuple(b.name for b in mechanism.bodies
+                 if place[b.name][0] and not all(_is_zero(x) for x in (b.mass, *b.inertia)))
+
+
+def mass_centers(mechanism: Mechanism, q: Any) -> np.ndarray:
+    """Positions of the links' mass centres in world axes, in the order of `link_names`.
+
+        [c_i; 1] = H_1(q_1) ... H_i(q_i) [c_i in the link; 1]
+
+    q : (nq,) or (N, nq) [rad, m]. Returns (L, 3) or (N, L, 3) [m].
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+
+    References
+    ----------
+    Kolyubin, Dynamics of robotic systems: the Lagrange method, eq. 16.
+    """
+    geometry, _ = opened(mechanism, in_world=True, q=q)
+    origin = {i: geometry.pack(pose.p) for i, pose in geometry.pose.items()}
+    return _stacked(geometry, [origin[link.body] + link.r for link in geometry.links], (3,))
+
+
+def link_jacobians(mechanism: Mechanism, q: Any) -> LinkJacobians:
+    """Jacobians of the links' mass centres: v_c = J_v(q) qd, omega = J_omega(q) qd in world axes.
+
+    Column j of a revolute joint with axis a_j through o_j is (a_j x (c_i - o_j); a_j), of a prismatic one (a_j; 0), and
+    zero where joint j does not carry link i. Shapes: `LinkJacobians`; q and errors as for `mass_centers`.
+    """
+    geometry, _ = opened(mechanism, in_world=True, q=q)
+    shape = (3, geometry.tree.nv)
+    return LinkJacobians(_stacked(geometry, [link.J_v for link in geometry.links], shape),
+                         _stacked(geometry, [link.J_omega for link in geometry.links], shape))
+
+
+def link_velocities(mechanism: Mechanism, q: Any, qd: Any) -> LinkVelocities:
+    """Velocities of the mass centres and angular velocities of the links, in world axes.
+
+        v_c = J_v qd,    omega = J_omega qd
+
+    q : (nq,) or (N, nq); qd : (nv,) or (N, nv) [rad/s, m/s]. Shapes: `LinkVelocities`; errors as for `mass_centers`.
+    """
+    geometry, (qd,) = opened(mechanism, in_world=True, q=q, qd=qd)
+    return LinkVelocities(_stacked(geometry, [_apply(link.J_v, qd) for link in geometry.links], (3,)),
+                          _stacked(geometry, [_apply(link.J_omega, qd) for link in geometry.links], (3,)))
+
+
+def _apply(A: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """A x with the batch in front of both."""
+    return (A @ x[..., None])[..., 0]
+
+
+def _stacked(geometry: Geometry, arrays: list[np.ndarray], shape: tuple[int, ...]) -> np.ndarray:
+    """One array for all links, the link's axis in front of the last `shape`."""
+    if not arrays:
+        batch = geometry.pack([]).shape[:-1]
+        return np.zeros((*batch, 0, *shape))
+    return np.stack(np.broadcast_arrays(*arrays), axis=-1 - len(shape))

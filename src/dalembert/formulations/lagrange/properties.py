@@ -1,0 +1,154 @@
+"""Properties of D, C and G as checks with numbers: symmetry, definiteness, skew symmetry, power, passivity along a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dalembert.errors import ShapeError
+from dalembert.formulations.lagrange.christoffel import coriolis_matrix
+from dalembert.formulations.lagrange.dynamics import gravity_vector, inverse_dynamics
+from dalembert.formulations.lagrange.energies import kinetic_energy, mass_matrix, potential_energy
+from dalembert.kinematics.forces import passive_force
+from dalembert.model.mechanism import Mechanism
+
+OWN = 1e-12              # of the largest entry: between two ways of the same number
+DIFFERENCES = 1e-8       # of derivatives by differences of fourth order with STEP
+ROUNDING = 16 * np.finfo(float).eps      # an eigenvalue below this part of the largest may be 0
+STEP = 1e-4              # s, rad, m: rounding 1e-12 and truncation 1e-16 in units of the fifth derivative
+
+
+class Property(NamedTuple):
+    """A property that must hold: its defect, relative to the largest number in it, and the tolerance."""
+
+    name: str
+    defect: float
+    tolerance: float
+
+    @property
+    def holds(self) -> bool:
+        return self.defect <= self.tolerance
+
+    def __str__(self) -> str:
+        return f"{'holds' if self.holds else 'FAILS'}  {self.defect:8.1e} <= {self.tolerance:.0e}  {self.name}"
+
+
+def properties(mechanism: Mechanism, q: Any, qd: Any, x: Any = None) -> tuple[Property, ...]:
+    """Properties of the equations of motion at one state, each with its defect.
+
+    Derivatives are differences of fourth order along the motion or the velocity directions, not those that C is made of.
+
+    Parameters
+    ----------
+    q : (nq,) array. qd : (nv,) array
+    x : (nv,) array, optional
+        A vector other than qd for x^T (dD/dt - 2 C) x = 0, and accelerations for the power balance; by default random.
+    """
+    x = np.random.default_rng(0).standard_normal(mechanism.nv) if x is None else np.asarray(x, dtype=float)
+    qd = np.asarray(qd, dtype=float)
+    D, C, G = mass_matrix(mechanism, q), coriolis_matrix(mechanism, q, qd), gravity_vector(mechanism, q)
+    D_rate = _derivative(lambda t: mass_matrix(mechanism, mechanism.integrate(q, t * qd)))
+    bare = mechanism.without("springs", "friction")
+
+    def along(e):
+        return _derivative(lambda t: potential_energy(bare, bare.integrate(q, t * e)))
+
+    slope = np.array([along(e) for e in np.eye(bare.nv)])
+    eigenvalues = np.linalg.eigvalsh(D) if mechanism.nv else np.ones(1)
+    tau = inverse_dynamics(bare, q, qd, x)
+    height = abs(potential_energy(bare, q))
+
+    def energy(t):
+        at, v = bare.integrate(q, t * qd + t * t / 2 * x), qd + t * x
+        return kinetic_energy(bare, at, v) + potential_energy(bare, at)
+
+    N, size = D_rate - 2 * C, np.abs(D_rate).max(initial=0) + np.abs(C).max(initial=0)
+    power = np.abs(tau) @ np.abs(qd) + height + kinetic_energy(bare, q, qd)
+    return (
+        Property("D = D^T", _relative(D - D.T, D), OWN),
+        Property("D positive definite: -smallest/largest eigenvalue", float(-eigenvalues[0] / eigenvalues[-1]), -ROUNDING),
+        Property("T = 1/2 qd^T D qd", _relative(qd @ D @ qd / 2 - kinetic_energy(mechanism, q, qd), qd @ D @ qd / 2), OWN),
+        Property("dD/dt = C + C^T: dD/dt - 2 C skew", _relative(N + N.T, size), DIFFERENCES),
+        Property("x^T (dD/dt - 2 C) x = 0 for any x", _relative(x @ N @ x, size * (x @ x)), DIFFERENCES),
+        Property("G = dPi/dq", _relative(slope - G, np.abs(G).max(initial=0) + height), DIFFERENCES),
+        Property("dH/dt = qd^T tau", _relative(_derivative(energy) - tau @ qd, power), DIFFERENCES),
+    )
+
+
+def _derivative(f: Callable[[float], Any]) -> Any:
+    """f'(0) by central differences of fourth order."""
+    h = STEP
+    return (8 * (f(h) - f(-h)) - (f(2 * h) - f(-2 * h))) / (12 * h)
+
+
+def _relative(difference: Any, scale: Any) -> float:
+    largest = np.abs(scale).max(initial=0)
+    return float(np.abs(difference).max(initial=0) / largest) if largest else float(np.abs(difference).max(initial=0))
+
+
+class PassivityBalance(NamedTuple):
+    """Energies along a run [J]: energy_change = work - dissipated within the quadrature's error.
+
+    work : supplied by tau, integral qd^T tau dt. dissipated : by friction. energy_change : H(end) - H(start), H = T + Pi.
+    defect : energy_change - work + dissipated. quadrature_error : estimate, from every second sample.
+    lower_bound : -(H(start) - P_min), which work - dissipated cannot fall below; nan where P_min is not given.
+    """
+
+    work: float
+    dissipated: float
+    energy_change: float
+    defect: float
+    quadrature_error: float
+    lower_bound: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether the balance closes within ten times the quadrature's error, and the bound, if known, is respected."""
+        scale = abs(self.work) + abs(self.dissipated) + abs(self.energy_change)
+        slack = 10 * self.quadrature_error + OWN * scale
+        return abs(self.defect) <= slack and not self.work - self.dissipated < self.lower_bound - slack
+
+
+def passivity_balance(mechanism: Mechanism, t: Any, q: Any, qd: Any, tau: Any,
+                      potential_minimum: float | None = None) -> PassivityBalance:
+    """Energy balance of a run of samples: what tau supplies, friction takes, and the mechanism stores.
+
+        H(t_end) - H(t_0) = integral qd^T tau dt + integral qd^T friction dt
+        integral qd^T tau dt >= -(H(t_0) - P_min)
+
+    P_min is the infimum of the potential energy over the workspace (`potential_bounds`): the source's bound -H(t_0) holds
+    only if Pi is counted from there. The integrals are trapezia with end corrections, exact to the fourth order of the
+    distance of samples.
+
+    Parameters
+    ----------
+    t : (K,) array, increasing [s]
+    q : (K, nq), qd : (K, nv), tau : (K, nv) arrays
+        The run; tau are the actuators' forces.
+    potential_minimum : float, optional
+        P_min [J].
+
+    References
+    ----------
+    Kolyubin, Dynamics of robotic systems: the Lagrange method, passivity (with the bound corrected).
+    """
+    t, qd, tau = np.asarray(t, dtype=float), np.asarray(qd, dtype=float), np.asarray(tau, dtype=float)
+    if t.ndim != 1 or len(t) < 5 or not (np.diff(t) > 0).all():
+        raise ShapeError(f"t has shape {t.shape}; expected at least 5 increasing times.", "t", t.shape, (5,))
+    supplied = (qd * tau).sum(axis=-1)
+    lost = -(qd * passive_force(mechanism.without("springs"), q, qd)).sum(axis=-1)
+    energy = kinetic_energy(mechanism, q, qd) + potential_energy(mechanism, q)
+    work, dissipated, change = _integral(t, supplied), _integral(t, lost), float(energy[-1] - energy[0])
+    every = np.r_[0:len(t) - 1:2, len(t) - 1]
+    coarse = _integral(t[every], (supplied - lost)[every])
+    bound = float("nan") if potential_minimum is None else -(float(energy[0]) - potential_minimum)
+    error = abs(coarse - (work - dissipated)) / 15                  # of fourth order: 1/15 of the change by halving
+    return PassivityBalance(work, dissipated, change, change - work + dissipated, error, bound)
+
+
+def _integral(t: np.ndarray, y: np.ndarray) -> float:
+    """Integral of samples: on each piece h/2 (y_0 + y_1) + h^2/12 (y'_0 - y'_1)."""
+    h, slope = np.diff(t), np.gradient(y, t, edge_order=2)
+    return float((h / 2 * (y[:-1] + y[1:]) + h * h / 12 * (slope[:-1] - slope[1:])).sum())

@@ -1,0 +1,385 @@
+"""A user's own Lagrangian L(q, qd, t), with generalized forces: its equations of motion on floats and expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dalembert.errors import DalembertError, OverflowedError, ShapeError, SingularMassMatrixError, UnknownNameError
+from dalembert.expr import (
+    Expr,
+    Graph,
+    constant,
+    current_graph,
+    derivative,
+    evaluate,
+    free_symbols,
+    gradient,
+    import_nodes,
+    jacobian,
+    pack,
+    substitute,
+    symbol,
+    unpack,
+)
+from dalembert.formulations.lagrange.christoffel import connection, contracted
+from dalembert.model.loads import check_rows
+from dalembert.spatial import linear_algebra
+from dalembert.spatial.arrays import unpacked
+
+ROUNDING = 16 * np.finfo(float).eps      # singular value of the equilibrated mass matrix below which it is taken as 0
+
+
+def lagrangian_system(L: Callable[..., Any], coordinates: str | int | Sequence[str],
+                      forces: Callable[..., Any] | None = None, name: str = "system") -> LagrangianSystem:
+    """Equations of motion of a Lagrangian that is given as a Python function.
+
+        d/dt dL/dqd - dL/dq = Q(q, qd, t) + tau
+
+    Parameters
+    ----------
+    L : callable
+        L(q, qd, t) [J]: called once, with arrays of symbols q, qd and the symbol t; written with da.sin, da.where, ... Terms
+        linear in qd, products of qd with t, and L that is not quadratic in qd are welcome.
+    coordinates : str, sequence of str, or int
+        Names ('x theta'), or a number of coordinates.
+    forces : callable, optional
+        Q(q, qd, t): generalized forces that have no potential, one per coordinate.
+
+    Symbols that L and Q use besides, of the current graph, are the system's `parameters`.
+
+    Returns
+    -------
+    LagrangianSystem
+
+    Raises
+    ------
+    ShapeError, TypeError, ValueError
+        L gives no number, Q not one force per coordinate; names are missing or given twice.
+    """
+    names = _names(coordinates)
+    graph = current_graph()
+    q, qd = (_vector([symbol(n + suffix, graph) for n in names]) for suffix in ("", "_dot"))
+    t = symbol("t", graph)
+    lagrangian = _scalar(L(q.copy(), qd.copy(), t), graph)
+    Q = [0] * len(names) if forces is None else list(np.ravel(np.array(forces(q.copy(), qd.copy(), t), dtype=object)))
+    if len(Q) != len(names):
+        raise ShapeError(f"forces returns {len(Q)} entries, expected {len(names)}: one per coordinate ({', '.join(names)}).",
+                         "forces", (len(Q),), (len(names),))
+    return LagrangianSystem(name, names, lagrangian, _vector([_scalar(x, graph) for x in Q]), q, qd, t)
+
+
+class Quantity(NamedTuple):
+    """Expressions of a quantity, and the vectors it takes besides the parameters."""
+
+    expressions: Any
+    inputs: tuple[str, ...]
+
+
+class LagrangianSystem:
+    """Equations of motion of a Lagrangian; see `lagrangian_system`.
+
+    Every quantity is a method of vectors (n,) or batches (N, n), floats or expressions, and of the time t, a number or (N,):
+
+        M(q, qd, t) qdd + bias_force(q, qd, t) = generalized_forces(q, qd, t) + tau
+
+    M = d2L/dqd2, momenta p = dL/dqd, bias = (dp/dq) qd + dp/dt - dL/dq, energy = p . qd - L (Jacobi's function), whose rate
+    is (Q + tau) . qd - dL/dt.
+
+    Attributes
+    ----------
+    coordinate_names : names; also of the velocities and forces.
+    parameters : names of the symbols that L and Q hold besides q, qd, t; `replace` gives them values.
+    """
+
+    def __init__(self, name: str, coordinate_names: tuple[str, ...], L: Any, Q: np.ndarray, q: np.ndarray, qd: np.ndarray,
+                 t: Expr):
+        self.name, self.coordinate_names = name, tuple(coordinate_names)
+        self.symbols = {"q": q, "qd": qd, "t": t,
+                        "qdd": _vector([symbol(n + "_ddot", t.graph) for n in coordinate_names]),
+                        "tau": _vector([symbol("force_on_" + n, t.graph) for n in coordinate_names])}
+        self._L, self._Q, self._q, self._qd, self._t = L, Q, q, qd, t
+        known = {s.name for s in [*q, *qd, t]}
+        self.parameters = tuple(s.name for s in free_symbols([L, *Q]) if s.name not in known)
+
+    @property
+    def nq(self) -> int:
+        """Number of coordinates."""
+        return len(self.coordinate_names)
+
+    @property
+    def nv(self) -> int:
+        """Number of velocities, the same."""
+        return self.nq
+
+    @property
+    def velocity_names(self) -> tuple[str, ...]:
+        """Names of the entries of qd, qdd and tau."""
+        return self.coordinate_names
+
+    @property
+    def cyclic(self) -> tuple[str, ...]:
+        """Coordinates that L does not hold: without forces on them their momenta are constant."""
+        used = {s.name for s in free_symbols(self._L)}
+        return tuple(n for n in self.coordinate_names if n not in used)
+
+    # --- the equations as expressions ---
+
+    @cached_property
+    def quantities(self) -> dict[str, Quantity]:
+        """Every quantity by name: its expressions in `symbols`, and which of them it takes."""
+        q, qd, t, qdd, tau = (self.symbols[k] for k in ("q", "qd", "t", "qdd", "tau"))
+        state = ("q", "qd", "t")
+        p, L_q = gradient(self._L, qd), gradient(self._L, q)
+        M = jacobian(p, qd)
+        bias = jacobian(p, q) @ qd + derivative(p, t) - L_q
+        return {
+            "lagrangian": Quantity(self._L, state),
+            "momenta": Quantity(p, state),
+            "energy": Quantity(p @ qd - self._L, state),
+            "energy_rate": Quantity((self._Q + tau) @ qd - derivative(self._L, t), ("q", "qd", "tau", "t")),
+            "mass_matrix": Quantity(M, state),
+            "bias_force": Quantity(bias, state),
+            "generalized_forces": Quantity(self._Q, state),
+            "inverse_dynamics": Quantity(M @ qdd + bias - self._Q, ("q", "qd", "qdd", "t")),
+            "forward_dynamics": Quantity(None, ("q", "qd", "tau", "t")),
+        }
+
+    def traced(self, names: Sequence[str]) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """Inputs and outputs of some quantities, as expressions: what a compiler needs.
+
+        Inputs are those of q, qd, qdd, tau, t (a vector of one entry) that occur, and `parameters` where there are any, as
+        arrays of symbols; outputs are expressions, named as the quantities.
+        """
+        outputs: dict[str, Any] = {}
+        wanted: set[str] = set()
+        for name in names:
+            if name not in self.quantities:
+                raise UnknownNameError("quantity", name, tuple(self.quantities))
+            outputs[name] = self._acceleration if name == "forward_dynamics" else self.quantities[name].expressions
+            wanted |= set(self.quantities[name].inputs)
+        inputs: dict[str, np.ndarray] = {k: np.atleast_1d(np.array(self.symbols[k], dtype=object))
+                                         for k in ("q", "qd", "qdd", "tau", "t") if k in wanted}
+        if self.parameters:
+            inputs["parameters"] = _vector([symbol(n, self._t.graph) for n in self.parameters])
+        return inputs, outputs
+
+    @cached_property
+    def _acceleration(self) -> np.ndarray:
+        """M^-1 (Q + tau - bias) by elimination."""
+        quantities = self.quantities
+        return self._solved(quantities["mass_matrix"].expressions,
+                            self._Q + self.symbols["tau"] - quantities["bias_force"].expressions)
+
+    def _solved(self, M: np.ndarray, b: np.ndarray) -> np.ndarray:
+        try:
+            return linear_algebra.solve(M.tolist(), b.tolist())
+        except linear_algebra.SingularMatrixError as error:
+            raise self._singular(error.pivot, 0.0, None) from None
+
+    # --- values ---
+
+    def lagrangian(self, q: Any, qd: Any, t: Any = 0.0) -> Any:
+        """L(q, qd, t): number or (N,) [J]."""
+        return self._value("lagrangian", q=q, qd=qd, t=t)
+
+    def momenta(self, q: Any, qd: Any, t: Any = 0.0) -> np.ndarray:
+        """p = dL/dqd: (n,) or (N, n)."""
+        return self._value("momenta", q=q, qd=qd, t=t)
+
+    def energy(self, q: Any, qd: Any, t: Any = 0.0) -> Any:
+        """Jacobi's function p . qd - L [J]: number or (N,).
+
+        T + Pi where L = T - Pi with T quadratic in qd. Constant where L holds no t and no forces act.
+        """
+        return self._value("energy", q=q, qd=qd, t=t)
+
+    def energy_rate(self, q: Any, qd: Any, tau: Any, t: Any = 0.0) -> Any:
+        """Rate of `energy` along the motion: (Q + tau) . qd - dL/dt [W]."""
+        return self._value("energy_rate", q=q, qd=qd, tau=tau, t=t)
+
+    def mass_matrix(self, q: Any, qd: Any = None, t: Any = 0.0) -> np.ndarray:
+        """M = d2L/dqd2: (n, n) or (N, n, n). qd is needed only if L is not quadratic in it."""
+        if qd is None:
+            held = {s.name for s in free_symbols(self.quantities["mass_matrix"].expressions)}
+            if held & {s.name for s in self._qd}:
+                raise TypeError(f"the mass matrix of {self.name!r} depends on qd: mass_matrix(q, qd, t).")
+            qd = np.zeros(self.nv)
+        return self._value("mass_matrix", q=q, qd=qd, t=t)
+
+    def bias_force(self, q: Any, qd: Any, t: Any = 0.0) -> np.ndarray:
+        """All of d/dt dL/dqd - dL/dq but M qdd: (n,) or (N, n)."""
+        return self._value("bias_force", q=q, qd=qd, t=t)
+
+    def generalized_forces(self, q: Any, qd: Any, t: Any = 0.0) -> np.ndarray:
+        """Q(q, qd, t): (n,) or (N, n)."""
+        return self._value("generalized_forces", q=q, qd=qd, t=t)
+
+    def inverse_dynamics(self, q: Any, qd: Any, qdd: Any, t: Any = 0.0) -> np.ndarray:
+        """tau = M qdd + bias - Q: (n,) or (N, n), what must act besides the forces given."""
+        return self._value("inverse_dynamics", q=q, qd=qd, qdd=qdd, t=t)
+
+    def forward_dynamics(self, q: Any, qd: Any, tau: Any, t: Any = 0.0) -> np.ndarray:
+        """qdd = M^-1 (Q + tau - bias): (n,) or (N, n).
+
+        Raises
+        ------
+        SingularMassMatrixError
+            M is singular within rounding; the coordinate that moves no inertia is named. Not checked on expressions.
+        """
+        quantities = self.quantities
+        b = self._Q + self.symbols["tau"] - quantities["bias_force"].expressions
+        M, b = self._values([quantities["mass_matrix"].expressions, b], q=q, qd=qd, tau=tau, t=t)
+        if M.dtype == object or b.dtype == object:
+            return self._solved(M, b)
+        self._check_regular(M)
+        return np.linalg.solve(M, b[..., None])[..., 0]
+
+    # --- the parts of a Lagrangian that is quadratic in qd: L = 1/2 qd^T M qd + b^T qd + L_0 ---
+
+    def christoffel_symbols(self, q: Any, t: Any = 0.0) -> np.ndarray:
+        """c[i, j, k] = 1/2 (dM_kj/dq_i + dM_ki/dq_j - dM_ij/dq_k): (n, n, n) or (N, n, n, n)."""
+        M = self._quadratic()
+        dM = np.moveaxis(np.asarray(jacobian(M, self._q)), -1, 0)
+        return self._values([connection(dM, None, np.zeros(0))], q=q, t=t)[0]
+
+    def coriolis_matrix(self, q: Any, qd: Any, t: Any = 0.0) -> np.ndarray:
+        """C_kj = sum_i c_ijk qd_i: (n, n) or (N, n, n)."""
+        return contracted(self.christoffel_symbols(q, t), np.asarray(qd))
+
+    def gyroscopic_matrix(self, q: Any, t: Any = 0.0) -> np.ndarray:
+        """Skew matrix N_kj = db_k/dq_j - db_j/dq_k of the terms b(q, t)^T qd: they add N qd + db/dt to the bias.
+
+        (n, n) or (N, n, n). These forces do no work.
+        """
+        self._quadratic()
+        at_rest = {x: 0 for x in self._qd}
+        by_q = np.asarray(jacobian(substitute(self.quantities["momenta"].expressions, at_rest), self._q))
+        return self._values([by_q - by_q.T], q=q, t=t)[0]
+
+    def _quadratic(self) -> np.ndarray:
+        M = self.quantities["mass_matrix"].expressions
+        if {s.name for s in free_symbols(M)} & {s.name for s in self._qd}:
+            raise DalembertError(f"the Lagrangian of {self.name!r} is not quadratic in qd: it has no Christoffel symbols. "
+                                 "Use bias_force.")
+        return M
+
+    # --- parameters ---
+
+    def replace(self, values: Mapping[str, Any]) -> LagrangianSystem:
+        """The system with values, numbers or expressions of its graph, for some of its parameters."""
+        for name in values:
+            if name not in self.parameters:
+                raise UnknownNameError("parameter", name, self.parameters)
+        pairs = {symbol(name, self._t.graph): x for name, x in values.items()}
+        return LagrangianSystem(self.name, self.coordinate_names, substitute(self._L, pairs),
+                                np.asarray(substitute(self._Q, pairs)), self._q, self._qd, self._t)
+
+    # --- from symbols to values ---
+
+    def _value(self, quantity: str, **vectors: Any) -> Any:
+        return self._values([self.quantities[quantity].expressions], **vectors)[0]
+
+    def _values(self, expressions: list[Any], t: Any, **vectors: Any) -> list[Any]:
+        """Values of arrays of expressions at a state, or at a batch of them."""
+        columns: dict[Any, Any] = {}
+        rows: dict[str, set[int]] = {}
+        for name, array in {**vectors, "t": np.array(t, dtype=object if isinstance(t, Expr) else None)[..., None]}.items():
+            symbols = np.atleast_1d(np.array(self.symbols[name], dtype=object))
+            scalars, size = unpacked(array, name, len(symbols), self._says)
+            rows[name] = set() if size is None else {size}
+            columns |= zip(symbols, scalars, strict=True)
+        batch = check_rows(rows)
+        graph = next((x.graph for x in columns.values() if isinstance(x, Expr)), self._t.graph)
+        if self.parameters or graph is not self._t.graph or any(isinstance(x, Expr) for x in columns.values()):
+            if batch is not None:
+                raise ShapeError(f"a batch of {batch} states with symbols: parameters {', '.join(self.parameters)} need "
+                                 "values (system.replace), and expressions are taken for one state at a time.")
+            return [self._substituted(e, columns, graph) for e in expressions]
+        return [_finite(evaluate(e, columns), batch, np.shape(e)) for e in expressions]
+
+    def _substituted(self, e: Any, columns: dict[Any, Any], graph: Graph) -> Any:
+        if graph is not self._t.graph:
+            e, columns = import_nodes(e, graph), {import_nodes(s, graph): x for s, x in columns.items()}
+        return substitute(e, columns)
+
+    def _says(self, name: str, length: int) -> str:
+        if name == "t":
+            return "one time per state"
+        return f"{self.name!r} has {length} ({', '.join(self.coordinate_names[:4])})"
+
+    def _check_regular(self, M: np.ndarray) -> None:
+        """Raise if a mass matrix, scaled so that units do not matter, is singular within rounding."""
+        if not M.size:
+            return
+        diagonal = np.abs(np.einsum("...kk->...k", M))
+        scale = np.where(diagonal > 0, diagonal, 1.0) ** -0.5
+        _, values, right = np.linalg.svd(M * scale[..., :, None] * scale[..., None, :])
+        bad = np.atleast_1d(values[..., -1] <= ROUNDING * self.nv * np.maximum(values[..., 0], np.finfo(float).tiny))
+        if bad.any():
+            row = int(np.argmax(bad))
+            null = right[row, -1] if right.ndim == 3 else right[-1]
+            value = float(np.atleast_1d(values[..., -1])[row])
+            raise self._singular(int(np.argmax(np.abs(null))), value, row if M.ndim == 3 else None)
+
+    def _singular(self, k: int, value: float, row: int | None) -> SingularMassMatrixError:
+        where = f" in row {row}" if row is not None else ""
+        name = self.coordinate_names[k]
+        return SingularMassMatrixError(
+            f"coordinate {name!r}{where}: the mass matrix of {self.name!r} is singular (smallest singular value {value:.3g} "
+            "of its scaled form), so accelerations are not determined. Does the kinetic energy hold every velocity?",
+            name, "", value, row)
+
+    def __repr__(self) -> str:
+        return f"<LagrangianSystem {self.name!r} of {', '.join(self.coordinate_names)}>"
+
+    def __reduce__(self):
+        return _rebuilt, (self.name, self.coordinate_names, pack([self._L, *self._Q, *self._q, *self._qd, self._t]))
+
+
+def _rebuilt(name: str, coordinate_names: tuple[str, ...], packed: Any) -> LagrangianSystem:
+    """A system from what pickle keeps, in a graph of its own."""
+    n = len(coordinate_names)
+    with Graph():
+        L, *rest, t = unpack(packed)
+        Q, q, qd = (_vector(rest[k:k + n]) for k in (0, n, 2 * n))
+        return LagrangianSystem(name, coordinate_names, L, Q, q, qd, t)
+
+
+def _names(coordinates: str | int | Sequence[str]) -> tuple[str, ...]:
+    if isinstance(coordinates, int):
+        coordinates = [f"q{k}" for k in range(1, coordinates + 1)]
+    names = tuple(coordinates.replace(",", " ").split() if isinstance(coordinates, str) else coordinates)
+    twice = [n for k, n in enumerate(names) if n in names[:k]]
+    if not names or twice or not all(isinstance(n, str) and n for n in names) or "t" in names:
+        why = f"{twice[0]!r} is given twice" if twice else "'t' is the time" if "t" in names else "names are needed"
+        raise ValueError(f"coordinates {coordinates!r}: {why}; expected names such as 'x theta', or a number.")
+    return names
+
+
+def _vector(entries: Sequence[Any]) -> np.ndarray:
+    array = np.empty(len(entries), dtype=object)
+    array[:] = entries
+    return array
+
+
+def _scalar(x: Any, graph: Graph) -> Expr:
+    """A number or expression as a node of the graph."""
+    x = x.item() if isinstance(x, np.ndarray) and x.size == 1 else x
+    if isinstance(x, (np.ndarray, list, tuple)):
+        raise ShapeError(f"a Lagrangian or force is an array of shape {np.shape(x)}, expected one number or expression.",
+                         "L", np.shape(x), ())
+    return constant(x, graph)
+
+
+def _finite(value: Any, batch: int | None, shape: tuple[int, ...]) -> Any:
+    """The value with the batch in front; an error if it is not finite."""
+    value = np.array(np.broadcast_to(value, (() if batch is None else (batch,)) + shape), dtype=float)
+    if not np.isfinite(value).all():
+        index = tuple(map(int, np.argwhere(~np.isfinite(value))[0]))
+        raise OverflowedError(f"entry {index} of the result is {value[index]}: the Lagrangian, the forces or their "
+                              "derivatives are not finite at this state.", index)
+    return value[()]
