@@ -1,0 +1,322 @@
+"""Base parameters: the fewest combinations of inertial parameters that forces depend on, and how they are grouped.
+
+Mass on the axis of a revolute joint moves with the parent as well; a link on a prismatic joint turns with its parent. What
+moves with the parent is given to the parent (Gautier and Khalil 1990, Direct calculation of minimum set of inertial
+parameters of serial robots). The rules leave combinations where prismatic and revolute axes are parallel: these are found by
+the numeric rank of all parameters' effects, and then exactly, by comparing coefficients.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import prod
+from typing import Any, cast
+
+import numpy as np
+
+from dalembert.equations.chain import RunInertia
+from dalembert.equations.derivation import Derivation
+from dalembert.equations.polynomials import Polynomials
+from dalembert.equations.ring import PARAMETER, PARAMETER_BITS, Poly, Ring
+from dalembert.model.joints import Prismatic, Revolute, Spherical
+from dalembert.model.tree import Tree
+from dalembert.spatial.inertias import Inertia
+from dalembert.spatial.rotations import Dense, coordinate_axis
+from dalembert.spatial.vectors import ZERO, Matrix, Vector
+
+TENSOR = ("xx", "xy", "yy", "xz", "yz", "zz")                  # in the order of regressor parameters
+PLACE = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
+RANK_TOLERANCE = 1e-9                                          # relative, of columns of length 1
+MORE_STATES, SEED = 4, 1743                                    # than there are parameters: one entry may hold them all
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A combination of inertial parameters of links, as a polynomial of another ring, that acts as one."""
+
+    name: str
+    body: int
+    grouping: Any
+
+
+def raw_parameters(tree: Tree, ring: Ring, mark: str) -> list[RunInertia | None]:
+    """Per moving body its ten parameters about its joint frame's origin as parameters of the ring."""
+    found: list[RunInertia | None] = [None]
+    for i in tree.outward():
+        m = ring.parameter(f"m{i}{mark}")
+        h = Vector(ring.parameter(f"m{axis}{i}{mark}") for axis in "xyz")
+        found.append(RunInertia(m, h, Matrix.symmetric(*(ring.parameter(f"I{ab}{i}{mark}") for ab in TENSOR))))
+    return found
+
+
+def raw_values(tree: Tree, mark: str = "") -> dict[str, Any]:
+    """The numbers of these parameters, as the tree has them."""
+    found: dict[str, Any] = {}
+    for i in tree.outward():
+        body = tree.inertia[i]
+        tensor = body.tensor()
+        found |= {f"m{i}{mark}": body.m} | {f"m{x}{i}{mark}": value for x, value in zip("xyz", body.h, strict=True)}
+        found |= {f"I{ab}{i}{mark}": tensor[a][b] for ab, (a, b) in zip(TENSOR, PLACE, strict=True)}
+    return found
+
+
+def is_nothing(grouping: Any, numbers: Mapping[str, Any]) -> bool:
+    """Whether a combination is exactly zero for these numbers; symbols without a number count as unlike any other."""
+    if not isinstance(grouping, Poly):
+        return grouping == 0
+    rng = random.Random(SEED)
+    ring, known, total = grouping.ring, {}, Fraction(0)      # type: ignore[var-annotated]
+    for m, c in sorted(grouping.terms.items()):
+        value = Fraction(c)
+        names = [(ring.parameters[m & PARAMETER], 1)] if m & PARAMETER else []
+        for name, e in [*names, *((name if kind == "x" else (kind, name), e) for (kind, name), e in ring.exponents(m))]:
+            x = numbers.get(name) if isinstance(name, str) else None
+            if not isinstance(x, (int, Fraction)):
+                x = known.setdefault(name, Fraction(rng.randrange(1, 10**6), 10**6))
+            value *= Fraction(x) ** e
+        total += value
+    return total == 0
+
+
+def grouped(tree: Tree, algebra: Polynomials, mark: str = "") -> list[Parameter]:
+    """Combinations that are not zero after the closed rules, bodies in order; lengths in the ring of the algebra.
+
+    All names end in `mark`, so that they differ from those of the mechanism's own symbols.
+    """
+    body = raw_parameters(tree, algebra.ring, mark)
+    for i in tree.inward():
+        own = body[i]
+        assert own is not None
+        split = _carried_by_parent(tree.joint[i].type, own)
+        if split is None:
+            continue
+        body[i], given = split
+        j, X = tree.parent[i], tree.joint[i].origin
+        if j:
+            E = Matrix(tuple(algebra.scalar(x) for x in row) for row in X.R.matrix())
+            parent = body[j]
+            assert parent is not None
+            body[j] = parent + given.turned(Dense(E)).shifted(Vector(algebra.scalar(x) for x in X.p))
+    found = []
+    for i in tree.outward():
+        p = body[i]
+        assert p is not None
+        names = [(f"{ab.upper()}{i}{mark}", p.I[a][b]) for ab, (a, b) in zip(TENSOR, PLACE, strict=True)]
+        names += [(f"M{axis}{i}{mark}", x) for axis, x in zip("XYZ", p.h, strict=True)]
+        found += [Parameter(name, i, value) for name, value in [*names, (f"MM{i}{mark}", p.m)] if isinstance(value, Poly)]
+    return found
+
+
+def _carried_by_parent(kind: Any, body: RunInertia) -> tuple[RunInertia, RunInertia] | None:
+    """(what the link keeps, what its parent carries, in the joint's frame), or None where nothing can be moved.
+
+    With axis k of a revolute joint the second moment along it is moved so that the tensor's entry jj becomes zero.
+    """
+    nothing = Matrix((ZERO, ZERO, ZERO))
+    if isinstance(kind, Revolute) and (aligned := coordinate_axis(kind.axis)) is not None:
+        k = aligned[0]
+        i, j = (k + 1) % 3, (k + 2) % 3
+        moved = body.I[j][j]
+        rows = [list(row) for row in body.I]
+        rows[i][i], rows[j][j] = body.I[i][i] - moved, 0
+        rod = Matrix.diagonal(*(0 if a == k else moved for a in range(3)))
+        kept = RunInertia(0, Vector(0 if a == k else body.h[a] for a in range(3)), Matrix(rows))
+        return kept, RunInertia(body.m, Vector(body.h[a] if a == k else 0 for a in range(3)), rod)
+    if isinstance(kind, Prismatic):
+        return RunInertia(body.m, body.h, nothing), RunInertia(0, ZERO, body.I)
+    if isinstance(kind, Spherical):
+        return RunInertia(0, body.h, body.I), RunInertia(body.m, ZERO, nothing)
+    return None
+
+
+def as_bodies(symbols: Mapping[str, Any], n: int, mark: str = "") -> list[Inertia | None]:
+    """Inertias of n bodies with a symbol for each combination (the tensor in place of J)."""
+    found: list[Inertia | None] = [None]
+    for i in range(1, n + 1):
+        tensor = Matrix.symmetric(*(symbols.get(f"{ab.upper()}{i}{mark}", 0) for ab in TENSOR))
+        h = Vector(symbols.get(f"M{x}{i}{mark}", 0) for x in "XYZ")
+        found.append(Inertia(symbols.get(f"MM{i}{mark}", 0), h, tensor))
+    return found
+
+
+# --- completion by rank ----------------------------------------------------------------------------------------------
+
+Row = tuple[int, int]                             # (number of an equation's entry, monomial of the state)
+Column = dict[Row, dict[int, Any]]                # -> polynomial in lengths and gravity
+
+
+def minimal(d: Derivation, parameters: Sequence[Parameter]) -> tuple[list[Parameter], bool]:
+    """Parameters that act, each independent of the others, and whether they are as few as possible.
+
+    The derivation is changed: terms of parameters that are no longer needed are left out.
+    """
+    columns = _columns(d)
+    numbers = [d.ring.parameters.index(p.name) for p in parameters]
+    by_number = dict(zip(numbers, parameters, strict=True))
+    acting = [k for k in numbers if k in columns]
+    A = _numeric(d, columns, acting)
+    kept: list[int] = []
+    Q: list[np.ndarray] = []
+    complete = True
+    groupings = {k: by_number[k].grouping for k in acting}
+    dropped = set()
+    for position, k in enumerate(acting):
+        a = A[:, position] / np.linalg.norm(A[:, position])
+        for _ in range(2):
+            a = a - sum((q * (q @ a) for q in Q), start=np.zeros_like(a))
+        if np.linalg.norm(a) > RANK_TOLERANCE:
+            Q.append(a / np.linalg.norm(a))
+            kept.append(k)
+            continue
+        shares = _shares(d, columns, A, acting, kept, k)
+        if shares is None:
+            kept.append(k)
+            complete = False
+            continue
+        for j, share in shares.items():
+            groupings[j] = groupings[j] + _moved(share, d.ring, groupings[k])
+        dropped.add(k)
+    without(d, dropped | set(numbers) - set(acting))         # the latter are in constants of the potential energy alone
+    return [Parameter(by_number[k].name, by_number[k].body, groupings[k]) for k in kept], complete
+
+
+def _columns(d: Derivation) -> dict[int, Column]:
+    """Effect of each parameter on M and g, by the state's monomial."""
+    n = d.tree.nv
+    entries = [d.M[i][j] for i in range(n) for j in range(i, n)] + d.g
+    state = _state_mask(d.ring)
+    found: dict[int, Column] = {}
+    for e, p in enumerate(entries):
+        for m, c in (p.terms if isinstance(p, Poly) else {}).items():
+            if m & PARAMETER:
+                rest = m & ~state & ~PARAMETER
+                found.setdefault(m & PARAMETER, {}).setdefault((e, m & state), {})[rest] = c
+    return found
+
+
+def _state_mask(ring: Ring) -> int:
+    """Bits of the variables that change with the state."""
+    mask = 0
+    for (kind, name), shift in ring.shift.items():
+        if kind != "root" and not isinstance(name, str):
+            mask |= ((1 << ring._width[kind, name]) - 1) << shift
+    return mask
+
+
+def _numeric(d: Derivation, columns: dict[int, Column], acting: Sequence[int]) -> np.ndarray:
+    """Effects at random states and random lengths, one column per parameter."""
+    entries = sorted({e for k in acting for e, _ in columns[k]})
+    states = MORE_STATES + len(acting)
+    values = random_values(d.ring, states)
+    known: dict[int, Any] = {}
+
+    def value(m: int) -> Any:
+        if m not in known:
+            known[m] = prod(values[key] ** e for key, e in d.ring.exponents(m))
+        return known[m]
+
+    place = {e: i for i, e in enumerate(entries)}
+    A = np.zeros((len(acting), len(entries), states))
+    for row, k in zip(A, acting, strict=True):
+        for (e, state), coefficients in columns[k].items():
+            row[place[e]] += value(state) * sum(float(c) * value(rest) for rest, c in coefficients.items())
+    return A.reshape(len(acting), -1).T
+
+
+def random_values(ring: Ring, states: int, seed: int = SEED) -> dict[Any, Any]:
+    """Values of a ring's variables: states by random coordinates, one random value for each symbol."""
+    rng = np.random.default_rng(seed)
+    q: dict[Any, Any] = {}
+
+    def coordinate(k: Any) -> Any:
+        if k not in q:
+            q[k] = rng.uniform(-3, 3, states)
+        return q[k]
+
+    values: dict[Any, Any] = {}
+    for key in ring.shift:
+        kind, name = key[0], cast(Any, key[1])
+        if kind == "root":
+            values[kind, name] = name**0.5
+        elif kind == "x":
+            values[kind, name] = rng.uniform(0.3, 1.7) if isinstance(name, str) else coordinate(name[1])
+        else:
+            angle = q.setdefault(name, rng.uniform(-3, 3)) if isinstance(name, str) else (
+                sum(f * coordinate(k) for k, f in name))
+            values[kind, name] = np.cos(angle) if kind == "cos" else np.sin(angle)
+    return values
+
+
+def _shares(d: Derivation, columns: dict[int, Column], A: np.ndarray, acting: Sequence[int], kept: Sequence[int],
+            k: int) -> dict[int, dict[int, Any]] | None:
+    """Exact polynomials b_j with (column k) = sum b_j (column j), by comparing coefficients row by row; None if none."""
+    positions = [acting.index(j) for j in kept]
+    b, *_ = np.linalg.lstsq(A[:, positions], A[:, acting.index(k)], rcond=None)
+    wanted = {j for j, x in zip(kept, b, strict=True) if abs(x) > 1e-7 * max(1.0, np.abs(b).max())}
+    rows = sorted({row for j in (*wanted, k) for row in columns[j]})
+    shares: dict[int, dict[int, Any]] = {}
+    while wanted - shares.keys():
+        before = len(shares)
+        for row in rows:
+            unknown = [j for j in wanted if j not in shares and row in columns[j]]
+            if len(unknown) != 1 or len(columns[unknown[0]][row]) != 1:
+                continue
+            rest = Poly(d.ring, dict(columns[k].get(row, {0: 0})))
+            for j, share in shares.items():
+                if row in columns[j]:
+                    rest = rest - Poly(d.ring, share) * Poly(d.ring, columns[j][row])
+            (m, c), = columns[unknown[0]][row].items()
+            quotient = _divided(d.ring, rest, m, c)
+            if quotient is not None:
+                shares[unknown[0]] = quotient
+        if len(shares) == before:
+            return None
+    return {j: share for j, share in shares.items() if any(share.values())}
+
+
+def _divided(ring: Ring, p: Any, monomial: int, coefficient: Any) -> dict[int, Any] | None:
+    """p / (coefficient monomial), or None where it is no polynomial."""
+    divisor = ring.exponents(monomial)
+    found = {}
+    for m, c in (p.terms if isinstance(p, Poly) else {}).items():
+        mine = dict(ring.exponents(m))
+        if any(mine.get(key, 0) < e for key, e in divisor):
+            return None
+        found[m - monomial] = Fraction(c) / coefficient
+    return {m: int(c) if c.denominator == 1 else c for m, c in found.items()} or {0: 0}
+
+
+def _moved(share: dict[int, Any], ring: Ring, grouping: Any) -> Any:
+    """share times grouping, with the share's lengths taken to the grouping's ring."""
+    target: Ring = grouping.ring
+    total: Any = 0
+    for m, c in share.items():
+        term: Any = c
+        for (kind, name), e in ring.exponents(m):
+            make: Callable[[Any], Any] = {"x": target.variable, "root": target.root,
+                                          "cos": lambda a: target.cos_sin(a)[0], "sin": lambda a: target.cos_sin(a)[1]}[kind]
+            for _ in range(e):
+                term = make(name) * term
+        total = total + grouping * term
+    return total
+
+
+def without(d: Derivation, dropped: Iterable[int]) -> None:
+    """Leave out the terms of some parameters."""
+    dropped = set(dropped)
+
+    def rest(p: Any) -> Any:
+        if not isinstance(p, Poly):
+            return p
+        terms = {m: c for m, c in p.terms.items() if m & PARAMETER not in dropped}
+        return Poly(p.ring, terms) if terms else 0
+
+    d.M = [[rest(p) for p in row] for row in d.M]
+    d.g = [rest(p) for p in d.g]
+    d.U = rest(d.U)
+
+
+assert PARAMETER_BITS == PARAMETER.bit_length()

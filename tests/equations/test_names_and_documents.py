@@ -1,0 +1,195 @@
+"""Names of any script survive in every target, never as markup; documents open; SymPy agrees."""
+
+import re
+import shutil
+import subprocess
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+import dalembert as da
+from dalembert import cli
+from dalembert.equations.naming import latex_name, mathml_name
+
+from . import robots
+
+NAMES = ["lambda", "in", "x_{1}", "f_{ext}", r"\alpha", "I", "E", "N", "S", "beta", "double", "q-1", "a b", "a_b", "50%", "плечо 1",
+         "关节:θ", "ｱﾙﾐ", "ü_é", "q1", "c2", "ZZ1", "m1", "k1", "<b>", "$x$", "θ", "a&b", "#1", "~^{}"]
+
+
+def named_arm(names, length):
+    """2R arm whose masses, lengths, joints and bodies carry these names."""
+    m1, m2, l1, c1, c2, I1, I2 = (da.symbol(n) for n in names[:7])
+    bodies = [da.Body(names[7]), da.Body(names[8], m1, (c1, 0, 0), (0, 0, 0, 0, 0, I1)),
+              da.Body(names[9], m2, (c2, 0, 0), (0, 0, 0, 0, 0, I2))]
+    joints = [da.Joint(names[10], da.Revolute((0, 0, 1)), names[7], names[8]),
+              da.Joint(names[11], da.Revolute((0, 0, 1)), names[8], names[9], da.Origin((l1, 0, 0)))]
+    return da.Mechanism(names[12], tuple(bodies), tuple(joints), (), (0, length, 0))
+
+
+PLAIN = ["ma", "mb", "la", "ca", "cb", "Ia", "Ib", "base", "one", "two", "j1", "j2", "plain"]
+STRANGE = [NAMES[k:] + NAMES[:k] for k in range(0, len(NAMES), 7)]
+
+
+@pytest.mark.parametrize("names", STRANGE, ids=lambda n: ascii(n[0]))
+@pytest.mark.parametrize("grouped", [False, True])
+def test_values_are_those_of_the_plainly_named_robot(names, grouped):      # case O15
+    values = (1.2, 0.8, 0.5, 0.2, 0.3, 0.02, 0.015)
+    q, qd, found = np.array([0.3, -0.8]), np.array([1.1, -0.7]), []
+    for group in (PLAIN, names):
+        with da.Graph():
+            eom = da.equations(named_arm(group, -9.81), grouped=grouped)
+            point = dict(zip(group[:7], values)) | dict(zip((*eom.coordinates, *eom.velocities), (*q, *qd)))
+            for p in eom.base_parameters if grouped else ():
+                raw = point | {f"{a}{i}{'_' * 3}"[:len(a) + 1 + n]: v for i, (m, c, I) in
+                               enumerate(((1.2, 0.2, 0.02), (0.8, 0.3, 0.015)), 1) for n in range(4)
+                               for a, v in {"m": m, "mx": m * c, "my": 0, "mz": 0, "Izz": I + m * c * c, "Iyy": m * c * c, "Ixx": 0,
+                                            "Ixy": 0, "Ixz": 0, "Iyz": 0}.items() if f"{a}{i}{'_' * n}" not in point}
+                point[p.name] = da.evaluate(p.grouping, raw)
+            found.append([da.evaluate(x, point) for x in (eom.mass_matrix, eom.coriolis_matrix, eom.gravity_vector)])
+            code = {}
+            exec(eom.python("mass_matrix"), code)
+    for a, b in zip(*found):
+        assert np.abs(a - b).max() < 1e-13
+    assert np.abs(found[0][0] - [[0.52220961, 0.170604805], [0.170604805, 0.087]]).max() < 1e-8      # case O09
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_never_reach_a_target_raw(name):      # case O14
+    latex = latex_name(name)
+    inner = re.sub(r"\\(?:text(?:backslash|asciitilde|asciicircum)?|mathit|mathrm|[a-z]+|[{}$&#_%])", "", latex)
+    assert not re.search(r"[$&#%~]", inner)
+    assert latex.count("{") - latex.count(r"\{") == latex.count("}") - latex.count(r"\}")
+    text = "".join(ElementTree.fromstring(f"<math>{mathml_name(name)}</math>").itertext())
+    kept = {r"\alpha": "α", "lambda": "λ", "beta": "β", "x_{1}": "x1", "f_{ext}": "fext", "a_b": "ab"}.get(name, name)
+    assert text == kept
+
+
+def test_latex_and_mathml_of_names():
+    assert latex_name("MX3") == r"\mathit{MX}_{3}" and latex_name("qd2") == r"\dot{q}_{2}" and latex_name("px3") == "p_{x3}"
+    assert latex_name("lambda_1") == r"\lambda_{1}" and latex_name("50%") == r"\text{50\%}" and latex_name("θ") == r"\theta"
+    assert mathml_name("m2") == "<msub><mi>m</mi><mi>2</mi></msub>" and mathml_name("<b>") == "<mtext>&lt;b&gt;</mtext>"
+
+
+@pytest.fixture
+def strange():
+    with da.Graph():
+        yield da.equations(named_arm(["плечо 1", "关节:θ", "50%", "a_b", "x_{1}", "<b>", "#1", "$x$", "ü_é", "ｱﾙﾐ", "~^{}", "a&b",
+                                      r"\end{document} %_$"], -9.81))
+
+
+def test_html_is_well_formed_and_needs_nothing_else(strange, tmp_path):
+    page = strange.write(tmp_path / "x.html").read_text(encoding="utf-8")
+    root = ElementTree.fromstring(page.replace("<!DOCTYPE html>", "").replace('<meta charset="utf-8">', "").replace(
+        '<meta name="viewport" content="width=device-width, initial-scale=1">', ""))
+    shown = "".join(root.itertext())
+    for name in ("плечо 1", "关节:θ", "50%", "<b>", "#1", "a&b", r"\end{document} %_$"):
+        assert name in shown
+    assert not re.search(r"(src|href)=\"(?!#)", page) and "<script" not in page
+
+
+@pytest.mark.skipif(not shutil.which("pdflatex"), reason="pdflatex is not installed")
+def test_latex_compiles(strange, tmp_path):
+    source = strange.write(tmp_path / "x.tex")
+    done = subprocess.run(["pdflatex", "-interaction=nonstopmode", "-halt-on-error", source.name], cwd=tmp_path,
+                          capture_output=True, text=True, errors="replace", timeout=120)
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert strange.write(tmp_path / "y.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_no_latex_and_unknown_endings_are_errors_that_say_what_to_do(strange, tmp_path, monkeypatch):
+    with pytest.raises(ValueError, match=r"cannot write 'x.doc': known endings are .html, .*\.pdf"):
+        strange.write(tmp_path / "x.doc")
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(da.DalembertError, match="no LaTeX found .*: write .tex, or .html"):
+        strange.write(tmp_path / "x.pdf")
+
+
+def test_mathml_is_well_formed():
+    text = da.equations(robots.dense("puma"), "all").mathml("mass_matrix", "gravity_vector")
+    for line in text.splitlines():
+        ElementTree.fromstring(line)
+    assert len(text.splitlines()) > 20
+
+
+@pytest.mark.parametrize("name", ["scara", "panda"])
+def test_python_source_computes_what_the_plain_functions_do(name):
+    m = robots.dense(name)
+    code = {}
+    exec(da.equations(m, "all").python("mass_matrix", "gravity_vector", "coriolis_vector", "kinetic_energy"), code)
+    q, qd = m.random_state(1)
+    for quantity, state in (("mass_matrix", (q,)), ("gravity_vector", (q,)), ("coriolis_vector", (q, qd)), ("kinetic_energy", (q, qd))):
+        assert np.abs(np.array(code[quantity](*state)) - getattr(da, quantity)(m, *state)).max() < 1e-12
+
+
+def test_report_shows_every_step():
+    text = da.equations(robots.dense("scara"), "all").report()
+    for part in ("## 1. Coordinates", "$$R_{1} = ", "$$a_{4} = ", "$$M_{11} = ", "$$c_{112} = ", r"\tau_{1}", "Base parameters",
+                 "largest relative difference"):
+        assert part in text
+
+
+def test_unknown_quantities_are_errors():
+    with pytest.raises(da.UnknownNameError, match="unknown quantity 'mass_matri'.*Did you mean 'mass_matrix'"):
+        da.equations(robots.planar(2)).text("mass_matri")
+
+
+# --- SymPy ---
+
+def test_sympy_gets_exact_numbers_and_agrees_with_lagranges_method():
+    sympy = pytest.importorskip("sympy")
+    mechanics = pytest.importorskip("sympy.physics.mechanics")
+    with da.Graph():
+        m, l, g = da.symbols("m l g")
+        eom = da.equations(da.planar_chain(2, mass=m, length=l, gravity=(0, 0, -g)))
+        M, h, G = eom.to_sympy().values()
+    q1, q2 = mechanics.dynamicsymbols("q1 q2")
+    m, l, g, t = *sympy.symbols("m l g", real=True), mechanics.dynamicsymbols._t
+    a1, a2 = q1, q1 + q2
+    point = [l / 2 * sympy.Matrix([sympy.cos(a1), sympy.sin(a1)]),
+             l * sympy.Matrix([sympy.cos(a1), sympy.sin(a1)]) + l / 2 * sympy.Matrix([sympy.cos(a2), sympy.sin(a2)])]
+    T = sum(m * p.diff(t).dot(p.diff(t)) / 2 + m * l**2 / 24 * a.diff(t)**2 for p, a in zip(point, (a1, a2)))
+    L = T - sum(m * g * p[1] for p in point)
+    method = mechanics.LagrangesMethod(L, [q1, q2])
+    method.form_lagranges_equations()
+    names = {s: sympy.Symbol(n, real=True) for s, n in ((q1.diff(t), "qd1"), (q2.diff(t), "qd2"), (q1, "q1"), (q2, "q2"))}
+    rest = method.mass_matrix.subs(names) - M, -method.forcing.subs(names) - h - G
+    for seed in range(3):                                   # at exact points, to 30 digits
+        point = {s: sympy.Rational(7 * k + seed, 11) for k, s in enumerate((m, l, g, *names.values()), 1)}
+        assert all(abs(x) < 1e-28 for part in rest for x in part.subs(point).evalf(30))
+
+
+def test_without_sympy_the_error_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "sympy", None)
+    with pytest.raises(da.DalembertError, match="pip install sympy"):
+        da.equations(robots.planar(2)).to_sympy()
+
+
+# --- the command ---
+
+def test_command_prints_and_writes(capsys, tmp_path):
+    file = str(robots_file("own/scara"))
+    assert cli.run(["equations", file, "--symbols", "all", "--quantities", "gravity_vector"]) == 0
+    assert capsys.readouterr().out == "Gravity vector\ng3 = -MM3 g\n"
+    assert cli.run(["equations", file, "--format", "latex", "--formulation", "lagrange", "--quantities", "gravity_vector"]) == 0
+    assert "$g_{3} = " in capsys.readouterr().out
+    page = tmp_path / "scara.html"
+    assert cli.run(["equations", file, "-o", str(page)]) == 0 and page.exists()
+    assert capsys.readouterr().out == f"{page}\n"
+
+
+@pytest.mark.parametrize("arguments, part", [
+    (["--format", "word"], "unknown format 'word' (known: text, latex"), (["--quantities", "mass_matri"], "Did you mean 'mass_matrix'"),
+    (["--symbols", "nothing"], "unknown path or pattern 'nothing'"), (["-o", "x.doc"], "known endings are .html"),
+    (["--formulation", "magic"], "unknown formulation 'magic'")])
+def test_command_refuses_with_one_line(arguments, part, capsys):
+    assert cli.run(["equations", str(robots_file("own/scara")), *arguments]) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and err.startswith("error: ") and err.count("\n") == 1 and part in err
+
+
+def robots_file(name):
+    from pathlib import Path
+
+    return Path(__file__).parents[1] / "data" / "models" / f"{name}.urdf"

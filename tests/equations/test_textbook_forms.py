@@ -1,0 +1,102 @@
+"""Printed forms beside the textbooks', term by term."""
+
+import pytest
+
+import dalembert as da
+
+
+@pytest.fixture(autouse=True)
+def graph():
+    with da.Graph():
+        yield
+
+
+def printed(chain, inertia, gravity, *quantities):
+    """Lines of some quantities as a dict: left side -> right side."""
+    eom = da.equations(da.from_motions(chain, inertia=inertia, gravity=gravity))
+    return dict(line.split(" = ") for line in eom.text(*quantities).splitlines() if " = " in line)
+
+
+def about_z(I):
+    return (0, 0, 0, 0, 0, I)
+
+
+def test_planar_2r_as_in_spong_and_in_docs():
+    """Spong, Hutchinson, Vidyasagar, Robot Modeling and Control (2006), section 7.3.2; euler_lagrange.md, section 5."""
+    m1, m2, l1, lc1, lc2, I1, I2, g = da.symbols("m1 m2 l1 lc1 lc2 I1 I2 g")
+    links = [(m1, (lc1, 0, 0), about_z(I1)), (m2, (lc2, 0, 0), about_z(I2))]
+    assert printed("Rz(q1) Tx(l1) Rz(q2)", links, (0, -g, 0), "mass_matrix", "christoffel", "coriolis_vector", "gravity_vector") == {
+        "M11": "I1 + I2 + m1 lc1^2 + m2 l1^2 + m2 lc2^2 + 2 m2 lc2 l1 c2",
+        "M12": "I2 + m2 lc2^2 + m2 lc2 l1 c2",
+        "M22": "I2 + m2 lc2^2",
+        "c121": "-m2 lc2 l1 s2", "c221": "-m2 lc2 l1 s2", "c112": "m2 lc2 l1 s2",
+        "h1": "-m2 lc2 l1 qd2 (2 qd1 + qd2) s2",
+        "h2": "m2 lc2 l1 qd1^2 s2",
+        "g1": "g ((m1 lc1 + m2 l1) c1 + m2 lc2 c12)",
+        "g2": "m2 lc2 g c12"}
+
+
+def test_planar_3r_in_angle_sums():
+    """Absolute angles by hand: M_ij sums m l l cos of differences of absolute angles, g_i sums of cosines of them."""
+    m1, m2, m3, l1, l2, lc1, lc2, lc3, I1, I2, I3, g = da.symbols("m1 m2 m3 l1 l2 lc1 lc2 lc3 I1 I2 I3 g")
+    links = [(m, (c, 0, 0), about_z(I)) for m, c, I in ((m1, lc1, I1), (m2, lc2, I2), (m3, lc3, I3))]
+    found = printed("Rz(q1) Tx(l1) Rz(q2) Tx(l2) Rz(q3)", links, (0, -g, 0), "mass_matrix", "gravity_vector")
+    assert found == {
+        "M11": "I1 + I2 + I3 + m1 lc1^2 + m2 l1^2 + m2 lc2^2 + m3 l1^2 + m3 l2^2 + m3 lc3^2 + 2 l1 (m2 lc2 + m3 l2) c2 "
+               "+ 2 m3 lc3 l1 c23 + 2 m3 lc3 l2 c3",
+        "M12": "I2 + I3 + m2 lc2^2 + m3 l2^2 + m3 lc3^2 + l1 (m2 lc2 + m3 l2) c2 + m3 lc3 l1 c23 + 2 m3 lc3 l2 c3",
+        "M13": "I3 + m3 lc3^2 + m3 lc3 l1 c23 + m3 lc3 l2 c3",
+        "M22": "I2 + I3 + m2 lc2^2 + m3 l2^2 + m3 lc3^2 + 2 m3 lc3 l2 c3",
+        "M23": "I3 + m3 lc3^2 + m3 lc3 l2 c3",
+        "M33": "I3 + m3 lc3^2",
+        "g1": "g ((m1 lc1 + m2 l1 + m3 l1) c1 + (m2 lc2 + m3 l2) c12 + m3 lc3 c123)",
+        "g2": "g ((m2 lc2 + m3 l2) c12 + m3 lc3 c123)",
+        "g3": "m3 lc3 g c123"}
+
+
+def test_cart_pole():
+    """Tedrake, Underactuated Robotics, section 3.2, with the pole's inertia: angle from upright."""
+    M, m, l, I, g = da.symbols("M m l I g")
+    nothing = (0, 0, 0, 0, 0, 0)
+    found = printed("Tx(q1) Ry(q2)", [(M, (0, 0, 0), nothing), (m, (0, 0, l), (0, 0, I, 0, 0, 0))], (0, 0, -g),
+                    "mass_matrix", "coriolis_vector", "gravity_vector", "potential_energy")
+    assert found == {"M11": "M + m", "M12": "m l c2", "M22": "I + m l^2", "h1": "-m l qd2^2 s2", "g2": "-m l g s2", "U": "m l g c2"}
+
+
+def test_furuta_pendulum():
+    """Cazzolato and Prime, J. Control Sci. Eng. (2011), equation 33 with a slender pendulum (inertia I across, 0 along it)."""
+    J, L, m, l, I, g = da.symbols("J L m l I g")
+    links = [(0, (0, 0, 0), about_z(J)), (m, (0, 0, l), (I, 0, I, 0, 0, 0))]
+    found = printed("Rz(q1) Tx(L) Rx(q2)", links, (0, 0, -g), "mass_matrix", "coriolis_vector", "gravity_vector")
+    assert found == {
+        "M11": "J + m L^2 + (I + m l^2) s2^2", "M12": "-m l L c2", "M22": "I + m l^2",
+        "h1": "qd2 s2 (m l L qd2 + 2 qd1 (I + m l^2) c2)", "h2": "-qd1^2 (I + m l^2) c2 s2", "g2": "-m l g s2"}
+
+
+def test_scara():
+    """As the planar 2R with the tool's masses at its end; the vertical joint is uncoupled and carries the weight."""
+    m1, m2, m3, m4, a1, a2, lc1, lc2, I1, I2, I3, I4, g = da.symbols("m1 m2 m3 m4 a1 a2 lc1 lc2 I1 I2 I3 I4 g")
+    links = [(m1, (lc1, 0, 0), about_z(I1)), (m2, (lc2, 0, 0), about_z(I2)), (m3, (0, 0, 0), about_z(I3)),
+             (m4, (0, 0, 0), about_z(I4))]
+    found = printed("Rz(q1) Tx(a1) Rz(q2) Tx(a2) Tz(q3) Rz(q4)", links, (0, 0, -g), "mass_matrix", "christoffel", "gravity_vector")
+    assert found == {
+        "k1": "m2 lc2 + m3 a2 + m4 a2",
+        "M11": "I1 + I2 + I3 + I4 + m1 lc1^2 + m2 a1^2 + m2 lc2^2 + m3 a1^2 + m3 a2^2 + m4 a1^2 + m4 a2^2 + 2 a1 k1 c2",
+        "M12": "I2 + I3 + I4 + m2 lc2^2 + m3 a2^2 + m4 a2^2 + a1 k1 c2",
+        "M14": "I4", "M22": "I2 + I3 + I4 + m2 lc2^2 + m3 a2^2 + m4 a2^2", "M24": "I4", "M33": "m3 + m4", "M44": "I4",
+        "c121": "-a1 k1 s2", "c221": "-a1 k1 s2", "c112": "a1 k1 s2", "g3": "g (m3 + m4)"}
+
+
+def test_spherical_wrist_is_the_asymmetric_top_in_euler_angles():
+    """T of a top with moments A, B, C in Euler angles z-y-z (Lurie, Analytical Mechanics, section 2.10)."""
+    A, B, C = da.symbols("A B C")
+    found = printed("Rz(q1) Ry(q2) Rz(q3)", [None, None, (0, (0, 0, 0), (A, 0, B, 0, 0, C))], (0, 0, 0), "mass_matrix")
+    assert found == {"M11": "C c2^2 + A s2^2 c3^2 + B s2^2 s3^2", "M12": "-(A - B) s2 c3 s3", "M13": "C c2",
+                     "M22": "B c3^2 + A s3^2", "M33": "C"}
+
+
+def test_planar_chain_of_rods_comes_with_exact_fractions():
+    m, l, g = da.symbols("m l g")
+    eom = da.equations(da.planar_chain(2, mass=m, length=l, gravity=(0, 0, -g)))
+    assert eom.text("mass_matrix").splitlines()[1:] == [
+        "M11 = 1/3 m l^2 (5 + 3 c2)", "M12 = 1/6 m l^2 (2 + 3 c2)", "M22 = 1/3 m l^2"]
