@@ -1,0 +1,19 @@
+"""A choice over any scalar."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dalembert.expr import Expr
+from dalembert.expr.node import select
+
+
+def chosen(condition: Any, a: Any, b: Any) -> Any:
+    """a where the condition holds, else b: both are there already, so that nothing needs to be guarded."""
+    if not isinstance(condition, Expr):
+        return a if condition else b
+    if isinstance(a, np.ndarray):
+        return np.frompyfunc(lambda x, y: select(condition, x, y), 2, 1)(a, b)
+    return select(condition, a, b)

@@ -1,0 +1,20 @@
+"""Gauss collocation with two stages: order 4, symplectic and symmetric; keeps quadratic invariants."""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+from dalembert.integrators import collocation
+from dalembert.integrators.fixed_point import Solver
+
+R = sqrt(3) / 6
+C = (1 / 2 - R, 1 / 2 + R)
+A = ((1 / 4, 1 / 4 - R), (1 / 4 + R, 1 / 4))
+B = (1 / 2, 1 / 2)
+AHEAD = collocation.continued(C)
+
+
+def step(f: Any, t: Any, x: Any, h: Any, solve: Solver | None = None) -> Any:
+    """x(t + h); Hairer, Lubich, Wanner, Geometric Numerical Integration (2006), table II.1.1."""
+    return collocation.step(f, t, x, h, C, A, B, AHEAD, solve)

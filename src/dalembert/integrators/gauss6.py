@@ -1,0 +1,22 @@
+"""Gauss collocation with three stages: order 6, symplectic and symmetric; keeps quadratic invariants."""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+from dalembert.integrators import collocation
+from dalembert.integrators.fixed_point import Solver
+
+R = sqrt(15)
+C = (1 / 2 - R / 10, 1 / 2, 1 / 2 + R / 10)
+A = ((5 / 36, 2 / 9 - R / 15, 5 / 36 - R / 30),
+     (5 / 36 + R / 24, 2 / 9, 5 / 36 - R / 24),
+     (5 / 36 + R / 30, 2 / 9 + R / 15, 5 / 36))
+B = (5 / 18, 4 / 9, 5 / 18)
+AHEAD = collocation.continued(C)
+
+
+def step(f: Any, t: Any, x: Any, h: Any, solve: Solver | None = None) -> Any:
+    """x(t + h); Hairer, Lubich, Wanner, Geometric Numerical Integration (2006), table II.1.1."""
+    return collocation.step(f, t, x, h, C, A, B, AHEAD, solve)

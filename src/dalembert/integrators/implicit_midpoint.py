@@ -1,0 +1,15 @@
+"""The implicit midpoint rule: order 2, symplectic and symmetric; keeps quadratic invariants."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dalembert.integrators.fixed_point import FixedPoint, Solver
+
+
+def step(f: Any, t: Any, x: Any, h: Any, solve: Solver | None = None) -> Any:
+    """x(t + h) = x + d,   d = h f(t + h/2, x + d/2).
+
+    Hairer, Lubich, Wanner, Geometric Numerical Integration (2006), section II.1.
+    """
+    return x + (solve or FixedPoint())(lambda d: h * f(t + h / 2, x + d / 2), x, lambda d: d)
