@@ -12,7 +12,7 @@ import numpy as np
 
 from native import HERE, library
 
-SINE_AND_COSINE = 41      # operations of one evaluation of both in codegen/llvm.py: 16 multiply-adds, 9 others
+SINE_AND_COSINE = 41      # operations of one evaluation of both in codegen/llvm/elementary.py: 16 multiply-adds, 9 others
 NOT_COUNTED = ("constant", "input", "neg", "sin", "cos")      # a sign goes into the multiply-add that follows
 PEAK_ROUNDS = 1_000_000
 
@@ -39,7 +39,7 @@ def peak_operations() -> float:
 def copy_bandwidth(size: int) -> float:
     """Bytes read and written per second by copying arrays of this many bytes altogether, the best of some runs."""
     source, target = np.ones(size // 16), np.empty(size // 16)
-    copies, found = max(1, 20_000_000 // size), 0.0
+    copies, found = max(4, 20_000_000 // size), 0.0
     for _ in range(9):
         start = time.perf_counter()
         for _ in range(copies):
@@ -53,8 +53,3 @@ def operations(program: Any) -> int:
     count = Counter(i.op for i in program.code)
     angles = {i.args[0] for i in program.code if i.op in ("sin", "cos")}
     return sum(n for op, n in count.items() if op not in NOT_COUNTED) + SINE_AND_COSINE * len(angles)
-
-
-def traffic(program: Any) -> int:
-    """Bytes that a state's inputs and outputs take."""
-    return 8 * sum(port.size for port in (*program.inputs, *program.outputs))

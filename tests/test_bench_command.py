@@ -8,8 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import dalembert as da
 from dalembert import cli
-from dalembert.commandline import measurement
+from dalembert.commandline import measurement, timing
+from dalembert.commandline.demonstration import compare_speed
+from dalembert.commandline.output import console
 from dalembert.commandline.peers import plain_urdf
 from dalembert.commandline.timing import Times, side_by_side
 
@@ -56,7 +59,8 @@ def test_bench_as_json(run, alone):
     assert set(found["absent"]) == {"Pinocchio", "MuJoCo", "CasADi"}
 
 
-@pytest.mark.parametrize("engine, package", [("Pinocchio", "pinocchio"), ("MuJoCo", "mujoco")])
+@pytest.mark.parametrize("engine, package", [("Pinocchio", "pinocchio"), ("MuJoCo", "mujoco"),
+                                             ("CasADi", "casadi")])
 @pytest.mark.parametrize("path, base", [("ur5/ur5.urdf", "fixed"), ("kinova/kinova.urdf", "fixed"), ("panda/panda.urdf", "fixed"),
                                         ("solo12/solo12.urdf", "free")])
 def test_installed_engines_compute_the_same(run, engine, package, path, base):
@@ -73,8 +77,6 @@ def test_an_engine_that_cannot_read_the_model_is_named_with_its_reason(run, tmp_
     file = tmp_path / "arm.toml"
     code, _, _ = run("bench", str(file), *TINY)
     assert code == 2      # no such file
-    import dalembert as da
-
     da.save(da.planar_chain(2), file)
     code, out, err = run("bench", str(file), *TINY)
     assert (code, err) == (0, "")
@@ -108,6 +110,58 @@ def test_times_of_contenders_are_per_unit_and_ratios_by_rounds():
     quick, slow = Times(np.array([1.0, 2.0, 3.0])), Times(np.array([2.0, 8.0, 9.0]))
     assert quick.ratio(slow) == 3.0 and quick.median == 2.0
     assert quick.spread == pytest.approx((1.2, 2.8))
+    assert quick.quiet_ratio(slow) == pytest.approx(3.2 / 1.2)
+
+
+def test_each_turn_begins_with_a_call_that_does_not_count():
+    """The first call of a turn takes 1 s of this clock, as on cold caches, all others 1 ms."""
+    now, last, order = [0.0], [""], []
+
+    def work(name):
+        now[0] += 1e-3 if last[0] == name else 1.0
+        last[0] = name
+        order.append(name)
+
+    times = side_by_side({name: (lambda name=name: work(name)) for name in "ab"}, {"a": 1, "b": 10}, 3, clock=lambda: now[0])
+    assert times["a"].rounds == pytest.approx([1e-3] * 3) and times["b"].rounds == pytest.approx([1e-4] * 3)
+    turns = [name for k, name in enumerate(order) if k and order[k - 1] != name]
+    assert turns == ["b", "a", "b", "a", "b"]      # b's preparation; then ab, ba, ab, where turns of one and the same join
+
+
+def test_slow_things_get_fewer_rounds(monkeypatch):
+    monkeypatch.setattr(timing, "MOST", 0.0)
+    assert len(side_by_side({"a": lambda: None}, rounds=50)["a"].rounds) == timing.FEWEST
+    assert len(side_by_side({"a": lambda: None}, rounds=2)["a"].rounds) == 2
+
+
+@pytest.mark.parametrize("expression", [
+    lambda x: da.where(da.absolute(x[0]) < x[1], da.atan2(x[0], x[1]), da.tanh(x[2])) - da.minimum(x[1], x[2]) / x[1],
+    lambda x: da.hypot(x[0], x[1]) * da.sqrt(x[1]) + da.sign(x[0]) * x[2] ** 3 + da.maximum(-x[0], da.exp(x[2]))])
+def test_expressions_are_the_same_in_casadi(expression):
+    pytest.importorskip("casadi")
+    f = da.function(lambda x: da.array([expression(x)]), x=(3,))
+    x = np.random.default_rng(0).standard_normal((20, 3))
+    x[:, 1] = 0.2 + np.abs(x[:, 1])
+    (buffer, evaluate), names, shape = measurement._casadi_function(f.program, 20)
+    out = np.empty((20, 1))
+    buffer.set_arg(0, x.data)
+    buffer.set_res(0, out.data)
+    evaluate()
+    assert (names, shape) == (("x",), (1,))
+    np.testing.assert_allclose(out, f(x), rtol=1e-14, atol=1e-15)
+
+
+def test_the_demos_comparison_names_engines_that_are_missing(alone, capsys):
+    compare_speed(console(sys.stdout), da.planar_chain(2), Path("none"))
+    assert capsys.readouterr().out == "\nNo other engine is installed here (pin, mujoco, casadi): no speeds are compared.\n"
+
+
+def test_the_demos_comparison_has_all_engines_that_are_installed(capsys):
+    for package in ("pinocchio", "mujoco", "casadi"):
+        pytest.importorskip(package)
+    compare_speed(console(sys.stdout), da.load(UR5, passive=False, exact_angles=False), Path(UR5))
+    rows = [line.split()[:2] for line in capsys.readouterr().out.splitlines() if line.startswith(measurement.QUANTITIES)]
+    assert rows == [[quantity, engine] for quantity in measurement.QUANTITIES for engine in ("dalembert", *measurement.PACKAGES)]
 
 
 def test_text_for_other_engines_has_no_shapes_friction_or_followers():

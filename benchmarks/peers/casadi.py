@@ -11,10 +11,9 @@ import numpy as np
 
 from native import CACHE, FAST, HERE, SHARED, built, run
 from peers import Contender, address
-from peers.pinocchio import DEFINES, Pinocchio, columns, includes, rows_of
-from robots import QUANTITIES
+from peers.pinocchio import DEFINES, MODEL, Pinocchio, columns, includes, rows_of
+from robots import STEP, STEP_SIZE
 
-SOURCES = (HERE / "peers" / "casadi_generate.cpp", HERE / "peers" / "pinocchio_model.hpp")
 WAYS = ("", "_local", "_world", "_analytical", "_automatic")
 HOW = "C generated from Pinocchio's algorithms on its symbols, gcc -O3 -march=native, called in a C loop"
 LOOP = """
@@ -35,33 +34,33 @@ class CasADi:
     """One robot; its functions take Pinocchio's vectors."""
 
     def __init__(self, name: str, pinocchio: Pinocchio):
-        self.pinocchio = pinocchio
-        self.sources = _generated(name, pinocchio)
-        with ThreadPoolExecutor(2) as pool:                      # gcc takes a while
-            self.libraries = dict(zip(self.sources, pool.map(_compiled, self.sources.values()), strict=True))
+        self.name, self.pinocchio = name, pinocchio
 
     def contenders(self, quantity: str) -> list[Contender]:
         """One per way of writing the algorithm: axes of the intermediate vectors, analytical or automatic derivatives."""
-        return [self._contender(quantity, name) for name in self.libraries if name in {quantity + way for way in WAYS}]
+        found = _generated(self.name, self.pinocchio, "casadi_step" if quantity == STEP else "casadi_generate")
+        sources = [found[quantity + way] for way in WAYS if quantity + way in found]
+        with ThreadPoolExecutor(2) as pool:                      # gcc takes a while
+            return [self._contender(quantity, file) for file in pool.map(_compiled, sources)]
 
-    def _contender(self, quantity: str, name: str) -> Contender:
+    def _contender(self, quantity: str, file: Path) -> Contender:
         p = self.pinocchio
-        x = p.tau if quantity.startswith("forward") else p.a
+        x = p.tau if quantity.startswith(("forward", STEP)) else p.a
         nv = p.model.nv
         out = np.zeros((len(p.q), nv * columns(quantity, p.model)))
-        function = ctypes.CDLL(str(self.libraries[name])).run
+        function = ctypes.CDLL(str(file)).run
         function.argtypes = [*[ctypes.c_long] * 4, *[ctypes.c_void_p] * 4]
         function.restype = None
 
         def call() -> None:
             function(len(p.q), p.model.nq, nv, out.shape[1], address(p.q), address(p.v), address(x), address(out))
 
-        return Contender("CasADi", HOW, call, lambda: self.ours(quantity, out))
+        return Contender("CasADi", HOW, call, lambda: self.ours(quantity, out), len(p.q))
 
     def ours(self, quantity: str, out: np.ndarray) -> list[np.ndarray]:
         """Results of the loop in this package's order of entries."""
         p = self.pinocchio
-        if quantity in ("inverse_dynamics", "forward_dynamics", "regressor"):
+        if quantity in ("inverse_dynamics", "forward_dynamics", "regressor", STEP):
             return p.ours(quantity, out)
         matrices = out.reshape(len(out), -1, p.model.nv, p.model.nv).transpose(1, 0, 3, 2)      # stored by columns
         return [m[:, p.order][:, :, p.order] for m in matrices]
@@ -70,24 +69,26 @@ class CasADi:
         """The compiled function as CasADi calls it from Python."""
         import casadi
 
-        return casadi.external(quantity, str(self.libraries[quantity]))
+        source = _generated(self.name, self.pinocchio, "casadi_generate")[quantity]
+        return casadi.external(quantity, str(_compiled(source)))
 
 
-def _generated(name: str, pinocchio: Pinocchio) -> dict[str, Path]:
-    """C files of one robot by the functions' names."""
+def _generated(name: str, pinocchio: Pinocchio, program: str) -> dict[str, Path]:
+    """C files of one robot by the functions' names, by one of the generating programs."""
     import casadi
 
     folder = Path(casadi.__file__).parent
     rows = np.array(rows_of(pinocchio.model)).tobytes()
-    program = built(SOURCES, "", (*DEFINES, "-O0", *includes(), f"-I{folder / 'include'}"), "g++",
+    sources = (HERE / "peers" / f"{program}.cpp", MODEL)
+    generator = built(sources, "", (*DEFINES, "-O0", *includes(), f"-I{folder / 'include'}"), "g++",
                     (f"-L{folder}", "-lcasadi", f"-Wl,-rpath,{folder}"))
-    home = CACHE / f"{name}-{hashlib.sha256(rows + program.name.encode()).hexdigest()[:16]}"
+    home = CACHE / f"{name}-{hashlib.sha256(rows + generator.name.encode()).hexdigest()[:16]}"
     if not (home / "done").exists():
         home.mkdir(parents=True, exist_ok=True)
         (home / "rows").write_bytes(rows)
-        run([str(program), str(home / "rows"), str(home)])
+        run([str(generator), str(home / "rows"), str(home), *[str(STEP_SIZE)] * (program == "casadi_step")])
         (home / "done").touch()
-    return {p.stem: p for p in sorted(home.glob("*.c")) if p.stem.startswith(QUANTITIES)}
+    return {p.stem: p for p in home.glob("*.c") if not p.stem.startswith("loop_")}
 
 
 def _compiled(source: Path) -> Path:

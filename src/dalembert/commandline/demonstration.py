@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 from rich.console import Console
 
 import dalembert as da
 from dalembert.commandline.compilation import show_compiled
 from dalembert.commandline.identities import identities
+from dalembert.commandline.measurement import PACKAGES, installed, measure, show
 from dalembert.commandline.output import Column, left, line, show_table
 from dalembert.commandline.summary import summarize
 from dalembert.commandline.tables import show_findings, show_matrix, show_state
@@ -15,6 +18,8 @@ from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import as_float
 
 SEED = 1743      # of the state shown: the year of d'Alembert's treatise
+STATES, ROUNDS = 1024, 5      # of the comparison of speeds
+FEW_JOINTS = 12               # degrees of freedom up to which closed forms are shown
 
 
 def demonstrate(out: Console, mechanism: Mechanism) -> bool:
@@ -45,6 +50,29 @@ def demonstrate(out: Console, mechanism: Mechanism) -> bool:
               "largest entry.", "bold")
     agree = show_compiled(out, mechanism)
     return agree and all(i.holds for i in checked)
+
+
+def show_closed_forms(out: Console, mechanism: Mechanism, file: Path) -> None:
+    """Print the gravity vector in closed form, and write all closed forms to an HTML file."""
+    line(out)
+    if mechanism.nv > FEW_JOINTS:
+        line(out, f"Closed forms are not derived here for {mechanism.nv} degrees of freedom: see dalembert equations.")
+        return
+    line(out, "Equations in closed form, each entry compared with the compiled function", "bold")
+    eom = da.equations(mechanism)
+    out.out(eom.text("gravity_vector"), highlight=False)
+    eom.write(file)
+    line(out, f"All of them, with what the names mean: {file}")
+
+
+def compare_speed(out: Console, mechanism: Mechanism, path: Path) -> None:
+    """Print speeds beside the other engines that are installed; `mechanism` without what these cannot have."""
+    line(out)
+    if not installed():
+        line(out, f"No other engine is installed here ({', '.join(PACKAGES.values())}): no speeds are compared.")
+        return
+    line(out, "Speed beside other engines", "bold")
+    show(out, measure(mechanism, path, False, STATES, ROUNDS))
 
 
 def random_motion(mechanism: Mechanism) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

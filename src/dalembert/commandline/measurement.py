@@ -13,14 +13,19 @@ import numpy as np
 from rich.console import Console
 
 import dalembert as da
+from dalembert.codegen.program import STATUS, Program
 from dalembert.commandline.output import Column, left, line, show_table
 from dalembert.commandline.peers import mujoco_model, pinocchio_model
 from dalembert.commandline.timing import side_by_side
+from dalembert.compiled.quantities import straight
 from dalembert.model.mechanism import Mechanism
 
 SEED = 1743
 AGREEMENT = 1e-8      # of the largest entry: beyond it another engine does not compute the same, and is not timed
 QUANTITIES = ("inverse_dynamics", "forward_dynamics", "mass_matrix")
+IN_CASADI = {"add": "plus", "sub": "minus", "mul": "times", "div": "rdivide", "min": "fmin", "max": "fmax", "abs": "fabs",
+             "less": "lt", "less_equal": "le", "equal": "eq", "and": "logic_and", "or": "logic_or", "not": "logic_not",
+             "select": "if_else"}      # functions whose names differ
 PACKAGES = {"Pinocchio": "pin", "MuJoCo": "mujoco", "CasADi": "casadi"}
 
 
@@ -42,6 +47,11 @@ class States(NamedTuple):
     tau: np.ndarray
 
 
+def installed() -> list[str]:
+    """Other engines that can be measured."""
+    return [name for name in PACKAGES if name not in _absent()]
+
+
 def measure(mechanism: Mechanism, path: Path, floating: bool, count: int, repeats: int) -> dict[str, Any]:
     """Nanoseconds per state of each quantity by each engine, one thread.
 
@@ -50,7 +60,7 @@ def measure(mechanism: Mechanism, path: Path, floating: bool, count: int, repeat
     """
     states, rows, absent = _states(mechanism, count), [], _absent()
     engines = {}
-    for name, made in (("Pinocchio", _Pinocchio), ("MuJoCo", _MuJoCo)):
+    for name, made in (("Pinocchio", _Pinocchio), ("MuJoCo", _MuJoCo), ("CasADi", _CasADi)):
         if name in absent:
             continue
         try:
@@ -72,7 +82,8 @@ def measure(mechanism: Mechanism, path: Path, floating: bool, count: int, repeat
             t = times[way.engine]
             rows.append({"quantity": quantity, "engine": way.engine, "how": way.how, "ns": t.median * 1e9,
                          "ns_low": t.spread[0] * 1e9, "ns_high": t.spread[1] * 1e9,
-                         "times_dalembert": times[ours.engine].ratio(t), "difference": gaps[way.engine]})
+                         "times_dalembert": times[ours.engine].ratio(t), "times_quiet": times[ours.engine].quiet_ratio(t),
+                         "difference": gaps[way.engine]})
     return {"mechanism": mechanism.name, "nv": mechanism.nv, "states": count, "repeats": repeats, "processor": _processor(),
             "versions": {"dalembert": da.__version__, **{name: _version(package) for name, package in PACKAGES.items()}},
             "measured": rows, "absent": absent}
@@ -81,8 +92,9 @@ def measure(mechanism: Mechanism, path: Path, floating: bool, count: int, repeat
 def show(out: Console, found: dict[str, Any]) -> None:
     """Print what was measured, how each engine was called, and who is missing."""
     line(out, f"mechanism {found['mechanism']}, nv {found['nv']}", "bold")
-    line(out, f"{found['states']} random states in row-major arrays, one thread, {found['processor']}; ns per state, "
-              f"medians of {found['repeats']} rounds and what 10 % and 90 % of them stay below.")
+    line(out, f"{found['states']} random states in row-major arrays, one thread; ns per state,")
+    line(out, f"medians of {found['repeats']} rounds and what 10 % and 90 % of them stay below, on")
+    line(out, f"{found['processor']}.")
     line(out)
     rows = found["measured"]
     show_table(out, [left("quantity", [r["quantity"] for r in rows]), left("engine", [r["engine"] for r in rows])], [
@@ -90,11 +102,14 @@ def show(out: Console, found: dict[str, Any]) -> None:
         Column("10 %", [_nanoseconds(r["ns_low"]) for r in rows]),
         Column("90 %", [_nanoseconds(r["ns_high"]) for r in rows]),
         Column("times dalembert", [f"{r['times_dalembert']:.1f}" for r in rows]),
+        Column("quiet", [f"{r['times_quiet']:.1f}" for r in rows]),
         Column("difference", [f"{r['difference']:.0e}" for r in rows]), left("called", [r["how"] for r in rows])])
     line(out)
     for name, why in found["absent"].items():
         line(out, f"{name}: {why}.")
-    line(out, "Other engines are called from Python here; compiled loops over them are measured in docs/benchmarks.md.")
+    line(out, "times dalembert: the median of the rounds' ratios; quiet: the ratio of the")
+    line(out, "times that 10 % of the rounds stay below. Other engines are called from Python")
+    line(out, "here; docs/benchmarks.md measures compiled loops over them.")
 
 
 def _nanoseconds(x: float) -> str:
@@ -109,10 +124,7 @@ def _states(mechanism: Mechanism, count: int) -> States:
 
 def _absent() -> dict[str, str]:
     """Why an engine is not measured at all."""
-    found = {name: f"not installed (pip install {package})" for name, package in PACKAGES.items() if not _version(package)}
-    if "CasADi" not in found:
-        found["CasADi"] = "reads no robot files; docs/benchmarks.md measures C that it generates"
-    return found
+    return {name: f"not installed (pip install {package})" for name, package in PACKAGES.items() if not _version(package)}
 
 
 def _version(package: str) -> str:
@@ -254,3 +266,39 @@ class _MuJoCo:
         unit = [np.tile(e, (len(out), 1)) for e in np.eye(self.mechanism.nv)]
         P = np.stack([da.convert.to_mujoco(self.mechanism, self.states.q, e, joint_order=self.names).qd for e in unit], -1)
         return P.swapaxes(1, 2) @ out @ P
+
+
+class _CasADi:
+    """Its interpreter, in one call for the batch, on the expressions that this package formed: it reads no robot files."""
+
+    def __init__(self, mechanism: Mechanism, path: Path, floating: bool, states: States):
+        self.states = states
+        self.functions = {name: _casadi_function(straight(mechanism, [name]), len(states.q)) for name in QUANTITIES}
+
+    def way(self, quantity: str) -> Way:
+        (buffer, evaluate), names, shape = self.functions[quantity]
+        out, inputs = np.empty((len(self.states.q), *shape)), [getattr(self.states, name) for name in names]
+        for k, x in enumerate(inputs):
+            buffer.set_arg(k, x.data)
+        buffer.set_res(0, out.data)
+        return Way("CasADi", "its interpreter on our expressions, whole batch", evaluate, lambda: out)
+
+
+def _casadi_function(program: Program, count: int) -> tuple[Any, tuple[str, ...], tuple[int, ...]]:
+    """Buffer and call of a function of matrices whose columns are states, names of the inputs, shape of one result."""
+    import casadi
+
+    inputs = [casadi.SX.sym(port.name, port.size) for port in program.inputs]
+    values: list[Any] = []
+    for op, args in program.code:
+        if op == "constant":
+            values.append(casadi.SX(args[0]))
+        elif op == "input":
+            values.append(inputs[args[0]][args[1]])
+        else:
+            operands = [values[a] for a in args]
+            values.append(-operands[0] if op == "neg" else getattr(casadi, IN_CASADI.get(op, op))(*operands))
+    at = next(k for k, port in enumerate(program.outputs) if port.name != STATUS)
+    result = casadi.densify(casadi.vertcat(*(values[k] for k in program.results[at])))
+    function = casadi.Function("f", inputs, [result]).map(count)
+    return function.buffer(), tuple(port.name for port in program.inputs), program.outputs[at].shape
