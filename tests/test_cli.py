@@ -42,16 +42,18 @@ def fails(result, code, *parts):
 
 # --- commands ---
 
-def test_demo_checks_every_identity_of_the_embedded_panda(run):
-    code, out, err = run("demo")
+def test_demo_checks_every_identity_of_the_embedded_panda(run, tmp_path):
+    code, out, err = run("demo", "-o", str(tmp_path / "equations.html"))
     assert (code, err) == (0, "")
+    assert "stopped: finished" in out and "g2 = -g p9" in out
+    assert "<math" in (tmp_path / "equations.html").read_text(encoding="utf-8")
     assert out.count("PASS") == 10 and "FAIL" not in out and "10 of 10 identities hold" in out
 
 
-def test_demo_fails_when_an_identity_does_not_hold(run, monkeypatch):
+def test_demo_fails_when_an_identity_does_not_hold(run, monkeypatch, tmp_path):
     right = da.coriolis_matrix
     monkeypatch.setattr(da, "coriolis_matrix", lambda *state: right(*state) * (1 + 1e-8))
-    code, out, _ = run("demo")
+    code, out, _ = run("demo", "-o", str(tmp_path / "equations.html"))
     assert code == 1 and out.count("FAIL") == 2 and "8 of 10 identities hold" in out      # the bias force and skewness
 
 
@@ -237,8 +239,8 @@ def test_escapes_of_a_hostile_file_do_not_reach_the_terminal():
 
 @pytest.mark.skipif(os.name != "posix", reason="needs POSIX pipes, signals and terminals")
 class TestPosix:
-    def test_a_closed_pipe_ends_the_program_without_a_word(self):
-        shell = f"set -o pipefail; '{sys.executable}' -m dalembert.cli demo | head -1"
+    def test_a_closed_pipe_ends_the_program_without_a_word(self, tmp_path):
+        shell = f"set -o pipefail; '{sys.executable}' -m dalembert.cli demo -o {tmp_path}/equations.html | head -1"
         done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True)
         assert (done.stdout, done.stderr) == ("mechanism panda\n", "")
         assert done.returncode in (0, 128 + signal.SIGPIPE)
@@ -254,8 +256,8 @@ class TestPosix:
         assert child.returncode == 130 and b"Traceback" not in out + err
 
     @pytest.mark.parametrize("columns", [80, 100])
-    def test_tables_fit_the_terminal_with_every_cell_whole(self, columns):
-        shown = terminal([*COMMAND, "demo"], columns)
+    def test_tables_fit_the_terminal_with_every_cell_whole(self, columns, tmp_path):
+        shown = terminal([*COMMAND, "demo", "-o", str(tmp_path / "equations.html")], columns)
         assert max(len(row) for row in shown.splitlines() if not row.startswith("warning: ")) <= columns
         for text in ("panda_hand_tcp_joint", "-3.0718 to -0.0698", "viscous 0.003", "PASS"):
             assert text in shown

@@ -26,17 +26,24 @@ _HOMES = {
         "bias_force", "centroidal_momentum", "coriolis_matrix", "coriolis_vector", "forward_dynamics", "gravity_vector",
         "forward_dynamics_derivatives", "inverse_dynamics", "inverse_dynamics_derivatives", "inverse_mass_matrix",
         "kinetic_energy", "linearize", "mass_matrix", "momenta", "potential_energy", "regressor", "regressor_parameters"),
+    "dalembert.formulations.lagrange": ("LagrangianSystem", "lagrangian_system"),
     "dalembert.compiled.dynamics": ("Dynamics", "compile"),
     "dalembert.compiled.function": ("function",),
+    "dalembert.simulation.run": ("Run",),
+    "dalembert.simulation.simulate": ("simulate",),
+    "dalembert.equations.equations": ("Equations", "equations"),
     "dalembert.expr": (
         "Expr", "Graph", "absolute", "acos", "array", "asin", "atan2", "constant", "cos", "cosh", "count_operations",
         "derivative", "equal", "evaluate", "exp", "free_symbols", "gradient", "hypot", "import_nodes", "log", "maximum",
         "minimum", "power", "sign", "sin", "sinh", "sqrt", "substitute", "symbol", "symbols", "tan", "tanh", "where"),
     "dalembert.errors": ("DalembertError", "DalembertWarning", "MissingFileError", "ModelError", "OverflowedError",
-                         "QuaternionError", "ReadError", "ShapeError", "SingularMassMatrixError", "UnknownNameError"),
+                         "QuaternionError", "ReadError", "ShapeError", "SingularConfigurationError",
+                         "SingularMassMatrixError", "UnknownNameError"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
-_MODULES = ("convert", "data")
+_MODULES = {"controllers": "dalembert.simulation.controllers", "convert": "dalembert.convert",
+            "data": "dalembert.data", "hamilton": "dalembert.formulations.hamilton",
+            "lagrange": "dalembert.formulations.lagrange", "solids": "dalembert.spatial.solids"}
 
 __all__ = sorted((*_HOME, *_MODULES))
 
@@ -46,7 +53,7 @@ def __getattr__(name: str) -> Any:
     if name in _HOME:
         value = getattr(importlib.import_module(_HOME[name]), name)
     elif name in _MODULES:
-        value = importlib.import_module(f"dalembert.{name}")
+        value = importlib.import_module(_MODULES[name])
     else:
         raise AttributeError(f"module 'dalembert' has no attribute {name!r}")
     globals()[name] = value

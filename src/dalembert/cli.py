@@ -1,9 +1,10 @@
-"""Command line of dalembert: `dalembert demo | info | check | dynamics | codegen | bench`."""
+"""Command line of dalembert: `dalembert demo | info | check | dynamics | simulate | equations | codegen | bench`."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import sys
 import warnings
@@ -21,6 +22,7 @@ from dalembert.errors import DalembertError, DalembertWarning, MissingFileError,
 
 UsageError: Any = typer.BadParameter.__mro__[1]      # typer does not export it
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
+BARE: dict[str, Any] = {"mimic": "independent", "passive": False, "exact_angles": False}      # as all engines have a robot
 INPUT_ERRORS = (MissingFileError, UnknownNameError, VectorError)
 
 app = typer.Typer(
@@ -54,17 +56,26 @@ def dalembert(context: typer.Context,
 
 @app.command()
 def demo(file: Annotated[Path | None, typer.Argument(metavar="FILE", help="Another robot than the embedded Panda arm.",
-                                                     show_default=False)] = None) -> None:
+                                                     show_default=False)] = None,
+         output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE",
+                                              help="HTML file for the closed forms.")] = Path("equations.html")) -> None:
     """Check the dynamics of the embedded Panda arm.
 
-    Prints mass and Coriolis matrices, gravity vector and energies of the arm (or of FILE) at a random state, and every
-    identity that they must satisfy with its residual; exit 1 if one fails.
+    Prints mass and Coriolis matrices, gravity vector and energies of the arm (or of FILE) at a random state, every identity
+    that they must satisfy with its residual, a simulated motion, the gravity vector in closed form (all closed forms go to
+    an HTML file; the Panda's fingers are locked there), and the speed of the compiled functions beside the other engines
+    that are installed; exit 1 if an identity fails.
     """
     from dalembert import data
-    from dalembert.commandline.demonstration import demonstrate
+    from dalembert.commandline.demonstration import compare_speed, demonstrate, show_closed_forms, show_motion
 
-    mechanism = _load(data.path("panda") if file is None else file, quiet=True)
-    if not demonstrate(_console(), mechanism):
+    path, out = data.path("panda") if file is None else file, _console()
+    mechanism = _load(path, quiet=True)
+    holds = demonstrate(out, mechanism)
+    show_motion(out, mechanism)
+    show_closed_forms(out, mechanism if file is not None else mechanism.lock(["panda_finger_joint1"]), output)
+    compare_speed(out, _load(path, quiet=True, **BARE), path)
+    if not holds:
         raise typer.Exit(FAILED)
 
 
@@ -124,6 +135,46 @@ def dynamics(file: File, q: Q = None, qd: Qd = None, qdd: Qdd = None, tau: Tau =
 
 
 @app.command()
+def simulate(file: File, t: Annotated[float, typer.Option("--t", metavar="SECONDS", help="Duration.", show_default=False)],
+             q: Q = None, qd: Qd = None,
+             tau: Annotated[str | None, typer.Option(metavar="TAU", help="Constant joint forces, likewise.")] = None,
+             method: Annotated[str, typer.Option(metavar="NAME", help="Integrator; an unknown name lists them.")] = "rk4",
+             h: Annotated[float, typer.Option("--h", metavar="SECONDS", help=(
+                 "Step; of methods that choose it, the first one."))] = 1e-3,
+             rtol: Annotated[float, typer.Option(min=0, help="Relative tolerance of methods that choose the step.")] = 1e-9,
+             atol: Annotated[float, typer.Option(min=0, help="Absolute tolerance of these.")] = 1e-12,
+             record: Annotated[float | None, typer.Option(metavar="SECONDS", help=(
+                 "Spacing of the records [a thousandth of the duration]."))] = None,
+             output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help=(
+                 "Write the run: .csv, .nc (NetCDF) or .zarr."))] = None,
+             plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw diagrams: .png, .svg or .pdf.")] = None,
+             animate: Annotated[Path | None, typer.Option(metavar="FILE", help="Show the motion on a page: .html.")] = None,
+             base: Base = "fixed", as_json: Json = False) -> None:
+    """Move a mechanism from a state for some time.
+
+    Prints how the run went and the final state; exit 1 if it ended early, with what was computed until then.
+    """
+    from dalembert.commandline import simulation
+    from dalembert.commandline.output import say
+
+    files = simulation.Files(output, plot, animate)
+    files.check()
+    options = {"method": method, "h": h, "rtol": rtol, "atol": atol, "record": record}
+    run = simulation.simulated(_load(file, base=base), q, qd, tau, t, **options)
+    try:
+        written = files.write(run)
+    except OSError as error:
+        raise UsageError(f"cannot write the run: {error}.") from None
+    if as_json:
+        print(json.dumps(simulation.as_json(run, written), indent=2))
+    else:
+        simulation.show(_console(), run, written)
+    if run.reason != "finished":
+        say("error", f"the run ended early: {run.reason}")
+        raise typer.Exit(FAILED)
+
+
+@app.command()
 def codegen(file: File, functions: Annotated[str, typer.Option(metavar="NAMES", show_default=False, help=(
                 "Quantities, separated by commas: inverse_dynamics,jacobian:tool."))],
             target: Annotated[str, typer.Option(help="C99 with a test, or NumPy source.", metavar="c|numpy")] = "c",
@@ -147,6 +198,38 @@ def codegen(file: File, functions: Annotated[str, typer.Option(metavar="NAMES", 
 
 
 @app.command()
+def equations(file: File, symbols: Annotated[str | None, typer.Option(metavar="NAMES", help=(
+                  "Numbers that become symbols, by commas: all, inertial, geometry, gravity, paths, patterns."))] = None,
+              quantities: Annotated[str | None, typer.Option(metavar="NAMES", help="mass_matrix,gravity_vector,...")] = None,
+              form: Annotated[str, typer.Option("--format", metavar="text|latex|mathml|python|sympy|report",
+                                                help="What is printed.")] = "text",
+              output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help=(
+                  "Write a document instead: .html, .tex, .md, .txt, .py, .pdf."))] = None,
+              formulation: Annotated[str, typer.Option(metavar="NAME", help=(
+                  "Formulation whose numbers the closed forms are compared with."))] = "newton_euler",
+              budget: Annotated[int | None, typer.Option(min=0, help="Terms of M that are still printed in full.")] = None,
+              base: Base = "fixed") -> None:
+    """Write the equations of motion in closed form.
+
+    Every entry is compared with the compiled function at random states before it is shown.
+    """
+    from dalembert.commandline.closed_forms import FORMATS, show
+    from dalembert.equations.equations import BUDGET
+
+    if form not in FORMATS:
+        raise UsageError(f"unknown format {form!r} (known: {', '.join(FORMATS)}).")
+    names = [name.strip() for name in re.split(r",(?![^\[]*\])", symbols or "") if name.strip()]      # not in inertia[0,1]
+    wanted = [name.strip() for name in (quantities or "").split(",") if name.strip()]
+    budget = BUDGET if budget is None else budget
+    try:
+        show(_console(), _load(file, base=base), names, wanted, form, output, budget, formulation)
+    except (OSError, ValueError) as error:
+        if isinstance(error, DalembertError):
+            raise
+        raise UsageError(f"cannot write {str(output)!r}: {getattr(error, 'strerror', None) or error}") from None
+
+
+@app.command()
 def cache(clear: Annotated[bool, typer.Option("--clear", help="Remove all entries.")] = False) -> None:
     """Show or clear the folder where compiled code is kept."""
     from dalembert.compiled import cache as kept
@@ -164,12 +247,13 @@ def bench(file: File, base: Base = "fixed",
           as_json: Json = False) -> None:
     """Measure speed beside other engines.
 
-    Inverse and forward dynamics and the mass matrix of a model by this package and by Pinocchio and MuJoCo, as far as they
-    are installed; results are compared first. Followers are independent joints here, and friction is left out.
+    Inverse and forward dynamics and the mass matrix of a model by this package and by Pinocchio, MuJoCo and CasADi (which
+    evaluates this package's expressions), as far as they are installed; results are compared first. Followers are
+    independent joints here, and friction is left out.
     """
     from dalembert.commandline.measurement import measure, show
 
-    mechanism = _load(file, quiet=True, base=base, mimic="independent", passive=False, exact_angles=False)
+    mechanism = _load(file, quiet=True, base=base, **BARE)
     found = measure(mechanism, file, base == "free", states, repeats)
     if as_json:
         print(json.dumps(found, indent=2))

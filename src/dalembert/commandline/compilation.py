@@ -48,5 +48,4 @@ def show_compiled(out: Console, mechanism: Mechanism) -> bool:
         Column("ns per state", [f"{r[4] * 1e9:.0f}" for r in rows]),
         Column("difference", [f"{r[5]:.0e}" for r in rows])])
     line(out, "difference: from the plain functions, relative to the largest entry.")
-    line(out, "dalembert bench FILE compares speeds with other engines.")
     return agree

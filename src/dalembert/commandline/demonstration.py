@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ from dalembert.model.numbers import as_float
 
 SEED = 1743      # of the state shown: the year of d'Alembert's treatise
 STATES, ROUNDS = 1024, 5      # of the comparison of speeds
+DURATION = 2.0                # of the simulated motion [s]
 FEW_JOINTS = 12               # degrees of freedom up to which closed forms are shown
 
 
@@ -60,9 +62,30 @@ def show_closed_forms(out: Console, mechanism: Mechanism, file: Path) -> None:
         return
     line(out, "Equations in closed form, each entry compared with the compiled function", "bold")
     eom = da.equations(mechanism)
-    out.out(eom.text("gravity_vector"), highlight=False)
+    for text in eom.text("gravity_vector").splitlines():
+        _wrapped(out, text)
     eom.write(file)
     line(out, f"All of them, with what the names mean: {file}")
+
+
+def show_motion(out: Console, mechanism: Mechanism) -> None:
+    """Simulate the mechanism under PD control with gravity compensation, from one random posture to another."""
+    q, goal = (random_motion(mechanism, SEED + k)[0] for k in range(2))
+    gains = 20 * np.diagonal(da.mass_matrix(mechanism, q))
+    control = da.controllers.GravityPD(mechanism, goal, gains, gains / 2)
+    run = da.simulate(mechanism, q, np.zeros(mechanism.nv), DURATION, control=control)
+    line(out)
+    line(out, "A simulated motion, by PD control with gravity compensation", "bold")
+    balance = (f"balance of power: T + Pi less the work done stays within {np.abs(run.power_balance).max():.1e} J of its "
+               f"first value, while {run.work[-1]:.3g} J of work are done")
+    for text in (*run.summary().splitlines(), balance):
+        _wrapped(out, text)
+
+
+def _wrapped(out: Console, text: str) -> None:
+    """A line of text, or as many as the terminal needs."""
+    for part in textwrap.wrap(text, out.width, subsequent_indent="  ") or [""]:
+        line(out, part)
 
 
 def compare_speed(out: Console, mechanism: Mechanism, path: Path) -> None:
@@ -75,9 +98,9 @@ def compare_speed(out: Console, mechanism: Mechanism, path: Path) -> None:
     show(out, measure(mechanism, path, False, STATES, ROUNDS))
 
 
-def random_motion(mechanism: Mechanism) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def random_motion(mechanism: Mechanism, seed: int = SEED) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Random q within the joints' limits, random qd and qdd."""
-    rng = np.random.default_rng(SEED)
+    rng = np.random.default_rng(seed)
     q, qd = mechanism.random_state(rng)
     for joint in mechanism.independent_joints:
         lower, upper = joint.limits.lower, joint.limits.upper

@@ -65,6 +65,8 @@ def _notes(mechanism: Mechanism, program: Program | Rolled, function: str) -> li
     for entries, ports in vectors.items():
         notes += textwrap.wrap(f"Entries of {', '.join(ports)}: {', '.join(entries)}.", WIDTH, subsequent_indent="  ")
     if any(port.name == STATUS for port in program.outputs):
-        notes.append(f"{STATUS}: 0 where the results are valid; 1 + k where the inertia about entry k of qd, the first such, "
-                     "is not positive beyond doubt; -1 - k where the quaternion at entry k of q is not of unit length.")
+        notes += textwrap.wrap(
+            f"{STATUS}: 0 where the results are valid; 1 + k where the inertia about entry k of qd, the first such, is not "
+            "positive beyond doubt; -1 - k where the quaternion at entry k of q is not of unit length.", WIDTH,
+            subsequent_indent="  ")
     return notes

@@ -14,8 +14,9 @@ from dalembert.formulations.lagrange.system import LagrangianSystem
 class SystemDynamics:
     """The quantities of a `LagrangianSystem` as machine code; see `compile`.
 
-    Every quantity is a `CompiledFunction` of q, qd, qdd, tau (vectors), t (a number) as its plain function, none of them left
-    out, and of parameters (a vector) if the system has any; batches in the leading axis. It is compiled at its first call.
+    Every quantity is a `CompiledFunction` of q, qd, qdd, tau (vectors), t (a number) as its plain function, none of them
+    left out, and of parameters (a vector) if the system has any; batches in the leading axis. It is compiled at its first
+    call.
     """
 
     def __init__(self, system: LagrangianSystem):

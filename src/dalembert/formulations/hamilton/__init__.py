@@ -1,0 +1,37 @@
+"""Hamilton's semicanonical form: the state (q, p), the velocities by a quadratic program at each evaluation."""
+
+from dalembert.formulations.hamilton.chain import ChainConfiguration, PlanarChain, planar_chain
+from dalembert.formulations.hamilton.dynamics import (
+    StateEquations,
+    energy_rate,
+    hamiltonian,
+    inverse_mass_matrix,
+    kinetic_energy,
+    lagrangian_gradient,
+    lie_poisson_term,
+    mass_matrix,
+    momenta,
+    objective,
+    potential_energy,
+    solve,
+    state_equations,
+    velocities,
+)
+from dalembert.formulations.hamilton.krylov import (
+    NotConvergedError,
+    Solution,
+    Stop,
+    conjugate_directions,
+    conjugate_step,
+    minimal_residual_step,
+    minimal_residuals,
+)
+from dalembert.formulations.hamilton.nonnatural import NonNatural, nonnatural, turntable
+from dalembert.formulations.hamilton.solving import Solver
+from dalembert.formulations.hamilton.systems import Configuration, Operations, System
+
+__all__ = ["ChainConfiguration", "Configuration", "NonNatural", "NotConvergedError", "Operations", "PlanarChain", "Solution",
+           "Solver", "StateEquations", "Stop", "System", "conjugate_directions", "conjugate_step", "energy_rate",
+           "hamiltonian", "inverse_mass_matrix", "kinetic_energy", "lagrangian_gradient", "lie_poisson_term", "mass_matrix",
+           "minimal_residual_step", "minimal_residuals", "momenta", "nonnatural", "objective", "planar_chain",
+           "potential_energy", "solve", "state_equations", "turntable", "velocities"]

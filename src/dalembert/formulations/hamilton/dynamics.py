@@ -1,0 +1,225 @@
+"""Momenta, velocities, the function of Hamilton and the right-hand side in (q, p), of mechanisms and other systems."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dalembert.formulations.hamilton.krylov import Solution
+from dalembert.formulations.hamilton.solving import Solver, solved
+from dalembert.formulations.hamilton.systems import dot, plus
+from dalembert.formulations.hamilton.trees import system_of
+from dalembert.spatial.vectors import Scalar
+
+Forces = Callable[[Any, Any, Any], Any]
+
+
+class StateEquations(NamedTuple):
+    """Right-hand side in (q, p): rates of q (nq,) and p (nv,), and the velocities qd that they were found with."""
+
+    q_rate: np.ndarray
+    p_rate: np.ndarray
+    qd: np.ndarray
+
+
+def momenta(system: Any, q: Any, qd: Any, t: Any = 0.0) -> np.ndarray:
+    """Generalized momenta, without forming A (O(n)).
+
+        p = dL/dqd = A(q) qd + a(q, t)                                                        (2.1)
+
+    Parameters
+    ----------
+    system : Mechanism, PlanarChain or NonNatural
+    q : (nq,) or (N, nq) array
+        Coordinates [rad, m, unit quaternions].
+    qd : (nv,) or (N, nv) array
+        Velocities [rad/s, m/s]; quasi-velocities of spherical and free joints, whose momenta are then quasi-momenta.
+    t : number
+        Time [s], where a or L0 depend on it.
+
+    Returns
+    -------
+    p : (nv,) or (N, nv) array [kg m^2/s, kg m/s]
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+
+    References
+    ----------
+    Dunskaya, Pyatnitskiy (1996), eq. 2.1; docs/hamilton.md.
+    """
+    at, (_, qd), pack = system_of(system).at(t, q=q, qd=qd)
+    return pack(at.momenta(qd))
+
+
+def velocities(system: Any, q: Any, p: Any, t: Any = 0.0, solver: str | Solver = "sweep") -> np.ndarray:
+    """Velocities of momenta: the maximum of D(z) = p^T z - 1/2 z^T A z - a^T z - L0, where A(q) z = p - a (2.9).
+
+    q : (nq,) or (N, nq); p : (nv,) or (N, nv). solver : 'sweep' (exact, O(n)), 'cholesky' (dense), 'minimal_residuals',
+    'conjugate_directions' (from 0, error below 1e-9), or a `Solver`. Returns (nv,) or (N, nv) [rad/s, m/s].
+
+    Raises
+    ------
+    SingularMassMatrixError
+        A is not positive definite; the sweep names joint and body. Not checked on expressions.
+    NotConvergedError
+        An iteration reached its limit.
+    ShapeError, ValueError, QuaternionError, UnknownNameError
+    """
+    chosen = system_of(system)
+    at, (_, p), pack = chosen.at(t, q=q, p=p)
+    return pack(list(solved(chosen, at, at.right_side(p), solver)))
+
+
+def solve(system: Any, q: Any, p: Any, solver: Solver, t: Any = 0.0) -> Solution:
+    """As `velocities`, with the counts: the `Solution` of an iteration; its z has the entries first. Errors as there."""
+    chosen = system_of(system)
+    at, (_, p), _ = chosen.at(t, q=q, p=p)
+    return solver.solve(chosen, at, at.right_side(p))
+
+
+def lagrangian_gradient(system: Any, q: Any, qd: Any, t: Any = 0.0) -> np.ndarray:
+    """Derivatives of L = T - Pi by the coordinates, the velocities held (O(n)).
+
+        dL/dq_i = 1/2 qd^T (dA/dq_i) qd + (da/dq_i)^T qd + dL0/dq_i
+
+    Along the quasi-velocity directions of spherical and free joints. Shapes and errors as for `momenta`; returns (nv,) or
+    (N, nv) [N m, N].
+    """
+    at, (_, qd), pack = system_of(system).at(t, q=q, qd=qd)
+    return pack(at.gradient(qd))
+
+
+def lie_poisson_term(system: Any, q: Any, qd: Any, p: Any, t: Any = 0.0) -> np.ndarray:
+    """ad*_qd p: p x omega of a spherical joint, -(v x* p) of a free joint, 0 for velocities that are rates of coordinates.
+
+    Shapes and errors as for `momenta`; returns (nv,) or (N, nv) [N m, N].
+    """
+    at, (_, qd, p), pack = system_of(system).at(t, q=q, qd=qd, p=p)
+    return pack(list(at.lie_poisson(qd, p)))
+
+
+def kinetic_energy(system: Any, q: Any, qd: Any) -> Any:
+    """T = 1/2 qd^T A qd of the bodies and rotors, a number or (N,) [J]. Shapes and errors as for `momenta`."""
+    at, (_, qd), pack = system_of(system).at(q=q, qd=qd)
+    return _single(pack(dot(at.product(qd), qd) * 0.5))
+
+
+def potential_energy(system: Any, q: Any, t: Any = 0.0) -> Any:
+    """Pi = -L0 of gravity and springs (and of what else L0 holds), a number or (N,) [J]. Errors as for `momenta`."""
+    at, _, pack = system_of(system).at(t, q=q)
+    return _single(pack(at.potential))
+
+
+def hamiltonian(system: Any, q: Any, p: Any, t: Any = 0.0, solver: str | Solver = "sweep") -> Any:
+    """Function of Hamilton, the maximum of D.
+
+        H(q, p) = 1/2 (p - a)^T A^-1 (p - a) - L0                                              (2.6)
+
+    T + Pi of a natural system (a = 0), else Jacobi's integral. Arguments and errors as for `velocities`; returns a number
+    or (N,) [J].
+    """
+    chosen = system_of(system)
+    at, (_, p), pack = chosen.at(t, q=q, p=p)
+    b = at.right_side(p)
+    return _single(pack(dot(b, list(solved(chosen, at, b, solver))) * 0.5 + at.potential))
+
+
+def objective(system: Any, q: Any, p: Any, z: Any, t: Any = 0.0) -> Any:
+    """D(z) = p^T z - 1/2 z^T A z - a^T z - L0: below H by 1/2 e^T A e for a z with the error e. Number or (N,) [J]."""
+    at, (_, p, z), pack = system_of(system).at(t, q=q, p=p, z=z)
+    return _single(pack(dot(at.right_side(p), z) - dot(at.product(z), z) * 0.5 + at.potential))
+
+
+def state_equations(system: Any, q: Any, p: Any, tau: Any = None, forces: Forces | None = None, external_forces: Any = (),
+                    t: Any = 0.0, solver: str | Solver = "sweep") -> StateEquations:
+    """Right-hand side in (q, p): one linear solution and one gradient.
+
+        A(q) z = p - a(q, t),    q' = z,    p' = dL/dq (q, z) + ad*_z p + Q(q, z, t)           (2.8)
+
+    Parameters
+    ----------
+    system : Mechanism, PlanarChain or NonNatural
+    q : (nq,) or (N, nq) array
+        Coordinates [rad, m, unit quaternions].
+    p : (nv,) or (N, nv) array
+        Momenta [kg m^2/s, kg m/s].
+    tau : (nv,) or (N, nv) array, optional
+        Generalized forces of the actuators [N m, N]; of a planar chain in absolute angles `chain.generalized_forces(M)`.
+    forces : callable, optional
+        Q(q, qd, t): further generalized forces without a potential, of arrays (or arrays of expressions) as given.
+    external_forces : sequence of ExternalForce, optional
+        On the bodies of a mechanism.
+    t : number
+        Time [s].
+    solver
+        As for `velocities`.
+
+    Returns
+    -------
+    StateEquations
+        q_rate, p_rate and qd. Friction and springs of a mechanism's joints are part of p_rate; Coulomb friction at qd = 0
+        is 0.
+
+    Raises
+    ------
+    As `velocities`.
+
+    References
+    ----------
+    Dunskaya, Pyatnitskiy (1996), eqs. 2.8, 2.9; for quasi-velocities Poincare's equations, docs/hamilton.md.
+    """
+    chosen = system_of(system)
+    given = {} if tau is None else {"tau": tau}
+    at, (q, p, *actuators), pack = chosen.at(t, external_forces, q=q, p=p, **given)
+    z = list(solved(chosen, at, at.right_side(p), solver))
+    rate = at.momentum_rate(z, p)
+    for more in actuators:
+        rate = plus(rate, more)
+    velocity, p_rate = pack(z), pack(rate)
+    if forces is not None:
+        p_rate = p_rate + forces(pack(q), velocity, t)
+    return StateEquations(pack(list(chosen.rate(q, z))), p_rate, velocity)
+
+
+def energy_rate(system: Any, q: Any, p: Any, tau: Any = None, forces: Forces | None = None, external_forces: Any = (),
+                t: Any = 0.0) -> Any:
+    """Rate of H along the motion, Q^T qd - dL/dt [W], a number or (N,): power of all that has no potential.
+
+    Arguments as for `state_equations`.
+    """
+    chosen = system_of(system)
+    given = {} if tau is None else {"tau": tau}
+    at, (q, p, *actuators), pack = chosen.at(t, external_forces, q=q, p=p, **given)
+    z = at.solution(at.right_side(p))
+    Q: Sequence[Scalar] = at.dissipative(z)
+    for more in actuators:
+        Q = plus(Q, more)
+    power = pack(dot(list(Q), z) - at.time_derivative(z))
+    if forces is not None:
+        power = power + np.sum(np.asarray(forces(pack(q), pack(z), t)) * pack(z), axis=-1)
+    return _single(np.asarray(power))
+
+
+def mass_matrix(system: Any, q: Any) -> np.ndarray:
+    """A(q), rotors included, by its columns A e_k: (nv, nv) or (N, nv, nv). Shapes and errors as for `momenta`."""
+    chosen = system_of(system)
+    at, _, pack = chosen.at(q=q)
+    return pack(at.matrix(), shape=(chosen.nv, chosen.nv))
+
+
+def inverse_mass_matrix(system: Any, q: Any) -> np.ndarray:
+    """A(q)^-1 by one exact sweep per column: (nv, nv) or (N, nv, nv). Errors as for `velocities`."""
+    chosen = system_of(system)
+    n = chosen.nv
+    at, _, pack = chosen.at(q=q)
+    columns = [at.solution([float(i == k) for i in range(n)]) for k in range(n)]
+    return pack([[columns[max(i, k)][min(i, k)] for i in range(n)] for k in range(n)], shape=(n, n))
+
+
+def _single(value: np.ndarray) -> Any:
+    """A number instead of an array without axes."""
+    return value.item() if value.ndim == 0 else value

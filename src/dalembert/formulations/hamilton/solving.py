@@ -1,0 +1,102 @@
+"""Ways to solve A z = p - a: the exact sweep, dense Cholesky, and the source's iterations, with a memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from dalembert.errors import UnknownNameError
+from dalembert.expr import Expr
+from dalembert.formulations.hamilton.dense import dense_solution
+from dalembert.formulations.hamilton.krylov import LIMIT, METHODS, Solution, Stop, required
+from dalembert.formulations.hamilton.systems import Configuration, Operations, System
+from dalembert.spatial.vectors import Scalar
+
+DIRECT: dict[str, Callable[[Configuration, list[Scalar]], Sequence[Scalar]]] = {
+    "sweep": lambda at, b: at.solution(b), "cholesky": lambda at, b: dense_solution(at.matrix(), b)}
+SOLVERS = (*DIRECT, *METHODS)
+
+
+class Solver:
+    """The source's iterations for the velocities, one solution after another along a motion.
+
+    Parameters
+    ----------
+    method : {'minimal_residuals', 'conjugate_directions'}
+    rule, tolerance
+        When to stop: see `Stop`. The default bounds the error of z by the tolerance [rad/s, m/s].
+    warm : bool
+        Start from the last answer, xi_0 = z^{s-1} (else from 0).
+    extrapolate : bool
+        Start from 2 z^{s-1} - z^{s-2}.
+    limit : int
+        Most iterations of one solution.
+
+    Attributes
+    ----------
+    solutions, iterations, operations : what was done since the last `reset`; of a batch, the iterations of its slowest row.
+    last : Solution
+    """
+
+    def __init__(self, method: str, rule: str = "error", tolerance: float = 1e-9, warm: bool = True,
+                 extrapolate: bool = False, limit: int = LIMIT):
+        if method not in METHODS:
+            raise UnknownNameError("iteration", method, tuple(METHODS))
+        self.method, self.rule, self.tolerance, self.limit = method, rule, tolerance, limit
+        self.warm, self.extrapolate = warm, extrapolate
+        Stop(rule, tolerance).checked()
+        self.reset()
+
+    def reset(self, start: Any = None) -> None:
+        """Forget answers and counts, after a rejected step or an event; `start` is taken as the last answer."""
+        self.solutions, self.iterations, self.operations = 0, 0, Operations()
+        self.last: Solution | None = None
+        self._answers: list[np.ndarray] = [] if start is None else [np.asarray(start, dtype=float).T]
+
+    def solve(self, system: System, at: Configuration, b: Sequence[Scalar]) -> Solution:
+        """z with A z = b, within the rule; NotConvergedError where the limit is reached."""
+        if any(isinstance(x, Expr) for x in b):
+            raise TypeError(f"{self.method} stops by values: expressions take solver='sweep' (or 'cholesky').")
+        right = _array(b)
+        stop = Stop(self.rule, self.tolerance, at.smallest_eigenvalue() if self.rule == "error" else None,
+                    _array(at.solution(b)) if self.rule == "true_error" else None)
+        found = METHODS[self.method](product_of(at, right), right, self._start(right), stop, self.limit,
+                                     system.product_operations)
+        self.last = required(found, stop, self.method)
+        self._answers = [*self._answers[-1:], found.z]
+        self.solutions += 1
+        self.iterations += int(np.max(found.iterations))
+        self.operations = self.operations.plus(found.operations)
+        return found
+
+    def _start(self, right: np.ndarray) -> np.ndarray:
+        if not self.warm or not self._answers:
+            return np.zeros_like(right)
+        last = self._answers[-1]
+        start = 2 * last - self._answers[0] if self.extrapolate and len(self._answers) == 2 else last
+        return np.array(np.broadcast_to(start if start.ndim == right.ndim else start[:, None], right.shape))
+
+
+def solved(system: System, at: Configuration, b: Sequence[Scalar], solver: str | Solver) -> Sequence[Scalar]:
+    """z with A z = b as scalars; a name of an iteration stands for a `Solver` that starts from 0."""
+    if isinstance(solver, str) and solver in METHODS:
+        solver = Solver(solver)
+    if isinstance(solver, Solver):
+        z = solver.solve(system, at, b).z
+        return z.tolist() if z.ndim == 1 else list(z)
+    if solver not in DIRECT:
+        raise UnknownNameError("solver", solver, SOLVERS)
+    return DIRECT[solver](at, list(b))
+
+
+def product_of(at: Configuration, like: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """x -> A x on arrays (n,) or (n, N)."""
+    return lambda x: _array(at.product(x.tolist() if x.ndim == 1 else list(x)), like.shape[1:])
+
+
+def _array(x: Sequence[Scalar], rows: tuple[int, ...] | None = None) -> np.ndarray:
+    """Scalars as an array with the entries first."""
+    rows = np.broadcast_shapes(*(np.shape(a) for a in x)) if rows is None else rows
+    return np.array([np.broadcast_to(a, rows) for a in x]) if rows else np.array(x)

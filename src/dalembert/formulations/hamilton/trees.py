@@ -1,0 +1,238 @@
+"""Mechanisms in Hamilton's form: momenta, gradient of the Lagrangian and the exact solution, each one or two O(n) passes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from dalembert.expr import Graph, count_operations, symbols
+from dalembert.formulations.hamilton.dense import dense_solution, stacked
+from dalembert.formulations.hamilton.singular import check_pivot
+from dalembert.formulations.hamilton.systems import Configuration, Operations, Scalars, System, dot
+from dalembert.kinematics.forces import external_wrenches, passive
+from dalembert.kinematics.poses import first_moments
+from dalembert.model.mechanism import Mechanism
+from dalembert.model.tree import Tree
+from dalembert.spatial import linear_algebra
+from dalembert.spatial.inertias import ArticulatedInertia
+from dalembert.spatial.motion_force import NO_FORCE, NO_MOTION, Force, Motion, combined
+from dalembert.spatial.vectors import Scalar, Vector
+
+
+class MechanismSystem(System):
+    """A mechanism; its momenta are those of bodies and rotors, its own forces friction and the external ones."""
+
+    def __init__(self, mechanism: Mechanism):
+        self.mechanism, self.name, self.nq, self.nv = mechanism, mechanism.name, mechanism.nq, mechanism.nv
+
+    def at(self, t=0.0, external_forces=(), **vectors):
+        tree, (*scalars, loads), pack = self.mechanism.at(**vectors, external_forces=external_forces)
+        return TreeConfiguration(tree, scalars[0], external_wrenches(tree, scalars[0], loads)), tuple(scalars), pack
+
+    def configuration(self, q, t=0.0):
+        graph = next((x.graph for x in q if hasattr(x, "graph")), None)
+        return TreeConfiguration(self.mechanism.tree(graph), q)
+
+    def rate(self, q, z):
+        rates: list[Scalar] = []
+        for joint in self.mechanism.independent_joints:
+            entry = self.mechanism.entries[joint.name]
+            rates += joint.type.rate(q[entry.at_q], z[entry.at_v.start:entry.at_v.stop])
+        return rates
+
+    @cached_property
+    def product_operations(self):      # type: ignore[override]
+        q, _ = self.mechanism.random_state(0)                        # what holds q alone becomes numbers, and is not counted
+        with Graph():
+            count = count_operations(self.configuration(q.tolist()).product(list(symbols("z", self.nv))))
+        return Operations(count["mul"], count["add"], count["div"])
+
+
+def system_of(system: Any) -> System:
+    """A mechanism as a system; systems are returned as they are."""
+    if isinstance(system, System):
+        return system
+    if isinstance(system, Mechanism):
+        return MechanismSystem(system)
+    raise TypeError(f"{type(system).__name__} is no system: expected a da.Mechanism, hamilton.planar_chain(...) or "
+                    "hamilton.nonnatural(...).")
+
+
+class TreeConfiguration(Configuration):
+    """A tree at a configuration, in the bodies' axes.
+
+    S[i] motion subspace, X[i] placement, v_i = X v_parent + S z_i, h_i = I_i v_i + sum over children X^T h_c.
+    """
+
+    def __init__(self, tree: Tree, q: Scalars, wrenches: Mapping[int, Force] | None = None):
+        self.tree, self.q, self.wrenches = tree, q, wrenches or {}
+        self.X = [None, *(tree.joint[i].placement(q) for i in tree.outward())]
+        self.S: list[Sequence[Motion]] = [(), *(tree.joint[i].subspace(q) for i in tree.outward())]
+
+    def velocities(self, z: Scalars) -> tuple[dict[int, Motion], dict[int, Motion]]:
+        """Velocity of each body, and the part of it that its parent carries along."""
+        v, carried = {0: NO_MOTION}, {}
+        for i in self.tree.outward():
+            carried[i] = self.X[i].motion_to_child(v[self.tree.parent[i]])
+            v[i] = carried[i] + combined(self.S[i], self.tree.joint[i].velocities(z))
+        return v, carried
+
+    def composite_momenta(self, v: Mapping[int, Motion]) -> dict[int, Force]:
+        """Momentum h_i of each body and all that it carries."""
+        h = {i: self.tree.inertia[i].momentum(v[i]) for i in self.tree.outward()}
+        for i in self.tree.inward():
+            if j := self.tree.parent[i]:
+                h[j] = h[j] + self.X[i].force_to_parent(h[i])
+        return h
+
+    def product(self, z):
+        """p_i = S_i^T h_i, and the rotors' momenta."""
+        h = self.composite_momenta(self.velocities(z)[0])
+        return self._along(h, self.S, [rotor * rate for rotor, rate in zip(self.tree.rotor, z, strict=True)])
+
+    def gradient(self, z):
+        """dL/dq = dK/dq - dPi/dq with dK/dq_i = h_i . (X v_parent x S_i + dS_i z_i): gravity and springs are in Pi."""
+        v, carried = self.velocities(z)
+        turned = {i: self._turned(i, v[i], carried[i], z) for i in self.tree.outward()}
+        gradient = self._along(self.composite_momenta(v), turned, self._weights())
+        return [g + f for g, f in zip(gradient, passive(self.tree, self.q, [0.0] * len(z)), strict=True)]
+
+    def _turned(self, i: int, v: Motion, carried: Motion, z: Scalars) -> tuple[Motion, ...]:
+        """How v_i changes along each freedom of joint i, z held."""
+        rate = self.tree.joint[i].subspace_rate(self.q, z)
+        if rate is None:
+            return tuple(carried.cross(s) for s in self.S[i])
+        return tuple(v.cross(s) + r for s, r in zip(self.S[i], rate, strict=True))      # S' + S z x S_k = (dS/dq_k) z
+
+    def _weights(self) -> list[Scalar]:
+        """Generalized forces of gravity, -dPi_g/dq, by the composite first moments of mass."""
+        tree = self.tree
+        g, m, c = {0: tree.gravity}, {}, {}
+        for i in tree.outward():
+            g[i] = self.X[i].R.to_child(g[tree.parent[i]])
+            m[i], c[i] = tree.inertia[i].m, tree.inertia[i].h
+        for i in tree.inward():
+            if j := tree.parent[i]:
+                m[j], c[j] = m[j] + m[i], c[j] + self.X[i].R.to_parent(c[i]) + self.X[i].p * m[i]
+        return self._along({i: Force(c[i].cross(g[i]), g[i] * m[i]) for i in tree.outward()}, self.S)
+
+    def _along(self, f: Mapping[int, Force], directions: Any, start: Scalars | None = None) -> list[Scalar]:
+        """Each entry of `start`, plus f_i . direction for the freedoms of joint i."""
+        total = [0.0] * self.tree.nv if start is None else list(start)
+        for i in self.tree.outward():
+            for k, s in zip(self.tree.joint[i].dof, directions[i], strict=True):
+                total[k] = total[k] + f[i].dot(s)
+        return total
+
+    def lie_poisson(self, z, p):
+        """-(z x* p) in the entries of spherical and free joints, whose velocities do not commute."""
+        term: list[Scalar] = [0.0] * self.tree.nv
+        for joint in self.tree.joint[1:]:
+            if joint.type.quaternion_at is None:
+                continue
+            at = slice(joint.dof.start, joint.dof.stop)
+            velocity, momentum = ([*x[at], 0, 0, 0][:6] for x in (z, p))
+            rate = Motion(Vector(velocity[:3]), Vector(velocity[3:])).cross_force(
+                Force(Vector(momentum[:3]), Vector(momentum[3:])))
+            term[at] = [-x for x in [*rate.moment, *rate.force][:len(joint.dof)]]
+        return term
+
+    def dissipative(self, z):
+        """Friction of the joints and external forces; springs are in the potential."""
+        all_passive, springs = passive(self.tree, self.q, z), passive(self.tree, self.q, [0.0] * len(z))
+        force = [a - s for a, s in zip(all_passive, springs, strict=True)]
+        return self._with_external(force)
+
+    def momentum_rate(self, z, p):
+        """As the sum of the parts, with springs and friction in one."""
+        v, carried = self.velocities(z)
+        turned = {i: self._turned(i, v[i], carried[i], z) for i in self.tree.outward()}
+        rate = self._along(self.composite_momenta(v), turned, self._weights())
+        parts = zip(rate, passive(self.tree, self.q, z), self.lie_poisson(z, p), strict=True)
+        return self._with_external([a + b + c for a, b, c in parts])
+
+    def _with_external(self, force: list[Scalar]) -> list[Scalar]:
+        if not self.wrenches:
+            return force
+        f = {i: self.wrenches.get(i, NO_FORCE) for i in self.tree.outward()}
+        for i in self.tree.inward():
+            if j := self.tree.parent[i]:
+                f[j] = f[j] + self.X[i].force_to_parent(f[i])
+        return self._along(f, self.S, force)
+
+    @cached_property
+    def potential(self):      # type: ignore[override]
+        """Pi of gravity and springs, zero height at the world's origin."""
+        energy = -self.tree.gravity.dot(first_moments(self.tree, self.q)[1])
+        for joint in self.tree.joint[1:]:
+            if joint.type.nq == joint.type.nv:                       # no springs elsewhere (validated)
+                for x, stiffness, rest in zip(joint.coordinates(self.q), joint.stiffness, joint.rest, strict=True):
+                    energy = energy + (x - rest) * (x - rest) * (stiffness * 0.5)
+        return energy
+
+    def matrix(self):
+        """A by its columns A e_k, the lower triangle mirrored."""
+        n = self.tree.nv
+        columns = [self.product([1 if i == k else 0 for i in range(n)]) for k in range(n)]
+        return [[columns[min(i, k)][max(i, k)] for i in range(n)] for k in range(n)]
+
+    def solution(self, b):
+        """The quadratic program as a dynamic program over the bodies' velocities: articulated inertias, momenta for forces.
+
+            inward   U = I_A S,  D = S^T U + rotors,  gamma = b + S^T sigma;
+                     to the parent I_A - U D^-1 U^T and sigma - U D^-1 gamma
+            outward  z = D^-1 (gamma - U^T X v_parent), v = X v_parent + S z
+
+        Followers couple joints out of the recursion's order: then by the dense A.
+        """
+        tree = self.tree
+        if tree.has_followers:
+            return dense_solution(self.matrix(), b)
+        I_A = [ArticulatedInertia.of(inertia) for inertia in tree.inertia]
+        sigma, kept = [NO_FORCE] * (tree.n + 1), {}
+        for i in tree.inward():
+            dof, S = tree.joint[i].dof, self.S[i]
+            U = tuple(I_A[i].apply(s) for s in S)
+            D = [[U[c].dot(S[r]) + (tree.rotor[k] if r == c else 0) for c in range(len(S))] for r, k in enumerate(dof)]
+            D_inverse = self._inverse(i, D, I_A[i])
+            V = tuple(combined(U, [row[c] for row in D_inverse]) for c in range(len(S)))
+            gamma = [b[k] + sigma[i].dot(s) for k, s in zip(dof, S, strict=True)]
+            rate = [dot(row, gamma) for row in D_inverse]
+            kept[i] = V, rate
+            if j := tree.parent[i]:
+                freed = tree.joint[i].freed if not any(_nonzero(tree.rotor[k]) for k in dof) else ()
+                I_A[j] = I_A[j] + I_A[i].minus(U, V, freed).to_parent(self.X[i])
+                sigma[j] = sigma[j] + self.X[i].force_to_parent(sigma[i] - combined(V, gamma))
+        v, z = {0: NO_MOTION}, [0.0] * tree.nv
+        for i in tree.outward():
+            dof, (V, rate) = tree.joint[i].dof, kept[i]
+            carried = self.X[i].motion_to_child(v[tree.parent[i]])
+            z[dof.start:dof.stop] = [r - u.dot(carried) for r, u in zip(rate, V, strict=True)]
+            v[i] = carried + combined(self.S[i], tree.joint[i].velocities(z))
+        return z
+
+    def _inverse(self, i: int, D: list[list[Scalar]], I_A: ArticulatedInertia) -> list[list[Scalar]]:
+        """D^-1, its pivots checked."""
+        joint, scale = self.tree.joint[i], I_A.I.trace + I_A.M.trace
+
+        def diagonal(k: int) -> Scalar:
+            return self.product([int(m == k) for m in range(self.tree.nv)])[k]
+
+        try:
+            pivots = [D[0][0]] if len(D) == 1 else linear_algebra.ldl(D)[1]
+        except linear_algebra.SingularMatrixError as error:
+            pivots = [*(np.inf for _ in range(error.pivot)), error.value]
+        for k, pivot in zip(joint.dof, pivots, strict=False):
+            check_pivot(joint.name, joint.body, pivot, scale, partial(diagonal, k))
+        return [[1 / D[0][0]]] if len(D) == 1 else linear_algebra.inverse(D).tolist()
+
+    def smallest_eigenvalue(self):
+        """lambda_min of A itself, from the dense A: O(n^3), for studies."""
+        return np.linalg.eigvalsh(stacked(self.matrix()))[..., 0]
+
+
+def _nonzero(x: Scalar) -> bool:
+    return not (isinstance(x, (int, float)) and x == 0)

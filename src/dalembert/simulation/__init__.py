@@ -1,0 +1,1 @@
+"""Simulation: a mechanism, its forces and an integrator put together."""

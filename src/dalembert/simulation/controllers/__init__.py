@@ -1,0 +1,14 @@
+"""Controllers and references for `simulate`: equations with a proof of stability, that compile with the mechanism.
+
+A controller is a frozen object whose call (t, q, qd) -> tau runs on floats and on expressions. A reference is a function
+t -> (q, qd, qdd) of the same kind.
+"""
+
+from dalembert.simulation.controllers.limits import Limited, effort_limits
+from dalembert.simulation.controllers.passivity import AdaptivePassivity, Passivity
+from dalembert.simulation.controllers.references import Hold, Quintic, Sinusoids
+from dalembert.simulation.controllers.set_point import PD, GravityPD
+from dalembert.simulation.controllers.tracking import ComputedTorque, FeedForward
+
+__all__ = ["PD", "AdaptivePassivity", "ComputedTorque", "FeedForward", "GravityPD", "Hold", "Limited", "Passivity",
+           "Quintic", "Sinusoids", "effort_limits"]

@@ -1,0 +1,89 @@
+"""Numbers of controllers: gains and references as vectors, checked where they are given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from dalembert.errors import DalembertError, ShapeError
+from dalembert.expr import array
+from dalembert.model.mechanism import Mechanism
+
+Reference = Callable[[Any], tuple[Any, Any, Any]]      # t -> q, qd, qdd
+
+
+def put(controller: Any, **values: Any) -> None:
+    """Set fields of a frozen object while it is made; arrays become read-only."""
+    for name, value in values.items():
+        if isinstance(value, np.ndarray):
+            value.flags.writeable = False
+        object.__setattr__(controller, name, value)
+
+
+def gains(given: Any, name: str, n: int, least: float = 0.0) -> np.ndarray:
+    """A number or one per entry, as (n,) of floats >= least.
+
+    Raises
+    ------
+    ShapeError, ValueError
+        There are not n; one is smaller.
+    """
+    found = np.asarray(given, dtype=float)
+    if found.shape not in ((), (n,)):
+        raise ShapeError(f"{name} has shape {found.shape}, expected one number or ({n},).", name, found.shape, (n,))
+    found = np.broadcast_to(found, (n,)).copy()
+    if not (found >= least).all():
+        k = int(np.argmin(found >= least))
+        raise ValueError(f"{name}[{k}] is {found[k]:g}, expected a number of at least {least:g}.")
+    return found
+
+
+def vector(given: Any, name: str, n: int) -> np.ndarray:
+    """(n,) finite floats.
+
+    Raises
+    ------
+    ShapeError, ValueError
+        There are not n; one is not finite.
+    """
+    found = np.array(given, dtype=float)
+    if found.shape != (n,):
+        raise ShapeError(f"{name} has shape {found.shape}, expected ({n},).", name, found.shape, (n,))
+    if not np.isfinite(found).all():
+        raise ValueError(f"{name} has the entry {found[~np.isfinite(found)][0]}, expected finite numbers.")
+    return found
+
+
+def is_unchanging(function: Any) -> bool:
+    """Whether a reference or controller works on symbols and is the same for ever, as those of this package are."""
+    return getattr(function, "unchanging", False) is True
+
+
+def followed(reference: Reference, t: Any, mechanism: Mechanism) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """q, qd, qdd of a reference at a time, as vectors.
+
+    Raises
+    ------
+    ShapeError
+        One of them has another length.
+    """
+    found = [array(v) for v in reference(t)]
+    if [v.shape for v in found] != [(mechanism.nq,), (mechanism.nv,), (mechanism.nv,)]:
+        raise ShapeError(f"the reference returned shapes {', '.join(str(v.shape) for v in found)}, expected q, qd, qdd of "
+                         f"shapes ({mechanism.nq},), ({mechanism.nv},), ({mechanism.nv},).", "reference")
+    return found[0], found[1], found[2]
+
+
+def without_quaternions(mechanism: Mechanism, controller: str) -> None:
+    """Refuse what a tracking controller cannot follow: its errors in position and velocity are differences of q and qd.
+
+    Raises
+    ------
+    DalembertError
+        A joint has a quaternion.
+    """
+    for joint in mechanism.quaternions:
+        raise DalembertError(f"{controller} tracks coordinates whose rates are qd, but joint {joint!r} of mechanism "
+                             f"{mechanism.name!r} has a quaternion: use controllers.PD or GravityPD, for set points.")

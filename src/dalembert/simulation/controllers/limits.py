@@ -1,0 +1,71 @@
+"""What actuators can give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dalembert.expr import maximum, minimum
+from dalembert.model.mechanism import Mechanism
+from dalembert.model.numbers import as_float
+from dalembert.simulation.controllers.checks import gains, is_unchanging, put
+
+
+def effort_limits(mechanism: Mechanism) -> np.ndarray:
+    """The largest forces of the joints, from their limits: (nv,) [N m, N], infinite where there is none."""
+    found = np.full(mechanism.nv, np.inf)
+    for joint in mechanism.independent_joints:
+        if joint.limits.effort is not None:
+            at = mechanism.entries[joint.name].at_v
+            found[at.start:at.stop] = [as_float(x) for x in joint.limits.effort]
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Limited:
+    """Another controller within the limits of the actuators.
+
+        tau_k = min(max(tau_k, -limit_k), limit_k)
+
+    Stability is that of the other controller only while no limit is met. States of a controller are those of the
+    limited one: estimates go on adapting at a limit.
+
+    Parameters
+    ----------
+    controller : function (t, q, qd) -> (nv,), with or without states
+    limits : (nv,) array, >= 0
+        [N m, N]; infinite where there is none. `effort_limits(mechanism)` reads them from the joints.
+
+    Raises
+    ------
+    ShapeError, ValueError
+    """
+
+    controller: Callable[..., Any]
+    limits: Any
+
+    def __post_init__(self) -> None:
+        put(self, limits=gains(self.limits, "limits", np.size(self.limits)))
+
+    @property
+    def states(self) -> Any:
+        """Those of the controller."""
+        return getattr(self.controller, "states", ())
+
+    def rate(self, t: Any, q: np.ndarray, qd: np.ndarray, states: np.ndarray) -> Any:
+        """Time derivative of the controller's states."""
+        return self.controller.rate(t, q, qd, states)             # type: ignore[attr-defined]
+
+    @property
+    def unchanging(self) -> bool:
+        """Whether it is traced once: so is the limited one."""
+        return is_unchanging(self.controller)
+
+    def __call__(self, t: Any, q: np.ndarray, qd: np.ndarray, *states: np.ndarray) -> np.ndarray:
+        tau = np.array(self.controller(t, q, qd, *states))
+        for k in np.flatnonzero(np.isfinite(self.limits)):
+            tau[k] = minimum(maximum(tau[k], -float(self.limits[k])), float(self.limits[k]))
+        return tau

@@ -1,0 +1,84 @@
+"""Controllers that go to a posture and stay there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dalembert.formulations import newton_euler
+from dalembert.model.mechanism import Mechanism
+from dalembert.simulation.controllers.checks import gains, put, vector
+
+
+@dataclass(frozen=True, eq=False)
+class SetPoint:
+    """A mechanism, the posture to go to, and gains, checked: what the controllers below are made of."""
+
+    mechanism: Mechanism
+    q_ref: Any
+    K_p: Any
+    K_d: Any
+    unchanging = True      # traced once
+
+    def __post_init__(self) -> None:
+        m, nv = self.mechanism, self.mechanism.nv
+        put(self, q_ref=vector(self.q_ref, "q_ref", m.nq), K_p=gains(self.K_p, "K_p", nv), K_d=gains(self.K_d, "K_d", nv))
+        m.at(q_ref=self.q_ref)                                # its quaternions
+
+    def _spring_and_damper(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+        return self.K_p * self.mechanism.difference(self.q_ref, q) - self.K_d * qd
+
+
+@dataclass(frozen=True, eq=False)
+class PD(SetPoint):
+    """Spring and damper on each joint.
+
+        tau = K_p e - K_d qd,    e = q_ref - q
+
+    e is `mechanism.difference`: continuous joints go the shorter way round, a quaternion's e is its rotation vector in the
+    child's axes. V = T + Pi + 1/2 e^T K_p e decreases with dV/dt = -qd^T K_d qd less friction's power, so that every motion
+    ends at an equilibrium, K_p e = dPi/dq: short of q_ref where gravity or springs load a joint. For a quaternion this
+    needs equal gains about its three axes.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q_ref : (nq,) array
+        Set point [rad, m, unit quaternions].
+    K_p, K_d : number or (nv,) array, >= 0
+        Stiffness [N m/rad, N/m] and damping [N m s/rad, N s/m].
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+
+    References
+    ----------
+    Siciliano, Sciavicco, Villani, Oriolo, Robotics (2009), section 8.5.1.
+    """
+
+    def __call__(self, t: Any, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+        return self._spring_and_damper(q, qd)
+
+
+@dataclass(frozen=True, eq=False)
+class GravityPD(SetPoint):
+    """PD that carries the load of gravity and springs at the posture where the mechanism is.
+
+        tau = K_p e - K_d qd + dPi/dq
+
+    V = T + 1/2 e^T K_p e decreases with dV/dt = -qd^T K_d qd less friction's power. With K_p, K_d > 0 the set point is the
+    only equilibrium, asymptotically stable from everywhere (LaSalle) but for rotations by half a turn; with Coulomb
+    friction the mechanism may stop where |K_p e| is less than it. Parameters and errors as for `PD`.
+
+    References
+    ----------
+    Takegaki and Arimoto, A new feedback method for dynamic control of manipulators (1981); Siciliano et al. (2009),
+    eq. 8.51.
+    """
+
+    def __call__(self, t: Any, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+        rest = np.zeros(self.mechanism.nv)
+        return self._spring_and_damper(q, qd) + newton_euler.inverse_dynamics(self.mechanism, q, rest, rest)

@@ -1,0 +1,113 @@
+"""Controllers that follow a trajectory by the model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dalembert.formulations import newton_euler
+from dalembert.model.mechanism import Mechanism
+from dalembert.simulation.controllers.checks import Reference, followed, gains, is_unchanging, put, without_quaternions
+
+
+@dataclass(frozen=True, eq=False)
+class ComputedTorque:
+    """Inverse dynamics of the accelerations that let the error die away: the loop is linear and uncoupled.
+
+        tau = M(q) (qdd_r + k_d ed + k_p e) + C(q, qd) qd + g(q) - passive_force,    e = q_r - q
+
+    With the exact model edd + k_d ed + k_p e = 0 whatever the motion: exponentially stable for k_p, k_d > 0, critically
+    damped (the default) for k_d = 2 sqrt(k_p).
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        The model; it may differ from the mechanism simulated. Joints without quaternions.
+    reference : function t -> (q, qd, qdd)
+        [rad, m; per s; per s^2], of operations that expressions know; `Hold`, `Sinusoids`, `Quintic` are such.
+    k_p : number or (nv,) array, >= 0
+        Squared natural frequencies [1/s^2].
+    k_d : number or (nv,) array, >= 0, optional
+        [1/s]
+
+    Raises
+    ------
+    ShapeError, ValueError, DalembertError
+        Gains or reference have another length; a gain is negative; a joint has a quaternion.
+
+    References
+    ----------
+    Luh, Walker, Paul (1980); Siciliano et al. (2009), eqs. 8.57 to 8.60.
+    """
+
+    mechanism: Mechanism
+    reference: Reference
+    k_p: Any = 100.0
+    k_d: Any = None
+
+    def __post_init__(self) -> None:
+        nv = self.mechanism.nv
+        without_quaternions(self.mechanism, "ComputedTorque")
+        k_p = gains(self.k_p, "k_p", nv)
+        put(self, k_p=k_p, k_d=2 * np.sqrt(k_p) if self.k_d is None else gains(self.k_d, "k_d", nv))
+        followed(self.reference, 0.0, self.mechanism)
+
+    @property
+    def unchanging(self) -> bool:
+        """Whether it is traced once: so is its reference."""
+        return is_unchanging(self.reference)
+
+    def __call__(self, t: Any, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+        q_r, qd_r, qdd_r = followed(self.reference, t, self.mechanism)
+        wanted = qdd_r + self.k_d * (qd_r - qd) + self.k_p * self.mechanism.difference(q_r, q)
+        return newton_euler.inverse_dynamics(self.mechanism, q, qd, wanted)
+
+
+@dataclass(frozen=True, eq=False)
+class FeedForward:
+    """What the model needs along the reference, and a PD around it.
+
+        tau = M(q_r) qdd_r + C(q_r, qd_r) qd_r + g(q_r) - passive_force(q_r, qd_r) + K_p e + K_d ed
+
+    The feed-forward part depends on time alone. Exponentially stable about the reference for gains large enough against
+    the change of the model's forces with q and qd; with smaller ones other equilibria may exist.
+
+    Parameters
+    ----------
+    mechanism, reference
+        As for `ComputedTorque`.
+    K_p, K_d : number or (nv,) array, >= 0
+        Stiffness [N m/rad, N/m] and damping [N m s/rad, N s/m].
+
+    Raises
+    ------
+    ShapeError, ValueError, DalembertError
+
+    References
+    ----------
+    Wen and Bayard, New class of control laws for robotic manipulators (1988); Kelly, Santibanez, Loria, Control of Robot
+    Manipulators in Joint Space (2005), chapter 12: bounds of the gains.
+    """
+
+    mechanism: Mechanism
+    reference: Reference
+    K_p: Any
+    K_d: Any
+
+    def __post_init__(self) -> None:
+        nv = self.mechanism.nv
+        without_quaternions(self.mechanism, "FeedForward")
+        put(self, K_p=gains(self.K_p, "K_p", nv), K_d=gains(self.K_d, "K_d", nv))
+        followed(self.reference, 0.0, self.mechanism)
+
+    @property
+    def unchanging(self) -> bool:
+        """Whether it is traced once: so is its reference."""
+        return is_unchanging(self.reference)
+
+    def __call__(self, t: Any, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+        q_r, qd_r, qdd_r = followed(self.reference, t, self.mechanism)
+        given = newton_euler.inverse_dynamics(self.mechanism, q_r, qd_r, qdd_r)
+        return given + self.K_p * self.mechanism.difference(q_r, q) + self.K_d * (qd_r - qd)

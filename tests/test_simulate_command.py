@@ -1,0 +1,116 @@
+"""`dalembert simulate`: what it prints and writes, exit codes, one line per error."""
+
+import csv
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dalembert as da
+from dalembert import cli
+
+MODELS = Path(__file__).parent / "data" / "models"
+CARTPOLE, UR5 = MODELS / "cartpole" / "cartpole.urdf", MODELS / "ur5" / "ur5.urdf"
+
+
+@pytest.fixture
+def run(capsys):
+    """Runs `dalembert simulate FILE ...`; gives (exit code, standard output, standard error)."""
+    def runs(*arguments, file=CARTPOLE):
+        return cli.run(["simulate", str(file), *map(str, arguments)]), *capsys.readouterr()
+    return runs
+
+
+def fails(result, code, *parts):
+    found, out, err = result
+    assert (found, out) == (code, ""), err
+    assert err.startswith("error: ") and err.count("\n") == 1
+    for part in parts:
+        assert part in err
+
+
+def test_json_is_the_run_of_the_function(run):
+    options = ("--t", 0.5, "--q", "cart_to_pole=0.3", "--qd", "0.1,0", "--tau", "2,0", "--method", "dopri5", "--h", "1e-2",
+               "--rtol", "1e-7", "--atol", "1e-9", "--record", 0.1)
+    code, out, err = run(*options, "--json")
+    assert (code, err) == (0, "")
+    found, m = json.loads(out), da.load(CARTPOLE)
+    right = da.simulate(m, [0, 0.3], [0.1, 0], 0.5, control=[2, 0], method="dopri5", h=1e-2, rtol=1e-7, atol=1e-9, record=0.1)
+    assert (found["q"], found["qd"]) == (right.q[-1].tolist(), right.qd[-1].tolist())
+    assert (found["records"], found["steps"], found["reason"]) == (6, int(right.steps), "finished")
+    assert (found["coordinate_names"], found["mechanism"]) == (list(m.coordinate_names), m.name)
+    assert found["work"] == right.work[-1] and found["energy_drift"] == right.energy_drift
+
+
+def test_summary_and_final_state_are_printed(run):
+    code, out, err = run("--t", 0.2, "--q=0.1,0.2")
+    right = da.simulate(da.load(CARTPOLE), [0.1, 0.2], [0, 0], 0.2)
+    assert (code, err) == (0, "") and right.summary() in out
+    assert "State at t = 0.2 s" in out and f"{right.q[-1, 1]:.5g}" in out and "cart_to_pole" in out
+
+
+def test_a_floating_base_falls(run):
+    code, out, _ = run("--t", 0.1, "--base", "free", "--q", "root_joint.pz=1", "--json", file=UR5)
+    found = json.loads(out)
+    m = da.load(UR5, base="free")
+    drop = da.center_of_mass(m, found["q"])[2] - da.center_of_mass(m, [1, 0, 0, 0, 0, 0, 1, *[0] * 6])[2]
+    assert code == 0 and drop == pytest.approx(-0.5 * 9.81 * 0.1**2, abs=1e-9)
+
+
+@pytest.mark.parametrize(("name", "library"), [("r.csv", None), ("r.nc", "h5netcdf"), ("r.zarr", "zarr")])
+def test_runs_are_written_by_the_ending_of_the_name(run, name, library, tmp_path):
+    if library:
+        pytest.importorskip(library)
+    code, out, err = run("--t", 0.1, "--q=0.1,0.2", "-o", tmp_path / name)
+    right = da.simulate(da.load(CARTPOLE), [0.1, 0.2], [0, 0], 0.1)
+    assert (code, err) == (0, "") and f"wrote {tmp_path / name}" in out
+    if library:
+        q = da.Run.load(right.mechanism, tmp_path / name).q
+    else:
+        with (tmp_path / name).open(encoding="utf-8") as file:
+            q = np.array([row[1:3] for row in csv.reader(file)][1:], dtype=float)
+    np.testing.assert_array_equal(q, right.q)
+
+
+def test_diagrams_and_the_page_are_written(run, tmp_path):
+    pytest.importorskip("matplotlib")
+    code, out, err = run("--t", 0.1, "--plot", tmp_path / "r.png", "--animate", tmp_path / "r.html", "--json")
+    assert (code, err) == (0, "") and json.loads(out)["files"] == [str(tmp_path / "r.png"), str(tmp_path / "r.html")]
+    assert (tmp_path / "r.png").read_bytes()[:4] == b"\x89PNG" and "<canvas" in (tmp_path / "r.html").read_text()
+
+
+def test_a_run_that_ends_early_is_written_and_exits_with_1(run, tmp_path):
+    code, out, err = run("--t", 100, "--h", 0.5, "--method", "explicit_euler", "--tau", "1e99,0", "-o", tmp_path / "r.csv")
+    assert code == 1 and err.startswith("error: the run ended early: ") and err.count("\n") == 1
+    assert "stopped: " in out and "State at t = " in out and len((tmp_path / "r.csv").read_text().splitlines()) > 1
+
+
+@pytest.mark.parametrize(("arguments", "parts"), [
+    ([], ["--t"]), (["--t", "-1"], ["t=-1.0", "positive duration"]), (["--t", "nan"], ["t=nan"]),
+    (["--t", "1", "--h", "0"], ["h=0.0", "positive step"]), (["--t", "1", "--record", "0"], ["record=0.0"]),
+    (["--t", "1", "--method", "rk5"], ["unknown method 'rk5'", "Did you mean 'rk4'?"]),
+    (["--t", "1", "--rtol", "-1"], ["--rtol"]), (["--t", "1", "--q", "1"], ["--q has 1 numbers, expected 2"]),
+    (["--t", "1", "--tau", "pole=1"], ["unknown entry of --tau 'pole'"]),
+    (["--t", "1", "-o", "r.txt"], ["--output 'r.txt'", "must end in .csv, .nc, .zarr"]),
+    (["--t", "1", "--plot", "r.gif"], ["--plot 'r.gif'", ".png, .svg, .pdf"]),
+    (["--t", "1", "--animate", "r.mp4"], ["--animate 'r.mp4'", ".html"]),
+    (["--t", "1", "-o", "nowhere/r.csv"], ["there is no folder 'nowhere'"]),
+    (["--t", "1", "--record", "1e-12"], ["give record= a larger spacing"])])
+def test_wrong_usage_is_one_line(run, arguments, parts):
+    fails(run(*arguments), 2, *parts)
+
+
+def test_quaternions_and_files_are_looked_at(run, tmp_path):
+    fails(run("--t", 1, "--base", "free", "--q", "root_joint.w=2", file=UR5), 2, "--q", "norm 2")
+    fails(run("--t", 1, file=tmp_path / "none.urdf"), 2, "none.urdf")
+    (tmp_path / "r.csv").mkdir()
+    fails(run("--t", 0.1, "-o", tmp_path / "r.csv"), 2, "cannot write the run", "Is a directory")
+
+
+@pytest.mark.parametrize(("missing", "option", "extra"), [("matplotlib", ("--plot", "r.png"), "plot"), ("xarray", ("-o", "r.nc"), "files")])
+def test_a_library_that_is_not_installed_is_said_before_the_run(run, monkeypatch, missing, option, extra):
+    monkeypatch.setitem(sys.modules, missing, None)
+    monkeypatch.setattr(da, "simulate", None)
+    fails(run("--t", 1, *option), 1, f"{missing} is not installed: pip install 'dalembert[{extra}]'.")
