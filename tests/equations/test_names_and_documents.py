@@ -160,6 +160,36 @@ def test_sympy_gets_exact_numbers_and_agrees_with_lagranges_method():
         assert all(abs(x) < 1e-28 for part in rest for x in part.subs(point).evalf(30))
 
 
+def test_kanes_method_agrees_on_the_cart_with_a_pendulum():
+    sympy = pytest.importorskip("sympy")
+    mechanics = pytest.importorskip("sympy.physics.mechanics")
+    with da.Graph():
+        m1, m2, l, J, g = da.symbols("m1 m2 l J g")
+        links = [(m1, (0, 0, 0), (0, 0, 0, 0, 0, 0)), (m2, (l, 0, 0), (0, 0, 0, 0, 0, J))]
+        eom = da.equations(da.from_motions("Tx(q1) Rz(q2)", inertia=links, gravity=(0, -g, 0)))
+        M, h, G = eom.to_sympy().values()
+    m1, m2, l, J, g = sympy.symbols("m1 m2 l J g", real=True)
+    (q1, q2), (u1, u2), t = mechanics.dynamicsymbols("q1 q2"), mechanics.dynamicsymbols("u1 u2"), mechanics.dynamicsymbols._t
+    N = mechanics.ReferenceFrame("N")
+    A = N.orientnew("A", "Axis", [q2, N.z])
+    A.set_ang_vel(N, u2 * N.z)
+    origin = mechanics.Point("O")
+    origin.set_vel(N, 0)
+    cart = origin.locatenew("C", q1 * N.x)
+    cart.set_vel(N, u1 * N.x)
+    mass = cart.locatenew("P", l * A.x)
+    mass.v2pt_theory(cart, N, A)
+    bodies = [mechanics.Particle("cart", cart, m1),
+              mechanics.RigidBody("pendulum", mass, A, m2, (J * mechanics.outer(N.z, N.z), mass))]
+    method = mechanics.KanesMethod(N, [q1, q2], [u1, u2], kd_eqs=[u1 - q1.diff(t), u2 - q2.diff(t)])
+    method.kanes_equations(bodies, [(cart, -m1 * g * N.y), (mass, -m2 * g * N.y)])
+    names = {s: sympy.Symbol(n, real=True) for s, n in ((u1, "qd1"), (u2, "qd2"), (q1, "q1"), (q2, "q2"))}
+    rest = method.mass_matrix.subs(names) - M, -method.forcing.subs(names) - h - G
+    for seed in range(3):
+        point = {s: sympy.Rational(7 * k + seed, 11) for k, s in enumerate((m1, m2, l, J, g, *names.values()), 1)}
+        assert all(abs(x) < 1e-28 for part in rest for x in part.subs(point).evalf(30))
+
+
 def test_without_sympy_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "sympy", None)
     with pytest.raises(da.DalembertError, match="pip install sympy"):
