@@ -411,7 +411,7 @@ def test_a_coordinate_that_moves_no_mass_is_an_error_naming_joint_and_body():
     assert em.mass_matrix(m, [0, 0])[1, 1] == 0
     with pytest.raises(da.SingularMassMatrixError) as caught:
         em.forward_dynamics(m, [0, 0], [0, 0], [0, 0])
-    assert "joint 'q2': the inertia of body .link2. and what it carries about this joint is 0, not positive" in str(caught.value)
+    assert "joint 'q2': the inertia of body 'link2' and what it carries about this joint is 0, not positive" in str(caught.value)
     assert (caught.value.joint, caught.value.body, caught.value.pivot, caught.value.row) == ("q2", "link2", 0.0, None)
     mast = da.from_motions("Rz(q1) Ry(q2)", [None, (1, (0, 0, 1), (0,) * 6)])       # q2 = 0: the mass is on the first axis
     with pytest.raises(da.SingularMassMatrixError, match="joint 'q1' in row 2: the inertia"):
