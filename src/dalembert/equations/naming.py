@@ -16,7 +16,6 @@ LETTERS = {**GREEK_LETTERS, **CAPITALS}
 NOT_IN_LATEX = {"omicron": "o"}
 LATEX_ESCAPES = {"\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "_": r"\_",
                  "%": r"\%", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-DOTS = {"qd": r"\dot", "qdd": r"\ddot"}
 OURS = re.compile(r"(?P<base>qdd|qd|q|I|m|p|r|c|h)(?P<sub>[xyz]{0,2}F?\d+)\Z")       # letter, axes, number
 PLAIN = re.compile(r"\\?(?P<base>[^\W\d_]+?)(?:_?\{?(?P<sub>[A-Za-z0-9,]+)\}?)?\Z")
 SIMPLE = re.compile(r"(?P<base>[^\W\d_]+)(?P<sub>\d*)\Z")
