@@ -17,7 +17,7 @@ from dalembert.codegen.llvm import Machine, assembly
 from dalembert.codegen.program import Program, operations
 from dalembert.codegen.rolled import Rolled, verify_rolled
 from dalembert.compiled import cache as entries
-from dalembert.compiled import dynamics, rolled
+from dalembert.compiled import dynamics, quantities, rolled
 from dalembert.compiled.kernel import Kernel, host, object_code
 from dalembert.compiled.passes import ALGORITHMS
 from dalembert.compiled.quantities import QUANTITIES, traced
@@ -31,7 +31,7 @@ SORTINGS = {"fine": (1000, 1000), "coarse": (0, 1000), "coarsest": (0, 0)}      
 @pytest.fixture
 def always(monkeypatch):
     """Scans for any number of bodies; nothing from the cache."""
-    monkeypatch.setattr(rolled, "ROLLED_FROM", 0)
+    monkeypatch.setattr(quantities, "ROLLED_FROM", 0)
     monkeypatch.setattr(entries, "folder", lambda: None)
 
 
@@ -136,7 +136,7 @@ def test_numbers_that_some_bodies_of_a_kind_share(always, monkeypatch):
 
 @pytest.mark.parametrize("quantity", ["inverse_dynamics", "forward_dynamics"])
 def test_a_states_result_depends_neither_on_number_nor_place_nor_threads(quantity):
-    m = da.planar_chain(rolled.ROLLED_FROM)
+    m = da.planar_chain(quantities.ROLLED_FROM)
     compiled, given = getattr(da.compile(m), quantity), arguments(m, quantity, 200)
     whole = compiled(*given)
     for threads in (2, 7):
@@ -153,7 +153,7 @@ def test_a_states_result_depends_neither_on_number_nor_place_nor_threads(quantit
 # --- size ---------------------------------------------------------------------------------------------------------------
 
 def test_scans_are_chosen_by_the_number_of_moving_bodies():
-    few, many = (da.planar_chain(rolled.ROLLED_FROM + k) for k in (-1, 0))
+    few, many = (da.planar_chain(quantities.ROLLED_FROM + k) for k in (-1, 0))
     assert isinstance(traced(few, ["gravity_vector"]), Program)
     assert isinstance(traced(many, ["gravity_vector"]), Rolled)
     given = [arguments(m, "forward_dynamics", 6) for m in (few, many)]
@@ -251,7 +251,7 @@ def test_bad_inputs_are_refused(always):
 
 def test_pickled_and_read_from_the_cache(monkeypatch, tmp_path):
     monkeypatch.setattr(entries, "folder", lambda: tmp_path)
-    m = da.planar_chain(rolled.ROLLED_FROM)
+    m = da.planar_chain(quantities.ROLLED_FROM)
     given = arguments(m, "inverse_dynamics", 5)
     whole = da.compile(m).inverse_dynamics(*given)
     monkeypatch.setattr(dynamics, "traced", None)               # from now on nothing is traced

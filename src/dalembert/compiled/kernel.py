@@ -15,7 +15,7 @@ import llvmlite.binding as llvm
 import numpy as np
 
 from dalembert.codegen.llvm import DOUBTFUL, FINE, Machine, assembly
-from dalembert.codegen.llvm.rolled import ALIGNMENT
+from dalembert.codegen.llvm.machine import ALIGNMENT
 from dalembert.codegen.program import Program
 from dalembert.codegen.rolled import Rolled
 

@@ -12,7 +12,6 @@ from dalembert.codegen.program import STATUS, Program, ProgramError, program_of
 from dalembert.codegen.rolled import Rolled
 from dalembert.compiled.calls import vector_of_symbols, without_collection
 from dalembert.compiled.regrouping import Regrouped
-from dalembert.compiled.rolled import is_rolled, rolled
 from dalembert.errors import UnknownNameError
 from dalembert.expr import Graph, absolute, count_operations
 from dalembert.expr.node import select
@@ -64,6 +63,7 @@ OF_FORCES = frozenset((
 # The same quantities as derivatives of expressions: fewer operations than the recursion for some mechanisms of few joints.
 DIFFERENTIATED = {name: getattr(differentiated, name)
                   for name in ("inverse_dynamics_derivatives", "forward_dynamics_derivatives", "linearize")}
+ROLLED_FROM = 96     # moving bodies; around it both forms are as fast within a third, and scans compile six times faster
 FEW = 1200           # operations; above it these are not even tried, which takes long and was never worth it
 
 FORMULATIONS = ("newton_euler", "lagrange", "elementary_motions", "hamilton")      # imported where they are asked for
@@ -94,8 +94,12 @@ def traced(mechanism: Mechanism, names: Sequence[str], parameters: Sequence[str]
     UnknownNameError, ProgramError
         A quantity, path or frame is unknown; the mechanism has symbols that are not among the parameters.
     """
-    if is_rolled(mechanism, names, parameters, loads, formulation):
-        return rolled(mechanism, names, DOUBTFUL[np.dtype(dtype).name])
+    many = sum(not joint.is_fixed for joint in mechanism.joints) >= ROLLED_FROM
+    if many and formulation == "newton_euler" and not parameters and not loads:
+        from dalembert.compiled import rolled
+
+        if rolled.covers(mechanism, names):
+            return rolled.rolled(mechanism, names, DOUBTFUL[np.dtype(dtype).name])
     return straight(mechanism, names, parameters, loads, formulation, dtype)
 
 

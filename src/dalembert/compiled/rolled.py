@@ -25,8 +25,6 @@ from dalembert.expr import Expr, Graph, absolute, equal, free_symbols, where
 from dalembert.model.mechanism import QUATERNION_TOLERANCE, Mechanism
 from dalembert.model.pivots import guards
 
-ROLLED_FROM = 96    # moving bodies; measured: around it both forms take the same time within a third, and the scans
-                    # compile six times faster
 STATES = 4          # random ones, to learn usual inertias from
 MAX_STEPS = 24      # per scan with fine kinds: some 0.1 s of compile time each
 MAX_KINDS = 24      # with axes along coordinate axes told from others
@@ -35,15 +33,10 @@ Structure = tuple[bool, ...]      # which entries are not zero
 Shape = tuple[tuple[str, Structure], ...]      # of what is stored for a body, by name
 
 
-def is_rolled(mechanism: Mechanism, names: Sequence[str], parameters: Sequence[str], loads: Sequence[Any],
-              formulation: str) -> bool:
-    """Whether quantities are compiled as scans: there are many bodies, and nothing that scans over them do not cover.
-
-    External forces, numbers left as inputs and followers, whose joints are coupled, stay with straight-line code.
-    """
-    return (bool(names) and sum(not joint.is_fixed for joint in mechanism.joints) >= ROLLED_FROM
-            and formulation == "newton_euler" and not parameters and not loads and set(names) <= ALGORITHMS.keys()
-            and not any(joint.mimic for joint in mechanism.joints) and mechanism._graph is None)
+def covers(mechanism: Mechanism, names: Sequence[str]) -> bool:
+    """Whether there are scans for these quantities of this mechanism: followers couple joints, and have none."""
+    return (bool(names) and set(names) <= ALGORITHMS.keys() and not any(joint.mimic for joint in mechanism.joints)
+            and mechanism._graph is None)
 
 
 def rolled(mechanism: Mechanism, names: Sequence[str], doubtful: float = 0.0) -> Rolled:

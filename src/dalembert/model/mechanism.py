@@ -160,14 +160,15 @@ class Mechanism:
 
     @cached_property
     def _float_tree(self) -> Tree:
-        return Tree(self, lambda x: _in_graph(as_float(x), self._graph))
+        graph = self._graph
+        return Tree(self, lambda x: x if x.__class__ is float else _in_graph(as_float(x), graph))
 
     @cached_property
     def _graph(self) -> Any:
         """Graph of this mechanism's symbols, or None if all its numbers are plain."""
-        from dalembert.model.paths import numbers
+        from dalembert.model.paths import values
 
-        return next((x.graph for _, x in numbers(self) if is_symbolic(x)), None)
+        return next((x.graph for x in values(self) if isinstance(x, Expr) and is_symbolic(x)), None)
 
     def tree(self, graph: Any = None, exact: bool = False) -> Tree:
         """The kinematic tree: numbers as floats (`exact`: as given), symbols as nodes of the given graph."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dalembert.model.joints import JointType
 from dalembert.model.numbers import Converter
-from dalembert.model.parts import DENSE_FROM, Joint
+from dalembert.model.parts import DENSE_FROM, PER_VELOCITY, Joint
 from dalembert.spatial.inertias import NO_INERTIA, Inertia
 from dalembert.spatial.motion_force import Motion
 from dalembert.spatial.rotations import Dense, Product
@@ -180,13 +180,11 @@ def _collapsed(X: Transform) -> Transform:
 
 
 def _tree_joint(joint: Joint, origin: Transform, entry, convert: Converter, once: Callable[..., Any]) -> TreeJoint:
-    def all_converted(numbers):
-        return [convert(x) for x in numbers]
-
-    gears, rotors = all_converted(joint.gear_ratio), all_converted(joint.rotor_inertia)
+    given = tuple(getattr(joint, name) for name in PER_VELOCITY)
+    per = dict(zip(PER_VELOCITY, once(given, lambda: [[convert(x) for x in row] for row in given]), strict=True))
     return TreeJoint(
         name=joint.name, body=joint.child, type=once(joint.type, partial(joint.type.converted, convert)), origin=origin,
         at_q=entry.at_q, dof=entry.at_v, factor=convert(entry.factor), offset=convert(entry.offset),
-        viscous=all_converted(joint.viscous), coulomb=all_converted(joint.coulomb),
-        rotor=[g * g * r for g, r in zip(gears, rotors, strict=True)],
-        stiffness=all_converted(joint.stiffness), rest=all_converted(joint.rest), is_follower=entry.is_follower)
+        viscous=per["viscous"], coulomb=per["coulomb"],
+        rotor=[g * g * r for g, r in zip(per["gear_ratio"], per["rotor_inertia"], strict=True)],
+        stiffness=per["stiffness"], rest=per["rest"], is_follower=entry.is_follower)

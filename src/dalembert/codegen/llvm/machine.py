@@ -5,6 +5,8 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
+ALIGNMENT = 64      # bytes: of the work array of a rolled kernel
+
 
 @dataclass(frozen=True)
 class Machine:

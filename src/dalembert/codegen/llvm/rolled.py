@@ -21,7 +21,6 @@ from dalembert.codegen.llvm.rows import ALONE, loaded, stored
 from dalembert.codegen.program import STATUS
 from dalembert.codegen.rolled import Rolled, Scan, Step
 
-ALIGNMENT = 64      # bytes
 CHUNK = 800         # operations per function
 LEAVES = ("constant", "input")
 ARGUMENTS = "ptr noalias %scratch, i64 %row, ptr noalias %places, ptr noalias %numbers"
