@@ -6,7 +6,8 @@ wrong shape, an overlap, a number that is not finite, a doubtful state, any othe
 it with the same arguments, which converts, computes or raises; so nothing that is wrong is ever judged here.
 
 Arrays are read as NumPy's headers let extensions read them: at fixed places of PyArrayObject_fields, the same in NumPy 1 and
-2 (the buffer protocol costs 60 ns an array). A look at a known array at the first use tells whether they are there.
+2 (the buffer protocol costs 60 ns an array), and made as its table of functions for extensions lets them, whose places are
+the same too. A look at a known array and one made at the first use tell whether they are there.
 
 The built-in's `self` is a bytes object that holds the addresses it needs and owns what stands there, the kernel first of
 all. Reference counts change only through Py_IncRef and Py_DecRef. The interpreter lock is released for batches.
@@ -31,6 +32,7 @@ from dalembert.compiled.kernel import Kernel, engine, object_of_text
 
 TYPE, DATA, AXES, SHAPE, STRIDES, DTYPE, FLAGS = 8, 16, 24, 32, 40, 56, 64      # places in an array object [bytes]
 ALIGNED, WRITEABLE = 0x100, 0x400
+NEW_FROM_DESCRIPTOR = 94         # place in the table: new(type, dtype, axes, shape, strides, data, flags, object)
 FASTCALL_KEYWORDS = 0x0080 | 0x0002
 LOCKED = 16                      # states: below it the interpreter lock is kept
 SINGLE = -1                      # instead of a number of rows
@@ -59,7 +61,27 @@ def supported() -> bool:
     numbers = [ctypes.c_int32.from_address(at + x).value for x in (AXES, FLAGS)]
     return (pointers == [id(np.ndarray), a.ctypes.data, id(np.dtype(float))] and numbers[0] == 2
             and numbers[1] & (ALIGNED | WRITEABLE) == ALIGNED | WRITEABLE
-            and [tuple(shape.from_address(x)) for x in strides] == [a.shape, a.strides])
+            and [tuple(shape.from_address(x)) for x in strides] == [a.shape, a.strides]
+            and _makes_arrays(shape(3, 5)))
+
+
+@functools.cache
+def _new_array() -> int:
+    """Address of NumPy's function that makes an array from a type of numbers, whose reference it takes over."""
+    core = np._core if hasattr(np, "_core") else np.core      # type: ignore[attr-defined]
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    table = pointer(core._multiarray_umath._ARRAY_API, None)
+    return ctypes.c_void_p.from_address(table + 8 * NEW_FROM_DESCRIPTOR).value or 0
+
+
+def _makes_arrays(shape: Any) -> bool:
+    new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_int, *[ctypes.c_void_p] * 3,
+                            ctypes.c_int, ctypes.c_void_p)(_new_array())
+    dtype = np.dtype(float)
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(dtype))
+    made = new(id(np.ndarray), dtype, len(shape), ctypes.addressof(shape), None, None, 0, None)
+    return type(made) is np.ndarray and made.dtype is dtype and made.shape == tuple(shape) and made.flags.carray
 
 
 class _Owner(bytes):
@@ -89,10 +111,9 @@ def builtin(name: str, kernel: Kernel, layout: Layout, fallback: Callable[..., A
     if not supported():
         return None
     definition, _ = _definition(name, doc, layout)
-    dtype, shapes = np.dtype(layout.dtype), [(shape,) for shape in layout.outputs]
-    objects = (fallback, sys.intern("out"), np.empty, {"dtype": dtype}, make, np.ndarray, dtype, *shapes)
+    objects = (fallback, sys.intern("out"), make, np.ndarray, np.dtype(layout.dtype))
     addresses = [0 if x is None else id(x) for x in objects]
-    owner = _Owner(struct.pack(f"{1 + len(objects)}P", kernel.address, *addresses))
+    owner = _Owner(struct.pack(f"{2 + len(objects)}P", kernel.address, _new_array(), *addresses))
     owner.keeps = (kernel, *objects)      # type: ignore[attr-defined]
     new = ctypes.pythonapi.PyCFunction_NewEx
     new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
@@ -157,7 +178,7 @@ class _Module:
     def text(self) -> str:
         inputs, outputs = self.layout.inputs, self.layout.outputs
         declared = ["ptr @PyBytes_AsString(ptr)", "i64 @PyTuple_Size(ptr)", "ptr @PyTuple_GetItem(ptr, i64)",
-                    "ptr @PyTuple_New(i64)", "i32 @PyTuple_SetItem(ptr, i64, ptr)", "ptr @PyLong_FromLongLong(i64)",
+                    "ptr @PyTuple_New(i64)", "i32 @PyTuple_SetItem(ptr, i64, ptr)",
                     "void @Py_IncRef(ptr)", "void @Py_DecRef(ptr)", "ptr @PyObject_Call(ptr, ptr, ptr)",
                     "void @PyErr_Clear()", "ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)", "ptr @PyEval_SaveThread()",
                     "void @PyEval_RestoreThread(ptr)"]
@@ -230,32 +251,30 @@ class _Module:
                 + "\n".join(body.lines) + "\n}")
 
     def _new(self, k: int, shape: Shape) -> str:
-        """ptr new(empty, arguments for one state, keywords, rows): a fresh array, or null."""
-        sizes = "\n".join(f"""  %n{a} = call ptr @PyLong_FromLongLong(i64 {n})
-  %u{a} = call i32 @PyTuple_SetItem(ptr %sizes, i64 {a}, ptr %n{a})""" for a, n in enumerate(("%rows", *shape)))
-        return f"""define internal ptr @new{k}(ptr %empty, ptr %alone, ptr %keywords, i64 %rows) {{
+        """ptr new(function, kinds, rows): a fresh array, or null; one without axes where a single result has none."""
+        lengths = "\n".join(f"""  %at{a} = getelementptr inbounds i64, ptr %shape, i64 {a}
+  store i64 {n}, ptr %at{a}, align 8""" for a, n in enumerate(("%rows", *shape)))
+        return f"""define internal ptr @new{k}(ptr %function, ptr %kinds, i64 %rows) {{
+  %shape = alloca [{1 + len(shape)} x i64], align 8
+{lengths}
   %single = icmp eq i64 %rows, {SINGLE}
-  br i1 %single, label %one, label %batch
-one:
-  %first = call ptr @PyObject_Call(ptr %empty, ptr %alone, ptr %keywords)
-  ret ptr %first
-batch:
-  %sizes = call ptr @PyTuple_New(i64 {1 + len(shape)})
-  %arguments = call ptr @PyTuple_New(i64 1)
-{sizes}
-  %given = call i32 @PyTuple_SetItem(ptr %arguments, i64 0, ptr %sizes)
-  %many = call ptr @PyObject_Call(ptr %empty, ptr %arguments, ptr %keywords)
-  call void @Py_DecRef(ptr %arguments)
-  ret ptr %many
+  %skipped = zext i1 %single to i64
+  %from = getelementptr inbounds i64, ptr %shape, i64 %skipped
+  %axes = select i1 %single, i32 {len(shape)}, i32 {1 + len(shape)}
+  %type = load ptr, ptr %kinds, align 8
+  %at = getelementptr inbounds ptr, ptr %kinds, i64 1
+  %numbers = load ptr, ptr %at, align 8
+  call void @Py_IncRef(ptr %numbers)
+  %made = call ptr %function(ptr %type, ptr %numbers, i32 %axes, ptr %from, ptr null, ptr null, i32 0, ptr null)
+  ret ptr %made
 }}"""
 
     def _call(self) -> str:
         body = _Body()
         n, m = len(self.layout.inputs), len(self.layout.outputs)
         owner = body.put("call ptr @PyBytes_AsString(ptr %self)")
-        kernel, fallback, keyword, empty, keywords, make = (body.field(owner, 8 * k, "ptr") for k in range(6))
-        alone = [body.field(owner, 8 * (8 + k), "ptr") for k in range(m)]
-        body.lines += [f"  %kinds = getelementptr inbounds ptr, ptr {owner}, i64 6",
+        kernel, new, fallback, keyword, make = (body.field(owner, 8 * k, "ptr") for k in range(5))
+        body.lines += [f"  %kinds = getelementptr inbounds ptr, ptr {owner}, i64 5",
                        f"  store i64 {SINGLE}, ptr %count, align 8", "  store i64 0, ptr %owned, align 8"]
         body.expect("i64", "%number", str(n), "fallback")
         body.lines += ["  %bare = icmp eq ptr %names, null", "  br i1 %bare, label %acquire, label %named", "named:"]
@@ -269,7 +288,7 @@ batch:
             self._port(body, k, f"input{k}", body.field("%args", 8 * k, "ptr"), "ptr %count")
         body.lines.append("  %rows = load i64, ptr %count, align 8")
         for k in range(m):
-            self._own(body, k, empty, alone[k], keywords)
+            self._own(body, k, new)
             self._port(body, n + k, f"output{k}", f"%out{k}", "i64 %rows")
         for k in range(n, n + m):                              # overlapping memory goes the way that copies
             for other in range(k):
@@ -310,14 +329,14 @@ batch:
         end = body.put(f"getelementptr inbounds i64, ptr %ends, i64 {k}")
         body.unless(body.put(f"call i1 @{function}(ptr {target}, ptr %kinds, ptr {port}, ptr {end}, {rows})"), "refused")
 
-    def _own(self, body: _Body, k: int, empty: str, alone: str, keywords: str) -> None:
+    def _own(self, body: _Body, k: int, new: str) -> None:
         """%out<k>, given or new, owned from here on."""
         body.lines += [f"  br i1 %bare, label %fresh{k}, label %given{k}", f"given{k}:"]
         given = body.field("%args", 8 * len(self.layout.inputs), "ptr")
         if len(self.layout.outputs) > 1:
             given = body.put(f"call ptr @PyTuple_GetItem(ptr {given}, i64 {k})")
         body.lines += [f"  call void @Py_IncRef(ptr {given})", f"  br label %have{k}", f"fresh{k}:"]
-        made = body.put(f"call ptr @new{k}(ptr {empty}, ptr {alone}, ptr {keywords}, i64 %rows)")
+        made = body.put(f"call ptr @new{k}(ptr {new}, ptr %kinds, i64 %rows)")
         body.lines += [f"  %none{k} = icmp eq ptr {made}, null", f"  br i1 %none{k}, label %failed, label %made{k}",
                        f"made{k}:", f"  br label %have{k}", f"have{k}:",
                        f"  %out{k} = phi ptr [ {given}, %given{k} ], [ {made}, %made{k} ]"]

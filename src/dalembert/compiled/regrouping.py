@@ -1,34 +1,42 @@
-"""Exact regrouping of inertial parameters: mass that moves with the parent as well is given to the parent.
+"""Equal mechanisms that take fewer operations: mass that moves with the parent as well is given to the parent, and
+origins of links slide along joint axes.
 
 Points on the axis of a revolute joint move with its parent, so that a rod on the axis with the link's mass m, first moment
 h_k and second moment J_kk along it (axis k) may be taken from the link and fixed to the parent. A link on a prismatic joint
 turns with its parent, so that its second moments J may. Forces and accelerations stay as they are; the link's zeros save
 operations (Gautier and Khalil, Direct calculation of minimum set of inertial parameters of serial robots, 1990).
+
+Where on its joint's axis a link's origin lies is a matter of choice too. A shift moves entries from the link's own place to
+those of its children, and may leave more of them zero.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from dalembert.model.mechanism import Mechanism
-from dalembert.model.tree import Tree
+from dalembert.model.tree import Tree, TreeJoint
 from dalembert.spatial.inertias import Inertia
 from dalembert.spatial.rotations import coordinate_axis
-from dalembert.spatial.vectors import AXES, ZERO, ZERO_MATRIX, Matrix
+from dalembert.spatial.transforms import Transform
+from dalembert.spatial.vectors import AXES, ZERO, ZERO_MATRIX, Matrix, Vector
+
+SLIDING = ("revolute", "continuous", "prismatic", "helical", "cylindrical")
 
 
 @dataclass(frozen=True)
 class Regrouped(Mechanism):
-    """A mechanism whose tree carries regrouped inertias: for quantities of forces and accelerations, not of energies."""
+    """A mechanism whose tree carries regrouped inertias on shifted links: for forces and accelerations, not for energies
+    or places."""
 
     @staticmethod
     def of(mechanism: Mechanism) -> Regrouped:
         return Regrouped(**{f.name: getattr(mechanism, f.name) for f in fields(mechanism)})
 
     def tree(self, graph: Any = None, exact: bool = False) -> Tree:
-        """The kinematic tree with regrouped inertias."""
-        return regrouped(super().tree(graph, exact))
+        """The kinematic tree with regrouped inertias on shifted links."""
+        return regrouped(slid(super().tree(graph, exact)))
 
 
 def regrouped(tree: Tree) -> Tree:
@@ -44,6 +52,77 @@ def regrouped(tree: Tree) -> Tree:
             j = tree.parent[i]
             inertia[j] = inertia[j] + given.to_parent(tree.joint[i].origin)
     return twin
+
+
+def slid(tree: Tree) -> Tree:
+    """A tree of the same motions whose links' places have fewer entries that are not zero.
+
+    From the base on, each link slides to where entries cost least: each entry of a link's place counts once for every
+    link that is carried by it, of links on the base, which does not turn, not at all.
+    """
+    twin = object.__new__(Tree)
+    twin.__dict__ |= tree.__dict__
+    joint, inertia = twin.joint, twin.inertia = list(tree.joint), list(tree.inertia)
+    carried, children = [0] * len(tree.parent), [[] for _ in tree.parent]      # type: ignore[var-annotated]
+    for i in tree.inward():
+        carried[i] += 1
+        carried[tree.parent[i]] += carried[i]
+        children[tree.parent[i]].append(i)
+    shift = [ZERO] * len(tree.parent)
+    for i in tree.outward():
+        if (axis := _axis(joint[i])) is not None:
+            inside, outside = axis
+            t = _cheapest(joint[i], axis, carried[i] if tree.parent[i] else 0, [(joint[c], carried[c]) for c in children[i]])
+            shift[i] = inside * t
+            joint[i] = _moved(joint[i], outside * t)
+            inertia[i] = inertia[i].to_parent(Transform(-shift[i]))
+            for c in children[i]:
+                joint[c] = _moved(joint[c], -shift[i])
+    twin.place = {name: (i, Transform(X.p - shift[i], X.R)) for name, (i, X) in tree.place.items()}
+    return twin
+
+
+def _cheapest(joint: TreeJoint, axis: tuple[Vector, Vector], weight: int, children: list[tuple[TreeJoint, int]]) -> float:
+    """How far a link slides; children are given with their weights, and will slide on."""
+    inside, outside = axis
+
+    def cost(t: float) -> int:
+        found = weight * _entries(joint.origin.p + outside * t)
+        for child, its_weight in children:
+            p = child.origin.p - inside * t
+            found += its_weight * min(_entries(p + n * s) for n, s in _slides(child, p))
+        return found
+
+    ways = [s for _, s in _slides(joint, joint.origin.p)]
+    return min(ways + [t for child, _ in children if _plain(t := inside.dot(child.origin.p))], key=cost)
+
+
+def _moved(joint: TreeJoint, by: Vector) -> TreeJoint:
+    return replace(joint, origin=Transform(joint.origin.p + by, joint.origin.R))
+
+
+def _axis(joint: TreeJoint) -> tuple[Vector, Vector] | None:
+    """A joint's axis in the link's frame and in its parent's, where both are coordinate axes: shifts along others would not
+    be exact."""
+    if joint.type.name not in SLIDING or (own := coordinate_axis(joint.type.axis)) is None:      # type: ignore[attr-defined]
+        return None
+    outside = joint.origin.R.to_parent(AXES[own[0]])
+    return None if coordinate_axis(outside) is None else (AXES[own[0]], outside)
+
+
+def _slides(joint: TreeJoint, place: Vector) -> list[tuple[Vector, float]]:
+    """Shifts of a link along its joint's axis that are worth a try: none at all, and to where an entry is zero."""
+    axis = _axis(joint)
+    along = axis[1].dot(place) if axis else 0
+    return [(ZERO, 0.0)] + ([(axis[1], -along)] if axis and _plain(along) else [])
+
+
+def _plain(x: Any) -> bool:
+    return isinstance(x, (int, float))
+
+
+def _entries(place: Vector) -> int:
+    return sum(not (_plain(x) and x == 0) for x in place)
 
 
 def carried_by_parent(joint_type: Any, body: Inertia) -> tuple[Inertia, Inertia] | None:

@@ -21,8 +21,8 @@ ARITY = {"atan2": 2, "hypot": 2, "pow": 2}
 
 
 def kernel(f: Function, name: str, ports: int, prepared: Iterable[str], read: Callable[[], str],
-           compute: Callable[[], str]) -> str:
-    """Definition of a kernel.
+           compute: Callable[[], str], alone: str = "") -> str:
+    """Definition of a kernel; `alone` is one that takes over where there is but one state.
 
     prepared : lines before the loop, which make %scratch
     read : puts code that reads a block and gives a vector that is not NaN in lanes whose inputs are finite
@@ -36,9 +36,12 @@ def kernel(f: Function, name: str, ports: int, prepared: Iterable[str], read: Ca
     bad = f.any_lane(f.put(f"fcmp uno {v} {finite}, {f.const(0.0)}"))
     before, f.lines = f.lines, []
     doubtful = f.put(f"or i1 %doubtful, {f.any_lane(compute())}")
+    handed = ["  br label %entry"] if not alone else [
+        "  %count = sub i64 %end, %first", "  %one = icmp eq i64 %count, 1", "  br i1 %one, label %alone, label %entry",
+        "alone:", f"  %own = call i64 @{alone}(ptr %arguments, i64 %first, i64 %end)", "  ret i64 %own"]
     return "\n".join([
-        f"define i64 @{name}(ptr noalias %arguments, i64 %first, i64 %end) {{", "entry:",
-        f"  %rows = alloca [{ports * lanes} x ptr], align 64", *prepared,
+        f"define i64 @{name}(ptr noalias %arguments, i64 %first, i64 %end) {{", "start:",
+        f"  %rows = alloca [{ports * lanes} x ptr], align 64", *prepared, *handed, "entry:",
         "  %last = sub i64 %end, 1", *head, "  %some = icmp slt i64 %first, %end",
         "  br i1 %some, label %loop, label %finished", "loop:",
         "  %block = phi i64 [ %first, %entry ], [ %next, %go ]",
@@ -51,14 +54,18 @@ def kernel(f: Function, name: str, ports: int, prepared: Iterable[str], read: Ca
         f"  %status = select i1 %seen, i64 {DOUBTFUL}, i64 {FINE}", "  ret i64 %status", "}"])
 
 
-def module(f: Function, operations: Iterable[str], parts: Iterable[str]) -> str:
-    """A module of some functions that use these operations, with what these call and the constants of f."""
-    v, d, lanes = f.machine.vector, f.machine.doubles, f.machine.lanes
-    own = [*(slow(name, Function(f.machine, f.constants)) for name in TURNS), turns(Function(f.machine, f.constants))]
+def module(f: Function, operations: Iterable[str], parts: Iterable[str], alone: bool = False) -> str:
+    """A module of some functions that use these operations, with what these call and the constants of f.
+
+    alone : whether some of the functions are for a single state
+    """
+    machines = (f.machine, f.machine.alone) if alone else (f.machine,)
+    wide = f.machine.wide
+    own = [*(slow(name, Function(wide, f.constants)) for name in TURNS), *(turns(m, f.constants) for m in machines)]
+    kinds = {(m.vector, m.suffix) for m in machines} | {(wide.doubles, f"v{wide.lanes}f64")}
     called = {LIBRARY[op] for op in operations if op in LIBRARY} | set(TURNS)
     declared = [f"declare double @{name}({', '.join(['double'] * ARITY.get(name, 1))}) memory(none)"
                 for name in sorted(called)]
-    kinds = {(v, f.machine.suffix), (d, f"v{lanes}f64")}
     declared += [f"declare {k} @llvm.{name}.{suffix}({', '.join([k] * n)})" for k, suffix in sorted(kinds)
                  for name, n in (("fma", 3), ("fabs", 1), ("sqrt", 1))]
     return "\n\n".join([*f.tables(), *declared, *own, *parts, '!0 = !{!"branch_weights", i32 1, i32 1048576}']) + "\n"

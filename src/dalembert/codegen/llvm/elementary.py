@@ -10,6 +10,7 @@ import struct
 from fractions import Fraction
 
 from dalembert.codegen.llvm.function import Function
+from dalembert.codegen.llvm.machine import Machine
 
 BOUND = 1e6             # rad; beyond it (and for NaN) a lane takes the library's sine and cosine
 TWO_OVER_PI = 0.6366197723675814
@@ -41,16 +42,13 @@ def _short_parts() -> tuple[float, ...]:
 SHORT_PARTS = _short_parts()
 
 
-def turns(f: Function) -> str:
+def turns(machine: Machine, constants: dict[tuple[str, str], int]) -> str:
     """Definition of turns(scratch, table, count): for each row (angle, sine, cosine) of places in the scratch array, sine
-    and cosine of the angle [rad] in all lanes."""
-    v, narrow = f.machine.doubles, f.machine.real != "double"
-    places = []
-    for column in range(3):
-        at = f.put(f"getelementptr inbounds [3 x i32], ptr %table, i64 %row, i64 {column}")
-        place = f.put(f"zext i32 {f.put(f'load i32, ptr {at}, align 4')} to i64")
-        places.append(f.put(f"getelementptr inbounds {f.vector}, ptr %scratch, i64 {place}"))
-    x = f.load(places[0])
+    and cosine of the angle [rad] in all lanes; where more angles are side by side than there are lanes, of several rows."""
+    f, narrow = Function(machine.wide, constants), machine.real != "double"
+    v, at_once = f.machine.doubles, f.machine.lanes // machine.lanes
+    places = [_row(f, at, machine.vector) for at in range(at_once)]
+    x = _joined(f, [row[0] for row in places])
     x = f.put(f"fpext {f.vector} {x} to {v}") if narrow else x
     fast = _sine_cosine(f, x)
     size = f.put(f"call {v} @llvm.fabs.v{f.machine.lanes}f64({v} {x})")
@@ -60,20 +58,57 @@ def turns(f: Function) -> str:
             for function, value in zip(("sin", "cos"), fast, strict=True)]
     f.lines += ["  br label %done", "done:"]
     found = [f.put(f"phi {v} [ {early}, %loop ], [ {library}, %slow ]") for early, library in zip(fast, late, strict=True)]
-    for place, value in zip(places[1:], found, strict=True):
-        f.store(f.put(f"fptrunc {v} {value} to {f.vector}") if narrow else value, place)
-    return f"""define internal void @turns(ptr noalias %scratch, ptr noalias %table, i64 %count) noinline {{
+    for column, value in enumerate(found, 1):
+        value = f.put(f"fptrunc {v} {value} to {f.vector}") if narrow else value
+        _parted(f, value, [row[column] for row in places])
+    return f"""define internal void @{machine.turns}(ptr noalias %scratch, ptr noalias %table, i64 %count) noinline {{
 entry:
   br label %loop
 loop:
   %row = phi i64 [ 0, %entry ], [ %next, %done ]
 {f.body()}
-  %next = add i64 %row, 1
+  %next = add i64 %row, {at_once}
   %more = icmp slt i64 %next, %count
   br i1 %more, label %loop, label %finished
 finished:
   ret void
 }}"""
+
+
+def _row(f: Function, ahead: int, kind: str) -> list[str]:
+    """Addresses of an angle, its sine and cosine, by some row of the table from %row on, or the last one."""
+    row = "%row"
+    if ahead:
+        row = f.put(f"add i64 %row, {ahead}")
+        inside = f.put(f"icmp slt i64 {row}, %count")
+        row = f.put(f"select i1 {inside}, i64 {row}, i64 {f.put('sub i64 %count, 1')}")
+    found = []
+    for column in range(3):
+        at = f.put(f"getelementptr inbounds [3 x i32], ptr %table, i64 {row}, i64 {column}")
+        place = f.put(f"zext i32 {f.put(f'load i32, ptr {at}, align 4')} to i64")
+        found.append(f.put(f"getelementptr inbounds {kind}, ptr %scratch, i64 {place}"))
+    return found
+
+
+def _joined(f: Function, places: list[str]) -> str:
+    """A vector of all lanes at a place, or of one number at each of several places."""
+    if len(places) == 1:
+        return f.load(places[0])
+    x = "poison"
+    for lane, place in enumerate(places):
+        number = f.put(f"load {f.machine.real}, ptr {place}, align {f.machine.size}")
+        x = f.put(f"insertelement {f.vector} {x}, {f.machine.real} {number}, i32 {lane}")
+    return x
+
+
+def _parted(f: Function, value: str, places: list[str]) -> None:
+    """The reverse of `_joined`."""
+    if len(places) == 1:
+        f.store(value, places[0])
+        return
+    for lane, place in enumerate(places):
+        number = f.put(f"extractelement {f.vector} {value}, i32 {lane}")
+        f.lines.append(f"  store {f.machine.real} {number}, ptr {place}, align {f.machine.size}")
 
 
 def _sine_cosine(f: Function, x: str) -> tuple[str, str]:
@@ -87,10 +122,9 @@ def _sine_cosine(f: Function, x: str) -> tuple[str, str]:
         return f.fma(a, b, c, "double")
 
     def polynomial(coefficients: tuple[float, ...]) -> str:
-        p = const(coefficients[-1])
-        for coefficient in coefficients[-2::-1]:
-            p = fma(p, z, const(coefficient))
-        return p
+        """Of six coefficients, by pairs: half as long a chain of operations as one after the other."""
+        first, second, third = (fma(const(odd), z, const(even)) for even, odd in zip(coefficients[::2], coefficients[1::2]))
+        return fma(fma(third, w, second), w, first)
 
     def signed(value: str, quadrant: str) -> str:
         """The value, negated where bit 1 of the quadrant is set."""
@@ -102,11 +136,12 @@ def _sine_cosine(f: Function, x: str) -> tuple[str, str]:
     shifted = fma(x, const(TWO_OVER_PI), const(MAGIC))
     r = _reduced(f, x, f.put(f"fsub {v} {shifted}, {const(MAGIC)}"))
     z = f.put(f"fmul {v} {r}, {r}")
+    w = f.put(f"fmul {v} {z}, {z}")
     sine = fma(f.put(f"fmul {v} {r}, {z}"), polynomial(SINE), r)
     sign = f.put(f"and {n} {f.put(f'bitcast {v} {r} to {n}')}, {f.all_lanes(str(-2**63), 'i64')}")
     joined = f.put(f"or {n} {f.put(f'bitcast {v} {sine} to {n}')}, {sign}")
     sine = f.put(f"bitcast {n} {joined} to {v}")                        # the sine of -0 is -0
-    cosine = fma(f.put(f"fmul {v} {z}, {z}"), polynomial(COSINE), fma(z, const(-0.5), const(1.0)))
+    cosine = fma(w, polynomial(COSINE), fma(z, const(-0.5), const(1.0)))
     quadrant = f.put(f"bitcast {v} {shifted} to {n}")
     one, zero = f.all_lanes("1", "i64"), f.all_lanes("0", "i64")
     odd = f.put(f"icmp ne {n} {f.put(f'and {n} {quadrant}, {one}')}, {zero}")

@@ -48,8 +48,8 @@ class Function:
 
     def tables(self) -> list[str]:
         """Definitions of the constants."""
-        lanes = self.machine.lanes
-        return [f"@constant{at} = internal constant <{lanes} x {real}> {self.all_lanes(x, real)}, align 64"
+        wide = Function(self.machine.wide, self.constants)
+        return [f"@constant{at} = internal constant <{wide.machine.lanes} x {real}> {wide.all_lanes(x, real)}, align 64"
                 for (real, x), at in self.constants.items()]
 
     def load(self, address: str, kind: str = "") -> str:

@@ -18,13 +18,19 @@ from dalembert.codegen.llvm.machine import Machine
 from dalembert.codegen.llvm.rows import entries, groups, loaded, stored
 from dalembert.codegen.program import STATUS, Program
 
+ALONE = 2500            # values: programs of at most so many get code for single states too, which compiles as long again
 CHUNK = 600             # operations per function: compile time is linear, and values still fit the registers and the stack
 LEAVES = ("constant", "input")
 
 
 def assembly(program: Program, machine: Machine, name: str = "kernel") -> str:
     """LLVM assembly of a program's kernel."""
-    return _Writer(program, machine, name).module()
+    constants: dict[tuple[str, str], int] = {}
+    small = len(program.code) <= ALONE
+    alone = _Writer(program, machine.alone, constants, "alone_").parts(f"alone_{name}") if small else []
+    writer = _Writer(program, machine, constants)
+    parts = writer.parts(name, f"alone_{name}" if small else "")
+    return module(writer.function(), {i.op for i in program.code}, [*alone, *parts], small)
 
 
 def _cut(items: Iterable[Any], weight: Callable[[Any], int]) -> list[list[Any]]:
@@ -63,8 +69,9 @@ class Values:
 
     def calls(self) -> list[str]:
         """Lines that compute all values."""
-        return [f"  call void @turns(ptr %scratch, ptr @{self.prefix}table{n}, i64 {self.rows[n]})" if n in self.rows
-                else f"  call void @{self.prefix}chunk{n}(ptr %scratch)" for n in range(len(self.chunks))]
+        turns, prefix = self.machine.turns, self.prefix
+        return [f"  call void @{turns}(ptr %scratch, ptr @{prefix}table{n}, i64 {self.rows[n]})" if n in self.rows
+                else f"  call void @{prefix}chunk{n}(ptr %scratch)" for n in range(len(self.chunks))]
 
     def at(self, f: Function, k: int) -> str:
         """Address of a value in the scratch array."""
@@ -176,30 +183,29 @@ class Values:
 
 
 class _Writer:
-    """The module of one program."""
+    """Kernel of one program; the prefix is that of all functions it calls."""
 
-    def __init__(self, program: Program, machine: Machine, name: str):
-        self.program, self.machine, self.name = program, machine, name
+    def __init__(self, program: Program, machine: Machine, constants: dict[tuple[str, str], int], prefix: str = ""):
+        self.program, self.machine, self.constants, self.prefix = program, machine, constants, prefix
         self.ports = (*program.inputs, *program.outputs)
-        self.constants: dict[tuple[str, str], int] = {}
-        self.values = Values(program, machine, self.constants)
+        self.values = Values(program, machine, constants, prefix)
         lanes = machine.lanes
         reads = [(port, first) for port, first in groups(program.inputs, lanes) if machine.checked
                  or any((port, e) in self.values.entry for e in entries(program.inputs[port], first, lanes))]
         self.reads = _cut(reads, lambda _: 5 * lanes)
         self.writes = _cut(groups(program.outputs, lanes), lambda _: 5 * lanes)
 
-    def module(self) -> str:
+    def parts(self, name: str, alone: str = "") -> list[str]:
+        """Definitions of the kernel, which hands single states to another if there is one, and of what it calls."""
         parts = [self._read(n) for n in range(len(self.reads))] + self.values.functions()
-        parts += [self._write(n) for n in range(len(self.writes))] + [self._kernel()]
-        return module(self._function(), {i.op for i in self.program.code}, parts)
+        return [*parts, *(self._write(n) for n in range(len(self.writes))), self._kernel(name, alone)]
 
-    def _function(self) -> Function:
+    def function(self) -> Function:
         return Function(self.machine, self.constants)
 
     def _read(self, number: int) -> str:
         """Inputs into the scratch array; the sum of 0 times each is NaN if one is infinite or NaN."""
-        f, total, zeros = self._function(), "%total", self._function().const(0.0)
+        f, total, zeros = self.function(), "%total", self.function().const(0.0)
         for port, first in self.reads[number]:
             shape = self.program.inputs[port]
             columns = loaded(f, port, first, shape.size)
@@ -207,11 +213,11 @@ class _Writer:
                 total = f.fma(x, zeros, total) if self.machine.checked else total
                 if (port, entry) in self.values.entry:
                     f.store(x, self.values.at(f, self.values.entry[port, entry]))
-        return summing(f"read{number}", f, total)
+        return summing(f"{self.prefix}read{number}", f, total)
 
     def _write(self, number: int) -> str:
         """Results from the scratch array to the rows of the outputs; sum as for the inputs."""
-        f, total, zeros = self._function(), "%total", self._function().const(0.0)
+        f, total, zeros = self.function(), "%total", self.function().const(0.0)
         values: dict[int, str] = {}
         for output, first in self.writes[number]:
             shape, places = self.program.outputs[output], self.program.results[output]
@@ -221,24 +227,24 @@ class _Writer:
                     values[k] = self.values.value(f, k)
                     total = f.fma(values[k], zeros, total) if self.machine.checked else total
             stored(f, len(self.program.inputs) + output, first, [values[k] for k in wanted])
-        return summing(f"write{number}", f, total)
+        return summing(f"{self.prefix}write{number}", f, total)
 
-    def _kernel(self) -> str:
+    def _kernel(self, name: str, alone: str) -> str:
         """Inputs and whether they are finite, chunks, results and whether they are in doubt."""
-        f = self._function()
+        f = self.function()
         v, zeros = f.vector, f.const(0.0)
 
         def read() -> str:
             finite = zeros
             for n in range(len(self.reads)):
-                finite = f.put(f"call {v} @read{n}(ptr %rows, ptr %scratch, {v} {finite})")
+                finite = f.put(f"call {v} @{self.prefix}read{n}(ptr %rows, ptr %scratch, {v} {finite})")
             return finite
 
         def compute() -> str:
             f.lines += self.values.calls()
             total = zeros
             for n in range(len(self.writes)):
-                total = f.put(f"call {v} @write{n}(ptr %rows, ptr %scratch, {v} {total})")
+                total = f.put(f"call {v} @{self.prefix}write{n}(ptr %rows, ptr %scratch, {v} {total})")
             doubt = f.put(f"fcmp uno {v} {total}, {zeros}")
             for port, places in zip(self.program.outputs, self.program.results, strict=True):
                 if port.name == STATUS:
@@ -247,4 +253,4 @@ class _Writer:
             return doubt
 
         prepared = [f"  %scratch = alloca [{self.values.scratch} x {v}], align 64"]
-        return kernel(f, self.name, len(self.ports), prepared, read, compute)
+        return kernel(f, name, len(self.ports), prepared, read, compute, alone)
