@@ -5,6 +5,8 @@ from __future__ import annotations
 import ctypes
 import time
 from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any
 
@@ -35,17 +37,25 @@ def peak_operations() -> float:
     return found
 
 
-@cache
-def copy_bandwidth(size: int) -> float:
-    """Bytes read and written per second by copying arrays of this many bytes altogether, the best of some runs."""
-    source, target = np.ones(size // 16), np.empty(size // 16)
-    copies, found = max(4, 20_000_000 // size), 0.0
-    for _ in range(9):
-        start = time.perf_counter()
-        for _ in range(copies):
-            np.copyto(target, source)
-        found = max(found, copies * (source.nbytes + target.nbytes) / (time.perf_counter() - start))
-    return found
+def at_most(program: Any, states: int) -> dict[str, Callable[[], object]]:
+    """What the processor would have to do for some states if it were held up by nothing else: as many operations at their
+    peak rate, as many bytes copied, the results alone written. Called in turn with a kernel, they see the same machine."""
+    loop, out = _loop(), np.empty(8)
+    rounds = round(operations(program) * states / loop.multiply_adds(1, out.ctypes.data))
+    numbers = sum(port.size for port in (*program.inputs, *program.outputs)) * states
+    source, target = np.ones(numbers // 2), np.empty(numbers // 2)
+    results = np.empty(sum(port.size for port in program.outputs) * states)
+    return {"peak": lambda: loop.multiply_adds(rounds, out.ctypes.data), "copying": lambda: np.copyto(target, source),
+            "writing": lambda: results.fill(1.0)}
+
+
+def multiply_adds(threads: int) -> None:
+    """The loop of the peak, cut in equal parts for so many threads: what the machine's processors give together."""
+    def part(_: int) -> None:
+        _loop().multiply_adds(PEAK_ROUNDS // threads, np.empty(8).ctypes.data)
+
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(part, range(threads)))
 
 
 def operations(program: Any) -> int:

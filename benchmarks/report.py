@@ -113,7 +113,8 @@ def _threads(found: dict[str, Any]) -> str:
     rows = [[quantity.replace("_", " "), _nanoseconds(row["one"]), _nanoseconds(row["two"]),
              f"{row['ratio']:.2f} ({row['quiet']:.2f})"]
             for quantity, row in found.items()]
-    return ("### Two threads\n\nPanda, 100 000 states, ns per state.\n\n"
+    return ("### Two threads\n\nPanda, 100 000 states, ns per state; and multiply-adds in registers, which share nothing but "
+            "the processors: two threads can gain no more than these.\n\n"
             + _table(["quantity", "one thread", "two threads", "times faster"], rows))
 
 
@@ -145,8 +146,9 @@ def _limits(counted: Sequence[tuple[str, str, dict[str, Any]]], peak: float) -> 
         seconds = row["times"]["dalembert"]["median"]
         rates = row["operations"] / seconds, row["bytes"] / seconds
         rows.append([robot, quantity, str(row["operations"]), str(row["bytes"]), f"{rates[0] / 1e9:.1f}",
-                     f"{rates[0] / peak:.2f}", f"{rates[1] / 1e9:.1f}", f"{rates[1] / row['copy_bandwidth']:.2f}"])
-    titles = ["robot", "quantity", "operations", "bytes", "Gop/s", "part of peak", "GB/s", "part of copying"]
+                     f"{rates[1] / 1e9:.1f}", *(f"{row['limits'][x]:.2f}" for x in ("peak", "copying", "writing"))])
+    titles = ["robot", "quantity", "operations", "bytes", "Gop/s", "GB/s", "part of peak", "part of copying",
+              "part of writing"]
     return ("### Distance from the hardware's limits\n\n"
             f"Peak of one core: {peak / 1e9:.1f} Gop/s (multiply-adds in registers, each two operations).\n\n"
             + _table(titles, rows))
@@ -209,8 +211,7 @@ def _value(target: Target, results: dict[str, Any], ours: str = "dalembert") -> 
         row = results["robots"][where[0]][where[1]]
     except KeyError:
         return None
-    rates = row["operations"] / results["peak"], row["bytes"] / row["copy_bandwidth"]
-    return max(rates) / row["times"]["dalembert"]["median"]
+    return max(row["limits"].values())
 
 
 def _nanoseconds(t: dict[str, float] | None) -> str:

@@ -24,7 +24,7 @@ from dalembert.codegen.program import Program
 from dalembert.commandline.timing import Times, side_by_side
 from dalembert.compiled.quantities import traced
 from ensemble import rk4_step
-from limits import copy_bandwidth, operations, peak_operations
+from limits import at_most, multiply_adds, operations, peak_operations
 from native import BuildError
 from peers import Contender, difference
 from peers.casadi import CasADi
@@ -65,16 +65,19 @@ def _batch(name: str, quantity: str, count: int, rounds: int) -> dict[str, Any]:
     gaps = _compared(f"{name} {quantity}", ours[0], [*ours[1:], *peers], LONG_AGREEMENT if ROBOTS[name].links else AGREEMENT)
     quickest = [_quickest([c for c in peers if c.name == peer]) for peer in dict.fromkeys(c.name for c in peers)]
     engines = [*ours, *quickest]
-    times = side_by_side({c.name: c.call for c in engines}, {c.name: c.states for c in engines}, rounds)
+    limits = at_most(program, len(chosen.q)) if program else {}
+    times = side_by_side({c.name: c.call for c in engines} | limits,
+                         {c.name: c.states for c in engines} | dict.fromkeys(limits, len(chosen.q)), rounds)
 
     def ratios(engine: str) -> dict[str, tuple[float, float]]:
         return {c.name: (times[engine].ratio(times[c.name]), times[engine].quiet_ratio(times[c.name])) for c in quickest}
 
-    found = {"states": len(chosen.q), "times": {engine: _numbers(t) for engine, t in times.items()},
+    found = {"states": len(chosen.q), "times": {engine: _numbers(t) for engine, t in times.items() if engine not in limits},
              "ratios": {c.name: ratios(c.name) for c in ours}, "how": {c.name: c.how for c in quickest},
              "difference": max(gaps, default=None)}
     if program:
-        found |= {"operations": operations(program), "bytes": size, "copy_bandwidth": copy_bandwidth(size * len(chosen.q))}
+        found |= {"operations": operations(program), "bytes": size,
+                  "limits": {limit: times["dalembert"].ratio(times[limit]) for limit in limits}}
     print(f"{name} {quantity}: " + ", ".join(f"{engine} {t.median * 1e9:.1f} ns" for engine, t in times.items())
           + "".join(f", {r:.1f} ({quiet:.1f}) x {engine}" for engine, (r, quiet) in ratios("dalembert").items()), flush=True)
     return found
@@ -190,17 +193,22 @@ def _single_casadi(chosen: States) -> dict[str, Callable[[], object]]:
 
 
 def threads(rounds: int) -> dict[str, Any]:
-    """Seconds per state with one and two threads, and how many times faster two are."""
+    """Seconds per state with one and two threads, and how many times faster two are; and so for multiply-adds in registers,
+    which share nothing but the processors."""
     found = {}
+
+    def compare(name: str, ways: dict[str, Callable[[], object]]) -> None:
+        times = side_by_side(ways, MANY, rounds, clock=time.perf_counter)
+        found[name] = {"one": _numbers(times["1"]), "two": _numbers(times["2"]), "ratio": times["2"].ratio(times["1"]),
+                       "quiet": times["2"].quiet_ratio(times["1"])}
+
+    compare("multiply-adds in registers", {str(n): partial(multiply_adds, n) for n in (1, 2)})
     compiled = da.compile(mechanism("panda"))
     chosen = states("panda", MANY)
     for quantity in ("inverse_dynamics", "forward_dynamics"):
         out = getattr(compiled, quantity)(*chosen.inputs(quantity))
         call = getattr(compiled, quantity)
-        ways = {str(n): partial(call, *chosen.inputs(quantity), out=out, threads=n) for n in (1, 2)}
-        times = side_by_side(ways, MANY, rounds, clock=time.perf_counter)
-        found[quantity] = {"one": _numbers(times["1"]), "two": _numbers(times["2"]), "ratio": times["2"].ratio(times["1"]),
-                           "quiet": times["2"].quiet_ratio(times["1"])}
+        compare(quantity, {str(n): partial(call, *chosen.inputs(quantity), out=out, threads=n) for n in (1, 2)})
     return found
 
 

@@ -88,7 +88,8 @@ def test_page_shows_bounds_of_this_machine_beside_the_full_ones(bench, wide):
     report = bench("report")
     time = {"median": 5e-8, "low": 4e-8, "high": 6e-8}
     row = {"states": 8192, "times": {"dalembert": time, "Pinocchio": time}, "difference": 1e-14, "operations": 1000,
-           "ratios": {"dalembert": {"Pinocchio": (30.0, 32.0)}}, "bytes": 224, "copy_bandwidth": 1e10}
+           "ratios": {"dalembert": {"Pinocchio": (30.0, 32.0)}}, "bytes": 224,
+           "limits": {"peak": 0.4, "copying": 0.1, "writing": 0.05}}
     if wide:
         row["times"]["dalembert, AVX2 only"] = time
         row["ratios"]["dalembert, AVX2 only"] = {"Pinocchio": (24.0, 25.0)}
