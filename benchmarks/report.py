@@ -113,7 +113,7 @@ def _threads(found: dict[str, Any]) -> str:
     rows = [[quantity.replace("_", " "), _nanoseconds(row["one"]), _nanoseconds(row["two"]),
              f"{row['ratio']:.2f} ({row['quiet']:.2f})"]
             for quantity, row in found.items()]
-    return ("### Two threads\n\nPanda, 100 000 states, ns per state; and multiply-adds in registers, which share nothing but "
+    return ("### Two threads\n\nPanda, 100 000 states, ns per state; and multiply-adds in registers, which share only "
             "the processors: two threads can gain no more than these.\n\n"
             + _table(["quantity", "one thread", "two threads", "times faster"], rows))
 
