@@ -7,6 +7,7 @@ Sine and cosine share one reduction by pi/2 in three parts; fdlibm's polynomials
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 from dalembert.codegen.llvm.function import Function
@@ -42,12 +43,18 @@ def _short_parts() -> tuple[float, ...]:
 SHORT_PARTS = _short_parts()
 
 
+def angles(name: str, rows: Iterable[Sequence[int]], machine: Machine) -> str:
+    """Definition of a table for `turns`: rows of places in the scratch array of an angle, its sine and its cosine."""
+    texts = [f"[3 x i32] [{', '.join(f'i32 {machine.align * place}' for place in row)}]" for row in rows]
+    return f"@{name} = internal constant [{len(texts)} x [3 x i32]] [{', '.join(texts)}], align 4"
+
+
 def turns(machine: Machine, constants: dict[tuple[str, str], int]) -> str:
-    """Definition of turns(scratch, table, count): for each row (angle, sine, cosine) of places in the scratch array, sine
+    """Definition of turns(scratch, table, count): for each row (angle, sine, cosine) of places [bytes] in the array, sine
     and cosine of the angle [rad] in all lanes; where more angles are side by side than there are lanes, of several rows."""
     f, narrow = Function(machine.wide, constants), machine.real != "double"
     v, at_once = f.machine.doubles, f.machine.lanes // machine.lanes
-    places = [_row(f, at, machine.vector) for at in range(at_once)]
+    places = [_row(f, at) for at in range(at_once)]
     x = _joined(f, [row[0] for row in places])
     x = f.put(f"fpext {f.vector} {x} to {v}") if narrow else x
     fast = _sine_cosine(f, x)
@@ -75,7 +82,7 @@ finished:
 }}"""
 
 
-def _row(f: Function, ahead: int, kind: str) -> list[str]:
+def _row(f: Function, ahead: int) -> list[str]:
     """Addresses of an angle, its sine and cosine, by some row of the table from %row on, or the last one."""
     row = "%row"
     if ahead:
@@ -86,7 +93,7 @@ def _row(f: Function, ahead: int, kind: str) -> list[str]:
     for column in range(3):
         at = f.put(f"getelementptr inbounds [3 x i32], ptr %table, i64 {row}, i64 {column}")
         place = f.put(f"zext i32 {f.put(f'load i32, ptr {at}, align 4')} to i64")
-        found.append(f.put(f"getelementptr inbounds {kind}, ptr %scratch, i64 {place}"))
+        found.append(f.put(f"getelementptr inbounds i8, ptr %scratch, i64 {place}"))
     return found
 
 
@@ -126,10 +133,8 @@ def _sine_cosine(f: Function, x: str) -> tuple[str, str]:
         first, second, third = (fma(const(odd), z, const(even)) for even, odd in zip(coefficients[::2], coefficients[1::2]))
         return fma(fma(third, w, second), w, first)
 
-    def signed(value: str, quadrant: str) -> str:
-        """The value, negated where bit 1 of the quadrant is set."""
-        bit = f.put(f"and {n} {quadrant}, {f.all_lanes('2', 'i64')}")
-        sign = f.put(f"shl {n} {bit}, {f.all_lanes('62', 'i64')}")
+    def signed(value: str, sign: str) -> str:
+        """The value, negated where the highest bit is set."""
         flipped = f.put(f"xor {n} {f.put(f'bitcast {v} {value} to {n}')}, {sign}")
         return f.put(f"bitcast {n} {flipped} to {v}")
 
@@ -138,16 +143,19 @@ def _sine_cosine(f: Function, x: str) -> tuple[str, str]:
     z = f.put(f"fmul {v} {r}, {r}")
     w = f.put(f"fmul {v} {z}, {z}")
     sine = fma(f.put(f"fmul {v} {r}, {z}"), polynomial(SINE), r)
-    sign = f.put(f"and {n} {f.put(f'bitcast {v} {r} to {n}')}, {f.all_lanes(str(-2**63), 'i64')}")
+    highest = f.all_lanes(str(-2**63), "i64")
+    sign = f.put(f"and {n} {f.put(f'bitcast {v} {r} to {n}')}, {highest}")
     joined = f.put(f"or {n} {f.put(f'bitcast {v} {sine} to {n}')}, {sign}")
     sine = f.put(f"bitcast {n} {joined} to {v}")                        # the sine of -0 is -0
     cosine = fma(w, polynomial(COSINE), fma(z, const(-0.5), const(1.0)))
     quadrant = f.put(f"bitcast {v} {shifted} to {n}")
-    one, zero = f.all_lanes("1", "i64"), f.all_lanes("0", "i64")
-    odd = f.put(f"icmp ne {n} {f.put(f'and {n} {quadrant}, {one}')}, {zero}")
+    first = f.put(f"shl {n} {quadrant}, {f.all_lanes('63', 'i64')}")                  # bit 0: whether they change places
+    odd = f.put(f"icmp slt {n} {first}, {f.all_lanes('0', 'i64')}")
     s = f.put(f"select {f.bits} {odd}, {v} {cosine}, {v} {sine}")
     c = f.put(f"select {f.bits} {odd}, {v} {sine}, {v} {cosine}")
-    return signed(s, quadrant), signed(c, f.put(f"add {n} {quadrant}, {one}"))
+    second = f.put(f"shl {n} {quadrant}, {f.all_lanes('62', 'i64')}")                 # bit 1: the sign
+    second = f.put(f"and {n} {second}, {highest}")
+    return signed(s, second), signed(c, f.put(f"xor {n} {first}, {second}"))
 
 
 def _reduced(f: Function, x: str, quotient: str) -> str:

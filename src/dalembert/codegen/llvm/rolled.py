@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.codegen.llvm.blocks import TURNS, kernel, module, summing
-from dalembert.codegen.llvm.elementary import LIBRARY, kind, operation
+from dalembert.codegen.llvm.elementary import LIBRARY, angles, kind, operation
 from dalembert.codegen.llvm.function import Function
 from dalembert.codegen.llvm.machine import Machine, literal
 from dalembert.codegen.llvm.rows import ALONE, loaded, stored
@@ -44,7 +44,7 @@ class _Writer:
         parts = [self._read(port) for port in range(len(rolled.inputs))]
         parts += [self._write(output) for output in range(len(rolled.outputs))]
         if len(rolled.turns):
-            parts.append(_table("angles", [3], "i32", rolled.turns.tolist()))
+            parts.append(angles("angles", rolled.turns.tolist(), self.machine))
         for number, scan in enumerate(rolled.scans):
             parts += self._scan(number, scan)
         parts += [self._kernel(), f"define i64 @work_bytes() {{\n  ret i64 {self.size * self.machine.align}\n}}"]
@@ -215,7 +215,7 @@ class _StepWriter:
         for k in self.runs[number][1]:
             op, (angle,) = self.program.code[k]
             rows.setdefault(angle, [self.slot[angle], self.unused, self.unused])[1 + TURNS.index(op)] = self.slot[k]
-        return _table(f"{self.name}_{number}", [3], "i32", list(rows.values()))
+        return angles(f"{self.name}_{number}", rows.values(), self.writer.machine)
 
     def _run(self, number: int) -> str:
         """Values of a run; the last one stores the outputs."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from dalembert.codegen.llvm.blocks import TURNS, kernel, module, summing
-from dalembert.codegen.llvm.elementary import LIBRARY, kind, operation
+from dalembert.codegen.llvm.elementary import LIBRARY, angles, kind, operation
 from dalembert.codegen.llvm.function import Function
 from dalembert.codegen.llvm.machine import Machine
 from dalembert.codegen.llvm.rows import entries, groups, loaded, stored
@@ -177,9 +177,8 @@ class Values:
             op, (angle,) = self.program.code[k]
             places = rows.setdefault(angle, [self.slot[angle], self.unused, self.unused])
             places[1 + TURNS.index(op)] = self.slot[k]
-        text = ", ".join(f"[3 x i32] [{', '.join(f'i32 {x}' for x in places)}]" for places in rows.values())
         self.rows[number] = len(rows)
-        return f"@{self.prefix}table{number} = internal constant [{len(rows)} x [3 x i32]] [{text}], align 4"
+        return angles(f"{self.prefix}table{number}", rows.values(), self.machine)
 
 
 class _Writer:
