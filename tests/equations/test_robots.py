@@ -94,6 +94,39 @@ def test_seven_joint_arm_is_printed_in_factored_form():
     assert eom.text("gravity_vector").splitlines()[-1].startswith("g7 = ")
 
 
+def test_regressor_and_christoffel_symbols_of_a_seven_joint_arm_are_printed_in_factored_form():
+    m = robots.dense("panda")
+    eom = da.equations(m, "all")
+    Y, c = eom.sheet("regressor"), eom.sheet("christoffel")
+    assert Y.factored and Y.forms.shape == (7, 43) and len(Y.parts) <= 250 and c.factored and len(c.parts) <= 400
+    q, qd = m.random_state(3)
+    qdd = np.linspace(-1, 2, 7)
+    point = eom.values | dict(zip((*eom.coordinates, *eom.velocities, *eom.accelerations), (*q, *qd, *qdd)))
+    theta = np.array([p.value for p in eom.base_parameters])
+    tau = da.inverse_dynamics(m, q, qd, qdd)
+    assert np.abs(da.evaluate(eom.regressor, point) @ theta - tau).max() < 1e-13 * np.abs(tau).max()
+    C = np.einsum("ijk,i->kj", da.evaluate(eom.christoffel, point), qd)
+    assert np.abs(C - da.coriolis_matrix(m, q, qd)).max() < 1e-13 * np.abs(C).max()
+    assert eom.text("regressor").count("\nY") > 150 and eom.verified["regressor"] < 1e-13
+
+
+def test_columns_of_the_regressor_are_verified_one_by_one(monkeypatch):
+    """Two wrong columns whose errors cancel in tau are found."""
+    eom = da.equations(robots.dense("scara"), "all")
+    right = MAKE["regressor"]
+
+    def swapped(problem, desk):
+        sheet = right(problem, desk)
+        sheet.forms[:, [0, 1]] = sheet.forms[:, [1, 0]]
+        return sheet
+
+    first, second = eom.base_parameters[:2]
+    monkeypatch.setitem(MAKE, "regressor", swapped)
+    eom._desk.verifier.values |= {first.name: 1.0, second.name: 1.0}
+    with pytest.raises(VerificationError, match="regressor"):
+        _ = eom.regressor
+
+
 def test_output_is_the_same_on_every_run():
     texts = {da.equations(robots.dense("scara"), "all").latex() for _ in range(2)}
     assert len(texts) == 1
@@ -138,9 +171,11 @@ def test_closed_forms_of_a_branched_tree_equal_plain_functions():
     assert len(eom.base_parameters) == eom.regressor.shape[1]
 
 
-@pytest.mark.parametrize("formulation", ["newton_euler", "lagrange", "elementary_motions"])
+@pytest.mark.parametrize("formulation", ["newton_euler", "lagrange", "elementary_motions", "hamilton"])
 def test_closed_forms_agree_with_every_formulation(formulation):
-    assert max(da.equations(robots.dense("scara"), "all", formulation=formulation).sheet(q) is not None for q in ALL)
+    eom = da.equations(robots.dense("scara"), "all", formulation=formulation)
+    eom.text(*ALL, "regressor", "christoffel")
+    assert max(eom.verified.values()) < 1e-13 and len(eom.verified) == 8
 
 
 def check(eom, m, seed=5):
@@ -186,7 +221,7 @@ def test_a_wrong_term_is_refused_before_it_is_shown(quantity, monkeypatch):
 def test_a_wrong_name_for_a_sum_is_refused(monkeypatch):
     from dalembert.equations import sheets
 
-    monkeypatch.setattr(sheets, "named", lambda form, names: ZERO)
+    monkeypatch.setattr(sheets, "named", lambda form, *names: ZERO)
     with pytest.raises(VerificationError, match="lines of mass_matrix"):
         da.equations(robots.dense("scara"), "all").text(*SHOWN)
 

@@ -176,6 +176,91 @@ def test_operations_of_a_step_with_the_exact_sweep(n):
     assert spent[0] < 29 * n - 8 + 16 * n - 4                                        # one minimal residual costs more
 
 
+class AsWritten:
+    """The formulas of the spec term by term: zeros at the base and at the tip take part as any other number."""
+
+    def __init__(self, chain, q):
+        self.chain, self.n = chain, chain.n
+        self.s, self.k = numbers(np.sin(q)), numbers(np.cos(q))
+        self.ls, self.lk = ([l * x for l, x in zip(chain.l, v)] for v in (self.s, self.k))
+        self.Ls, self.Lk = ([L * x for L, x in zip(chain.L, v)] for v in (self.s, self.k))
+
+    def momenta(self, z):
+        """Outward: m v of the mass centres."""
+        found, (X, Y) = [], numbers([0, 0])
+        for i, m in enumerate(self.chain.m):
+            found.append((m * (X - z[i] * self.ls[i]), m * (Y + z[i] * self.lk[i])))
+            X, Y = X - z[i] * self.Ls[i], Y + z[i] * self.Lk[i]
+        return found
+
+    def product(self, z):
+        """2.1 (a)."""
+        found, (Fx, Fy), momenta = [], numbers([0, 0]), self.momenta(z)
+        for i in reversed(range(self.n)):
+            px, py = momenta[i]
+            found.insert(0, self.chain.J[i] * z[i] + self.lk[i] * py - self.ls[i] * px + self.Lk[i] * Fy - self.Ls[i] * Fx)
+            Fx, Fy = Fx + px, Fy + py
+        return found
+
+    def gradient(self, z):
+        """2.2."""
+        found, (Fx, Fy), momenta = [], numbers([0, 0]), self.momenta(z)
+        for i in reversed(range(self.n)):
+            px, py = momenta[i]
+            value = self.lk[i] * px + self.Lk[i] * Fx + self.ls[i] * py + self.Ls[i] * Fy
+            found.insert(0, -(z[i] * value) - self.chain.g * self.chain.c[i] * self.s[i])
+            Fx, Fy = Fx + px, Fy + py
+        return found
+
+    def solution(self, b):
+        """2.3: w = m l t + L P t,  delta = (J + m l^2) + L^2 t.P t,  gamma = b + L t.sigma,  u <- u + L z t."""
+        kept, (Pxx, Pxy, Pyy, sx, sy, ux, uy) = [], numbers(np.zeros(7))
+        for i in reversed(range(self.n)):
+            tx, ty, L, m = -self.s[i], self.k[i], Counted(self.chain.L[i]), self.chain.m[i]
+            Px, Py = Pxx * tx + Pxy * ty, Pxy * tx + Pyy * ty
+            wx, wy = m * -self.ls[i] + L * Px, m * self.lk[i] + L * Py
+            delta = self.chain.d0[i] + L * L * (tx * Px + ty * Py)
+            gamma = b[i] + L * (tx * sx + ty * sy)
+            vx, vy, rate = wx / delta, wy / delta, gamma / delta
+            Pxx, Pxy, Pyy = Pxx + m - wx * vx, Pxy - wx * vy, Pyy + m - wy * vy
+            sx, sy = sx - wx * rate, sy - wy * rate
+            kept.append((vx, vy, rate, L, tx, ty))
+        z = []
+        for vx, vy, rate, L, tx, ty in reversed(kept):
+            z.append(rate - (vx * ux + vy * uy))
+            speed = L * z[-1]
+            ux, uy = ux + speed * tx, uy + speed * ty
+        return z
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_operations_of_the_formulas_as_they_are_written(n):
+    """29n + 16nN and 24n + 15nN are exact where zeros are counted; so is 43n, 32n, 3n of the exact sweep.
+
+    The gradient's zeros are 4 products and 10 sums: 43n - 4, 32n - 10. The spec's 43n - 3 goes with the same 32n - 10 and 3n:
+    one product more that does not grow with n, but every product of the formulas is made once for each link.
+    """
+    chain, q, z = state(n)
+    p = numbers(hamilton.momenta(chain, q, z))
+    at_q, scaling = counted(lambda: AsWritten(chain, q))
+    found, sweep = counted(lambda: at_q.solution(p))
+    product, multiplying = counted(lambda: at_q.product(numbers(z)))
+    gradient, rate = counted(lambda: at_q.gradient(numbers(z)))
+    assert np.abs(floats(found) - z).max() < 1e-11 and np.abs(floats(product) - floats(p)).max() < 1e-12
+    assert np.abs(floats(gradient) - hamilton.lagrangian_gradient(chain, q, z)).max() < 1e-11
+    updates, residual, iteration = (2 * n, 3 * n, 0), (0, n, 0), (5 * n, 5 * n, 1)      # h z, h p', p' + Q; A xi - b; below
+    assert scaling == (4 * n, 0, 0) and multiplying == (11 * n, 10 * n, 0) and rate == (12 * n, 10 * n, 0)
+    assert sweep == (25 * n, 19 * n, 3 * n)
+    total = np.array([scaling, multiplying, residual, rate, updates]).sum(axis=0)
+    assert tuple(total) == (29 * n, 24 * n, 0)
+    assert tuple(np.array([multiplying, iteration]).sum(axis=0)) == (16 * n, 15 * n, 1)      # w.y, w.w, |y|^2, xi, y: each n
+    exact = np.array([scaling, sweep, rate, updates]).sum(axis=0)
+    assert tuple(exact) == (43 * n, 32 * n, 3 * n)
+    configuration = at(chain, q)
+    zeros = np.array(rate) - counted(lambda: configuration.gradient(numbers(z)))[1]
+    assert tuple(zeros) == (4, 10, 0) and tuple(exact - zeros) == (43 * n - 4, 32 * n - 10, 3 * n)
+
+
 # --- what the iterations and rules promise ---------------------------------------------------------------------------
 
 def problem(n, seed=0):

@@ -232,6 +232,7 @@ class RunInertia:
         return RunInertia(self.m + other.m, self.h + other.h, self.I + other.I)
 
     def turned(self, R: Rotation) -> RunInertia:
+        """In axes that R turns to."""
         return RunInertia(self.m, R.to_parent(self.h), R.conjugate_symmetric(self.I))
 
     def shifted(self, r: Vector) -> RunInertia:

@@ -29,7 +29,8 @@ class Group:
 
     def __init__(self, ring: Ring, angles: list[Any]):
         self.angles = angles
-        self.coordinates: list[Any] = sorted({k for a in angles for k, _ in _parts(a)}, key=lambda k: (str(type(k)), k))
+        used = {k for a in angles for k, _ in _parts(a)}
+        self.coordinates: list[Any] = sorted(used, key=lambda k: (isinstance(k, str), k))
         self.vectors = [tuple(dict(_parts(a)).get(k, 0) for k in self.coordinates) for a in angles]
         self._fields = [(ring.shift["cos", a], ring.shift["sin", a]) for a in angles]
         self.mask = sum(63 << c | 3 << s for c, s in self._fields)
@@ -40,6 +41,7 @@ class Group:
         self._products: dict[tuple[int, int, bool], tuple[int, int] | None] = {}
 
     def number(self, factor: Factor) -> int:
+        """Number of a factor in the table."""
         found = self._numbers.get(factor)
         if found is None:
             found = self._numbers[factor] = len(self.table)
@@ -138,14 +140,17 @@ def _changed(factor: Factor, *changes: tuple[Vector, str, int]) -> Factor:
 
 
 class Compactor:
-    """Compact forms of the polynomials of one ring."""
+    """Compact forms of the polynomials of one ring; joint: all sums of coordinates are one group, for cos(q1 - q2) of what
+    has no common axis."""
 
-    def __init__(self, ring: Ring):
+    def __init__(self, ring: Ring, joint: bool = False):
         self.ring = ring
         angles = [name for kind, name in ring.shift if kind == "cos"]
         sets: list[set[Any]] = []
         for angle in angles:
             touching = [g for g in sets if {k for a in g for k, _ in _parts(a)} & {k for k, _ in _parts(angle)}]
+            if joint and not isinstance(angle, str):
+                touching = [g for g in sets if not any(isinstance(a, str) for a in g)]
             sets = [g for g in sets if g not in touching] + [{angle}.union(*touching)]
         made = [Group(ring, sorted(g, key=lambda a: (len(_parts(a)), str(a)))) for g in sets]
         self.groups = sorted(made, key=lambda g: (isinstance(g.coordinates[0], str), g.coordinates[0]))

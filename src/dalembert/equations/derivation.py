@@ -38,6 +38,7 @@ class Derivation:
 
     @property
     def ring(self) -> Ring:
+        """The ring of all its polynomials."""
         return self.algebra.ring
 
 

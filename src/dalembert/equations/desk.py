@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 import numpy as np
 
 from dalembert.compiled.calls import without_collection
 from dalembert.equations.forms import Builder, Sum
-from dalembert.equations.making import MAKE, QUANTITIES
-from dalembert.equations.problem import Problem, value_of
 from dalembert.equations.sheets import Sheet, object_array
-from dalembert.equations.verification import Verifier, with_values
+from dalembert.equations.verification import Verifier
 from dalembert.expr.node import constant
 
 
 class VerifiedDesk:
-    """Makes sheets and their expressions, and compares entries and printed lines with compiled functions."""
+    """Makes sheets and their expressions, and compares entries and printed lines with compiled functions.
 
-    def __init__(self, problem: Problem, progress: Callable[[str, float], None]):
-        self.problem, self._progress = problem, progress
+    make: by quantity a function of (problem, desk) that makes its sheet; titles: by quantity.
+    """
+
+    def __init__(self, problem: Any, make: Mapping[str, Callable[..., Sheet]], titles: Mapping[str, str], verifier: Verifier,
+                 progress: Callable[[str, float], None]):
+        self.problem, self.make, self.titles, self.verifier, self._progress = problem, make, titles, verifier, progress
         self.group_names: dict[Sum, str] = {}
         self.parts_made = 0
         self.expressions: dict[str, np.ndarray] = {}
         self._sheets: dict[str, Sheet] = {}
-        numeric = with_values(problem.mechanism, problem.own) if problem.own else problem.mechanism
-        self.verifier = Verifier(numeric, problem.numbers(), problem.names, problem.formulation)
 
     def progress(self, done: float) -> None:
+        """Say how much of a long step is done."""
         self._progress("Christoffel symbols", done)
 
     def entries(self, quantity: str) -> np.ndarray:
@@ -45,11 +46,11 @@ class VerifiedDesk:
         """
         if quantity not in self._sheets:
             with self.problem.graph, without_collection():
-                self._progress(QUANTITIES[quantity].lower(), list(QUANTITIES).index(quantity) / len(QUANTITIES))
-                sheet = MAKE[quantity](self.problem, self)
+                self._progress(self.titles[quantity].lower(), list(self.titles).index(quantity) / len(self.titles))
+                sheet = self.make[quantity](self.problem, self)
                 builder = Builder(self.problem.graph, self._definitions(sheet))
                 found = self._built(builder, [*sheet.forms.flat]).reshape(sheet.forms.shape)
-                self._verify(quantity, found)
+                self.verifier.compare(quantity, found)
                 self._verify_lines(sheet, builder, found)
                 self.expressions[quantity], self._sheets[quantity] = found, sheet
         return self._sheets[quantity]
@@ -70,24 +71,8 @@ class VerifiedDesk:
         return found
 
     def _built(self, builder: Builder, forms: list[Sum]) -> np.ndarray:
-        built: dict[Sum, Any] = {}
-        for form in forms:
-            if form not in built:
-                built[form] = constant(builder.expression(form), self.problem.graph)
+        built = {form: constant(builder.expression(form), self.problem.graph) for form in dict.fromkeys(forms)}
         return object_array([built[form] for form in forms], (len(forms),))
-
-    def _verify(self, quantity: str, expressions: np.ndarray) -> None:
-        verifier = self.verifier
-        found = verifier.evaluated(expressions)
-        if quantity == "potential_energy":         # with grouped parameters up to a constant
-            found = found + (verifier.potential_energy[0] - found[0] if self.problem.grouped else 0.0)
-            verifier.check(quantity, found, verifier.potential_energy)
-        elif quantity == "regressor":              # the bodies alone: without rotors
-            theta = np.array([verifier.values[p.name] for p in self.problem.parameters])
-            rotors = np.array([value_of(x, verifier.values) for x in self.problem.tree.rotor])
-            verifier.check(quantity, found @ theta, verifier.right["forces"] - rotors * verifier.qdd)
-        else:
-            verifier.check(quantity, found, verifier.right[quantity])
 
     def _verify_lines(self, sheet: Sheet, builder: Builder, found: np.ndarray) -> None:
         """Lines that are written with names give the entries that were verified."""

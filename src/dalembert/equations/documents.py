@@ -20,11 +20,19 @@ LATEX_TIMEOUT = 300                                # s
 
 
 def printer(eom: Any, kind: type[Printer]) -> Any:
-    return kind({name: k + 1 for k, name in enumerate(eom.coordinates)}, eom.digits)
+    """A printer for the names of `eom`: coordinates with numbers make short angles, c23."""
+    numbered = {f"{name.rstrip('0123456789')}{k}" == name for k, name in enumerate(eom.coordinates, 1)} == {True}
+    return kind({name: k for k, name in enumerate(eom.coordinates, 1)} if numbered else {}, eom.digits)
 
 
 def sheets(eom: Any, quantities: Iterable[str]) -> list[Sheet]:
+    """Sheets of some quantities."""
     return [eom.sheet(name) for name in quantities]
+
+
+def sentence(remark: str) -> str:
+    """A remark with a capital letter and a full stop."""
+    return f"{remark[:1].upper()}{remark[1:]}."
 
 
 def groupings(eom: Any, target: Printer) -> list[tuple[str, list[tuple[str, str]]]]:
@@ -35,6 +43,7 @@ def groupings(eom: Any, target: Printer) -> list[tuple[str, list[tuple[str, str]
 # --- text and formulas -----------------------------------------------------------------------------------------------
 
 def text(eom: Any, quantities: Sequence[str]) -> str:
+    """Plain text: a title and lines per quantity."""
     target = printer(eom, TextPrinter)
     blocks = []
     for sheet in sheets(eom, quantities):
@@ -45,6 +54,7 @@ def text(eom: Any, quantities: Sequence[str]) -> str:
 
 
 def latex(eom: Any, quantities: Sequence[str]) -> str:
+    """LaTeX lines, with titles as comments."""
     target = printer(eom, LatexPrinter)
     lines = []
     for sheet in sheets(eom, quantities):
@@ -59,6 +69,7 @@ def latex_line(left: str, terms: Sequence[tuple[str, str]], target: LatexPrinter
 
 
 def mathml(eom: Any, quantities: Sequence[str]) -> str:
+    """One <math> element per line."""
     target = printer(eom, MathmlPrinter)
     return "\n".join(f'<math xmlns="http://www.w3.org/1998/Math/MathML"><mrow>{left}<mo>=</mo>'
                      f'{target.joined(terms) if terms else "<mn>0</mn>"}</mrow></math>'
@@ -68,6 +79,7 @@ def mathml(eom: Any, quantities: Sequence[str]) -> str:
 # --- whole documents -------------------------------------------------------------------------------------------------
 
 def write(eom: Any, file: Path, quantities: Sequence[str]) -> Path:
+    """Write the kind of document that the file's ending names; see `ClosedForms.write`."""
     makers = {".html": html, ".htm": html, ".tex": tex, ".md": markdown, ".txt": text, ".py": lambda e, q: e.python(*q)}
     ending = file.suffix.lower()
     if ending == ".pdf":
@@ -82,8 +94,7 @@ def write(eom: Any, file: Path, quantities: Sequence[str]) -> Path:
 
 def legend(eom: Any) -> list[tuple[str, str, str]]:
     """(printed name, what it is, number) of coordinates and symbols."""
-    m = eom.mechanism
-    rows = [(name, f"coordinate {entry}", "") for name, entry in zip(eom.coordinates, m.coordinate_names, strict=True)]
+    rows = [(name, f"coordinate {entry}", "") for name, entry in zip(eom.coordinates, eom.coordinate_names, strict=True)]
     used = eom.used_symbols
     for name, path in eom.symbols.items():
         if name not in used:
@@ -94,20 +105,23 @@ def legend(eom: Any) -> list[tuple[str, str, str]]:
 
 
 def checked(eom: Any) -> str:
+    """What the verification found, in a sentence."""
     worst = max(eom.verified.values(), default=0.0)
     return f"Every entry was compared with the compiled function at random states; largest relative difference {worst:.0e}."
 
 
 def html(eom: Any, quantities: Sequence[str]) -> str:
+    """A page with MathML that needs no network."""
     target = printer(eom, MathmlPrinter)
     shown = sheets(eom, quantities)
-    body = [f"<h1>Equations of motion of {html_text(eom.mechanism.name)}</h1>", f"<p>{html_text(checked(eom))}</p>",
-            f'<p class="eq">{_equation_of_motion(target)}</p>']
+    found = html_text(checked(eom)).replace("e-", "e\u2011")                   # a hyphen that no line breaks at
+    body = [f"<h1>Equations of motion of {html_text(eom.name)}</h1>", f"<p>{found}</p>",
+            f'<p class="eq"><math>{_law(eom, target)}</math></p>']
     contents = "".join(f'<a href="#{s.quantity}">{s.title}</a> ' for s in shown)
     body.append(f'<nav>{contents}<a href="#symbols">Symbols</a></nav>')
     for sheet in shown:
         body.append(f'<h2 id="{sheet.quantity}">{sheet.title}</h2>')
-        body += [f"<p>{html_text(sheet.remark)}.</p>"] if sheet.remark else []
+        body += [f"<p>{html_text(sentence(sheet.remark))}</p>"] if sheet.remark else []
         body += [_html_line(left, terms) for left, terms in printed_lines(sheet, target)] or ['<p class="eq">0</p>']
     grouped = groupings(eom, target)
     if grouped:
@@ -117,50 +131,50 @@ def html(eom: Any, quantities: Sequence[str]) -> str:
         body += [_html_line(left, terms) for left, terms in grouped]
     rows = "".join(f"<tr><td><math>{mathml_name(name)}</math></td><td>{html_text(what)}</td>"
                    f'<td class="number">{value}</td></tr>' for name, what, value in legend(eom))
-    body.append(f'<h2 id="symbols">Symbols</h2><p>s, c: sine and cosine of a sum of coordinates, {_angle_example()}.</p>'
+    example = _angle_example() if target.numbers else ""
+    body.append(f'<h2 id="symbols">Symbols</h2>{example}'
                 f"<table><tr><th>symbol</th><th>is</th><th>number</th></tr>{rows}</table>")
-    title = f"Equations of motion of {html_text(eom.mechanism.name)}"
+    title = f"Equations of motion of {html_text(eom.name)}"
     return PAGE.replace("@title@", title).replace("@body@", "\n".join(body))
 
 
 def _html_line(left: str, terms: Sequence[tuple[str, str]]) -> str:
     """One equation; each term is a formula of its own, so that the browser breaks lines between terms."""
-    signs = {"+": '<mo form="infix">+</mo>', "-": '<mo form="infix">−</mo>'}
+    signs = {sign: f'<mo form="infix" lspace="0" rspace="0.22em">{mark}</mo>' for sign, mark in (("+", "+"), ("-", "−"))}
     pieces = []
     for k, (sign, term) in enumerate(terms or [("+", "<mn>0</mn>")]):
         mark = "" if k == 0 and sign == "+" else "<mo>−</mo>" if k == 0 else signs[sign]
         pieces.append(f"<math><mrow>{mark}{term}</mrow></math>")
-    return f'<p class="eq"><math><mrow>{left}<mo>=</mo></mrow></math> {" ".join(pieces)}</p>'
+    return f'<p class="eq"><math><mrow>{left}<mo rspace="0">=</mo></mrow></math> {" ".join(pieces)}</p>'
 
 
-def _equation_of_motion(target: MathmlPrinter) -> str:
-    dotted = "<mover accent='true'><mi>q</mi><mo>{}</mo></mover>"
-    one, two = dotted.format("˙"), dotted.format("¨")
-    return (f"<math><mrow><mi>M</mi>{target.parentheses('<mi>q</mi>')}{two}<mo>+</mo><mi>h</mi>"
-            f"{target.parentheses(f'<mi>q</mi><mo>,</mo>{one}')}<mo>+</mo><mi>g</mi>{target.parentheses('<mi>q</mi>')}<mo>=</mo>"
-            "<mi>τ</mi></mrow></math>")
+def _law(eom: Any, target: Printer) -> str:
+    """The equations of motion with the letters of the quantities: M(q) qdd + h(q, qd) + g(q) = tau."""
+    left, right = eom.law
+    return target.equation([target.applied(*part) for part in left], target.joined([("+", target.name(x)) for x in right]))
 
 
 def _angle_example() -> str:
-    return ("<math><msub><mi>c</mi><mn>23</mn></msub><mo>=</mo><mi>cos</mi><mrow><mo>(</mo><msub><mi>q</mi><mn>2</mn></msub>"
-            "<mo>+</mo><msub><mi>q</mi><mn>3</mn></msub><mo>)</mo></mrow></math>")
+    return ("<p><i>s</i>, <i>c</i>: sine and cosine of a sum of coordinates, <math><msub><mi>c</mi><mn>23</mn></msub>"
+            "<mo>=</mo><mi>cos</mi><mrow><mo>(</mo><msub><mi>q</mi><mn>2</mn></msub><mo>+</mo><msub><mi>q</mi><mn>3</mn></msub><mo>)</mo></mrow></math>.</p>")
 
 
 def tex(eom: Any, quantities: Sequence[str]) -> str:
     """A LaTeX document for any engine; pdfLaTeX shows letters that it has no fonts for by their Unicode numbers."""
     target = printer(eom, LatexPrinter)
-    body = [rf"\section*{{Equations of motion of {latex_text(eom.mechanism.name)}}}", latex_text(checked(eom)), "",
-            r"\[ M(q)\,\ddot q + h(q, \dot q) + g(q) = \tau \]"]
+    body = [rf"\section*{{Equations of motion of {latex_text(eom.name)}}}", latex_text(checked(eom)), "",
+            rf"\[ {_law(eom, target)} \]"]
     for sheet in sheets(eom, quantities):
         body.append(rf"\subsection*{{{sheet.title}}}")
-        body += [latex_text(sheet.remark) + ".\n"] if sheet.remark else []
+        body += [latex_text(sentence(sheet.remark)) + "\n"] if sheet.remark else []
         body += [latex_line(left, terms, target) for left, terms in printed_lines(sheet, target)] or ["$0$"]
     grouped = groupings(eom, target)
     if grouped:
         body.append(r"\subsection*{Base parameters}")
         body += [latex_line(left, terms, target) for left, terms in grouped]
-    body += [r"\subsection*{Symbols}", r"$s$, $c$: sine and cosine of a sum of coordinates, $c_{23} = \cos(q_2 + q_3)$.",
-             r"\begin{longtable}{lll}"]
+    body += [r"\subsection*{Symbols}"]
+    body += [r"$s$, $c$: sine and cosine of a sum of coordinates, $c_{23} = \cos(q_2 + q_3)$."] if target.numbers else []
+    body += [r"\begin{longtable}{lll}"]
     body += [rf"${latex_name(name)}$ & {latex_text(what)} & {value} \\" for name, what, value in legend(eom)]
     body += [r"\end{longtable}"]
     content = "\n".join(body)
@@ -172,22 +186,24 @@ def tex(eom: Any, quantities: Sequence[str]) -> str:
 def markdown(eom: Any, quantities: Sequence[str]) -> str:
     """Markdown with LaTeX formulas between dollars."""
     target = printer(eom, LatexPrinter)
-    lines = [f"# Equations of motion of {_markdown_text(eom.mechanism.name)}", "", checked(eom), ""]
+    lines = [f"# Equations of motion of {markdown_text(eom.name)}", "", checked(eom), ""]
     for sheet in sheets(eom, quantities):
-        lines += [f"## {sheet.title}", ""] + ([sheet.remark + ".", ""] if sheet.remark else [])
+        lines += [f"## {sheet.title}", ""] + ([sentence(sheet.remark), ""] if sheet.remark else [])
         for left, terms in printed_lines(sheet, target):
             lines += [f"$${left} = {target.joined(terms) if terms else '0'}$$", ""]
     lines += ["## Symbols", "", "| symbol | is | number |", "| --- | --- | --- |"]
-    lines += [f"| {_markdown_text(text_name(name))} | {_markdown_text(what)} | {value} |" for
+    lines += [f"| {markdown_text(text_name(name))} | {markdown_text(what)} | {value} |" for
               name, what, value in legend(eom)]
     return "\n".join(lines) + "\n"
 
 
-def _markdown_text(text: str) -> str:
-    return "".join(f"\\{c}" if c in "\\`*_{}[]()<>#+-.!|$" else c if c.isprintable() else f"\\<{ord(c):x}\\>" for c in text)
+def markdown_text(text: str) -> str:
+    """Any text for Markdown, with every special character escaped."""
+    return "".join(f"\\{c}" if c in "\\`*_{}[]<>#!|$" else c if c.isprintable() else f"\\<{ord(c):x}\\>" for c in text)
 
 
 def pdf(eom: Any, file: Path, quantities: Sequence[str]) -> Path:
+    """The LaTeX document, compiled by the first engine that is installed."""
     engine = next((e for e in ENGINES if shutil.which(e)), None)
     if engine is None:
         raise DalembertError(f"no LaTeX found ({', '.join(ENGINES)}): write .tex, or .html, which a browser can print.")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from dalembert.equations.chain import Angle
-from dalembert.equations.forms import Call, Cosine, Name, Sum, Term, content
+from dalembert.equations.forms import Call, Cosine, Name, Sum, Term, content, factors_in
 from dalembert.expr import Expr, Graph, cos, sin, symbol, topological
 
 SHORT = 3          # factors of a shared expression that is written out each time
@@ -47,7 +47,7 @@ def factored(outputs: Sequence[Any], prefix: str, coordinates: Iterable[str],
     forms: dict[Any, Sum] = {}
     for node in order:
         form = _form(node, forms, angles)
-        size = _size(form)
+        size = factors_in(form)
         if uses[node] > 1 and size > SHORT or size > LONG and node not in last:
             number, factors, rest = content(form.terms) if len(form.terms) > 1 else (1, (), form.terms)
             inner = Sum(rest) if number == -1 and not factors else form       # the sign stays outside
@@ -72,11 +72,6 @@ def _uses(order: Sequence[Expr], wanted: Iterable[Expr]) -> dict[Expr, int]:
 
 def _number(x: Any) -> Sum:
     return Sum((Term(x, ()),)) if x else Sum(())
-
-
-def _size(form: Sum) -> int:
-    """Factors in a form, those in parentheses included."""
-    return sum(1 if not t.factors else sum(_size(f) if isinstance(f, Sum) else 1 for f, _ in t.factors) for t in form.terms)
 
 
 def _form(node: Expr, forms: Mapping[Any, Sum], angles: set[str]) -> Sum:
@@ -162,6 +157,8 @@ def _kind(factor: Any) -> Any:
     """Names, then sums, functions, cosines."""
     if isinstance(factor, Name):
         return 0, factor.name[:1].islower(), len(factor.name), factor.name
+    if isinstance(factor, Call) and factor.op == "sqrt" and not factor.args[0].terms[0].factors:
+        return (-1, str(factor.args[0].terms[0].number))                    # the root of a number stays with numbers
     return (1,) if isinstance(factor, Sum) else (3, str(factor.angle), factor.kind) if isinstance(factor, Cosine) else (2,)
 
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import reduce
+from functools import cached_property
 from math import gcd, lcm
 from typing import Any, NamedTuple
 
 from dalembert.equations.compaction import Compactor, Trig
-from dalembert.equations.ring import PARAMETER, Ring
-from dalembert.expr import Graph, cos, sin, sqrt, symbol
+from dalembert.equations.ring import PARAMETER, WIDTH, Poly, Ring
+from dalembert.expr import Graph, constant, cos, sin, symbol
 from dalembert.expr.node import BUILD
 
 SMALL = 8           # denominators up to this one are printed as fractions and pulled out of sums
 REPEATED = 3        # a sum of parameters in parentheses that occurs this often gets a name
+RATES = ("qd", "qdd")      # kinds of variables that are velocities and accelerations
 LONG = 3            # or this many terms twice
 
 
@@ -28,10 +29,10 @@ class Name:
 
 @dataclass(frozen=True)
 class Cosine:
-    """Cosine or sine ("c", "s") of a sum of coordinates with whole factors."""
+    """Cosine or sine ("c", "s") of a sum of coordinates, or other forms, with whole factors."""
 
     kind: str
-    angle: tuple[tuple[str, int], ...]
+    angle: tuple[tuple[Any, int], ...]
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_hash", hash((self.kind, self.angle)))
@@ -73,12 +74,27 @@ class Sum:
         return sum(term_length(t) for t in self.terms)
 
 
+def angle_sum(angle: Iterable[tuple[Any, int]]) -> Sum:
+    """The angle of a `Cosine` as a sum."""
+    terms: list[Term] = []
+    for x, k in angle:
+        terms += [Term(k, ((Name(x), 1),))] if isinstance(x, str) else [Term(t.number * k, t.factors) for t in x.terms]
+    return Sum(tuple(terms))
+
+
 def term_length(term: Term) -> int:
+    """Number of terms of a term when its parentheses are multiplied out."""
     length = 1
     for factor, power in term.factors:
         if isinstance(factor, Sum) and power == 1:
             length *= len(factor)
     return length
+
+
+def factors_in(form: Sum) -> int:
+    """Factors in a form, those in parentheses included."""
+    return sum(1 if not t.factors else sum(factors_in(f) if isinstance(f, Sum) else 1 for f, _ in t.factors)
+               for t in form.terms)
 
 
 ZERO = Sum(())
@@ -87,11 +103,15 @@ ZERO = Sum(())
 # --- from polynomials ------------------------------------------------------------------------------------------------
 
 class Writer:
-    """Forms of the polynomials of a ring; coordinates and velocities by their printed names."""
+    """Forms of the polynomials of a ring.
 
-    def __init__(self, ring: Ring, names: Mapping[str, Sequence[str]]):
-        self.ring, self.names = ring, names
-        self.compactor = Compactor(ring)
+    names: printed names of its variables by kind, in the order in which factors are written ("q", "qd", ...); in place of
+    a name an `Atom`. joint: as for `Compactor`.
+    """
+
+    def __init__(self, ring: Ring, names: Mapping[str, Sequence[Any]], joint: bool = False):
+        self.ring, self.names, self.kinds = ring, names, list(names)
+        self.compactor = Compactor(ring, joint)
         self._known: dict[int, tuple[tuple[Any, int], ...]] = {}
         self._trig: dict[Trig, tuple[tuple[Any, int], ...]] = {}
 
@@ -115,12 +135,37 @@ class Writer:
                 terms.append(Term(number, factors + ((Sum(inner), 1),) + turned))
         return outside(Sum(tuple(terms)))
 
+    def by_rates(self, p: Any) -> Sum:
+        """The same as a sum of products of velocities and accelerations, accelerations first, each with its coefficient."""
+        if not isinstance(p, Poly):
+            return self.form(p)
+        keys: Mapping[Any, int] = self.ring.shift
+        mask = sum(((1 << WIDTH) - 1) << shift for (_, name), shift in keys.items()
+                   if isinstance(name, tuple) and name[0] in RATES)
+        parts: dict[int, dict[int, Any]] = {}
+        for m, c in p.terms.items():
+            parts.setdefault(m & mask, {})[m & ~mask] = c
+        exponents: dict[int, list[Any]] = {m: [(*key, e) for key, e in self.ring.exponents(m)] for m in parts}
+        order = {m: [(self.kinds.index(name[0]), name[1], e) for _, name, e in found] for m, found in exponents.items()}
+        terms: list[Term] = []
+        for m in sorted(parts, key=lambda m: (-max((k for k, *_ in order[m]), default=0), order[m])):
+            form = self.form(Poly(self.ring, parts[m]))
+            rates = self._factors(m)
+            products = form.terms
+            if rates and len(products) > 1:
+                number, common, rest = content(products)
+                products = (Term(number, (*common, (Sum(rest), 1))),)
+            for number, factors in products:
+                at = next((k for k, (f, _) in enumerate(factors) if isinstance(f, (Cosine, Call))), len(factors))
+                terms.append(Term(number, factors[:at] + rates + factors[at:]))
+        return Sum(tuple(terms))
+
     def _factors(self, monomial: int) -> tuple[tuple[Any, int], ...]:
         found = self._known.get(monomial)
         if found is None:
             parameter = monomial & PARAMETER
             named: list[tuple[Any, int]] = [(Name(self.ring.parameters[parameter]), 1)] if parameter else []
-            rates: list[tuple[Any, int]] = []
+            rates: list[tuple[Any, Any, int]] = []
             name: Any
             for (kind, name), e in self.ring.exponents(monomial):
                 if kind == "root":
@@ -128,22 +173,37 @@ class Writer:
                 elif isinstance(name, str):
                     named.append((Name(name), e))
                 else:                                            # coordinates before velocities and accelerations
-                    rates.append((Name(self.names[name[0]][name[1]]), e))
-            rates.sort(key=lambda f: (f[0].name.count("d"), len(f[0].name), f[0].name))
-            found = self._known[monomial] = tuple(named + rates)
+                    made = self.names[name[0]][name[1]]
+                    place = (self.kinds.index(name[0]), name[1])
+                    rates += [(place, f, e * k) for f, k in
+                              ([(Name(made), 1)] if isinstance(made, str) else self._atom(made))]
+            rates.sort(key=lambda f: f[0])
+            found = self._known[monomial] = _united(named + [f[1:] for f in rates])
         return found
+
+    def _atom(self, atom: Atom) -> Sequence[tuple[Any, int]]:
+        forms = tuple(self.form(p) for p in atom.args)
+        if atom.op != "div":
+            return ((Call(atom.op, forms), 1),)
+        (form,) = forms
+        if len(form.terms) == 1 and form.terms[0].number == 1:
+            return [(f, -e) for f, e in form.terms[0].factors]
+        return ((form, -1),)
 
     def _cosines(self, t: Trig) -> tuple[tuple[Any, int], ...]:
         found = self._trig.get(t)
         if found is None:
             listed = []
             for group, factor in zip(self.compactor.groups, self.compactor.factors(t), strict=True):
-                names = [k if isinstance(k, str) else self.names["q"][k] for k in group.coordinates]
-                ordered = sorted(factor, key=lambda f: (_first(f[0]), f))
-                listed += [(Cosine(kind, tuple((n, x) for n, x in zip(names, vector, strict=True) if x)), e)
-                           for vector, kind, e in ordered]
+                for vector, kind, e in sorted(factor, key=lambda f: (_first(f[0]), f)):
+                    angle = ((self._named(k), x) for k, x in zip(group.coordinates, vector, strict=True) if x)
+                    listed.append((Cosine(kind, tuple(angle)), e))
             found = self._trig[t] = tuple(listed)
         return found
+
+    def _named(self, k: Any) -> Any:
+        """What a part of an angle is printed as."""
+        return self.form(k.value) if isinstance(k, Phase) else k if isinstance(k, str) else self.names["q"][k]
 
     def _trig_order(self, t: Trig) -> Any:
         """Constants first, then few factors before many; factors by their coordinates."""
@@ -154,10 +214,35 @@ class Writer:
         return [self._rank(f) for f, _ in term.factors], [e for _, e in term.factors]
 
     def _rank(self, factor: Any) -> Any:
-        text = factor.name if isinstance(factor, Name) else str(factor)
-        if not hasattr(self, "_places"):
-            self._places = {name: k for k, name in enumerate(self.ring.parameters)}
-        return (self._places.get(text, len(self._places)), text)
+        """Parameters in their order, other names, functions."""
+        if not isinstance(factor, Name):
+            return len(self._places) + 1, str(factor)
+        return self._places.get(factor.name, len(self._places)), factor.name
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: k for k, name in enumerate(self.ring.parameters)}
+
+
+class Atom(NamedTuple):
+    """What a polynomial has for a variable but is none: a function of polynomials; op "div" is 1 / (its argument)."""
+
+    op: str
+    args: tuple[Any, ...]
+
+
+class Phase(str):
+    """An angle that is no sum of coordinates, by its text; `value`: a polynomial."""
+
+    value: Any
+
+
+def _united(factors: Sequence[tuple[Any, int]]) -> tuple[tuple[Any, int], ...]:
+    """Powers of equal factors as one."""
+    powers: dict[Any, int] = {}
+    for f, e in factors:
+        powers[f] = powers.get(f, 0) + e
+    return tuple((f, e) for f, e in powers.items() if e)
 
 
 def _first(vector: Sequence[int]) -> tuple[int, ...]:
@@ -184,10 +269,10 @@ def content(terms: Sequence[Term]) -> tuple[Any, tuple[tuple[Any, int], ...], tu
     if numbers[0] < 0:
         number = -number
     powers = [dict(t.factors) for t in terms]
-    common = {f: min(p.get(f, 0) for p in powers) for f in powers[0]}
-    common = {f: e for f, e in common.items() if e > 0}
+    common = {f: min((p.get(f, 0) for p in powers), key=abs) for f, e in powers[0].items()
+              if all(p.get(f, 0) * e > 0 for p in powers)}                        # in all terms, above or below the line
     rest = tuple(Term(_plain(Fraction(t.number) / number) if number != 1 else t.number,
-                      tuple((f, e - common.get(f, 0)) for f, e in t.factors if e > common.get(f, 0))) for t in terms)
+                      tuple((f, e - common.get(f, 0)) for f, e in t.factors if e != common.get(f, 0))) for t in terms)
     return number, tuple(common.items()), rest
 
 
@@ -205,33 +290,33 @@ def outside(form: Sum) -> Sum:
 
 # --- names for sums that repeat --------------------------------------------------------------------------------------
 
-def inner_sums(forms: Iterable[Sum]) -> dict[Sum, int]:
-    """Sums of parameters in parentheses, without sines and cosines, and how often they occur."""
+def inner_sums(forms: Iterable[Sum], varying: Container[str]) -> dict[Sum, int]:
+    """Sums of parameters in parentheses, without sines, cosines and varying names, and how often they occur."""
     counts: dict[Sum, int] = {}
     stack = list(forms)[::-1]
     while stack:
         for term in stack.pop().terms:
             for factor, _ in term.factors:
                 if isinstance(factor, Sum):
-                    if is_constant(factor):
+                    if is_constant(factor, varying):
                         counts[factor] = counts.get(factor, 0) + 1
                     else:
                         stack.append(factor)
     return counts
 
 
-def is_constant(form: Sum) -> bool:
-    """Whether a sum holds only names, and none of a coordinate or velocity (those of the latter begin with 'q')."""
-    return all(isinstance(f, Name) and not f.name.startswith("q") for t in form.terms for f, _ in t.factors)
+def is_constant(form: Sum, varying: Container[str]) -> bool:
+    """Whether a sum holds only names, and none of those that vary."""
+    return all(isinstance(f, Name) and f.name not in varying for t in form.terms for f, _ in t.factors)
 
 
-def named(form: Sum, names: Mapping[Sum, str]) -> Sum:
+def named(form: Sum, names: Mapping[Sum, str], varying: Container[str]) -> Sum:
     """The form with some sums in parentheses replaced by names."""
     if not any(isinstance(f, Sum) for t in form.terms for f, _ in t.factors):
         return form
     return Sum(tuple(Term(t.number, tuple(sorted(
-        ((Name(names[f]) if f in names else named(f, names) if isinstance(f, Sum) else f, e) for f, e in t.factors),
-        key=lambda x: not isinstance(x[0], Name) or x[0].name.startswith("q")))) for t in form.terms))
+        ((Name(names[f]) if f in names else named(f, names, varying) if isinstance(f, Sum) else f, e) for f, e in t.factors),
+        key=lambda x: not isinstance(x[0], Name) or x[0].name in varying))) for t in form.terms))
 
 
 # --- to expressions --------------------------------------------------------------------------------------------------
@@ -244,17 +329,20 @@ class Builder:
         self._known: dict[Any, Any] = {}
 
     def expression(self, form: Sum) -> Any:
-        total: Any = self.graph and 0
-        for term in form.terms:
-            product: Any = term.number if abs(term.number) != 1 or not term.factors else 1
-            for factor, power in term.factors:
+        """The expression of a form; a number where it holds none."""
+        if len(form.terms) == 1 and form.terms[0].number == 1 and [e for _, e in form.terms[0].factors] == [1]:
+            return self._factor(form.terms[0].factors[0][0])                # also conditions, which are no numbers
+        total: Any = 0
+        for number, factors in form.terms:
+            product: Any = number if abs(number) != 1 or not factors else 1
+            for factor, power in factors:
                 value = self._factor(factor)
                 if power < 0:
                     product = product / (value if power == -1 else value ** -power)
                 else:
                     for _ in range(power):
                         product = product * value
-            total = total - product if term.number == -1 and term.factors else total + product
+            total = total - product if number == -1 and factors else total + product
         return total
 
     def _factor(self, factor: Any) -> Any:
@@ -270,10 +358,7 @@ class Builder:
         if isinstance(factor, Sum):
             return self.expression(factor)
         if isinstance(factor, Cosine):
-            angle = reduce(lambda a, b: a + b, (symbol(n, self.graph) * k for n, k in factor.angle))
+            angle = self.expression(angle_sum(factor.angle))
             return cos(angle) if factor.kind == "c" else sin(angle)
-        args = [self.expression(a) for a in factor.args]
-        if factor.op == "sqrt":
-            return sqrt(symbol("q", self.graph).like(args[0]) if isinstance(args[0], int) else args[0])
         function: Callable[..., Any] = BUILD[factor.op]
-        return function(*args)
+        return function(*(constant(self.expression(a), self.graph) for a in factor.args))

@@ -12,7 +12,6 @@ import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import prod
 from typing import Any, cast
 
 import numpy as np
@@ -30,7 +29,7 @@ from dalembert.spatial.vectors import ZERO, Matrix, Vector
 TENSOR = ("xx", "xy", "yy", "xz", "yz", "zz")                  # in the order of regressor parameters
 PLACE = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
 RANK_TOLERANCE = 1e-9                                          # relative, of columns of length 1
-MORE_STATES, SEED = 4, 1743                                    # than there are parameters: one entry may hold them all
+FEW_STATES, SEED = 12, 1743                                    # random states, doubled until the rank grows no more
 
 
 @dataclass(frozen=True)
@@ -157,18 +156,13 @@ def minimal(d: Derivation, parameters: Sequence[Parameter]) -> tuple[list[Parame
     numbers = [d.ring.parameters.index(p.name) for p in parameters]
     by_number = dict(zip(numbers, parameters, strict=True))
     acting = [k for k in numbers if k in columns]
-    A = _numeric(d, columns, acting)
+    A, independent = _numeric(d, columns, acting)
     kept: list[int] = []
-    Q: list[np.ndarray] = []
     complete = True
     groupings = {k: by_number[k].grouping for k in acting}
     dropped = set()
     for position, k in enumerate(acting):
-        a = A[:, position] / np.linalg.norm(A[:, position])
-        for _ in range(2):
-            a = a - sum((q * (q @ a) for q in Q), start=np.zeros_like(a))
-        if np.linalg.norm(a) > RANK_TOLERANCE:
-            Q.append(a / np.linalg.norm(a))
+        if position in independent:
             kept.append(k)
             continue
         shares = _shares(d, columns, A, acting, kept, k)
@@ -206,24 +200,64 @@ def _state_mask(ring: Ring) -> int:
     return mask
 
 
-def _numeric(d: Derivation, columns: dict[int, Column], acting: Sequence[int]) -> np.ndarray:
-    """Effects at random states and random lengths, one column per parameter."""
+def _numeric(d: Derivation, columns: dict[int, Column], acting: Sequence[int]) -> tuple[np.ndarray, list[int]]:
+    """Effects at random states and random lengths, one column per parameter, and which of them are independent.
+
+    There are as many states as it takes: one more adds to the rank wherever columns that were dependent are not.
+    """
+    states = FEW_STATES
+    while True:
+        A = _effects(d, columns, acting, states)
+        found = _independent(A.reshape(-1, len(acting)))
+        if states > len(acting) or found == _independent(A[:-1].reshape(-1, len(acting))):
+            return A.reshape(-1, len(acting)), found
+        states *= 2
+
+
+def _independent(A: np.ndarray) -> list[int]:
+    """Columns of length 1 that are independent of those before them (Gram and Schmidt, twice)."""
+    Q = np.zeros((A.shape[1], A.shape[0]))
+    found: list[int] = []
+    for k, a in enumerate(np.ascontiguousarray(A.T)):
+        basis = Q[:len(found)]
+        for _ in range(2):
+            a = a - (basis @ a) @ basis
+        length = np.sqrt(a @ a)
+        if length > RANK_TOLERANCE:
+            Q[len(found)] = a / length
+            found.append(k)
+    return found
+
+
+def _effects(d: Derivation, columns: dict[int, Column], acting: Sequence[int], states: int) -> np.ndarray:
+    """Array [state, entry, parameter], with columns of length 1."""
     entries = sorted({e for k in acting for e, _ in columns[k]})
-    states = MORE_STATES + len(acting)
-    values = random_values(d.ring, states)
-    known: dict[int, Any] = {}
-
-    def value(m: int) -> Any:
-        if m not in known:
-            known[m] = prod(values[key] ** e for key, e in d.ring.exponents(m))
-        return known[m]
-
     place = {e: i for i, e in enumerate(entries)}
+    value = _values_of_monomials(d.ring, random_values(d.ring, states))
     A = np.zeros((len(acting), len(entries), states))
     for row, k in zip(A, acting, strict=True):
         for (e, state), coefficients in columns[k].items():
-            row[place[e]] += value(state) * sum(float(c) * value(rest) for rest, c in coefficients.items())
-    return A.reshape(len(acting), -1).T
+            at = row[place[e]]
+            for rest, c in coefficients.items():
+                at += value(state | rest) * float(c)
+    A /= np.linalg.norm(A, axis=(1, 2), keepdims=True)
+    return A.transpose(2, 1, 0)
+
+
+def _values_of_monomials(ring: Ring, values: Mapping[Any, Any]) -> Callable[[int], Any]:
+    """The value of a monomial at some values of the variables; each is one product, with that of its lower fields."""
+    owner = [field for key, shift in ring.shift.items() for field in [(key, shift)] * ring._width[key]]
+    first = min(ring.shift.values(), default=0)
+    known: dict[int, Any] = {0: 1.0}
+
+    def value(m: int) -> Any:
+        found = known.get(m)
+        if found is None:
+            key, shift = owner[m.bit_length() - 1 - first]
+            found = known[m] = value(m & ((1 << shift) - 1)) * values[key] ** (m >> shift)
+        return found
+
+    return value
 
 
 def random_values(ring: Ring, states: int, seed: int = SEED) -> dict[Any, Any]:

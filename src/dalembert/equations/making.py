@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from dalembert.equations import derivation as deriving
+from dalembert.equations.desk import VerifiedDesk
 from dalembert.equations.factored import factored
 from dalembert.equations.forms import ZERO, Name, Sum, Term, Writer
 from dalembert.equations.problem import Problem
-from dalembert.equations.ring import PARAMETER, Poly, TooLarge
+from dalembert.equations.ring import PARAMETER, NotPolynomial, Poly, TooLarge
 from dalembert.equations.sheets import Line, Sheet, object_array, with_names
 from dalembert.expr import Expr, derivative, symbol
 from dalembert.model.joints import Free, Spherical
@@ -24,44 +25,28 @@ QUANTITIES = {"mass_matrix": "Mass matrix", "christoffel": "Christoffel symbols"
               "potential_energy": "Potential energy of gravity and springs", "regressor": "Regressor"}
 
 
-class Desk(Protocol):
-    """Where sheets lie: those that others need, names of repeated sums, the number of parts named so far."""
-
-    group_names: dict[Sum, str]
-    parts_made: int
-
-    def sheet(self, quantity: str) -> Sheet:
-        """The sheet of a quantity, made if need be."""
-
-    def entries(self, quantity: str) -> np.ndarray:
-        """Its expressions."""
-
-    def progress(self, done: float) -> None:
-        """Say how much of a long step is done."""
-
-
-def mass_matrix(p: Problem, desk: Desk) -> Sheet:
+def mass_matrix(p: Problem, desk: VerifiedDesk) -> Sheet:
     """M(q), upper triangle."""
     n = p.tree.nv
     if p.why_factored:
-        return _factored(p, desk, "mass_matrix", "M", p.traced_mass_matrix(), symmetric=True)
+        return factored_sheet(p, desk, "mass_matrix", "M", p.traced_mass_matrix(), (n, n), symmetric=True)
     assert p.derived is not None
     forms = [[ZERO] * n for _ in range(n)]
     for i in range(n):
         for j in range(i, n):
             forms[i][j] = forms[j][i] = p.writer.form(p.derived.M[i][j])
-    return _printed(p, desk, "mass_matrix", "M", object_array([f for row in forms for f in row], (n, n)), symmetric=True)
+    return printed(p, desk, "mass_matrix", "M", object_array([f for row in forms for f in row], (n, n)), symmetric=True)
 
 
-def gravity_vector(p: Problem, desk: Desk) -> Sheet:
+def gravity_vector(p: Problem, desk: VerifiedDesk) -> Sheet:
     """g(q) = dU/dq."""
     if p.why_factored:
-        return _factored(p, desk, "gravity_vector", "g", p.traced_gravity())
+        return factored_sheet(p, desk, "gravity_vector", "g", p.traced_gravity(), (p.tree.nv,))
     assert p.derived is not None
-    return _printed(p, desk, "gravity_vector", "g", object_array([p.writer.form(x) for x in p.derived.g], (p.tree.nv,)))
+    return printed(p, desk, "gravity_vector", "g", object_array([p.writer.form(x) for x in p.derived.g], (p.tree.nv,)))
 
 
-def christoffel(p: Problem, desk: Desk) -> Sheet:
+def christoffel(p: Problem, desk: VerifiedDesk) -> Sheet:
     """c_ijk, k by k."""
     n = p.tree.nv
     if p.christoffel_terms(desk.progress) is None:
@@ -73,39 +58,39 @@ def christoffel(p: Problem, desk: Desk) -> Sheet:
         if id(twice) not in known:
             known[id(twice)] = p.writer.form(twice / 2 if isinstance(twice, Poly) else half(twice))
         forms[i, j, k] = known[id(twice)]
-    return _printed(p, desk, "christoffel", "c", forms)
+    return printed(p, desk, "christoffel", "c", forms)
 
 
-def coriolis_matrix(p: Problem, desk: Desk) -> Sheet:
+def coriolis_matrix(p: Problem, desk: VerifiedDesk) -> Sheet:
     """C_kj = sum_i c_ijk v_i."""
     n, d = p.tree.nv, p.derived
     terms = p.christoffel_terms(desk.progress)
     if terms is None or d is None:
-        return _factored(p, desk, "coriolis_matrix", "C", p.traced("coriolis_matrix"))
+        return factored_sheet(p, desk, "coriolis_matrix", "C", p.traced("coriolis_matrix"), (n, n))
     if terms <= SHORT:
         forms = [p.writer.form(x) for row in deriving.coriolis_matrix(d) for x in row]
-        return _printed(p, desk, "coriolis_matrix", "C", object_array(forms, (n, n)))
+        return printed(p, desk, "coriolis_matrix", "C", object_array(forms, (n, n)))
     c = desk.sheet("christoffel").forms
     forms = [_combined((c[i, j, k], 1, (p.names[1][i],)) for i in range(n)) for k in range(n) for j in range(n)]
     short = [_combined((_christoffel(i, j, k, c), 1, (p.names[1][i],)) for i in range(n))
              for k in range(n) for j in range(n)]
-    lines = _lines("C", object_array(short, (n, n)))
+    lines = lines_of("C", object_array(short, (n, n)))
     return Sheet("coriolis_matrix", QUANTITIES["coriolis_matrix"], object_array(forms, (n, n)), lines,
                  remark="c_ijk: the Christoffel symbols")
 
 
-def coriolis_vector(p: Problem, desk: Desk) -> Sheet:
+def coriolis_vector(p: Problem, desk: VerifiedDesk) -> Sheet:
     """h = C qd."""
     n, d = p.tree.nv, p.derived
     terms = p.christoffel_terms(desk.progress)
     if terms is None or d is None:
-        return _factored(p, desk, "coriolis_vector", "h", p.traced("coriolis_vector"))
+        return factored_sheet(p, desk, "coriolis_vector", "h", p.traced("coriolis_vector"), (n,))
     v = p.names[1]
     if terms <= SHORT:
         C = deriving.coriolis_matrix(d)
         rates = [d.ring.variable(("qd", j)) for j in range(n)]
         forms = [p.writer.form(d.ring.total(C[k][j] * rates[j] for j in range(n))) for k in range(n)]
-        return _printed(p, desk, "coriolis_vector", "h", object_array(forms, (n,)))
+        return printed(p, desk, "coriolis_vector", "h", object_array(forms, (n,)))
     c = desk.sheet("christoffel").forms
     symmetric = not any(isinstance(j.type, (Spherical, Free)) for j in p.tree.joint[1:])
 
@@ -113,15 +98,15 @@ def coriolis_vector(p: Problem, desk: Desk) -> Sheet:
     forms = [_combined((c[i, j, k], count, (v[i], v[j])) for i, j, count in pairs) for k in range(n)]
     short = [_combined((_christoffel(i, j, k, c), count, (v[i], v[j])) for i, j, count in pairs) for k in range(n)]
     return Sheet("coriolis_vector", QUANTITIES["coriolis_vector"], object_array(forms, (n,)),
-                 _lines("h", object_array(short, (n,))), remark="c_ijk: the Christoffel symbols")
+                 lines_of("h", object_array(short, (n,))), remark="c_ijk: the Christoffel symbols")
 
 
-def kinetic_energy(p: Problem, desk: Desk) -> Sheet:
+def kinetic_energy(p: Problem, desk: VerifiedDesk) -> Sheet:
     """T = 1/2 qd^T M qd."""
     n, d, v = p.tree.nv, p.derived, p.names[1]
     M = desk.sheet("mass_matrix")
     if d is not None and not p.why_factored and M.terms <= SHORT:
-        return _printed(p, desk, "kinetic_energy", "T", object_array([p.writer.form(deriving.kinetic_energy(d))], ()))
+        return printed(p, desk, "kinetic_energy", "T", object_array([p.writer.form(deriving.kinetic_energy(d))], ()))
 
     def energy(entry: Callable[[int, int], Sum]) -> Sum:
         return _combined([(entry(i, j), half(1) if i == j else 1, (v[i], v[j])) for i in range(n) for j in range(i, n)])
@@ -132,13 +117,13 @@ def kinetic_energy(p: Problem, desk: Desk) -> Sheet:
                  (Line("T", (), short),), M.parts if M.factored else (), "M_ij: entries of the mass matrix")
 
 
-def potential_energy(p: Problem, desk: Desk) -> Sheet:
+def potential_energy(p: Problem, desk: VerifiedDesk) -> Sheet:
     """Gravity and springs; with base parameters up to a constant."""
     d = p.derived
     if p.why_factored or d is None:
-        return _factored(p, desk, "potential_energy", r"\Pi", [p.traced("potential_energy", alone=True)[0]], shape=())
+        return factored_sheet(p, desk, "potential_energy", r"\Pi", [p.traced("potential_energy", alone=True)[0]], ())
     form = p.writer.form(d.U)
-    return _printed(p, desk, "potential_energy", r"\Pi", object_array([Sum(form.terms + _springs(p).terms)], ()))
+    return printed(p, desk, "potential_energy", r"\Pi", object_array([Sum(form.terms + _springs(p).terms)], ()))
 
 
 def _springs(p: Problem) -> Sum:
@@ -154,12 +139,15 @@ def _springs(p: Problem) -> Sum:
     return Sum(tuple(terms))
 
 
-def regressor(p: Problem, desk: Desk) -> Sheet:
+def regressor(p: Problem, desk: VerifiedDesk) -> Sheet:
     """Y with tau = Y theta: coefficients of the base parameters."""
     n, d = p.tree.nv, p.derived
-    if d is None or p.why_factored or p.christoffel_terms(desk.progress) is None:
-        raise TooLarge(f"the regressor in closed form is too long ({p.why_factored or 'Christoffel symbols'}); "
-                       "da.regressor and da.compile compute it.")
+    if not p.grouped:
+        raise NotPolynomial(f"no base parameters were found ({p.why_factored}): da.regressor has a column for each "
+                            "inertial parameter of each body.")
+    if p.why_factored or d is None or p.christoffel_terms(desk.progress) is None:
+        Y = p.traced_regressor()
+        return factored_sheet(p, desk, "regressor", "Y", [*Y.flat], Y.shape)
     ring = d.ring
     assemble: list[list[Any]] = [[] for _ in range(n)]
     qd, qdd = ([ring.variable((kind, i)) for i in range(n)] for kind in ("qd", "qdd"))
@@ -177,29 +165,29 @@ def regressor(p: Problem, desk: Desk) -> Sheet:
             if m & PARAMETER:
                 columns[m & PARAMETER][m & ~PARAMETER] = c
         forms += [writer.form(Poly(ring, columns[x])) if columns[x] else ZERO for x in numbers]
-    return _printed(p, desk, "regressor", "Y", object_array(forms, (n, len(numbers))))
+    return printed(p, desk, "regressor", "Y", object_array(forms, (n, len(numbers))))
 
 
-def _printed(p: Problem, desk: Desk, quantity: str, base: str, forms: np.ndarray, symmetric: bool = False) -> Sheet:
-    lines, parts = with_names(_lines(base, forms, symmetric), desk.group_names, p.group_prefix)
-    return Sheet(quantity, QUANTITIES[quantity], forms, lines, parts)
+def printed(p: Any, desk: VerifiedDesk, quantity: str, base: str, forms: np.ndarray, symmetric: bool = False) -> Sheet:
+    """A sheet of forms in full, with names for repeated sums of parameters; base: the letter of its entries."""
+    lines, parts = with_names(lines_of(base, forms, symmetric), desk.group_names, p.group_prefix, p.varying)
+    return Sheet(quantity, desk.titles[quantity], forms, lines, parts)
 
 
 # --- factored forms ---------------------------------------------------------------------------------------------------
 
 
-def _factored(p: Problem, desk: Desk, quantity: str, base: str, outputs: Sequence[Any], symmetric: bool = False,
-              shape: tuple[int, ...] | None = None) -> Sheet:
-    n = p.tree.nv
-    shape = shape if shape is not None else (n, n) if quantity in ("mass_matrix", "coriolis_matrix") else (n,)
+def factored_sheet(p: Any, desk: VerifiedDesk, quantity: str, base: str, outputs: Sequence[Any], shape: tuple[int, ...],
+                   symmetric: bool = False) -> Sheet:
+    """A sheet of expressions in factored form, with named parts."""
     parts, wanted = factored(outputs, p.part_prefix, p.names[0], 1 + desk.parts_made)
     desk.parts_made += len(parts)
     forms = object_array(wanted, shape)
-    return Sheet(quantity, QUANTITIES[quantity], forms, _lines(base, forms, symmetric), tuple(parts.items()),
+    return Sheet(quantity, desk.titles[quantity], forms, lines_of(base, forms, symmetric), tuple(parts.items()),
                  f"in factored form, with named parts: {p.why_factored or p.why_no_christoffel}", True)
 
 
-def _factored_christoffel(p: Problem, desk: Desk) -> Sheet:
+def _factored_christoffel(p: Problem, desk: VerifiedDesk) -> Sheet:
     n = p.tree.nv
     M = desk.entries("mass_matrix")
     q = [symbol(name, p.graph) for name in p.names[0]]
@@ -208,10 +196,11 @@ def _factored_christoffel(p: Problem, desk: Desk) -> Sheet:
                        "coriolis_matrix gives the Coriolis matrix.")
     D = derivative(M, object_array(q, (n,)))
     c = [(D[k, j, i] + D[k, i, j] - D[i, j, k]) * half(1) for i in range(n) for j in range(n) for k in range(n)]
-    return _factored(p, desk, "christoffel", "c", c, shape=(n, n, n))
+    return factored_sheet(p, desk, "christoffel", "c", c, (n, n, n))
 
 
 def half(x: Any) -> Any:
+    """Half of an exact number."""
     half = Fraction(x) / 2
     return half.numerator if half.denominator == 1 else half
 
@@ -247,7 +236,7 @@ def _expression_terms(x: Any) -> tuple[Term, ...]:
     return (Term(x, ()),) if x else ()
 
 
-def _lines(base: str, forms: np.ndarray, symmetric: bool = False) -> tuple[Line, ...]:
+def lines_of(base: str, forms: np.ndarray, symmetric: bool = False) -> tuple[Line, ...]:
     """One line per entry that is not zero; of a symmetric matrix the upper triangle, of c_ijk = c_jik the first."""
     lines = []
     for at in np.ndindex(forms.shape):
@@ -262,7 +251,7 @@ def _lines(base: str, forms: np.ndarray, symmetric: bool = False) -> tuple[Line,
     return tuple(lines)
 
 
-MAKE: dict[str, Callable[[Problem, Desk], Sheet]] = {
+MAKE: dict[str, Callable[[Problem, VerifiedDesk], Sheet]] = {
     "mass_matrix": mass_matrix, "christoffel": christoffel, "coriolis_matrix": coriolis_matrix,
     "coriolis_vector": coriolis_vector, "gravity_vector": gravity_vector, "kinetic_energy": kinetic_energy,
     "potential_energy": potential_energy, "regressor": regressor}

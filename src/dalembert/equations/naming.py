@@ -32,7 +32,10 @@ class Symbol(NamedTuple):
 
 def taken_apart(name: str) -> Symbol:
     """Base, subscript and dots of a name: 'm2', 'XX3', 'lambda_1', 'x_{1}', 'θ'; all else is text."""
-    if ":" in name and (match := re.fullmatch(r"([cM])((?::\d+)+)", name)):      # an entry, M:1:2
+    for end, dots in (("_ddot", 2), ("_dot", 1)):                                # a rate
+        if name.endswith(end) and len(name) > len(end):
+            return taken_apart(name.removesuffix(end))._replace(dots=dots)
+    if ":" in name and (match := re.fullmatch(r"([cMW])((?::\d+)+)", name)):      # an entry, M:1:2
         return Symbol(match[1], index(*map(int, match[2][1:].split(":"))))
     if match := re.fullmatch(OURS, name):
         base = match["base"]
@@ -58,10 +61,10 @@ def latex_text(text: str) -> str:
 def latex_name(name: str) -> str:
     """A name as LaTeX in mathematics."""
     base, sub, dots, text = taken_apart(name)
-    if text:
-        return rf"\text{{{latex_text(name)}}}"
     base = LETTERS.get(base, base)
-    if base in NAMES:
+    if text:
+        base = rf"\text{{{latex_text(base)}}}"
+    elif base in NAMES:
         base = NOT_IN_LATEX.get(base, rf"\{base}")
     elif len(base) > 1:
         base = rf"\mathit{{{base}}}"
@@ -75,11 +78,9 @@ def latex_name(name: str) -> str:
 def mathml_name(name: str) -> str:
     """A name as MathML."""
     base, sub, dots, text = taken_apart(name)
-    if text:
-        return f"<mtext>{html_text(name)}</mtext>"
-    mark = f"<mi>{escape(NAMES.get(base, base))}</mi>"
+    mark = f"<mtext>{html_text(base)}</mtext>" if text else f"<mi>{escape(NAMES.get(base, base))}</mi>"
     if dots:
-        mark = f'<mover accent="true">{mark}<mo>{"˙" if dots == 1 else "¨"}</mo></mover>'
+        mark = f'<mover>{mark}<mo>{"˙" if dots == 1 else "¨"}</mo></mover>'
     return f"<msub>{mark}<mi>{escape(sub)}</mi></msub>" if sub else mark
 
 

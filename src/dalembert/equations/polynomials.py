@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, cast
 
@@ -51,8 +52,8 @@ class Polynomials:
         if node.op in ("exact", "float"):
             return self.scalar(node.value)
         if node.op == "symbol":
-            return self.ring.variable(node.name)
-        a, *rest = [self._known[arg] for arg in node.args]
+            return self._symbol(node.name)
+        a, *rest = args = [self._known[arg] for arg in node.args]
         if node.op in ("add", "sub", "mul"):
             (b,) = rest
             return a + b if node.op == "add" else a - b if node.op == "sub" else a * b
@@ -61,18 +62,28 @@ class Polynomials:
         if node.op == "div" and not isinstance(rest[0], Poly):
             return a * (Fraction(1) / rest[0])
         if node.op == "power" and isinstance(rest[0], int) and 0 <= rest[0] <= MAX_POWER:
-            power = 1
-            for _ in range(rest[0]):
-                power = power * a
-            return power
+            return self._whole_power(a, rest[0])
         if node.op == "sqrt" and isinstance(a, int):
             return self._root(a)
+        return self._other(node, args)
+
+    def _symbol(self, name: str) -> Any:
+        return self.ring.variable(name)
+
+    def _other(self, node: Expr, args: Sequence[Any]) -> Any:
+        """What is no polynomial but for sines and cosines of a symbol."""
         if node.op in ("cos", "sin"):
             symbol, sign = (node.args[0].args[0], -1) if node.args[0].op == "neg" else (node.args[0], 1)
             if symbol.op == "symbol":
                 c, s = self.ring.cos_sin(symbol.name)
                 return c if node.op == "cos" else s * sign
         raise NotPolynomial(f"the expression {node}.")
+
+    def _whole_power(self, a: Any, n: int) -> Any:
+        power = 1
+        for _ in range(n):
+            power = power * a
+        return power
 
     def _root(self, n: int) -> Any:
         """sqrt(n) as a whole number times square roots of primes."""

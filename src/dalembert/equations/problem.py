@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from importlib import import_module
@@ -18,20 +18,33 @@ from dalembert.equations.forms import Builder, Writer
 from dalembert.equations.grouping import Parameter, as_bodies, grouped, is_nothing, minimal, raw_values, without
 from dalembert.equations.polynomials import Polynomials
 from dalembert.equations.ring import NotPolynomial, Ring, TooLarge, terms_in
-from dalembert.equations.selection import Selection
+from dalembert.equations.selection import Selection, select
 from dalembert.equations.sheets import object_array
-from dalembert.equations.verification import random_symbols
-from dalembert.expr import Expr, evaluate, import_nodes, symbol
+from dalembert.expr import Expr, evaluate, free_symbols, import_nodes, jacobian, symbol
 from dalembert.formulations import newton_euler
 from dalembert.model.mechanism import Mechanism
-from dalembert.model.numbers import as_float
+from dalembert.model.numbers import as_float, is_symbolic
+from dalembert.model.paths import numbers
 from dalembert.model.tree import Tree
 from dalembert.spatial.inertias import HALF, Inertia
 from dalembert.spatial.vectors import IDENTITY, Matrix, Vector
 
 LARGEST = 20_000           # terms of M that are derived at all: base parameters are found from them
 OURS = re.compile(r"(m[xyz]?|I[xyz]{2}|[XYZ]{2}|M[XYZM]|Ia)\d+")      # names of parameters about joint frames
+SEED = 1743                # of values for symbols that have none, and of states
 CHRISTOFFEL_BUDGET = 4     # times as many terms as M may have for all Christoffel symbols
+
+
+def random_symbols(mechanism: Mechanism) -> dict[str, float]:
+    """A value for each symbol of a mechanism."""
+    names = sorted({s.name for _, x in numbers(mechanism) if is_symbolic(x) for s in free_symbols(x)})
+    rng = np.random.default_rng(SEED)
+    return {name: float(rng.uniform(0.3, 1.7)) for name in names}
+
+
+def with_values(mechanism: Mechanism, values: Mapping[str, float]) -> Mechanism:
+    """The mechanism with numbers for its symbols."""
+    return mechanism.replace({path: float(evaluate(x, values)) for path, x in numbers(mechanism) if is_symbolic(x)})
 
 
 class BaseParameter(NamedTuple):
@@ -59,7 +72,8 @@ class Problem:
         self.graph, self.grouped = selection.graph, selection.grouped
         taken = {*selection.symbols, *selection.values}
         self.names = _coordinate_names(mechanism, taken)
-        self.group_prefix, self.part_prefix = _prefix("k", taken), _prefix("p", taken)
+        self.varying = {name for group in self.names for name in group}
+        self.group_prefix, self.part_prefix = free_prefix("k", taken), free_prefix("p", taken)
         self.symbols, self.values = dict(selection.symbols), dict(selection.values)
         self.own = random_symbols(mechanism)
         self.mark = _mark(self.own)
@@ -137,9 +151,7 @@ class Problem:
         for p in self.parameters:
             self.symbols[p.name] = f"{self.tree.joint[p.body].body}: {_kind_of(p.name)}, grouped"
         if not self.own:
-            raw = self._raw_values(self.values)
-            for b in self.base_parameters:
-                self.values[b.name] = value_of(b.grouping, raw)
+            self.values |= {b.name: b.value for b in self.base_parameters if b.value is not None}
 
     @property
     def by_kind(self) -> dict[str, tuple[str, ...]]:
@@ -195,16 +207,40 @@ class Problem:
         return as_bodies(symbols, self.tree.n, self.mark)
 
     @cached_property
-    def _named_tree(self) -> Tree:
+    def twin(self) -> Mechanism:
+        """The mechanism with symbols, base parameters where inertias are grouped, for functions of formulations."""
+        tree = self.tree
+        if self.grouped:
+            second = [(b, IDENTITY * (b.J.trace * HALF) - b.J) for b in self._named_bodies[1:] if b]      # J = tr(I)/2 1 - I
+            tree = _with_inertias(tree, [Inertia(b.m, b.h, J) for b, J in second])
+        return _Traced.of(self.selection.mechanism, tree)
+
+    def twin_of_numbers(self, values: Mapping[str, float], mechanism: Mechanism) -> Mechanism:
+        """A mechanism of numbers with the inertias of `twin` for these values."""
         if not self.grouped:
-            return self.tree
-        twin = object.__new__(Tree)
-        twin.__dict__ |= self.tree.__dict__
-        second = [(b, IDENTITY * (b.J.trace * HALF) - b.J) for b in self._named_bodies[1:] if b]      # J = tr(I)/2 1 - I
-        twin.inertia = [self.tree.inertia[0], *(Inertia(b.m, b.h, J) for b, J in second)]
-        return twin
+            return mechanism
+        def number(x: Any) -> float:
+            return value_of(x, values)
+
+        bodies = [Inertia(number(b.m), Vector(map(number, b.h)), Matrix(tuple(map(number, row)) for row in b.J))
+                  for b in self.twin.tree().inertia[1:]]
+        return _Traced.of(mechanism, _with_inertias(mechanism.tree(), bodies))
+
+    def ungrouped_twin(self, values: dict[str, Any]) -> Mechanism:
+        """As `twin`, but with masses, centres of mass and inertias; their numbers are added to `values`."""
+        if not self.grouped:
+            return self.twin
+        chosen = select(self.mechanism, self.selection.wishes, False)
+        values |= {name: x for name, x in chosen.values.items() if name not in values}
+        return _Traced.of(chosen.mechanism, Tree(chosen.mechanism, self.number, exact=True))
+
+    @cached_property
+    def vectors(self) -> list[np.ndarray]:
+        """q, qd and qdd as symbols."""
+        return [object_array([symbol(name, self.graph) for name in group], (len(group),)) for group in self.names]
 
     def traced_mass_matrix(self) -> list[Any]:
+        """Entries of M from composite bodies along the chain, in runs of parallel axes where there are any."""
         try:
             M = mass_matrix(*self._expression_chain, self.tree.nv)
         except NotPolynomial:
@@ -214,21 +250,33 @@ class Problem:
         return [x for row in M for x in row]
 
     def traced_gravity(self) -> list[Any]:
+        """Entries of g in the same way."""
         try:
             return gravity_forces(*self._expression_chain, self.tree.gravity, self.tree.nv)
         except NotPolynomial:
             return self.traced("gravity_vector")
 
+    def traced_regressor(self) -> np.ndarray:
+        """Derivatives of the traced inverse dynamics by the base parameters, (nv, base parameters)."""
+        tau = newton_euler.inverse_dynamics(self.twin, *self.vectors)
+        theta = [symbol(p.name, self.graph) for p in self.parameters]
+        return jacobian(tau, object_array(theta, (len(theta),)))
+
     def traced(self, quantity: str, alone: bool = False) -> list[Any]:
         """Entries of a quantity from the traced expression graph of the formulation."""
-        twin = _Traced.of(self.selection.mechanism, self._named_tree)
         alone = alone or quantity in ("mass_matrix", "gravity_vector")      # functions of q
-        vectors: list[Any] = [object_array([symbol(name, self.graph) for name in group], (len(group),))
-                              for group in self.names[:1 if alone else 2]]
         module = import_module(f"dalembert.formulations.{self.formulation}")
         function: Any = getattr(module, quantity, None) or getattr(newton_euler, quantity)
-        found = function(twin, *vectors)
+        found = function(self.twin, *self.vectors[:1 if alone else 2])
         return list(np.array(found, dtype=object).flat)
+
+
+def _with_inertias(tree: Tree, inertias: Sequence[Inertia]) -> Tree:
+    """The tree with these inertias of the moving bodies."""
+    twin = object.__new__(Tree)
+    twin.__dict__ |= tree.__dict__
+    twin.inertia = [tree.inertia[0], *inertias]
+    return twin
 
 
 class _Traced(Mechanism):
@@ -236,6 +284,7 @@ class _Traced(Mechanism):
 
     @staticmethod
     def of(mechanism: Mechanism, tree: Tree) -> _Traced:
+        """The mechanism with this tree."""
         twin = object.__new__(_Traced)
         twin.__dict__ |= mechanism.__dict__
         twin.__dict__["_given"] = tree
@@ -261,7 +310,8 @@ def _coordinate_names(mechanism: Mechanism, taken: set[str]) -> tuple[tuple[str,
     return names
 
 
-def _prefix(letter: str, taken: set[str]) -> str:
+def free_prefix(letter: str, taken: set[str]) -> str:
+    """A prefix for numbered names, none of which is taken."""
     return next(p for p in (letter, letter.upper(), letter * 2, letter * 3, letter * 4)
                 if not any(name.startswith(p) and name[len(p):].isdigit() for name in taken))
 
@@ -279,4 +329,5 @@ def _kind_of(name: str) -> str:
 
 
 def value_of(x: Any, values: Mapping[str, float]) -> float:
+    """The number that a number or expression is for these values of symbols."""
     return float(evaluate(x, values)) if isinstance(x, Expr) else as_float(x)

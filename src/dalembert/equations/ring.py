@@ -91,16 +91,15 @@ class Ring:
 
     def reduce(self, monomial: int, coefficient: Any, into: dict[int, Any]) -> None:
         """Add a term that is not in normal form."""
-        stack = [(monomial, coefficient)]
-        while stack:
-            m, c = stack.pop()
-            bits = m & self._mask
-            if not bits:
-                into[m] = into.get(m, 0) + c
-                continue
-            if bits & self._guards:
-                raise TooLarge(f"an exponent passes {GUARD - 1}.")
-            stack += [(m + delta, c * factor) for delta, factor in self._rules[bits & -bits]]
+        bits = monomial & self._mask
+        if bits & self._guards:
+            raise TooLarge(f"an exponent passes {GUARD - 1}.")
+        for delta, factor in self._rules[bits & -bits]:
+            m = monomial + delta
+            if m & self._mask:
+                self.reduce(m, coefficient * factor, into)
+            else:
+                into[m] = into.get(m, 0) + coefficient * factor
 
     def derivation(self, rates: Iterable[tuple[Key, Any]]) -> Derivation:
         """The derivative along a motion under which these variables have these rates (polynomials or numbers)."""
@@ -120,32 +119,42 @@ class Ring:
 
 
 class Derivation:
-    """Derivative of polynomials: sum over variables of dp/dx times the rate of x."""
+    """Derivative of polynomials: sum over variables of dp/dx times the rate of x.
+
+    fields: shift, width and rate (terms) of each variable that changes.
+    """
 
     def __init__(self, ring: Ring, fields: list[tuple[int, int, list[tuple[int, Any]]]]):
-        self.ring, self.fields = ring, fields
+        self.ring, self.every = ring, sum(width << shift for shift, width, _ in fields)
+        self._owner: dict[int, Any] = {}                     # bit -> field, shift, width, rate of x less one power of x
+        for shift, width, rate in fields:
+            entry = (~(width << shift), shift, width, [(m - (1 << shift), c) for m, c in rate])
+            self._owner |= {1 << bit: entry for bit in range(shift, shift + width.bit_length())}
 
     def __call__(self, p: Any) -> Any:
         if not isinstance(p, Poly):
             return 0
-        ring = self.ring
+        ring, every, owner = self.ring, self.every, self._owner
         D: dict[int, Any] = {}
         mask, get = ring._mask, D.get
-        for shift, width, rate in self.fields:
-            field, unit = width << shift, 1 << shift
-            for m, c in p.terms.items():
-                if m & field:
-                    k, e = m - unit, (m >> shift) & width
-                    for m2, c2 in rate:
-                        if (k + m2) & mask:
-                            ring.reduce(k + m2, c * c2 * e, D)
-                        else:
-                            D[k + m2] = get(k + m2, 0) + c * c2 * e
+        for m, c in p.terms.items():
+            touched = m & every
+            while touched:
+                others, shift, width, rate = owner[touched & -touched]
+                touched &= others
+                scaled = c * (m >> shift & width)
+                for change, factor in rate:
+                    k = m + change
+                    if k & mask:
+                        ring.reduce(k, scaled * factor, D)
+                    else:
+                        D[k] = get(k, 0) + scaled * factor
         return _clean(ring, D)
 
 
 def _clean(ring: Ring, D: dict[int, Any]) -> Any:
-    D = {m: c for m, c in D.items() if c}
+    if not all(D.values()):
+        D = {m: c for m, c in D.items() if c}
     if len(D) > ring.limit:
         raise TooLarge(f"a polynomial has {len(D)} terms, more than {ring.limit}.")
     return Poly(ring, D) if D else 0
@@ -168,10 +177,11 @@ class Poly:
                 return self
             other = Poly(self.ring, {0: other})
         a, b = (self.terms, other.terms) if len(self.terms) >= len(other.terms) else (other.terms, self.terms)
-        D = dict(a)
+        D = a.copy()
         for m, c in b.items():
-            total = D.get(m, 0) + c
-            if total:
+            if m not in D:
+                D[m] = c
+            elif total := D[m] + c:
                 D[m] = total
             else:
                 del D[m]
@@ -183,7 +193,17 @@ class Poly:
         return Poly(self.ring, {m: -c for m, c in self.terms.items()})
 
     def __sub__(self, other: Any) -> Any:
-        return self + -other
+        if other.__class__ is not Poly or len(self.terms) < len(other.terms):
+            return -other + self
+        D = self.terms.copy()
+        for m, c in other.terms.items():
+            if m not in D:
+                D[m] = -c
+            elif total := D[m] - c:
+                D[m] = total
+            else:
+                del D[m]
+        return Poly(self.ring, D) if D else 0
 
     def __rsub__(self, other: Any) -> Any:
         return -self + other

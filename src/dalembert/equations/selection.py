@@ -31,7 +31,7 @@ class Selection:
 
     mechanism: numbers replaced (inertias only where they are not grouped); symbols: name -> path of the number, with a
     minus in front where the symbol is the negative of it; values: name -> number where the model has one; grouped: whether
-    inertial parameters are to be combined to base parameters.
+    inertial parameters are to be combined to base parameters; wishes: what was asked for.
     """
 
     mechanism: Mechanism
@@ -39,6 +39,7 @@ class Selection:
     symbols: dict[str, str]
     values: dict[str, float]
     grouped: bool
+    wishes: tuple[str, ...] = ()
 
 
 def select(mechanism: Mechanism, wanted: str | Iterable[str] | None, grouped: bool | None) -> Selection:
@@ -74,7 +75,7 @@ def select(mechanism: Mechanism, wanted: str | Iterable[str] | None, grouped: bo
         kind = suffix.partition("[")[0]
         if is_symbolic(x) or _zero(x) or grouped and kind in INERTIAL[:3]:
             continue
-        name = _unused(_name(path, mechanism, moving, gravity), taken)
+        name = unused(_name(path, mechanism, moving, gravity), taken)
         turned = path in GRAVITY and as_float(x) < 0
         replaced[path] = -symbol(name, graph) if turned else symbol(name, graph)
         symbols[name], values[name] = ("-" if turned else "") + path, abs(as_float(x)) if turned else as_float(x)
@@ -82,7 +83,7 @@ def select(mechanism: Mechanism, wanted: str | Iterable[str] | None, grouped: bo
     for path, x in own:
         for s in free_symbols(x):
             symbols.setdefault(s.name, path)
-    return Selection(made, graph, symbols, values, grouped)
+    return Selection(made, graph, symbols, values, grouped, wishes)
 
 
 def _matching(wish: str, paths: Mapping[str, Any]) -> list[str]:
@@ -130,7 +131,8 @@ def _name(path: str, mechanism: Mechanism, number: Mapping[str, str], gravity: l
     return f"{LETTER.get(kind, kind)}{axes}{number.get(part, '')}"
 
 
-def _unused(name: str, taken: set[str]) -> str:
+def unused(name: str, taken: set[str]) -> str:
+    """The name, or one like it that is not taken; it is then."""
     while name in taken:
         name += "_"
     taken.add(name)

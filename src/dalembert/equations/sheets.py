@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -48,22 +48,23 @@ def object_array(entries: Sequence[Any], shape: tuple[int, ...]) -> np.ndarray:
     return made.reshape(shape)
 
 
-def with_names(lines: Iterable[Line], known: dict[Sum, str],
-               prefix: str) -> tuple[tuple[Line, ...], tuple[tuple[str, Sum], ...]]:
+def with_names(lines: Iterable[Line], known: dict[Sum, str], prefix: str,
+               varying: Container[str]) -> tuple[tuple[Line, ...], tuple[tuple[str, Sum], ...]]:
     """Lines with repeated sums of parameters as names k1, k2, ..., and the definitions that they use.
 
-    `known` holds the names given so far, so that one sum has one name on all sheets.
+    `known` holds the names given so far, so that one sum has one name on all sheets; `varying`: names that are no
+    parameters.
     """
     lines = tuple(lines)
-    counts = inner_sums(line.form for line in lines)
+    counts = inner_sums((line.form for line in lines), varying)
     for form, count in counts.items():
         if form not in known and (count >= REPEATED or count > 1 and len(form.terms) >= LONG):
             known[form] = f"{prefix}{len(known) + 1}"
-    changed = tuple(Line(line.base, line.numbers, named(line.form, known)) for line in lines)
+    changed = tuple(Line(line.base, line.numbers, named(line.form, known, varying)) for line in lines)
     return changed, tuple((name, form) for form, name in known.items() if form in counts)
 
 
-def printed_lines(sheet: Sheet, printer: Printer) -> list[tuple[str, list[tuple[str, str]]]]:
-    """(left side, signed terms) of parts and lines."""
+def printed_lines(sheet: Sheet, printer: Printer, label: str = "") -> list[tuple[str, list[tuple[str, str]]]]:
+    """(left side, signed terms) of parts and lines; label: a letter in place of the lines' own."""
     parts = [(printer.name(name), printer.signed_terms(form)) for name, form in sheet.parts]
-    return parts + [(printer.label(x.base, *x.numbers), printer.signed_terms(x.form)) for x in sheet.lines]
+    return parts + [(printer.label(label or x.base, *x.numbers), printer.signed_terms(x.form)) for x in sheet.lines]

@@ -9,12 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.equations.forms import Call, Cosine, Name, Sum, Term
+from dalembert.equations.forms import Call, Cosine, Name, Sum, Term, angle_sum
+from dalembert.equations.printing import RELATIONS
 from dalembert.errors import DalembertError
 from dalembert.expr import Expr, topological
 from dalembert.expr.identifiers import safe_identifiers
 
 WIDTH = 118
+PYTHON = {"select": "({1} if {0} else {2})", "sign": "(({0} > 0) - ({0} < 0))", "not": "(not {})", "power": "({})**({})",
+          **{op: f"({{}} {mark} {{}})" for op, mark in RELATIONS.items()}, "equal": "({} == {})"}
 
 
 class PythonWriter:
@@ -29,10 +32,12 @@ class PythonWriter:
         self.used: dict[str, None] = {}
 
     def sum(self, form: Sum) -> str:
+        """A form as an expression."""
         text = " ".join(("- " if t.number < 0 else "+ ") + self.term(t) for t in form.terms) or "0"
         return text[2:] if text.startswith("+ ") else "-" + text[2:] if text.startswith("- ") else text
 
     def term(self, term: Term) -> str:
+        """A term without its sign."""
         size = abs(term.number)
         over = [self.factor(f, e) for f, e in term.factors if e > 0]
         under = [self.factor(f, -e) for f, e in term.factors if e < 0]
@@ -44,34 +49,37 @@ class PythonWriter:
         return "*".join(over) + "".join(f"/{x}" for x in under)
 
     def factor(self, factor: Any, power: int) -> str:
+        """A power of a factor."""
         text = self.atom(factor)
         return text if power == 1 else f"{text}**{power}"
 
     def atom(self, factor: Any) -> str:
+        """A factor; names in it count as used."""
         if isinstance(factor, Name):
             self.used[factor.name] = None
             return self.identifiers.get(factor.name, factor.name.replace(":", "_"))
         if isinstance(factor, Sum):
             return f"({self.sum(factor)})"
         if isinstance(factor, Cosine):
-            for name, _ in factor.angle:
-                self.used[name] = None
+            self.sum(angle_sum(factor.angle))                                # the names in it are used
             if factor not in self.cosines:
-                name = factor.kind + "_".join(("" if k == 1 else f"{k}x".replace("-", "m")) +
-                                              self.identifiers.get(n, n).removeprefix("q") for n, k in factor.angle)
-                while name.lower() in self._taken:
+                parts = [("" if k == 1 else f"{k}x".replace("-", "m")) + (
+                    self.identifiers.get(x, x).removeprefix("q") if isinstance(x, str) else "") for x, k in factor.angle]
+                name = factor.kind + "_".join(parts)
+                while name.lower() in self._taken or len(name) < 2:
                     name += "_"
+                self._taken.add(name.lower())
                 self.cosines[factor] = name
             return self.cosines[factor]
         assert isinstance(factor, Call)
-        function = {"asin": "asin", "acos": "acos", "abs": "abs", "min": "min", "max": "max"}.get(factor.op, factor.op)
-        return f"{function}({', '.join(self.sum(a) for a in factor.args)})"
+        args = [self.sum(a) for a in factor.args]
+        return PYTHON[factor.op].format(*args) if factor.op in PYTHON else f"{factor.op}({', '.join(args)})"
 
 
 def python(eom: Any, quantities: Sequence[str]) -> str:
     """One function per quantity: vectors in, nested lists out; symbols as keywords with the mechanism's numbers."""
     functions = [_function(eom, name) for name in quantities]
-    head = f'"""Equations of motion of {eom.mechanism.name!r}, written by dalembert."""\n\n'.replace("\\", "\\\\")
+    head = f'"""Equations of motion of {eom.name!r}, written by dalembert."""\n\n'.replace("\\", "\\\\")
     return head + "from math import *\n\n\n" + "\n\n".join(functions)
 
 
@@ -94,7 +102,7 @@ def _function(eom: Any, quantity: str) -> str:
     unpack = [f"{', '.join(writer.identifiers[n] for n in names)}, = {label}" for label, (names, used) in
               zip(("q", "qd", "qdd"), groups, strict=True) if used]
     inner = {name for name, _ in parts} | {n for names, _ in groups for n in names}
-    keywords = [f"{writer.identifiers[n]}={_default(eom, n)}" for n in eom.symbols if n in writer.used and n not in inner]
+    keywords = [writer.identifiers[n] + _default(eom, n) for n in eom.symbols if n in writer.used and n not in inner]
     trig = [f"{name} = {'cos' if c.kind == 'c' else 'sin'}({_angle(c, writer)})" for c, name in writer.cosines.items()]
     lines = [*unpack, *trig, *body, f"return {_nested(entries)}"]
     signature = ", ".join([*arguments, *(["*", *keywords] if keywords else [])])
@@ -109,11 +117,11 @@ def _wrapped(line: str, indent: str) -> str:
 
 def _default(eom: Any, name: str) -> str:
     value = eom.values.get(name)
-    return "None" if value is None else repr(float(value))
+    return "" if value is None else f"={float(value)!r}"
 
 
 def _angle(c: Cosine, writer: PythonWriter) -> str:
-    return writer.sum(Sum(tuple(Term(k, ((Name(n), 1),)) for n, k in c.angle)))
+    return writer.sum(angle_sum(c.angle))
 
 
 def _nested(entries: np.ndarray) -> str:

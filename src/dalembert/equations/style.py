@@ -13,9 +13,9 @@ body { font: 16px/1.55 system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, s
 h1 { font-size: 1.7rem; font-weight: 600; margin-bottom: .4rem; overflow-wrap: anywhere; }
 h2 { font-size: 1.2rem; font-weight: 600; margin: 2.4rem 0 .6rem; padding-bottom: .25rem; border-bottom: 1px solid #d8d8d0; }
 nav { margin: 1rem 0; font-size: .92rem; }
-nav a { margin-right: 1.1rem; color: #1f5fa8; text-decoration: none; }
+nav a { margin-right: 1.1rem; white-space: nowrap; color: #1f5fa8; text-decoration: none; }
 p.eq { margin: .38rem 0 .38rem 2.5rem; text-indent: -2.5rem; line-height: 1.9; }
-p.eq math { text-indent: 0; font-size: 1.06rem; margin-right: .12em; }
+p.eq math { text-indent: 0; font-size: 1.06rem; }
 math { font-family: "STIX Two Math", "Latin Modern Math", "Cambria Math", "DejaVu Math TeX Gyre", math, serif; }
 table { border-collapse: collapse; font-size: .92rem; }
 th, td { text-align: left; padding: .2rem 1.4rem .2rem 0; border-bottom: 1px solid #e6e6de; overflow-wrap: anywhere; }

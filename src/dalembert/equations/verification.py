@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from dalembert.compiled.dynamics import Dynamics, compile
+from dalembert.equations.problem import SEED, Problem, value_of, with_values
 from dalembert.errors import DalembertError
-from dalembert.expr import evaluate, free_symbols
-from dalembert.model.mechanism import Mechanism
-from dalembert.model.numbers import is_symbolic
-from dalembert.model.paths import numbers
+from dalembert.expr import evaluate
 
-STATES, SEED = 5, 1743
+STATES = 5
+LETTERS = ("MM", "MX", "MY", "MZ", "XX", "XY", "YY", "XZ", "YZ", "ZZ")      # as columns of `regressor` are ordered
 TOLERANCE = 1e-10      # of the largest entry; closed forms of arms of 10 joints are exact to some 1e-14
 
 
@@ -27,39 +27,67 @@ class VerificationError(DalembertError):
         self.quantity, self.entry, self.difference = quantity, entry, difference
 
 
-def random_symbols(mechanism: Mechanism) -> dict[str, float]:
-    """A value for each symbol of a mechanism."""
-    names = sorted({s.name for _, x in numbers(mechanism) if is_symbolic(x) for s in free_symbols(x)})
-    rng = np.random.default_rng(SEED)
-    return {name: float(rng.uniform(0.3, 1.7)) for name in names}
+class Verifier(ABC):
+    """Compares forms with compiled functions at random states.
 
+    point: values of all names at the states; largest: the relative difference found, by quantity.
+    """
 
-def with_values(mechanism: Mechanism, values: Mapping[str, float]) -> Mechanism:
-    """The mechanism with numbers for its symbols."""
-    return mechanism.replace({path: float(evaluate(x, values)) for path, x in numbers(mechanism) if is_symbolic(x)})
+    point: Mapping[str, Any]
 
-
-class Verifier:
-    """Compares forms with the compiled functions of a mechanism of numbers; `values` are those of the symbols."""
-
-    def __init__(self, mechanism: Mechanism, values: Mapping[str, float], names: Sequence[Sequence[str]],
-                 formulation: str = "newton_euler"):
-        self.mechanism, self.values, self.names, self.formulation = mechanism, dict(values), names, formulation
+    def __init__(self) -> None:
         self.largest: dict[str, float] = {}
-        states = [mechanism.random_state(seed) for seed in range(SEED, SEED + STATES)]
+
+    @property
+    @abstractmethod
+    def right(self) -> Mapping[str, np.ndarray]:
+        """Quantities by compiled code at the states, (states, ...)."""
+
+    def evaluated(self, expressions: np.ndarray) -> np.ndarray:
+        """Values of expressions at the states, (states, ...)."""
+        return np.broadcast_to(evaluate(expressions, self.point), (STATES, *expressions.shape))
+
+    def compare(self, quantity: str, expressions: np.ndarray) -> None:
+        """Compare the expressions of a quantity with the compiled function; raises as `check`."""
+        self.check(quantity, self.evaluated(expressions), self.right[quantity])
+
+    def check(self, quantity: str, found: np.ndarray, right: np.ndarray, scale: float = 1e-30) -> None:
+        """Raise VerificationError unless what closed forms give is what the functions give, relative to the largest entry
+        (or to `scale`, if that is larger)."""
+        scale = max(float(np.abs(right).max(initial=0.0)), scale)
+        gap = np.abs(found - right)
+        self.largest[quantity] = float(gap.max(initial=0.0)) / scale
+        if not self.largest[quantity] <= TOLERANCE:
+            entry = tuple(map(int, np.unravel_index(int(np.argmax(gap)), gap.shape)))[1:]
+            raise VerificationError(f"{quantity}{list(entry)}: closed form and compiled function differ by {gap.max():.3g}; "
+                                    "this is a fault of dalembert, please report it.", quantity, entry, float(gap.max()))
+
+
+class MechanismVerifier(Verifier):
+    """Verifier of a mechanism's forms; its own symbols have random values."""
+
+    def __init__(self, problem: Problem):
+        super().__init__()
+        self.problem, self.values = problem, problem.numbers()
+        self.mechanism = with_values(problem.mechanism, problem.own) if problem.own else problem.mechanism
+        states = [self.mechanism.random_state(seed) for seed in range(SEED, SEED + STATES)]
         self.q, self.qd = (np.array(x) for x in zip(*states, strict=True))
         self.qdd = np.random.default_rng(SEED).standard_normal(self.qd.shape)
-        n = mechanism.nv
-        self.units = np.repeat(self.q, n, axis=0), np.tile(np.eye(n), (STATES, 1))      # each state with each unit velocity
+        self.point: dict[str, Any] = dict(self.values)
+        for names, array in zip(problem.names, (self.q, self.qd, self.qdd), strict=True):
+            self.point |= {name: array[:, k] for k, name in enumerate(names)}
 
     @cached_property
     def right(self) -> dict[str, np.ndarray]:
-        """Quantities by compiled code: at the states, and C(q, e_i)[k, j] = c_ijk at unit velocities."""
+        """Quantities at the states; Christoffel symbols by unit velocities, C(q, e_i)[k, j] = c_ijk."""
         n, q, qd = self.mechanism.nv, self.q, self.qd
-        states, rates = np.concatenate([q, self.units[0]]), np.concatenate([qd, self.units[1]])
+        states = np.concatenate([q, np.repeat(q, n, axis=0)])
+        rates = np.concatenate([qd, np.tile(np.eye(n), (STATES, 1))])
         M, C, g = self.dynamics.function(["mass_matrix", "coriolis_matrix", "gravity_vector"])(states, rates)
         c = C[STATES:].reshape(STATES, n, n, n).transpose(0, 1, 3, 2)      # [state, i, k, j] -> [state, i, j, k]
-        M, C, g = M[:STATES], C[:STATES], g[:STATES]
+        C, g = C[:STATES], g[:STATES]
+        M = compile(self.mechanism, self.problem.formulation).mass_matrix(q) if self.problem.formulation == "hamilton" else (
+            M[:STATES])
         h = np.einsum("nkj,nj->nk", C, qd)
         return {"mass_matrix": M, "coriolis_matrix": C, "gravity_vector": g, "christoffel": c, "coriolis_vector": h,
                 "kinetic_energy": np.einsum("nij,ni,nj->n", M, qd, qd) / 2,
@@ -67,30 +95,34 @@ class Verifier:
 
     @cached_property
     def dynamics(self) -> Dynamics:
-        return compile(self.mechanism, self.formulation)
+        """The compiled functions of the formulation; for hamilton, which has not all of them, those of newton_euler."""
+        other = self.problem.formulation == "hamilton"
+        return compile(self.mechanism, "newton_euler" if other else self.problem.formulation)
 
     @cached_property
     def potential_energy(self) -> np.ndarray:
-        return np.asarray(self.dynamics.potential_energy(self.q))      # type: ignore[attr-defined]
+        """At the states."""
+        return np.asarray(self.dynamics.potential_energy(self.q))
 
     @cached_property
-    def point(self) -> dict[str, Any]:
-        """Values of all names at the states."""
-        point: dict[str, Any] = dict(self.values)
-        for names, array in zip(self.names, (self.q, self.qd, self.qdd), strict=True):
-            point |= {name: array[:, k] for k, name in enumerate(names)}
-        return point
+    def regressor(self) -> np.ndarray:
+        """Columns of base parameters: those of the inertial parameters that stand for themselves in them. Of newton_euler,
+        which alone has a regressor."""
+        Y = compile(self.mechanism).regressor(self.q, self.qd, self.qdd)
+        columns = [10 * (p.body - 1) + LETTERS.index(p.name[:2]) for p in self.problem.parameters]
+        printed = [p.name not in self.problem.nothing for p in self.problem.parameters]
+        return Y[..., columns] * printed
 
-    def evaluated(self, expressions: np.ndarray) -> np.ndarray:
-        """Values of expressions at the states, (states, ...)."""
-        return np.broadcast_to(evaluate(expressions, self.point), (STATES, *expressions.shape))
-
-    def check(self, quantity: str, found: np.ndarray, right: np.ndarray) -> None:
-        """Raise VerificationError unless what closed forms give is what compiled functions give."""
-        scale = max(float(np.abs(right).max(initial=0.0)), 1e-30)
-        gap = np.abs(found - right)
-        self.largest[quantity] = float(gap.max(initial=0.0)) / scale
-        if not self.largest[quantity] <= TOLERANCE:
-            entry = tuple(map(int, np.unravel_index(int(np.argmax(gap)), gap.shape)))[1:]
-            raise VerificationError(f"{quantity}{list(entry)}: closed form and compiled function differ by {gap.max():.3g}; "
-                                    "this is a fault of dalembert, please report it.", quantity, entry, float(gap.max()))
+    def compare(self, quantity: str, expressions: np.ndarray) -> None:
+        """The same; potential energy of grouped parameters up to a constant, the regressor by the bodies' forces."""
+        found = self.evaluated(expressions)
+        if quantity == "potential_energy":
+            constant = self.potential_energy[0] - found[0] if self.problem.grouped else 0.0
+            self.check(quantity, found + constant, self.potential_energy)
+        elif quantity == "regressor":
+            self.check(quantity, found, self.regressor)
+            theta = np.array([self.values[p.name] for p in self.problem.parameters])
+            rotors = np.array([value_of(x, self.values) for x in self.problem.tree.rotor])
+            self.check("regressor times base parameters", found @ theta, self.right["forces"] - rotors * self.qdd)
+        else:
+            self.check(quantity, found, self.right[quantity])

@@ -11,6 +11,7 @@ from dalembert.formulations.hamilton.dynamics import (
     lie_poisson_term,
     mass_matrix,
     momenta,
+    momentum_rate,
     objective,
     potential_energy,
     solve,
@@ -33,5 +34,5 @@ from dalembert.formulations.hamilton.systems import Configuration, Operations, S
 __all__ = ["ChainConfiguration", "Configuration", "NonNatural", "NotConvergedError", "Operations", "PlanarChain", "Solution",
            "Solver", "StateEquations", "Stop", "System", "conjugate_directions", "conjugate_step", "energy_rate",
            "hamiltonian", "inverse_mass_matrix", "kinetic_energy", "lagrangian_gradient", "lie_poisson_term", "mass_matrix",
-           "minimal_residual_step", "minimal_residuals", "momenta", "nonnatural", "objective", "planar_chain",
-           "potential_energy", "solve", "state_equations", "turntable", "velocities"]
+           "minimal_residual_step", "minimal_residuals", "momenta", "momentum_rate", "nonnatural", "objective",
+           "planar_chain", "potential_energy", "solve", "state_equations", "turntable", "velocities"]

@@ -102,6 +102,15 @@ def lie_poisson_term(system: Any, q: Any, qd: Any, p: Any, t: Any = 0.0) -> np.n
     return pack(list(at.lie_poisson(qd, p)))
 
 
+def momentum_rate(system: Any, q: Any, qd: Any, p: Any, t: Any = 0.0) -> np.ndarray:
+    """p' = dL/dq + ad*_qd p + friction, at velocities that are known: `state_equations` without the solution and tau.
+
+    Shapes and errors as for `momenta`; returns (nv,) or (N, nv) [N m, N].
+    """
+    at, (_, qd, p), pack = system_of(system).at(t, q=q, qd=qd, p=p)
+    return pack(at.momentum_rate(qd, p))
+
+
 def kinetic_energy(system: Any, q: Any, qd: Any) -> Any:
     """T = 1/2 qd^T A qd of the bodies and rotors, a number or (N,) [J]. Shapes and errors as for `momenta`."""
     at, (_, qd), pack = system_of(system).at(q=q, qd=qd)

@@ -100,7 +100,8 @@ class LagrangianSystem:
         self.name, self.coordinate_names = name, tuple(coordinate_names)
         self.symbols = {"q": q, "qd": qd, "t": t,
                         "qdd": _vector([symbol(n + "_ddot", t.graph) for n in coordinate_names]),
-                        "tau": _vector([symbol("force_on_" + n, t.graph) for n in coordinate_names])}
+                        "tau": _vector([symbol("force_on_" + n, t.graph) for n in coordinate_names]),
+                        "p": _vector([symbol("momentum_of_" + n, t.graph) for n in coordinate_names])}
         self._L, self._Q, self._q, self._qd, self._t = L, Q, q, qd, t
         known = {s.name for s in [*q, *qd, t]}
         self.parameters = tuple(s.name for s in free_symbols([L, *Q]) if s.name not in known)
@@ -140,39 +141,66 @@ class LagrangianSystem:
             "lagrangian": Quantity(self._L, state),
             "momenta": Quantity(p, state),
             "energy": Quantity(p @ qd - self._L, state),
+            "kinetic_energy": Quantity(None, state),
+            "potential_energy": Quantity(None, state),
             "energy_rate": Quantity((self._Q + tau) @ qd - derivative(self._L, t), ("q", "qd", "tau", "t")),
             "mass_matrix": Quantity(M, state),
             "bias_force": Quantity(bias, state),
+            "lagrangian_gradient": Quantity(L_q, state),
             "generalized_forces": Quantity(self._Q, state),
             "inverse_dynamics": Quantity(M @ qdd + bias - self._Q, ("q", "qd", "qdd", "t")),
             "forward_dynamics": Quantity(None, ("q", "qd", "tau", "t")),
+            "velocities": Quantity(None, ("q", "p", "t")),
         }
+
+    def _expressions(self, name: str) -> Any:
+        """Expressions of a quantity; some are formed only when they are asked for."""
+        found = self.quantities[name].expressions
+        return getattr(self, "_" + name) if found is None else found
 
     def traced(self, names: Sequence[str]) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         """Inputs and outputs of some quantities, as expressions: what a compiler needs.
 
-        Inputs are those of q, qd, qdd, tau, t (a vector of one entry) that occur, and `parameters` where there are any, as
-        arrays of symbols; outputs are expressions, named as the quantities.
+        Inputs are those of q, qd, qdd, tau, p, t (a vector of one entry) that occur, and `parameters` where there are any,
+        as arrays of symbols; outputs are expressions, named as the quantities.
         """
         outputs: dict[str, Any] = {}
         wanted: set[str] = set()
         for name in names:
             if name not in self.quantities:
                 raise UnknownNameError("quantity", name, tuple(self.quantities))
-            outputs[name] = self._acceleration if name == "forward_dynamics" else self.quantities[name].expressions
+            outputs[name] = self._expressions(name)
             wanted |= set(self.quantities[name].inputs)
         inputs: dict[str, np.ndarray] = {k: np.atleast_1d(np.array(self.symbols[k], dtype=object))
-                                         for k in ("q", "qd", "qdd", "tau", "t") if k in wanted}
+                                         for k in ("q", "qd", "qdd", "tau", "p", "t") if k in wanted}
         if self.parameters:
             inputs["parameters"] = _vector([symbol(n, self._t.graph) for n in self.parameters])
         return inputs, outputs
 
     @cached_property
-    def _acceleration(self) -> np.ndarray:
+    def _forward_dynamics(self) -> np.ndarray:
         """M^-1 (Q + tau - bias) by elimination."""
         quantities = self.quantities
         return self._solved(quantities["mass_matrix"].expressions,
                             self._Q + self.symbols["tau"] - quantities["bias_force"].expressions)
+
+    @cached_property
+    def _velocities(self) -> np.ndarray:
+        """M^-1 (p - b) by elimination, b the momenta at qd = 0."""
+        M = self._quadratic("velocities of momenta in closed form. Integrate it in (q, qd)")
+        return self._solved(M, self.symbols["p"] - self._at_rest(self.quantities["momenta"].expressions))
+
+    @cached_property
+    def _potential_energy(self) -> Any:
+        """-L at qd = 0."""
+        return -self._at_rest(self._L)
+
+    @cached_property
+    def _kinetic_energy(self) -> Any:
+        return self.quantities["energy"].expressions - self._potential_energy
+
+    def _at_rest(self, e: Any) -> Any:
+        return substitute(e, {x: 0 for x in self._qd})
 
     def _solved(self, M: np.ndarray, b: np.ndarray) -> np.ndarray:
         try:
@@ -197,6 +225,14 @@ class LagrangianSystem:
         """
         return self._value("energy", q=q, qd=qd, t=t)
 
+    def potential_energy(self, q: Any, qd: Any = None, t: Any = 0.0) -> Any:
+        """-L at qd = 0 [J], that of moving frames included: number or (N,). qd changes nothing."""
+        return self._value("potential_energy", q=q, qd=np.zeros(self.nv) if qd is None else qd, t=t)
+
+    def kinetic_energy(self, q: Any, qd: Any, t: Any = 0.0) -> Any:
+        """`energy` less `potential_energy` [J]: number or (N,). 1/2 qd^T M qd of a Lagrangian quadratic in qd."""
+        return self._value("kinetic_energy", q=q, qd=qd, t=t)
+
     def energy_rate(self, q: Any, qd: Any, tau: Any, t: Any = 0.0) -> Any:
         """Rate of `energy` along the motion: (Q + tau) . qd - dL/dt [W]."""
         return self._value("energy_rate", q=q, qd=qd, tau=tau, t=t)
@@ -213,6 +249,10 @@ class LagrangianSystem:
     def bias_force(self, q: Any, qd: Any, t: Any = 0.0) -> np.ndarray:
         """All of d/dt dL/dqd - dL/dq but M qdd: (n,) or (N, n)."""
         return self._value("bias_force", q=q, qd=qd, t=t)
+
+    def lagrangian_gradient(self, q: Any, qd: Any, t: Any = 0.0) -> np.ndarray:
+        """dL/dq: (n,) or (N, n). With Q and other forces the rate of the momenta."""
+        return self._value("lagrangian_gradient", q=q, qd=qd, t=t)
 
     def generalized_forces(self, q: Any, qd: Any, t: Any = 0.0) -> np.ndarray:
         """Q(q, qd, t): (n,) or (N, n)."""
@@ -238,6 +278,24 @@ class LagrangianSystem:
         self._check_regular(M)
         return np.linalg.solve(M, b[..., None])[..., 0]
 
+    def velocities(self, q: Any, p: Any, t: Any = 0.0) -> np.ndarray:
+        """Velocities of momenta, of a Lagrangian quadratic in qd: M(q, t) qd = p - dL/dqd at qd = 0.  (n,) or (N, n).
+
+        Raises
+        ------
+        SingularMassMatrixError
+            M is singular within rounding. Not checked on expressions.
+        DalembertError
+            The Lagrangian is not quadratic in qd.
+        """
+        M = self._quadratic("velocities of momenta in closed form. Integrate it in (q, qd)")
+        b = self.symbols["p"] - self._at_rest(self.quantities["momenta"].expressions)
+        M, b = self._values([M, b], q=q, p=p, t=t)
+        if M.dtype == object or b.dtype == object:
+            return self._solved(M, b)
+        self._check_regular(M)
+        return np.linalg.solve(M, b[..., None])[..., 0]
+
     # --- the parts of a Lagrangian that is quadratic in qd: L = 1/2 qd^T M qd + b^T qd + L_0 ---
 
     def christoffel_symbols(self, q: Any, t: Any = 0.0) -> np.ndarray:
@@ -256,15 +314,13 @@ class LagrangianSystem:
         (n, n) or (N, n, n). These forces do no work.
         """
         self._quadratic()
-        at_rest = {x: 0 for x in self._qd}
-        by_q = np.asarray(jacobian(substitute(self.quantities["momenta"].expressions, at_rest), self._q))
+        by_q = np.asarray(jacobian(self._at_rest(self.quantities["momenta"].expressions), self._q))
         return self._values([by_q - by_q.T], q=q, t=t)[0]
 
-    def _quadratic(self) -> np.ndarray:
+    def _quadratic(self, missing: str = "Christoffel symbols. Use bias_force") -> np.ndarray:
         M = self.quantities["mass_matrix"].expressions
         if {s.name for s in free_symbols(M)} & {s.name for s in self._qd}:
-            raise DalembertError(f"the Lagrangian of {self.name!r} is not quadratic in qd: it has no Christoffel symbols. "
-                                 "Use bias_force.")
+            raise DalembertError(f"the Lagrangian of {self.name!r} is not quadratic in qd: it has no {missing}.")
         return M
 
     # --- parameters ---
@@ -281,7 +337,7 @@ class LagrangianSystem:
     # --- from symbols to values ---
 
     def _value(self, quantity: str, **vectors: Any) -> Any:
-        return self._values([self.quantities[quantity].expressions], **vectors)[0]
+        return self._values([self._expressions(quantity)], **vectors)[0]
 
     def _values(self, expressions: list[Any], t: Any, **vectors: Any) -> list[Any]:
         """Values of arrays of expressions at a state, or at a batch of them."""

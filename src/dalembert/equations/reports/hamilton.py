@@ -1,0 +1,110 @@
+"""Hamilton's equations: momenta, velocities from them, the function of Hamilton, its derivatives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dalembert.equations.naming import latex_name
+from dalembert.equations.reports.steps import Steps
+from dalembert.expr import constant, evaluate
+from dalembert.formulations import hamilton
+
+EXPLICIT = 3      # freedoms up to which the inverse of M is written by determinants
+
+
+def write(steps: Steps) -> None:
+    """One section per step."""
+    true, q, qd = steps.verifier.mechanism, steps.states["q"], steps.states["qd"]
+    steps.section("Potential energy")
+    steps.sheet("potential_energy")
+    steps.section("Kinetic energy", r"$$T = \tfrac12 \dot q^T M(q)\, \dot q$$")
+    steps.sheet("mass_matrix", hamilton.mass_matrix(true, q))
+
+    momenta = hamilton.momenta(true, q, qd)
+    steps.section("Momenta", r"$$p_k = \partial T / \partial \dot q_k = \sum_j M_{kj}\, \dot q_j$$")
+    M, values = _entries_of_M(steps)
+    steps.entries("p", M @ steps.qd, momenta)
+    steps.section("Velocities", r"$$\dot q = M^{-1} p = \partial H / \partial p$$")
+    W = _inverse(steps, M, values) if len(M) <= EXPLICIT else None
+    p = steps.new_symbols([f"p_{k + 1}" for k in range(len(M))], momenta)
+    names = [latex_name(x.name) for x in p]
+    if W is not None:
+        steps.entries(r"\dot q", W @ p, qd)
+    else:
+        steps.text("By elimination along the tree, without forming the inverse; " + ", ".join(f"${n}$" for n in names) +
+                   " are the momenta:")
+        steps.entries(r"\dot q", hamilton.velocities(steps.mechanism, steps.q, p), qd, in_parts=True)
+
+    steps.section("Function of Hamilton", r"$$H = \tfrac12 p^T M^{-1} p + \Pi = \tfrac12 \sum_k p_k \dot q_k + \Pi$$")
+    if W is not None:
+        kinetic = p @ (W @ p) / 2
+        potential = steps.eom.entries("potential_energy")[()]
+        steps.array("H - \\Pi", kinetic, hamilton.kinetic_energy(true, q, qd))
+        steps.check("H", np.asarray(_value(steps, kinetic) + _value(steps, potential) + _offset(steps)),
+                    hamilton.hamiltonian(true, q, momenta))
+    else:
+        steps.text(r"with $\dot q$ of the step before, and $\Pi$ as above.")
+
+    steps.section("Derivatives by the coordinates", r"$$\frac{\partial H}{\partial q_k} = -\tfrac12 \sum_{i,j} "
+                  r"\frac{\partial M_{ij}}{\partial q_k}\, \dot q_i \dot q_j + \frac{\partial \Pi}{\partial q_k}$$",
+                  r"with $\dot q$ as found above:")
+    steps.entries(r"\partial H / \partial q_{%s}", -hamilton.lagrangian_gradient(steps.mechanism, steps.q, steps.qd),
+                  -hamilton.lagrangian_gradient(true, q, qd))
+    steps.section("Equations of motion", r"$$\dot q_k = \frac{\partial H}{\partial p_k}, \qquad \dot p_k = "
+                  r"-\frac{\partial H}{\partial q_k} + \tau_k$$")
+    if steps.mechanism.nq != steps.mechanism.nv:
+        steps.text(r"For spherical and free joints the velocities are those along the child's axes, and $\dot p$ has the "
+                   r"terms of Lie and Poisson $p \times \omega$ besides.")
+
+
+def _entries_of_M(steps: Steps) -> tuple[np.ndarray, np.ndarray]:
+    """M as symbols M:1:2, zeros as zeros, and its values."""
+    forms, n = steps.eom.sheet("mass_matrix").forms, steps.mechanism.nv
+    values = steps.verifier.evaluated(steps.eom.entries("mass_matrix"))
+    made: dict[tuple[int, int], Any] = {}
+    for i in range(n):
+        for j in range(i, n):
+            made[i, j] = made[j, i] = steps.new_symbol(f"M:{i + 1}:{j + 1}", values[:, i, j]) if forms[i, j].terms else 0
+    M = np.empty((n, n), dtype=object)
+    for at in np.ndindex(n, n):
+        M[at] = made[at]
+    return M, values
+
+
+def _inverse(steps: Steps, M: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """The inverse of M by determinants, as symbols W:1:2."""
+    n = len(M)
+    adjugate = np.array([[_determinant(np.delete(np.delete(M, j, 0), i, 1)) * (-1) ** (i + j) for j in range(n)]
+                         for i in range(n)], dtype=object)
+    determinant = _determinant(M)
+    steps.array(r"\Delta", determinant, np.linalg.det(values))
+    delta, inverse = steps.new_symbol("Delta", np.linalg.det(values)), np.linalg.inv(values)
+    W = np.empty((n, n), dtype=object)
+    for i in range(n):
+        for j in range(i, n):
+            entry = constant(adjugate[i, j] / delta, steps.problem.graph)
+            (form,) = steps.normal.forms([entry])
+            steps.check("W", steps.values([form])[:, 0], inverse[:, i, j])
+            W[i, j] = W[j, i] = steps.new_symbol(f"W:{i + 1}:{j + 1}", inverse[:, i, j]) if form.terms else 0
+            if form.terms:
+                steps.text(f"$${steps.target.label('W', i + 1, j + 1)} = {steps.target.sum(form)}$$")
+    return W
+
+
+def _determinant(A: np.ndarray) -> Any:
+    """By the first row."""
+    if len(A) == 0:
+        return 1
+    return sum(A[0, k] * _determinant(np.delete(A[1:], k, 1)) * (-1) ** k for k in range(len(A)))
+
+
+def _value(steps: Steps, x: Any) -> Any:
+    return evaluate(x, steps.point)
+
+
+def _offset(steps: Steps) -> Any:
+    """What grouped parameters leave out of the potential energy: a constant."""
+    found = _value(steps, steps.eom.entries("potential_energy")[()])
+    return (steps.verifier.potential_energy - found)[0] if steps.problem.grouped else 0.0

@@ -1,0 +1,263 @@
+"""Closed forms of a user's own Lagrangian L(q, qd, t)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, cast
+
+import numpy as np
+
+from dalembert.compiled.calls import without_collection
+from dalembert.compiled.dynamics import compile
+from dalembert.compiled.systems import SystemDynamics
+from dalembert.equations.closed_forms import ClosedForms
+from dalembert.equations.desk import VerifiedDesk
+from dalembert.equations.making import factored_sheet, printed
+from dalembert.equations.normal import Normal
+from dalembert.equations.problem import CHRISTOFFEL_BUDGET, SEED, free_prefix
+from dalembert.equations.ring import TooLarge, terms_in
+from dalembert.equations.sheets import Sheet, object_array
+from dalembert.equations.verification import STATES, Verifier
+from dalembert.errors import DalembertError
+from dalembert.expr import Graph, derivative, evaluate, gradient, substitute
+from dalembert.formulations.lagrange.system import LagrangianSystem
+
+TRIED = 200                                              # random states, of which some lie where L is defined
+
+# Quantity: title, and the letter of its entries.
+QUANTITIES: dict[str, tuple[str, str]] = {
+    "lagrangian": ("Lagrangian", "L"),
+    "mass_matrix": ("Mass matrix", "M"),
+    "christoffel": ("Christoffel symbols", "c"),
+    "coriolis_matrix": ("Coriolis matrix", "C"),
+    "coriolis_vector": ("Coriolis vector", "h"),
+    "linear_terms": ("Terms of L linear in the velocities", "b"),
+    "gyroscopic_matrix": ("Gyroscopic matrix of the linear terms", "N"),
+    "time_terms": ("Forces of explicit time", "r"),
+    "gravity_vector": ("Gradient of the potential energy", "g"),
+    "bias_force": ("Bias force", "h"),
+    "generalized_forces": ("Generalized forces", "Q"),
+    "kinetic_energy": ("Kinetic energy", "T"),
+    "potential_energy": ("Potential energy", r"\Pi"),
+    "momenta": ("Momenta", "p"),
+    "energy": ("Energy (Jacobi's function)", "E"),
+    "equations_of_motion": ("Equations of motion", r"\tau"),
+}
+DIRECT = ("lagrangian", "mass_matrix", "momenta", "bias_force", "generalized_forces", "linear_terms")   # compiled so
+BY_RATES = ("lagrangian", "kinetic_energy", "momenta", "energy", "equations_of_motion")      # sums of products of rates
+SHOWN = ("mass_matrix", "christoffel", "coriolis_vector", "linear_terms", "gyroscopic_matrix", "time_terms",
+         "gravity_vector", "generalized_forces", "kinetic_energy", "potential_energy", "equations_of_motion")
+SHOWN_OTHERWISE = ("lagrangian", "momenta", "mass_matrix", "bias_force", "generalized_forces", "energy",
+                   "equations_of_motion")                # where L is not quadratic in the velocities
+
+
+LAW = {"mass_matrix": ("M", "", "q_ddot"), "coriolis_vector": ("h", "q q_dot"), "gyroscopic_matrix": ("N", "", "q_dot"),
+       "time_terms": ("r", ""), "gravity_vector": ("g", "q"), "bias_force": ("h", "q q_dot")}
+
+
+class SystemEquations(ClosedForms):
+    """Closed forms of a `LagrangianSystem`, each entry compared with the function that `da.compile` makes.
+
+        L = 1/2 qd^T M qd + b^T qd - Pi:    M qdd + h + N qd + r + g = Q + tau
+
+    with h = C qd of the Christoffel symbols of M, N_kj = db_k/dq_j - db_j/dq_k, r = (dM/dt) qd + db/dt and g = dPi/dq.
+    Where L is not quadratic in qd, there are `lagrangian`, `momenta`, `mass_matrix`, `bias_force`, `energy`,
+    `generalized_forces` and `equations_of_motion` alone. What is no polynomial in sines, cosines and symbols (exp, roots,
+    quotients, conditions) is printed as it is. `entries(name)` gives the expressions of any quantity in `titles`.
+    """
+
+    titles = {name: title for name, (title, _) in QUANTITIES.items()}
+    programmed = ("mass_matrix", "bias_force", "generalized_forces")
+
+    def __init__(self, system: LagrangianSystem, budget: int, digits: int, progress: Callable[[str, float], None]):
+        self.system, self.name, self.digits = system, system.name, digits
+        progress("derivation", 0.0)
+        with graph_of(system), without_collection():
+            p = self._problem = SystemProblem(system, budget)
+            make = {name: (lambda p, desk, q=name: made(p, desk, q)) for name in QUANTITIES}
+            self._desk = VerifiedDesk(p, make, self.titles, SystemVerifier(p), progress)
+        self.graph, self.why_factored = p.graph, p.why_factored
+        self.coordinates, self.velocities, self.accelerations = p.names
+        self.coordinate_names = system.coordinate_names
+        self.symbols = {name: "parameter" for name in p.parameters} | {"t": "time"}
+        self.values: dict[str, float] = {}
+
+    @property
+    def law(self) -> Any:      # type: ignore[override]
+        """Those terms that are not zero."""
+        shown = self.shown
+        left = [part for name, part in LAW.items() if name in shown]
+        return left, ("Q", "tau")["generalized_forces" not in shown:]
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """Quantities that are printed by default: those that are not zero, without symbols that are too long."""
+        p = self._problem
+        names = SHOWN if p.is_quadratic else SHOWN_OTHERWISE
+        return tuple(q for q in names if not (q == "christoffel" and p.why_no_christoffel)
+                     and any(f.terms for f in self.sheet(q).forms.flat))
+
+
+def graph_of(system: LagrangianSystem) -> Graph:
+    """The graph of a Lagrangian's expressions."""
+    return cast(Any, system.symbols["t"]).graph
+
+
+class SystemProblem:
+    """What closed forms of a Lagrangian are made from: expressions of all quantities, and their normal forms."""
+
+    def __init__(self, system: LagrangianSystem, budget: int):
+        self.system, self.budget = system, budget
+        self.graph = graph_of(system)
+        self.names = tuple(tuple(x.name for x in cast(Any, system.symbols[key])) for key in ("q", "qd", "qdd"))
+        made = [*self.graph.leaves["symbol"]]
+        self.parameters = sorted(system.parameters, key=made.index)              # as the user made them
+        self.varying = {*(name for group in self.names for name in group), "t"}
+        taken = {*self.varying, *self.parameters}
+        self.group_prefix, self.part_prefix = free_prefix("k", taken), free_prefix("p", taken)
+        self.normal = Normal(dict(zip(("q", "qd", "qdd"), self.names, strict=True)))
+        for name in self.parameters:
+            self.normal.ring.variable(name)
+        self.expressions = self._expressions()
+        self.is_quadratic = "christoffel" in self.expressions
+        self.why_factored = self.why_no_christoffel = ""
+        try:
+            if (size := terms_in(self._polynomials("mass_matrix"))) > budget:
+                raise TooLarge(f"the mass matrix has {size} terms.")
+            if self.is_quadratic and terms_in(self._polynomials("christoffel")) > CHRISTOFFEL_BUDGET * budget:
+                self.why_no_christoffel = "the Christoffel symbols have too many terms"
+        except TooLarge as error:
+            self.why_factored = self.why_no_christoffel = str(error).rstrip(".")
+
+    def _expressions(self) -> dict[str, np.ndarray]:
+        """Every quantity as an array of expressions; of L that is not quadratic in qd, those that there are."""
+        system, known = self.system, self.system.quantities
+        q, qd, qdd, t = (cast(Any, system.symbols[key]) for key in ("q", "qd", "qdd", "t"))
+        found = {name: known[name].expressions for name in ("lagrangian", "mass_matrix", "momenta", "energy", "bias_force",
+                                                            "generalized_forces")}
+        M, L, p = found["mass_matrix"], found["lagrangian"], found["momenta"]
+        found["equations_of_motion"] = known["inverse_dynamics"].expressions
+        try:
+            c, C, N = system.christoffel_symbols(q, t), system.coriolis_matrix(q, qd, t), system.gyroscopic_matrix(q, t)
+        except DalembertError as error:
+            self.why_not = error
+        else:
+            at_rest = {x: 0 for x in qd}
+            b, potential = np.asarray(substitute(p, at_rest)), 0 - substitute(L, at_rest)
+            found |= {"christoffel": c, "coriolis_matrix": C, "coriolis_vector": C @ qd, "gyroscopic_matrix": N,
+                      "linear_terms": b, "time_terms": np.asarray(derivative(M, t)) @ qd + np.asarray(derivative(b, t)),
+                      "kinetic_energy": qd @ (M @ qd) * Fraction(1, 2), "potential_energy": potential,
+                      "gravity_vector": gradient(potential, q), "equations_of_motion": M @ qdd + found["bias_force"] -
+                      found["generalized_forces"]}
+        return {name: np.asarray(x, dtype=object) for name, x in found.items()}
+
+    def _polynomials(self, quantity: str) -> list[Any]:
+        return [self.normal.scalar(x) for x in self.expressions[quantity].flat]
+
+    def forms(self, quantity: str) -> np.ndarray:
+        """Entries of a quantity in normal form.
+
+        Raises
+        ------
+        TooLarge
+        """
+        entries = self.expressions[quantity]
+        return object_array(self.normal.forms(entries.flat, quantity in BY_RATES), entries.shape)
+
+
+def made(p: SystemProblem, desk: VerifiedDesk, quantity: str) -> Sheet:
+    """The sheet of a quantity: in normal form, or factored where that is too long."""
+    if quantity not in p.expressions:
+        raise p.why_not
+    letter, symmetric = QUANTITIES[quantity][1], quantity == "mass_matrix"
+    if not (p.why_no_christoffel if quantity == "christoffel" else p.why_factored):
+        try:
+            return printed(p, desk, quantity, letter, p.forms(quantity), symmetric)
+        except TooLarge as error:
+            p.why_factored = str(error).rstrip(".")
+    outputs = p.expressions[quantity]
+    return factored_sheet(p, desk, quantity, letter, [*outputs.flat], outputs.shape, symmetric)
+
+
+class SystemVerifier(Verifier):
+    """Verifier of a Lagrangian's forms; parameters have random values."""
+
+    def __init__(self, p: SystemProblem):
+        super().__init__()
+        self.system, self.dynamics, n = p.system, compile(p.system), p.system.nq
+        rng = np.random.default_rng(SEED)
+        names = [name for group in p.names for name in group]
+        values = {name: float(x) for name, x in zip(p.parameters, rng.uniform(0.3, 1.7, len(p.parameters)), strict=True)}
+        for lower in (-1.5, 0.1):                        # roots and logarithms may need what is positive
+            columns = rng.uniform(lower, 1.5, (3 * n + 1, TRIED))
+            point = values | dict(zip((*names, "t"), columns, strict=True))
+            everything = evaluate([x for a in p.expressions.values() for x in a.flat], point)
+            finite = np.isfinite(np.broadcast_to(everything, (TRIED, everything.shape[-1]))).all(axis=1)
+            good = np.flatnonzero(finite)[:STATES]
+            if len(good) == STATES:
+                break
+        else:
+            raise DalembertError(f"the Lagrangian of {p.system.name!r} or its derivatives are not finite at random states "
+                                 "(coordinates, velocities and parameters of 0.1 to 1.7): nothing can be verified.")
+        columns = columns[:, good]
+        self.point: Mapping[str, Any] = values | dict(zip((*names, "t"), columns, strict=True))
+        self.q, self.qd, self.qdd, self.t = columns[:n].T, columns[n:2 * n].T, columns[2 * n:3 * n].T, columns[-1]
+        self.is_quadratic = p.is_quadratic
+
+    def compare(self, quantity: str, expressions: np.ndarray) -> None:
+        """The same; parts of the bias and of L, which are differences, relative to these."""
+        whole = {name: float(np.abs(self.right[name]).max(initial=0.0)) for name in ("bias_force", "lagrangian")}
+        of_energy = quantity in ("kinetic_energy", "potential_energy", "energy")
+        scale = whole["lagrangian" if of_energy else "bias_force"] if quantity not in DIRECT else 0.0
+        self.check(quantity, self.evaluated(expressions), self.right[quantity], scale or 1e-30)
+
+    @cached_property
+    def right(self) -> dict[str, np.ndarray]:
+        """Quantities by compiled code. The bias is a polynomial of degree 2 in v: at +-v, at unit velocities and at rest it
+        gives its parts; L and the momenta likewise."""
+        n, v = self.system.nq, self.qd
+        found = {name: self._at(name, v) for name in ("lagrangian", "mass_matrix", "momenta", "energy", "bias_force",
+                                                      "generalized_forces")}
+        M, bias = found["mass_matrix"], found["bias_force"]
+        found["equations_of_motion"] = np.einsum("nij,nj->ni", M, self.qdd) + bias - found["generalized_forces"]
+        if not self.is_quadratic:
+            return found
+        zero, unit = np.zeros_like(v), np.eye(n)
+        at_rest, b, L0 = (self._at(name, zero) for name in ("bias_force", "momenta", "lagrangian"))
+        g = self._potential_forces()
+
+        def even(v: np.ndarray) -> np.ndarray:                                    # h(v), quadratic
+            return (self._at("bias_force", v) + self._at("bias_force", -v)) / 2 - at_rest
+
+        def polar(v: np.ndarray, w: np.ndarray) -> np.ndarray:
+            return (even(v + w) - even(v) - even(w)) / 2
+
+        units = [np.broadcast_to(e, v.shape) for e in unit]
+        c = np.array([[polar(a, w) for w in units] for a in units]).transpose(2, 0, 1, 3)
+        A = np.array([self._at("bias_force", e) - self._at("bias_force", -e) for e in units]).transpose(1, 2, 0) / 2
+        rates = (A + A.transpose(0, 2, 1)) / 2                                    # A = N + dM/dt
+        linear = np.einsum("ni,ni->n", b, v)
+        return found | {
+            "christoffel": c, "coriolis_vector": even(v), "linear_terms": b, "gravity_vector": g, "potential_energy": -L0,
+            "coriolis_matrix": np.array([polar(v, e) for e in units]).transpose(1, 2, 0),
+            "gyroscopic_matrix": (A - A.transpose(0, 2, 1)) / 2,
+            "time_terms": np.einsum("nij,nj->ni", rates, v) + at_rest - g,
+            "kinetic_energy": found["lagrangian"] - linear - L0}
+
+    def _potential_forces(self) -> np.ndarray:
+        """The bias of L at rest, as a Lagrangian of its own."""
+        system, zeros = self.system, np.zeros(self.system.nq, dtype=object)
+        q, qd, t = (cast(Any, system.symbols[key]) for key in ("q", "qd", "t"))
+        potential = substitute(system.quantities["lagrangian"].expressions, {x: 0 for x in qd})
+        resting = LagrangianSystem("potential", system.coordinate_names, potential, zeros, q, qd, t)
+        return self._at("bias_force", np.zeros_like(self.q), compile(resting))
+
+    def _at(self, name: str, qd: np.ndarray, dynamics: SystemDynamics | None = None) -> np.ndarray:
+        """A compiled quantity at the states, with other velocities."""
+        dynamics = dynamics or self.dynamics
+        named: dict[str, Any] = {"q": self.q, "qd": qd, "t": self.t}
+        if dynamics.system.parameters:
+            named["parameters"] = np.array([self.point[x] for x in dynamics.system.parameters])
+        return np.asarray(getattr(dynamics, name)(**named))
