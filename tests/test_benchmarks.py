@@ -120,3 +120,16 @@ def test_frax_computes_the_same(bench, robot, quantity):
     ours = bench("ensemble").rk4_step(robot) if quantity == robots.STEP else getattr(da.compile(robots.mechanism(robot)), quantity)
     found = ours(*states.inputs(quantity))
     assert peers.difference(list(found) if isinstance(found, tuple) else [found], contender.result()) < 1e-9
+
+
+def test_work_and_precision_are_measured_on_the_same_motion(bench, tmp_path):
+    work = bench("work_precision")
+    case = work.cases()[0]
+    rows = work.measured(case._replace(duration=0.5), 1, (1e-7,))
+    assert [r.method for r in rows] == ["dopri5", "dop853"]
+    for row in rows:
+        assert abs(row.ours[1] / row.scipys[1] - 1) < 0.2 and max(row.ours[2], row.scipys[2]) < 1e-5
+        assert row.per_step == pytest.approx(row.scipys[0] / row.scipys[1] / (row.ours[0] / row.ours[1]))
+    assert work.table(rows).count("\n") == 3
+    work.diagram(rows, tmp_path / "d.svg")
+    assert "<svg" in (tmp_path / "d.svg").read_text(encoding="utf-8")

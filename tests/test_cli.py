@@ -1,5 +1,7 @@
 """The command line as a user sees it: output, exit codes, one line per error."""
 
+import contextlib
+import io
 import json
 import os
 import signal
@@ -42,18 +44,58 @@ def fails(result, code, *parts):
 
 # --- commands ---
 
-def test_demo_checks_every_identity_of_the_embedded_panda(run, tmp_path):
-    code, out, err = run("demo", "-o", str(tmp_path / "equations.html"))
-    assert (code, err) == (0, "")
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    """What `dalembert demo` prints, and the folder it writes into."""
+    folder, out, err = tmp_path_factory.mktemp("demo") / "new" / "folder", io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = cli.run(["demo", "-o", str(folder)])
+    assert (code, err.getvalue()) == (0, "")
+    return out.getvalue(), folder
+
+
+def test_demo_checks_every_identity_of_the_embedded_panda(demo):
+    out, _ = demo
     assert "stopped: finished" in out and "g2 = -g p9" in out
-    assert "<math" in (tmp_path / "equations.html").read_text(encoding="utf-8")
     assert out.count("PASS") == 10 and "FAIL" not in out and "10 of 10 identities hold" in out
+
+
+def test_demo_writes_the_run_its_pictures_and_the_equations(demo):
+    for library in ("matplotlib", "zarr", "xarray"):
+        pytest.importorskip(library)
+    out, folder = demo
+    names = {"run.zarr", "motion.png", "motion.html", "equations.html"}
+    assert {p.name for p in folder.iterdir()} == names and all(f"wrote {folder / name}: " in out for name in names)
+    assert "<math" in (folder / "equations.html").read_text(encoding="utf-8")
+    found = da.Run.load(da.load(PANDA), folder / "run.zarr")
+    change = float(out.split("T + Pi changes by ")[1].split(" J")[0])
+    work = float(out.split("friction do ")[1].split(" J")[0])
+    assert change == pytest.approx(found.energy[-1] - found.energy[0], rel=1e-5) and abs(found.energy_drift) < 1e-5
+    assert work == pytest.approx(change, abs=1e-3) and abs(work) > 1 and found.times[-1] == 2
+
+
+def test_demo_without_libraries_writes_a_table_instead(run, monkeypatch, tmp_path):
+    for library in ("matplotlib", "xarray"):
+        monkeypatch.setitem(sys.modules, library, None)
+    monkeypatch.setattr("dalembert.commandline.measurement.installed", lambda: ())
+    file = tmp_path / "arm.toml"
+    da.save(da.planar_chain(2), file)
+    code, out, err = run("demo", str(file), "-o", str(tmp_path / "demo"))
+    assert (code, err) == (0, "") and {p.name for p in (tmp_path / "demo").iterdir()} == {"run.csv", "motion.html", "equations.html"}
+    for missing in ("motion.png is not written: matplotlib", "run.zarr is not written: xarray"):
+        assert f"{missing} is not installed: pip install 'dalembert[" in out
+
+
+def test_demo_says_where_it_cannot_write(run, tmp_path):
+    (tmp_path / "file").write_text("")
+    fails(run("demo", "-o", str(tmp_path / "file")), 2, "cannot write to", "File exists")
 
 
 def test_demo_fails_when_an_identity_does_not_hold(run, monkeypatch, tmp_path):
     right = da.coriolis_matrix
     monkeypatch.setattr(da, "coriolis_matrix", lambda *state: right(*state) * (1 + 1e-8))
-    code, out, _ = run("demo", "-o", str(tmp_path / "equations.html"))
+    da.save(da.planar_chain(2), tmp_path / "arm.toml")
+    code, out, _ = run("demo", str(tmp_path / "arm.toml"), "-o", str(tmp_path))
     assert code == 1 and out.count("FAIL") == 2 and "8 of 10 identities hold" in out      # the bias force and skewness
 
 
@@ -240,7 +282,7 @@ def test_escapes_of_a_hostile_file_do_not_reach_the_terminal():
 @pytest.mark.skipif(os.name != "posix", reason="needs POSIX pipes, signals and terminals")
 class TestPosix:
     def test_a_closed_pipe_ends_the_program_without_a_word(self, tmp_path):
-        shell = f"set -o pipefail; '{sys.executable}' -m dalembert.cli demo -o {tmp_path}/equations.html | head -1"
+        shell = f"set -o pipefail; '{sys.executable}' -m dalembert.cli demo -o {tmp_path} | head -1"
         done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True)
         assert (done.stdout, done.stderr) == ("mechanism panda\n", "")
         assert done.returncode in (0, 128 + signal.SIGPIPE)
@@ -257,12 +299,19 @@ class TestPosix:
 
     @pytest.mark.parametrize("columns", [80, 100])
     def test_tables_fit_the_terminal_with_every_cell_whole(self, columns, tmp_path):
-        shown = terminal([*COMMAND, "demo", "-o", str(tmp_path / "equations.html")], columns)
+        shown = terminal([*COMMAND, "demo", "-o", str(tmp_path)], columns)
         wide = [row for row in shown.splitlines() if len(row) > columns and not row.startswith("warning: ")
-                and "equations.html" not in row]                            # whole paths
+                and not row.startswith("wrote ")]                           # whole paths
         assert not wide
         for text in ("panda_hand_tcp_joint", "-3.0718 to -0.0698", "viscous 0.003", "PASS"):
             assert text in shown
+
+
+    def test_a_bar_shows_how_far_a_simulation_is(self):
+        command = [*COMMAND, "simulate", UR5, "--t", "0.1"]
+        assert "t = 0.1 s" in terminal(command, 80) and "100%" in terminal(command, 80)
+        piped = subprocess.run(command, capture_output=True, text=True)
+        assert piped.stderr == "" and piped.stdout.startswith("1 trajectory of 'ur5'")
 
 
 def terminal(command, columns):

@@ -10,7 +10,7 @@ import dalembert
 
 PACKAGE = Path(dalembert.__file__).parent
 LAYERS = ["errors", "expr", "spatial", "integrators", "model", "readers", "kinematics", "formulations", "codegen", "compiled",
-          "equations", "simulation", "convert", "data", "commandline", "cli"]
+          "equations", "simulation", "sweeps", "convert", "data", "commandline", "cli"]
 
 
 def modules():

@@ -74,11 +74,51 @@ def test_runs_are_written_by_the_ending_of_the_name(run, name, library, tmp_path
     np.testing.assert_array_equal(q, right.q)
 
 
+def test_a_run_in_a_folder_is_never_overwritten_and_goes_on(run, tmp_path):
+    pytest.importorskip("zarr")
+    call = ("--t", 0.1, "--q=0.1,0.2", "-o", tmp_path / "r.zarr")
+    assert run(*call)[0] == 0
+    fails(run(*call), 2, "is there already", "--resume")
+    code, out, err = run(*call, "--resume", "--json")
+    assert (code, err) == (0, "") and json.loads(out)["reason"] == "finished"
+    fails(run("--t", 0.2, "--q=0.1,0.2", "-o", tmp_path / "r.zarr", "--resume"), 1, "another t")
+    fails(run("--t", 0.1, "-o", tmp_path / "r.csv", "--resume"), 2, "--resume goes on with a run in a .zarr folder")
+
+
 def test_diagrams_and_the_page_are_written(run, tmp_path):
     pytest.importorskip("matplotlib")
     code, out, err = run("--t", 0.1, "--plot", tmp_path / "r.png", "--animate", tmp_path / "r.html", "--json")
     assert (code, err) == (0, "") and json.loads(out)["files"] == [str(tmp_path / "r.png"), str(tmp_path / "r.html")]
     assert (tmp_path / "r.png").read_bytes()[:4] == b"\x89PNG" and "<canvas" in (tmp_path / "r.html").read_text()
+
+
+def test_films_are_written(run, tmp_path):
+    pytest.importorskip("matplotlib")
+    code, out, err = run("--t", 0.2, "--animate", tmp_path / "r.gif", "--speed", 0.5)
+    assert (code, err) == (0, "") and f"wrote {tmp_path / 'r.gif'}" in out
+    assert (tmp_path / "r.gif").read_bytes()[:4] == b"GIF8"
+
+
+@pytest.mark.parametrize(("name", "reaches"), [("pd", False), ("gravity-pd", True), ("computed-torque", True)])
+def test_a_controller_goes_to_its_set_point(run, name, reaches):
+    goal = "shoulder_lift_joint=-0.5,elbow_joint=1"
+    code, out, err = run("--t", 4, "--controller", name, "--goal", goal, "--h", "2e-3", "--json", file=UR5)
+    away = np.abs(np.array(json.loads(out)["q"]) - [0, -0.5, 1, 0, 0, 0]).max()
+    assert code == 0 and (away < 1e-3) == reaches      # plain PD hangs below it, under gravity
+
+
+def test_a_controller_holds_the_initial_posture_against_a_force(run):
+    options = ("--t", 6, "--h", "2e-3", "--q=0.1,0.2", "--tau", "3,0", "--controller", "computed-torque", "--bandwidth", 5, "--json")
+    found = json.loads(run(*options)[1])
+    m = da.load(CARTPOLE)
+    held = 0.1 + 3 / 25 * np.linalg.inv(da.mass_matrix(m, found["q"]))[0, 0]      # M (k_p e) = -tau
+    assert found["q"][0] == pytest.approx(held, abs=1e-6)
+
+
+def test_quaternions_of_a_set_point_are_looked_at(run):
+    options = ("--t", 1, "--base", "free", "--controller", "gravity-pd", "--goal", "root_joint.w=2")
+    fails(run(*options, file=UR5), 2, "--goal", "norm 2")
+    fails(run("--t", 1, "--base", "free", "--controller", "computed-torque", file=UR5), 1, "quaternion")
 
 
 def test_a_run_that_ends_early_is_written_and_exits_with_1(run, tmp_path):
@@ -95,7 +135,12 @@ def test_a_run_that_ends_early_is_written_and_exits_with_1(run, tmp_path):
     (["--t", "1", "--tau", "pole=1"], ["unknown entry of --tau 'pole'"]),
     (["--t", "1", "-o", "r.txt"], ["--output 'r.txt'", "must end in .csv, .nc, .zarr"]),
     (["--t", "1", "--plot", "r.gif"], ["--plot 'r.gif'", ".png, .svg, .pdf"]),
-    (["--t", "1", "--animate", "r.mp4"], ["--animate 'r.mp4'", ".html"]),
+    (["--t", "1", "--animate", "r.avi"], ["--animate 'r.avi'", ".html, .htm, .gif, .mp4"]),
+    (["--t", "1000", "--animate", "r.gif"], ["--animate 'r.gif'", "30001 pictures", "give a larger speed"]),
+    (["--t", "1", "--controller", "pid"], ["unknown controller 'pid'", "Did you mean 'pd'?"]),
+    (["--t", "1", "--goal", "0,0"], ["--goal is the set point of a controller"]),
+    (["--t", "1", "--controller", "pd", "--goal", "0"], ["--goal has 1 numbers, expected 2"]),
+    (["--t", "1", "--controller", "pd", "--bandwidth", "0"], ["--bandwidth"]),
     (["--t", "1", "-o", "nowhere/r.csv"], ["there is no folder 'nowhere'"]),
     (["--t", "1", "--record", "1e-12"], ["give record= a larger spacing"])])
 def test_wrong_usage_is_one_line(run, arguments, parts):

@@ -30,7 +30,8 @@ _HOMES = {
     "dalembert.compiled.dynamics": ("Dynamics", "compile"),
     "dalembert.compiled.function": ("function",),
     "dalembert.simulation.run": ("Run",),
-    "dalembert.simulation.simulate": ("simulate",),
+    "dalembert.simulation.simulate": ("resume", "simulate"),
+    "dalembert.sweeps.sweep": ("Sweep", "sweep"),
     "dalembert.equations.equations": ("Equations", "equations"),
     "dalembert.expr": (
         "Expr", "Graph", "absolute", "acos", "array", "asin", "atan2", "constant", "cos", "cosh", "count_operations",

@@ -57,24 +57,31 @@ def dalembert(context: typer.Context,
 @app.command()
 def demo(file: Annotated[Path | None, typer.Argument(metavar="FILE", help="Another robot than the embedded Panda arm.",
                                                      show_default=False)] = None,
-         output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE",
-                                              help="HTML file for the closed forms.")] = Path("equations.html")) -> None:
-    """Check the dynamics of the embedded Panda arm.
+         folder: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help=(
+             "Folder for what is written; made if there is none."))] = Path("dalembert_demo")) -> None:
+    """Show what the package does, on the embedded Panda arm.
 
     Prints mass and Coriolis matrices, gravity vector and energies of the arm (or of FILE) at a random state, every identity
-    that they must satisfy with its residual, a simulated motion, the gravity vector in closed form (all closed forms go to
-    an HTML file; the Panda's fingers are locked there), and the speed of the compiled functions beside the other engines
-    that are installed; exit 1 if an identity fails.
+    that they must satisfy with its residual, a simulated motion under a controller with its power balance, the gravity
+    vector in closed form, and the speed of the compiled functions beside the other engines that are installed; exit 1 if an
+    identity fails. Writes into FOLDER the run, its diagrams, a page that shows the motion, and all closed forms (of the
+    Panda with its fingers locked).
     """
     from dalembert import data
-    from dalembert.commandline.demonstration import compare_speed, demonstrate, show_closed_forms, show_motion
+    from dalembert.commandline.demonstration import compare_speed, demonstrate, show_closed_forms, show_files, show_motion
 
     path, out = data.path("panda") if file is None else file, _console()
     mechanism = _load(path, quiet=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot write to {str(folder)!r}: {error.strerror}.") from None
     holds = demonstrate(out, mechanism)
-    show_motion(out, mechanism)
-    show_closed_forms(out, mechanism if file is not None else mechanism.lock(["panda_finger_joint1"]), output)
+    written = show_motion(out, mechanism, folder)
+    bare = mechanism if file is not None else mechanism.lock(["panda_finger_joint1"])
+    written += show_closed_forms(out, bare, folder / "equations.html")
     compare_speed(out, _load(path, quiet=True, **BARE), path)
+    show_files(out, written)
     if not holds:
         raise typer.Exit(FAILED)
 
@@ -137,18 +144,36 @@ def dynamics(file: File, q: Q = None, qd: Qd = None, qdd: Qdd = None, tau: Tau =
 @app.command()
 def simulate(file: File, t: Annotated[float, typer.Option("--t", metavar="SECONDS", help="Duration.", show_default=False)],
              q: Q = None, qd: Qd = None,
-             tau: Annotated[str | None, typer.Option(metavar="TAU", help="Constant joint forces, likewise.")] = None,
+             tau: Annotated[str | None, typer.Option(metavar="TAU", help=(
+                 "Constant joint forces, likewise; with --controller, added to its own."))] = None,
+             controller: Annotated[str | None, typer.Option(metavar="NAME", help=(
+                 "Controller on all joints: pd, gravity-pd or computed-torque."))] = None,
+             goal: Annotated[str | None, typer.Option(metavar="Q", help=(
+                 "Posture that the controller goes to, as --q [the initial one]."))] = None,
+             bandwidth: Annotated[float, typer.Option(min=1e-9, metavar="RAD/S", help=(
+                 "Natural frequency that the controller gives each joint, critically damped."))] = 10.0,
              method: Annotated[str, typer.Option(metavar="NAME", help="Integrator; an unknown name lists them.")] = "rk4",
+             formulation: Annotated[str | None, typer.Option(metavar="NAME", help=(
+                 "Equations of motion: newton_euler [the default], lagrange, hamilton, ..."))] = None,
              h: Annotated[float, typer.Option("--h", metavar="SECONDS", help=(
                  "Step; of methods that choose it, the first one."))] = 1e-3,
-             rtol: Annotated[float, typer.Option(min=0, help="Relative tolerance of methods that choose the step.")] = 1e-9,
-             atol: Annotated[float, typer.Option(min=0, help="Absolute tolerance of these.")] = 1e-12,
+             rtol: Annotated[float, typer.Option(min=0, metavar="NUMBER", help=(
+                 "Relative tolerance of methods that choose the step."))] = 1e-9,
+             atol: Annotated[float, typer.Option(min=0, metavar="NUMBER", help="Absolute tolerance of these.")] = 1e-12,
+             friction: Annotated[str, typer.Option(metavar="stick|sign", help=(
+                 "Coulomb friction of a joint at rest: holds it up to its bound, or is 0."))] = "stick",
+             stops: Annotated[bool, typer.Option("--stops", help="Joints stop at their limits.")] = False,
              record: Annotated[float | None, typer.Option(metavar="SECONDS", help=(
                  "Spacing of the records [a thousandth of the duration]."))] = None,
              output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help=(
-                 "Write the run: .csv, .nc (NetCDF) or .zarr."))] = None,
+                 "Write the run: .csv, .nc (NetCDF) or, while it is computed, .zarr."))] = None,
+             resume: Annotated[bool, typer.Option("--resume", help=(
+                 "Go on with a run in --output that was cut off (.zarr)."))] = False,
              plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw diagrams: .png, .svg or .pdf.")] = None,
-             animate: Annotated[Path | None, typer.Option(metavar="FILE", help="Show the motion on a page: .html.")] = None,
+             animate: Annotated[Path | None, typer.Option(metavar="FILE", help=(
+                 "Show the motion: .html (a page), .gif or .mp4 (a film)."))] = None,
+             speed: Annotated[float, typer.Option(min=1e-9, metavar="NUMBER", help=(
+                 "Speed of the motion shown: 1 is real time, 0.1 ten times slower."))] = 1.0,
              base: Base = "fixed", as_json: Json = False) -> None:
     """Move a mechanism from a state for some time.
 
@@ -157,10 +182,12 @@ def simulate(file: File, t: Annotated[float, typer.Option("--t", metavar="SECOND
     from dalembert.commandline import simulation
     from dalembert.commandline.output import say
 
-    files = simulation.Files(output, plot, animate)
-    files.check()
-    options = {"method": method, "h": h, "rtol": rtol, "atol": atol, "record": record}
-    run = simulation.simulated(_load(file, base=base), q, qd, tau, t, **options)
+    files = simulation.Files(output, plot, animate, speed, resume)
+    files.check(t)
+    typed = simulation.State(q, qd, tau, controller, goal, bandwidth)
+    options = {"method": method, "formulation": formulation, "h": h, "rtol": rtol, "atol": atol, "friction": friction,
+               "stops": stops or None, "record": record, **files.streamed}
+    run = simulation.simulated(_load(file, base=base), typed, t, **options)
     try:
         written = files.write(run)
     except OSError as error:
@@ -199,15 +226,18 @@ def codegen(file: File, functions: Annotated[str, typer.Option(metavar="NAMES", 
 
 @app.command()
 def equations(file: File, symbols: Annotated[str | None, typer.Option(metavar="NAMES", help=(
-                  "Numbers that become symbols, by commas: all, inertial, geometry, gravity, paths, patterns."))] = None,
-              quantities: Annotated[str | None, typer.Option(metavar="NAMES", help="mass_matrix,gravity_vector,...")] = None,
+                  "Numbers that become symbols, separated by commas: all, inertial, geometry, gravity, paths, "
+                  "patterns."))] = None,
+              quantities: Annotated[str | None, typer.Option(metavar="NAMES", help=(
+                  "Quantities, separated by commas, as mass_matrix,gravity_vector [all that are shown]."))] = None,
               form: Annotated[str, typer.Option("--format", metavar="text|latex|mathml|python|sympy|report",
                                                 help="What is printed.")] = "text",
               output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help=(
                   "Write a document instead: .html, .tex, .md, .txt, .py, .pdf."))] = None,
               formulation: Annotated[str, typer.Option(metavar="NAME", help=(
-                  "Formulation whose numbers the closed forms are compared with."))] = "newton_euler",
-              budget: Annotated[int | None, typer.Option(min=0, help="Terms of M that are still printed in full.")] = None,
+                  "Formulation whose numbers forms are compared with, and whose steps the report shows."))] = "newton_euler",
+              budget: Annotated[int | None, typer.Option(min=0, metavar="N", help=(
+                  "Terms of M up to which it is printed in full."))] = None,
               base: Base = "fixed") -> None:
     """Write the equations of motion in closed form.
 
@@ -242,8 +272,8 @@ def cache(clear: Annotated[bool, typer.Option("--clear", help="Remove all entrie
 
 @app.command()
 def bench(file: File, base: Base = "fixed",
-          states: Annotated[int, typer.Option(min=1, help="Random states in a batch.")] = 8192,
-          repeats: Annotated[int, typer.Option(min=1, help="Rounds, in which all engines take turns.")] = 15,
+          states: Annotated[int, typer.Option(min=1, metavar="N", help="Random states in a batch.")] = 8192,
+          repeats: Annotated[int, typer.Option(min=1, metavar="N", help="Rounds, in which all engines take turns.")] = 15,
           as_json: Json = False) -> None:
     """Measure speed beside other engines.
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.integrate import RK45, solve_ivp
+from scipy.integrate import DOP853, RK45, solve_ivp
 from scipy.integrate._ivp import dop853_coefficients as hairer
 
 from dalembert.errors import UnknownNameError
@@ -52,7 +52,7 @@ def test_one_step_of_a_pair_has_an_error_of_its_order_plus_one(name, exact):
     step, errors = METHODS[name].step, []
     for h in (0.4, 0.2):
         right = solve_ivp(pendulum, (0, h), [1.0, 0.5], method="DOP853", rtol=1e-13, atol=1e-15).y[:, -1]
-        x, estimates, last = step(pendulum, 0.0, np.array([1.0, 0.5]), h, pendulum(0.0, [1.0, 0.5]))
+        x, estimates, (*_, last) = step(pendulum, 0.0, np.array([1.0, 0.5]), h, pendulum(0.0, [1.0, 0.5]))
         errors.append(np.abs(x - right).max())
         assert np.array_equal(last, pendulum(h, x)) and all(np.abs(e).max() > errors[-1] / 5 for e in estimates)
     assert np.log2(errors[0] / errors[1]) > METHODS[name].order + 0.5
@@ -76,10 +76,11 @@ def test_work_and_error_are_those_of_scipys_implementation(name, scipys):
 
 
 def test_coefficients_are_hairers_and_scipys():
-    full = np.zeros((12, 12))
-    for i, row in enumerate(dop853.A):
-        full[i, :i] = row
-    assert np.array_equal(full, hairer.A[:12, :12]) and np.array_equal(dop853.C, hairer.C[:12])
+    full = np.zeros((16, 16))
+    for i, row in enumerate((*dop853.A, dop853.B, *dop853.A_MORE)):
+        full[i, :len(row)] = row
+    assert np.array_equal(full, hairer.A) and np.array_equal((*dop853.C, 1, *dop853.C_MORE), hairer.C)
+    assert np.array_equal(dop853.D, hairer.D)
     assert np.array_equal(dop853.B, hairer.B) and np.array_equal(dop853.E3, hairer.E3[:12])
     assert np.array_equal(dop853.E5, hairer.E5[:12])
     assert np.allclose(dopri5.E, -RK45.E, rtol=0, atol=1e-16) or np.allclose(dopri5.E, RK45.E, rtol=0, atol=1e-16)
@@ -173,10 +174,18 @@ def test_a_stiff_system_takes_radau5_few_steps():
     assert abs(last.x[0] - np.cos(1)) < 1e-6 and last.steps < 100
 
 
-def test_steps_are_no_shorter_for_many_records():
-    few, many = (list(records(METHODS["dop853"], pendulum, np.array([1.0, 0.5]), np.linspace(0, 10, n + 1), 0.1, ENOUGH,
-                              1e-6, 1e-6)) for n in (1, 20))
-    assert many[-1].steps <= few[-1].steps + 2 * 20 and np.abs(many[-1].x - few[-1].x).max() < 1e-5
+@pytest.mark.parametrize("name", ADAPTIVE)
+def test_records_cost_no_steps_and_agree_with_scipys_interpolant(name):
+    x, scipys = np.array([1.0, 0.5]), {"dopri5": RK45, "dop853": DOP853}[name]
+    few, many = (list(records(METHODS[name], pendulum, x, np.linspace(0, 10, n + 1), 0.1, ENOUGH, 1e-6, 1e-6)) for n in (10, 1000))
+    assert many[-1].steps == few[-1].steps and np.array_equal(many[-1].x, few[-1].x)
+    step = known(name).step(pendulum, 0.0, x, 0.3, pendulum(0.0, x))
+    other = scipys(pendulum, 0.0, x, 10.0, first_step=0.3, rtol=1, atol=1)
+    other.step()
+    k = [*step[2], *(METHODS[name].extra(pendulum, 0.0, x, 0.3, step[2]) if METHODS[name].extra else ())]
+    for part in (0.2, 0.5, 0.9):
+        y, right = METHODS[name].between(x, step[0], 0.3, k, part), other.dense_output()(0.3 * part)
+        assert np.abs(y - right).max() < (1e-14 if name == "dop853" else 3e-6)      # RK45 has Shampine's, of the same order
 
 
 def test_messages_say_what_is_missing():

@@ -232,6 +232,19 @@ def test_limits_hold_and_compose(chain):
 
 # --- controllers with states of their own ---
 
+@pytest.mark.parametrize(("between", "method", "areas"), [("linear", "rk4", [0.5, 0.125, -0.125, 0.625, 1.0]),
+                                                          ("hold", "explicit_euler", [0.25, 0.75, -0.5, -0.5, 1.0])])
+def test_forces_from_a_table_push_as_their_integral_says(between, method, areas):
+    """m v' = f(t): methods whose stages see no jump find the area of the table exactly."""
+    m = da.Mechanism("rail", (da.Body("base"), da.Body("cart", mass=2.0)),
+                     (da.Joint("x", da.Prismatic((1, 0, 0)), "base", "cart"),), gravity=(0, 0, 0))
+    table = c.Samples([0.0, 0.25, 0.5, 1.0], [[1.0], [3.0], [-2.0], [4.0]], between)
+    run = da.simulate(m, [0.0], [0.0], np.linspace(0, 1.25, 6), control=table, method=method, h=0.25)
+    assert run.forces["control"] == "called"
+    assert np.allclose(2 * run.qd[1:, 0], np.cumsum(areas), rtol=0, atol=1e-14)
+    assert [table(t, None, None)[0] for t in (-1.0, 0.25, 9.0)] == [1.0, 3.0, 4.0]
+
+
 class Integral:
     """PID toward 0 on an axis: with K_p = K_i = K_d = k and mass m, m x''' + k x'' + k x' + k x = 0."""
 
@@ -302,6 +315,9 @@ def test_a_rate_of_another_length_is_an_error(chain):
     (lambda m: c.AdaptivePassivity(m, SWING, 1, 1, 1, [1.0]), r"estimates has shape \(1,\), expected \(30,\)"),
     (lambda m: c.Quintic([[0, 1]], [0]), "K >= 2"),
     (lambda m: c.Quintic([[0], [1]], [1, 1]), "must increase"),
+    (lambda m: c.Samples([0, 1], [[1.0]]), r"times has shape \(2,\) and values \(1, 1\)"),
+    (lambda m: c.Samples([0, 0], [[1.0], [2.0]]), "times must increase"),
+    (lambda m: c.Samples([0], [[1.0]], "cubic"), "expected one of 'linear', 'hold'"),
     (lambda m: c.Limited(c.PD(m, [0, 0, 0], 1, 1), [1, -1, 1]), r"limits\[1\] is -1"),
 ])
 def test_wrong_numbers_are_refused_where_they_are_given(chain, make, message):

@@ -1,9 +1,7 @@
-"""What a run is written to: labelled arrays and back, diagrams, the page with the motion; names of any letters."""
+"""What a run is written to: labelled arrays and back, diagrams; names of any letters."""
 
 import csv
 import dataclasses
-import json
-import re
 import sys
 import xml.etree.ElementTree as ElementTree
 
@@ -11,7 +9,7 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.simulation import labels, pictures
+from dalembert.simulation import fonts, labels
 
 NAMES = {"q1": "_угол %d $x_1$ <b>", "q2": "γωνία & </script>", "q3": '肘关节, "a"'}
 TITLE = "маятник </title><script>alert(1)</script> {{data}} $\\frac$"
@@ -32,7 +30,7 @@ def one():
 @pytest.fixture(scope="module")
 def tree():
     """One trajectory with quaternions, lengths and angles."""
-    mechanism = da.random_tree(1, 4, ["free", "spherical", "prismatic", "revolute"])
+    mechanism = da.random_tree(8, 4, ["free", "spherical", "prismatic", "revolute"])
     return da.simulate(mechanism, *mechanism.random_state(1), 0.2, record=0.02)
 
 
@@ -140,29 +138,46 @@ def test_a_library_that_is_not_installed_is_named_with_its_extra(one, missing, w
 
 # --- diagrams ---
 
-def lines(figure, up):
-    """Each drawn line of the panel with this y label, as (x, y)."""
-    ax, = (ax for ax in figure.axes if ax.get_ylabel() == up and ax.get_xlabel() == "time [s]")
-    return [line.get_data() for line in ax.get_lines()], [text.get_text() for text in ax.get_legend().get_texts()]
+def panel(figure, up, across="time [s]"):
+    """Each line of the panel with these labels, as (x, y), and its legend."""
+    ax, = (ax for ax in figure.axes if (ax.get_xlabel(), ax.get_ylabel()) == (across, up))
+    legend = ax.get_legend()
+    return [line.get_data() for line in ax.get_lines()], [text.get_text() for text in legend.get_texts()] if legend else []
 
 
-def test_diagrams_draw_every_entry_in_a_panel_of_its_unit(tree):
+def test_diagrams_draw_every_entry_in_its_unit(tree):
     pytest.importorskip("matplotlib")
     figure, m = tree.plot(), tree.mechanism
-    for what, values, names, units in (("coordinates", tree.q, m.coordinate_names, labels.coordinate_units(m)),
-                                       ("velocities", tree.qd, m.velocity_names, labels.velocity_units(m))):
-        for unit in set(units):
-            at = [k for k, u in enumerate(units) if u == unit]
-            drawn, legend = lines(figure, f"{what} [{unit}]")
-            assert legend == [names[k] for k in at]
-            for (x, y), k in zip(drawn, at, strict=True):
-                np.testing.assert_array_equal((x, y), (tree.times, values[:, k]))
-    energies, _ = lines(figure, "energies [J]")
+    q, qd = labels.coordinate_units(m), labels.velocity_units(m)
+    free = [k for k, n in enumerate(m.coordinate_names) if n.split(".")[-1] in ("px", "py", "pz")]
+    for values, names, units, labelled in ((tree.q, m.coordinate_names, q, {"1": "quaternions [1]", "rad": "coordinates [rad]"}),
+                                           (tree.qd, m.velocity_names, qd, {"rad/s": "velocities [rad/s]"})):
+        for unit, up in labelled.items():
+            drawn = [line for ax in figure.axes if (ax.get_xlabel(), ax.get_ylabel()) == ("time [s]", up) for line in ax.get_lines()]
+            assert len(drawn) == units.count(unit)
+            for k in (k for k, u in enumerate(units) if u == unit):
+                assert any(np.array_equal(line.get_ydata(), values[:, k]) and np.array_equal(line.get_xdata(), tree.times)
+                           for line in drawn), names[k]
+    assert panel(figure, "quaternions [1]")[1] == [n for n, u in zip(m.coordinate_names, q, strict=True) if u == "1"]
+    assert [m.coordinate_names[k] for k in free] in [[t.get_text() for t in ax.get_legend().get_texts()]
+                                                     for ax in figure.axes if ax.get_legend()]
+    energies, _ = panel(figure, "energies [J]")
     np.testing.assert_array_equal([y for _, y in energies],
                                   [tree.kinetic_energy, tree.potential_energy, tree.energy, tree.work])
-    np.testing.assert_array_equal(lines(figure, "power balance [J]")[0][0][1], tree.power_balance)
+    np.testing.assert_array_equal(panel(figure, "power balance [J]")[0][0][1], tree.power_balance)
+
+
+def test_phase_portraits_are_of_joints_whose_velocities_are_rates(tree):
+    pytest.importorskip("matplotlib")
+    figure, m = tree.plot(), tree.mechanism
     phases = {(ax.get_xlabel(), ax.get_ylabel()) for ax in figure.axes if ax.get_xlabel() != "time [s]"}
     assert phases == {("coordinates [rad]", "velocities [rad/s]"), ("coordinates [m]", "velocities [m/s]")}
+    drawn, legend = panel(figure, "velocities [rad/s]", "coordinates [rad]")
+    joints = [j.name for j in m.independent_joints if j.type.name == "revolute"]
+    assert legend == joints
+    for name, line in zip(joints, drawn, strict=True):
+        entry = m.entries[name]
+        np.testing.assert_array_equal(line, (tree.q[:, entry.at_q][:, 0], tree.qd[:, entry.at_v.start]))
 
 
 def test_diagrams_of_several_trajectories_share_colours(several):
@@ -172,11 +187,14 @@ def test_diagrams_of_several_trajectories_share_colours(several):
     np.testing.assert_array_equal(ax.get_lines()[2].get_ydata(), several.q[2, :, 0])
 
 
-def test_long_legends_say_how_many_more_there_are():
+def test_at_most_eight_joints_share_a_panel():
     pytest.importorskip("matplotlib")
-    chain = da.planar_chain(15)
-    legend = lines(da.simulate(chain, np.full(15, 0.1), np.zeros(15), 0.01).plot(), "coordinates [rad]")[1]
-    assert len(legend) == 12 and legend[-1] == "q12 and 3 more"
+    chain = da.planar_chain(19)
+    figure = da.simulate(chain, np.full(19, 0.1), np.zeros(19), 0.01).plot()
+    rows = [ax for ax in figure.axes if ax.get_ylabel() == "coordinates [rad]"]
+    assert [len(ax.get_lines()) for ax in rows] == [8, 8, 3]
+    named = [[t.get_text() for t in ax.get_legend().get_texts()] for ax in figure.axes if ax.get_xlabel() == "coordinates [rad]"]
+    assert sum(named, []) == list(chain.coordinate_names)
 
 
 @pytest.mark.parametrize(("ending", "start"), [(".png", b"\x89PNG"), (".pdf", b"%PDF"), (".svg", b"<?xml")])
@@ -191,52 +209,30 @@ def test_diagrams_of_any_names_are_written(one, ending, start, tmp_path):
 
 
 def test_letters_that_no_font_has_and_invisible_ones_are_spelled_out():
-    assert pictures._drawable("aя\u202e\U00013000", {97, 0x44f}) == "aя\\u202e\\U00013000"
-    assert pictures._drawable("aя\x07", None) == "aя\\x07"
+    assert fonts.drawable("aя\u202e\U00013000", {97, 0x44f}) == "aя\\u202e\\U00013000"
+    assert fonts.drawable("aя\x07", None) == "aя\\x07"
 
 
-# --- motion ---
-
-def data_of(page):
-    return json.loads(re.search(r"^const run = (.*);$", page, re.MULTILINE)[1])
-
-
-def test_the_page_holds_placements_and_centres_of_mass(run, tmp_path):
-    if run.q.ndim == 3:
-        with pytest.raises(da.ShapeError, match="shows one trajectory, not 3"):
-            run.animate(tmp_path / "r.html")
-        return
-    found, m = data_of(run.animate(tmp_path / "r.html").read_text(encoding="utf-8")), run.mechanism
-    assert found["names"] == list(m.frame_names) and found["times"] == run.times.tolist()
-    frames = np.array(found["frames"])
-    for k, name in enumerate(m.frame_names):
-        T = da.placement(m, run.q, name)
-        shown = frames[:, k].reshape(-1, 4, 3)      # origin, then axes
-        np.testing.assert_allclose(shown[:, 0], T[:, :3, 3], atol=1e-5 * abs(frames).max())
-        np.testing.assert_allclose(shown[:, 1:], T[:, :3, :3].transpose(0, 2, 1), atol=1e-5 * abs(frames).max())
-    tree, _, _ = m.at()
-    moved = {b.name for b in m.bodies if tree.place[b.name][0] != 0}      # others do not count in center_of_mass
-    joined = {(found["names"][a], found["names"][b]) for a, b in found["sticks"]}
-    assert {(j.parent, j.child) for j in m.joints} <= joined
-    moving = [(w, k) for k, w in enumerate(found["weights"]) if found["names"][w[0]] in moved]
-    mean = sum(w[1] * np.array(found["masses"])[:, k] for w, k in moving) / sum(w[1] for w, _ in moving)
-    np.testing.assert_allclose(mean, da.center_of_mass(m, run.q), atol=2e-5 * abs(frames).max())
+def test_diagrams_of_long_runs_draw_every_kth_record(tmp_path):
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("zarr")
+    run = da.simulate(da.planar_chain(1), [0.5], [0], 5.0, record=1e-4, h=1e-4, control=lambda t, q, qd: -qd)
+    stored = da.Run.load(run.mechanism, run.to_zarr(tmp_path / "r.zarr"), lazy=True)
+    for shown in (run, stored):
+        figure = shown.plot()
+        drawn, _ = panel(figure, "coordinates [rad]")
+        np.testing.assert_array_equal(drawn[0], (run.times[::3], run.q[::3, 0]))
+        np.testing.assert_array_equal(panel(figure, "energies [J]")[0][2][1], run.energy[::3])
+        assert figure.get_suptitle() == "planar chain, rk4, one of 3 records drawn"
+    assert stored.animate(tmp_path / "r.gif", fps=1).read_bytes() == run.animate(tmp_path / "s.gif", fps=1).read_bytes()
 
 
-def test_the_page_is_whole_and_needs_nothing_else(one, tmp_path):
-    page = one.animate(tmp_path / "r.html").read_text(encoding="utf-8")
-    assert page.count("<script>") == page.count("</script>") == 1 and "&lt;script&gt;alert(1)" in page
-    assert "default-src 'none'" in page and not re.search(r"https?:|src=|href=|@import", page)
-    assert "{{data}} $\\frac$</title>" in page      # the name, not filled again
-
-
-def test_long_runs_are_thinned_out_in_the_page(one):
-    m = da.planar_chain(1)
-    run = da.simulate(m, [0.5], [0], 3.0, record=1e-3)
-    times = pictures.figure_of(run)["times"]
-    assert len(times) == pictures.MOST_FRAMES and (times[0], times[-1]) == (0, 3) and np.diff(times).max() < 0.005
-
-
-def test_an_animation_is_a_page(one, tmp_path):
-    with pytest.raises(ValueError, match=r"ends in \.html or \.htm"):
-        one.animate(tmp_path / "r.gif")
+def test_diagrams_of_a_users_lagrangian_have_no_units(tmp_path):
+    pytest.importorskip("matplotlib")
+    pendulum = da.lagrangian_system(lambda q, qd, t: qd[0] ** 2 / 2 + 9.81 * da.cos(q[0]), ["swing"])
+    run = da.simulate(pendulum, [0.5], [0], 0.5)
+    drawn, legend = panel(run.plot(), "velocities", "coordinates")
+    np.testing.assert_array_equal(drawn[0], (run.q[:, 0], run.qd[:, 0]))
+    assert legend == ["swing"]
+    with pytest.raises(da.DalembertError, match="is a Lagrangian: it has no bodies to show"):
+        run.animate(tmp_path / "r.html")

@@ -8,6 +8,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import dalembert as da
+from dalembert.simulation.motion import Motion
 
 SWING = [0.3, -0.8, 0.5]
 
@@ -166,3 +167,46 @@ def test_lie_group_steps_keep_quaternions_and_called_forces_agree():
                          control=lambda t, q, qd: 0 * qd if t >= 0 else None)
     traced = da.simulate(m, q, 0.3 * qd, 0.05, method="gauss4", record=0.05, h=5e-3)
     assert called.forces["control"] == "called" and np.abs(called.q - traced.q).max() < 1e-10
+
+
+@pytest.mark.parametrize("method", ["rk4", "dopri5", "gauss4"])
+def test_functions_called_from_machine_code_do_what_they_do_in_python(method):
+    """With quaternions, a controller with states, and further forces: the same motion as the loop in Python."""
+    from dalembert.simulation.called import Called
+
+    m = da.random_tree(4, 3, ["free", "revolute"]).without("friction")
+
+    class Integral:
+        states = np.zeros(2)
+
+        def __call__(self, t, q, qd, z):
+            if t < 0:
+                raise AssertionError
+            return -qd + z[0] * np.ones(m.nv)
+
+        def rate(self, t, q, qd, z):
+            return [float(q[-1]), -z[1]]
+
+    def push(t, q, qd):
+        return list(np.full(m.nv, 0.1 * np.sin(float(t))))
+
+    motion = Motion(m, Integral(), push)
+    way = motion.method(method)
+    assert motion.kinds == {"control": "called", "forces": "called"} and motion.compiles(way)
+    q, qd = m.random_state(1)
+    x = np.hstack([q, 0.1 * qd, 0.0, 0.0, 0.5])[None]
+    times = np.linspace(0, 0.05, 6)
+    repeats = 1 if method != "dopri5" else 1000
+    fast = motion.run(way)(x, times, 1e-2, motion.constants, repeats, 1e-8, 1e-8)
+    plain = Called(motion, way).run(x, times, 1e-2, motion.constants, repeats, 1e-8, 1e-8)
+    assert np.abs(fast.x - plain.x).max() < 1e-12 and np.array_equal(fast.steps, plain.steps)
+
+
+def test_a_called_force_that_returns_or_raises_nonsense_is_named(chain):
+    def wrong(t, q, qd):
+        return [1.0, 2.0, 3.0] if t < 0.05 else np.zeros(2)
+
+    with pytest.raises(da.ShapeError, match=r"control returned shape \(2,\), expected \(3,\)"):
+        da.simulate(chain, SWING, [0, 0, 0], 1.0, control=lambda t, q, qd: wrong(float(t), q, qd))
+    with pytest.raises(ZeroDivisionError):
+        da.simulate(chain, SWING, [0, 0, 0], 1.0, forces=lambda t, q, qd: np.zeros(3) if t < 0.05 else 1 // 0)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
 from dalembert.codegen.numpy_source import compiled
 from dalembert.codegen.program import Port, Program, ProgramError, verify
 
-GOAL = "goal"           # register: what `until` waits for; set to the next of a list of numbers before each record
+GOAL = "goal"           # register: set to the next of a list of numbers before each record
+REPEATS = 0             # for `most` of a loop: as often as the call says
 
 
 @dataclass(frozen=True)
@@ -24,52 +24,72 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Loop:
-    """Parts repeated until a register is 0 in no lane, `most` times at most.
+class Call:
+    """A function outside, by its number, that is called with registers: the first as a number, others as vectors.
 
-    Lanes wait for each other: parts must leave a lane whose register is not 0 as it is.
+    Marches with calls are made for one lane.
     """
 
-    parts: tuple[Part, ...]
+    function: int
+    takes: tuple[str, ...]
+    gives: str
+
+
+@dataclass(frozen=True)
+class Loop:
+    """Items repeated while a register is 0 in some lane, `most` times at most; without a register, that many times.
+
+    Lanes wait for each other: parts must leave what counts of a lane whose register is not 0 as it is.
+    """
+
+    parts: tuple[Item, ...]
     until: str
     most: int
+
+
+Item = Part | Call | Loop
 
 
 @dataclass(frozen=True)
 class March:
     """Registers (vectors of numbers, one set per lane), and what happens to them.
 
-    The parts of `begin` run once. Then, before each record, `parts` run in turn, again and again: a given number of times,
-    or until the register `until`, if there is one, is 0 in no lane, that number of times at most; lanes that are ready
-    wait for the others, so that parts must leave them as they are. Then the registers of `recorded` are stored.
+    The items of `begin` run once, and those of `parts` before each record, which stores the registers of `recorded`.
+    After the last one those of `left` are stored once.
     """
 
     registers: tuple[Port, ...]
     read: tuple[str, ...]              # registers that are inputs; others start at 0
     programs: tuple[Program, ...]
-    parts: tuple[Part | Loop, ...]
+    parts: tuple[Item, ...]
     recorded: tuple[str, ...]
-    until: str = ""
-    begin: tuple[Part, ...] = ()
+    begin: tuple[Item, ...] = ()
+    left: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         sizes = {r.name: r.size for r in self.registers}
         for program in self.programs:
             verify(program)
-        for part in self.each_part():
-            program = self.programs[part.program]
-            for names, ports in ((part.takes, program.inputs), (part.gives, program.outputs)):
-                if [sizes.get(n) for n in names] != [p.size for p in ports]:
-                    raise ProgramError(f"part {part} does not fit its program: {[(p.name, p.size) for p in ports]}.")
-        if unknown := {*self.read, *self.recorded, *filter(None, [self.until]), *(
-                loop.until for loop in self.parts if isinstance(loop, Loop))} - sizes.keys():
+        for item in self.items():
+            if isinstance(item, Part):
+                program = self.programs[item.program]
+                for names, ports in ((item.takes, program.inputs), (item.gives, program.outputs)):
+                    if [sizes.get(n) for n in names] != [p.size for p in ports]:
+                        raise ProgramError(f"part {item} does not fit its program: {[(p.name, p.size) for p in ports]}.")
+        used = {*self.read, *self.recorded, *self.left}
+        for item in self.items():
+            used |= {*filter(None, [item.until])} if isinstance(item, Loop) else {
+                *item.takes, item.gives} if isinstance(item, Call) else set()
+        if unknown := used - sizes.keys():
             raise ProgramError(f"there are no registers {', '.join(sorted(unknown))}.")
 
-    def each_part(self) -> Iterator[Part]:
-        """All parts, in order."""
-        yield from self.begin
-        for item in self.parts:
-            yield from item.parts if isinstance(item, Loop) else (item,)
+    def items(self) -> Iterator[Item]:
+        """All parts, calls and loops, in order, a loop behind what is in it."""
+        return _items((*self.begin, *self.parts))
+
+    def calls(self) -> list[Call]:
+        """The different calls."""
+        return list(dict.fromkeys(item for item in self.items() if isinstance(item, Call)))
 
     def places(self) -> dict[str, range]:
         """Places of each register's entries, one register after the other."""
@@ -81,42 +101,49 @@ class March:
 
     def text(self) -> str:
         """The same for the same march on every machine."""
-        head = repr((self.registers, self.read, self.parts, self.recorded, self.until, self.begin))
+        head = repr((self.registers, self.read, self.parts, self.recorded, self.begin, self.left))
         return "\n".join([head, *(p.text() for p in self.programs)])
 
 
-def ports(march: March) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
-    """(inputs, records) of a march's kernel."""
+def _items(items: Sequence[Item]) -> Iterator[Item]:
+    for item in items:
+        if isinstance(item, Loop):
+            yield from _items(item.parts)
+        yield item
+
+
+def ports(march: March) -> tuple[tuple[Port, ...], ...]:
+    """(inputs, records, what is left at the end) of a march's kernel."""
     by_name = {r.name: r for r in march.registers}
-    return tuple(by_name[n] for n in march.read), tuple(by_name[n] for n in march.recorded)
+    return tuple(tuple(by_name[n] for n in names) for names in (march.read, march.recorded, march.left))
 
 
-def run(march: March, inputs: Sequence[Sequence[float]], goals: Sequence[float], repeats: int) -> list[list[np.ndarray]]:
-    """The march of one lane on plain numbers: what every target must do. For each record, the registers recorded."""
+def run(march: March, inputs: Sequence[Sequence[float]], goals: Sequence[float], repeats: int,
+        functions: Sequence[Callable[..., np.ndarray]] = ()) -> tuple[list[list[np.ndarray]], list[np.ndarray]]:
+    """The march of one lane on plain numbers: what every target must do. Registers at each record, and those left."""
     registers = {r.name: np.zeros(r.size) for r in march.registers}
     registers |= {name: np.array(x, dtype=float) for name, x in zip(march.read, inputs, strict=True)}
-    functions = [compiled(p) for p in march.programs]
+    programs = [compiled(p) for p in march.programs]
 
-    def take(items: Sequence[Part | Loop]) -> None:
+    def take(items: Sequence[Item]) -> None:
         for item in items:
-            if isinstance(item, Loop):
-                _repeat(partial(take, item.parts), item.most, registers, item.until)
-                continue
-            results = functions[item.program](*(registers[n] for n in item.takes))
-            registers.update({name: np.array(x) for name, x in zip(item.gives, results, strict=True)})
+            if isinstance(item, Part):
+                results = programs[item.program](*(registers[n] for n in item.takes))
+                registers.update({name: np.array(x) for name, x in zip(item.gives, results, strict=True)})
+            elif isinstance(item, Call):
+                t, *vectors = (registers[n] for n in item.takes)
+                registers[item.gives] = functions[item.function](float(t[0]), *(v.copy() for v in vectors))
+            else:
+                for _ in range(item.most or repeats):
+                    if item.until and registers[item.until][0] != 0:
+                        break
+                    take(item.parts)
 
     take(march.begin)
     records = []
     for goal in goals:
         if GOAL in registers:
             registers[GOAL] = np.array([goal])
-        _repeat(partial(take, march.parts), repeats, registers, march.until)
+        take(march.parts)
         records.append([registers[name] for name in march.recorded])
-    return records
-
-
-def _repeat(action: Callable[[], None], most: int, registers: dict[str, np.ndarray], until: str) -> None:
-    for _ in range(most):
-        action()
-        if until and registers[until][0] != 0:
-            return
+    return records, [registers[name] for name in march.left]

@@ -1,8 +1,9 @@
-"""The dynamics of a mechanism at one state, and every identity they satisfy, for `dalembert demo`."""
+"""The dynamics of a mechanism at one state with every identity, a motion, closed forms and speeds, for `dalembert demo`."""
 
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -10,17 +11,21 @@ from rich.console import Console
 
 import dalembert as da
 from dalembert.commandline.compilation import show_compiled
+from dalembert.commandline.controllers import controller
 from dalembert.commandline.identities import identities
 from dalembert.commandline.measurement import PACKAGES, installed, measure, show
 from dalembert.commandline.output import Column, left, line, show_table
 from dalembert.commandline.summary import summarize
 from dalembert.commandline.tables import show_findings, show_matrix, show_state
+from dalembert.errors import DalembertError
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import as_float
 
 SEED = 1743      # of the state shown: the year of d'Alembert's treatise
 STATES, ROUNDS = 1024, 5      # of the comparison of speeds
-DURATION = 2.0                # of the simulated motion [s]
+DURATION, BANDWIDTH = 2.0, 6.0      # of the simulated motion [s], of its controller [rad/s]
+WHAT = {"run.zarr": "the run, for xarray", "run.csv": "the run as a table", "motion.png": "its diagrams",
+        "motion.html": "the motion, in a browser", "equations.html": "all closed forms, with what the names mean"}
 FEW_JOINTS = 12               # degrees of freedom up to which closed forms are shown
 
 
@@ -54,38 +59,61 @@ def demonstrate(out: Console, mechanism: Mechanism) -> bool:
     return agree and all(i.holds for i in checked)
 
 
-def show_closed_forms(out: Console, mechanism: Mechanism, file: Path) -> None:
-    """Print the gravity vector in closed form, and write all closed forms to an HTML file."""
+def show_closed_forms(out: Console, mechanism: Mechanism, file: Path) -> list[Path]:
+    """Print the gravity vector in closed form, write all closed forms to an HTML file; the files written."""
     line(out)
     if mechanism.nv > FEW_JOINTS:
-        line(out, f"Closed forms are not derived here for {mechanism.nv} degrees of freedom: see dalembert equations.")
-        return
-    line(out, "Equations in closed form, each entry compared with the compiled function", "bold")
+        wrapped(out, f"Closed forms are not derived here for {mechanism.nv} degrees of freedom: see dalembert equations.")
+        return []
+    wrapped(out, "Equations in closed form, each entry compared with the compiled function", "bold")
     eom = da.equations(mechanism)
     for text in eom.text("gravity_vector").splitlines():
-        _wrapped(out, text)
+        wrapped(out, text)
     eom.write(file)
-    line(out, f"All of them, with what the names mean: {file}")
+    return [file]
 
 
-def show_motion(out: Console, mechanism: Mechanism) -> None:
-    """Simulate the mechanism under PD control with gravity compensation, from one random posture to another."""
-    q, goal = (random_motion(mechanism, SEED + k)[0] for k in range(2))
-    gains = 20 * np.diagonal(da.mass_matrix(mechanism, q))
-    control = da.controllers.GravityPD(mechanism, goal, gains, gains / 2)
-    run = da.simulate(mechanism, q, np.zeros(mechanism.nv), DURATION, control=control)
+def show_motion(out: Console, mechanism: Mechanism, folder: Path) -> list[Path]:
+    """Swing the mechanism from one random posture to another under a controller; the files written into the folder."""
+    start, goal = (random_motion(mechanism, SEED + k)[0] for k in range(2))
+    law = controller("gravity-pd", mechanism, goal, BANDWIDTH)
+    run = da.simulate(mechanism, start, np.zeros(mechanism.nv), DURATION, control=law)
     line(out)
-    line(out, "A simulated motion, by PD control with gravity compensation", "bold")
-    balance = (f"balance of power: T + Pi less the work done stays within {np.abs(run.power_balance).max():.1e} J of its "
-               f"first value, while {run.work[-1]:.3g} J of work are done")
-    for text in (*run.summary().splitlines(), balance):
-        _wrapped(out, text)
+    line(out, "A simulated motion", "bold")
+    wrapped(out, f"{DURATION:g} s from one random posture to another, by PD control with gravity compensation")
+    for text in run.summary().splitlines():
+        wrapped(out, text)
+    change = run.energy[-1] - run.energy[0]
+    wrapped(out, f"power balance: T + Pi changes by {change:.6g} J, actuators and friction do {run.work[-1]:.6g} J of "
+                 f"work; the difference stays within {np.abs(run.power_balance).max():.1e} J")
+    return _saved(out, run, folder)
 
 
-def _wrapped(out: Console, text: str) -> None:
+def _saved(out: Console, run: da.Run, folder: Path) -> list[Path]:
+    """Write the run, its diagrams and its motion, as far as the libraries are installed; the files written."""
+    written = []
+    for name, write in (("run.zarr", run.to_zarr), ("motion.png", run.plot)):
+        try:
+            write(folder / name)
+            written.append(folder / name)
+        except DalembertError as error:      # a library of an extra is not installed
+            wrapped(out, f"{name} is not written: {error}")
+    if folder / "run.zarr" not in written:
+        written.append(run.to_csv(folder / "run.csv"))
+    return [*written, run.animate(folder / "motion.html")]
+
+
+def show_files(out: Console, files: Sequence[Path]) -> None:
+    """Print what was written, and what it is."""
+    line(out)
+    for file in files:
+        line(out, f"wrote {file}: {WHAT[file.name]}")
+
+
+def wrapped(out: Console, text: str, style: str = "") -> None:
     """A line of text, or as many as the terminal needs."""
     for part in textwrap.wrap(text, out.width, subsequent_indent="  ") or [""]:
-        line(out, part)
+        line(out, part, style)
 
 
 def compare_speed(out: Console, mechanism: Mechanism, path: Path) -> None:

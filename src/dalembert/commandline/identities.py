@@ -24,6 +24,7 @@ class Identity(NamedTuple):
 
     @property
     def holds(self) -> bool:
+        """Whether the residual is within its tolerance."""
         return bool(self.residual <= self.tolerance)      # not a number: does not hold
 
 

@@ -101,15 +101,15 @@ def show(out: Console, found: dict[str, Any]) -> None:
         Column("ns", [_nanoseconds(r["ns"]) for r in rows]),
         Column("10 %", [_nanoseconds(r["ns_low"]) for r in rows]),
         Column("90 %", [_nanoseconds(r["ns_high"]) for r in rows]),
-        Column("times dalembert", [f"{r['times_dalembert']:.1f}" for r in rows]),
+        Column("times", [f"{r['times_dalembert']:.1f}" for r in rows]),
         Column("quiet", [f"{r['times_quiet']:.1f}" for r in rows]),
         Column("difference", [f"{r['difference']:.0e}" for r in rows]), left("called", [r["how"] for r in rows])])
     line(out)
     for name, why in found["absent"].items():
         line(out, f"{name}: {why}.")
-    line(out, "times dalembert: the median of the rounds' ratios; quiet: the ratio of the")
-    line(out, "times that 10 % of the rounds stay below. Other engines are called from Python")
-    line(out, "here; docs/benchmarks.md measures compiled loops over them.")
+    line(out, "times: as long as dalembert takes, the median of the rounds' ratios; quiet: the")
+    line(out, "ratio of what 10 % of the rounds stay below. Other engines are called from")
+    line(out, "Python here; docs/benchmarks.md measures compiled loops over them.")
 
 
 def _nanoseconds(x: float) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple, TextIO
 
 from rich.cells import cell_len
@@ -42,6 +43,20 @@ def say(severity: str, text: object) -> None:
     message(console(sys.stderr), severity, text)
 
 
+@contextmanager
+def progress_bar() -> Iterator[Callable[[float, float], None] | None]:
+    """A bar on the standard error, if that is a terminal: what to call with the part done and the time reached [s]."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console(sys.stderr), transient=True) as bar:
+        task = bar.add_task("t = 0 s", total=1.0)
+        yield lambda done, t: bar.update(task, completed=done, description=f"t = {t:.4g} s")
+
+
 class Column(NamedTuple):
     """A column of a table: its title and one text per row."""
 
@@ -52,6 +67,7 @@ class Column(NamedTuple):
 
     @property
     def width(self) -> int:
+        """Cells of the widest text."""
         return max(map(cell_len, (self.title, *self.cells)))
 
 

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 from rich.console import Console
 
 import dalembert as da
 from dalembert.commandline import VectorError
-from dalembert.commandline.output import line
+from dalembert.commandline.controllers import controller
+from dalembert.commandline.output import line, progress_bar
 from dalembert.commandline.tables import show_state
 from dalembert.commandline.vectors import typed_vector
 from dalembert.errors import DalembertError
 from dalembert.model.mechanism import Mechanism
-from dalembert.simulation import pictures, storage
+from dalembert.simulation import animation, pictures, storage
+from dalembert.simulation.fonts import EXTRA
 from dalembert.simulation.labels import library
 from dalembert.simulation.run import Run
 
@@ -29,53 +31,94 @@ class Files(NamedTuple):
     output: Path | None
     plot: Path | None
     animate: Path | None
+    speed: float = 1.0
+    resume: bool = False
 
-    def check(self) -> None:
-        """See that all can be written in the end, before a long run begins.
+    @property
+    def streamed(self) -> dict[str, Any]:
+        """Options of `simulate` for a run that is written while it is computed."""
+        return {"store": self.output, "resume": self.resume} if _is_folder(self.output) else {}
+
+    @property
+    def wanted(self) -> list[Path]:
+        """Those to write."""
+        return [path for path in (self.output, self.plot, self.animate) if path is not None]
+
+    def check(self, duration: float) -> None:
+        """See that all of a run of some time [s] can be written in the end, before it begins.
 
         Raises
         ------
         VectorError, DalembertError
-            The ending of a name is none of those that are known; a library is not installed.
+            The ending of a name is none of those that are known, a film too long; a library or program is not installed.
         """
         for option, path, endings in (("--output", self.output, tuple(OUTPUTS)), ("--plot", self.plot, pictures.PLOTS),
-                                      ("--animate", self.animate, pictures.PAGES)):
+                                      ("--animate", self.animate, (*animation.PAGES, *animation.FILMS))):
             if path is not None and path.suffix.lower() not in endings:
                 raise VectorError(f"{option} {str(path)!r}: the name must end in {', '.join(endings)}.", option)
             if path is not None and not path.parent.is_dir():
                 raise VectorError(f"{option} {str(path)!r}: there is no folder {str(path.parent)!r}.", option)
+        if self.resume and not _is_folder(self.output):
+            raise VectorError("--resume goes on with a run in a .zarr folder: name it with --output.", "--resume")
+        if _is_folder(self.output) and self.output.exists() and not self.resume:
+            raise VectorError(f"--output {str(self.output)!r} is there already: --resume goes on with a run that was cut "
+                              "off; or give another name, or remove it.", "--output")
         if self.output is not None and self.output.suffix.lower() in storage.LIBRARIES:
             storage.require(self.output.suffix.lower())
         if self.plot is not None:
-            library("matplotlib", pictures.EXTRA)
+            library("matplotlib", EXTRA)
+        if self.animate is not None and duration > 0:
+            try:
+                animation.ready(self.animate, duration, speed=self.speed)
+            except ValueError as error:
+                raise VectorError(f"--animate {error}", "--animate") from None
 
     def write(self, run: Run) -> list[str]:
         """Write all that are wanted; their names."""
-        if self.output is not None:
+        if self.output is not None and not self.streamed:
             OUTPUTS[self.output.suffix.lower()](run, self.output)
         if self.plot is not None:
             run.plot(self.plot)
         if self.animate is not None:
-            run.animate(self.animate)
-        return [str(path) for path in self if path is not None]
+            run.animate(self.animate, speed=self.speed)
+        return [str(path) for path in self.wanted]
 
 
-def simulated(mechanism: Mechanism, q: str | None, qd: str | None, tau: str | None, t: float, **options: Any) -> Run:
-    """The run from a state as typed, under constant joint forces as typed.
+def _is_folder(output: Path | None) -> TypeGuard[Path]:
+    """Whether a run is written while it is computed."""
+    return output is not None and output.suffix.lower() == ".zarr"
+
+
+class State(NamedTuple):
+    """What moves the mechanism, as typed."""
+
+    q: str | None
+    qd: str | None
+    tau: str | None
+    controller: str | None
+    goal: str | None
+    bandwidth: float
+
+
+def simulated(mechanism: Mechanism, typed: State, t: float, **options: Any) -> Run:
+    """The run from a state as typed, under constant joint forces and a controller as typed.
 
     Raises
     ------
     VectorError, UnknownNameError
-        A vector, time, step or method as typed is none.
+        A vector, time, step, method or controller as typed is none.
     SingularMassMatrixError
         Accelerations are not determined.
     """
     names, zero = mechanism.velocity_names, np.zeros(mechanism.nv)
-    at_q = typed_vector(q, "--q", mechanism.coordinate_names, mechanism.neutral(), mechanism)
-    at_qd = typed_vector(qd, "--qd", names, zero, mechanism)
-    control = None if tau is None else typed_vector(tau, "--tau", names, zero, mechanism)
+    q = typed_vector(typed.q, "--q", mechanism.coordinate_names, mechanism.neutral(), mechanism)
+    qd = typed_vector(typed.qd, "--qd", names, zero, mechanism)
+    tau = None if typed.tau is None else typed_vector(typed.tau, "--tau", names, zero, mechanism)
+    law = _controller(mechanism, typed, q)
+    acting = {"control": tau} if law is None else {"control": law, "forces": tau}
     try:
-        return da.simulate(mechanism, at_q, at_qd, t, control=control, **options)
+        with progress_bar() as progress:
+            return da.simulate(mechanism, q, qd, t, progress=progress, **acting, **options)
     except da.QuaternionError as error:
         raise VectorError(f"--{error}", "--q") from None
     except ValueError as error:      # of times and steps; those of vectors were found above
@@ -84,14 +127,28 @@ def simulated(mechanism: Mechanism, q: str | None, qd: str | None, tau: str | No
         raise VectorError(str(error)) from None
 
 
+def _controller(mechanism: Mechanism, typed: State, q: np.ndarray) -> Any:
+    """The controller as typed, by default about the initial posture q; None if none is."""
+    if typed.controller is None:
+        if typed.goal is not None:
+            raise VectorError("--goal is the set point of a controller: give --controller as well.", "--goal")
+        return None
+    goal = typed_vector(typed.goal, "--goal", mechanism.coordinate_names, q, mechanism)
+    try:
+        return controller(typed.controller, mechanism, goal, typed.bandwidth)
+    except da.QuaternionError as error:
+        raise VectorError(f"--{'q' if typed.goal is None else 'goal'}: {error}", "--goal") from None
+
+
 def as_json(run: Run, files: list[str]) -> dict[str, Any]:
     """How the run went and where it ended."""
     q, qd = run.final()
+    last = storage.part(run, len(run.times) - 1, len(run.times))
     return {"mechanism": run.mechanism.name, "method": run.method, "h": run.h, "t": float(run.times[-1]),
             "records": len(run.times), "steps": int(run.steps), "rejected": int(run.rejected), "reason": run.reason,
             "coordinate_names": list(run.mechanism.coordinate_names), "velocity_names": list(run.mechanism.velocity_names),
-            "q": q.tolist(), "qd": qd.tolist(), "kinetic_energy": float(run.kinetic_energy[-1]),
-            "potential_energy": float(run.potential_energy[-1]), "work": float(run.work[-1]),
+            "q": q.tolist(), "qd": qd.tolist(), "kinetic_energy": float(last.kinetic_energy[-1]),
+            "potential_energy": float(last.potential_energy[-1]), "work": float(last.work[-1]),
             "energy_drift": run.energy_drift, "files": files}
 
 

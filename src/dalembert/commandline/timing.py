@@ -25,6 +25,7 @@ class Times(NamedTuple):
 
     @property
     def median(self) -> float:
+        """Half of the rounds stay below it."""
         return float(np.median(self.rounds))
 
     @property

@@ -134,7 +134,7 @@ def _definition(name: str, doc: str, layout: Layout) -> tuple[_MethodDefinition,
     return _MethodDefinition(name.encode(), address, FASTCALL_KEYWORDS, doc.encode("utf-8", "replace")), owner
 
 
-class _Body:
+class Body:
     """Lines of a function."""
 
     def __init__(self) -> None:
@@ -186,7 +186,7 @@ class _Module:
                           *(self._output(k, shape) for k, shape in enumerate(outputs)),
                           *(self._new(k, shape) for k, shape in enumerate(outputs)), DROP, self._call()])
 
-    def _array(self, body: _Body, flags: int) -> tuple[str, str, str]:
+    def _array(self, body: Body, flags: int) -> tuple[str, str, str]:
         """Number of axes, shape and strides of %object, which must be an array of the right kind of numbers."""
         body.expect("ptr", body.field("%object", TYPE, "ptr"), body.field("%kinds", 0, "ptr"), "wrong")
         body.expect("ptr", body.field("%object", DTYPE, "ptr"), body.field("%kinds", 8, "ptr"), "wrong")
@@ -194,7 +194,7 @@ class _Module:
         return (body.field("%object", AXES, "i32"), body.field("%object", SHAPE, "ptr"),
                 body.field("%object", STRIDES, "ptr"))
 
-    def _placed(self, body: _Body, rows: str, stride: str, length: int) -> None:
+    def _placed(self, body: Body, rows: str, stride: str, length: int) -> None:
         """Hand on address and row stride, and what lies behind the last row."""
         address = body.field("%object", DATA, "i64")
         body.set("%port", 0, address)
@@ -205,7 +205,7 @@ class _Module:
 
     def _input(self, k: int, length: int) -> str:
         """i1 input(object, kinds, port, end, rows): a vector, or one per row; rows becomes the number of rows."""
-        body = _Body()
+        body = Body()
         axes, shape, strides = self._array(body, ALIGNED)
         body.lines += [f"  switch i32 {axes}, label %wrong [ i32 1, label %vector i32 2, label %batch ]", "vector:"]
         body.expect("i64", body.field(shape, 0, "i64"), str(length), "wrong")
@@ -228,7 +228,7 @@ class _Module:
 
     def _output(self, k: int, shape: Shape) -> str:
         """i1 output(object, kinds, port, end, rows): the result of one state, or one per row, side by side in a row."""
-        body = _Body()
+        body = Body()
         axes, shapes, strides = self._array(body, ALIGNED | WRITEABLE)
         body.lines += [f"  %single = icmp eq i64 %rows, {SINGLE}", "  br i1 %single, label %one, label %batch"]
         for label, more in (("one", 0), ("batch", 1)):
@@ -270,7 +270,7 @@ class _Module:
 }}"""
 
     def _call(self) -> str:
-        body = _Body()
+        body = Body()
         n, m = len(self.layout.inputs), len(self.layout.outputs)
         owner = body.put("call ptr @PyBytes_AsString(ptr %self)")
         kernel, new, fallback, keyword, make = (body.field(owner, 8 * k, "ptr") for k in range(5))
@@ -323,13 +323,13 @@ class _Module:
                           *(f"  %{x} = alloca i64, align 8" for x in ("count", "owned")),
                           "  %state = alloca double, align 8", *body.lines, "}"])
 
-    def _port(self, body: _Body, k: int, function: str, target: str, rows: str) -> None:
+    def _port(self, body: Body, k: int, function: str, target: str, rows: str) -> None:
         """Address and row stride of an array for the kernel."""
         port = body.put(f"getelementptr inbounds i64, ptr %ports, i64 {2 * k}")
         end = body.put(f"getelementptr inbounds i64, ptr %ends, i64 {k}")
         body.unless(body.put(f"call i1 @{function}(ptr {target}, ptr %kinds, ptr {port}, ptr {end}, {rows})"), "refused")
 
-    def _own(self, body: _Body, k: int, new: str) -> None:
+    def _own(self, body: Body, k: int, new: str) -> None:
         """%out<k>, given or new, owned from here on."""
         body.lines += [f"  br i1 %bare, label %fresh{k}, label %given{k}", f"given{k}:"]
         given = body.field("%args", 8 * len(self.layout.inputs), "ptr")
@@ -343,7 +343,7 @@ class _Module:
         at = body.put(f"getelementptr inbounds ptr, ptr %outs, i64 {k}")
         body.lines += [f"  store ptr %out{k}, ptr {at}, align 8", f"  store i64 {k + 1}, ptr %owned, align 8"]
 
-    def _apart(self, body: _Body, one: int, other: int) -> None:
+    def _apart(self, body: Body, one: int, other: int) -> None:
         """Refuse arrays that share memory."""
         (start, end), (start2, end2) = ((body.field("%ports", 16 * k, "i64"), body.field("%ends", 8 * k, "i64"))
                                         for k in (one, other))

@@ -20,6 +20,7 @@ from dalembert.codegen.program import Program
 from dalembert.codegen.rolled import Rolled
 
 SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+HELD_SIGNATURE = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 SIZE_SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int64)
 OPTIMISATION = 2        # of code generation; the graph is already simplified, and 3 gains nothing
 SPLIT_FROM = 256        # states: below it handing a batch to a second thread costs more than it saves
@@ -77,12 +78,15 @@ def object_of_text(text: str) -> bytes:
 
 
 class Kernel:
-    """Callable machine code; it lives as long as this object."""
+    """Callable machine code; it lives as long as this object.
 
-    def __init__(self, code: bytes):
+    held : it keeps the interpreter lock, and what is raised in it is raised by the call
+    """
+
+    def __init__(self, code: bytes, held: bool = False):
         self._engine = engine(code)
         self.address: int = self._engine.get_function_address("kernel")
-        self._call = SIGNATURE(self.address)
+        self._call = (HELD_SIGNATURE if held else SIGNATURE)(self.address)
         size = self._engine.get_function_address("work_bytes")      # 0 where there is no such function
         self.work_bytes: int = SIZE_SIGNATURE(size)() if size else 0
         self._works = threading.local()
@@ -104,7 +108,7 @@ class Kernel:
         """
         strides = [a.strides[0] if a.ndim == 2 and len(a) > 1 else 0 for a in inputs]
         strides += [a.strides[0] if rows > 1 else 0 for a in results]
-        addresses = [(a.ctypes.data, s) for a, s in zip([*inputs, *results], strides, strict=True)]
+        addresses = [(a.__array_interface__["data"][0], s) for a, s in zip([*inputs, *results], strides, strict=True)]
         parts = min(threads, max(1, rows // (SPLIT_ROLLED_FROM if self.work_bytes else SPLIT_FROM)))
         if parts <= 1:
             return self._part(addresses, extra, 0, rows)

@@ -2,25 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dalembert.codegen.llvm import march as llvm_march
 from dalembert.codegen.llvm.straight import assembly
-from dalembert.codegen.march import GOAL, Loop, March, Part
+from dalembert.codegen.march import GOAL, REPEATS, Call, Item, Loop, March, Part
 from dalembert.codegen.program import Port, Program, program_of
-from dalembert.compiled import cache
+from dalembert.compiled import cache, callbacks
 from dalembert.compiled.calls import vector_of_symbols, without_collection
 from dalembert.compiled.kernel import Kernel, machine_for, object_of_text
 from dalembert.errors import ShapeError
-from dalembert.expr import Graph, jacobian
+from dalembert.expr import Graph, jacobian, maximum
 from dalembert.integrators.choice import chosen
 from dalembert.integrators.fixed_point import GOING, HUGE, LOST, MOST, judged
-from dalembert.integrators.methods import TOO_SMALL, Adaptive, External, Fixed, Method, controlled_step, fixed_step
+from dalembert.integrators.methods import (
+    Adaptive,
+    External,
+    Fixed,
+    Method,
+    Watch,
+    controlled_step,
+    fixed_step,
+    length,
+)
 
-Function = Callable[[Any, np.ndarray, np.ndarray], np.ndarray]      # (t, x, p) -> x'
+Function = Callable[..., np.ndarray]      # (t, x, p) -> x'
+NUMBERS = ("known", "end", "way", "over", "done", "rejected", "dense", "enough", "taken", "code", "ahead", "rtol", "atol")
 Projection = Callable[[np.ndarray], np.ndarray]
 
 
@@ -31,17 +45,19 @@ class Trajectories(NamedTuple):
     x: np.ndarray             # (N, K, nx)
     steps: np.ndarray         # (N, K), accepted ones
     rejected: np.ndarray      # (N, K)
-    failed: np.ndarray | None = None      # (N, K): a key of integrators.REASONS where it could not go on, else 0
-    h: np.ndarray | None = None           # (N, K): step to go on with [s]
+    failed: np.ndarray        # (N, K): a key of integrators.REASONS where it could not go on, else 0
+    h: np.ndarray             # (N, K): step to go on with [s]
+    state: dict[str, np.ndarray] | None = None      # (N, n) each: from which another call goes on to the last bit
+    modes: np.ndarray | None = None       # (N, K, nv): what the one who asks for records adds to them
 
 
 class _Trace:
-    """Registers, programs and parts of a march, while a step is traced: f and `solve` stand for parts of their own."""
+    """Registers, programs and items of a march, while they are traced."""
 
-    def __init__(self, f: Program, registers: dict[str, int]):
-        self.programs, self.registers = [f], {name: vector_of_symbols(name, n) for name, n in registers.items()}
-        self.parts: list[Part | Loop] = []
-        self._now: list[Any] = self.parts
+    def __init__(self, registers: dict[str, int]):
+        self.registers = {name: vector_of_symbols(name, n) for name, n in registers.items()}
+        self.programs: list[Program] = []
+        self.items: list[Item] = []
 
     def __getitem__(self, name: str) -> Any:
         return self.registers[name][0]
@@ -55,12 +71,38 @@ class _Trace:
     def give(self, results: dict[str, Any]) -> None:
         """Registers become these values."""
         self.programs.append(program_of(self.registers, results))
-        self._now.append(Part(len(self.programs) - 1, tuple(self.registers), tuple(results)))
+        self.items.append(Part(len(self.programs) - 1, tuple(self.registers), tuple(results)))
+
+    def call(self, function: int, size: int, t: Any, *vectors: Any) -> np.ndarray:
+        """What a function outside gives, by its number."""
+        given = {self.new("a", len(v))[0]: v for v in ([t], *vectors)}
+        self.give(given)
+        name, found = self.new("u", size)
+        self.items.append(Call(function, tuple(given), name))
+        return found
+
+    @contextmanager
+    def loop(self, until: str, most: int = REPEATS) -> Iterator[None]:
+        """What is traced inside is repeated until a register is not 0."""
+        outside, self.items = self.items, []
+        yield
+        outside.append(Loop(tuple(self.items), until, most))
+        self.items = outside
+
+
+class _Steps(_Trace):
+    """The trace of a step, for which f and `solve` stand for items of their own."""
+
+    def __init__(self, rate: _Trace, registers: dict[str, int]):
+        super().__init__(registers | {name: len(x) for name, x in rate.registers.items()})
+        self.programs, self._rate = list(rate.programs), rate.items
 
     def f(self, t: Any, x: Any) -> np.ndarray:
         self.give({"s": [t], "y": x})
         name, k = self.new("k", len(x))
-        self._now.append(Part(0, ("s", "y", "p"), (name,)))
+        *before, last = self._rate
+        assert isinstance(last, Part)
+        self.items += [*before, replace(last, gives=(name,))]
         return k
 
     def solve(self, g: Callable[[Any], Any], x: Any, ahead: Callable[[Any], Any], stages: int = 1) -> Any:
@@ -68,42 +110,54 @@ class _Trace:
         name, z = self.new("z", stages * len(x))
         last, (before,) = self.new("before", 1)
         self.give({name: ahead(z), last: [HUGE], "settled": [chosen(self["failed"] > 0, LOST, GOING)]})
-        outside, self._now = self._now, []
-        new, settled = g(z), self["settled"]
-        change, state = judged(z, new, x, before)
-        going = settled <= GOING
-        self.give({name: chosen(going, new, z), last: [change], "settled": [chosen(going, state, settled)]})
-        outside.append(Loop(tuple(self._now), "settled", MOST))
-        self._now = outside
+        with self.loop("settled", MOST):
+            new = g(z)
+            change, state = judged(z, new, x, before)
+            going = self["settled"] <= GOING
+            self.give({name: chosen(going, new, z), last: [change], "settled": [chosen(going, state, self["settled"])]})
         return z
 
 
-def march_of(f: Function, nx: int, parameters: int, method: Fixed | Adaptive, project: Projection | None = None) -> March:
+def march_of(f: Function, nx: int, parameters: int, method: Fixed | Adaptive, project: Projection | None = None,
+             calls: Sequence[int] = (), watch: Watch | None = None) -> March:
     """The march of a method over f: its calls of f, and straight-line parts between them.
 
     project: what becomes of each new state, such as quaternions scaled to unit length.
+    calls: lengths of the results of functions outside; f is then called with stand-ins for them too, (t, *vectors) each.
+    watch: function (t, x, t1, x1, p); a trajectory stays before a step in which it gives a code above 0.
     """
-    common = {"t": 1, "x": nx, "h": 1, "steps": 1, "failed": 1}
-    own = {"start": 1, "settled": 1} if isinstance(method, Fixed) else {
-        GOAL: 1, "first": nx, "rejected": 1, "done": 1, "rtol": 1, "atol": 1}
-    begin: list[Part] = []
+    fixed = isinstance(method, Fixed)
+    registers = {"t": 1, "x": nx, "h": 1, "steps": 1, "failed": 1} | (
+        {"start": 1, "settled": 1} if fixed else {"first": nx, "t1": 1, "x1": nx, "last": nx, "h1": 1, "at": 1, "there": nx,
+                                                  **dict.fromkeys((GOAL, *NUMBERS), 1)})
+    begin: tuple[Item, ...] = ()
+    recorded: tuple[str, ...]
     with without_collection():
-        program = right_hand_side(f, nx, parameters)
         with Graph():
-            trace = _Trace(program, common | own | {"s": 1, "y": nx, "p": parameters})
+            rate = _rate(f, nx, parameters, calls)
+        with Graph():
+            trace = _Steps(rate, registers)
             if isinstance(method, Fixed):
-                _fixed(method, trace, project)
+                _fixed(method, trace, project, watch)
+                state = ("t", "x", "start", "steps", "failed", *(name for name in trace.registers if name[0] == "z"))
+                read, recorded = (*state, "h", "p"), ("t", "x", "steps", "failed", "h")
             else:
-                trace.f(trace["t"], trace.registers["x"])
-                begin = [p for p in trace.parts if isinstance(p, Part)]
-                begin[-1] = Part(0, begin[-1].takes, ("first",))
-                trace.parts.clear()
-                _adaptive(method, trace, project)
-    adaptive = isinstance(method, Adaptive)
-    read = ("t", "x", "h", "p", *(("rtol", "atol") if adaptive else ("start",)))
-    recorded = ("t", "x", "steps", "failed", "h", *(("rejected",) if adaptive else ()))
+                begin = _begin(trace)
+                _adaptive(method, trace, project, watch)
+                state = ("t", "x", "first", "known", "h", "steps", "rejected", "failed")
+                read = (*state, "p", "end", "way", "rtol", "atol")
+                recorded = ("at", "there", "taken", "code", "ahead", "rejected")
     ports = tuple(Port(name, (len(x),)) for name, x in trace.registers.items())
-    return March(ports, read, tuple(trace.programs), tuple(trace.parts), recorded, "done" if adaptive else "", tuple(begin))
+    return March(ports, read, tuple(trace.programs), tuple(trace.items), recorded, begin, state)
+
+
+def _rate(f: Function, nx: int, parameters: int, calls: Sequence[int]) -> _Trace:
+    """f traced: k of s, y, p."""
+    trace = _Trace({"s": 1, "y": nx, "p": parameters})
+    outside = ([partial(trace.call, number, size) for number, size in enumerate(calls)],) if calls else ()
+    k = f(trace["s"], trace.registers["y"], trace.registers["p"], *outside)
+    trace.give({"k": k})
+    return trace
 
 
 def right_hand_side(f: Function, nx: int, parameters: int) -> Program:
@@ -113,44 +167,110 @@ def right_hand_side(f: Function, nx: int, parameters: int) -> Program:
         return program_of({"t": t, "x": x, "p": p}, {"k": f(t[0], x, p)})
 
 
-def _fixed(method: Fixed, trace: _Trace, project: Projection | None) -> None:
-    x, options = trace.registers["x"], {"solve": trace.solve} if method.implicit else {}
-    new = method.step(trace.f, trace["t"], x, trace["h"], **options)
-    settled = trace["settled"] if method.implicit else 1.0
-    after = fixed_step(x, project(new) if project else new, settled, trace["start"], trace["h"], trace["steps"],
-                       trace["failed"])
-    trace.give({"t": [after.t], "x": after.x, "steps": [after.steps], "failed": [after.failed]})
-
-
-def _adaptive(method: Adaptive, trace: _Trace, project: Projection | None) -> None:
+def _fixed(method: Fixed, trace: _Steps, project: Projection | None, watch: Watch | None) -> None:
     v = trace.registers
-    new = controlled_step(method, trace.f, trace["t"], v["x"], trace["h"], v["first"], trace[GOAL], trace["rtol"],
-                          trace["atol"], trace["failed"], project)
-    trace.give({"t": [new.t], "x": new.x, "first": new.first, "h": [new.h], "done": [new.done], "failed": [new.failed],
-                "steps": [trace["steps"] + new.accepted], "rejected": [trace["rejected"] + new.rejected]})
+    with trace.loop("failed"):
+        options = {"solve": trace.solve} if method.implicit else {}
+        new = method.step(trace.f, trace["t"], v["x"], trace["h"], **options)
+        settled, new = trace["settled"] if method.implicit else 1.0, project(new) if project else new
+        t1 = trace["start"] + (trace["steps"] + 1) * trace["h"]
+        caught = watch(trace["t"], v["x"], t1, new, v["p"]) if watch else 0.0
+        after = fixed_step(v["x"], new, settled, trace["start"], trace["h"], trace["steps"], trace["failed"], caught)
+        trace.give({"t": [after.t], "x": after.x, "steps": [after.steps], "failed": [after.failed]})
+
+
+def _begin(trace: _Steps) -> tuple[Item, ...]:
+    """The first value of f, where it is not known from a run before."""
+    with trace.loop("known", 1):
+        k = trace.f(trace["t"], trace.registers["x"])
+        trace.give({"first": chosen(trace["known"] > 0, trace.registers["first"], k), "known": [1.0]})
+    begin, trace.items = tuple(trace.items), []
+    return begin
+
+
+def _adaptive(method: Adaptive, trace: _Steps, project: Projection | None, watch: Watch | None) -> None:
+    """Steps from (t, x), where f is `first`, to (t1, x1), where f is `last`, with length h, and h1 for the next one.
+
+    over: 1 if the step was taken and another may follow; a lane that is ready, `done`, makes the same step again, so that
+    all values of f between which a record may lie stay what they are.
+    """
+    v = trace.registers
+
+    def reached(over: Any, t1: Any, t: Any) -> Any:
+        """Whether the goal is not ahead any more."""
+        return chosen((trace[GOAL] - chosen(over > 0, t1, t)) * trace["way"] <= 0, 1.0, 0.0)
+
+    trace.give({"done": [maximum(trace["failed"], reached(trace["over"], trace["t1"], trace["t"]))]})
+    with trace.loop("done"):
+        moves = chosen(trace["done"] > 0, 0.0, trace["over"]) > 0
+        trace.give({"t": [chosen(moves, trace["t1"], trace["t"])], "x": chosen(moves, v["x1"], v["x"]),
+                    "first": chosen(moves, v["last"], v["first"]), "h": [chosen(moves, trace["h1"], trace["h"])],
+                    "steps": [chosen(moves, trace["steps"] + 1, trace["steps"])]})
+        new = controlled_step(method, trace.f, trace["t"], v["x"], trace["h"], v["first"], trace["end"], trace["way"],
+                              trace["rtol"], trace["atol"], project, watch and (lambda *step: watch(*step, v["p"])))
+        ready = trace["done"] > 0
+        over, failed = chosen(ready, trace["over"], new.accepted), chosen(ready, trace["failed"], new.failed)
+        trace.give({"t1": [new.t], "x1": new.x, "last": new.k[-1], "h1": [new.h], "over": [over], "failed": [failed],
+                    "h": [chosen(ready, trace["h"], chosen(over > 0, trace["h"], new.h))],
+                    "rejected": [chosen(ready, trace["rejected"], trace["rejected"] + 1 - new.accepted)],
+                    "dense": [chosen(ready, trace["dense"], 0.0)],
+                    "done": [chosen(ready, trace["done"], maximum(failed, reached(over, new.t, trace["t"])))]})
+    over, beyond = trace["over"] > 0, (trace["t1"] - trace[GOAL]) * trace["way"] > 0
+    between = chosen(over, chosen(beyond, 1.0, 0.0), 0.0) > 0
+    used, k = length(trace["t"], trace["h"], trace["end"], trace["way"]), list(new.k)
+    if method.extra:
+        trace.give({"enough": [chosen(between, trace["dense"], 1.0)]})
+        with trace.loop("enough", 1):
+            k += method.extra(trace.f, trace["t"], v["x"], used, k)
+            trace.give({"enough": [1.0], "dense": [1.0]})
+    y = method.between(v["x"], v["x1"], used, k, (trace[GOAL] - trace["t"]) / used)
+    last = chosen(over, v["x1"], v["x"])
+    trace.give({"at": [chosen(between, trace[GOAL], chosen(over, trace["t1"], trace["t"]))],
+                "there": chosen(between, project(y) if project else y, last),
+                "taken": [trace["steps"] + trace["over"]],
+                "code": [chosen(reached(trace["over"], trace["t1"], trace["t"]) > 0, 0.0, trace["failed"])],
+                "ahead": [chosen(over, trace["h1"], trace["h"])]})
 
 
 class Marching:
-    """The kernel of a march, compiled or from the cache, and its calls; of a library's method, f and df/dx compiled."""
+    """The kernel of a march, compiled or from the cache, and its calls; of a library's method, f and df/dx compiled.
 
-    def __init__(self, f: Function, nx: int, parameters: int, method: Method, project: Projection | None = None):
+    calls, watch: as those of `march_of`; not for methods of a library.
+    """
+
+    def __init__(self, f: Function, nx: int, parameters: int, method: Method, project: Projection | None = None,
+                 calls: Sequence[int] = (), watch: Watch | None = None):
         self.method, self.nx, self.parameters = method, nx, parameters
         if isinstance(method, External):
             self._called = _kernel_of(right_hand_side(f, nx, parameters)), _kernel_of(
                 right_hand_side(lambda t, x, p: jacobian(f(t, x, p), x), nx, parameters))
             return
-        self.march = march_of(f, nx, parameters, method, project)
-        machine = machine_for()
-        *_, code = cache.kept((self.march.text(), repr(machine)), lambda: (
-            (), (), object_of_text(llvm_march.assembly(self.march, machine))))
-        self.kernel = Kernel(code)
+        self.march = march_of(f, nx, parameters, method, project, calls, watch)
+        self._sizes = {r.name: r.size for r in self.march.registers}
+        self._calls = bool(self.march.calls())
+        self._kernels: dict[bool, Kernel] = {}
+
+    def kernel(self, rows: int) -> Kernel:
+        """For a number of trajectories: one by itself has no other lanes, and functions outside are called for one."""
+        alone = rows == 1 or self._calls
+        if alone not in self._kernels:
+            machine = machine_for().alone if alone else machine_for()
+            *_, code = cache.kept((self.march.text(), repr(machine)), lambda: ((), (), object_of_text(
+                llvm_march.assembly(self.march, machine, callbacks.definitions(self.march)))))
+            self._kernels[alone] = Kernel(code, held=self._calls)
+        return self._kernels[alone]
 
     def run(self, x: np.ndarray, times: np.ndarray, h: Any, p: np.ndarray, repeats: int, rtol: float = 0.0,
-            atol: float = 0.0, threads: int = 1) -> Trajectories:
+            atol: float = 0.0, threads: int = 1, end: float | None = None, state: dict[str, np.ndarray] | None = None,
+            functions: Sequence[callbacks.Function] = ()) -> Trajectories:
         """Trajectories from x (N, nx) at times[0] to each later time; p (n,) or (N, n).
 
         h: of fixed methods the step, negative where times decrease; of others the first step, a length; one, or (N,).
         repeats: steps between two records, whatever the times are; of adaptive methods, attempted ones at most.
+        end: where an adaptive method ends a step; by default at the last of the times. In between it interpolates.
+        state: what an earlier call left; this one goes on there, and x, times[0] and h, of adaptive methods, only have to
+        be in order.
+        functions: those outside, with what converts the result of each; trajectories then run one after the other.
 
         Raises
         ------
@@ -164,16 +284,22 @@ class Marching:
         if isinstance(self.method, External):
             return self._run_external(x, times, h, p, rtol, atol)
         rows, goals = len(x), np.ascontiguousarray(times[1:])
-        values = {"t": times[:1], "start": times[:1], "x": x, "h": h, "p": p, "rtol": np.array([rtol]),
-                  "atol": np.array([atol])}
-        inputs = [np.ascontiguousarray(values[name], dtype=np.float64) for name in self.march.read]
-        sizes = {r.name: r.size for r in self.march.registers}
-        results = [np.zeros((rows, len(goals), sizes[name])) for name in self.march.recorded]
-        self.kernel.run(inputs, results, rows, threads, extra=(goals.ctypes.data, len(goals), repeats))
-        found = dict(zip(self.march.recorded, results, strict=True))
-        t, steps, failed, step = (found[name][..., 0] for name in ("t", "steps", "failed", "h"))
-        rejected = found["rejected"][..., 0] if "rejected" in found else np.zeros_like(steps)
-        return Trajectories(t, found["x"], steps, rejected, failed, step)
+        sizes, end = self._sizes, float(times[-1]) if end is None else end
+        values = {"t": times[:1], "start": times[:1], "x": x, "h": h, "p": p, "rtol": rtol, "atol": atol, "end": end,
+                  "way": 1.0 if end >= times[0] else -1.0} | (state or {})
+        inputs = [np.atleast_1d(np.ascontiguousarray(values[name], dtype=np.float64)) if name in values
+                  else np.zeros(sizes[name]) for name in self.march.read]
+        records, left = ([np.zeros((rows, *k, sizes[name])) for name in names]
+                         for names, k in ((self.march.recorded, (len(goals),)), (self.march.left, ())))
+        extra = [goals.ctypes.data, len(goals), repeats]
+        outside = callbacks.Outside(self.march, functions) if functions else None
+        if outside:
+            extra.append(outside.address)
+        self.kernel(rows).run(inputs, [*records, *left], rows, 1 if outside else threads, extra)
+        t, found, *numbers = records
+        steps, failed, step, *rejected = (a[..., 0] for a in numbers)
+        return Trajectories(t[..., 0], found, steps, rejected[0] if rejected else np.zeros_like(steps), failed, step,
+                            dict(zip(self.march.left, left, strict=True)))
 
     def _check(self, x: np.ndarray, times: np.ndarray, h: np.ndarray, p: np.ndarray, rtol: float, atol: float) -> None:
         """Shapes and numbers: a kernel stops at inputs that are not finite, and trusts shapes."""
@@ -186,7 +312,7 @@ class Marching:
             raise ShapeError(f"times and h have shapes {times.shape} and {h.shape}, expected (K,) and () or ({len(x)},).",
                              "times", times.shape)
         for name, a in (("x", x), ("times", times), ("h", h), ("p", p), ("rtol, atol", np.array([rtol, atol]))):
-            if not np.isfinite(a).all():
+            if not isfinite(a.sum()) and not np.isfinite(a).all():
                 at = np.argwhere(~np.isfinite(a))[0]
                 raise ValueError(f"{name}{at.tolist()} is {a[tuple(at)]}: expected finite numbers.")
         fixed = isinstance(self.method, Fixed)
@@ -206,10 +332,10 @@ class Marching:
             f, df = (_callable(kernel, p[row], shape) for kernel, shape in zip(
                 self._called, ((self.nx,), (self.nx, self.nx)), strict=True))
             going = self.method.steps(f, times, x[row], h[row, 0], rtol, atol, df)
-            for k, (at, y, taken, stopped) in enumerate(going):
+            for k, (at, y, taken, stopped, _) in enumerate(going):
                 until = slice(k, None) if stopped else k
                 t[row, until], found[row, until], steps[row, until] = at, y, taken
-                failed[row, until] = TOO_SMALL if stopped else 0.0
+                failed[row, until] = stopped
         return Trajectories(t, found, steps, np.zeros_like(steps), failed, np.broadcast_to(h, t.shape).copy())
 
 

@@ -7,26 +7,32 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.expr import Expr, Graph, evaluate, gradient, substitute, symbols
+from dalembert.expr import Expr, Graph, absolute, evaluate, gradient, substitute, symbols
+from dalembert.integrators.choice import chosen
 from dalembert.integrators.fixed_point import FixedPoint, Solver
 
 TINY = 1e-300      # a gradient of 0 is no direction
 
 
 def step(f: Any, t: Any, x: Any, h: Any, solve: Solver | None = None, *, energy: Callable[[Any], Any],
-         energy_gradient: Callable[[Any], Any]) -> Any:
+         energy_gradient: Callable[[Any], Any], resting: bool = False) -> Any:
     """x(t + h) = x + d, at whose midpoint m = x + d/2 the discrete gradient meets the slope.
 
         d = h f(t + h/2, m) - (E(x + d) - E(x) - g.d) g / g.g,   g = dE/dx at m,   so that   E(x + d) - E(x) = h g.f
 
     g.f is the power of forces that are not in E: 0 of a conservative system, whose energy is then kept to rounding.
 
+    resting : entries of f that are 0 leave their entries of x as they are; g is 0 there, which changes no power
+
     Gonzalez, Time integration and discrete Hamiltonian systems, J. Nonlinear Sci. 6 (1996) 449-467.
     """
     def increment(d: Any) -> Any:
         g = energy_gradient(x + d / 2)
+        slope = f(t + h / 2, x + d / 2)
+        if resting:
+            g = np.array([chosen(absolute(k) > 0, gk, 0.0) for k, gk in zip(slope, g, strict=True)])
         excess = energy(x + d) - energy(x) - sum(g * d)
-        return h * f(t + h / 2, x + d / 2) - excess / (sum(g * g) + TINY) * g
+        return h * slope - excess / (sum(g * g) + TINY) * g
 
     return x + (solve or FixedPoint())(increment, x, lambda d: d)
 

@@ -1,4 +1,7 @@
-"""Hairer's pair of order 8 with estimates of orders 5 and 3, on the twelve stages of Dormand and Prince."""
+"""Hairer's pair of order 8 with estimates of orders 5 and 3, on the twelve stages of Dormand and Prince.
+
+Between the ends of a step order 7, at the cost of three more values of f.
+"""
 
 from __future__ import annotations
 
@@ -29,11 +32,32 @@ E3 = (-0.18980075407240762, 0, 0, 0, 0, 4.450312892752409, 1.8915178993145003, -
      -0.1521609496625161, 0.20136540080403034, 0.02265179219836082)
 E5 = (0.01312004499419488, 0, 0, 0, 0, -1.2251564463762044, -0.4957589496572502, 1.6643771824549864, -0.35032884874997366,
      0.3341791187130175, 0.08192320648511571, -0.022355307863886294)
+C_MORE = (0.1, 0.2, 7 / 9)
+A_MORE = (
+    (0.056167502283047954, 0, 0, 0, 0, 0, 0.25350021021662483, -0.2462390374708025, -0.12419142326381637,
+     0.15329179827876568, 0.00820105229563469, 0.007567897660545699, -0.008298),
+    (0.03183464816350214, 0, 0, 0, 0, 0.028300909672366776, 0.053541988307438566, -0.05492374857139099, 0, 0,
+     -0.00010834732869724932, 0.0003825710908356584, -0.00034046500868740456, 0.1413124436746325),
+    (-0.42889630158379194, 0, 0, 0, 0, -4.697621415361164, 7.683421196062599, 4.06898981839711, 0.3567271874552811, 0, 0, 0,
+     -0.0013990241651590145, 2.9475147891527724, -9.15095847217987))
+D = (
+    (-8.428938276109013, 0, 0, 0, 0, 0.5667149535193777, -3.0689499459498917, 2.38466765651207, 2.117034582445028,
+     -0.871391583777973, 2.2404374302607883, 0.6315787787694688, -0.08899033645133331, 18.148505520854727,
+     -9.194632392478356, -4.436036387594894),
+    (10.427508642579134, 0, 0, 0, 0, 242.28349177525817, 165.20045171727028, -374.5467547226902, -22.113666853125306,
+     7.733432668472264, -30.674084731089398, -9.332130526430229, 15.697238121770845, -31.139403219565178,
+     -9.35292435884448, 35.81684148639408),
+    (19.985053242002433, 0, 0, 0, 0, -387.0373087493518, -189.17813819516758, 527.8081592054236, -11.57390253995963,
+     6.8812326946963, -1.0006050966910838, 0.7777137798053443, -2.778205752353508, -60.19669523126412,
+     84.32040550667716, 11.99229113618279),
+    (-25.69393346270375, 0, 0, 0, 0, -154.18974869023643, -231.5293791760455, 357.6391179106141, 93.40532418362432,
+     -37.45832313645163, 104.0996495089623, 29.8402934266605, -43.53345659001114, 96.32455395918828, -39.17726167561544,
+     -149.72683625798564))
 ORDER = 8
 
 
-def step(f: Any, t: Any, x: Any, h: Any, first: Any) -> tuple[Any, tuple[Any, Any], Any]:
-    """(x(t + h), its errors of orders 5 and 3, f there), from first = f(t, x).
+def step(f: Any, t: Any, x: Any, h: Any, first: Any) -> tuple[Any, tuple[Any, Any], list[Any]]:
+    """(x(t + h), its errors of orders 5 and 3, values of f), from first = f(t, x) to f(t + h, x(t + h)).
 
     Coefficients of the code DOP853; Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I (1993), II.10.
     """
@@ -41,7 +65,29 @@ def step(f: Any, t: Any, x: Any, h: Any, first: Any) -> tuple[Any, tuple[Any, An
     for c, row in zip(C[1:], A[1:], strict=True):
         k.append(f(t + c * h, x + h * _weighted(row, k)))
     x_new = x + h * _weighted(B, k)
-    return x_new, (h * _weighted(E5, k), h * _weighted(E3, k)), f(t + h, x_new)
+    return x_new, (h * _weighted(E5, k), h * _weighted(E3, k)), [*k, f(t + h, x_new)]
+
+
+def extra(f: Any, t: Any, x: Any, h: Any, k: list[Any]) -> list[Any]:
+    """Three more values of f, which `between` needs behind those of a step from x."""
+    k = list(k)
+    for c, row in zip(C_MORE, A_MORE, strict=True):
+        k.append(f(t + c * h, x + h * _weighted(row, k)))
+    return k[-len(C_MORE):]
+
+
+def between(x: Any, new: Any, h: Any, k: list[Any], part: Any) -> Any:
+    """x(t + part h) in a step from x to `new` with values k of f, extra ones included: order 7.
+
+    Code DOP853; Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I (1993), section II.6.
+    """
+    rest, change, first, last = 1 - part, new - x, h * k[0], h * k[len(C)]
+    y = part * h * _weighted(D[3], k)
+    for factor, row in ((rest, D[2]), (part, D[1]), (rest, D[0])):
+        y = factor * (h * _weighted(row, k) + y)
+    for factor, term in ((part, 2 * change - first - last), (rest, first - change), (part, change)):
+        y = factor * (term + y)
+    return x + y
 
 
 def _weighted(weights: tuple[float, ...], k: list[Any]) -> Any:

@@ -1,4 +1,4 @@
-"""Dormand and Prince's pair of orders 5 and 4; its last value of f is the first of the next step."""
+"""Dormand and Prince's pair of orders 5 and 4; its last value of f is the first of the next step. Between, order 4."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ A = ((), (1 / 5,), (3 / 40, 9 / 40), (44 / 45, -56 / 15, 32 / 9),
      (9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656),
      (35 / 384, 0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84))
 E = (71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40)      # order 5 less order 4
+D = (-12715105075 / 11282082432, 0, 87487479700 / 32700410799, -10690763975 / 1880347072, 701980252875 / 199316789632,
+     -1453857185 / 822651844, 69997945 / 29380423)
 ORDER = 5
 
 
-def step(f: Any, t: Any, x: Any, h: Any, first: Any) -> tuple[Any, tuple[Any], Any]:
-    """(x(t + h), estimate of its error, f there), from first = f(t, x).
+def step(f: Any, t: Any, x: Any, h: Any, first: Any) -> tuple[Any, tuple[Any], list[Any]]:
+    """(x(t + h), estimate of its error, values of f), from first = f(t, x) to f(t + h, x(t + h)).
 
     Dormand, Prince, A family of embedded Runge-Kutta formulae, J. Comp. Appl. Math. 6 (1980) 19-26.
     """
@@ -22,4 +24,16 @@ def step(f: Any, t: Any, x: Any, h: Any, first: Any) -> tuple[Any, tuple[Any], A
     for c, row in zip(C[1:], A[1:], strict=True):
         y = x + h * sum(a * ki for a, ki in zip(row, k, strict=True) if a)
         k.append(f(t + c * h, y))
-    return y, (h * sum(e * ki for e, ki in zip(E, k, strict=True) if e),), k[-1]
+    return y, (h * sum(e * ki for e, ki in zip(E, k, strict=True) if e),), k
+
+
+def between(x: Any, new: Any, h: Any, k: list[Any], part: Any) -> Any:
+    """x(t + part h) in a step from x to `new` with values k of f: order 4, and smooth from step to step.
+
+    Code DOPRI5; Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I (1993), section II.6.
+    """
+    rest, change = 1 - part, new - x
+    start = h * k[0] - change
+    end = change - h * k[-1] - start
+    bend = h * sum(d * ki for d, ki in zip(D, k, strict=True) if d)
+    return x + part * (change + rest * (start + part * (end + rest * bend)))

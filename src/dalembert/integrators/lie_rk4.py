@@ -43,8 +43,13 @@ def step(f: Any, t: Any, x: Any, h: Any, *, quaternions: Sequence[tuple[int, int
 
 
 def _turned(q: Any, turn: Any) -> Any:
-    """Quaternion after a turn by a vector of angles [rad] in its body's axes: q exp(turn/2)."""
-    angle = sqrt(sum(turn * turn) / 4 + TINY)
-    c, (x, y, z) = cos(angle), turn * (sin(angle) / (2 * angle))
-    return np.array([q[0] * c - q[1] * x - q[2] * y - q[3] * z, q[1] * c + q[0] * x + q[2] * z - q[3] * y,
-                     q[2] * c + q[0] * y + q[3] * x - q[1] * z, q[3] * c + q[0] * z + q[1] * y - q[2] * x])
+    """Quaternion after a turn by a vector of angles [rad] in its body's axes: q exp(turn/2).
+
+    What changes is added, with cos(a) - 1 = -2 sin(a/2)^2: rounding of a cosine close to 1, the same in every step of a
+    steady turn, would change the length by 2e-12 in 10^5 steps, and with it the momenta.
+    """
+    quarter = sqrt(sum(turn * turn) + TINY) / 4
+    s = sin(quarter)
+    less, (x, y, z) = -2 * s * s, turn * (s * cos(quarter) / (2 * quarter))
+    return q + np.array([q[0] * less - q[1] * x - q[2] * y - q[3] * z, q[1] * less + q[0] * x + q[2] * z - q[3] * y,
+                         q[2] * less + q[0] * y + q[3] * x - q[1] * z, q[3] * less + q[0] * z + q[1] * y - q[2] * x])

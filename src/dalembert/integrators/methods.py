@@ -27,8 +27,7 @@ from dalembert.integrators.fixed_point import HUGE
 SAFETY, SHRINK, GROW = 0.9, 0.2, 5.0      # of the step that would just do
 LEAST = 1e-14                             # of the times: a smaller step does not move on
 WORST, BEST = 1e20, 1e-20                 # squares of errors relative to the tolerances, for the choice of the next step
-REACHED, FAILED = 1.0, 2.0
-NOT_FINITE, NOT_SETTLED, TOO_SMALL = 1.0, 2.0, 3.0      # why a trajectory stays where it is; 0: it does not
+NOT_FINITE, NOT_SETTLED, TOO_SMALL = 1.0, 2.0, radau5.TOO_SMALL      # why a trajectory stays where it is; 0: it does not
 
 REASONS = {NOT_FINITE: "a number is no longer finite",
            NOT_SETTLED: "the iteration for an implicit step does not settle: the step is too long",
@@ -45,15 +44,21 @@ class Fixed(NamedTuple):
 
 
 class Adaptive(NamedTuple):
-    """step(f, t, x, h, first) -> (x, errors, last), with first = f(t, x) and last = f(t + h, x)."""
+    """A pair of orders, and what lies between the ends of its steps.
+
+    step(f, t, x, h, first) -> (x, errors, k): values k of f from first = f(t, x) to f(t + h, x)
+    between(x, new, h, [*k, *extra], part) -> x(t + part h), after extra(f, t, x, h, k) if there is that
+    """
 
     name: str
     order: int
     step: Callable[..., Any]
+    between: Callable[..., Any]
+    extra: Callable[..., Any] | None = None
 
 
 class External(NamedTuple):
-    """steps(f, times, x, h, rtol, atol, jacobian): a library's method, which is called and not compiled."""
+    """steps(f, times, x, h, rtol, atol, jacobian, watch): a library's method, which is called and not compiled."""
 
     name: str
     order: int
@@ -61,10 +66,12 @@ class External(NamedTuple):
 
 
 Method = Fixed | Adaptive | External
+Watch = Callable[..., Any]      # (t, x) before and after a step -> 0, or a code to stop before it
 
 METHODS: dict[str, Method] = {m.name: m for m in (
     Fixed("explicit_euler", 1, explicit_euler.step), Fixed("symplectic_euler", 1, symplectic_euler.step),
-    Fixed("rk4", 4, rk4.step), Adaptive("dopri5", dopri5.ORDER, dopri5.step), Adaptive("dop853", dop853.ORDER, dop853.step),
+    Fixed("rk4", 4, rk4.step), Adaptive("dopri5", dopri5.ORDER, dopri5.step, dopri5.between),
+    Adaptive("dop853", dop853.ORDER, dop853.step, dop853.between, dop853.extra),
     Fixed("implicit_midpoint", 2, implicit_midpoint.step, True), Fixed("gauss4", 4, gauss4.step, True),
     Fixed("gauss6", 6, gauss6.step, True), Fixed("discrete_gradient", 2, discrete_gradient.step, True),
     Fixed("lie_rk4", 4, lie_rk4.step), External("radau5", radau5.ORDER, radau5.steps))}
@@ -125,64 +132,65 @@ class Stepped(NamedTuple):
     failed: Any
 
 
-def fixed_step(x: Any, new: Any, settled: Any, start: Any, h: Any, steps: Any, failed: Any) -> Stepped:
+def fixed_step(x: Any, new: Any, settled: Any, start: Any, h: Any, steps: Any, failed: Any, caught: Any = 0.0) -> Stepped:
     """A step from x to `new`, counted; times are start + steps h, which does not drift.
 
     A trajectory that failed stays where it is: at its last state where an implicit step could not be solved (settled is
-    not above 0), at the state that is not finite otherwise.
+    not above 0) or something was caught in the step (a code above those here), at the state that is not finite otherwise.
     """
-    found = chosen(settled > 0, chosen(sum(absolute(new)) <= HUGE, 0.0, NOT_FINITE), NOT_SETTLED)
+    found = chosen(settled > 0, chosen(sum(absolute(new)) <= HUGE, caught, NOT_FINITE), NOT_SETTLED)
     code = chosen(failed > 0, failed, found)
-    x = chosen(failed > 0, x, chosen(settled > 0, new, x))
+    x = chosen(failed > 0, x, chosen(found > NOT_FINITE, x, new))
     steps = chosen(code > 0, steps, steps + 1)
     return Stepped(start + steps * h, x, steps, code)
 
 
 class Controlled(NamedTuple):
-    """What one attempted step leaves: the state, moved on if the error was small enough, and the next step."""
+    """An attempted step: where it leads, whether it is taken, and how long the next one is to be."""
 
     t: Any
     x: Any
-    first: Any
+    k: list[Any]
     h: Any
     accepted: Any
-    rejected: Any
-    done: Any
     failed: Any
 
 
-def controlled_step(pair: Adaptive, f: Any, t: Any, x: Any, h: Any, first: Any, goal: Any, rtol: Any, atol: Any,
-                    failed: Any = 0.0, project: Callable[[Any], Any] | None = None) -> Controlled:
-    """One step of length h [s] at most toward the time `goal`, taken only if the estimated error is within the tolerances.
+def controlled_step(pair: Adaptive, f: Any, t: Any, x: Any, h: Any, first: Any, end: Any, way: Any, rtol: Any, atol: Any,
+                    project: Callable[[Any], Any] | None = None, watch: Watch | None = None) -> Controlled:
+    """One step of length h [s], or less to end at the last time `end`, taken only if its error is within the tolerances.
 
         err = sqrt(mean_i (e_i / (atol + rtol max(|x_i|, |x_new,i|)))^2) <= 1
         h_new = h min(5, max(0.2, 0.9 err^(-1/order)))
 
-    A step that is cut short to end at the goal does not shorten the next one. An error that is not a number shortens the
-    step. done: 1 at the goal, 2 where the step has become too small to move the time, for a reason in `failed`. At the
-    goal and after a failure nothing moves any more.
+    A step that is cut short does not shorten the next one. An error that is not a number shortens the step. failed: a key
+    of REASONS where the step has become too small to move the time, or what `watch` caught in the step, which is then not
+    taken and not followed by another length. way: 1, or -1 back in time.
 
     Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I (1993), section II.4.
     """
-    left = absolute(goal - t)
-    moving = chosen(failed > 0, 0.0, chosen(left > 0, 1.0, 0.0))
+    left, used = absolute(end - t), length(t, h, end, way)
     last = h >= left
-    length = chosen(last, left, h)
-    used = chosen(goal >= t, length, -length)
-    x_new, errors, end = pair.step(f, t, x, used, first)
+    x_new, errors, k = pair.step(f, t, x, used, first)
     err = _squared([_mean_square(e / (atol + rtol * maximum(absolute(x), absolute(x_new)))) for e in errors])
-    accepted = chosen(err <= 1, moving, 0.0)
+    accepted = chosen(err <= 1, 1.0, 0.0)
     bounded = chosen(err <= WORST, chosen(err >= BEST, err, BEST), WORST)
     factor = minimum(GROW, maximum(SHRINK, SAFETY * power(bounded, -0.5 / pair.order)))
-    following = chosen(err <= 1, chosen(last, maximum(h, length * factor), length * factor), length * minimum(factor, 1.0))
-    following = chosen(moving > 0, following, h)
-    t_new = chosen(accepted > 0, chosen(last, goal, t + used), t)
-    stuck = chosen(following > LEAST * (absolute(t) + absolute(goal)), 0.0, chosen(err <= HUGE, TOO_SMALL, NOT_FINITE))
-    there = chosen(absolute(goal - t_new) > 0, 0.0, REACHED)
-    failed = chosen(failed > 0, failed, chosen(there > 0, 0.0, stuck))
-    moved = chosen(accepted > 0, project(x_new) if project else x_new, x)
-    return Controlled(t_new, moved, chosen(accepted > 0, end, first), following, accepted, moving - accepted,
-                      chosen(failed > 0, FAILED, there), failed)
+    size = absolute(used)
+    following = chosen(err <= 1, chosen(last, maximum(h, size * factor), size * factor), size * minimum(factor, 1.0))
+    t_new, x_new = chosen(last, end, t + used), project(x_new) if project else x_new
+    stuck = chosen(following > LEAST * (absolute(t) + absolute(end)), 0.0, chosen(err <= HUGE, TOO_SMALL, NOT_FINITE))
+    caught = watch(t, x, t_new, x_new) if watch else 0.0
+    failed = chosen(accepted > 0, chosen(caught > 0, caught, chosen(last, 0.0, stuck)), stuck)
+    if watch:
+        following = chosen(accepted > 0, chosen(caught > 0, h, following), following)
+    return Controlled(t_new, x_new, k, following, chosen(caught > 0, 0.0, accepted), failed)
+
+
+def length(t: Any, h: Any, end: Any, way: Any) -> Any:
+    """What is made of a step h from t: the rest of the time, if that is less; negative back in time."""
+    left = absolute(end - t)
+    return way * chosen(h >= left, left, h)
 
 
 def _mean_square(x: Any) -> Any:

@@ -8,7 +8,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.integrators.fixed_point import FixedPoint
-from dalembert.integrators.methods import TOO_SMALL, Adaptive, Fixed, Method, controlled_step, fixed_step
+from dalembert.integrators.methods import (
+    Adaptive,
+    Controlled,
+    Fixed,
+    Method,
+    Watch,
+    controlled_step,
+    fixed_step,
+    length,
+)
 
 
 class Record(NamedTuple):
@@ -24,20 +33,24 @@ class Record(NamedTuple):
 
 def records(method: Method, f: Callable[[float, np.ndarray], np.ndarray], x: np.ndarray, times: np.ndarray, h: float,
             repeats: int, rtol: float = 0.0, atol: float = 0.0, project: Callable[[Any], Any] | None = None,
-            jacobian: Callable[[float, np.ndarray], np.ndarray] | None = None) -> Iterator[Record]:
+            jacobian: Callable[[float, np.ndarray], np.ndarray] | None = None,
+            watch: Watch | None = None,
+            steps: int = 0) -> Iterator[Record]:
     """Records of x' = f(t, x) from x (n,) at times[0] to each later time; the last one where it fails.
 
     A method of fixed step makes `repeats` steps h between two records, whatever the times are: it goes where that leads.
-    Others begin with a step h and attempt `repeats` steps at most. times may decrease; h of a fixed step is then negative.
+    Others begin with a step h and attempt `repeats` steps at most; they end a step at the last of the times, and
+    interpolate at the others. times may decrease; h of a fixed step is then negative. watch: a trajectory stays before a
+    step in which it gives a code above 0. steps: of a method of fixed step, how many it has made from times[0] to x.
     """
     x = np.asarray(x, dtype=float)
     if isinstance(method, Fixed):
-        found = _fixed(method, f, x, times, h, repeats, project)
+        found = _fixed(method, f, x, times, h, repeats, project, watch, steps)
     elif isinstance(method, Adaptive):
-        found = _adaptive(method, f, x, times, h, repeats, rtol, atol, project)
+        found = _adaptive(method, f, x, times, h, repeats, rtol, atol, project, watch)
     else:
-        found = (Record(t, y, steps, 0, TOO_SMALL if failed else 0.0, h)
-                 for t, y, steps, failed in method.steps(f, times, x, h, rtol, atol, jacobian))
+        found = (Record(t, y, steps, 0, failed, span)
+                 for t, y, steps, failed, span in method.steps(f, times, x, h, rtol, atol, jacobian, watch))
     while True:
         with np.errstate(all="ignore"):      # not around the caller's code between two records
             record = next(found, None)
@@ -48,29 +61,42 @@ def records(method: Method, f: Callable[[float, np.ndarray], np.ndarray], x: np.
             return
 
 
-def _fixed(method: Fixed, f: Any, x: np.ndarray, times: np.ndarray, h: float, repeats: int,
-           project: Any) -> Iterator[Record]:
-    t = start = float(times[0])
-    steps, failed, solver = 0, 0.0, FixedPoint()
+def _fixed(method: Fixed, f: Any, x: np.ndarray, times: np.ndarray, h: float, repeats: int, project: Any,
+           watch: Watch | None, steps: int) -> Iterator[Record]:
+    start = float(times[0])
+    t, failed, solver = start + steps * h, 0.0, FixedPoint()
     options = {"solve": solver} if method.implicit else {}
     for _ in times[1:]:
         for _ in range(repeats):
             new = method.step(f, t, x, h, **options)
-            settled = float(not method.implicit or solver.settled)
-            t, x, steps, failed = fixed_step(x, project(new) if project else new, settled, start, h, steps, failed)
+            settled, new = float(not method.implicit or solver.settled), project(new) if project else new
+            caught = watch(t, x, start + (steps + 1) * h, new) if watch else 0.0
+            t, x, steps, failed = fixed_step(x, new, settled, start, h, steps, failed, caught)
             if failed:
                 break
         yield Record(t, x, steps, 0, failed, h)
 
 
 def _adaptive(method: Adaptive, f: Any, x: np.ndarray, times: np.ndarray, h: float, repeats: int, rtol: float, atol: float,
-              project: Any) -> Iterator[Record]:
-    t, first, steps, rejected, failed = float(times[0]), f(times[0], x), 0, 0, 0.0
-    for goal in times[1:]:
+              project: Any, watch: Watch | None) -> Iterator[Record]:
+    t, end, steps, rejected = float(times[0]), float(times[-1]), 0, 0
+    way = 1.0 if end >= t else -1.0
+    step = Controlled(t, x, [f(t, x)], h, 1.0, 0.0)
+    k: list[Any] = []                                              # values of f for what lies between
+    for goal in map(float, times[1:]):
         for _ in range(repeats):
-            new = controlled_step(method, f, t, x, h, first, float(goal), rtol, atol, failed, project)
-            t, x, first, h, failed = new.t, new.x, new.first, float(new.h), new.failed
-            steps, rejected = steps + int(new.accepted), rejected + int(new.rejected)
-            if new.done:
+            if step.failed or (step.accepted and (goal - step.t) * way <= 0):
                 break
-        yield Record(t, x, steps, rejected, failed, h)
+            if step.accepted:
+                t, x, h, first, k = step.t, step.x, step.h, step.k[-1], []
+            else:
+                h = step.h
+            step = controlled_step(method, f, t, x, h, first, end, way, rtol, atol, project, watch)
+            steps, rejected = steps + int(step.accepted), rejected + int(not step.accepted)
+        at, y = (step.t, step.x) if step.accepted else (t, x)
+        if (at - goal) * way > 0:
+            used = length(t, h, end, way)
+            k = k or [*step.k, *(method.extra(f, t, x, used, step.k) if method.extra else ())]
+            at, y = goal, method.between(x, step.x, used, k, (goal - t) / used)
+            y = project(y) if project else y
+        yield Record(at, y, steps, rejected, step.failed if at != goal else 0.0, step.h)

@@ -9,14 +9,16 @@ import numpy as np
 
 from dalembert.errors import DalembertError
 
-ORDER = 5
+ORDER, TOO_SMALL = 5, 3.0
 
 
 def steps(f: Callable[..., Any], times: np.ndarray, x: np.ndarray, h: float, rtol: float, atol: float,
-          jacobian: Callable[..., Any] | None = None) -> Iterator[tuple[float, np.ndarray, int, bool]]:
-    """(time, x, steps taken, whether this is as far as it goes) for each of the times but the first.
+          jacobian: Callable[..., Any] | None = None,
+          watch: Callable[..., float] | None = None) -> Iterator[tuple[float, np.ndarray, int, float, float]]:
+    """(time, x, steps taken, why this is as far as it goes or 0, last step) for each of the times but the first.
 
     jacobian : function (t, x) -> df/dx; estimated by differences without one
+    watch : function (t, x, t1, x1) -> why it stays before a step; TOO_SMALL tells that no step could be made
 
     Hairer, Wanner, Solving Ordinary Differential Equations II (1996), section IV.8.
     """
@@ -27,17 +29,22 @@ def steps(f: Callable[..., Any], times: np.ndarray, x: np.ndarray, h: float, rto
     end = float(times[-1])
     solver = Radau(f, float(times[0]), x, end, first_step=min(h, abs(end - float(times[0]))), rtol=rtol, atol=atol,
                    jac=jacobian)
-    taken = 0
+    taken, span = 0, h
     at: Any = None
     for goal in times[1:]:
         while solver.status == "running" and (goal - solver.t) * solver.direction > 0:
+            before, x = float(solver.t), solver.y.copy()
             try:
                 solver.step()
             except ValueError:                     # a Jacobian that is not finite
                 solver.status = "failed"
             if solver.status != "failed":
+                span = abs(float(solver.t) - before)
+                if watch and (caught := watch(before, x, float(solver.t), solver.y)):
+                    yield before, x, taken, caught, span
+                    return
                 taken, at = taken + 1, solver.dense_output()
         if solver.status == "failed" and (goal - solver.t) * solver.direction > 0:
-            yield float(solver.t), solver.y, taken, True
+            yield float(solver.t), solver.y, taken, TOO_SMALL, span
             return
-        yield float(goal), solver.y if goal == solver.t else at(goal), taken, False
+        yield float(goal), solver.y if goal == solver.t else at(goal), taken, 0.0, span

@@ -6,14 +6,13 @@ import weakref
 from collections.abc import Callable, Hashable
 from typing import Any
 
-from dalembert.compiled.dynamics import Dynamics
-from dalembert.model.mechanism import Mechanism
+from dalembert.compiled.dynamics import compile as compiled
 
 MOST = 32
 _kept: dict[tuple[int, Hashable], tuple[Any, Any]] = {}
 
 
-def kept(mechanism: Mechanism, key: Hashable, make: Callable[[], Any]) -> Any:
+def kept(mechanism: Any, key: Hashable, make: Callable[[], Any]) -> Any:
     """What `make` gave for this mechanism and key the last time, or gives now; what was made first goes first."""
     owner, found = _kept.get((id(mechanism), key), (None, None))
     if owner is None or owner() is not mechanism:
@@ -24,6 +23,6 @@ def kept(mechanism: Mechanism, key: Hashable, make: Callable[[], Any]) -> Any:
     return found
 
 
-def dynamics_of(mechanism: Mechanism) -> Dynamics:
-    """Compiled quantities of a mechanism."""
-    return kept(mechanism, "dynamics", lambda: Dynamics(mechanism))
+def dynamics_of(mechanism: Any) -> Any:
+    """Compiled quantities of a mechanism or a Lagrangian."""
+    return kept(mechanism, "dynamics", lambda: compiled(mechanism))

@@ -1,184 +1,155 @@
-"""Pictures of runs: diagrams by Matplotlib, and a moving stick figure as one HTML page that needs nothing else."""
+"""Diagrams of runs, by Matplotlib."""
 
 from __future__ import annotations
 
-import html
-import json
-import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dalembert.errors import ShapeError
-from dalembert.kinematics.poses import world_poses
+from dalembert.errors import DalembertError
 from dalembert.model.mechanism import Mechanism
-from dalembert.model.numbers import as_float
-from dalembert.simulation.labels import coordinate_units, library, velocity_units
-from dalembert.spatial.vectors import Matrix
+from dalembert.simulation.fonts import EXTRA, drawable, fonts
+from dalembert.simulation.labels import coordinate_units, force_units, labelled, library, velocity_units
+from dalembert.simulation.thinning import thinned
 
 if TYPE_CHECKING:
     from dalembert.simulation.run import Run
 
-EXTRA = "plot"
-PLOTS, PAGES = (".png", ".svg", ".pdf"), (".html", ".htm")
-COLUMNS, WIDTH, HEIGHT = 2, 5.5, 3.0      # of a figure: panels side by side, and inches of one
-MOST_NAMED, MOST_DRAWN = 12, 50           # entries in a legend, trajectories in a diagram
-FAST = 100_000                            # points of a diagram up to which the best place for a legend is looked for
-MOST_FRAMES, MOST_NUMBERS = 1000, 1_500_000      # in a page: records beyond are thinned out
-FONTS = ("DejaVu Sans", "Noto Sans", "Noto Sans CJK SC", "Noto Sans CJK JP", "Source Han Sans SC", "WenQuanYi Zen Hei",
-         "WenQuanYi Micro Hei", "Droid Sans Fallback", "Microsoft YaHei", "SimHei", "PingFang SC", "Hiragino Sans GB",
-         "Yu Gothic", "Malgun Gothic", "Arial Unicode MS")      # whichever are installed, for letters of all scripts
-
-Panel = tuple[str, str, Any, Any, Sequence[str]]
+PLOTS = (".png", ".svg", ".pdf")
+WIDTH, HEIGHT, DPI = 4.4, 2.7, 100        # inches of a panel; dots per inch
+MOST_NAMED, MOST_DRAWN = 8, 50            # entries in a panel, trajectories in a diagram
+MOST_RECORDS = 20_000                     # of a run in a diagram: beyond, every k-th
+FAST = 100_000                            # points of a panel up to which the best place for a legend is looked for
 
 
-# --- diagrams ---
+class Panel(NamedTuple):
+    """One diagram; x and y are (N, K, entries)."""
+
+    across: str
+    up: str
+    x: np.ndarray
+    y: np.ndarray
+    names: Sequence[str]      # in the legend; none if that of its neighbour names the colours
+
 
 def plot(run: Run, file: Any = None) -> Any:
     """A `matplotlib.figure.Figure` of a run, saved where a file is given; see `Run.plot`."""
     matplotlib = library("matplotlib", EXTRA)
     Figure = library("matplotlib.figure", EXTRA).Figure
-    fonts = _fonts()
-    with matplotlib.rc_context({"text.parse_math": False, "svg.fonttype": "none", "font.family": [f for f, _ in fonts],
-                                "axes.grid": True, "grid.alpha": 0.3}), warnings.catch_warnings():
+    own, (run, every) = fonts(), thinned(run, MOST_RECORDS)
+    with matplotlib.rc_context({"text.parse_math": False, "svg.fonttype": "none", "font.family": [f for f, _ in own],
+                                "axes.grid": True, "grid.alpha": 0.3, "font.size": 9}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
-        panels = _panels(run)
-        rows = -(-len(panels) // COLUMNS)
-        figure = Figure(figsize=(COLUMNS * WIDTH, rows * HEIGHT + 0.5), layout="constrained")
-        axes = figure.subplots(rows, COLUMNS, squeeze=False).ravel()
+        rows: list[list[Panel | None]] = [*_joint_rows(run), [_energies(run), _balance(run)]]
+        columns = max(len(row) for row in rows)
+        figure = Figure((columns * WIDTH, len(rows) * HEIGHT + 0.4), layout="constrained")
         svg = file is not None and Path(file).suffix.lower() == ".svg"      # there text stays text, for any letters
-        letters = None if svg else set().union(*(found for _, found in fonts))
-        for ax, panel in zip(axes, panels, strict=False):
-            _draw(ax, *panel, letters)
-        for ax in axes[len(panels):]:
-            ax.remove()
-        figure.suptitle(_drawable(_title(run), letters))
+        letters = None if svg else set().union(*(found for _, found in own))
+        grid = figure.add_gridspec(len(rows), 2 * columns)
+        for k, row in enumerate(rows):
+            span = 2 * columns // len(row) if row is rows[-1] else 2
+            for j, panel in enumerate(row):
+                if panel is not None:
+                    _draw(figure.add_subplot(grid[k, span * j:span * (j + 1)]), panel, letters)
+        figure.suptitle(drawable(_title(run, every), letters))
         if file is not None:
-            figure.savefig(file, dpi=120)
+            figure.savefig(file, dpi=DPI)
     return figure
 
 
-def _title(run: Run) -> str:
+def _title(run: Run, every: int) -> str:
     count = "" if run.q.ndim == 2 else f", {len(run.q)} trajectories"
     drawn = f" (the first {MOST_DRAWN} drawn)" if run.q.ndim == 3 and len(run.q) > MOST_DRAWN else ""
-    return f"{run.mechanism.name}, {run.method}{count}{drawn}"
+    records = "" if every == 1 else f", one of {every} records drawn"
+    return f"{run.mechanism.name}, {run.method}{count}{drawn}{records}"
 
 
-def _panels(run: Run) -> list[Panel]:
-    """(x label, y label, x, y, names) of each diagram; x and y are (N, K, entries)."""
-    def drawn(values: np.ndarray) -> np.ndarray:
-        return values[:MOST_DRAWN] if run.q.ndim == 3 else values[None]
-
-    m, t, q, qd = run.mechanism, run.times[None, :, None], drawn(run.q), drawn(run.qd)
-    panels: list[Panel] = [
-        ("time [s]", f"{what} [{unit}]", t, values[..., at], [names[k] for k in at])
-        for what, values, names, units in (("coordinates", q, m.coordinate_names, coordinate_units(m)),
-                                           ("velocities", qd, m.velocity_names, velocity_units(m)))
-        for unit, at in _groups(units)]
-    energies = drawn(np.stack([run.kinetic_energy, run.potential_energy, run.energy, run.work], axis=-1))
-    balance = drawn(run.power_balance[..., None])
-    panels += [("time [s]", "energies [J]", t, energies, ["kinetic", "potential", "total", "work"]),
-               ("time [s]", "power balance [J]", t, balance, ["total energy less work"])]
-    pairs = [(k, i) for j in m.independent_joints if j.type.nq == j.type.nv
-             for k, i in zip(range(m.nq)[m.entries[j.name].at_q], m.entries[j.name].at_v, strict=True)]
-    units = coordinate_units(m)
-    for unit, at in _groups([units[k] for k, _ in pairs]):
-        chosen = [pairs[k] for k in at]
-        panels.append((f"coordinates [{unit}]", f"velocities [{unit}/s]", q[..., [k for k, _ in chosen]],
-                       qd[..., [i for _, i in chosen]], [m.coordinate_names[k] for k, _ in chosen]))
-    return panels
+def _drawn(run: Run, values: np.ndarray) -> np.ndarray:
+    """Values (N, K, ...) of the trajectories that are drawn."""
+    return values[:MOST_DRAWN] if run.q.ndim == 3 else values[None]
 
 
-def _groups(units: Sequence[str]) -> list[tuple[str, list[int]]]:
-    """Each unit with the entries that have it."""
-    return [(unit, [k for k, u in enumerate(units) if u == unit]) for unit in dict.fromkeys(units)]
-
-
-def _draw(ax: Any, across: str, up: str, x: np.ndarray, y: np.ndarray, names: Sequence[str],
-          letters: Any) -> None:
-    """One diagram: a colour for each entry, all trajectories in it."""
-    x = np.broadcast_to(x, y.shape)
-    lines = []
-    for k in range(y.shape[-1]):
-        drawn = ax.plot(x[..., k].T, y[..., k].T, color=f"C{k % 10}", linewidth=1.2, alpha=1.0 if len(y) == 1 else 0.4)
-        lines.append(drawn[0])
-    ax.set_xlabel(across)
-    ax.set_ylabel(up)
-    named, few = lines[:MOST_NAMED], len(lines) * y.shape[0] * y.shape[1] < FAST
-    legend = ax.legend(named, [str(k) for k in range(len(named))], fontsize="x-small", loc="best" if few else "upper right")
-    for text, name in zip(legend.get_texts(), names[:MOST_NAMED], strict=True):      # a legend leaves out names like '_a'
-        text.set_text(_drawable(name, letters))
-    if len(lines) > MOST_NAMED:
-        text.set_text(f"{text.get_text()} and {len(lines) - MOST_NAMED} more")
-
-
-def _fonts() -> list[tuple[str, set[int]]]:
-    """Fonts of `FONTS` that are installed, with the letters they have."""
-    manager = library("matplotlib.font_manager", EXTRA)
-    there = set(manager.get_font_names())
-    return [(name, set(manager.get_font(manager.findfont(name)).get_charmap())) for name in FONTS if name in there]
-
-
-def _drawable(text: str, letters: set[int] | None) -> str:
-    """The text with what no font can show spelled out: invisible characters, and letters other than those there are."""
-    return "".join(c if c.isprintable() and (letters is None or ord(c) in letters)
-                   else c.encode("unicode_escape").decode("ascii") for c in text)
-
-
-# --- motion ---
-
-def animate(run: Run, file: Any) -> Path:
-    """Write a page that shows the motion; see `Run.animate`."""
-    path = Path(file)
-    if path.suffix.lower() not in PAGES:
-        raise ValueError(f"{str(path)!r}: an animation is a page, its name ends in {' or '.join(PAGES)}.")
-    if run.q.ndim != 2:
-        raise ShapeError(f"an animation shows one trajectory, not {len(run.q)}: simulate one alone.", "q", run.q.shape)
-    page = Path(__file__).with_name("animation.html").read_text(encoding="utf-8")
-    data = json.dumps(figure_of(run), separators=(",", ":")).replace("<", "\\u003c")      # no name ends the script
-    filled = {"{{title}}": html.escape(run.mechanism.name), "{{data}}": data}
-    path.write_text(re.sub("|".join(filled), lambda found: filled[found[0]], page), encoding="utf-8")
-    return path
-
-
-def figure_of(run: Run) -> dict[str, Any]:
-    """The stick figure: frames (points with axes) and centres of mass at each record, and what is joined by lines.
-
-    times (K,) [s]; frames (K, F, 12): origin [m], then the frame's axes in world axes; masses (K, B, 3): centres of mass
-    [m]; sticks: pairs of frames; weights: the frame each centre of mass belongs to, and the mass [kg].
-    """
+def _joint_rows(run: Run) -> Iterator[list[Panel | None]]:
+    """Coordinates, velocities, forces and phase portrait of up to `MOST_NAMED` entries with the same units."""
     m = run.mechanism
-    bodies = [b for b in m.bodies if as_float(b.mass) > 0]
-    names = list(m.frame_names)
-    index = {name: k for k, name in enumerate(names)}
-    numbers = 12 * len(names) + 3 * len(bodies)
-    count = min(len(run.times), MOST_FRAMES, max(2, MOST_NUMBERS // numbers))
-    chosen = np.unique(np.linspace(0, len(run.times) - 1, count).round().astype(int))
-    T = placements(m, run.q[chosen], names)
-    com = [T[:, index[b.name], :, :3] @ [as_float(x) for x in b.com] + T[:, index[b.name], :, 3] for b in bodies]
-    masses = np.stack(com, axis=1) if com else np.zeros((len(chosen), 0, 3))
-    frames = np.concatenate([T[..., 3], *(T[..., k] for k in range(3))], axis=-1)
-    sticks = [[index[j.parent], index[j.child]] for j in m.joints] + [[index[f.body], index[f.name]] for f in m.frames]
-    return {"names": names, "times": run.times[chosen].tolist(), "frames": _rounded(frames), "masses": _rounded(masses),
-            "sticks": sticks, "weights": [[index[b.name], as_float(b.mass)] for b in bodies], "bodies": len(m.bodies)}
+    unit_q, unit_qd, unit_tau = coordinate_units(m), velocity_units(m), force_units(m)
+    q, qd, tau, t = _drawn(run, run.q), _drawn(run, run.qd), _forces(run), run.times[None, :, None]
+    for at_q, at_v, rates in _alike(m, unit_q, unit_qd):
+        names = [m.coordinate_names[k] for k in at_q]
+        along = [] if rates else [m.velocity_names[k] for k in at_v]      # the same names, then
+        coordinates = labelled("quaternions" if unit_q[at_q[0]] == "1" else "coordinates", unit_q[at_q[0]])
+        velocities = labelled("velocities", unit_qd[at_v[0]])
+        row: list[Panel | None] = [Panel("time [s]", coordinates, t, q[..., at_q], [] if rates else names),
+                                   Panel("time [s]", velocities, t, qd[..., at_v], along)]
+        if tau is not None:
+            row.append(Panel("time [s]", labelled("applied forces", unit_tau[at_v[0]]), t, tau[..., at_v], along))
+        yield [*row, Panel(coordinates, velocities, q[..., at_q], qd[..., at_v], names) if rates else None]
 
 
-def placements(mechanism: Mechanism, q: np.ndarray, names: Sequence[str]) -> np.ndarray:
-    """Placements (K, F, 3, 4) = [R, p] of links and frames in the world, of all in one pass."""
-    tree, (scalars,), pack = mechanism.at(q=q)
-    poses, rows = world_poses(tree, scalars), []
-    for name in names:
-        i, X = tree.place[name]
-        pose = poses[i]
-        p, R = pose.point_to_parent(X.p), Matrix(X.R.to_child(row) for row in pose.R.matrix())
-        rows.append([[*R[k], p[k]] for k in range(3)])
-    return np.asarray(pack(rows))
+def _alike(mechanism: Any, unit_q: Sequence[str], unit_qd: Sequence[str]) -> list[tuple[list[int], list[int], bool]]:
+    """Entries of q and qd that share a row, and whether these velocities are the rates of these coordinates."""
+    found: dict[tuple[str, str, bool], list[tuple[list[int], list[int]]]] = {}
+    for at_q, at_v in _joints(mechanism):
+        rates = len(at_q) == len(at_v)
+        pairs = [([k], [i]) for k, i in zip(at_q, at_v, strict=True)] if rates else [
+            ([k for k in at_q if unit_q[k] == of_q], [i for i in at_v if unit_qd[i] == of_qd])
+            for of_q, of_qd in (("1", "rad/s"), ("m", "m/s"))]                  # a quaternion, and the position beside it
+        for k, i in pairs:
+            if k:
+                found.setdefault((unit_q[k[0]], unit_qd[i[0]], rates), []).append((k, i))
+    rows = []
+    for (_, _, rates), parts in found.items():
+        size = MOST_NAMED // len(parts[0][0])
+        rows += [(sum((k for k, _ in some), []), sum((i for _, i in some), []), rates)
+                 for some in (parts[at:at + size] for at in range(0, len(parts), size))]
+    return rows
 
 
-def _rounded(values: np.ndarray) -> list[Any]:
-    """Numbers to 1e-5 of the largest, as short texts in JSON."""
-    largest = float(np.abs(values).max(initial=0.0))
-    return values.round(5 if largest == 0 else max(0, 5 - int(np.floor(np.log10(largest))))).tolist()
+def _joints(mechanism: Any) -> list[tuple[Sequence[int], Sequence[int]]]:
+    """Entries in q and qd of each joint, or of each coordinate of a user's Lagrangian."""
+    if not isinstance(mechanism, Mechanism):
+        return [([k], [k]) for k in range(mechanism.nq)]
+    entries = [mechanism.entries[joint.name] for joint in mechanism.independent_joints]
+    return [(range(mechanism.nq)[entry.at_q], entry.at_v) for entry in entries]
+
+
+def _forces(run: Run) -> np.ndarray | None:
+    """Control and forces, unless there are none or they are not known."""
+    if set(run.forces.values()) == {"none"}:
+        return None
+    try:
+        return _drawn(run, run.tau)
+    except DalembertError:      # of a run read from a file
+        return None
+
+
+def _energies(run: Run) -> Panel:
+    values = {"kinetic": run.kinetic_energy, "potential": run.potential_energy, "total": run.energy, "work done": run.work}
+    return Panel("time [s]", "energies [J]", run.times[None, :, None], _drawn(run, np.stack([*values.values()], axis=-1)),
+                 list(values))
+
+
+def _balance(run: Run) -> Panel:
+    return Panel("time [s]", "power balance [J]", run.times[None, :, None], _drawn(run, run.power_balance[..., None]),
+                 ["total energy less work"])
+
+
+def _draw(ax: Any, panel: Panel, letters: set[int] | None) -> None:
+    """One diagram: a colour for each entry, all trajectories in it."""
+    y = panel.y
+    x = np.broadcast_to(panel.x, y.shape)
+    lines = [ax.plot(x[..., k].T, y[..., k].T, color=f"C{k}", linewidth=1.2, alpha=1.0 if len(y) == 1 else 0.4)[0]
+             for k in range(y.shape[-1])]
+    ax.set_xlabel(panel.across)
+    ax.set_ylabel(panel.up)
+    ax.locator_params(axis="x", nbins=6)
+    if panel.names:
+        legend = ax.legend(lines, [str(k) for k in range(len(lines))], fontsize="small", framealpha=0.6, handlelength=1.2,
+                           labelspacing=0.3, loc="best" if y.size < FAST else "upper right")
+        if panel.across != "time [s]":                                          # it speaks for the whole row
+            legend.set(loc="center left", bbox_to_anchor=(1.0, 0.5))
+        for text, name in zip(legend.get_texts(), panel.names, strict=True):      # a legend leaves out names like '_a'
+            text.set_text(drawable(name, letters))

@@ -10,21 +10,25 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.errors import ShapeError
+from dalembert.errors import DalembertError, ShapeError
 from dalembert.model.mechanism import Mechanism
+from dalembert.simulation.events import Change, Event
+from dalembert.simulation.forms import along
 from dalembert.simulation.kept import dynamics_of
+from dalembert.simulation.reactions import SIGN, STICK, coulomb
 
 FINISHED = "finished"
+LAWS = {STICK: "sticks at rest", SIGN: "-F sign(qd), does not stick"}
 
 
 @dataclass(frozen=True)
 class Run:
-    """Trajectories of a mechanism: of one state, arrays start with K times; of N states, with N, then K.
+    """Trajectories of a mechanism or Lagrangian: of one state, arrays start with K times; of N states, with N, then K.
 
     A trajectory that could not go on has NaN from there on, and its reason says why; a single one is cut there instead.
     """
 
-    mechanism: Mechanism
+    mechanism: Any                             # Mechanism or LagrangianSystem
     times: np.ndarray                          # (K,) [s]
     q: np.ndarray                              # (K, nq) or (N, K, nq)
     qd: np.ndarray                             # (K, nv) or (N, K, nv)
@@ -36,6 +40,12 @@ class Run:
     steps: np.ndarray = field(repr=False)      # () or (N,): accepted
     rejected: np.ndarray = field(repr=False)
     controller_states: np.ndarray | None = field(default=None, repr=False)      # (K, m) or (N, K, m); m = 0 if it has none
+    applied: Any = field(default=None, repr=False, compare=False)      # the function that `tau` evaluates
+    events: tuple[Event, ...] = field(default=(), repr=False)          # (trajectory, t, q, qd, name), in order of time
+    changes: tuple[Change, ...] = field(default=(), repr=False)        # what friction and stops did, and when
+    modes: np.ndarray | None = field(default=None, repr=False)         # as qd: 0 rests, 1 or -1 slides, 2 moves freely
+    friction: str | None = None                # Coulomb's: 'stick', 'sign' or 'none'; None: it is not known
+    law: Any = field(default=None, repr=False, compare=False)          # the `Reactions` that `reactions` evaluates
 
     @property
     def reason(self) -> str:
@@ -44,17 +54,17 @@ class Run:
 
     @cached_property
     def kinetic_energy(self) -> np.ndarray:
-        """T [J], shaped as `work`."""
+        """T [J], shaped as `work`; of a Lagrangian 1/2 qd^T M qd."""
         return self._quantity("kinetic_energy", self.q, self.qd)
 
     @cached_property
     def potential_energy(self) -> np.ndarray:
-        """Pi of gravity and springs [J], shaped as `work`."""
+        """Pi of gravity and springs [J], shaped as `work`; of a Lagrangian -L at qd = 0."""
         return self._quantity("potential_energy", self.q)
 
     @property
     def energy(self) -> np.ndarray:
-        """T + Pi [J], shaped as `work`."""
+        """T + Pi [J], shaped as `work`; of a Lagrangian Jacobi's function p . qd - L."""
         return self.kinetic_energy + self.potential_energy
 
     @property
@@ -66,10 +76,51 @@ class Run:
     @property
     def energy_drift(self) -> float:
         """Largest |power balance|, relative to the largest T, or to the range of Pi if that is larger."""
-        T, P = self.kinetic_energy, self.potential_energy
-        scale = np.maximum(np.nanmax(T, axis=-1), np.nanmax(P, axis=-1) - np.nanmin(P, axis=-1))
-        scale = np.maximum(scale, np.finfo(float).tiny)
-        return float(np.nanmax(np.nanmax(np.abs(self.power_balance), axis=-1) / scale))
+        from dalembert.simulation import storage
+
+        found, start = [], None
+        for _, part in storage.parts(self):
+            T, P = part.kinetic_energy, part.potential_energy
+            start = T[..., :1] + P[..., :1] if start is None else start
+            found.append([np.fmax.reduce(values, axis=-1) for values in (T, P, -P, np.abs(T + P - start - part.work))])
+        highest, top, bottom, worst = np.fmax.reduce(found)
+        return float(np.fmax.reduce(worst / np.fmax(np.fmax(highest, top + bottom), np.finfo(float).tiny), axis=None))
+
+    @cached_property
+    def tau(self) -> np.ndarray:
+        """Forces of control and forces [N m, N], shaped as qd: evaluated again at the records, when first asked for.
+
+        Raises
+        ------
+        DalembertError
+            They are not known: files and copies of a run do not keep the functions that gave them.
+        """
+        if set(self.forces.values()) == {"none"}:
+            return np.zeros_like(self.qd)
+        if self.applied is None:
+            raise DalembertError("the forces of this run are not known: files and copies keep no functions. Ask for run.tau "
+                                 "where it was simulated.")
+        return self.applied(self.times, self.q, self.qd, self.controller_states)
+
+    @cached_property
+    def reactions(self) -> np.ndarray:
+        """Forces of Coulomb friction and stops on the joints [N m, N], shaped as qd.
+
+        Raises
+        ------
+        DalembertError
+            They stick or stop, and what they do is not known: files and copies do not keep it.
+        """
+        if self.law is not None and self.modes is not None:
+            return self.law.recorded(self.q, self.qd, self.tau, self.modes)
+        if self.friction not in (SIGN, "none"):
+            raise DalembertError("the reactions of this run are not known: files and copies do not keep what joints did. "
+                                 "Ask for run.reactions where it was simulated.")
+        return -coulomb(self.mechanism) * np.sign(self.qd) if self.friction == SIGN else np.zeros_like(self.qd)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: all but the functions that moved the mechanism."""
+        return self.__dict__ | {"applied": None, "law": None}
 
     @cached_property
     def momenta(self) -> np.ndarray:
@@ -90,14 +141,18 @@ class Run:
         """
         if self.q.ndim != 2:
             raise ShapeError(f"CSV holds one trajectory, not {len(self.q)}: write them one by one.", "q", self.q.shape)
-        columns = np.column_stack([self.times, self.q, self.qd, self.kinetic_energy, self.potential_energy, self.work])
+        from dalembert.simulation import storage
+
         names = ["time", *self.mechanism.coordinate_names, *(f"rate of {n}" for n in self.mechanism.velocity_names),
                  "kinetic energy", "potential energy", "work"]
         path = Path(file)
         with path.open("w", newline="", encoding="utf-8") as out:
             writer = csv.writer(out)
             writer.writerow(names)
-            writer.writerows(map(repr, row) for row in columns.tolist())
+            for _, part in storage.parts(self):
+                energies = part.kinetic_energy, part.potential_energy, part.work
+                columns = np.column_stack([part.times, part.q, part.qd, *energies])
+                writer.writerows(map(repr, row) for row in columns.tolist())
         return path
 
     def to_xarray(self) -> Any:
@@ -130,8 +185,11 @@ class Run:
         return storage.write_zarr(self, folder)
 
     @staticmethod
-    def load(mechanism: Mechanism, file: Any) -> Run:
-        """The run of a mechanism that `to_netcdf` or `to_zarr` wrote.
+    def load(mechanism: Mechanism, file: Any, lazy: bool = False) -> Run:
+        """The run of a mechanism that `to_netcdf`, `to_zarr` or `simulate(store=)` wrote.
+
+        lazy: of a folder of Zarr read only what is looked at: run.q[..., -1, :], run.qd[1000:2000]; and write files, and
+        find the energy drift, some records at a time. The folder must stay as it is.
 
         Raises
         ------
@@ -140,31 +198,45 @@ class Run:
         """
         from dalembert.simulation import storage
 
-        return Run(**storage.read(mechanism, file))
+        return Run(**storage.read(mechanism, file, lazy))
 
     def plot(self, file: Any = None) -> Any:
-        """Coordinates, velocities, energies, power balance and phase portraits, as a Matplotlib figure (needs `plot`).
+        """Coordinates, velocities, applied forces, phase portraits, energies, power balance: a Matplotlib figure.
 
-        With a file (.png, .svg, .pdf) the figure is saved there. Of many trajectories the first 50 are drawn.
+        With a file (.png, .svg, .pdf) the figure is saved there. Up to 8 joints share a row of panels; of many
+        trajectories the first 50 are drawn. Needs the extra `plot`.
         """
         from dalembert.simulation import pictures
 
         return pictures.plot(self, file)
 
-    def animate(self, file: Any) -> Path:
-        """Write the motion of one trajectory as a page (.html): a stick figure of frames and centres of mass.
+    def animate(self, file: Any, fps: float = 30.0, speed: float = 1.0, trace: str | None = None) -> Path:
+        """Write the motion as a page (.html) or a film (.gif, .mp4): a stick figure of frames and centres of mass.
 
-        The page needs no network: play, pause, speed, a slider, drag to turn, wheel to zoom. `page.html#1.5` opens it at
-        1.5 s, standing still.
+        Of several trajectories the first 8 are drawn together. The page needs no network: play, pause, speed, a slider,
+        drag to turn, wheel to zoom; `page.html#1.5` opens it at 1.5 s, standing still. A film is seen from one place; it
+        needs the extra `plot`, MP4 also the program ffmpeg.
+
+        Parameters
+        ----------
+        file : path
+        fps : float
+            Pictures per second of a film; at most 50 in a GIF.
+        speed : float
+            1 is real time, 0.1 ten times slower.
+        trace : str, optional
+            Frame whose way is drawn; by default of the point that comes farthest round.
 
         Raises
         ------
-        ShapeError, ValueError
-            There are several trajectories; the name has another ending.
+        ValueError, UnknownNameError
+            The name has another ending; fps or speed is not positive; the film has too many pictures; no such frame.
+        DalembertError
+            A library or ffmpeg is not installed, or ffmpeg failed.
         """
-        from dalembert.simulation import pictures
+        from dalembert.simulation import animation
 
-        return pictures.animate(self, file)
+        return animation.animate(self, file, fps, speed, trace)
 
     def summary(self) -> str:
         """A few lines: how long, how, what the energies did, why it stopped."""
@@ -173,13 +245,14 @@ class Run:
         return "\n".join([
             f"{count} of {self.mechanism.name!r}, {self.times[0]:g} s to {self.times[-1]:g} s, {len(self.times)} records",
             f"method {self.method}, {int(self.steps.sum())} steps, {int(self.rejected.sum())} rejected; forces: {ways}",
-            f"energy drift {self.energy_drift:.2g} of the largest energy", f"stopped: {self.reason}"])
+            f"energy drift {self.energy_drift:.2g} of the largest energy",
+            *([f"Coulomb friction: {LAWS[self.friction]}"] if self.friction in LAWS else []),
+            *([f"{len(self.events)} events, {len(self.changes)} changes of sticking and stops"]
+              if self.events or self.changes else []), f"stopped: {self.reason}"])
 
     def _quantity(self, name: str, *vectors: np.ndarray) -> np.ndarray:
         """A quantity at every record; NaN where the state is."""
-        flat = [v.reshape(-1, v.shape[-1]) for v in vectors]
-        good = np.all([np.isfinite(v).all(axis=-1) for v in flat], axis=0)
-        found = np.asarray(getattr(dynamics_of(self.mechanism), name)(*(v[good] for v in flat)))
-        out = np.full((len(good), *found.shape[1:]), np.nan)
-        out[good] = found
-        return out.reshape(*vectors[0].shape[:-1], *found.shape[1:])
+        quantity = getattr(dynamics_of(self.mechanism), name)
+        if isinstance(self.mechanism, Mechanism):
+            return along(self.times, lambda t, *state: quantity(*state), *vectors)
+        return along(self.times, lambda t, *state: quantity(*state, t), self.q, self.qd)

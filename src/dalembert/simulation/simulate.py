@@ -2,40 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from dalembert.compiled.marching import Trajectories
-from dalembert.errors import ShapeError
-from dalembert.integrators import REASONS, Fixed, Method, records
-from dalembert.integrators import method as known_method
+from dalembert.errors import DalembertError, ShapeError
+from dalembert.integrators import REASONS, External, Fixed, Method
 from dalembert.integrators.methods import TOO_SMALL
-from dalembert.model.mechanism import Mechanism
-from dalembert.simulation.kept import dynamics_of
+from dalembert.simulation import streaming
+from dalembert.simulation.course import ATTEMPTS, Course
 from dalembert.simulation.motion import Motion
+from dalembert.simulation.progress import Progress, reported
+from dalembert.simulation.reactions import STICK
 from dalembert.simulation.run import FINISHED, Run
 
 RECORDS = 1000               # of a duration, unless times or a spacing are given
 STEP = 1e-3                  # s
-ATTEMPTS = 1_000_000         # steps between two records of an adaptive method
 TOO_MANY = 1e8               # numbers in all records: beyond it, ask for fewer
 TOO_MANY_STEPS = 1e9         # minutes to hours that nothing could interrupt
 BOUND = 1e100                # of a state: beyond it, energies are no numbers
 
 
-def simulate(mechanism: Mechanism, q: Any, qd: Any, t: Any, control: Any = None, forces: Any = None, method: str = "rk4",
-             h: float = STEP, rtol: float = 1e-9, atol: float = 1e-12, record: float | None = None, threads: int = 1) -> Run:
+def simulate(mechanism: Any, q: Any, qd: Any, t: Any, control: Any = None, forces: Any = None, method: str = "rk4",
+             h: float = STEP, rtol: float = 1e-9, atol: float = 1e-12, record: float | None = None, threads: int = 1,
+             formulation: str | None = None, friction: str = STICK, stops: Any = None, events: Any = None,
+             progress: Progress = None, store: Any = None, resume: bool = False) -> Run:
     """Trajectories of a mechanism under forces on its joints.
 
         M(q) qdd = control + forces + passive_force - C(q, qd) qd - g(q)
 
-    Whole trajectories run in machine code, side by side in vector lanes, unless a force is a Python function that cannot
-    be traced.
+    Whole trajectories run in machine code, side by side in vector lanes; a force that is a Python function and cannot be
+    traced is called from there, for one trajectory after the other.
 
     Parameters
     ----------
-    mechanism : Mechanism
+    mechanism : Mechanism or LagrangianSystem
     q, qd : (nq,), (nv,) or (N, nq), (N, nv) arrays
         Initial states [rad, m; rad/s, m/s].
     t : float or sequence of float
@@ -54,6 +58,26 @@ def simulate(mechanism: Mechanism, q: Any, qd: Any, t: Any, control: Any = None,
         Spacing of the records if t is a duration [s]; by default a thousandth of it, or the step if that is longer.
     threads : int
         Over which several trajectories are split; results do not depend on it.
+    formulation : str, optional
+        Whose equations are integrated: of a mechanism 'newton_euler' (by default) and others in (q, qd), or 'hamilton' in
+        (q, p), where symplectic methods are symplectic; of a Lagrangian 'lagrange' (by default) or 'hamilton'.
+    friction : str
+        Coulomb friction that sticks, 'stick': of a joint at rest, any force up to its bound that keeps it there; or 'sign',
+        -F sign(qd) and 0 at rest. Formulations other than 'newton_euler' have 'sign'.
+    stops : bool or dict of joint name -> restitution, optional
+        Joints that stop at their limits, where they stay if True, or bounce back with a part of their velocity from 0 to 1;
+        by default motion goes through limits.
+    events : function or sequence of functions (t, q, qd) -> number, optional
+        Their zeros go to `Run.events`. As in SciPy, an attribute `terminal` (True, or a count) ends the trajectory there,
+        and `direction` (1 or -1) counts rising or falling zeros alone. What begins at 0 is no event.
+    progress : bool or function (fraction done, t), optional
+        True shows a bar.
+    store : path, optional
+        A folder of Zarr for the run, written while it is computed, in constant memory (needs the extra `files`); the Run
+        that is returned reads from there what is looked at.
+    resume : bool
+        Go on with what is in the folder, if there is anything: every argument must be as it was (functions: of the same
+        kind, traced or called), and the end is the same to the last bit.
 
     Returns
     -------
@@ -65,38 +89,93 @@ def simulate(mechanism: Mechanism, q: Any, qd: Any, t: Any, control: Any = None,
     ShapeError, ValueError, TypeError, QuaternionError, UnknownNameError, SingularMassMatrixError
         A state, time or option is none; accelerations are not determined at the start.
     """
-    motion = Motion(mechanism, control, forces)
-    way = known_method(method, nq=mechanism.nq, nv=mechanism.nv, move=mechanism.integrate,
-                       quaternions=motion.quaternions, energy=motion.energy)
-    x, single = _initial(motion, q, qd)
-    times, steps, h = _times(t, h, record, isinstance(way, Fixed), x.size)
-    dynamics_of(mechanism).forward_dynamics(*motion.split(x)[:2], np.zeros(mechanism.nv))
+    given = dict(locals())
+    motion = Motion(mechanism, control, forces, formulation, friction, stops, events)
+    way = motion.method(method)
+    given["events"] = motion.watched.names
+    x, single = _initial(motion, q, qd, float(np.ravel(t)[0]) if np.size(t) > 1 else 0.0)
+    times, steps, h = _times(t, h, record, isinstance(way, Fixed), x.size, store is not None)
     repeats = steps if isinstance(way, Fixed) else ATTEMPTS
-    if motion.traced:
-        constants = motion.constants
-        if constants.ndim == 2 and len(constants) not in (1, len(x)):
-            raise ShapeError(f"forces for {len(constants)} trajectories, but there are {len(x)} initial states.", "control")
-        found = motion.marching(way).run(x, times, h, constants, repeats, rtol, atol, threads)
-    else:
-        found = _called(motion, way, x, times, h, repeats, rtol, atol)
-    return _run(motion, way, x, single, times, h, found)
+    constants = motion.constants
+    if constants.ndim == 2 and len(constants) not in (1, len(x)):
+        raise ShapeError(f"forces for {len(constants)} trajectories, but there are {len(x)} initial states.", "control")
+    work = x.size * (repeats if isinstance(way, Fixed) else max(1.0, (times[-1] - times[0]) / (len(times) - 1) / h))
+    size = streaming.records_of(x.size, work) if not isinstance(way, External) or store is not None else len(times)
+    course, begin, end = Course(motion, way, h, repeats, rtol, atol, threads), float(times[0]), float(times[-1])
+
+    def advance(x: np.ndarray, times: np.ndarray, state: Any) -> Trajectories:
+        found = course.advance(x, times, state, end)
+        shown((float(times[-1]) - begin) / (end - begin), float(times[-1]))
+        return found
+
+    def stretch(x: np.ndarray, times: np.ndarray, state: Any) -> tuple[Run, np.ndarray, Any]:
+        seen = len(course.events), len(course.changes)
+        found = advance(x, times, state)
+        part = _run(motion, way, x, single, times, h, found, course)
+        part = replace(part, events=tuple(course.events[seen[0]:]), changes=tuple(course.changes[seen[1]:]))
+        return part, found.x[:, -1], found.state
+
+    with reported(progress) as shown:
+        if store is None:
+            return _run(motion, way, x, single, times, h, _joined(advance, x, times, size), course)
+        run = streaming.streamed(mechanism, store, resume, streaming.plain(mechanism, given, motion.kinds), x, times, size,
+                                 stretch)
+    return replace(run, applied=motion.applied, law=motion.reactions)
 
 
-def _initial(motion: Motion, q: Any, qd: Any) -> tuple[np.ndarray, bool]:
+def _joined(advance: Callable[[np.ndarray, np.ndarray, Any], Trajectories], x: np.ndarray, times: np.ndarray,
+            size: int) -> Trajectories:
+    """All records, `size` at a time, so that progress is seen and an interrupt heard in between."""
+    parts, at, state = [], 1, None
+    while at < len(times):
+        parts.append(advance(x, times[at - 1:at + size], state))
+        state, at = parts[-1].state, at + size
+    if len(parts) == 1:
+        return parts[0]
+    whole: dict[str, Any] = {name: np.concatenate([getattr(p, name) for p in parts], axis=1) for name in Trajectories._fields
+             if name != "state" and getattr(parts[0], name) is not None}
+    return Trajectories(**whole)
+
+
+def resume(mechanism: Any, store: Any, **given: Any) -> Run:
+    """A run that was cut off, from the folder that `simulate(store=...)` wrote, on to its end, with the same bits.
+
+    Parameters
+    ----------
+    mechanism : Mechanism or LagrangianSystem
+        The one that was simulated.
+    store : path
+    given :
+        Arguments of `simulate` that a file cannot keep: functions for control, forces or events, as they were; threads.
+
+    Raises
+    ------
+    DalembertError
+        There is no such run; the mechanism is another, or a function is missing or of another kind.
+    """
+    arguments = streaming.stored_arguments(store)
+    names = arguments.pop("events", None)
+    if names and "events" not in given:
+        raise DalembertError(f"{str(store)!r} was simulated with events {', '.join(names)}: give them again, events=[...].")
+    return simulate(mechanism, **(arguments | given), store=store, resume=True)
+
+
+def _initial(motion: Motion, q: Any, qd: Any, t: float) -> tuple[np.ndarray, bool]:
     """x (N, nx) at the start, and whether one state was given."""
-    m = motion.mechanism
-    m.at(q=q, qd=qd)                                              # shapes, numbers, quaternions
+    motion.form.check(q, qd)                                      # shapes, numbers, quaternions
     q, qd = np.asarray(q, dtype=float), np.asarray(qd, dtype=float)
+    if motion.reactions:
+        motion.reactions.check(q)
     single = q.ndim == qd.ndim == 1
     given = motion.constants
     rows = np.broadcast_shapes(q.shape[:-1], qd.shape[:-1], given.shape[:-1], motion.states.shape[:-1])
     single = single and not rows
     q, qd, states = (np.broadcast_to(v, (*(rows or (1,)), v.shape[-1])) for v in (q, qd, motion.states))
-    return np.hstack([q, qd, np.zeros((len(q), 1)), states]), single
+    return np.hstack([q, motion.form.started(q, qd, t), np.zeros((len(q), 1)), states]), single
 
 
-def _times(t: Any, h: float, record: float | None, fixed: bool, size: int) -> tuple[np.ndarray, int, float]:
-    """Times of the records, steps between two of them, and the step."""
+def _times(t: Any, h: float, record: float | None, fixed: bool, size: int, stored: bool) -> tuple[Any, int, float]:
+    """Times of the records, steps between two of them, and the step; of a stored run as many as are wanted."""
     given = np.atleast_1d(np.asarray(t, dtype=float))
     if given.ndim != 1 or not np.isfinite(given).all() or not (np.isfinite(h) and h > 0):
         raise ValueError(f"t={t!r}, h={h!r}: expected a duration or times [s], and a positive step.")
@@ -108,65 +187,63 @@ def _times(t: Any, h: float, record: float | None, fixed: bool, size: int) -> tu
         if not 0 < spacing:
             raise ValueError(f"record={record!r}: expected a positive spacing [s].")
         count = max(1, round(duration / spacing)) + 1
-        if count * size > TOO_MANY:
+        if count * size > TOO_MANY and not stored:
             raise ValueError(f"{count} records are {count * size:.3g} numbers, more than {TOO_MANY:.0e}: give record= a "
                              "larger spacing [s].")
-        times = np.linspace(0.0, duration, count)
+        times = streaming.Even(0.0, duration, count) if stored else np.linspace(0.0, duration, count)
     else:
         times = given
         if record is not None:
             raise ValueError("record= is the spacing of the records of a duration; t gives their times already.")
-        if not (np.diff(times) > 0).all():
+        if not (np.diff(given) > 0).all():
             raise ValueError("the times t must increase.")
     if not fixed:
-        return times, 0, min(h, float(times[1] - times[0]))
+        return times, 0, min(h, float(times[-1] - times[0]))
     spacing = float(times[-1] - times[0]) / (len(times) - 1)
-    if not np.allclose(np.diff(times), spacing, rtol=1e-9, atol=0):
+    if len(given) > 1 and not np.allclose(np.diff(given), spacing, rtol=1e-9, atol=0):
         raise ValueError("methods of fixed step need times t at equal distances; give a duration, or use method='dopri5'.")
     steps = max(1, int(np.ceil(spacing / h * (1 - 1e-9))))
-    if steps * (len(times) - 1) > TOO_MANY_STEPS:
+    if steps * (len(times) - 1) > TOO_MANY_STEPS and not stored:
         raise ValueError(f"{steps * (len(times) - 1):.3g} steps of {h:g} s are more than {TOO_MANY_STEPS:.0e}: give a "
                          "larger h.")
     return times, steps, spacing / steps
 
 
-def _called(motion: Motion, way: Method, x0: np.ndarray, times: np.ndarray, h: float, repeats: int, rtol: float,
-            atol: float) -> Trajectories:
-    """The method in Python, for forces that must be called with numbers."""
-    n, k = len(x0), len(times) - 1
-    t, x = np.zeros((n, k)), np.full((n, k, motion.nx), np.nan)
-    steps, rejected, failed = (np.zeros((n, k)) for _ in range(3))
-    for row in range(n):
-        f = motion.function(row)
-        for at, record in enumerate(records(way, f, x0[row], times, h, repeats, rtol, atol, motion.projected)):
-            t[row, at], x[row, at], steps[row, at] = record.t, record.x, record.steps
-            rejected[row, at], failed[row, at] = record.rejected, record.failed
-    return Trajectories(t, x, steps, rejected, failed)
-
-
 def _run(motion: Motion, way: Method, x0: np.ndarray, single: bool, times: np.ndarray, h: float,
-         found: Trajectories) -> Run:
+         found: Trajectories, course: Course) -> Run:
     """The records with the initial states in front, and why each trajectory stopped."""
     m = motion.mechanism
     x = np.concatenate([x0[:, None], found.x], axis=1)
     reached = np.hstack([np.ones((len(x), 1), bool), found.t >= times[1:] - 1e-9 * np.abs(times[1:])])
-    finite = (np.abs(x) < BOUND).all(axis=2)                       # NaN is not
+    size = np.abs(x)
+    finite = np.ones(x.shape[:2], bool) if size.max() < BOUND else (size < BOUND).all(axis=2)      # NaN is not
     good = np.logical_and.accumulate(finite & reached, axis=1)
-    failed = found.failed if found.failed is not None else np.zeros_like(found.t)
-    reasons = tuple(_reason(m, times, good[k], finite[k], x[k], failed[k]) for k in range(len(x)))
-    x[~good] = np.nan
+    failed = found.failed
+    reasons = [course.reasons.get(k) or _reason(m, times, good[k], finite[k], x[k], failed[k]) for k in range(len(x))]
+    q, y, *_ = motion.split(x)
+    qd = motion.form.recorded(times, q, y)
+    for k, kept in enumerate(good.sum(axis=1)):
+        until = min(kept + 1, len(times)) if finite[k, :kept + 1].all() else kept      # with the state it could not leave
+        stuck = motion.form.singular(times[:until], q[k, :until], qd[k, :until], kept < len(times))
+        if stuck is not None:
+            good[k, stuck[0]:] = False
+            reasons[k] = f"after t = {times[stuck[0] - 1]:g} s: {stuck[1]}."
+    if not good.all():
+        x[~good] = qd[~good] = np.nan
     last = good.sum(axis=1) - 2                                   # of the records behind the first
-    counts = [np.where(last >= 0, np.take_along_axis(c, np.maximum(last, 0)[:, None], axis=1)[:, 0], 0)
-              for c in (found.steps, found.rejected)]
+    counts = [np.where(last >= 0, c[np.arange(len(c)), np.maximum(last, 0)], 0) for c in (found.steps, found.rejected)]
+    modes = None if found.modes is None else np.concatenate([course.initial[:, None], found.modes], axis=1)
     if single:
         kept = int(good[0].sum())
-        x, times, counts = x[0, :kept], times[:kept], [c[0] for c in counts]
-    q, qd, work, states = motion.split(x)
-    return Run(m, times, q, qd, work, way.name, h, reasons, dict(motion.kinds), counts[0],
-               counts[1], states)
+        modes = None if modes is None else modes[0, :kept]
+        x, qd, times, counts = x[0, :kept], qd[0, :kept], times[:kept], [c[0] for c in counts]
+    q, _, work, states = motion.split(x)
+    return Run(m, times, q, qd, work, way.name, h, tuple(reasons), dict(motion.kinds), counts[0],
+               counts[1], states, motion.applied, _in_order(course.events), _in_order(course.changes), modes,
+               motion.friction, motion.reactions)
 
 
-def _reason(mechanism: Mechanism, times: np.ndarray, good: np.ndarray, finite: np.ndarray, x: np.ndarray,
+def _reason(mechanism: Any, times: np.ndarray, good: np.ndarray, finite: np.ndarray, x: np.ndarray,
             failed: np.ndarray) -> str:
     if good.all():
         return FINISHED
@@ -178,3 +255,8 @@ def _reason(mechanism: Mechanism, times: np.ndarray, good: np.ndarray, finite: n
              *(f"state {i} of the controller" for i in range(x.shape[-1] - mechanism.nq - mechanism.nv - 1))]
     return (f"{names[bad]} is no longer a number after t = {times[k - 1]:g} s: the step may be too long for a method of "
             "fixed step, or forces too large.")
+
+
+def _in_order(found: list[Any]) -> tuple[Any, ...]:
+    """By trajectory, then by time."""
+    return tuple(sorted(found, key=lambda one: (one.trajectory, one.t)))

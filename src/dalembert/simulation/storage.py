@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +13,7 @@ import numpy as np
 
 from dalembert.errors import DalembertError
 from dalembert.model.mechanism import Mechanism
+from dalembert.simulation.events import Change, Event
 from dalembert.simulation.labels import coordinate_units, library, velocity_units
 
 if TYPE_CHECKING:
@@ -18,29 +22,130 @@ if TYPE_CHECKING:
 EXTRA = "files"
 LIBRARIES = {".nc": ("xarray", "h5netcdf"), ".zarr": ("xarray", "zarr")}      # by the ending of the name
 ENERGIES = ("kinetic_energy", "potential_energy", "work", "power_balance")
+ALONG = {"times": "time", "q": "q", "qd": "qd", "work": "work", "controller_states": "controller_states",
+         "modes": "modes"}                                                    # fields and variables with time
+HAPPENINGS: dict[str, Any] = {"event": Event, "change": Change}                               # dimension -> what is along it
+CONTINUATION = "continuation"      # group whose attributes say how many records are written, and what to go on from
 STORES = ("zarr.json", ".zgroup")                                             # what makes a folder one of Zarr
 
 
-def dataset(run: Run) -> Any:
-    """The run as an `xarray.Dataset`; see `Run.to_xarray`."""
+def dataset(run: Run, start: Any = None) -> Any:
+    """The run as an `xarray.Dataset`; see `Run.to_xarray`. start: T + Pi at the first record, if it is not the run's own."""
     m, several = run.mechanism, () if run.q.ndim == 2 else ("trajectory",)
     units = coordinate_units(m), velocity_units(m)
     along = (*several, "time")
     variables: dict[str, Any] = {
         "q": ((*along, "coordinate"), run.q, {"long_name": "coordinates", "units": _joined(units[0])}),
         "qd": ((*along, "velocity"), run.qd, {"long_name": "velocities", "units": _joined(units[1])})}
-    for name in ENERGIES:
-        variables[name] = along, getattr(run, name), {"long_name": name.replace("_", " "), "units": "J"}
+    energies = {name: getattr(run, name) for name in ENERGIES[:-1]}
+    energies[ENERGIES[-1]] = run.energy - (run.energy[..., :1] if start is None else start) - run.work
+    for name, values in energies.items():
+        variables[name] = along, values, {"long_name": name.replace("_", " "), "units": "J"}
     if run.controller_states is not None:
         variables["controller_states"] = (*along, "controller_state"), run.controller_states
+    if run.modes is not None:
+        variables["modes"] = (*along, "velocity"), run.modes, {"long_name": "0 rests, 1 or -1 slides, 2 moves freely"}
+    variables |= happenings(run.events, run.changes)
     variables |= {"steps": (several, run.steps), "rejected": (several, run.rejected),
                   "reason": (several, _texts(run.reasons) if several else _texts(run.reasons)[0])}
     coordinates = {
         "time": ("time", run.times, {"units": "s"}), "coordinate": ("coordinate", _texts(m.coordinate_names)),
         "velocity": ("velocity", _texts(m.velocity_names)), "coordinate_unit": ("coordinate", _texts(units[0])),
         "velocity_unit": ("velocity", _texts(units[1]))}
-    return library("xarray", EXTRA).Dataset(variables, coordinates, {
-        "mechanism": m.name, "method": run.method, "h": run.h, "forces": json.dumps(run.forces)})
+    attributes = {"mechanism": m.name, "method": run.method, "h": run.h, "forces": json.dumps(run.forces)}
+    attributes |= {} if run.friction is None else {"friction": run.friction}
+    return library("xarray", EXTRA).Dataset(variables, coordinates, attributes)
+
+
+def happenings(events: Sequence[Event], changes: Sequence[Change]) -> dict[str, Any]:
+    """Events, and changes of friction and stops, as variables along `event` and `change`; none where there are none."""
+    found: dict[str, Any] = {}
+    for (dim, kind), rows in zip(HAPPENINGS.items(), (events, changes), strict=True):
+        for field, values in zip(kind._fields, zip(*rows, strict=True), strict=False):
+            dims = (dim, {"q": "coordinate", "qd": "velocity"}[field]) if field in ("q", "qd") else (dim,)
+            found[f"{dim}_{field}"] = dims, _texts(values) if isinstance(values[0], str) else np.array(values)
+    return found
+
+
+@dataclass(frozen=True)
+class Stored(np.lib.mixins.NDArrayOperatorsMixin):
+    """An array in a folder of Zarr, of which only what is looked at is read: `array[..., -1, :]`, `array[1000:2000]`.
+
+    Anything else that NumPy does with it reads all of it.
+    """
+
+    folder: str
+    name: str
+    axis: int                # of time
+    count: int               # of records: those that are written
+
+    @cached_property
+    def _zarr(self) -> Any:
+        return library("zarr", EXTRA).open_array(self.folder, path=self.name, mode="r")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in vars(self).items() if key != "_zarr"}
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return *self._zarr.shape[:self.axis], self.count, *self._zarr.shape[self.axis + 1:]
+
+    @property
+    def ndim(self) -> int:
+        return len(self._zarr.shape)
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self._zarr.dtype
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, key: Any) -> np.ndarray:
+        keys = list(key) if isinstance(key, tuple) else [key]
+        if any(k is Ellipsis for k in keys):
+            at = next(i for i, k in enumerate(keys) if k is Ellipsis)
+            keys[at:at + 1] = [slice(None)] * (self.ndim - len(keys) + 1)
+        keys += [slice(None)] * (self.ndim - len(keys))
+        if not all(isinstance(k, (int, np.integer)) or isinstance(k, slice) and (k.step or 1) > 0 for k in keys):
+            return np.asarray(self)[key]
+        places = [range(n)[k] for k, n in zip(keys, self.shape, strict=True)]
+        return np.asarray(self._zarr[tuple(slice(p.start, p.stop, p.step) if isinstance(p, range) else p for p in places)])
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        return np.asarray(self[...], dtype)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        return getattr(ufunc, method)(*(np.asarray(x) if isinstance(x, Stored) else x for x in inputs), **options)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(np.asarray(self), name)
+
+
+BLOCK = 2**16      # numbers of one array that are handled at a time
+
+
+def part(run: Run, begin: int, end: int) -> Run:
+    """Some records of a run, in memory."""
+    at = np.s_[..., begin:end]
+    states, modes = (None if values is None else np.asarray(values[(*at, slice(None))])
+                     for values in (run.controller_states, run.modes))
+    return replace(run, times=np.asarray(run.times[begin:end]), q=np.asarray(run.q[(*at, slice(None))]),
+                   qd=np.asarray(run.qd[(*at, slice(None))]), work=np.asarray(run.work[at]), controller_states=states,
+                   modes=modes)
+
+
+def parts(run: Run) -> Iterator[tuple[int, Run]]:
+    """All records of a run, some at a time if they are in a folder, each part with the place of its first."""
+    if not isinstance(run.q, Stored):
+        yield 0, run
+        return
+    shape = run.q.shape
+    size = max(1, BLOCK * shape[-2] // max(1, int(np.prod(shape))))
+    for begin in range(0, len(run.times), size):
+        yield begin, part(run, begin, min(begin + size, len(run.times)))
 
 
 def _joined(units: list[str]) -> str:
@@ -61,39 +166,84 @@ def require(ending: str) -> None:
 def write_netcdf(run: Run, file: Any) -> Path:
     """Write a file of NetCDF 4."""
     require(".nc")
-    dataset(run).to_netcdf(Path(file), engine="h5netcdf")
+    several = parts(run)
+    _, first = next(several)
+    start = first.energy[..., :1]
+    dataset(first, start).to_netcdf(Path(file), engine="h5netcdf", unlimited_dims=("time",) if first is not run else ())
+    for begin, piece in several:      # of a long run in a folder
+        with library("h5netcdf", EXTRA).File(Path(file), "a") as out:
+            end = begin + len(piece.times)
+            out.resize_dimension("time", end)
+            for name, values in dataset(piece, start).variables.items():
+                if "time" in values.dims:
+                    out.variables[name][(*[slice(None)] * values.dims.index("time"), slice(begin, end))] = values.values
     return Path(file)
+
+
+def folder_of(name: Any) -> Path:
+    """A path where a folder of Zarr is or may be.
+
+    Raises
+    ------
+    DalembertError
+        There is something else.
+    """
+    path = Path(name)
+    if path.exists() and not (path.is_dir() and (not any(path.iterdir()) or any((path / s).exists() for s in STORES))):
+        raise DalembertError(f"{str(path)!r} is there and no Zarr folder: give another name, or remove it.")
+    return path
 
 
 def write_zarr(run: Run, folder: Any) -> Path:
     """Write a folder of Zarr; one that is there is replaced, but nothing else is."""
     require(".zarr")
-    path = Path(folder)
-    if path.exists() and not (path.is_dir() and (not any(path.iterdir()) or any((path / s).exists() for s in STORES))):
-        raise DalembertError(f"{str(path)!r} is there and no Zarr folder: give another name, or remove it.")
+    path = folder_of(folder)
+    if isinstance(run.q, Stored) and path.resolve() == Path(run.q.folder).resolve():
+        raise DalembertError(f"the run is read from that folder, {str(path)!r}: give another name.")
     dataset(run).to_zarr(path, mode="w", zarr_format=2, consolidated=True)
     return path
 
 
-def read(mechanism: Mechanism, file: Any) -> dict[str, Any]:
-    """The fields of a run that `write_netcdf` or `write_zarr` wrote; see `Run.load`."""
+def read(mechanism: Mechanism, file: Any, lazy: bool = False) -> dict[str, Any]:
+    """The fields of a run that `write_netcdf`, `write_zarr` or `simulate` wrote; see `Run.load`."""
     path = Path(file)
     if not path.exists():
         raise DalembertError(f"there is no run {str(path)!r}.")
     ending = ".zarr" if path.is_dir() else ".nc"
     require(ending)
-    with library("xarray", EXTRA).open_dataset(path, engine=ending[1:].replace("nc", "h5netcdf")) as data:
+    lazy = lazy and ending == ".zarr"
+    with library("xarray", EXTRA).open_dataset(path, engine=ending[1:].replace("nc", "h5netcdf"),
+                                               drop_variables="time" if lazy else None) as data:      # all read, as index
         for name in ("coordinate", "velocity"):
             stored, own = tuple(data[name].values.tolist()), getattr(mechanism, f"{name}_names")
             if stored != own:
                 raise DalembertError(f"{str(path)!r} is a run of {data.attrs['mechanism']!r} with {name} names "
                                      f"{_few(stored)}, but mechanism {mechanism.name!r} has {_few(own)}.")
-        found = {name: data[name].values for name in ("q", "qd", "work", "steps", "rejected")}
-        if "controller_states" in data:
-            found["controller_states"] = data["controller_states"].values
-        return {"mechanism": mechanism, "times": data["time"].values, "method": data.attrs["method"],
+        count = written(path) if ending == ".zarr" else data.sizes["time"]
+        known = {field: name for field, name in ALONG.items() if name in data or name == "time"}
+        axis = data["q"].dims.index("time")
+        found = {field: Stored(str(path), name, axis if field != "times" else 0, count) if lazy
+                 else data[name].isel(time=slice(count)).values for field, name in known.items()}
+        return {"mechanism": mechanism, "method": data.attrs["method"],
                 "h": float(data.attrs["h"]), "reasons": tuple(np.atleast_1d(data["reason"].values).tolist()),
-                "forces": json.loads(data.attrs["forces"]), **found}
+                "forces": json.loads(data.attrs["forces"]), "steps": data["steps"].values,
+                "rejected": data["rejected"].values, "friction": data.attrs.get("friction"), **found,
+                **{f"{dim}s": _rows(data, dim, kind) for dim, kind in HAPPENINGS.items()}}
+
+
+def _rows(data: Any, dim: str, kind: Any) -> tuple[Any, ...]:
+    """Events or changes in a dataset."""
+    if f"{dim}_t" not in data:
+        return ()
+    columns = [data[f"{dim}_{field}"].values for field in kind._fields]
+    return tuple(kind(*(v if isinstance(v, np.ndarray) else getattr(v, "item", lambda v=v: v)() for v in row))
+                 for row in zip(*columns, strict=True))
+
+
+def written(path: Path) -> int:
+    """Records of a run in a folder of Zarr: those that a run has got to which is being computed, or was cut off."""
+    group = library("zarr", EXTRA).open_group(path, mode="r", use_consolidated=False)
+    return int(group[CONTINUATION].attrs["records"] if CONTINUATION in group else group["time"].shape[0])
 
 
 def _few(names: tuple[str, ...]) -> str:

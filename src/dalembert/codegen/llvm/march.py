@@ -3,25 +3,32 @@
     i64 kernel(ptr addresses, i64 first, i64 end)
 
 addresses: base and row stride [bytes] of each input, then of each record (whose rows hold one record after the other), then
-of the goals (their number as stride), then the number of repeats. All registers of a block of lanes stay in a scratch
-array, which the parts read and write; nothing but records leaves it.
+of what is left at the end, then of the goals (their number as stride), then the number of repeats, then of what calls need.
+All registers of a block of lanes stay in a scratch array, which the parts read and write.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dalembert.codegen.llvm.blocks import kernel, module, summing
+from dalembert.codegen.llvm.blocks import kernel, module
 from dalembert.codegen.llvm.function import Function
 from dalembert.codegen.llvm.machine import Machine
 from dalembert.codegen.llvm.rows import entries, groups, loaded, stored
 from dalembert.codegen.llvm.straight import Values
-from dalembert.codegen.march import GOAL, Loop, March, Part, ports
+from dalembert.codegen.march import GOAL, REPEATS, Call, Item, Loop, March, Part, ports
+from dalembert.codegen.program import Port, ProgramError
+
+RAISED, OUTSIDE = 0, 1      # places behind the registers, if there are calls: whether one raised; what they need
 
 
-def assembly(march: March, machine: Machine, name: str = "kernel") -> str:
-    """LLVM assembly of a march's kernel."""
-    return _Writer(march, machine, name).module()
+def assembly(march: March, machine: Machine, calls: Sequence[str] = (), name: str = "kernel") -> str:
+    """LLVM assembly of a march's kernel.
+
+    calls : definitions of void call<k>(ptr scratch) for the different calls, and what these need. A call that fails, or is
+        made after one that failed, leaves its register and sets the place RAISED; the march then ends.
+    """
+    return _Writer(march, machine, name).module(calls)
 
 
 class _Writer:
@@ -30,10 +37,14 @@ class _Writer:
     def __init__(self, march: March, machine: Machine, name: str):
         self.march, self.machine, self.name = march, machine, name
         self.constants: dict[tuple[str, str], int] = {}
-        self.inputs, self.records = ports(march)
+        self.inputs, self.records, self.left = ports(march)
         self.places = march.places()
         self.registers = sum(r.size for r in march.registers)
-        self.parts = list(march.each_part())
+        self.calls = march.calls()
+        if self.calls and machine.lanes > 1:
+            raise ProgramError(f"a march with calls is made for one lane, not {machine.lanes}.")
+        self.parts = [item for item in march.items() if isinstance(item, Part)]
+        self.loops = [item for item in march.items() if isinstance(item, Loop)]
         self.values: list[Values] = []
         for number, part in enumerate(self.parts):
             self.values.append(self._values(number, part))
@@ -46,14 +57,15 @@ class _Writer:
                 return values
         places = {(port, e): at for port, name in enumerate(part.takes) for e, at in enumerate(self.places[name])}
         program = self.march.programs[part.program]
-        return Values(program, self.machine, self.constants, f"part{number}_", places, self.registers)
+        return Values(program, self.machine, self.constants, f"part{number}_", places,
+                      self.registers + (2 if self.calls else 0))
 
-    def module(self) -> str:
+    def module(self, calls: Sequence[str]) -> str:
         distinct = list({id(v): v for v in self.values}.values())
         parts = [text for v in distinct for text in v.functions()]
         parts += [self._give(n, part) for n, part in enumerate(self.parts)]
-        parts += [self._loop(item) for item in self.march.parts if isinstance(item, Loop)]
-        parts += [self._read(), self._record(), self._march(), self._kernel()]
+        parts += [*calls, *(self._loop(number, loop) for number, loop in enumerate(self.loops))]
+        parts += [self._read(), self._record(), self._leave(), self._march(), self._kernel()]
         return module(self._function(), {i.op for p in self.march.programs for i in p.code}, parts)
 
     def _function(self) -> Function:
@@ -75,8 +87,8 @@ class _Writer:
         return f"define internal void @give{number}(ptr noalias %scratch) noinline {{\n{f.body()}\n  ret void\n}}"
 
     def _read(self) -> str:
-        """Inputs into their registers, 0 into the others; the sum is NaN in lanes with an input that is not finite."""
-        f, total, zeros = self._function(), "%total", self._function().const(0.0)
+        """Inputs into their registers, 0 into the others; the caller has looked at them."""
+        f, zeros = self._function(), self._function().const(0.0)
         read = {place for port in self.inputs for place in self.places[port.name]}
         for place in range(self.registers):
             if place not in read:
@@ -84,20 +96,20 @@ class _Writer:
         for port, first in groups(self.inputs, self.machine.lanes):
             shape = self.inputs[port]
             for entry, x in zip(entries(shape, first, self.machine.lanes), loaded(f, port, first, shape.size), strict=True):
-                total = f.fma(x, zeros, total)
                 f.store(x, self._at(f, self.places[shape.name][entry]))
-        return summing("read", f, total)
+        return _moving("read", f)
+
+    def _write(self, f: Function, shapes: Sequence[Port], row: int) -> None:
+        """Put code that stores registers to rows."""
+        for port, first in groups(shapes, self.machine.lanes):
+            shape = shapes[port]
+            places = [self.places[shape.name][e] for e in entries(shape, first, self.machine.lanes)]
+            stored(f, row + port, first, [f.load(self._at(f, place)) for place in places])
 
     def _record(self) -> str:
         """Registers to the rows of the records, whose addresses go on to the next record."""
-        f, zeros, total = self._function(), self._function().const(0.0), "%total"
-        for record, first in groups(self.records, self.machine.lanes):
-            shape = self.records[record]
-            places = [self.places[shape.name][e] for e in entries(shape, first, self.machine.lanes)]
-            columns = [f.load(self._at(f, place)) for place in places]
-            for x in columns:
-                total = f.fma(x, zeros, total)
-            stored(f, len(self.inputs) + record, first, columns)
+        f = self._function()
+        self._write(f, self.records, len(self.inputs))
         for record, shape in enumerate(self.records):
             for lane in range(self.machine.lanes):
                 row = (len(self.inputs) + record) * self.machine.lanes + lane
@@ -105,79 +117,93 @@ class _Writer:
                 address = f.put(f"load i64, ptr {at}, align 8")
                 following = f.put(f"add i64 {address}, {self.machine.size * shape.size}")
                 f.lines.append(f"  store i64 {following}, ptr {at}, align 8")
-        return summing("record", f, total)
+        return _moving("record", f)
 
-    def _calls(self, items: Sequence[Part | Loop]) -> list[str]:
-        """Lines that run parts and loops."""
+    def _leave(self) -> str:
+        """Registers to the rows of what is left."""
+        f = self._function()
+        self._write(f, self.left, len(self.inputs) + len(self.records))
+        return _moving("leave", f)
+
+    def _run(self, items: Sequence[Item]) -> list[str]:
+        """Lines that run items."""
         lines = []
         for item in items:
             if isinstance(item, Loop):
-                lines.append(f"  call void @loop{self.march.parts.index(item)}(ptr %scratch)")
+                lines.append(f"  call void @loop{self.loops.index(item)}(ptr %scratch, i64 %repeats)")
+            elif isinstance(item, Call):
+                lines.append(f"  call void @call{self.calls.index(item)}(ptr %scratch)")
             else:
-                number = self.parts.index(item)
-                lines += [*self.values[number].calls(), f"  call void @give{number}(ptr %scratch)"]
+                number, values = self.parts.index(item), self.values[self.parts.index(item)]
+                lines += [*values.calls(), f"  call void @give{number}(ptr %scratch)"]
         return lines
 
-    def _waiting(self, f: Function, register: str) -> str:
-        """Whether a register is 0 in some lane."""
-        (x,) = self._register(f, register)
-        return f.any_lane(f.put(f"fcmp oeq {f.vector} {x}, {f.const(0.0)}"))
+    def _going(self, f: Function, more: str, until: str = "") -> str:
+        """Whether to go on: there is more, a register is 0 in some lane, and no call raised."""
+        if until:
+            (x,) = self._register(f, until)
+            more = f.put(f"and i1 {more}, {f.any_lane(f.put(f'fcmp oeq {f.vector} {x}, {f.const(0.0)}'))}")
+        if self.calls:
+            raised = f.put(f"load i64, ptr {self._at(f, self.registers + RAISED)}, align 8")
+            more = f.put(f"and i1 {more}, {f.put(f'icmp eq i64 {raised}, 0')}")
+        return more
 
-    def _loop(self, loop: Loop) -> str:
-        """Parts until a register is 0 in no lane."""
+    def _loop(self, number: int, loop: Loop) -> str:
         f = self._function()
-        f.lines += self._calls(loop.parts)
-        going = self._waiting(f, loop.until)
+        going = self._going(f, "%left", loop.until)
         return "\n".join([
-            f"define internal void @loop{self.march.parts.index(loop)}(ptr noalias %scratch) noinline {{", "entry:",
-            "  br label %again", "again:", "  %turn = phi i64 [ 0, %entry ], [ %next, %again ]", *f.lines,
-            "  %next = add i64 %turn, 1", f"  %left = icmp slt i64 %next, {loop.most}", f"  %both = and i1 %left, {going}",
-            "  br i1 %both, label %again, label %done", "done:", "  ret void", "}"])
+            f"define internal void @loop{number}(ptr noalias %scratch, i64 %repeats) noinline {{", "entry:",
+            "  br label %look", "look:", "  %turn = phi i64 [ 0, %entry ], [ %next, %again ]",
+            f"  %left = icmp slt i64 %turn, {'%repeats' if loop.most == REPEATS else loop.most}", *f.lines,
+            f"  br i1 {going}, label %again, label %done", "again:", *self._run(loop.parts),
+            "  %next = add i64 %turn, 1", "  br label %look", "done:", "  ret void", "}"])
 
     def _march(self) -> str:
-        """From record to record: the goal, the parts until it is reached."""
+        """From record to record."""
         f = self._function()
-        v, zeros = f.vector, f.const(0.0)
-        goal = f.put("getelementptr inbounds double, ptr %goals, i64 %record")
-        value = f.put(f"load double, ptr {goal}, align 8")
-        goals = f.put(f"insertelement {v} poison, double {value}, i32 0")
-        goals = f.put(f"shufflevector {v} {goals}, {v} poison, <{self.machine.lanes} x i32> zeroinitializer")
-        if GOAL in self.places:
-            f.store(goals, self._at(f, self.places[GOAL][0]))
+        v = f.vector
+        going = self._going(f, "%more")
         head, f.lines = f.lines, []
-        going = "%unfinished"
-        if self.march.until:
-            going = f.put(f"and i1 %unfinished, {self._waiting(f, self.march.until)}")
+        if GOAL in self.places:
+            goal = f.put("getelementptr inbounds double, ptr %goals, i64 %record")
+            value = f.put(f"load double, ptr {goal}, align 8")
+            goals = f.put(f"insertelement {v} poison, double {value}, i32 0")
+            goals = f.put(f"shufflevector {v} {goals}, {v} poison, <{self.machine.lanes} x i32> zeroinitializer")
+            f.store(goals, self._at(f, self.places[GOAL][0]))
         return "\n".join([
-            f"define internal {v} @march(ptr noalias %rows, ptr noalias %scratch, ptr %goals, i64 %records, i64 %repeats) "
-            "noinline {", "entry:", *self._calls(self.march.begin), "  %some = icmp sgt i64 %records, 0",
-            "  br i1 %some, label %outer, label %finished",
-            "outer:", "  %record = phi i64 [ 0, %entry ], [ %following, %store ]",
-            f"  %total = phi {v} [ {zeros}, %entry ], [ %summed, %store ]", *head, "  br label %inner",
-            "inner:", "  %turn = phi i64 [ 0, %outer ], [ %again, %inner ]", *self._calls(self.march.parts),
-            "  %again = add i64 %turn, 1", "  %unfinished = icmp slt i64 %again, %repeats", *f.lines,
-            f"  br i1 {going}, label %inner, label %store",
-            "store:", f"  %summed = call {v} @record(ptr %rows, ptr %scratch, {v} %total)",
-            "  %following = add i64 %record, 1", "  %more = icmp slt i64 %following, %records",
-            "  br i1 %more, label %outer, label %finished", "finished:",
-            f"  %all = phi {v} [ {zeros}, %entry ], [ %summed, %store ]", f"  ret {v} %all", "}"])
+            "define internal void @march(ptr noalias %rows, ptr noalias %scratch, ptr %goals, i64 %records, i64 %repeats) "
+            "noinline {", "entry:", *self._run(self.march.begin), "  br label %look",
+            "look:", "  %record = phi i64 [ 0, %entry ], [ %following, %again ]",
+            "  %more = icmp slt i64 %record, %records", *head, f"  br i1 {going}, label %again, label %done",
+            "again:", *f.lines, *self._run(self.march.parts), "  call void @record(ptr %rows, ptr %scratch)",
+            "  %following = add i64 %record, 1", "  br label %look", "done:",
+            "  call void @leave(ptr %rows, ptr %scratch)", "  ret void", "}"])
 
     def _kernel(self) -> str:
         f = self._function()
-        v, zeros = f.vector, f.const(0.0)
-        last = 2 * (len(self.inputs) + len(self.records))
+        rows = len(self.inputs) + len(self.records) + len(self.left)
 
         def argument(place: int, kind: str) -> str:
-            at = f.put(f"getelementptr inbounds i64, ptr %arguments, i64 {place}")
+            at = f.put(f"getelementptr inbounds i64, ptr %arguments, i64 {2 * rows + place}")
             return f.put(f"load {kind}, ptr {at}, align 8")
 
         def read() -> str:
-            return f.put(f"call {v} @read(ptr %rows, ptr %scratch, {v} {zeros})")
+            f.lines.append("  call void @read(ptr %rows, ptr %scratch)")
+            return f.const(0.0)
 
         def compute() -> str:
-            goals, records, repeats = argument(last, "ptr"), argument(last + 1, "i64"), argument(last + 2, "i64")
-            total = f.put(f"call {v} @march(ptr %rows, ptr %scratch, ptr {goals}, i64 {records}, i64 {repeats})")
-            return f.put(f"fcmp uno {v} {total}, {zeros}")
+            goals, records, repeats = argument(0, "ptr"), argument(1, "i64"), argument(2, "i64")
+            f.lines.append(f"  call void @march(ptr %rows, ptr %scratch, ptr {goals}, i64 {records}, i64 {repeats})")
+            return "zeroinitializer"
 
-        prepared = [f"  %scratch = alloca [{self.scratch} x {v}], align 64"]
-        return kernel(f, self.name, len(self.inputs) + len(self.records), prepared, read, compute)
+        f.lines.append(f"  %scratch = alloca [{self.scratch} x {f.vector}], align 64")
+        if self.calls:
+            for place, value in ((RAISED, "0"), (OUTSIDE, argument(3, "i64"))):
+                f.lines.append(f"  store i64 {value}, ptr {self._at(f, self.registers + place)}, align 8")
+        prepared, f.lines = f.lines, []
+        return kernel(f, self.name, rows, prepared, read, compute)
+
+
+def _moving(name: str, f: Function) -> str:
+    """Definition of a function between rows and scratch array."""
+    return f"define internal void @{name}(ptr noalias %rows, ptr noalias %scratch) noinline {{\n{f.body()}\n  ret void\n}}"

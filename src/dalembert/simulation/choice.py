@@ -1,0 +1,33 @@
+"""The form of the equations of motion for a system and the name of a formulation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dalembert.compiled.quantities import known_formulation
+from dalembert.errors import UnknownNameError
+from dalembert.formulations.lagrange.system import LagrangianSystem
+from dalembert.model.mechanism import Mechanism
+from dalembert.simulation.canonical import Canonical
+from dalembert.simulation.forms import Accelerations, Form
+from dalembert.simulation.lagrangian import CANONICAL, OWN, Lagrangian, LagrangianMomenta
+
+
+def form_of(system: Any, formulation: str | None = None) -> Form:
+    """Equations of a mechanism or Lagrangian by the name of a formulation; by default the natural one.
+
+    Raises
+    ------
+    UnknownNameError, TypeError, ValueError
+        There is no such formulation; the system is none; it has parameters without values, or no momenta.
+    """
+    if isinstance(system, Mechanism):
+        name = known_formulation(formulation or "newton_euler")
+        return Canonical(system) if name == CANONICAL else Accelerations(system, name)
+    if not isinstance(system, LagrangianSystem):
+        raise TypeError(f"a {type(system).__name__} cannot be simulated: give a Mechanism or a LagrangianSystem.")
+    forms = {OWN: Lagrangian, CANONICAL: LagrangianMomenta}
+    name = formulation or OWN
+    if name not in forms:
+        raise UnknownNameError("formulation of a Lagrangian", name, tuple(forms))
+    return forms[name](system)

@@ -1,0 +1,118 @@
+"""Events: what a user's functions of the state mark, and what friction and stops do on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dalembert.expr import Expr, Graph, absolute, maximum, sign, symbols
+from dalembert.integrators.choice import chosen
+
+CAUGHT = 4.0      # why a trajectory stays where it is: something happens in its next step; above all of integrators.REASONS
+NEVER = -1.0      # depth of an event that cannot happen in a step
+EPS = np.finfo(float).eps
+
+
+class Event(NamedTuple):
+    """A zero of one of the functions in `events=`."""
+
+    trajectory: int
+    t: float                   # [s]
+    q: np.ndarray
+    qd: np.ndarray
+    name: str
+
+
+class Change(NamedTuple):
+    """What an entry of qd does from a time on: it 'slides forward', 'slides back' or 'sticks', 'stops' at a limit, or
+    'moves' where it has no Coulomb friction."""
+
+    trajectory: int
+    t: float                   # [s]
+    entry: str                 # of qd, by its name
+    mode: str
+    impact: float = 0.0        # velocity with which it hit a stop [rad/s, m/s]
+
+
+class Watched:
+    """Functions g(t, q, qd) whose zeros are events; attributes `terminal` and `direction` as in SciPy's solve_ivp.
+
+    terminal : True, or how many of its events end a trajectory; direction : 1 or -1 counts rising or falling ones alone
+
+    Raises
+    ------
+    TypeError, ValueError
+        There is something else than functions; an attribute makes no sense.
+    """
+
+    def __init__(self, events: Any, nq: int, nv: int):
+        self.functions: Sequence[Callable[..., Any]] = (events,) if callable(events) else tuple(events or ())
+        for g in self.functions:
+            if not callable(g):
+                raise TypeError(f"events= holds a {type(g).__name__}: expected functions g(t, q, qd) -> number.")
+            if (direction := getattr(g, "direction", 0)) not in (-1, 0, 1):
+                raise ValueError(f"direction of the event {_name(g)!r} is {direction!r}: expected -1, 0 or 1.")
+        self.directions = [float(getattr(g, "direction", 0)) for g in self.functions]
+        self.terminal = [int(getattr(g, "terminal", False) or 0) for g in self.functions]
+        names = [_name(g) for g in self.functions]
+        self.names = [n if names.count(n) == 1 else f"{n}[{k}]" for k, n in enumerate(names)]
+        self.traced = all(_traces(g, nq, nv) for g in self.functions)
+
+    def values(self, t: Any, q: np.ndarray, qd: np.ndarray) -> list[Any]:
+        """g of each function."""
+        return [np.asarray(g(t, q, qd)).reshape(-1)[0] for g in self.functions]
+
+    def depths(self, before: Sequence[Any], after: Sequence[Any]) -> list[Any]:
+        """How far each g has gone through 0, >= 0 if it has; one that begins a step at 0 does not count in it."""
+        found = []
+        for g, new, direction in zip(before, after, self.directions, strict=True):
+            side = sign(g) if isinstance(g, Expr) else np.sign(g)
+            counts = absolute(side) if direction == 0 else maximum(-direction * side, 0.0)
+            found.append(chosen(counts > 0, -new * side, NEVER))
+        return found
+
+
+def _name(g: Any) -> str:
+    return str(getattr(g, "name", None) or getattr(g, "__name__", type(g).__name__))
+
+
+def _traces(g: Any, nq: int, nv: int) -> bool:
+    """Whether g works on symbols."""
+    with Graph():
+        try:
+            found = np.asarray(g(symbols("t", 1)[0], symbols("q", nq), symbols("qd", nv)))
+            return found.size == 1 and isinstance(found.reshape(-1)[0], (Expr, float, int))
+        except Exception:      # whatever a function does that is not meant for symbols: it is called with numbers instead
+            return False
+
+
+def crossing(depth: Callable[[np.ndarray, np.ndarray], np.ndarray], end: np.ndarray, at_end: np.ndarray,
+             resolution: np.ndarray) -> np.ndarray:
+    """The first s in (0, end], to a resolution, from which on depth(s) >= 0; at_end = depth(end) >= 0. Arrays (n,).
+
+    depth(rows, s) is asked for some of the rows. At s = 0 nothing has happened, whatever depth says there.
+
+    Chandrupatla, A new hybrid quadratic/bisection algorithm for finding the zero of a nonlinear function, Advances in
+    Engineering Software 28 (1997) 145-149.
+    """
+    x1, f1, x2, f2 = end.copy(), at_end.copy(), np.zeros_like(end), -np.maximum(np.abs(at_end), 1e-300)
+    part = np.full_like(end, 0.5)
+    while True:
+        rows = np.flatnonzero(np.abs(x2 - x1) > resolution)
+        if not len(rows):
+            return np.where(f1 >= 0, x1, x2)
+        a, b, fa, fb = x1[rows], x2[rows], f1[rows], f2[rows]
+        x = a + part[rows] * (b - a)
+        f = depth(rows, x)
+        same = (f >= 0) == (fa >= 0)
+        c, fc = np.where(same, a, b), np.where(same, fa, fb)
+        b, fb = np.where(same, b, a), np.where(same, fb, fa)
+        x1[rows], f1[rows], x2[rows], f2[rows] = x, f, b, fb
+        with np.errstate(all="ignore"):
+            xi, phi = (x - b) / (c - b), (f - fb) / (fc - fb)
+            smooth = (phi * phi < xi) & ((1 - phi) ** 2 < 1 - xi)
+            inverse = f / (fb - f) * fc / (fb - fc) + (c - x) / (b - x) * f / (fc - f) * fb / (fc - fb)
+            least = np.minimum(0.5, 0.5 * resolution[rows] / np.abs(b - x))
+        part[rows] = np.clip(np.where(smooth & np.isfinite(inverse), inverse, 0.5), least, 1 - least)

@@ -1,0 +1,31 @@
+"""Progress of a simulation: a bar, or a function of the user's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+Progress = Callable[[float, float], object] | bool | None
+
+
+@contextmanager
+def reported(progress: Progress) -> Iterator[Callable[[float, float], object]]:
+    """What is to be told how much is done, from 0 to 1, and the time reached [s].
+
+    Raises
+    ------
+    TypeError
+        progress is no function, True, False or None.
+    """
+    if callable(progress):
+        yield progress
+    elif not progress:
+        yield lambda done, t: None
+    elif progress is True:
+        from rich.progress import Progress as Bars
+
+        with Bars(transient=True) as bars:
+            task = bars.add_task("t = 0 s", total=1.0)
+            yield lambda done, t: bars.update(task, completed=done, description=f"t = {t:.4g} s")
+    else:
+        raise TypeError(f"progress={progress!r}: expected True, a function (fraction done, t), or nothing.")

@@ -1,0 +1,120 @@
+"""The stick figure that animations show: frames, centres of mass, what joins them, and the trace of the tip."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from dalembert.errors import UnknownNameError
+from dalembert.kinematics.poses import world_poses
+from dalembert.model.mechanism import Mechanism
+from dalembert.model.numbers import as_float
+from dalembert.spatial.vectors import Matrix
+
+if TYPE_CHECKING:
+    from dalembert.simulation.run import Run
+
+MOST_TOGETHER = 8      # trajectories in one figure: the first of a run
+FLAT = 1e-4            # of the largest extent: a motion thinner than that is planar
+OBLIQUE = (-0.9, 0.4)  # azimuth and elevation of the eye, unless the motion is planar [rad]
+
+
+class StickFigure(NamedTuple):
+    """N trajectories at K times: F frames, and the centres of mass of B bodies with mass.
+
+    The index of a point counts frames first, then centres of mass.
+    """
+
+    names: list[str]                 # of the frames; bodies' frames come first
+    bodies: int
+    times: np.ndarray                # (K,) [s]
+    frames: np.ndarray               # (N, K, F, 12): origin [m], then the frame's axes in world axes
+    masses: np.ndarray               # (N, K, B, 3): centres of mass [m]
+    sticks: list[list[int]]          # pairs of frames
+    weights: list[list[float]]       # the frame that each centre of mass belongs to, and the mass [kg]
+    trace: int                       # the point whose way is drawn
+
+    @property
+    def points(self) -> np.ndarray:
+        """All points (N, K, F + B, 3) [m]."""
+        return np.concatenate([self.frames[..., :3], self.masses], axis=2)
+
+    def as_json(self) -> dict[str, Any]:
+        """The same as lists, numbers to 1e-5 of the largest."""
+        return {**self._asdict(), "times": self.times.tolist(), "frames": _rounded(self.frames),
+                "masses": _rounded(self.masses)}
+
+
+def figure_of(run: Run, times: np.ndarray, trace: str | None = None) -> StickFigure:
+    """The figure at any times [s], between the records along the shortest way; `trace` names a frame.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such frame.
+    """
+    m = run.mechanism
+    bodies = [b for b in m.bodies if as_float(b.mass) > 0]
+    names = list(m.frame_names)
+    if trace is not None and trace not in names:
+        raise UnknownNameError("frame", trace, tuple(names))
+    index = {name: k for k, name in enumerate(names)}
+    T = np.stack([placements(m, q, names) for q in _coordinates(run, times)])
+    com = [T[..., index[b.name], :, :3] @ [as_float(x) for x in b.com] + T[..., index[b.name], :, 3] for b in bodies]
+    masses = np.stack(com, axis=2) if com else np.zeros((*T.shape[:2], 0, 3))
+    frames = np.concatenate([T[..., 3], *(T[..., k] for k in range(3))], axis=-1)
+    sticks = [[index[j.parent], index[j.child]] for j in m.joints if j.type.name != "free"]      # those float
+    sticks += [[index[f.body], index[f.name]] for f in m.frames]
+    figure = StickFigure(names, len(m.bodies), times, frames, masses, sticks,
+                         [[index[b.name], as_float(b.mass)] for b in bodies], 0)
+    return figure._replace(trace=_tip(figure.points) if trace is None else index[trace])
+
+
+def placements(mechanism: Mechanism, q: np.ndarray, names: Sequence[str]) -> np.ndarray:
+    """Placements (K, F, 3, 4) = [R, p] of links and frames in the world, of all in one pass."""
+    tree, (scalars,), pack = mechanism.at(q=q)
+    poses, rows = world_poses(tree, scalars), []
+    for name in names:
+        i, X = tree.place[name]
+        pose = poses[i]
+        p, R = pose.point_to_parent(X.p), Matrix(X.R.to_child(row) for row in pose.R.matrix())
+        rows.append([[*R[k], p[k]] for k in range(3)])
+    return np.asarray(pack(rows))
+
+
+def view_of(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Unit vectors to the right and up in the picture; a planar motion is looked at along its normal."""
+    extent = np.ptp(points.reshape(-1, 3), axis=0)
+    x, y, z = extent < FLAT * max(extent.max(), 1e-3)      # along which the motion is thin
+    yaw, pitch = (-np.pi / 2, 0.0) if y else (-np.pi / 2, np.pi / 2) if z else (0.0, 0.0) if x else OBLIQUE
+    right = np.array([-np.sin(yaw), np.cos(yaw), 0.0])
+    up = np.array([-np.sin(pitch) * np.cos(yaw), -np.sin(pitch) * np.sin(yaw), np.cos(pitch)])
+    return right, up
+
+
+def _coordinates(run: Run, times: np.ndarray) -> np.ndarray:
+    """q (N, K, nq) of the first trajectories at the times; where one has ended it stays."""
+    every = (run.q if run.q.ndim == 3 else run.q[None])[:MOST_TOGETHER]
+    last = np.maximum.accumulate(np.where(np.isfinite(every).all(axis=2), np.arange(every.shape[1]), 0), axis=1)
+    every = np.take_along_axis(every, last[..., None], axis=1)
+    if len(run.times) == 1:
+        return np.repeat(every, len(times), axis=1)
+    at = np.clip(np.searchsorted(run.times, times, side="right") - 1, 0, len(run.times) - 2)
+    spacing = run.times[at + 1] - run.times[at]
+    part = np.clip((times - run.times[at]) / np.where(spacing > 0, spacing, 1.0), 0.0, 1.0)[:, None]
+    move, way = run.mechanism.integrate, run.mechanism.difference
+    return np.stack([np.where(part == 0, q[at], move(q[at], part * way(q[at + 1], q[at]))) for q in every])
+
+
+def _tip(points: np.ndarray) -> int:
+    """The point that comes farthest round; of equals the last, which hangs on the others."""
+    reach = np.linalg.norm(np.ptp(points, axis=1), axis=-1).max(axis=0)
+    return int(np.flatnonzero(reach >= reach.max() * (1 - 1e-9))[-1])
+
+
+def _rounded(values: np.ndarray) -> list[Any]:
+    """Numbers to 1e-5 of the largest, as short texts in JSON."""
+    largest = float(np.abs(values).max(initial=0.0))
+    return values.round(5 if largest == 0 else max(0, 5 - int(np.floor(np.log10(largest))))).tolist()

@@ -1,0 +1,1 @@
+"""Sweeps: a function, or the simulation of a mechanism, at many values of its parameters."""

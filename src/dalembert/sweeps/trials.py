@@ -1,0 +1,220 @@
+"""The work of one sample: a user's function, or a simulation, and the arrays that it leaves."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import time
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dalembert.errors import ShapeError, UnknownNameError
+from dalembert.model.mechanism import Mechanism
+from dalembert.simulation.run import Run
+from dalembert.simulation.simulate import simulate
+
+STATES = ("q", "qd")
+WITHOUT = ("mechanism", *STATES, "progress", "store", "resume")
+OPTIONS = tuple(name for name in inspect.signature(simulate).parameters if name not in WITHOUT)      # of a simulation
+COLLECTED = ("final", "records")
+QUANTITIES = ("kinetic_energy", "potential_energy", "work")
+SINGLE = "result"                       # name of a result that has none
+MOST_EXACT = 2**53                      # integers up to it are floats too
+
+Arrays = dict[str, tuple[tuple[str, ...], np.ndarray]]      # name -> names of dimensions, values
+
+
+class Outcome(NamedTuple):
+    """What became of sample k: arrays, or an error's message with what it was raised by."""
+
+    k: int
+    arrays: Arrays
+    error: str = ""
+    raised: str = ""
+
+
+def computed(work: Callable[..., Any], batch: Sequence[tuple[int, dict[str, Any]]]) -> tuple[list[Outcome], float]:
+    """Outcomes of a batch of samples, and the time it took [s]; runs where the executor wants."""
+    begin = time.perf_counter()
+    together = getattr(work, "together", None)
+    found = together(batch) if together else [outcome(k, work, sample) for k, sample in batch]
+    return found, time.perf_counter() - begin
+
+
+def outcome(k: int, work: Callable[..., Any], sample: dict[str, Any]) -> Outcome:
+    """Outcome of one sample; an exception ends nothing but the sample."""
+    try:
+        return Outcome(k, arrays_of(work(**sample)))
+    except (Exception, SystemExit) as error:
+        return Outcome(k, {}, f"{type(error).__name__}: {error}", traceback.format_exc())
+
+
+def arrays_of(result: Any) -> Arrays:
+    """What a function returned, as named arrays: numbers as floats, complex numbers, truth values, or texts.
+
+    Raises
+    ------
+    ShapeError, TypeError
+        A value has no such form; dimensions do not fit.
+    """
+    if isinstance(result, Run):
+        result = final(result)
+    table = result if isinstance(result, Mapping) else {SINGLE: result}
+    if not table:
+        raise ShapeError("the function returned no results: expected a number, an array, or {name: number or array}.")
+    return {str(name): _array(str(name), value) for name, value in table.items()}
+
+
+def _array(name: str, value: Any) -> tuple[tuple[str, ...], np.ndarray]:
+    dims: tuple[str, ...] | None = None
+    if isinstance(value, tuple) and len(value) == 2 and not isinstance(value[0], (int, float, complex, np.ndarray)):
+        dims, value = (value[0],) if isinstance(value[0], str) else tuple(value[0]), value[1]
+    array = np.asarray(value)
+    if array.dtype.kind in "iu" and np.abs(array.astype(float)).max(initial=0) > MOST_EXACT:
+        raise ShapeError(f"result {name!r} has integers beyond 2^53, which floats do not hold: return them as texts.", name)
+    kind = {"b": bool, "c": complex, "U": object}.get(array.dtype.kind, float)
+    if array.dtype.kind not in "biufcU":
+        raise TypeError(f"result {name!r} is {type(value).__name__}, expected a number, a text, or an array of them.")
+    dims = tuple(f"{name}_{k}" for k in range(array.ndim)) if dims is None else dims
+    if len(dims) != array.ndim:
+        raise ShapeError(f"result {name!r} has shape {array.shape}, but dimensions {dims}.", name, array.shape)
+    return dims, array.astype(kind)
+
+
+def final(run: Run, row: int | None = None) -> dict[str, Any]:
+    """Where a run of one trajectory, or trajectory `row` of it, ended: time, states, energies and how it went."""
+    if row is None and run.q.ndim != 2:
+        raise ShapeError(f"the function returned a Run of {len(run.q)} trajectories: return one, or {{name: array}}.")
+    q, qd, T, P, W = (getattr(run, name)[np.s_[:] if row is None else row] for name in ("q", "qd", *QUANTITIES))
+    last = max(int(np.isfinite(W).sum()) - 1, 0)
+    T, P, W = (values[:last + 1] for values in (T, P, W))
+    scale = max(T.max(), P.max() - P.min(), np.finfo(float).tiny)
+    return {"time": run.times[last], "q": ("coordinate", q[last]), "qd": ("velocity", qd[last]), "kinetic_energy": T[-1],
+            "potential_energy": P[-1], "work": W[-1], "energy_drift": np.abs(T + P - (T + P)[0] - W).max() / scale,
+            **_counts(run, row)}
+
+
+def records(run: Run, row: int) -> dict[str, Any]:
+    """All records of trajectory `row` of a run of several; NaN where it ended early."""
+    return {"time": ("record", run.times), "q": (("record", "coordinate"), run.q[row]),
+            "qd": (("record", "velocity"), run.qd[row]), **_counts(run, row),
+            **{name: ("record", getattr(run, name)[row]) for name in QUANTITIES}}
+
+
+def _counts(run: Run, row: int | None) -> dict[str, Any]:
+    return {"steps": run.steps if row is None else run.steps[row], "reason": run.reasons[row or 0]}
+
+
+@dataclass
+class Simulated:
+    """The simulation of a mechanism, with some of its numbers, its initial states and options from the sample.
+
+    Of a sample, `q`, `qd`, `q[elbow]`, `qd[0]` are initial states, names of `simulate`'s options are these, anything else
+    is the path of a number of the mechanism. Samples that differ in initial states alone run side by side in vector lanes.
+    """
+
+    called = {name: f"initial_{name}" for name in STATES}      # among the results, which have such names too
+
+    mechanism: Mechanism
+    options: dict[str, Any]
+    collect: Any = "final"
+    _last: Any = field(default=("", None), repr=False)      # numbers and mechanism of the sample before
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_last": ("", None)}
+
+    def check(self, names: Sequence[str]) -> None:
+        """See that every name is one.
+
+        Raises
+        ------
+        UnknownNameError, ValueError
+            It is neither the path of a number, an initial state nor an option; `collect` is none; a duration is missing.
+        """
+        if not (callable(self.collect) or self.collect in COLLECTED):
+            raise ValueError(f"collect={self.collect!r}: expected 'final', 'records', or a function of the Run.")
+        for name in self.options:
+            if name not in (*STATES, *OPTIONS):
+                raise UnknownNameError("option of simulate", name, (*STATES, *OPTIONS))
+        if "t" not in {*self.options, *names}:
+            raise ValueError("t is missing: give the duration, t=2.0, or the times of the records [s].")
+        for name in names:
+            if name not in OPTIONS and not self._place(name):
+                self.mechanism.number(name)
+
+    def labels(self) -> dict[str, tuple[str, ...]]:
+        """Names along the dimensions of states."""
+        return {"coordinate": self.mechanism.coordinate_names, "velocity": self.mechanism.velocity_names}
+
+    def __call__(self, **sample: Any) -> Any:
+        return self._collected(self._run([sample]), 0)
+
+    def together(self, batch: Sequence[tuple[int, dict[str, Any]]]) -> list[Outcome]:
+        """Outcomes of a batch, those that differ in initial states alone in one run."""
+        groups: dict[str, list[tuple[int, dict[str, Any]]]] = {}
+        for k, sample in batch:
+            shared = {name: value for name, value in sample.items() if not self._place(name)}
+            groups.setdefault(repr(shared), []).append((k, sample))
+        return [found for members in groups.values() for found in self._group(members)]
+
+    def _group(self, members: list[tuple[int, dict[str, Any]]]) -> list[Outcome]:
+        try:
+            run = self._run([sample for _, sample in members])
+        except Exception:      # of one of them: each finds its own
+            return [outcome(k, self, sample) for k, sample in members]
+        return [outcome(k, self._collected, {"run": run, "row": row}) for row, (k, _) in enumerate(members)]
+
+    def _run(self, samples: Sequence[dict[str, Any]]) -> Run:
+        """Trajectories of samples that differ in initial states alone."""
+        shared = {name: value for name, value in samples[0].items() if not self._place(name)}
+        options = self.options | {name: value for name, value in shared.items() if name in OPTIONS}
+        mechanism = self._with({name: value for name, value in shared.items() if name not in OPTIONS})
+        q, qd = options.pop("q", None), options.pop("qd", None)
+        q = np.tile(mechanism.neutral() if q is None else np.asarray(q, dtype=float), (len(samples), 1))
+        qd = np.tile(np.zeros(mechanism.nv) if qd is None else np.asarray(qd, dtype=float), (len(samples), 1))
+        for row, sample in enumerate(samples):
+            for name, value in sample.items():
+                if place := self._place(name):
+                    {"q": q, "qd": qd}[place[0]][row, place[1]] = value
+        return simulate(mechanism, q, qd, **options)
+
+    def _with(self, numbers: dict[str, Any]) -> Mechanism:
+        """The mechanism with these numbers; the same object as the time before if they are the same."""
+        key, last = self._last
+        if last is None or key != repr(numbers):
+            last = self.mechanism.replace(numbers) if numbers else self.mechanism
+            self._last = repr(numbers), last
+        return last
+
+    def _collected(self, run: Run, row: int) -> Any:
+        if callable(self.collect):
+            return self.collect(_single(run, row))
+        return (final if self.collect == "final" else records)(run, row)
+
+    def _place(self, name: str) -> tuple[str, Any] | None:
+        """'q' or 'qd', and which entries of it a name of a sample means; None if it is not of initial states."""
+        match = re.fullmatch(r"(qd?)(?:\[(.*)\])?", name)
+        if not match:
+            return None
+        which, entry = match.groups()
+        known = self.mechanism.coordinate_names if which == "q" else self.mechanism.velocity_names
+        if entry is None:
+            return which, np.s_[:]
+        if entry in known:
+            return which, known.index(entry)
+        if entry.isdigit() and int(entry) < len(known):
+            return which, int(entry)
+        raise UnknownNameError(f"entry of {which}", entry, known)
+
+
+def _single(run: Run, row: int) -> Run:
+    """Trajectory `row` alone, cut where it ended."""
+    kept = max(int(np.isfinite(run.work[row]).sum()), 1)
+    states = run.controller_states
+    return replace(run, times=run.times[:kept], q=run.q[row][:kept], qd=run.qd[row][:kept], work=run.work[row][:kept],
+                   reasons=run.reasons[row:row + 1], steps=run.steps[row], rejected=run.rejected[row],
+                   controller_states=None if states is None else states[row][:kept])

@@ -1,0 +1,212 @@
+"""Motions as a page and as films: they hold the placements, show all of the motion, keep time, and say what they need."""
+
+import dataclasses
+import json
+import re
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import dalembert as da
+from dalembert.simulation import animation
+from dalembert.simulation.stick_figure import figure_of, view_of
+
+TITLE = "маятник </title><script>alert(1)</script> {{data}} $\\frac$"
+FFMPEG = pytest.mark.skipif(shutil.which("ffmpeg") is None or shutil.which("ffprobe") is None, reason="ffmpeg is not installed")
+
+
+@pytest.fixture(scope="module")
+def one():
+    chain = dataclasses.replace(da.planar_chain(3), name=TITLE)
+    return da.simulate(chain, [0.3, -0.5, 0.2], [0, 0, 0], 0.5, record=0.05)
+
+
+@pytest.fixture(scope="module")
+def tree():
+    """One trajectory with quaternions, lengths and angles."""
+    mechanism = da.random_tree(8, 4, ["free", "spherical", "prismatic", "revolute"])
+    return da.simulate(mechanism, *mechanism.random_state(1), 0.2, record=0.02)
+
+
+@pytest.fixture(scope="module")
+def several():
+    """Three trajectories; the second does not go on, and its records are NaN."""
+    chain = da.planar_chain(2)
+    return da.simulate(chain, [[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]], [0, 0], 0.2, record=0.02,
+                       control=np.array([[0, 0], [1e95, 0], [1, 0]]))
+
+
+def data_of(page):
+    return json.loads(re.search(r"^const run = (.*);$", page, re.MULTILINE)[1])
+
+
+def frames_of(gif):
+    """Pictures (K, H, W, 3) of a GIF and for how long each is shown [ms]."""
+    from PIL import Image
+
+    pictures, delays = [], []
+    with Image.open(gif) as image:
+        for k in range(image.n_frames):
+            image.seek(k)
+            pictures.append(np.asarray(image.convert("RGB")))
+            delays.append(image.info["duration"])
+    return np.array(pictures), delays
+
+
+# --- the figure ---
+
+@pytest.mark.parametrize("name", ["one", "tree"])
+def test_the_page_holds_placements_and_centres_of_mass(name, request, tmp_path):
+    run = request.getfixturevalue(name)
+    found, m = data_of(run.animate(tmp_path / "r.html").read_text(encoding="utf-8")), run.mechanism
+    assert found["names"] == list(m.frame_names) and found["times"] == run.times.tolist()
+    frames, = np.array(found["frames"])
+    for k, frame in enumerate(m.frame_names):
+        T = da.placement(m, run.q, frame)
+        shown = frames[:, k].reshape(-1, 4, 3)      # origin, then axes
+        np.testing.assert_allclose(shown[:, 0], T[:, :3, 3], atol=1e-5 * abs(frames).max())
+        np.testing.assert_allclose(shown[:, 1:], T[:, :3, :3].transpose(0, 2, 1), atol=1e-5 * abs(frames).max())
+    tree, _, _ = m.at()
+    moved = {b.name for b in m.bodies if tree.place[b.name][0] != 0}      # others do not count in center_of_mass
+    joined = {(found["names"][a], found["names"][b]) for a, b in found["sticks"]}
+    assert {(j.parent, j.child) for j in m.joints if j.type.name != "free"} <= joined
+    moving = [(w, k) for k, w in enumerate(found["weights"]) if found["names"][w[0]] in moved]
+    mean = sum(w[1] * np.array(found["masses"][0])[:, k] for w, k in moving) / sum(w[1] for w, _ in moving)
+    np.testing.assert_allclose(mean, da.center_of_mass(m, run.q), atol=2e-5 * abs(frames).max())
+
+
+def test_between_records_the_figure_goes_the_shortest_way(tree):
+    times = np.array([0.0, 0.01, 0.02, 0.193])
+    m, figure = tree.mechanism, figure_of(tree, times)
+    fine = da.simulate(m, tree.q[0], tree.qd[0], t=np.array([0, 0.01, 0.02]), method="dopri5")
+    for k, name in enumerate(m.frame_names):
+        exact = da.placement(m, fine.q, name)[:, :3, 3]
+        np.testing.assert_allclose(figure.frames[0, :3, k, :3], exact, atol=2e-3)      # of accelerations over 0.01 s
+        np.testing.assert_allclose(figure.frames[0, [0, 2], k, :3], exact[[0, 2]], atol=1e-8)
+
+
+def test_a_trajectory_that_ended_stays_where_it_was(several):
+    figure = figure_of(several, several.times)
+    assert np.isfinite(figure.points).all()
+    np.testing.assert_array_equal(figure.points[1], np.repeat(figure.points[1, :1], len(several.times), axis=0))
+
+
+def test_the_trace_is_of_the_tip_or_of_the_frame_asked_for(one):
+    assert figure_of(one, one.times).trace == one.mechanism.frame_names.index("tip")
+    assert figure_of(one, one.times, "link2").trace == one.mechanism.frame_names.index("link2")
+    with pytest.raises(da.UnknownNameError, match="unknown frame 'tap'.*Did you mean 'tip'"):
+        figure_of(one, one.times, "tap")
+
+
+def test_a_planar_motion_is_seen_along_its_normal(one, tree):
+    right, up = view_of(figure_of(one, one.times).points)
+    np.testing.assert_allclose([right, up], [[1, 0, 0], [0, 0, 1]], atol=1e-15)
+    right, up = view_of(figure_of(tree, tree.times).points)
+    np.testing.assert_allclose([right @ right, up @ up, right @ up], [1, 1, 0], atol=1e-15)
+
+
+# --- page ---
+
+def test_the_page_is_whole_and_needs_nothing_else(one, tmp_path):
+    page = one.animate(tmp_path / "r.html").read_text(encoding="utf-8")
+    assert page.count("<script>") == page.count("</script>") == 1 and "&lt;script&gt;alert(1)" in page
+    assert "default-src 'none'" in page and not re.search(r"https?:|src=|href=|@import", page)
+    assert "{{data}} $\\frac$</title>" in page      # the name, not filled again
+
+
+def test_a_page_of_several_trajectories_holds_the_first_of_them(several, tmp_path):
+    found = data_of(several.animate(tmp_path / "r.html", speed=0.3).read_text(encoding="utf-8"))
+    assert (len(found["frames"]), found["speed"]) == (3, 0.3)
+    np.testing.assert_allclose(np.array(found["frames"])[2, :, -1, :3], da.placement(several.mechanism, several.q[2], "tip")[:, :3, 3],
+                               atol=1e-4)
+    many = da.simulate(da.planar_chain(1), np.linspace(0, 1, 12)[:, None], [0], 0.1, record=0.05)
+    assert len(data_of(many.animate(tmp_path / "m.html").read_text())["frames"]) == 8
+
+
+def test_long_runs_are_thinned_out_in_the_page(tmp_path):
+    run = da.simulate(da.planar_chain(1), [0.5], [0], 3.0, record=1e-3)
+    times = data_of(run.animate(tmp_path / "r.html").read_text())["times"]
+    assert len(times) == animation.MOST_RECORDS and (times[0], times[-1]) == (0, 3) and np.diff(times).max() < 0.005
+
+
+# --- films ---
+
+@pytest.mark.parametrize(("fps", "speed", "count"), [(30, 1, 16), (20, 0.5, 21), (50, 2, 13)])
+def test_a_gif_plays_in_real_time(one, fps, speed, count, tmp_path):
+    pytest.importorskip("matplotlib")
+    pictures, delays = frames_of(one.animate(tmp_path / "r.gif", fps=fps, speed=speed))
+    assert pictures.shape == (count, animation.HEIGHT, animation.WIDTH, 3)
+    assert abs(np.cumsum(delays) - 1000 / fps * np.arange(1, count + 1)).max() <= 5      # hundredths of a second
+    assert (abs(np.diff(pictures.astype(int), axis=0)).max(axis=(1, 2, 3)) > 0).all()   # it moves
+
+
+def pixels(picture, colour):
+    """Where (right, up) a picture has this colour, in pixels."""
+    from matplotlib.colors import to_rgb
+
+    at = np.argwhere(abs(picture - 255 * np.array(to_rgb(colour))).max(axis=-1) < 8)
+    return np.column_stack([at[:, 1], animation.HEIGHT - 1 - at[:, 0]])
+
+
+def test_a_film_shows_centres_of_mass_where_they_are_at_one_scale(tmp_path):
+    pytest.importorskip("matplotlib")
+    m = da.planar_chain(1)
+    run = da.simulate(m, [0.3], [0], 1.0, record=0.01)
+    pictures, _ = frames_of(run.animate(tmp_path / "r.gif", fps=10))
+    shown = np.array([pixels(p, animation.MASS).mean(axis=0) for p in pictures])
+    true = da.center_of_mass(m, run.q[::10])[:, [0, 2]]
+    A = np.zeros((2 * len(true), 3))                 # shown = scale true + offset, by least squares
+    A[:, 0], A[::2, 1], A[1::2, 2] = true.ravel(), 1, 1
+    (scale, *offset), residuals, *_ = np.linalg.lstsq(A, shown.ravel(), rcond=None)
+    assert scale > 100 and abs(A @ [scale, *offset] - shown.ravel()).max() < 1.0      # pixel
+
+
+def test_a_film_shows_all_of_the_motion(tree, tmp_path):
+    pytest.importorskip("matplotlib")
+    scene = animation._Scene("", figure_of(tree, tree.times))
+    inside = scene.ax.transAxes.inverted().transform(scene.ax.transData.transform(scene.points.reshape(-1, 2)))
+    assert inside.min() > 0.05 and inside.max() < 0.95
+    assert (inside.max(axis=0) - inside.min(axis=0)).max() > 0.7      # and does not waste the room
+
+
+@FFMPEG
+def test_an_mp4_has_all_pictures_at_its_rate(several, tmp_path):
+    pytest.importorskip("matplotlib")
+    path = several.animate(tmp_path / "бег %d.mp4", fps=25)
+    found = json.loads(subprocess.run(["ffprobe", "-v", "error", "-of", "json", "-show_streams", path], capture_output=True,
+                                      check=True).stdout)["streams"][0]
+    assert (found["nb_frames"], found["r_frame_rate"]) == ("6", "25/1")
+    assert (found["width"], found["height"], found["pix_fmt"]) == (animation.WIDTH, animation.HEIGHT, "yuv420p")
+
+
+@FFMPEG
+def test_a_failure_of_ffmpeg_is_said_in_its_words(one, tmp_path):
+    pytest.importorskip("matplotlib")
+    (tmp_path / "r.mp4").mkdir()
+    with pytest.raises(da.DalembertError, match=r"ffmpeg failed with exit code \d+: .*r\.mp4"):
+        one.animate(tmp_path / "r.mp4")
+
+
+def test_what_an_animation_needs_is_said(one, monkeypatch, tmp_path):
+    with pytest.raises(ValueError, match=r"ends in \.html, \.htm, \.gif, \.mp4"):
+        one.animate(tmp_path / "r.avi")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    pytest.importorskip("matplotlib")
+    with pytest.raises(da.DalembertError, match=r"ffmpeg is not installed.*apt install ffmpeg.*\.gif and \.html do without"):
+        one.animate(tmp_path / "r.mp4")
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(da.DalembertError, match=r"matplotlib is not installed: pip install 'dalembert\[plot\]'"):
+        one.animate(tmp_path / "r.gif")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("options", "says"), [
+    ({"fps": 60}, "a GIF shows at most 50 pictures per second"), ({"fps": 0}, "expected positive numbers"),
+    ({"speed": float("nan")}, "expected positive numbers"), ({"speed": 1e-3}, "are 15001 pictures, more than the 1500 of a .gif film: give a larger speed")])
+def test_films_that_cannot_be_are_refused(one, options, says, tmp_path):
+    pytest.importorskip("matplotlib")
+    with pytest.raises(ValueError, match=says):
+        one.animate(tmp_path / "r.gif", **options)

@@ -1,0 +1,52 @@
+"""The box-constrained law of reactions, against an enumeration of all cases."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from dalembert.simulation.box import box
+
+
+def enumerated(A, b, lower, upper):
+    """The solution by trying each unknown at its lower bound, free, and at its upper bound."""
+    for case in itertools.product((-1, 0, 1), repeat=len(b)):
+        bound = np.array(case)
+        free, r = bound == 0, np.where(bound < 0, lower, upper)
+        if not np.isfinite(r[~free]).all():
+            continue
+        r[free] = np.linalg.solve(A[np.ix_(free, free)], -b[free] - A[np.ix_(free, ~free)] @ r[~free])
+        a = A @ r + b
+        if (r >= lower).all() and (r <= upper).all() and (bound[~free] * a[~free] <= 0).all():
+            return r, a
+    raise AssertionError("no case holds")
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5])
+def test_the_solution_is_the_one_that_all_cases_leave(n):
+    rng = np.random.default_rng(n)
+    ends = set()
+    for _ in range(60):
+        L = rng.normal(size=(n, n)) + np.eye(n) * rng.choice([0.05, 1.0])
+        A, b = L @ L.T, 3 * rng.normal(size=n)
+        kind = rng.integers(0, 3, n)                        # friction, a lower stop, an upper stop
+        lower, upper = np.where(kind == 2, -np.inf, -rng.random(n) * (kind == 0)), np.where(
+            kind == 1, np.inf, rng.random(n) * (kind == 0))
+        found = box(A, b, lower, upper)
+        r, a = enumerated(A, b, lower, upper)
+        scale = np.abs(A) @ np.abs(r) + np.abs(b)
+        assert np.abs(found.reaction - r).max() < 1e-8 * (1 + np.abs(r).max())
+        assert np.abs(found.acceleration - a).max() < 1e-9 * scale.max()
+        residual = found.reaction - np.clip(found.reaction - (A @ found.reaction + b), lower, upper)
+        assert np.abs(residual).max() < 1e-9 * scale.max()
+        ends |= set(found.bound.tolist())
+    assert ends == {-1, 0, 1}
+
+
+def test_nothing_to_hold_is_nothing_to_solve():
+    assert box(np.zeros((0, 0)), np.zeros(0), np.zeros(0), np.zeros(0)).reaction.shape == (0,)
+
+
+def test_a_reaction_exactly_at_its_bound_holds():
+    found = box(np.array([[0.5]]), np.array([1.5]), np.array([-3.0]), np.array([3.0]))
+    assert found.reaction == [-3.0] and found.acceleration == [0.0]

@@ -1,0 +1,153 @@
+"""Events of the user's functions: when, which, and what they end; progress and interruption."""
+
+import numpy as np
+import pytest
+
+import dalembert as da
+from dalembert.model.joints import Prismatic
+from dalembert.model.mechanism import Mechanism
+from dalembert.model.parts import Body, Joint
+from dalembert.simulation import streaming
+from dalembert.simulation.events import crossing
+
+G = 9.81
+ALL = ["rk4", "implicit_midpoint", "gauss4", "gauss6", "discrete_gradient", "lie_rk4", "dopri5", "dop853", "radau5"]
+
+
+@pytest.fixture(scope="module")
+def drop():
+    """A point that falls: q = -g t^2/2, exact for every method of order 2 or more."""
+    return Mechanism("drop", (Body("base"), Body("ball", 1)), (Joint("fall", Prismatic((0, 0, 1)), "base", "ball"),))
+
+
+def at(level, **attributes):
+    def g(t, q, qd):
+        return q[0] - level
+
+    g.__dict__ |= attributes
+    return g
+
+
+@pytest.mark.parametrize("method", ALL)
+def test_an_event_is_found_to_the_last_digits_of_the_time(drop, method):
+    """From 0 with 4 m/s up, through 0.3 m: t = (4 -+ sqrt(16 - 2 g 0.3))/g."""
+    run = da.simulate(drop, [0.0], [4.0], 1.0, events=at(0.3), method=method, h=0.0137)
+    right = (4 + np.array([-1, 1]) * np.sqrt(16 - 2 * G * 0.3)) / G
+    assert [e.name for e in run.events] == ["g", "g"] and run.reason == "finished"
+    assert np.abs([e.t for e in run.events] - right).max() < 2e-14
+    for e in run.events:
+        assert abs(e.q[0] - 0.3) < 1e-13 and abs(e.qd[0] - (4 - G * e.t)) < 1e-12
+    plain = da.simulate(drop, [0.0], [4.0], 1.0, method=method, h=0.0137)
+    assert np.abs(run.q - plain.q).max() < 1e-12 and np.array_equal(run.times, plain.times)
+
+
+@pytest.mark.parametrize("method", ["rk4", "gauss4", "dopri5", "radau5"])
+def test_functions_that_are_called_find_the_same_events(drop, method):
+    def g(t, q, qd):
+        return float(q[0]) - 0.3 if float(t) >= 0 else np.nan
+
+    traced = da.simulate(drop, [0.0], [4.0], 1.0, events=at(0.3), method=method, h=0.01)
+    called = da.simulate(drop, [0.0], [4.0], 1.0, events=g, method=method, h=0.01)
+    assert np.abs([a.t - b.t for a, b in zip(traced.events, called.events, strict=True)]).max() < 1e-13
+    assert np.abs(called.q - traced.q).max() < 1e-12
+
+
+def test_direction_and_count_are_those_of_scipy(drop):
+    run = da.simulate(drop, [0.0], [4.0], 1.0, events=[at(0.3, direction=1, name="up"), at(0.3, direction=-1, name="down")])
+    assert [e.name for e in run.events] == ["up", "down"] and run.events[0].qd[0] > 0 > run.events[1].qd[0]
+    run = da.simulate(drop, [0.0], [4.0], 1.0, events=at(0.3, terminal=True))
+    assert len(run.events) == 1 and run.reason == f"event 'g' at t = {run.events[0].t:.9g} s"
+    assert run.times[-1] <= run.events[0].t < run.times[-1] + 1.1e-3 and run.final()[0] < 0.3
+    run = da.simulate(drop, [0.0], [4.0], 1.0, events=at(0.3, terminal=2))
+    assert len(run.events) == 2 and "event" in run.reason
+    assert da.simulate(drop, [0.0], [4.0], 1.0, events=at(0.3, terminal=3)).reason == "finished"
+
+
+@pytest.mark.parametrize("method", ["rk4", "dopri5"])
+def test_what_begins_at_zero_is_no_event_and_a_zero_on_the_grid_is_one(drop, method):
+    assert not da.simulate(drop, [0.0], [-1.0], 1.0, events=at(0.0), method=method).events
+
+    def clock(t, q, qd):
+        return t - 0.5 + 0 * q[0]
+
+    run = da.simulate(drop, [0.0], [0.0], 1.0, events=clock, h=0.25, record=0.25, method=method)
+    assert [e.t for e in run.events] == [0.5]
+
+
+@pytest.mark.parametrize("method", ["rk4", "dopri5"])
+def test_of_several_events_in_a_step_the_earliest_comes_first(drop, method):
+    levels = [-0.30, -0.10, -0.20, -0.15]
+    run = da.simulate(drop, [0.0], [0.0], 1.0, events=[at(v, name=str(v)) for v in levels], h=0.5, record=0.5, method=method)
+    assert [e.name for e in run.events] == ["-0.1", "-0.15", "-0.2", "-0.3"]
+    assert np.abs([e.t - np.sqrt(-2 * float(e.name) / G) for e in run.events]).max() < 1e-14
+
+
+def test_events_of_many_end_each_of_them_alone(drop):
+    v = np.linspace(1, 5, 11)[:, None]
+    run = da.simulate(drop, [0.0], v, 1.0, events=at(0.3, terminal=True))
+    rises = v[:, 0] ** 2 > 2 * G * 0.3
+    assert [r != "finished" for r in run.reasons] == rises.tolist() and len(run.events) == rises.sum()
+    for e in run.events:
+        ended = np.isnan(run.q[e.trajectory, :, 0])
+        assert (ended == (run.times > e.t)).all()
+
+
+def test_in_momenta_events_are_given_velocities():
+    m = da.planar_chain(2)
+
+    def still(t, q, qd):
+        return qd[0]
+
+    a, b = (da.simulate(m, [1.0, 0.5], [0, 0], 1.5, events=still, method="dop853", rtol=1e-12, formulation=f)
+            for f in ("newton_euler", "hamilton"))
+    assert len(a.events) == len(b.events) > 0
+    assert max(abs(x.t - y.t) for x, y in zip(a.events, b.events, strict=True)) < 1e-9
+
+
+def test_events_that_make_no_sense_are_named(drop):
+    with pytest.raises(TypeError, match="events= holds a int"):
+        da.simulate(drop, [0.0], [0.0], 1.0, events=[3])
+    with pytest.raises(ValueError, match="direction of the event 'g' is 2"):
+        da.simulate(drop, [0.0], [0.0], 1.0, events=at(0.3, direction=2))
+    with pytest.raises(TypeError, match="progress=3"):
+        da.simulate(drop, [0.0], [0.0], 1.0, progress=3)
+
+
+def test_the_first_crossing_is_found_in_few_steps():
+    rng = np.random.default_rng(1)
+    root = rng.uniform(0.01, 0.99, 200)
+    calls = []
+
+    def depth(rows, s):
+        calls.append(len(rows))
+        return np.exp(3 * s) - np.exp(3 * root[rows])
+
+    found = crossing(depth, np.ones(200), depth(np.arange(200), np.ones(200)), np.full(200, 4e-16))
+    assert np.abs(found - root).max() < 1e-15 and (np.exp(3 * found) >= np.exp(3 * root)).all() and len(calls) < 60
+    assert sum(calls) < 15 * 200
+
+
+def test_progress_is_told_and_an_interrupt_comes_through(drop, monkeypatch):
+    monkeypatch.setattr(streaming, "WORK", 1000)
+    seen = []
+    run = da.simulate(drop, [0.0], [0.0], 1.0, progress=lambda done, t: seen.append((done, t)))
+    assert len(seen) > 2 and seen == sorted(seen) and seen[-1] == (1.0, 1.0)
+    assert np.array_equal(run.q, da.simulate(drop, [0.0], [0.0], 1.0, progress=True).q)
+    monkeypatch.undo()
+    assert np.array_equal(run.q, da.simulate(drop, [0.0], [0.0], 1.0).q)      # nothing depends on the parts
+
+    def interrupt(done, t):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        da.simulate(drop, [0.0], [0.0], 1.0, progress=interrupt)
+
+
+@pytest.mark.parametrize("method", ["rk4", "gauss4", "dopri5", "dop853"])
+def test_parts_change_nothing_with_events_and_friction(method, monkeypatch):
+    m = da.planar_chain(2)
+    options = {"events": lambda t, q, qd: q[0], "method": method, "h": 5e-3, "rtol": 1e-8}
+    whole = da.simulate(m, [1.0, 0.3], [0, 0], 2.0, **options)
+    monkeypatch.setattr(streaming, "WORK", 500)
+    parts = da.simulate(m, [1.0, 0.3], [0, 0], 2.0, **options)
+    assert np.array_equal(whole.q, parts.q) and [e.t for e in whole.events] == [e.t for e in parts.events] != []
