@@ -11,12 +11,13 @@ import numpy as np
 from dalembert.codegen.program import STATUS, Program, ProgramError, program_of
 from dalembert.codegen.rolled import Rolled
 from dalembert.compiled.calls import vector_of_symbols, without_collection
-from dalembert.compiled.regrouping import Regrouped
+from dalembert.compiled.regrouping import FACTORS_UP_TO, Regrouped
 from dalembert.errors import UnknownNameError
 from dalembert.expr import Graph, absolute, count_operations
 from dalembert.expr.node import select
 from dalembert.formulations import newton_euler
 from dalembert.formulations.newton_euler import differentiated
+from dalembert.formulations.newton_euler.forward import forward_dynamics_by_factors
 from dalembert.kinematics import forces, jacobians, poses
 from dalembert.model.loads import ExternalForce
 from dalembert.model.mechanism import QUATERNION_TOLERANCE, Mechanism
@@ -63,6 +64,7 @@ OF_FORCES = frozenset((
 # The same quantities as derivatives of expressions: fewer operations than the recursion for some mechanisms of few joints.
 DIFFERENTIATED = {name: getattr(differentiated, name)
                   for name in ("inverse_dynamics_derivatives", "forward_dynamics_derivatives", "linearize")}
+BY_FACTORS = {"forward_dynamics": forward_dynamics_by_factors}      # of the mass matrix, for mechanisms of few joints
 ROLLED_FROM = 96     # moving bodies; around it both forms are as fast within a third, and scans compile six times faster
 FEW = 1200           # operations; above it these are not even tried, which takes long and was never worth it
 
@@ -128,8 +130,11 @@ def straight(mechanism: Mechanism, names: Sequence[str], parameters: Sequence[st
                 forms.insert(0, Regrouped.of(mechanism))
             outputs = [_outputs(form, chosen, inputs, external, scale) for form in forms]
             if recursive and DIFFERENTIATED.keys() & set(names) and min(map(_size, outputs)) <= FEW:
-                chosen = [_differentiated(*one) for one in chosen]
-                outputs += [_outputs(form, chosen, inputs, external, scale) for form in forms]
+                other = [_made_by(DIFFERENTIATED, *one) for one in chosen]
+                outputs += [_outputs(form, other, inputs, external, scale) for form in forms]
+            if recursive and BY_FACTORS.keys() & set(names) and mechanism.nv <= FACTORS_UP_TO:
+                other = [_made_by(BY_FACTORS, *one) for one in chosen]
+                outputs.append(_outputs(forms[0], other, inputs, external, scale))
             return program_of(inputs, min(outputs, key=_size))
         except ProgramError as error:
             raise ProgramError(f"mechanism {mechanism.name!r}: {error} Name its path in da.compile(..., parameters=[...]), "
@@ -141,8 +146,9 @@ def _size(outputs: Mapping[str, Any]) -> int:
     return sum(count_operations([x for array in outputs.values() for x in np.asarray(array, dtype=object).flat]).values())
 
 
-def _differentiated(name: str, quantity: Quantity, arguments: tuple[str, ...]) -> tuple[str, Quantity, tuple[str, ...]]:
-    return name, quantity._replace(function=DIFFERENTIATED.get(name, quantity.function)), arguments
+def _made_by(functions: Mapping[str, Callable[..., Any]], name: str, quantity: Quantity,
+             arguments: tuple[str, ...]) -> tuple[str, Quantity, tuple[str, ...]]:
+    return name, quantity._replace(function=functions.get(name, quantity.function)), arguments
 
 
 def _outputs(mechanism, chosen, inputs: Mapping[str, np.ndarray], external, scale: np.ndarray) -> dict[str, Any]:

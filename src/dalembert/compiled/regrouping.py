@@ -15,6 +15,10 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+import numpy as np
+
+from dalembert.expr import count_operations
+from dalembert.formulations.newton_euler.forward import forward_dynamics, forward_dynamics_by_factors
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.tree import Tree, TreeJoint
 from dalembert.spatial.inertias import Inertia
@@ -22,6 +26,7 @@ from dalembert.spatial.rotations import coordinate_axis
 from dalembert.spatial.transforms import Transform
 from dalembert.spatial.vectors import AXES, ZERO, ZERO_MATRIX, Matrix, Vector
 
+FACTORS_UP_TO = 12      # velocities: beyond, articulated bodies always take fewer operations than factors of the mass matrix
 SLIDING = ("revolute", "continuous", "prismatic", "helical", "cylindrical")
 
 
@@ -37,6 +42,13 @@ class Regrouped(Mechanism):
     def tree(self, graph: Any = None, exact: bool = False) -> Tree:
         """The kinematic tree with regrouped inertias on shifted links."""
         return regrouped(slid(super().tree(graph, exact)))
+
+
+def accelerations(mechanism: Mechanism, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> np.ndarray:
+    """Forward dynamics on symbols, of the equal forms the one of fewest operations."""
+    forms = (forward_dynamics, forward_dynamics_by_factors) if mechanism.nv <= FACTORS_UP_TO else (forward_dynamics,)
+    found = [form(Regrouped.of(mechanism), q, qd, tau) for form in forms]
+    return min(found, key=lambda qdd: sum(count_operations(list(qdd)).values()))
 
 
 def regrouped(tree: Tree) -> Tree:

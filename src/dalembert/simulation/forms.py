@@ -12,7 +12,7 @@ import numpy as np
 
 from dalembert.compiled.function import CompiledFunction, function
 from dalembert.compiled.quantities import known_formulation
-from dalembert.compiled.regrouping import Regrouped
+from dalembert.compiled.regrouping import accelerations
 from dalembert.formulations import newton_euler
 from dalembert.kinematics.forces import passive_force
 from dalembert.model.mechanism import Mechanism
@@ -134,11 +134,8 @@ class Accelerations(OfMechanism):
 
     def __init__(self, mechanism: Mechanism, formulation: str = "newton_euler"):
         super().__init__(mechanism, formulation)
-        self._accelerations = import_module(f"dalembert.formulations.{formulation}").forward_dynamics
-
-    @cached_property
-    def _moved(self) -> Mechanism:
-        return Regrouped.of(self.system) if self.formulation == "newton_euler" else self.system
+        self._accelerations = accelerations if formulation == "newton_euler" else import_module(
+            f"dalembert.formulations.{formulation}").forward_dynamics
 
     def started(self, q, qd, t):
         dynamics_of(self.system).forward_dynamics(q, qd, np.zeros(self.system.nv))
@@ -148,7 +145,7 @@ class Accelerations(OfMechanism):
         return y
 
     def rates(self, t, q, y, qd, tau):
-        return self.system.rate(q, qd), self._accelerations(self._moved, q, qd, tau)
+        return self.system.rate(q, qd), self._accelerations(self.system, q, qd, tau)
 
     def energy(self, q, y):
         return newton_euler.kinetic_energy(self.system, q, y) + newton_euler.potential_energy(self.system, q)

@@ -74,10 +74,20 @@ def forward_dynamics(mechanism: Mechanism, q: Any, qd: Any, tau: Any, external_f
     Featherstone, Rigid Body Dynamics Algorithms (2008), Table 7.1; mechanisms with followers, whose joints are
     coupled, by the factors of the mass matrix (section 6.5).
     """
+    return _accelerations(mechanism, q, qd, tau, external_forces, by_factors=False)
+
+
+def forward_dynamics_by_factors(mechanism: Mechanism, q: Any, qd: Any, tau: Any, external_forces: Any = ()) -> np.ndarray:
+    """The same by the factors L^T D L of the mass matrix: O(n^3), but fewer operations for some mechanisms of few joints,
+    and operations that wait less for each other."""
+    return _accelerations(mechanism, q, qd, tau, external_forces, by_factors=True)
+
+
+def _accelerations(mechanism: Mechanism, q: Any, qd: Any, tau: Any, external_forces: Any, by_factors: bool) -> np.ndarray:
     tree, (q, qd, tau, loads), pack = mechanism.at(q=q, qd=qd, tau=tau, external_forces=external_forces)
     wrenches = external_wrenches(tree, q, loads)
     driving = [t + p for t, p in zip(tau, passive(tree, q, qd), strict=True)]
-    solve = _by_mass_matrix if tree.has_followers else _by_articulated_bodies
+    solve = _by_mass_matrix if by_factors or tree.has_followers else _by_articulated_bodies
     return pack(solve(tree, q, qd, driving, wrenches))
 
 
