@@ -113,8 +113,8 @@ def _threads(found: dict[str, Any]) -> str:
     rows = [[quantity.replace("_", " "), _nanoseconds(row["one"]), _nanoseconds(row["two"]),
              f"{row['ratio']:.2f} ({row['quiet']:.2f})"]
             for quantity, row in found.items()]
-    return ("### Two threads\n\nPanda, 100 000 states, ns per state; and multiply-adds in registers, which share only "
-            "the processors: two threads can gain no more than these.\n\n"
+    return ("### Two threads\n\nPanda, 100 000 states, ns per state; and multiply-adds in registers, which share only the "
+            "processors: where two threads of these gain nothing, two processors are one core's.\n\n"
             + _table(["quantity", "one thread", "two threads", "times faster"], rows))
 
 

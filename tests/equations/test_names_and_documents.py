@@ -89,6 +89,13 @@ def test_html_is_well_formed_and_needs_nothing_else(strange, tmp_path):
     assert not re.search(r"(src|href)=\"(?!#)", page) and "<script" not in page
 
 
+@pytest.mark.parametrize("ending, law, title", [("md", "$$M(q) ", "## Base parameters"), ("tex", r"\[ M(q) ", r"\subsection*{Base parameters}"),
+                                                ("html", "<mi>M</mi>", '<h2 id="base">Base parameters</h2>')])
+def test_documents_say_what_base_parameters_stand_for(ending, law, title, tmp_path):
+    page = da.equations(robots.planar(2), "all").write(tmp_path / f"x.{ending}", "mass_matrix").read_text(encoding="utf-8")
+    assert law in page and title in page and "6 combinations of the inertial parameters" in page
+
+
 @pytest.mark.skipif(not shutil.which("pdflatex"), reason="pdflatex is not installed")
 def test_latex_compiles(strange, tmp_path):
     source = strange.write(tmp_path / "x.tex")

@@ -56,6 +56,17 @@ def test_all_numbers_may_be_symbols_of_any_kind_of_text():      # case O18: leng
         assert len(eom.base_parameters) == 6 and eom.base_parameters[0].value is None
 
 
+def test_a_mechanism_whose_placement_is_no_polynomial_has_no_base_parameters():
+    with da.Graph():
+        bodies = da.Body("base"), da.Body("one", 1.0, (0.1, 0, 0), (1, 1, 1, 0, 0, 0)), da.Body("two", 1.0, (0.1, 0, 0), (1, 1, 1, 0, 0, 0))
+        joints = (da.Joint("j1", da.Revolute((0, 0, 1)), "base", "one"),
+                  da.Joint("j2", da.Revolute((0, 0, 1)), "one", "two", da.Origin((0.3, 0, 0), (("x", da.exp(da.symbol("a"))),))))
+        eom = da.equations(da.Mechanism("bent", bodies, joints, (), (0, 0, -9.81)), grouped=True)
+        assert "exp(a)" in eom.why_factored and eom.base_parameters == () and max(eom.verified.values(), default=0) < EPS
+        with pytest.raises(da.DalembertError, match="no base parameters were found"):
+            eom.text("regressor")
+
+
 def test_regressor_times_base_parameters_is_inverse_dynamics():
     m = robots.dense("scara")
     eom = da.equations(m, "all")
@@ -92,6 +103,7 @@ def test_seven_joint_arm_is_printed_in_factored_form():
     assert sheet.factored and "3980 terms" in eom.why_factored and len(sheet.parts) <= 110
     assert "christoffel" not in eom.shown
     assert eom.text("gravity_vector").splitlines()[-1].startswith("g7 = ")
+    assert not re.search(r"/1\b", eom.text("mass_matrix", "coriolis_vector", "christoffel"))     # 1/1 p2
 
 
 def test_regressor_and_christoffel_symbols_of_a_seven_joint_arm_are_printed_in_factored_form():
@@ -122,7 +134,7 @@ def test_columns_of_the_regressor_are_verified_one_by_one(monkeypatch):
 
     first, second = eom.base_parameters[:2]
     monkeypatch.setitem(MAKE, "regressor", swapped)
-    eom._desk.verifier.values |= {first.name: 1.0, second.name: 1.0}
+    eom.verifier.values |= {first.name: 1.0, second.name: 1.0}
     with pytest.raises(VerificationError, match="regressor"):
         _ = eom.regressor
 

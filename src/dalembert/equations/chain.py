@@ -7,35 +7,22 @@ sines and cosines of single angles, whose number grows exponentially along a cha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 from dalembert.equations.ring import NotPolynomial
 from dalembert.model.joints import Cylindrical, Free, Helical, Planar, Prismatic, Revolute, Spherical, Universal
 from dalembert.model.tree import Tree
 from dalembert.spatial.inertias import Inertia
 from dalembert.spatial.rotations import NO_ROTATION, Dense, Rotation, about_axis_cos_sin, coordinate_axis, from_quaternion
-from dalembert.spatial.vectors import AXES, ZERO, Matrix, Scalar, Vector
+from dalembert.spatial.vectors import AXES, ZERO, ZERO_MATRIX, Matrix, Scalar, Vector
 
 Angle = tuple[tuple[int, int], ...]      # sum of coordinates: (number, whole factor), by number
 
 
-class Algebra(Protocol):
-    """The scalars in which a chain is written: polynomials or expressions."""
-
-    def scalar(self, x: Any) -> Scalar:
-        """A number of the model."""
-
-    def coordinate(self, k: int) -> Scalar:
-        """Coordinate k."""
-
-    def cos_sin(self, angle: Angle) -> tuple[Scalar, Scalar]:
-        """Cosine and sine of a sum of coordinates."""
-
-    def quaternion(self, k: int) -> Sequence[Scalar]:
-        """The unit quaternion at coordinates k .. k+3."""
+OBLIQUE = -1                             # an axis with which no run goes on
 
 
 @dataclass
@@ -52,26 +39,25 @@ class Link:
     """One body or intermediate frame.
 
     parent: number of the link it hangs on; shift: its origin from the parent's, in the axes of the parent's run; carry:
-    rotation from its run's axes to those of the parent's run (None: the same); turn: from its own axes to its run's.
+    rotation from its run's axes to those of the parent's run; turn: from its own axes to its run's.
     """
 
     parent: int
     body: int = 0
     shift: Vector = ZERO
-    carry: Rotation | None = None
+    carry: Rotation = NO_ROTATION
     turn: Rotation = NO_ROTATION
     columns: list[Column] = field(default_factory=list)
-    constant: Matrix | None = None      # turn = (turn by `angle` about `axis`) constant; None: identity
-    axis: int | None = None             # coordinate axis of the run, if it has one
+    constant: Rotation = NO_ROTATION    # turn = (turn by `angle` about `axis`) constant
+    axis: int | None = None             # coordinate axis of the run, if it has one; or OBLIQUE
     angle: Angle = ()
 
-    def to_run(self, v: Vector) -> Vector:
-        """A vector of the link in its run's axes."""
-        return self.turn.to_parent(v)
 
-
-def chain(tree: Tree, algebra: Algebra) -> list[Link]:
+def chain(tree: Tree, algebra: Any) -> list[Link]:
     """Links of a tree, parents before children; link 0 is the base.
+
+    algebra: makes the scalars, polynomials or expressions: `scalar` of a number, `coordinate` k, `cos_sin` of an `Angle`,
+    `quaternion` at coordinates k .. k+3.
 
     Raises
     ------
@@ -83,11 +69,11 @@ def chain(tree: Tree, algebra: Algebra) -> list[Link]:
     for i in tree.outward():
         joint = tree.joint[i]
         X = joint.origin
-        E = None if X.R is NO_ROTATION else Matrix(tuple(algebra.scalar(x) for x in row) for row in X.R.matrix())
-        at, r = place[tree.parent[i]], Vector(algebra.scalar(x) for x in X.p)
+        E = X.R if X.R is NO_ROTATION else Dense(Matrix(map(algebra.scalar, row) for row in X.R.matrix()))
+        at, r = place[tree.parent[i]], Vector(map(algebra.scalar, X.p))
         for step in _steps(joint):
             links.append(step(links[at], at, E, r, algebra))
-            at, E, r = len(links) - 1, None, ZERO
+            at, E, r = len(links) - 1, NO_ROTATION, ZERO
         links[at].body, place[i] = i, at
     return links
 
@@ -119,7 +105,7 @@ def exact(x: Any) -> Any:
     return Fraction(repr(x)) if isinstance(x, float) else x
 
 
-def _unit(axis: Any, algebra: Algebra) -> Vector:
+def _unit(axis: Any, algebra: Any) -> Vector:
     """The axis in exact numbers."""
     a = Vector(algebra.scalar(x) for x in axis)
     if any(not isinstance(x, (int, Fraction)) for x in a) or a.dot(a) != 1:
@@ -127,48 +113,39 @@ def _unit(axis: Any, algebra: Algebra) -> Vector:
     return a
 
 
-def _product(A: Matrix | None, B: Matrix | None) -> Matrix | None:
-    return B if A is None else A if B is None else A @ B
+def _product(A: Rotation, B: Rotation) -> Rotation:
+    """A B as one matrix."""
+    return A * B if NO_ROTATION in (A, B) else Dense(A.matrix() @ B.matrix())
 
 
-def _applied(A: Matrix | None, v: Vector) -> Vector:
-    return v if A is None else A @ v
-
-
-def _rotation(constant: Matrix | None, axis: int | None, angle: Angle, algebra: Algebra) -> Rotation:
+def _rotation(constant: Rotation, axis: int | None, angle: Angle, algebra: Any) -> Rotation:
     """(turn by the angle about a coordinate axis) constant."""
-    turn = about_axis_cos_sin(AXES[axis], *algebra.cos_sin(angle)) if axis is not None and angle else NO_ROTATION
-    return turn if constant is None else turn * Dense(constant)
+    return about_axis_cos_sin(AXES[axis], *algebra.cos_sin(angle)) * constant if axis is not None and angle else constant
 
 
 def _turning(axis: Any, k: int, dof: int, factor: Any = 1, offset: Any = 0, pitch: Any = 0):
     """Rotation by factor q_k about an axis, with a translation of pitch per angle along it."""
 
-    def link(parent: Link, at: int, E: Matrix | None, r: Vector, algebra: Algebra) -> Link:
+    def link(parent: Link, at: int, E: Rotation, r: Vector, algebra: Any) -> Link:
         if offset != 0 or factor != int(factor):
             raise NotPolynomial(f"a follower that turns by {factor} q + {offset}.")
-        a, p = _unit(axis, algebra), algebra.scalar(pitch)
-        along = a * (p * factor)
-        r = r + _applied(E, along * algebra.coordinate(k)) if _nonzero(p) else r
-        constant = _product(parent.constant, E)
-        aligned = coordinate_axis(_applied(constant, a))
-        shift = parent.to_run(r)
+        a, along = _unit(axis, algebra), ZERO
+        if _nonzero(p := algebra.scalar(pitch)):
+            along = a * (p * factor)
+            r = r + E.to_parent(along * algebra.coordinate(k))
+        constant, shift = _product(parent.constant, E), parent.turn.to_parent(r)
+        moved = constant.to_parent(a)
+        aligned = coordinate_axis(moved)
         if aligned is not None and parent.axis in (None, aligned[0]):          # the run goes on
             angle = _sum(parent.angle, k, aligned[1] * int(factor))
-            made = Link(at, shift=shift, turn=_rotation(constant, aligned[0], angle, algebra), constant=constant,
-                        axis=aligned[0], angle=angle)
-            moved = _applied(constant, a)
-            made.columns = [Column(dof, moved * factor, _applied(constant, along) if _nonzero(p) else ZERO)]
-            return made
-        carry = parent.turn if E is None else parent.turn * Dense(E)
-        own = coordinate_axis(a)
-        angle = ((k, int(factor) * (own[1] if own else 1)),)
-        turn = (_rotation(None, own[0], angle, algebra) if own else about_axis_cos_sin(a, *algebra.cos_sin(angle)))
-        made = Link(at, shift=shift, carry=carry, turn=turn, axis=own[0] if own else -1, angle=angle)
-        if not own:                                          # an oblique axis: the next joint begins a run of its own
-            made.constant = turn.matrix()
-        made.columns = [Column(dof, a * factor, along)]
-        return made
+            columns = [Column(dof, moved * factor, constant.to_parent(along))]
+            turn = _rotation(constant, aligned[0], angle, algebra)
+            return Link(at, 0, shift, NO_ROTATION, turn, columns, constant, aligned[0], angle)
+        own, sense = coordinate_axis(a) or (OBLIQUE, 1)
+        angle = ((k, int(factor) * sense),)
+        turn = about_axis_cos_sin(a if own == OBLIQUE else AXES[own], *algebra.cos_sin(angle))
+        constant = turn if own == OBLIQUE else NO_ROTATION
+        return Link(at, 0, shift, parent.turn * E, turn, [Column(dof, a * factor, along)], constant, own, angle)
 
     return link
 
@@ -183,17 +160,16 @@ def _sum(angle: Angle, k: int, factor: int) -> Angle:
     return tuple(sorted((j, f) for j, f in total.items() if f))
 
 
-def _sliding(axis: Any, k: int, dof: int, factor: Any = 1, offset: Any = 0):
+def _sliding(axis: Any, k: int, dof: int, factor: Any = 1, offset: Any = 0) -> Any:
     """Translation by factor q_k + offset along an axis."""
 
-    def link(parent: Link, at: int, E: Matrix | None, r: Vector, algebra: Algebra) -> Link:
+    def link(parent: Link, at: int, E: Rotation, r: Vector, algebra: Any) -> Link:
         a = _unit(axis, algebra)
-        shift = parent.to_run(r + _applied(E, a * (algebra.coordinate(k) * factor + offset)))
+        shift = parent.turn.to_parent(r + E.to_parent(a * (algebra.coordinate(k) * factor + offset)))
         constant = _product(parent.constant, E)
-        turn = _rotation(constant, parent.axis, parent.angle, algebra) if parent.axis != -1 else (
-            parent.turn if E is None else parent.turn * Dense(E))
+        turn = parent.turn * E if parent.axis == OBLIQUE else _rotation(constant, parent.axis, parent.angle, algebra)
         column = Column(dof, ZERO, turn.to_parent(a * factor))
-        return Link(at, shift=shift, turn=turn, columns=[column], constant=constant, axis=parent.axis, angle=parent.angle)
+        return Link(at, 0, shift, NO_ROTATION, turn, [column], constant, parent.axis, parent.angle)
 
     return link
 
@@ -201,34 +177,38 @@ def _sliding(axis: Any, k: int, dof: int, factor: Any = 1, offset: Any = 0):
 def _floating(k: int, dof: int, free: bool):
     """Rotation by a unit quaternion, and translation if free; velocities in the child's axes."""
 
-    def link(parent: Link, at: int, E: Matrix | None, r: Vector, algebra: Algebra) -> Link:
-        R = from_quaternion(*algebra.quaternion(k))
-        carry = parent.turn * R if E is None else parent.turn * Dense(E) * R
-        shift = parent.to_run(r + _applied(E, Vector(algebra.coordinate(k + 4 + j) for j in range(3)))) if free else (
-            parent.to_run(r))
+    def link(parent: Link, at: int, E: Rotation, r: Vector, algebra: Any) -> Link:
         columns = [Column(dof + j, axis, ZERO) for j, axis in enumerate(AXES)]
-        columns += [Column(dof + 3 + j, ZERO, axis) for j, axis in enumerate(AXES)] if free else []
-        return Link(at, shift=shift, carry=carry, columns=columns)
+        if free:
+            r = r + E.to_parent(Vector(algebra.coordinate(k + 4 + j) for j in range(3)))
+            columns += [Column(dof + 3 + j, ZERO, axis) for j, axis in enumerate(AXES)]
+        carry = parent.turn * E * from_quaternion(*algebra.quaternion(k))
+        return Link(at, 0, parent.turn.to_parent(r), carry, columns=columns)
 
     return link
 
 
 # --- what closed forms are made of -----------------------------------------------------------------------------------
 
-class RunInertia:
+class RunInertia(NamedTuple):
     """Mass, first moment and tensor about an origin, in a run's axes."""
 
-    __slots__ = ("m", "h", "I")
-
-    def __init__(self, m: Scalar, h: Vector, I: Matrix):
-        self.m, self.h, self.I = m, h, I
+    m: Scalar
+    h: Vector
+    I: Matrix
 
     @staticmethod
-    def of(body: Inertia, link: Link) -> RunInertia:
-        """Inertia of a body whose numbers are scalars already, given as tensor about its origin."""
-        return RunInertia(body.m, link.to_run(body.h), link.turn.conjugate_symmetric(body.J))
+    def of(body: Inertia, scalar: Callable[[Any], Scalar]) -> RunInertia:
+        """Inertia of a body about its origin, in an algebra's scalars."""
+        m, h = scalar(body.m), Vector(map(scalar, body.h))
+        return RunInertia(m, h, Matrix(map(scalar, row) for row in body.tensor()))
 
-    def __add__(self, other: RunInertia) -> RunInertia:
+    def ten(self) -> tuple[Scalar, ...]:
+        """m, three first moments, Ixx, Ixy, Iyy, Ixz, Iyz, Izz: ordered as parameters of `regressor`."""
+        (xx, xy, xz), (_, yy, yz), (_, _, zz) = self.I
+        return self.m, *self.h, xx, xy, yy, xz, yz, zz
+
+    def __add__(self, other):      # type: ignore[override]
         return RunInertia(self.m + other.m, self.h + other.h, self.I + other.I)
 
     def turned(self, R: Rotation) -> RunInertia:
@@ -252,77 +232,56 @@ class RunInertia:
         return self.I @ w + self.h.cross(v), v * self.m + w.cross(self.h)
 
 
-def composites(links: Sequence[Link], bodies: Sequence[Inertia | None]) -> list[RunInertia | None]:
-    """Per link the inertia of all that hangs on it, in its run's axes; bodies[i]: of body i, with the tensor as J.
+NOTHING = RunInertia(0, ZERO, ZERO_MATRIX)
 
-    The base's entry holds only mass and first moment, which is all that gravity needs of it.
+
+def composites(links: Sequence[Link], bodies: Sequence[RunInertia]) -> list[RunInertia]:
+    """Per link the inertia of all that hangs on it, in its run's axes; bodies[i]: of body i in its own axes.
+
+    Of the base's entry only mass and first moment count, which is all that gravity needs of it.
     """
-    total: list[RunInertia | None] = [None] * len(links)
+    total = [NOTHING] * len(links)
     for n in range(len(links) - 1, 0, -1):
         link = links[n]
-        body = bodies[link.body] if link.body else None
-        if body is not None:
-            own = RunInertia.of(body, link)
-            found = total[n]
-            total[n] = own if found is None else found + own
-        carried = total[n]
-        if carried is None:
-            continue
-        if link.parent == 0:                                   # the base: no tensor
-            h = carried.h if link.carry is None else link.carry.to_parent(carried.h)
-            carried = RunInertia(carried.m, h + link.shift * carried.m, _NO_TENSOR)
-        else:
-            carried = (carried if link.carry is None else carried.turned(link.carry)).shifted(link.shift)
-        found = total[link.parent]
-        total[link.parent] = carried if found is None else found + carried
+        if link.body:
+            total[n] = total[n] + bodies[link.body].turned(link.turn)
+        carried = total[n] if link.parent else total[n]._replace(I=ZERO_MATRIX)
+        total[link.parent] = total[link.parent] + carried.turned(link.carry).shifted(link.shift)
     return total
 
 
-_NO_TENSOR = Matrix((ZERO, ZERO, ZERO))
-
-
-def mass_matrix(links: Sequence[Link], total: Sequence[RunInertia | None], nv: int) -> list[list[Scalar]]:
+def mass_matrix(links: Sequence[Link], total: Sequence[RunInertia], nv: int) -> list[list[Scalar]]:
     """M by composite bodies: each column's momentum, carried inward to the axes of all freedoms below it."""
     M: list[list[Scalar]] = [[0] * nv for _ in range(nv)]
 
-    def add(row: int, column: int, value: Scalar) -> None:
-        M[row][column] = M[row][column] + value
+    def add(other: Column, column: Column, L: Vector, f: Vector) -> None:
+        value = other.angular.dot(L) + other.linear.dot(f)
+        M[other.dof][column.dof] = M[other.dof][column.dof] + value
+        if other is not column:                                # a follower and its leader share an entry: twice
+            M[column.dof][other.dof] = M[column.dof][other.dof] + value
 
     for n in range(len(links) - 1, 0, -1):
-        body = total[n]
-        if body is None:
-            continue
         for b, column in enumerate(links[n].columns):
-            L, f = body.momentum(column)
+            L, f = total[n].momentum(column)
             for other in links[n].columns[:b + 1]:
-                value = other.angular.dot(L) + other.linear.dot(f)
-                add(other.dof, column.dof, value)
-                if other is not column:
-                    add(column.dof, other.dof, value)
+                add(other, column, L, f)
             k = n
             while links[k].parent > 0:
                 link = links[k]
-                if link.carry is not None:
-                    L, f = link.carry.to_parent(L), link.carry.to_parent(f)
+                L, f = link.carry.to_parent(L), link.carry.to_parent(f)
                 L, k = L + link.shift.cross(f), link.parent
                 for other in links[k].columns:
-                    value = other.angular.dot(L) + other.linear.dot(f)
-                    add(other.dof, column.dof, value)
-                    add(column.dof, other.dof, value)          # a follower and its leader share an entry: twice
+                    add(other, column, L, f)
     return M
 
 
-def gravity_forces(links: Sequence[Link], total: Sequence[RunInertia | None], gravity: Vector, nv: int) -> list[Scalar]:
+def gravity_forces(links: Sequence[Link], total: Sequence[RunInertia], gravity: Vector, nv: int) -> list[Scalar]:
     """Gradient of the gravity potential, freedom by freedom: minus the power of gravity on the composite body."""
     g: list[Scalar] = [0] * nv
     field_at = [gravity]
     for n, link in enumerate(links[1:], 1):
-        here = field_at[link.parent]
-        field_at.append(here if link.carry is None else link.carry.to_child(here))
-        body = total[n]
-        if body is None:
-            continue
-        moment, force = body.h.cross(field_at[n]), field_at[n] * body.m
+        field_at.append(link.carry.to_child(field_at[link.parent]))
+        moment, force = total[n].h.cross(field_at[n]), field_at[n] * total[n].m
         for column in link.columns:
             g[column.dof] = g[column.dof] - (column.angular.dot(moment) + column.linear.dot(force))
     return g

@@ -1,19 +1,27 @@
-"""What closed forms of any kind can do: be printed, written, and handed to other programs."""
+"""What closed forms of any kind can do: be verified, printed, written, and handed to other programs."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
+from dalembert.compiled.calls import without_collection
 from dalembert.equations import documents, source
-from dalembert.equations.desk import VerifiedDesk
-from dalembert.equations.sheets import Sheet
+from dalembert.equations.factored import factored
+from dalembert.equations.forms import Builder, Sum, object_array
+from dalembert.equations.sheets import Sheet, lines_of, with_names
+from dalembert.equations.verification import Verifier
 from dalembert.errors import UnknownNameError
-from dalembert.expr import Graph, free_symbols
+from dalembert.expr import free_symbols
+
+
+def _quantity(name: str, doc: str) -> Any:
+    return property(lambda eom: eom.entries(name)[()], doc=doc)
 
 
 class ClosedForms(ABC):
@@ -30,104 +38,144 @@ class ClosedForms(ABC):
         Printed name -> what it is.
     values : dict
         Printed name -> number, where there is one.
+    groupings : dict
+        Base parameters in print: name -> form; empty where inertial parameters are not grouped.
     why_factored : str
         Why forms are printed in factored form, with named parts; empty where they are printed in full.
-    titles : dict
-        Quantity -> title.
+    titles, letters : dict
+        Quantity -> title, letter of its entries.
     law : pair
         The equations of motion: terms (letter, what it is a function of, what it is multiplied by), and names on the right.
     """
 
-    name: str
-    graph: Graph
-    digits: int
-    coordinate_names: Sequence[str]
-    coordinates: tuple[str, ...]
-    velocities: tuple[str, ...]
-    accelerations: tuple[str, ...]
-    symbols: dict[str, str]
-    values: dict[str, float]
-    why_factored: str
     minimal = True
     titles: ClassVar[dict[str, str]]
+    letters: ClassVar[dict[str, str]]
     law: tuple[Sequence[tuple[str, ...]], Sequence[str]]
     programmed: tuple[str, ...]      # what `python` and `to_sympy` give by default
-    _desk: VerifiedDesk
+
+    def __init__(self, model: Any, problem: Any, verifier: Verifier, digits: int, progress: Callable[[str, float], None]):
+        self.name, self.coordinate_names = model.name, model.coordinate_names
+        self._problem, self.verifier, self.digits, self.progress = problem, verifier, digits, progress
+        self.graph, self.why_factored = problem.graph, problem.why_factored
+        self.symbols, self.values = problem.symbols, problem.values
+        self.coordinates, self.velocities, self.accelerations = problem.names
+        self.group_names: dict[Sum, str] = {}                  # names of repeated sums
+        self._parts = 0
+        self._sheets: dict[str, Sheet] = {}
+        self._expressions: dict[str, np.ndarray] = {}
 
     @property
     @abstractmethod
     def shown(self) -> tuple[str, ...]:
         """Quantities that are printed by default."""
 
+    @abstractmethod
+    def _owner(self, quantity: str) -> ClosedForms:
+        """The closed forms that have the quantity: these, or others of the same machine."""
+
+    @abstractmethod
+    def _made(self, quantity: str) -> Sheet:
+        """The sheet of a quantity, not verified yet."""
+
     @property
-    def groupings(self) -> dict[str, Any]:
-        """Base parameters in print: name -> form; empty where inertial parameters are not grouped."""
-        return {}
+    def groupings(self) -> dict[str, Sum]:
+        """Base parameters in print; empty where inertial parameters are not grouped."""
+        return self._problem.groupings
+
+    # --- quantities, each verified before anyone sees it ---
 
     def sheet(self, quantity: str) -> Sheet:
         """Forms and lines of a quantity as they are printed.
 
         Raises
         ------
-        UnknownNameError
+        UnknownNameError, VerificationError, TooLarge
         """
         if quantity not in self.titles:
             raise UnknownNameError("quantity", quantity, tuple(self.titles))
-        return self._desk.sheet(quantity)
+        owner = self._owner(quantity)
+        if quantity not in owner._sheets:
+            owner._add(quantity)
+        return owner._sheets[quantity]
 
     def entries(self, quantity: str) -> np.ndarray:
         """Expressions of a quantity's entries, an array of its shape; errors as for `sheet`."""
         self.sheet(quantity)
-        return self._desk.expressions[quantity]
+        return self._owner(quantity)._expressions[quantity]
 
-    # --- quantities as expressions ---
+    def _add(self, quantity: str) -> None:
+        with self.graph, without_collection():
+            self.progress(self.titles[quantity].lower(), list(self.titles).index(quantity) / len(self.titles))
+            sheet = self._made(quantity)
+            builder = Builder(self.graph, self._definitions(sheet))
+            found = builder.array(sheet.forms)
+            self.verifier.compare(quantity, found)
+            self._verify_lines(sheet, builder, found)
+            self._expressions[quantity], self._sheets[quantity] = found, sheet
 
-    @property
-    def mass_matrix(self) -> np.ndarray:
-        """M(q), (nv, nv)."""
-        return self.entries("mass_matrix")
-
-    @property
-    def christoffel(self) -> np.ndarray:
-        """Christoffel symbols c[i, j, k], (nv, nv, nv): C[k, j] = sum over i of c[i, j, k] qd[i]."""
-        return self.entries("christoffel")
-
-    @property
-    def coriolis_matrix(self) -> np.ndarray:
-        """C(q, qd), (nv, nv), of the Christoffel symbols."""
-        return self.entries("coriolis_matrix")
-
-    @property
-    def coriolis_vector(self) -> np.ndarray:
-        """C(q, qd) qd, (nv,)."""
-        return self.entries("coriolis_vector")
-
-    @property
-    def gravity_vector(self) -> np.ndarray:
-        """g(q), (nv,)."""
-        return self.entries("gravity_vector")
-
-    @property
-    def kinetic_energy(self) -> Any:
-        """T(q, qd)."""
-        return self.entries("kinetic_energy")[()]
-
-    @property
-    def potential_energy(self) -> Any:
-        """Potential energy of gravity and springs; of base parameters up to a constant."""
-        return self.entries("potential_energy")[()]
-
-    # --- what was found ---
+    mass_matrix = _quantity("mass_matrix", "M(q), (nv, nv).")
+    christoffel = _quantity("christoffel", "Christoffel symbols c[i, j, k], (nv, nv, nv): C[k, j] = sum over i of "
+                                           "c[i, j, k] qd[i].")
+    coriolis_matrix = _quantity("coriolis_matrix", "C(q, qd), (nv, nv), of the Christoffel symbols.")
+    coriolis_vector = _quantity("coriolis_vector", "C(q, qd) qd, (nv,).")
+    gravity_vector = _quantity("gravity_vector", "g(q), (nv,).")
+    kinetic_energy = _quantity("kinetic_energy", "T(q, qd).")
+    potential_energy = _quantity("potential_energy", "Potential energy of gravity and springs; of base parameters up to a "
+                                                     "constant.")
 
     @property
     def verified(self) -> dict[str, float]:
         """Largest difference to the compiled function at random states, relative to the largest entry, by quantity."""
-        return {q: gap for q, gap in self._desk.verifier.largest.items() if q in self.titles}
+        return {q: gap for q, gap in self.verifier.largest.items() if q in self.titles}
 
     @property
     def used_symbols(self) -> set[str]:
-        """Names that occur in what has been derived so far."""
-        return {s.name for a in self._desk.expressions.values() for s in free_symbols(a)}
+        """Names that occur in what has been derived so far, and in base parameters that are printed."""
+        groupings = map(Builder(self.graph).expression, self.groupings.values())
+        return {s.name for a in (*self._expressions.values(), *groupings) for s in free_symbols(a)}
+
+    def _definitions(self, sheet: Sheet) -> dict[str, Sum]:
+        """Forms of all names on a sheet that are not symbols: repeated sums, parts, entries M:1:2 and c:1:2:3."""
+        found = {name: form for form, name in self.group_names.items()} | dict(sheet.parts)
+        for base, quantity in (("M", "mass_matrix"), ("c", "christoffel")):
+            if other := self._sheets.get(quantity):
+                found |= {":".join([base, *(str(k + 1) for k in at)]): form for at, form in np.ndenumerate(other.forms)}
+                found |= dict(other.parts)
+        return found
+
+    def _verify_lines(self, sheet: Sheet, builder: Builder, found: np.ndarray) -> None:
+        """Lines that are written with names give the entries that were verified."""
+        lines = [(at, form) for at, form in sheet.lines if form is not sheet.forms[at]]
+        if lines:
+            printed = self.verifier.evaluated(builder.array(object_array([form for _, form in lines], (len(lines),))))
+            entries = self.verifier.evaluated(object_array([found[at] for at, _ in lines], (len(lines),)))
+            self.verifier.check(f"lines of {sheet.quantity}", printed, entries)
+
+    # --- kinds of sheets ---
+
+    def in_full(self, quantity: str, forms: np.ndarray) -> Sheet:
+        """A sheet of forms in full, with names for repeated sums of parameters."""
+        p, sheet = self._problem, self._sheet(quantity, forms, forms)
+        lines, parts = with_names(sheet.lines, self.group_names, p.group_prefix, p.varying)
+        return replace(sheet, lines=lines, parts=parts)
+
+    def factored(self, quantity: str, expressions: np.ndarray) -> Sheet:
+        """A sheet of expressions in factored form, with named parts."""
+        p = self._problem
+        parts, wanted = factored([*expressions.flat], p.part_prefix, p.names[0], 1 + self._parts)
+        self._parts += len(parts)
+        forms = object_array(wanted, expressions.shape)
+        return self._sheet(quantity, forms, forms, tuple(parts.items()),
+                           f"in factored form, with named parts: {p.why_factored or p.why_no_christoffel}", True)
+
+    def abridged(self, quantity: str, forms: np.ndarray, short: np.ndarray, other: Sheet, remark: str) -> Sheet:
+        """A sheet whose lines are short forms, in terms of the entries of another sheet."""
+        return self._sheet(quantity, forms, short, other.parts if other.factored else (), remark)
+
+    def _sheet(self, quantity: str, forms: np.ndarray, short: np.ndarray, *more: Any) -> Sheet:
+        lines = lines_of(short, symmetric=quantity == "mass_matrix")
+        return Sheet(quantity, self.titles[quantity], self.letters[quantity], forms, lines, *more)
 
     # --- output ---
 

@@ -14,7 +14,7 @@ from fractions import Fraction
 from math import lcm
 from typing import Any
 
-from dalembert.equations.ring import Poly, Ring
+from dalembert.equations.ring import Poly, Ring, plain
 
 Vector = tuple[int, ...]                          # whole factors of a group's coordinates
 Factor = tuple[tuple[Vector, str, int], ...]      # product of powers of "c" or "s" of sums of angles, sorted; () is 1
@@ -176,7 +176,7 @@ class Compactor:
                 other = self._merged(self._split(items, True))
                 best = min(best, other, key=self._length)
             if best:
-                found[rest] = {t: _exact(v, unit) for t, v in best.items()}
+                found[rest] = {t: plain(Fraction(v, unit)) for t, v in best.items()}
         return found
 
     def _split(self, items: Iterable[tuple[int, int]], full: bool) -> Terms:
@@ -185,11 +185,7 @@ class Compactor:
             products: list[tuple[Trig, int]] = [((), c)]
             for group in self.groups:
                 factors = group.factors(m & group.mask, full)
-                if len(factors) == 1:
-                    (f, w), = factors
-                    products = [(t + (f,), v * w >> SHIFT) for t, v in products]
-                else:
-                    products = [(t + (f,), v * w >> SHIFT) for t, v in products for f, w in factors]
+                products = [(t + (f,), v * w >> SHIFT) for t, v in products for f, w in factors]
             for t, v in products:
                 D[t] = D.get(t, 0) + v
         return {t: v for t, v in D.items() if v}
@@ -222,9 +218,8 @@ class Compactor:
                 else:
                     others.pop(t[g], None)
 
-        for t in D:
-            for g in groups:
-                near.setdefault((g, t[:g] + t[g + 1:]), {})[t[g]] = None
+        for t in [*D]:
+            put(t, 0)
         work = sorted(D, key=self.order, reverse=True)
         while work:
             t = work.pop()
@@ -240,7 +235,7 @@ class Compactor:
                     partner, factor, value = found
                     put(t, -v)
                     put(partner, -D[partner])
-                    new = t[:g] + (factor,) + t[g + 1:]
+                    new = _with(t, g, factor)
                     put(new, value)
                     work.append(new)
                     break
@@ -263,8 +258,3 @@ class Compactor:
 
 def _with(t: Trig, g: int, factor: int) -> Trig:
     return t[:g] + (factor,) + t[g + 1:]
-
-
-def _exact(v: int, unit: int) -> Any:
-    x = Fraction(v, unit)
-    return x.numerator if x.denominator == 1 else x

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from fractions import Fraction
+from dataclasses import dataclass
 from typing import Any
 
 from dalembert.equations.chain import Link, RunInertia, chain, composites, mass_matrix
 from dalembert.equations.polynomials import Polynomials
-from dalembert.equations.ring import Poly, Ring, TooLarge, terms_in
+from dalembert.equations.ring import Ring, TooLarge, terms_in
 from dalembert.model.joints import Free, Spherical
 from dalembert.model.tree import Tree
-from dalembert.spatial.inertias import Inertia
-from dalembert.spatial.vectors import ZERO
-
-Bodies = Sequence[Inertia | None]      # tensor about the body's origin in place of second moments; scalars of the ring
+from dalembert.spatial.inertias import HALF
 
 
 @dataclass
@@ -34,37 +30,46 @@ class Derivation:
     M: list[list[Any]]
     U: Any
     g: list[Any]
-    twice: dict[tuple[int, int, int], Any] | None = field(default=None)
+    twice: dict[tuple[int, int, int], Any] | None = None
 
     @property
     def ring(self) -> Ring:
         """The ring of all its polynomials."""
         return self.algebra.ring
 
+    @property
+    def rates(self) -> list[Any]:
+        """The velocities as variables ("qd", i)."""
+        return [self.ring.variable(("qd", i)) for i in range(self.tree.nv)]
 
-def derive(tree: Tree, algebra: Polynomials, bodies: Bodies, gravity: Sequence[Any], links: list[Link] | None = None,
-           rotor: Sequence[Any] = (), budget: int = 20_000) -> Derivation:
+    @property
+    def size(self) -> int:
+        """Terms of M's upper triangle."""
+        return terms_in(x for i, row in enumerate(self.M) for x in row[i:])
+
+
+def derive(tree: Tree, algebra: Polynomials, bodies: Sequence[RunInertia], rotor: Sequence[Any], budget: int) -> Derivation:
     """M by composite bodies, the gravity potential and its gradient.
 
     Raises
     ------
     NotPolynomial, TooLarge
     """
-    links = chain(tree, algebra) if links is None else links
+    gravity = [algebra.scalar(x) for x in tree.gravity]          # first: names are written in the order they were made
+    links = chain(tree, algebra)
     total = composites(links, bodies)
     M = mass_matrix(links, total, tree.nv)
     for k, inertia in enumerate(rotor):
         M[k][k] = M[k][k] + inertia
-    if (size := terms_in(M[i][j] for i in range(tree.nv) for j in range(i, tree.nv))) > budget:
-        raise TooLarge(f"the mass matrix has {size} terms.")
-    base: RunInertia | None = total[0]
-    h = base.h if base is not None else ZERO
-    U = sum((x * -y for x, y in zip(gravity, h, strict=True)), start=0)
-    along = algebra.velocities(tree)
-    return Derivation(algebra, tree, links, M, U, [along[k](U) for k in range(tree.nv)])
+    found = Derivation(algebra, tree, links, M, 0, [])
+    if found.size > budget:
+        raise TooLarge(f"the mass matrix has {found.size} terms.")
+    found.U = sum((x * -y for x, y in zip(gravity, total[0].h, strict=True)), start=0)
+    found.g = [along(found.U) for along in algebra.velocities(tree)]
+    return found
 
 
-def christoffel(d: Derivation, budget: int = 100_000, progress: Callable[[float], None] = lambda done: None) -> None:
+def christoffel(d: Derivation, budget: int, progress: Callable[[float], None]) -> None:
     """Add the Christoffel symbols to a derivation.
 
         2 c_ijk = X_i M_jk + X_j M_ki - X_k M_ij + gamma^l_ij M_lk - gamma^l_jk M_li + gamma^l_ki M_lj
@@ -95,16 +100,13 @@ def christoffel(d: Derivation, budget: int = 100_000, progress: Callable[[float]
                         found[i, j, k] = found[j, i, k]
                     continue
                 value = D[j, k, i] + D[k, i, j] - D[i, j, k]
-                for (a, b), (l, sign) in gamma.items():
-                    if (a, b) == (i, j):
-                        value = value + M[l][k] * sign
-                    if (a, b) == (j, k):
-                        value = value - M[l][i] * sign
-                    if (a, b) == (k, i):
-                        value = value + M[l][j] * sign
-                if isinstance(value, Poly) or value:
+                for pair, other, share in (((i, j), k, 1), ((j, k), i, -1), ((k, i), j, 1)):
+                    if pair in gamma:
+                        l, sign = gamma[pair]
+                        value = value + M[l][other] * (share * sign)
+                if value:
                     found[i, j, k] = value
-                    size += len(value) if isinstance(value, Poly) else 1
+                    size += terms_in([value])
         if size > budget:
             raise TooLarge(f"the Christoffel symbols have more than {budget} terms.")
     d.twice = found
@@ -116,29 +118,26 @@ def _structure(tree: Tree) -> dict[tuple[int, int], tuple[int, int]]:
     for joint in tree.joint[1:]:
         if not isinstance(joint.type, (Spherical, Free)):
             continue
-        first = joint.dof.start
-        for a in range(3):
-            b, c = (a + 1) % 3, (a + 2) % 3
-            for shift in (0, 3)[:1 + isinstance(joint.type, Free)]:
-                gamma[first + a, first + shift + b] = (first + shift + c, 1)
-                gamma[first + a, first + shift + c] = (first + shift + b, -1)
-                if shift:
-                    gamma[first + shift + b, first + a] = (first + shift + c, -1)
-                    gamma[first + shift + c, first + a] = (first + shift + b, 1)
+        first, free = joint.dof.start, isinstance(joint.type, Free)
+        for a, b in ((a, b) for a in range(3) for b in range(3) if a != b):
+            c, sign = 3 - a - b, 1 if b == (a + 1) % 3 else -1
+            gamma[first + a, first + b] = first + c, sign
+            if free:
+                gamma[first + a, first + 3 + b] = first + 3 + c, sign
+                gamma[first + 3 + b, first + a] = first + 3 + c, -sign
     return gamma
 
 
 def coriolis_matrix(d: Derivation) -> list[list[Any]]:
-    """C_kj = sum_i c_ijk v_i with the velocities as variables ("qd", i)."""
-    assert d.twice is not None
-    v = [d.ring.variable(("qd", i)) for i in range(d.tree.nv)]
+    """C_kj = sum_i c_ijk v_i."""
+    v = d.rates
     C: list[list[Any]] = [[[] for _ in v] for _ in v]
-    for (i, j, k), value in d.twice.items():
-        C[k][j].append(v[i] * value * Fraction(1, 2))
-    return [[d.ring.total(entry) if entry else 0 for entry in row] for row in C]
+    for (i, j, k), value in (d.twice or {}).items():
+        C[k][j].append(v[i] * value * HALF)
+    return [[d.ring.total(entry) for entry in row] for row in C]
 
 
 def kinetic_energy(d: Derivation) -> Any:
     """T = 1/2 sum M_ij v_i v_j."""
-    v = [d.ring.variable(("qd", i)) for i in range(d.tree.nv)]
-    return d.ring.total(v[i] * v[j] * d.M[i][j] * Fraction(1, 2) for i in range(d.tree.nv) for j in range(d.tree.nv))
+    v = list(enumerate(d.rates))
+    return d.ring.total(a * b * d.M[i][j] * HALF for i, a in v for j, b in v)

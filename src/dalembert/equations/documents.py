@@ -7,27 +7,55 @@ import subprocess
 import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from dalembert.equations.naming import html_text, latex_name, latex_text, mathml_name, text_name
-from dalembert.equations.printing import LatexPrinter, MathmlPrinter, Printer, TextPrinter
-from dalembert.equations.sheets import Sheet, printed_lines
-from dalembert.equations.style import LATEX_HEAD, PAGE
+from dalembert.equations.printing import LATEX, MATHML, TEXT, Notation, Printer
+from dalembert.equations.sheets import Sheet
+from dalembert.equations.style import ANGLE_EXAMPLE, LATEX_HEAD, PAGE
 from dalembert.errors import DalembertError
 
 ENGINES = ("lualatex", "xelatex", "pdflatex")      # the first two know every script
 LATEX_TIMEOUT = 300                                # s
+Terms = list[tuple[str, str]]                      # signs and texts of terms
 
 
-def printer(eom: Any, kind: type[Printer]) -> Any:
+class Section(NamedTuple):
+    """What a document says of a quantity: lines are left sides and signed terms."""
+
+    key: str
+    title: str
+    remark: str
+    lines: list[tuple[str, Terms]]
+
+
+def printer(eom: Any, notation: Notation) -> Printer:
     """A printer for the names of `eom`: coordinates with numbers make short angles, c23."""
-    numbered = {f"{name.rstrip('0123456789')}{k}" == name for k, name in enumerate(eom.coordinates, 1)} == {True}
-    return kind({name: k for k, name in enumerate(eom.coordinates, 1)} if numbered else {}, eom.digits)
+    numbers = {name: k for k, name in enumerate(eom.coordinates, 1)}
+    numbered = all(f"{name.rstrip('0123456789')}{k}" == name for name, k in numbers.items())
+    return Printer(notation, numbers if numbered else {}, eom.digits)
 
 
-def sheets(eom: Any, quantities: Iterable[str]) -> list[Sheet]:
-    """Sheets of some quantities."""
-    return [eom.sheet(name) for name in quantities]
+def printed_lines(sheet: Sheet, target: Printer, label: str = "") -> list[tuple[str, Terms]]:
+    """(left side, signed terms) of parts and lines; label: a letter in place of the lines' own."""
+    parts = [(target.name(name), target.signed_terms(form)) for name, form in sheet.parts]
+    return parts + [(target.label(label or sheet.letter, *(k + 1 for k in at)), target.signed_terms(form))
+                    for at, form in sheet.lines]
+
+
+def sections(eom: Any, quantities: Iterable[str], target: Printer) -> list[Section]:
+    """The sections of some quantities."""
+    sheets = [eom.sheet(name) for name in quantities]
+    return [Section(s.quantity, s.title, s.remark, printed_lines(s, target) or [("", [])]) for s in sheets]
+
+
+def groupings(eom: Any, target: Printer) -> list[Section]:
+    """A section on base parameters, where there are any."""
+    lines = [(target.name(name), target.signed_terms(form)) for name, form in eom.groupings.items()]
+    fewest = "" if eom.minimal else " (not all as few as possible)"
+    remark = (f"{len(lines)} combinations{fewest} of the inertial parameters of the links about their joint frames' origins "
+              "determine all forces")
+    return [Section("base", "Base parameters", remark, lines)] if lines else []
 
 
 def sentence(remark: str) -> str:
@@ -35,45 +63,37 @@ def sentence(remark: str) -> str:
     return f"{remark[:1].upper()}{remark[1:]}."
 
 
-def groupings(eom: Any, target: Printer) -> list[tuple[str, list[tuple[str, str]]]]:
-    """(name, signed terms) of base parameters that stand for more than one number."""
-    return [(target.name(name), target.signed_terms(form)) for name, form in eom.groupings.items()]
-
-
 # --- text and formulas -----------------------------------------------------------------------------------------------
 
 def text(eom: Any, quantities: Sequence[str]) -> str:
     """Plain text: a title and lines per quantity."""
-    target = printer(eom, TextPrinter)
-    blocks = []
-    for sheet in sheets(eom, quantities):
-        remark = f" ({sheet.remark})" if sheet.remark else ""
-        lines = [f"{left} = {target.joined(terms)}" for left, terms in printed_lines(sheet, target)]
-        blocks.append("\n".join([f"{sheet.title}{remark}", *(lines or ["0"])]))
-    return "\n\n".join(blocks) + "\n"
+    target = printer(eom, TEXT)
+    return "\n".join(title + (f" ({remark})" if remark else "") + "\n" + "".join(
+        f"{_equation(left, terms, target)}\n" for left, terms in lines)
+        for _, title, remark, lines in sections(eom, quantities, target))
 
 
 def latex(eom: Any, quantities: Sequence[str]) -> str:
     """LaTeX lines, with titles as comments."""
-    target = printer(eom, LatexPrinter)
-    lines = []
-    for sheet in sheets(eom, quantities):
-        lines += [f"% {sheet.title}"]
-        lines += [latex_line(left, terms, target) for left, terms in printed_lines(sheet, target)] or ["$0$\\par"]
-    return "\n".join(lines) + "\n"
+    target = printer(eom, LATEX)
+    return "".join(f"% {title}\n" + "".join(f"{latex_line(*line, target)}\n" for line in lines)
+                   for _, title, _, lines in sections(eom, quantities, target))
 
 
-def latex_line(left: str, terms: Sequence[tuple[str, str]], target: LatexPrinter) -> str:
+def latex_line(left: str, terms: Terms, target: Printer) -> str:
     """One equation in running text, so that LaTeX breaks it at its signs; continued lines are indented."""
-    return rf"\noindent\hangindent=2em ${left} = {target.joined(terms) if terms else '0'}$\par"
+    return rf"\noindent\hangindent=2em ${_equation(left, terms, target)}$\par" if left else r"$0$\par"
 
 
 def mathml(eom: Any, quantities: Sequence[str]) -> str:
     """One <math> element per line."""
-    target = printer(eom, MathmlPrinter)
-    return "\n".join(f'<math xmlns="http://www.w3.org/1998/Math/MathML"><mrow>{left}<mo>=</mo>'
-                     f'{target.joined(terms) if terms else "<mn>0</mn>"}</mrow></math>'
-                     for sheet in sheets(eom, quantities) for left, terms in printed_lines(sheet, target))
+    target = printer(eom, MATHML)
+    return "\n".join(f'<math xmlns="http://www.w3.org/1998/Math/MathML"><mrow>{left}<mo>=</mo>{target.joined(terms)}</mrow></math>'
+                     for section in sections(eom, quantities, target) for left, terms in section.lines if left)
+
+
+def _equation(left: str, terms: Terms, target: Printer) -> str:
+    return f"{left} = {target.joined(terms)}" if left else target.joined(terms)
 
 
 # --- whole documents -------------------------------------------------------------------------------------------------
@@ -96,12 +116,8 @@ def legend(eom: Any) -> list[tuple[str, str, str]]:
     """(printed name, what it is, number) of coordinates and symbols."""
     rows = [(name, f"coordinate {entry}", "") for name, entry in zip(eom.coordinates, eom.coordinate_names, strict=True)]
     used = eom.used_symbols
-    for name, path in eom.symbols.items():
-        if name not in used:
-            continue
-        value = eom.values.get(name)
-        rows.append((name, path, "" if value is None else f"{value:.6g}"))
-    return rows
+    return rows + [(name, path, f"{eom.values[name]:.6g}" if name in eom.values else "")
+                   for name, path in eom.symbols.items() if name in used]
 
 
 def checked(eom: Any) -> str:
@@ -110,68 +126,56 @@ def checked(eom: Any) -> str:
     return f"Every entry was compared with the compiled function at random states; largest relative difference {worst:.0e}."
 
 
+def _law(eom: Any, target: Printer) -> str:
+    """The equations of motion with the letters of the quantities: M(q) qdd + h(q, qd) + g(q) = tau."""
+    notation, (left, right) = target.notation, eom.law
+    terms = []
+    for letter, arguments, *factor in left:
+        names = notation.comma.join(map(target.name, arguments.split()))
+        function = target.label(letter) + (notation.parentheses % names if names else "")
+        terms.append(("+", notation.times.join([function, *map(target.name, factor)])))
+    return notation.equation % (target.joined(terms), target.joined([("+", target.name(x)) for x in right]))
+
+
 def html(eom: Any, quantities: Sequence[str]) -> str:
     """A page with MathML that needs no network."""
-    target = printer(eom, MathmlPrinter)
-    shown = sheets(eom, quantities)
+    target = printer(eom, MATHML)
+    shown = sections(eom, quantities, target)
+    title = f"Equations of motion of {html_text(eom.name)}"
     found = html_text(checked(eom)).replace("e-", "e\u2011")                   # a hyphen that no line breaks at
-    body = [f"<h1>Equations of motion of {html_text(eom.name)}</h1>", f"<p>{found}</p>",
-            f'<p class="eq"><math>{_law(eom, target)}</math></p>']
-    contents = "".join(f'<a href="#{s.quantity}">{s.title}</a> ' for s in shown)
-    body.append(f'<nav>{contents}<a href="#symbols">Symbols</a></nav>')
-    for sheet in shown:
-        body.append(f'<h2 id="{sheet.quantity}">{sheet.title}</h2>')
-        body += [f"<p>{html_text(sentence(sheet.remark))}</p>"] if sheet.remark else []
-        body += [_html_line(left, terms) for left, terms in printed_lines(sheet, target)] or ['<p class="eq">0</p>']
-    grouped = groupings(eom, target)
-    if grouped:
-        fewest = "" if eom.minimal else " (not all as few as possible)"
-        body.append(f'<h2 id="base">Base parameters</h2><p>{len(grouped)} combinations{fewest} of the inertial parameters '
-                    "of the links about their joint frames' origins determine all forces.</p>")
-        body += [_html_line(left, terms) for left, terms in grouped]
+    contents = "".join(f'<a href="#{s.key}">{s.title}</a> ' for s in shown)
+    body = [f"<h1>{title}</h1>", f"<p>{found}</p>", f'<p class="eq"><math>{_law(eom, target)}</math></p>',
+            f'<nav>{contents}<a href="#symbols">Symbols</a></nav>']
+    for key, heading, remark, lines in [*shown, *groupings(eom, target)]:
+        body += [f'<h2 id="{key}">{heading}</h2>', *([f"<p>{html_text(sentence(remark))}</p>"] if remark else [])]
+        body += [_html_line(left, terms) for left, terms in lines]
     rows = "".join(f"<tr><td><math>{mathml_name(name)}</math></td><td>{html_text(what)}</td>"
                    f'<td class="number">{value}</td></tr>' for name, what, value in legend(eom))
-    example = _angle_example() if target.numbers else ""
-    body.append(f'<h2 id="symbols">Symbols</h2>{example}'
+    body.append(f'<h2 id="symbols">Symbols</h2>{ANGLE_EXAMPLE if target.numbers else ""}'
                 f"<table><tr><th>symbol</th><th>is</th><th>number</th></tr>{rows}</table>")
-    title = f"Equations of motion of {html_text(eom.name)}"
     return PAGE.replace("@title@", title).replace("@body@", "\n".join(body))
 
 
-def _html_line(left: str, terms: Sequence[tuple[str, str]]) -> str:
+def _html_line(left: str, terms: Terms) -> str:
     """One equation; each term is a formula of its own, so that the browser breaks lines between terms."""
-    signs = {sign: f'<mo form="infix" lspace="0" rspace="0.22em">{mark}</mo>' for sign, mark in (("+", "+"), ("-", "−"))}
+    if not left:
+        return '<p class="eq">0</p>'
     pieces = []
     for k, (sign, term) in enumerate(terms or [("+", "<mn>0</mn>")]):
-        mark = "" if k == 0 and sign == "+" else "<mo>−</mo>" if k == 0 else signs[sign]
-        pieces.append(f"<math><mrow>{mark}{term}</mrow></math>")
+        mark = "−" if sign == "-" else "+"
+        spaced = f'<mo form="infix" lspace="0" rspace="0.22em">{mark}</mo>' if k else "<mo>−</mo>" if sign == "-" else ""
+        pieces.append(f"<math><mrow>{spaced}{term}</mrow></math>")
     return f'<p class="eq"><math><mrow>{left}<mo rspace="0">=</mo></mrow></math> {" ".join(pieces)}</p>'
-
-
-def _law(eom: Any, target: Printer) -> str:
-    """The equations of motion with the letters of the quantities: M(q) qdd + h(q, qd) + g(q) = tau."""
-    left, right = eom.law
-    return target.equation([target.applied(*part) for part in left], target.joined([("+", target.name(x)) for x in right]))
-
-
-def _angle_example() -> str:
-    return ("<p><i>s</i>, <i>c</i>: sine and cosine of a sum of coordinates, <math><msub><mi>c</mi><mn>23</mn></msub>"
-            "<mo>=</mo><mi>cos</mi><mrow><mo>(</mo><msub><mi>q</mi><mn>2</mn></msub><mo>+</mo><msub><mi>q</mi><mn>3</mn></msub><mo>)</mo></mrow></math>.</p>")
 
 
 def tex(eom: Any, quantities: Sequence[str]) -> str:
     """A LaTeX document for any engine; pdfLaTeX shows letters that it has no fonts for by their Unicode numbers."""
-    target = printer(eom, LatexPrinter)
+    target = printer(eom, LATEX)
     body = [rf"\section*{{Equations of motion of {latex_text(eom.name)}}}", latex_text(checked(eom)), "",
             rf"\[ {_law(eom, target)} \]"]
-    for sheet in sheets(eom, quantities):
-        body.append(rf"\subsection*{{{sheet.title}}}")
-        body += [latex_text(sentence(sheet.remark)) + "\n"] if sheet.remark else []
-        body += [latex_line(left, terms, target) for left, terms in printed_lines(sheet, target)] or ["$0$"]
-    grouped = groupings(eom, target)
-    if grouped:
-        body.append(r"\subsection*{Base parameters}")
-        body += [latex_line(left, terms, target) for left, terms in grouped]
+    for _, title, remark, lines in [*sections(eom, quantities, target), *groupings(eom, target)]:
+        body += [rf"\subsection*{{{title}}}", *([latex_text(sentence(remark)) + "\n"] if remark else [])]
+        body += [latex_line(left, terms, target) for left, terms in lines]
     body += [r"\subsection*{Symbols}"]
     body += [r"$s$, $c$: sine and cosine of a sum of coordinates, $c_{23} = \cos(q_2 + q_3)$."] if target.numbers else []
     body += [r"\begin{longtable}{lll}"]
@@ -185,16 +189,14 @@ def tex(eom: Any, quantities: Sequence[str]) -> str:
 
 def markdown(eom: Any, quantities: Sequence[str]) -> str:
     """Markdown with LaTeX formulas between dollars."""
-    target = printer(eom, LatexPrinter)
-    lines = [f"# Equations of motion of {markdown_text(eom.name)}", "", checked(eom), ""]
-    for sheet in sheets(eom, quantities):
-        lines += [f"## {sheet.title}", ""] + ([sentence(sheet.remark), ""] if sheet.remark else [])
-        for left, terms in printed_lines(sheet, target):
-            lines += [f"$${left} = {target.joined(terms) if terms else '0'}$$", ""]
-    lines += ["## Symbols", "", "| symbol | is | number |", "| --- | --- | --- |"]
-    lines += [f"| {markdown_text(text_name(name))} | {markdown_text(what)} | {value} |" for
-              name, what, value in legend(eom)]
-    return "\n".join(lines) + "\n"
+    target = printer(eom, LATEX)
+    blocks = [f"# Equations of motion of {markdown_text(eom.name)}", checked(eom), f"$${_law(eom, target)}$$"]
+    for _, title, remark, lines in [*sections(eom, quantities, target), *groupings(eom, target)]:
+        blocks += [f"## {title}", *([sentence(remark)] if remark else [])]
+        blocks += [f"$${_equation(left, terms, target)}$$" for left, terms in lines]
+    rows = [f"| {markdown_text(text_name(name))} | {markdown_text(what)} | {value} |" for name, what, value in legend(eom)]
+    blocks += ["## Symbols", "\n".join(["| symbol | is | number |", "| --- | --- | --- |", *rows])]
+    return "\n\n".join(blocks) + "\n"
 
 
 def markdown_text(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cached_property
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,7 @@ import numpy as np
 from dalembert.compiled.calls import without_collection
 from dalembert.compiled.quantities import known_formulation
 from dalembert.equations.closed_forms import ClosedForms
-from dalembert.equations.desk import VerifiedDesk
-from dalembert.equations.making import MAKE, QUANTITIES
+from dalembert.equations.making import LETTERS, QUANTITIES, made
 from dalembert.equations.problem import BaseParameter, Problem
 from dalembert.equations.reports import report
 from dalembert.equations.selection import Selection, select
@@ -20,7 +20,6 @@ from dalembert.equations.sheets import Sheet
 from dalembert.equations.significance import Abbreviation, abbreviate
 from dalembert.equations.systems import SystemEquations
 from dalembert.equations.verification import MechanismVerifier
-from dalembert.expr import free_symbols
 from dalembert.formulations.lagrange.system import LagrangianSystem
 from dalembert.model.mechanism import Mechanism
 
@@ -90,77 +89,53 @@ class Equations(ClosedForms):
     ----------
     symbols : dict
         Printed name -> path of the number in the mechanism ("-gravity[2]": the negative of it), or what it is.
-    coordinates, velocities, accelerations : tuple of str
-        q1, q2, ...; qd1, ...; qdd1, ...
     minimal : bool
         Whether the base parameters are as few as possible.
     """
 
-    titles = QUANTITIES
+    titles, letters = QUANTITIES, LETTERS
     law = (("M", "q", "q_ddot"), ("h", "q q_dot"), ("g", "q")), ("tau",)
     programmed = ("mass_matrix", "coriolis_vector", "gravity_vector")
 
     def __init__(self, mechanism: Mechanism, selection: Selection, formulation: str, budget: int, digits: int,
                  progress: Progress):
-        self.mechanism, self.formulation, self.budget, self.digits = mechanism, formulation, budget, digits
-        self.name, self.coordinate_names = mechanism.name, mechanism.coordinate_names
-        self._selection, self._progress = selection, progress
+        self.mechanism, self.formulation, self.budget, self._selection = mechanism, formulation, budget, selection
         progress("derivation", 0.0)
         with selection.graph, without_collection():
-            p = self._problem = Problem(mechanism, selection, formulation, budget)
-            self._desk = VerifiedDesk(p, MAKE, QUANTITIES, MechanismVerifier(p), progress)
-        self.graph, self.symbols, self.values = selection.graph, p.symbols, p.values
-        self.coordinates, self.velocities, self.accelerations = p.names
-        self.minimal, self.why_factored = p.minimal, p.why_factored
+            problem = Problem(mechanism, selection, formulation, budget)
+            super().__init__(mechanism, problem, MechanismVerifier(problem), digits, progress)
+        self.minimal = problem.minimal
 
     @property
     def base_parameters(self) -> tuple[BaseParameter, ...]:
         """The fewest combinations of inertial parameters that determine the forces."""
-        return self._with_groups._problem.base_parameters
-
-    @property
-    def groupings(self) -> dict[str, Any]:
-        """Base parameters in print: name -> form; empty where inertial parameters are not grouped."""
-        return {p.name: self._problem.groupings[p.name] for p in self.base_parameters} if self._problem.grouped else {}
+        return tuple(self._with_groups._problem.base_parameters)
 
     @cached_property
     def _with_groups(self) -> Equations:
         """These, or the same with base parameters."""
-        if self._problem.grouped:
+        if self._selection.grouped:
             return self
         geometry = [path.lstrip("-") for path in self._selection.symbols.values()
                     if path.rpartition(".")[2].partition("[")[0] not in ("mass", "com", "inertia")]
         return Equations(self.mechanism, select(self.mechanism, geometry, True), self.formulation, self.budget,
-                         self.digits, self._progress)
+                         self.digits, self.progress)
+
+    def _owner(self, quantity: str) -> ClosedForms:
+        return self._with_groups if quantity == "regressor" else self
+
+    def _made(self, quantity: str) -> Sheet:
+        return made(self._problem, self, quantity)
 
     @property
     def regressor(self) -> np.ndarray:
         """Y(q, qd, qdd), (nv, base parameters): tau = Y theta for the bodies alone."""
         return self.entries("regressor")
 
-    def sheet(self, quantity: str) -> Sheet:
-        """Forms and lines of a quantity as they are printed; the regressor always in base parameters.
-
-        Raises
-        ------
-        UnknownNameError
-        """
-        return super().sheet(quantity) if quantity != "regressor" else self._with_groups._desk.sheet(quantity)
-
-    def entries(self, quantity: str) -> np.ndarray:
-        """Expressions of a quantity's entries, an array of its shape; errors as for `sheet`."""
-        return super().entries(quantity) if quantity != "regressor" else self._with_groups._desk.entries(quantity)
-
-    @property
-    def used_symbols(self) -> set[str]:
-        """Names that occur in what has been derived so far, and in base parameters that are printed."""
-        groupings = [p.grouping for p in self.base_parameters] if self._problem.grouped else []
-        return super().used_symbols | {s.name for s in free_symbols(groupings)}
-
     @property
     def shown(self) -> tuple[str, ...]:
         """Quantities that are printed by default: without Christoffel symbols where these are too long."""
-        return tuple(q for q in SHOWN if q != "christoffel" or self._problem.christoffel_terms() is not None)
+        return tuple(q for q in SHOWN if q != "christoffel" or self._problem.christoffel_terms() < inf)
 
     def report(self) -> str:
         """The derivation by the chosen formulation, step by step, as Markdown with LaTeX formulas."""

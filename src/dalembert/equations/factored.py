@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ from dalembert.equations.forms import Call, Cosine, Name, Sum, Term, content, fa
 from dalembert.expr import Expr, Graph, cos, sin, symbol, topological
 
 SHORT = 3          # factors of a shared expression that is written out each time
+LEAVES = ("exact", "float", "symbol")
 LONG = 12          # factors of an expression that becomes a part of its own although it occurs once
 
 
@@ -29,7 +31,7 @@ class Expressions:
         total: Any = 0
         for k, factor in angle:
             total = total + (self.q[k] if factor == 1 else self.q[k] * factor)
-        return (cos(total), sin(total)) if angle else (1, 0)
+        return cos(total), sin(total)
 
     def quaternion(self, k: int) -> list[Expr]:
         return self.q[k:k + 4]
@@ -58,16 +60,9 @@ def factored(outputs: Sequence[Any], prefix: str, coordinates: Iterable[str],
     return parts, [forms[x] if isinstance(x, Expr) else _number(x) for x in outputs]
 
 
-def _uses(order: Sequence[Expr], wanted: Iterable[Expr]) -> dict[Expr, int]:
+def _uses(order: Sequence[Expr], wanted: Iterable[Expr]) -> Counter[Expr]:
     """How often each node is an operand or a result."""
-    uses = dict.fromkeys(order, 0)
-    for node in order:
-        if node.op not in ("exact", "float", "symbol"):
-            for arg in node.args:
-                uses[arg] += 1
-    for x in wanted:
-        uses[x] += 1
-    return uses
+    return Counter(arg for node in order if node.op not in LEAVES for arg in node.args) + Counter([*wanted])
 
 
 def _number(x: Any) -> Sum:
@@ -164,12 +159,7 @@ def _kind(factor: Any) -> Any:
 
 def _angle(form: Sum, angles: set[str]) -> tuple[tuple[str, int], ...] | None:
     """A sum of coordinates with whole factors, else None."""
-    found = []
-    for t in form.terms:
-        if len(t.factors) != 1 or t.factors[0][1] != 1 or not isinstance(t.number, int):
-            return None
-        name = t.factors[0][0]
-        if not isinstance(name, Name) or name.name not in angles:
-            return None
-        found.append((name.name, t.number))
-    return tuple(sorted(found, key=lambda x: (len(x[0]), x[0]))) or None
+    found = [(f.name, t.number) for t in form.terms for f, e in t.factors
+             if isinstance(f, Name) and f.name in angles and e == 1 and isinstance(t.number, int)]
+    whole = len(found) == len(form.terms) == sum(len(t.factors) for t in form.terms)
+    return tuple(sorted(found, key=lambda x: (len(x[0]), x[0]))) if found and whole else None

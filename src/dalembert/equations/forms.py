@@ -6,11 +6,13 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import gcd, lcm
+from math import gcd, lcm, prod
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from dalembert.equations.compaction import Compactor, Trig
-from dalembert.equations.ring import PARAMETER, WIDTH, Poly, Ring
+from dalembert.equations.ring import PARAMETER, WIDTH, Poly, Ring, plain
 from dalembert.expr import Graph, constant, cos, sin, symbol
 from dalembert.expr.node import BUILD
 
@@ -18,6 +20,14 @@ SMALL = 8           # denominators up to this one are printed as fractions and p
 REPEATED = 3        # a sum of parameters in parentheses that occurs this often gets a name
 RATES = ("qd", "qdd")      # kinds of variables that are velocities and accelerations
 LONG = 3            # or this many terms twice
+
+
+def _kept_hash(x: Any) -> int:
+    """The hash of a dataclass, calculated once: forms are deep."""
+    found = x.__dict__.get("_hash")
+    if found is None:
+        found = x.__dict__["_hash"] = hash(tuple(x.__dict__.values()))
+    return found
 
 
 @dataclass(frozen=True)
@@ -34,11 +44,7 @@ class Cosine:
     kind: str
     angle: tuple[tuple[Any, int], ...]
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_hash", hash((self.kind, self.angle)))
-
-    def __hash__(self) -> int:
-        return self.__dict__["_hash"]
+    __hash__ = _kept_hash
 
 
 @dataclass(frozen=True)
@@ -62,16 +68,11 @@ class Sum:
 
     terms: tuple[Term, ...]
 
-    def __hash__(self) -> int:
-        found = self.__dict__.get("_hash")
-        if found is None:
-            found = hash(self.terms)
-            object.__setattr__(self, "_hash", found)
-        return found
+    __hash__ = _kept_hash
 
     def __len__(self) -> int:
         """Number of terms when parentheses are multiplied out (roots and calls count as one factor)."""
-        return sum(term_length(t) for t in self.terms)
+        return sum(prod(len(f) for f, power in t.factors if isinstance(f, Sum) and power == 1) for t in self.terms)
 
 
 def angle_sum(angle: Iterable[tuple[Any, int]]) -> Sum:
@@ -82,13 +83,10 @@ def angle_sum(angle: Iterable[tuple[Any, int]]) -> Sum:
     return Sum(tuple(terms))
 
 
-def term_length(term: Term) -> int:
-    """Number of terms of a term when its parentheses are multiplied out."""
-    length = 1
-    for factor, power in term.factors:
-        if isinstance(factor, Sum) and power == 1:
-            length *= len(factor)
-    return length
+def sole_factor(form: Sum) -> Any:
+    """The factor that a form is, with nothing else, or None."""
+    ((number, factors),) = form.terms if len(form.terms) == 1 else (Term(0, ()),)
+    return factors[0][0] if number == 1 and [e for _, e in factors] == [1] else None
 
 
 def factors_in(form: Sum) -> int:
@@ -98,6 +96,13 @@ def factors_in(form: Sum) -> int:
 
 
 ZERO = Sum(())
+
+
+def object_array(entries: Sequence[Any], shape: tuple[int, ...]) -> np.ndarray:
+    """Entries in row-major order as an array of objects."""
+    made = np.empty(len(entries), dtype=object)
+    made[:] = entries
+    return made.reshape(shape)
 
 
 # --- from polynomials ------------------------------------------------------------------------------------------------
@@ -120,7 +125,7 @@ class Writer:
         by_trig: dict[Trig, list[Term]] = {}
         for rest, D in self.compactor.terms(p).items():
             for t, v in D.items():
-                by_trig.setdefault(t, []).append(Term(_plain(v), self._factors(rest)))
+                by_trig.setdefault(t, []).append(Term(plain(v), self._factors(rest)))
         terms: list[Term] = []
         for t in sorted(by_trig, key=self._trig_order):
             coefficient = sorted(by_trig[t], key=self._term_order)
@@ -249,21 +254,13 @@ def _first(vector: Sequence[int]) -> tuple[int, ...]:
     return tuple(k for k, x in enumerate(vector) if x)
 
 
-def _plain(x: Any) -> Any:
-    return x.numerator if isinstance(x, Fraction) and x.denominator == 1 else x
-
-
-def _small(x: Any) -> bool:
-    return isinstance(x, int) or isinstance(x, Fraction) and x.denominator <= SMALL
-
-
 def content(terms: Sequence[Term]) -> tuple[Any, tuple[tuple[Any, int], ...], tuple[Term, ...]]:
     """(number, factors, rest): what all terms have in common pulled out; the first term of the rest is positive."""
     numbers = [t.number for t in terms]
     number: Any = 1
-    if all(map(_small, numbers)):
+    if all(isinstance(x, int) or isinstance(x, Fraction) and x.denominator <= SMALL for x in numbers):
         fractions = [Fraction(x) for x in numbers]
-        number = _plain(Fraction(gcd(*(x.numerator for x in fractions)), lcm(*(x.denominator for x in fractions))))
+        number = plain(Fraction(gcd(*(x.numerator for x in fractions)), lcm(*(x.denominator for x in fractions))))
     elif len(set(map(abs, numbers))) == 1:
         number = abs(numbers[0])
     if numbers[0] < 0:
@@ -271,7 +268,7 @@ def content(terms: Sequence[Term]) -> tuple[Any, tuple[tuple[Any, int], ...], tu
     powers = [dict(t.factors) for t in terms]
     common = {f: min((p.get(f, 0) for p in powers), key=abs) for f, e in powers[0].items()
               if all(p.get(f, 0) * e > 0 for p in powers)}                        # in all terms, above or below the line
-    rest = tuple(Term(_plain(Fraction(t.number) / number) if number != 1 else t.number,
+    rest = tuple(Term(plain(Fraction(t.number) / number) if number != 1 else t.number,
                       tuple((f, e - common.get(f, 0)) for f, e in t.factors if e != common.get(f, 0))) for t in terms)
     return number, tuple(common.items()), rest
 
@@ -281,10 +278,6 @@ def outside(form: Sum) -> Sum:
     if len(form.terms) < 2:
         return form
     number, factors, rest = content(form.terms)
-    if not factors and (abs(number) == 1 or any(not t.factors for t in form.terms)):
-        return form
-    if not factors and number < 0:
-        return form
     return Sum((Term(number, (*factors, (Sum(rest), 1))),)) if factors else form
 
 
@@ -298,16 +291,12 @@ def inner_sums(forms: Iterable[Sum], varying: Container[str]) -> dict[Sum, int]:
         for term in stack.pop().terms:
             for factor, _ in term.factors:
                 if isinstance(factor, Sum):
-                    if is_constant(factor, varying):
+                    inner = [f for t in factor.terms for f, _ in t.factors]
+                    if all(isinstance(f, Name) and f.name not in varying for f in inner):
                         counts[factor] = counts.get(factor, 0) + 1
                     else:
                         stack.append(factor)
     return counts
-
-
-def is_constant(form: Sum, varying: Container[str]) -> bool:
-    """Whether a sum holds only names, and none of those that vary."""
-    return all(isinstance(f, Name) and f.name not in varying for t in form.terms for f, _ in t.factors)
 
 
 def named(form: Sum, names: Mapping[Sum, str], varying: Container[str]) -> Sum:
@@ -328,10 +317,15 @@ class Builder:
         self.graph, self.parts = graph, dict(parts or {})
         self._known: dict[Any, Any] = {}
 
+    def array(self, forms: np.ndarray) -> np.ndarray:
+        """Expressions of an array of forms."""
+        made = {form: constant(self.expression(form), self.graph) for form in dict.fromkeys(forms.flat)}
+        return object_array([made[form] for form in forms.flat], forms.shape)
+
     def expression(self, form: Sum) -> Any:
         """The expression of a form; a number where it holds none."""
-        if len(form.terms) == 1 and form.terms[0].number == 1 and [e for _, e in form.terms[0].factors] == [1]:
-            return self._factor(form.terms[0].factors[0][0])                # also conditions, which are no numbers
+        if (alone := sole_factor(form)) is not None:
+            return self._factor(alone)                                      # also conditions, which are no numbers
         total: Any = 0
         for number, factors in form.terms:
             product: Any = number if abs(number) != 1 or not factors else 1

@@ -8,32 +8,30 @@ the numeric rank of all parameters' effects, and then exactly, by comparing coef
 
 from __future__ import annotations
 
-import random
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, cast
+from math import prod
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from dalembert.equations.chain import RunInertia
+from dalembert.equations.chain import NOTHING, RunInertia
 from dalembert.equations.derivation import Derivation
 from dalembert.equations.polynomials import Polynomials
-from dalembert.equations.ring import PARAMETER, PARAMETER_BITS, Poly, Ring
+from dalembert.equations.ring import PARAMETER, Poly, Ring, plain, terms_of
 from dalembert.model.joints import Prismatic, Revolute, Spherical
 from dalembert.model.tree import Tree
-from dalembert.spatial.inertias import Inertia
 from dalembert.spatial.rotations import Dense, coordinate_axis
-from dalembert.spatial.vectors import ZERO, Matrix, Vector
+from dalembert.spatial.vectors import ZERO, ZERO_MATRIX, Matrix, Vector
 
-TENSOR = ("xx", "xy", "yy", "xz", "yz", "zz")                  # in the order of regressor parameters
-PLACE = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
+RAW = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")      # in the order of regressor parameters
+BASE = ("MM", "MX", "MY", "MZ", "XX", "XY", "YY", "XZ", "YZ", "ZZ")
 RANK_TOLERANCE = 1e-9                                          # relative, of columns of length 1
 FEW_STATES, SEED = 12, 1743                                    # random states, doubled until the rank grows no more
 
 
-@dataclass(frozen=True)
-class Parameter:
+class Parameter(NamedTuple):
     """A combination of inertial parameters of links, as a polynomial of another ring, that acts as one."""
 
     name: str
@@ -41,43 +39,36 @@ class Parameter:
     grouping: Any
 
 
-def raw_parameters(tree: Tree, ring: Ring, mark: str) -> list[RunInertia | None]:
-    """Per moving body its ten parameters about its joint frame's origin as parameters of the ring."""
-    found: list[RunInertia | None] = [None]
-    for i in tree.outward():
-        m = ring.parameter(f"m{i}{mark}")
-        h = Vector(ring.parameter(f"m{axis}{i}{mark}") for axis in "xyz")
-        found.append(RunInertia(m, h, Matrix.symmetric(*(ring.parameter(f"I{ab}{i}{mark}") for ab in TENSOR))))
+def bodies(letters: Sequence[str], value: Callable[[str], Any], n: int, mark: str) -> list[RunInertia]:
+    """Inertias of n bodies (the first entry is the base's) of parameters with these letters, the body's number, the mark."""
+    found = [NOTHING]
+    for i in range(1, n + 1):
+        m, x, y, z, *tensor = (value(f"{letter}{i}{mark}") for letter in letters)
+        found.append(RunInertia(m, Vector((x, y, z)), Matrix.symmetric(*tensor)))
     return found
 
 
-def raw_values(tree: Tree, mark: str = "") -> dict[str, Any]:
-    """The numbers of these parameters, as the tree has them."""
-    found: dict[str, Any] = {}
-    for i in tree.outward():
-        body = tree.inertia[i]
-        tensor = body.tensor()
-        found |= {f"m{i}{mark}": body.m} | {f"m{x}{i}{mark}": value for x, value in zip("xyz", body.h, strict=True)}
-        found |= {f"I{ab}{i}{mark}": tensor[a][b] for ab, (a, b) in zip(TENSOR, PLACE, strict=True)}
-    return found
+def raw_values(tree: Tree, mark: str) -> dict[str, Any]:
+    """The numbers of the bodies' own parameters, as the tree has them."""
+    return {f"{letter}{i}{mark}": x for i in tree.outward()
+            for letter, x in zip(RAW, RunInertia.of(tree.inertia[i], lambda x: x).ten(), strict=True)}
 
 
 def is_nothing(grouping: Any, numbers: Mapping[str, Any]) -> bool:
     """Whether a combination is exactly zero for these numbers; symbols without a number count as unlike any other."""
     if not isinstance(grouping, Poly):
         return grouping == 0
-    rng = random.Random(SEED)
-    ring, known, total = grouping.ring, {}, Fraction(0)      # type: ignore[var-annotated]
-    for m, c in sorted(grouping.terms.items()):
-        value = Fraction(c)
-        names = [(ring.parameters[m & PARAMETER], 1)] if m & PARAMETER else []
-        for name, e in [*names, *((name if kind == "x" else (kind, name), e) for (kind, name), e in ring.exponents(m))]:
-            x = numbers.get(name) if isinstance(name, str) else None
-            if not isinstance(x, (int, Fraction)):
-                x = known.setdefault(name, Fraction(rng.randrange(1, 10**6), 10**6))
-            value *= Fraction(x) ** e
-        total += value
-    return total == 0
+    ring, found = grouping.ring, {}      # type: ignore[var-annotated]
+    for m, c in grouping.terms.items():
+        unknown: list[Any] = []
+        for key, e in [(("x", ring.parameters[m & PARAMETER]), 1), *ring.exponents(m)]:
+            x = numbers.get(key[1]) if key[0] == "x" else None      # type: ignore[call-overload]
+            if isinstance(x, (int, Fraction)):
+                c = c * x**e
+            else:
+                unknown.append((key, e))
+        found[tuple(unknown)] = found.get(tuple(unknown), 0) + c
+    return not any(found.values())
 
 
 def grouped(tree: Tree, algebra: Polynomials, mark: str = "") -> list[Parameter]:
@@ -85,36 +76,26 @@ def grouped(tree: Tree, algebra: Polynomials, mark: str = "") -> list[Parameter]
 
     All names end in `mark`, so that they differ from those of the mechanism's own symbols.
     """
-    body = raw_parameters(tree, algebra.ring, mark)
+    body = bodies(RAW, algebra.ring.parameter, tree.n, mark)
     for i in tree.inward():
-        own = body[i]
-        assert own is not None
-        split = _carried_by_parent(tree.joint[i].type, own)
-        if split is None:
-            continue
-        body[i], given = split
+        body[i], given = _split(tree.joint[i].type, body[i])
         j, X = tree.parent[i], tree.joint[i].origin
-        if j:
-            E = Matrix(tuple(algebra.scalar(x) for x in row) for row in X.R.matrix())
-            parent = body[j]
-            assert parent is not None
-            body[j] = parent + given.turned(Dense(E)).shifted(Vector(algebra.scalar(x) for x in X.p))
+        if j and given is not NOTHING:
+            E = Dense(Matrix(map(algebra.scalar, row) for row in X.R.matrix()))
+            body[j] = body[j] + given.turned(E).shifted(Vector(map(algebra.scalar, X.p)))
     found = []
     for i in tree.outward():
-        p = body[i]
-        assert p is not None
-        names = [(f"{ab.upper()}{i}{mark}", p.I[a][b]) for ab, (a, b) in zip(TENSOR, PLACE, strict=True)]
-        names += [(f"M{axis}{i}{mark}", x) for axis, x in zip("XYZ", p.h, strict=True)]
-        found += [Parameter(name, i, value) for name, value in [*names, (f"MM{i}{mark}", p.m)] if isinstance(value, Poly)]
+        named = list(zip(BASE, body[i].ten(), strict=True))
+        found += [Parameter(f"{letter}{i}{mark}", i, value) for letter, value in named[4:] + named[1:4] + named[:1]
+                  if isinstance(value, Poly)]
     return found
 
 
-def _carried_by_parent(kind: Any, body: RunInertia) -> tuple[RunInertia, RunInertia] | None:
-    """(what the link keeps, what its parent carries, in the joint's frame), or None where nothing can be moved.
+def _split(kind: Any, body: RunInertia) -> tuple[RunInertia, RunInertia]:
+    """(what the link keeps, what its parent carries, in the joint's frame).
 
     With axis k of a revolute joint the second moment along it is moved so that the tensor's entry jj becomes zero.
     """
-    nothing = Matrix((ZERO, ZERO, ZERO))
     if isinstance(kind, Revolute) and (aligned := coordinate_axis(kind.axis)) is not None:
         k = aligned[0]
         i, j = (k + 1) % 3, (k + 2) % 3
@@ -125,20 +106,10 @@ def _carried_by_parent(kind: Any, body: RunInertia) -> tuple[RunInertia, RunIner
         kept = RunInertia(0, Vector(0 if a == k else body.h[a] for a in range(3)), Matrix(rows))
         return kept, RunInertia(body.m, Vector(body.h[a] if a == k else 0 for a in range(3)), rod)
     if isinstance(kind, Prismatic):
-        return RunInertia(body.m, body.h, nothing), RunInertia(0, ZERO, body.I)
+        return RunInertia(body.m, body.h, ZERO_MATRIX), RunInertia(0, ZERO, body.I)
     if isinstance(kind, Spherical):
-        return RunInertia(0, body.h, body.I), RunInertia(body.m, ZERO, nothing)
-    return None
-
-
-def as_bodies(symbols: Mapping[str, Any], n: int, mark: str = "") -> list[Inertia | None]:
-    """Inertias of n bodies with a symbol for each combination (the tensor in place of J)."""
-    found: list[Inertia | None] = [None]
-    for i in range(1, n + 1):
-        tensor = Matrix.symmetric(*(symbols.get(f"{ab.upper()}{i}{mark}", 0) for ab in TENSOR))
-        h = Vector(symbols.get(f"M{x}{i}{mark}", 0) for x in "XYZ")
-        found.append(Inertia(symbols.get(f"MM{i}{mark}", 0), h, tensor))
-    return found
+        return RunInertia(0, body.h, body.I), RunInertia(body.m, ZERO, ZERO_MATRIX)
+    return body, NOTHING
 
 
 # --- completion by rank ----------------------------------------------------------------------------------------------
@@ -160,7 +131,6 @@ def minimal(d: Derivation, parameters: Sequence[Parameter]) -> tuple[list[Parame
     kept: list[int] = []
     complete = True
     groupings = {k: by_number[k].grouping for k in acting}
-    dropped = set()
     for position, k in enumerate(acting):
         if position in independent:
             kept.append(k)
@@ -171,10 +141,9 @@ def minimal(d: Derivation, parameters: Sequence[Parameter]) -> tuple[list[Parame
             complete = False
             continue
         for j, share in shares.items():
-            groupings[j] = groupings[j] + _moved(share, d.ring, groupings[k])
-        dropped.add(k)
-    without(d, dropped | set(numbers) - set(acting))         # the latter are in constants of the potential energy alone
-    return [Parameter(by_number[k].name, by_number[k].body, groupings[k]) for k in kept], complete
+            groupings[j] = groupings[j] + _moved(share, groupings[k])
+    without(d, {*numbers} - {*kept})             # also of those in constants of the potential energy alone
+    return [by_number[k]._replace(grouping=groupings[k]) for k in kept], complete
 
 
 def _columns(d: Derivation) -> dict[int, Column]:
@@ -184,7 +153,7 @@ def _columns(d: Derivation) -> dict[int, Column]:
     state = _state_mask(d.ring)
     found: dict[int, Column] = {}
     for e, p in enumerate(entries):
-        for m, c in (p.terms if isinstance(p, Poly) else {}).items():
+        for m, c in terms_of(p):
             if m & PARAMETER:
                 rest = m & ~state & ~PARAMETER
                 found.setdefault(m & PARAMETER, {}).setdefault((e, m & state), {})[rest] = c
@@ -208,8 +177,8 @@ def _numeric(d: Derivation, columns: dict[int, Column], acting: Sequence[int]) -
     states = FEW_STATES
     while True:
         A = _effects(d, columns, acting, states)
-        found = _independent(A.reshape(-1, len(acting)))
-        if states > len(acting) or found == _independent(A[:-1].reshape(-1, len(acting))):
+        found, fewer = (_independent(x.reshape(-1, len(acting))) for x in (A, A[:-1]))
+        if states > len(acting) or found == fewer:
             return A.reshape(-1, len(acting)), found
         states *= 2
 
@@ -233,7 +202,7 @@ def _effects(d: Derivation, columns: dict[int, Column], acting: Sequence[int], s
     """Array [state, entry, parameter], with columns of length 1."""
     entries = sorted({e for k in acting for e, _ in columns[k]})
     place = {e: i for i, e in enumerate(entries)}
-    value = _values_of_monomials(d.ring, random_values(d.ring, states))
+    value = _values_of_monomials(d.ring, _random_values(d.ring, states))
     A = np.zeros((len(acting), len(entries), states))
     for row, k in zip(A, acting, strict=True):
         for (e, state), coefficients in columns[k].items():
@@ -260,80 +229,72 @@ def _values_of_monomials(ring: Ring, values: Mapping[Any, Any]) -> Callable[[int
     return value
 
 
-def random_values(ring: Ring, states: int, seed: int = SEED) -> dict[Any, Any]:
+def _random_values(ring: Ring, states: int) -> dict[Any, Any]:
     """Values of a ring's variables: states by random coordinates, one random value for each symbol."""
-    rng = np.random.default_rng(seed)
-    q: dict[Any, Any] = {}
-
-    def coordinate(k: Any) -> Any:
-        if k not in q:
-            q[k] = rng.uniform(-3, 3, states)
-        return q[k]
-
+    rng = np.random.default_rng(SEED)
+    q: dict[Any, Any] = defaultdict(lambda: rng.uniform(-3, 3, states))
     values: dict[Any, Any] = {}
     for key in ring.shift:
         kind, name = key[0], cast(Any, key[1])
         if kind == "root":
-            values[kind, name] = name**0.5
+            values[key] = name**0.5
         elif kind == "x":
-            values[kind, name] = rng.uniform(0.3, 1.7) if isinstance(name, str) else coordinate(name[1])
+            values[key] = rng.uniform(0.3, 1.7) if isinstance(name, str) else q[name[1]]
         else:
-            angle = q.setdefault(name, rng.uniform(-3, 3)) if isinstance(name, str) else (
-                sum(f * coordinate(k) for k, f in name))
-            values[kind, name] = np.cos(angle) if kind == "cos" else np.sin(angle)
+            angle = q.setdefault(name, rng.uniform(-3, 3)) if isinstance(name, str) else sum(f * q[k] for k, f in name)
+            values[key] = np.cos(angle) if kind == "cos" else np.sin(angle)
     return values
 
 
 def _shares(d: Derivation, columns: dict[int, Column], A: np.ndarray, acting: Sequence[int], kept: Sequence[int],
-            k: int) -> dict[int, dict[int, Any]] | None:
+            k: int) -> dict[int, Any] | None:
     """Exact polynomials b_j with (column k) = sum b_j (column j), by comparing coefficients row by row; None if none."""
     positions = [acting.index(j) for j in kept]
     b, *_ = np.linalg.lstsq(A[:, positions], A[:, acting.index(k)], rcond=None)
     wanted = {j for j, x in zip(kept, b, strict=True) if abs(x) > 1e-7 * max(1.0, np.abs(b).max())}
     rows = sorted({row for j in (*wanted, k) for row in columns[j]})
-    shares: dict[int, dict[int, Any]] = {}
+    shares: dict[int, Any] = {}
     while wanted - shares.keys():
         before = len(shares)
         for row in rows:
             unknown = [j for j in wanted if j not in shares and row in columns[j]]
             if len(unknown) != 1 or len(columns[unknown[0]][row]) != 1:
                 continue
-            rest = Poly(d.ring, dict(columns[k].get(row, {0: 0})))
+            rest = Poly(d.ring, columns[k][row]) if row in columns[k] else 0
             for j, share in shares.items():
                 if row in columns[j]:
-                    rest = rest - Poly(d.ring, share) * Poly(d.ring, columns[j][row])
+                    rest = rest - Poly(d.ring, columns[j][row]) * share
             (m, c), = columns[unknown[0]][row].items()
             quotient = _divided(d.ring, rest, m, c)
             if quotient is not None:
                 shares[unknown[0]] = quotient
         if len(shares) == before:
             return None
-    return {j: share for j, share in shares.items() if any(share.values())}
+    return {j: share for j, share in shares.items() if share}
 
 
-def _divided(ring: Ring, p: Any, monomial: int, coefficient: Any) -> dict[int, Any] | None:
+def _divided(ring: Ring, p: Any, monomial: int, coefficient: Any) -> Any:
     """p / (coefficient monomial), or None where it is no polynomial."""
     divisor = ring.exponents(monomial)
     found = {}
-    for m, c in (p.terms if isinstance(p, Poly) else {}).items():
+    for m, c in terms_of(p):
         mine = dict(ring.exponents(m))
         if any(mine.get(key, 0) < e for key, e in divisor):
             return None
-        found[m - monomial] = Fraction(c) / coefficient
-    return {m: int(c) if c.denominator == 1 else c for m, c in found.items()} or {0: 0}
+        found[m - monomial] = plain(Fraction(c) / coefficient)
+    return Poly(ring, found) if found else 0
 
 
-def _moved(share: dict[int, Any], ring: Ring, grouping: Any) -> Any:
+def _moved(share: Poly, grouping: Any) -> Any:
     """share times grouping, with the share's lengths taken to the grouping's ring."""
     target: Ring = grouping.ring
     total: Any = 0
-    for m, c in share.items():
+    for m, c in share.terms.items():
         term: Any = c
-        for (kind, name), e in ring.exponents(m):
+        for (kind, name), e in share.ring.exponents(m):
             make: Callable[[Any], Any] = {"x": target.variable, "root": target.root,
                                           "cos": lambda a: target.cos_sin(a)[0], "sin": lambda a: target.cos_sin(a)[1]}[kind]
-            for _ in range(e):
-                term = make(name) * term
+            term = prod([make(name)] * e, start=term)
         total = total + grouping * term
     return total
 
@@ -351,6 +312,3 @@ def without(d: Derivation, dropped: Iterable[int]) -> None:
     d.M = [[rest(p) for p in row] for row in d.M]
     d.g = [rest(p) for p in d.g]
     d.U = rest(d.U)
-
-
-assert PARAMETER_BITS == PARAMETER.bit_length()

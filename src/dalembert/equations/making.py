@@ -1,129 +1,168 @@
-"""The sheets of all quantities: in full from polynomials, or in factored form from traced expressions."""
+"""The sheets of a mechanism's quantities: in full from polynomials, or in factored form from traced expressions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from fractions import Fraction
+from collections.abc import Callable, Iterable
+from itertools import chain, combinations_with_replacement
+from math import inf
 from typing import Any
 
 import numpy as np
 
 from dalembert.equations import derivation as deriving
-from dalembert.equations.desk import VerifiedDesk
+from dalembert.equations.closed_forms import ClosedForms
 from dalembert.equations.factored import factored
-from dalembert.equations.forms import ZERO, Name, Sum, Term, Writer
+from dalembert.equations.forms import ZERO, Name, Sum, Term, Writer, object_array
 from dalembert.equations.problem import Problem
-from dalembert.equations.ring import PARAMETER, NotPolynomial, Poly, TooLarge
-from dalembert.equations.sheets import Line, Sheet, object_array, with_names
-from dalembert.expr import Expr, derivative, symbol
+from dalembert.equations.ring import PARAMETER, Poly, TooLarge, plain, terms_of
+from dalembert.equations.sheets import Sheet
+from dalembert.expr import derivative
 from dalembert.model.joints import Free, Spherical
+from dalembert.spatial.inertias import HALF
 
 SHORT = 60      # terms up to which velocities are multiplied out in energies and Coriolis terms
 
 QUANTITIES = {"mass_matrix": "Mass matrix", "christoffel": "Christoffel symbols", "coriolis_matrix": "Coriolis matrix",
               "coriolis_vector": "Coriolis vector", "gravity_vector": "Gravity vector", "kinetic_energy": "Kinetic energy",
               "potential_energy": "Potential energy of gravity and springs", "regressor": "Regressor"}
+REMARKS = {"mass_matrix": "M_ij: entries of the mass matrix", "christoffel": "c_ijk: the Christoffel symbols"}
+LETTERS = dict(zip(QUANTITIES, ("M", "c", "C", "h", "g", "T", r"\Pi", "Y"), strict=True))
 
 
-def mass_matrix(p: Problem, desk: VerifiedDesk) -> Sheet:
+def made(p: Problem, eom: ClosedForms, quantity: str) -> Sheet:
+    """The sheet of a quantity: in full, or in factored form where that is too long or no polynomial."""
+    if quantity in ("mass_matrix", "gravity_vector", "kinetic_energy", "potential_energy"):
+        long = bool(p.why_factored)
+    else:
+        long = p.christoffel_terms(lambda done: eom.progress("Christoffel symbols", done)) == inf
+    if not long or quantity == "kinetic_energy":
+        return MAKE[quantity](p, eom)
+    return eom.factored(quantity, p.traced(quantity) if quantity != "christoffel" else (
+        _christoffel_of(p, eom.entries("mass_matrix"))))
+
+
+def _christoffel_of(p: Problem, M: np.ndarray) -> np.ndarray:
+    if p.mechanism.nq != p.tree.nv:
+        raise TooLarge("Christoffel symbols of long equations with quasi-velocities have no closed form here; "
+                       "coriolis_matrix gives the Coriolis matrix.")
+    D = np.asarray(derivative(M, p.vectors[0]))                                           # [j, k, i]
+    return (D.transpose(2, 0, 1) + D.transpose(1, 2, 0) - D) * HALF
+
+
+def mass_matrix(p: Problem, eom: ClosedForms) -> Sheet:
     """M(q), upper triangle."""
-    n = p.tree.nv
-    if p.why_factored:
-        return factored_sheet(p, desk, "mass_matrix", "M", p.traced_mass_matrix(), (n, n), symmetric=True)
-    assert p.derived is not None
-    forms = [[ZERO] * n for _ in range(n)]
-    for i in range(n):
-        for j in range(i, n):
-            forms[i][j] = forms[j][i] = p.writer.form(p.derived.M[i][j])
-    return printed(p, desk, "mass_matrix", "M", object_array([f for row in forms for f in row], (n, n)), symmetric=True)
+    forms = np.full((p.tree.nv,) * 2, ZERO, dtype=object)
+    for i, j in combinations_with_replacement(range(p.tree.nv), 2):
+        forms[i, j] = forms[j, i] = p.writer.form(p.derived.M[i][j])
+    return eom.in_full("mass_matrix", forms)
 
 
-def gravity_vector(p: Problem, desk: VerifiedDesk) -> Sheet:
+def gravity_vector(p: Problem, eom: ClosedForms) -> Sheet:
     """g(q) = dU/dq."""
-    if p.why_factored:
-        return factored_sheet(p, desk, "gravity_vector", "g", p.traced_gravity(), (p.tree.nv,))
-    assert p.derived is not None
-    return printed(p, desk, "gravity_vector", "g", object_array([p.writer.form(x) for x in p.derived.g], (p.tree.nv,)))
+    return eom.in_full("gravity_vector", _forms(p, p.derived.g, (p.tree.nv,)))
 
 
-def christoffel(p: Problem, desk: VerifiedDesk) -> Sheet:
+def christoffel(p: Problem, eom: ClosedForms) -> Sheet:
     """c_ijk, k by k."""
-    n = p.tree.nv
-    if p.christoffel_terms(desk.progress) is None:
-        return _factored_christoffel(p, desk)
-    assert p.derived is not None and p.derived.twice is not None
     known: dict[int, Sum] = {}
-    forms = np.full((n, n, n), ZERO, dtype=object)
-    for (i, j, k), twice in p.derived.twice.items():
+    forms = np.full((p.tree.nv,) * 3, ZERO, dtype=object)
+    for at, twice in p.derived.twice.items():
         if id(twice) not in known:
-            known[id(twice)] = p.writer.form(twice / 2 if isinstance(twice, Poly) else half(twice))
-        forms[i, j, k] = known[id(twice)]
-    return printed(p, desk, "christoffel", "c", forms)
+            known[id(twice)] = p.writer.form(twice * HALF)
+        forms[at] = known[id(twice)]
+    return eom.in_full("christoffel", forms)
 
 
-def coriolis_matrix(p: Problem, desk: VerifiedDesk) -> Sheet:
+def coriolis_matrix(p: Problem, eom: ClosedForms) -> Sheet:
     """C_kj = sum_i c_ijk v_i."""
-    n, d = p.tree.nv, p.derived
-    terms = p.christoffel_terms(desk.progress)
-    if terms is None or d is None:
-        return factored_sheet(p, desk, "coriolis_matrix", "C", p.traced("coriolis_matrix"), (n, n))
-    if terms <= SHORT:
-        forms = [p.writer.form(x) for row in deriving.coriolis_matrix(d) for x in row]
-        return printed(p, desk, "coriolis_matrix", "C", object_array(forms, (n, n)))
-    c = desk.sheet("christoffel").forms
-    forms = [_combined((c[i, j, k], 1, (p.names[1][i],)) for i in range(n)) for k in range(n) for j in range(n)]
-    short = [_combined((_christoffel(i, j, k, c), 1, (p.names[1][i],)) for i in range(n))
-             for k in range(n) for j in range(n)]
-    lines = lines_of("C", object_array(short, (n, n)))
-    return Sheet("coriolis_matrix", QUANTITIES["coriolis_matrix"], object_array(forms, (n, n)), lines,
-                 remark="c_ijk: the Christoffel symbols")
+    n, v = p.tree.nv, p.names[1]
+    if p.christoffel_terms() <= SHORT:
+        return eom.in_full("coriolis_matrix", _forms(p, chain(*deriving.coriolis_matrix(p.derived)), (n, n)))
+    return _by_entries(eom, "coriolis_matrix", "christoffel", (n, n),
+                       lambda k, j: [((i, j, k), 1, (v[i],)) for i in range(n)])
 
 
-def coriolis_vector(p: Problem, desk: VerifiedDesk) -> Sheet:
+def coriolis_vector(p: Problem, eom: ClosedForms) -> Sheet:
     """h = C qd."""
-    n, d = p.tree.nv, p.derived
-    terms = p.christoffel_terms(desk.progress)
-    if terms is None or d is None:
-        return factored_sheet(p, desk, "coriolis_vector", "h", p.traced("coriolis_vector"), (n,))
-    v = p.names[1]
-    if terms <= SHORT:
-        C = deriving.coriolis_matrix(d)
-        rates = [d.ring.variable(("qd", j)) for j in range(n)]
-        forms = [p.writer.form(d.ring.total(C[k][j] * rates[j] for j in range(n))) for k in range(n)]
-        return printed(p, desk, "coriolis_vector", "h", object_array(forms, (n,)))
-    c = desk.sheet("christoffel").forms
+    n, v, d = p.tree.nv, p.names[1], p.derived
+    if p.christoffel_terms() <= SHORT:
+        h = [d.ring.total(x * rate for x, rate in zip(row, d.rates, strict=True)) for row in deriving.coriolis_matrix(d)]
+        return eom.in_full("coriolis_vector", _forms(p, h, (n,)))
     symmetric = not any(isinstance(j.type, (Spherical, Free)) for j in p.tree.joint[1:])
-
     pairs = [(i, j, 1 if i == j or not symmetric else 2) for i in range(n) for j in range(i if symmetric else 0, n)]
-    forms = [_combined((c[i, j, k], count, (v[i], v[j])) for i, j, count in pairs) for k in range(n)]
-    short = [_combined((_christoffel(i, j, k, c), count, (v[i], v[j])) for i, j, count in pairs) for k in range(n)]
-    return Sheet("coriolis_vector", QUANTITIES["coriolis_vector"], object_array(forms, (n,)),
-                 lines_of("h", object_array(short, (n,))), remark="c_ijk: the Christoffel symbols")
+    return _by_entries(eom, "coriolis_vector", "christoffel", (n,),
+                       lambda k: [((i, j, k), count, (v[i], v[j])) for i, j, count in pairs])
 
 
-def kinetic_energy(p: Problem, desk: VerifiedDesk) -> Sheet:
+def kinetic_energy(p: Problem, eom: ClosedForms) -> Sheet:
     """T = 1/2 qd^T M qd."""
-    n, d, v = p.tree.nv, p.derived, p.names[1]
-    M = desk.sheet("mass_matrix")
-    if d is not None and not p.why_factored and M.terms <= SHORT:
-        return printed(p, desk, "kinetic_energy", "T", object_array([p.writer.form(deriving.kinetic_energy(d))], ()))
-
-    def energy(entry: Callable[[int, int], Sum]) -> Sum:
-        return _combined([(entry(i, j), half(1) if i == j else 1, (v[i], v[j])) for i in range(n) for j in range(i, n)])
-
-    form = energy(lambda i, j: M.forms[i, j])
-    short = energy(lambda i, j: _symbol(f"M:{i + 1}:{j + 1}", M.forms[i, j]))
-    return Sheet("kinetic_energy", QUANTITIES["kinetic_energy"], object_array([form], ()),
-                 (Line("T", (), short),), M.parts if M.factored else (), "M_ij: entries of the mass matrix")
+    n, v = p.tree.nv, p.names[1]
+    if not p.why_factored and eom.sheet("mass_matrix").terms <= SHORT:
+        return eom.in_full("kinetic_energy", _forms(p, [deriving.kinetic_energy(p.derived)], ()))
+    return _by_entries(eom, "kinetic_energy", "mass_matrix", (), lambda: [
+        ((i, j), HALF if i == j else 1, (v[i], v[j])) for i in range(n) for j in range(i, n)])
 
 
-def potential_energy(p: Problem, desk: VerifiedDesk) -> Sheet:
+def potential_energy(p: Problem, eom: ClosedForms) -> Sheet:
     """Gravity and springs; with base parameters up to a constant."""
-    d = p.derived
-    if p.why_factored or d is None:
-        return factored_sheet(p, desk, "potential_energy", r"\Pi", [p.traced("potential_energy", alone=True)[0]], ())
-    form = p.writer.form(d.U)
-    return printed(p, desk, "potential_energy", r"\Pi", object_array([Sum(form.terms + _springs(p).terms)], ()))
+    form = p.writer.form(p.derived.U)
+    return eom.in_full("potential_energy", object_array([Sum(form.terms + _springs(p).terms)], ()))
+
+
+def regressor(p: Problem, eom: ClosedForms) -> Sheet:
+    """Y with tau = Y theta: coefficients of the base parameters."""
+    n, d, ring, qd = p.tree.nv, p.derived, p.derived.ring, p.derived.rates
+    qdd = [ring.variable(("qdd", i)) for i in range(n)]
+    tau: list[list[Any]] = [[d.g[k], *(d.M[k][j] * qdd[j] for j in range(n))] for k in range(n)]
+    for (i, j, k), twice in d.twice.items():
+        tau[k].append(twice * qd[i] * qd[j] * HALF)
+    numbers = {ring.parameters.index(x.name): column for column, x in enumerate(p.parameters)}
+    writer = Writer(ring, p.by_kind)
+    forms = np.full((n, len(numbers)), ZERO, dtype=object)
+    for k in range(n):
+        columns: dict[int, dict[int, Any]] = {}
+        for m, c in terms_of(ring.total(tau[k])):
+            columns.setdefault(m & PARAMETER, {})[m & ~PARAMETER] = c
+        for x, column in columns.items():
+            if x in numbers:
+                forms[k, numbers[x]] = writer.form(Poly(ring, column))
+    return eom.in_full("regressor", forms)
+
+
+# --- pieces ----------------------------------------------------------------------------------------------------------
+
+Products = list[tuple[tuple[int, ...], Any, tuple[str, ...]]]      # (an entry's place, number, velocities)
+
+
+def _forms(p: Problem, values: Iterable[Any], shape: tuple[int, ...]) -> np.ndarray:
+    return object_array([p.writer.form(x) for x in values], shape)
+
+
+def _by_entries(eom: ClosedForms, quantity: str, other: str, shape: tuple[int, ...],
+                products: Callable[..., Products]) -> Sheet:
+    """A sheet of sums of products of another quantity's entries with velocities, printed in terms of these entries."""
+    sheet, letter = eom.sheet(other), eom.letters[other]
+    named = sheet.forms.copy()
+    for at, form in np.ndenumerate(sheet.forms):
+        if form.terms:
+            named[at] = Sum((Term(1, ((Name(":".join([letter, *(str(k + 1) for k in at)])), 1),)),))
+    places = [products(*at) for at in np.ndindex(shape)]
+    forms, short = (object_array([_combined(x, entries) for x in places], shape) for entries in (sheet.forms, named))
+    return eom.abridged(quantity, forms, short, sheet, REMARKS[other])
+
+
+def _combined(products: Products, entries: np.ndarray) -> Sum:
+    """Sum of number * entry * velocities."""
+    terms = []
+    for at, number, names in products:
+        form: Sum = entries[at]
+        powers = {Name(name): names.count(name) for name in names}
+        if len(form.terms) == 1:
+            (own, factors), = form.terms
+            terms.append(Term(plain(own * number), (*factors, *powers.items())))
+        elif form.terms:
+            terms.append(Term(number, ((form, 1), *powers.items())))
+    return Sum(tuple(terms))
 
 
 def _springs(p: Problem) -> Sum:
@@ -135,123 +174,16 @@ def _springs(p: Problem) -> Sum:
         for k, stiffness, rest in zip(joint.dof, joint.stiffness, joint.rest, strict=True):
             q = p.names[0][joint.at_q.start + k - joint.dof.start]
             x = Sum((Term(joint.factor, ((Name(q), 1),)), *_expression_terms(joint.offset - rest)))
-            terms += [Term(t.number * half(1), (*t.factors, (x, 2))) for t in _expression_terms(stiffness)]
+            terms += [Term(plain(t.number * HALF), (*t.factors, (x, 2))) for t in _expression_terms(stiffness)]
     return Sum(tuple(terms))
-
-
-def regressor(p: Problem, desk: VerifiedDesk) -> Sheet:
-    """Y with tau = Y theta: coefficients of the base parameters."""
-    n, d = p.tree.nv, p.derived
-    if not p.grouped:
-        raise NotPolynomial(f"no base parameters were found ({p.why_factored}): da.regressor has a column for each "
-                            "inertial parameter of each body.")
-    if p.why_factored or d is None or p.christoffel_terms(desk.progress) is None:
-        Y = p.traced_regressor()
-        return factored_sheet(p, desk, "regressor", "Y", [*Y.flat], Y.shape)
-    ring = d.ring
-    assemble: list[list[Any]] = [[] for _ in range(n)]
-    qd, qdd = ([ring.variable((kind, i)) for i in range(n)] for kind in ("qd", "qdd"))
-    for k in range(n):
-        assemble[k] = [d.M[k][j] * qdd[j] for j in range(n)] + [d.g[k]]
-    for (i, j, k), twice in (d.twice or {}).items():
-        assemble[k].append(twice * qd[i] * qd[j] * half(1))
-    forms = []
-    numbers = [ring.parameters.index(x.name) for x in p.parameters]
-    writer = Writer(ring, p.by_kind)
-    for k in range(n):
-        total = ring.total(assemble[k])
-        columns: dict[int, dict[int, Any]] = {x: {} for x in numbers}
-        for m, c in (total.terms if isinstance(total, Poly) else {}).items():
-            if m & PARAMETER:
-                columns[m & PARAMETER][m & ~PARAMETER] = c
-        forms += [writer.form(Poly(ring, columns[x])) if columns[x] else ZERO for x in numbers]
-    return printed(p, desk, "regressor", "Y", object_array(forms, (n, len(numbers))))
-
-
-def printed(p: Any, desk: VerifiedDesk, quantity: str, base: str, forms: np.ndarray, symmetric: bool = False) -> Sheet:
-    """A sheet of forms in full, with names for repeated sums of parameters; base: the letter of its entries."""
-    lines, parts = with_names(lines_of(base, forms, symmetric), desk.group_names, p.group_prefix, p.varying)
-    return Sheet(quantity, desk.titles[quantity], forms, lines, parts)
-
-
-# --- factored forms ---------------------------------------------------------------------------------------------------
-
-
-def factored_sheet(p: Any, desk: VerifiedDesk, quantity: str, base: str, outputs: Sequence[Any], shape: tuple[int, ...],
-                   symmetric: bool = False) -> Sheet:
-    """A sheet of expressions in factored form, with named parts."""
-    parts, wanted = factored(outputs, p.part_prefix, p.names[0], 1 + desk.parts_made)
-    desk.parts_made += len(parts)
-    forms = object_array(wanted, shape)
-    return Sheet(quantity, desk.titles[quantity], forms, lines_of(base, forms, symmetric), tuple(parts.items()),
-                 f"in factored form, with named parts: {p.why_factored or p.why_no_christoffel}", True)
-
-
-def _factored_christoffel(p: Problem, desk: VerifiedDesk) -> Sheet:
-    n = p.tree.nv
-    M = desk.entries("mass_matrix")
-    q = [symbol(name, p.graph) for name in p.names[0]]
-    if p.mechanism.nq != n:
-        raise TooLarge("Christoffel symbols of long equations with quasi-velocities have no closed form here; "
-                       "coriolis_matrix gives the Coriolis matrix.")
-    D = derivative(M, object_array(q, (n,)))
-    c = [(D[k, j, i] + D[k, i, j] - D[i, j, k]) * half(1) for i in range(n) for j in range(n) for k in range(n)]
-    return factored_sheet(p, desk, "christoffel", "c", c, (n, n, n))
-
-
-def half(x: Any) -> Any:
-    """Half of an exact number."""
-    half = Fraction(x) / 2
-    return half.numerator if half.denominator == 1 else half
-
-
-def _combined(products: Iterable[tuple[Sum, Any, tuple[str, ...]]]) -> Sum:
-    """Sum of number * form * names."""
-    terms = []
-    for form, number, names in products:
-        powers: dict[Any, int] = {}
-        for name in names:
-            powers[Name(name)] = powers.get(Name(name), 0) + 1
-        if len(form.terms) == 1:
-            (own, factors), = form.terms
-            terms.append(Term(own * number, (*factors, *powers.items())))
-        elif form.terms:
-            terms.append(Term(number, ((form, 1), *powers.items())))
-    return Sum(tuple(terms))
-
-
-def _symbol(name: str, form: Sum) -> Sum:
-    """A name that stands for a form; zero where that is zero."""
-    return Sum((Term(1, ((Name(name), 1),)),)) if form.terms else ZERO
-
-
-def _christoffel(i: int, j: int, k: int, c: np.ndarray) -> Sum:
-    return _symbol(f"c:{i + 1}:{j + 1}:{k + 1}", c[i, j, k])
 
 
 def _expression_terms(x: Any) -> tuple[Term, ...]:
     """A number or expression of symbols as terms."""
-    if isinstance(x, Expr):
-        return factored([x], "", ())[1][0].terms
-    return (Term(x, ()),) if x else ()
+    return factored([x], "", ())[1][0].terms
 
 
-def lines_of(base: str, forms: np.ndarray, symmetric: bool = False) -> tuple[Line, ...]:
-    """One line per entry that is not zero; of a symmetric matrix the upper triangle, of c_ijk = c_jik the first."""
-    lines = []
-    for at in np.ndindex(forms.shape):
-        form: Any = forms[at]
-        if not form.terms or symmetric and at[0] > at[1]:
-            continue
-        if len(at) == 3 and at[0] > at[1] and forms[at[1], at[0], at[2]] == form:
-            continue
-        lines.append(Line(base, tuple(k + 1 for k in at), form))
-    if forms.ndim == 3:
-        lines.sort(key=lambda line: (line.numbers[2], line.numbers[0], line.numbers[1]))
-    return tuple(lines)
-
-
-MAKE: dict[str, Callable[[Problem, VerifiedDesk], Sheet]] = {
+MAKE: dict[str, Callable[[Problem, ClosedForms], Sheet]] = {
     "mass_matrix": mass_matrix, "christoffel": christoffel, "coriolis_matrix": coriolis_matrix,
     "coriolis_vector": coriolis_vector, "gravity_vector": gravity_vector, "kinetic_energy": kinetic_energy,
     "potential_energy": potential_energy, "regressor": regressor}

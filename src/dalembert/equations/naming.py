@@ -6,18 +6,14 @@ import re
 from html import escape
 from typing import NamedTuple
 
-GREEK = ("alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon phi chi "
-         "psi omega").split()
-GREEK_LETTERS = dict(zip("αβγδεζηθικλμνξοπρστυφχψω", GREEK, strict=True))
-CAPITALS = {"Γ": "Gamma", "Δ": "Delta", "Θ": "Theta", "Λ": "Lambda", "Ξ": "Xi", "Π": "Pi", "Σ": "Sigma", "Φ": "Phi",
-            "Ψ": "Psi", "Ω": "Omega"}
-NAMES = {**{name: letter for letter, name in GREEK_LETTERS.items()}, **{name: letter for letter, name in CAPITALS.items()}}
-LETTERS = {**GREEK_LETTERS, **CAPITALS}
+LETTERS = dict(zip("αβγδεζηθικλμνξοπρστυφχψωΓΔΘΛΞΠΣΦΨΩ", (
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon phi chi psi "
+    "omega Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega").split(), strict=True))
+NAMES = {name: letter for letter, name in LETTERS.items()}
 NOT_IN_LATEX = {"omicron": "o"}
 LATEX_ESCAPES = {"\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "_": r"\_",
                  "%": r"\%", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
 OURS = re.compile(r"(?P<base>qdd|qd|q|I|m|p|r|c|h)(?P<sub>[xyz]{0,2}F?\d+)\Z")       # letter, axes, number
-PLAIN = re.compile(r"\\?(?P<base>[^\W\d_]+?)(?:_?\{?(?P<sub>[A-Za-z0-9,]+)\}?)?\Z")
 SIMPLE = re.compile(r"(?P<base>[^\W\d_]+)(?P<sub>\d*)\Z")
 
 

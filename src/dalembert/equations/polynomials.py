@@ -1,13 +1,15 @@
-"""Numbers, symbols and coordinates of a mechanism as polynomials."""
+"""Numbers, symbols, coordinates and other expressions as polynomials, and what is no polynomial as variables of these."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
+from math import prod
 from typing import Any, cast
 
 from dalembert.equations.chain import Angle
-from dalembert.equations.ring import NotPolynomial, Poly, Ring
+from dalembert.equations.forms import RATES, Atom, Phase, Sum, Writer, factors_in
+from dalembert.equations.ring import Derivation, NotPolynomial, Poly, Ring
 from dalembert.expr import Expr, topological
 from dalembert.model.joints import Free, Spherical
 from dalembert.model.tree import Tree
@@ -28,7 +30,7 @@ class Polynomials:
         return self.ring.variable(("q", k))
 
     def cos_sin(self, angle: Angle) -> tuple[Any, Any]:
-        return self.ring.cos_sin(angle) if angle else (1, 0)
+        return self.ring.cos_sin(angle)
 
     def quaternion(self, k: int) -> list[Poly]:
         return self.ring.unit_quaternion(("q", k + j) for j in range(4))
@@ -62,7 +64,7 @@ class Polynomials:
         if node.op == "div" and not isinstance(rest[0], Poly):
             return a * (Fraction(1) / rest[0])
         if node.op == "power" and isinstance(rest[0], int) and 0 <= rest[0] <= MAX_POWER:
-            return self._whole_power(a, rest[0])
+            return prod([a] * rest[0])
         if node.op == "sqrt" and isinstance(a, int):
             return self._root(a)
         return self._other(node, args)
@@ -78,12 +80,6 @@ class Polynomials:
                 c, s = self.ring.cos_sin(symbol.name)
                 return c if node.op == "cos" else s * sign
         raise NotPolynomial(f"the expression {node}.")
-
-    def _whole_power(self, a: Any, n: int) -> Any:
-        power = 1
-        for _ in range(n):
-            power = power * a
-        return power
 
     def _root(self, n: int) -> Any:
         """sqrt(n) as a whole number times square roots of primes."""
@@ -108,7 +104,7 @@ class Polynomials:
             else:
                 for dof, k in zip(joint.dof, range(joint.at_q.start, joint.at_q.stop), strict=True):
                     rates[dof] = self._rates_of_coordinate(k)
-        return [self.ring.derivation(pairs) for pairs in rates]
+        return [Derivation(self.ring, pairs) for pairs in rates]
 
     def _rates_of_coordinate(self, k: int) -> list[Any]:
         pairs: list[Any] = []
@@ -116,11 +112,9 @@ class Polynomials:
             kind, name = key[0], cast(Any, key[1])
             if key == ("x", ("q", k)):
                 pairs.append((key, 1))
-            elif kind in ("cos", "sin") and not isinstance(name, str):
-                factor = dict(name).get(k, 0)
-                if factor:
-                    c, s = self.ring.cos_sin(name)
-                    pairs.append((key, s * -factor if kind == "cos" else c * factor))
+            elif kind in ("cos", "sin") and not isinstance(name, str) and (factor := dict(name).get(k, 0)):
+                c, s = self.ring.cos_sin(name)
+                pairs.append((key, s * -factor if kind == "cos" else c * factor))
         return pairs
 
     def _quaternion_rates(self, joint: Any) -> list[list[Any]]:
@@ -136,3 +130,92 @@ class Polynomials:
             found.append([(name, r * half) for name, r in zip(names, rate, strict=False)
                           if not isinstance(r, (int, Fraction, float)) and name in self.ring.shift])
         return found
+
+
+class Normal(Polynomials):
+    """Polynomials of expressions of one graph.
+
+    names: printed names of what varies, by kind ("q", "qd", ...); angles are sums of the first kind. A function that is no
+    polynomial (exp, a root, 1 / x, a condition) is a variable of its own; so is the cosine of any other angle. angles:
+    sums that forms are to be written in (by default both single coordinates and all their sums are tried).
+    """
+
+    def __init__(self, names: Mapping[str, Sequence[str]], limit: int = 20_000, angles: Iterable[Angle] = ()):
+        super().__init__(Ring(limit))
+        self.angles = tuple(angles)
+        for angle in self.angles:
+            self.ring.cos_sin(angle)
+        self.atoms: list[Atom] = []
+        self.names = {**names, "atom": self.atoms}
+        self._numbers: dict[tuple[str, tuple[Any, ...]], Poly] = {}
+        self._place = {name: (kind, k) for kind, group in names.items() for k, name in enumerate(group)}
+
+    def forms(self, expressions: Iterable[Any], by_rates: bool = False) -> list[Sum]:
+        """Forms of expressions and numbers, of several ways to write them the one with the fewest factors; by_rates: as sums
+        of products of velocities and accelerations in any case.
+
+        Raises
+        ------
+        TooLarge
+        """
+        polynomials = [self.scalar(x) for x in expressions]
+        turning = sum(kind == "cos" and not isinstance(angle, str) for kind, angle in self.ring.shift)
+        writers = [Writer(self.ring, self.names, joint) for joint in (False, True)[:1 + (turning > 1 and not self.angles)]]
+        ways = [*(w.by_rates for w in writers), *(w.form for w in writers)]
+        if by_rates:
+            ways = ways[:len(writers)]
+        elif not any(kind == "x" and isinstance(name, tuple) and name[0] in RATES for kind, name in self.ring.shift):
+            ways = ways[len(writers):]
+        known = {id(p): min((way(p) for way in ways), key=factors_in) for p in polynomials}      # equal entries are one
+        return [known[id(p)] for p in polynomials]
+
+    def _symbol(self, name: str) -> Any:
+        return self.ring.variable(self._place.get(name, name))
+
+    def _other(self, node: Expr, args: Sequence[Any]) -> Any:
+        op = node.op
+        if op in ("cos", "sin"):
+            return self._cos_sin(node, args[0])["cs".index(op[0])]
+        if op == "div":
+            return args[0] * self._inverse(args[1])
+        if op == "power" and isinstance(args[1], int):
+            return self._inverse(prod([args[0]] * -args[1]) if args[1] < 0 else args[0])
+        return self._atom(op, args)
+
+    def _inverse(self, p: Any) -> Any:
+        """1 / p: of a single term factor by factor."""
+        if not isinstance(p, Poly):
+            return Fraction(1) / p
+        if len(p) > 1:
+            return self._atom("div", [p])
+        ((m, c),) = p.terms.items()
+        product: Any = 1 if c == 1 else Fraction(1) / c
+        for key, e in self.ring.exponents(m):
+            product = prod([self._atom("div", [Poly(self.ring, {1 << self.ring.shift[key]: 1})])] * e, start=product)
+        return product
+
+    def _atom(self, op: str, args: Sequence[Any]) -> Poly:
+        key = op, tuple(tuple(sorted(p.terms.items())) if isinstance(p, Poly) else p for p in args)
+        if key not in self._numbers:
+            self._numbers[key] = self.ring.variable(("atom", len(self.atoms)))
+            self.atoms.append(Atom(op, tuple(args)))
+        return self._numbers[key]
+
+    def _cos_sin(self, node: Expr, angle: Any) -> tuple[Any, Any]:
+        """Cosine and sine: of sums of coordinates in terms of these, of other angles in terms of their text."""
+        parts: list[Any] = []
+        for m, c in angle.terms.items() if isinstance(angle, Poly) else ():
+            ((key, e), *more) = self.ring.exponents(m) or [(("", ""), 0)]
+            first = cast(Any, key[1])
+            if more or e != 1 or not isinstance(c, int) or key[0] != "x" or isinstance(first, str) or first[0] != "q":
+                break
+            parts.append((first[1], c))
+        else:
+            if parts:
+                parts.sort()
+                sign = -1 if parts[0][1] < 0 else 1
+                c, s = self.ring.cos_sin(tuple((k, f * sign) for k, f in parts))
+                return c, s * sign
+        phase = Phase(str(node.args[0]))
+        phase.value = angle
+        return self.ring.cos_sin(phase)

@@ -7,19 +7,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from importlib import import_module
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dalembert.equations import derivation as deriving
-from dalembert.equations.chain import chain, composites, exact, gravity_forces, mass_matrix
+from dalembert.equations.chain import RunInertia, chain, composites, exact, gravity_forces, mass_matrix
 from dalembert.equations.factored import Expressions
-from dalembert.equations.forms import Builder, Writer
-from dalembert.equations.grouping import Parameter, as_bodies, grouped, is_nothing, minimal, raw_values, without
+from dalembert.equations.forms import Builder, Sum, Writer
+from dalembert.equations.grouping import BASE, Parameter, bodies, grouped, is_nothing, minimal, raw_values, without
 from dalembert.equations.polynomials import Polynomials
 from dalembert.equations.ring import NotPolynomial, Ring, TooLarge, terms_in
 from dalembert.equations.selection import Selection, select
-from dalembert.equations.sheets import object_array
 from dalembert.expr import Expr, evaluate, free_symbols, import_nodes, jacobian, symbol
 from dalembert.formulations import newton_euler
 from dalembert.model.mechanism import Mechanism
@@ -84,7 +84,8 @@ class Problem:
                 self.rotors[self._rotor_names[k]] = x
                 self.symbols[self._rotor_names[k]] = f"{entry}: rotor inertia times gear ratio squared"
         self.why_factored = self.why_no_christoffel = ""
-        self.derived: deriving.Derivation | None = None
+        self.derived: Any = None
+        self._raw = Polynomials(Ring())                # of the parameters that base parameters are made of
         self.parameters: list[Parameter] = []
         self.nothing: set[str] = set()                 # base parameters that are zero here: not printed
         self.minimal = True
@@ -93,7 +94,9 @@ class Problem:
         except (NotPolynomial, TooLarge) as error:
             self.why_factored, self.minimal = str(error).rstrip("."), not self.grouped
             self.grouped = self.grouped and bool(self.parameters)      # none where a constant placement is no polynomial
-        self._describe()
+        self.numbers = self.own | self.values          # of all printed names
+        self.base_parameters: list[BaseParameter] = []
+        self._count()
 
     def number(self, x: Any) -> Any:
         """A number of the model: exact, expressions in this problem's graph."""
@@ -104,34 +107,23 @@ class Problem:
         algebra = Polynomials(Ring())
         rotor = [algebra.ring.variable(name) if name in self.rotors else 0 for name in self._rotor_names]
         if self.grouped:
-            raw = Polynomials(Ring())
-            self._raw, self.parameters = raw, grouped(tree, raw, self.mark)
-            bodies = as_bodies({p.name: algebra.ring.parameter(p.name) for p in self.parameters}, tree.n, self.mark)
+            self.parameters = grouped(tree, self._raw, self.mark)
+            inertias = self._base_bodies({p.name: algebra.ring.parameter(p.name) for p in self.parameters})
         else:
-            bodies = [None, *(_scalars(body, algebra) for body in tree.inertia[1:])]
-        gravity = [algebra.scalar(x) for x in tree.gravity]
-        found = deriving.derive(tree, algebra, bodies, gravity, rotor=rotor, budget=max(LARGEST, self.budget))
+            inertias = [RunInertia.of(body, algebra.scalar) for body in tree.inertia]
+        found = deriving.derive(tree, algebra, inertias, rotor, max(LARGEST, self.budget))
         if self.grouped:
             self.parameters, self.minimal = minimal(found, self.parameters)
             numbers = raw_values(tree, self.mark) | {name: self._exact_number(name) for name in self.selection.values}
             self.nothing = {p.name for p in self.parameters if is_nothing(p.grouping, numbers)}
             without(found, (algebra.ring.parameters.index(name) for name in self.nothing))
-        self.links, self.derived = found.links, found
-        if (size := terms_in(found.M[i][j] for i in range(tree.nv) for j in range(i, tree.nv))) > self.budget:
-            self.why_factored = f"the mass matrix has {size} terms"
+        self.derived = found
+        if found.size > self.budget:
+            self.why_factored = f"the mass matrix has {found.size} terms"
         self.writer = Writer(algebra.ring, self.by_kind)
 
-    def numbers(self) -> dict[str, float]:
-        """Values of all printed names, those of the mechanism's own symbols at random."""
-        known = self.own | self.values
-        for name, inertia in self.rotors.items():
-            known[name] = value_of(inertia, known)
-        if not self.grouped:
-            return known
-        raw = self._raw_values(known)
-        for p in self.base_parameters:
-            known[p.name] = value_of(p.grouping, raw)
-        return known
+    def _base_bodies(self, symbols: Mapping[str, Any]) -> list[RunInertia]:
+        return bodies(BASE, lambda name: symbols.get(name, 0), self.tree.n, self.mark)
 
     def _exact_number(self, name: str) -> Any:
         """The number that a symbol of ours stands for, exactly."""
@@ -139,19 +131,20 @@ class Problem:
         x = self.number(self.mechanism.number(path.lstrip("-")))
         return -x if path.startswith("-") and isinstance(x, (int, Fraction)) else x
 
-    def _raw_values(self, known: Mapping[str, float]) -> dict[str, float]:
-        return {**known, **{name: value_of(x, known) for name, x in raw_values(self.tree, self.mark).items()}}
-
-    def _describe(self) -> None:
-        """Say what the names of grouped parameters stand for, and give their numbers where all are known."""
+    def _count(self) -> None:
+        """Give the numbers of rotors and base parameters, and say what these stand for."""
+        self.numbers |= {name: value_of(x, self.numbers) for name, x in self.rotors.items()}
+        if self.grouped:
+            raw = self.numbers | {name: value_of(x, self.numbers) for name, x in raw_values(self.tree, self.mark).items()}
+            builder = Builder(self.graph)
+            for p in self.parameters:
+                grouping, body = builder.expression(self.groupings[p.name]), self.tree.joint[p.body].body
+                self.numbers[p.name] = value_of(grouping, raw)
+                self.symbols[p.name] = f"{body}: {_kind_of(p.name)}, grouped"
+                value = None if self.own else self.numbers[p.name]
+                self.base_parameters.append(BaseParameter(p.name, body, grouping, value))
         if not self.own:
-            self.values |= {name: value_of(x, self.values) for name, x in self.rotors.items()}
-        if not self.grouped:
-            return
-        for p in self.parameters:
-            self.symbols[p.name] = f"{self.tree.joint[p.body].body}: {_kind_of(p.name)}, grouped"
-        if not self.own:
-            self.values |= {b.name: b.value for b in self.base_parameters if b.value is not None}
+            self.values = dict(self.numbers)
 
     @property
     def by_kind(self) -> dict[str, tuple[str, ...]]:
@@ -163,68 +156,51 @@ class Problem:
         return [f"Ia{k + 1}{self.mark}" for k in range(self.tree.nv)]
 
     @cached_property
-    def base_parameters(self) -> tuple[BaseParameter, ...]:
-        """The fewest combinations of inertial parameters that determine the forces."""
+    def groupings(self) -> dict[str, Sum]:
+        """Base parameters in print: name -> form."""
         writer = Writer(self._raw.ring, self.by_kind)
-        builder = Builder(self.graph)
-        raw = None if self.own else self._raw_values(self.values)
-        found, self.groupings = [], {}
-        for p in self.parameters:
-            form = writer.form(p.grouping)
-            expression = builder.expression(form)
-            self.groupings[p.name] = form
-            value = None if raw is None else value_of(expression, raw)
-            found.append(BaseParameter(p.name, self.tree.joint[p.body].body, expression, value))
-        return tuple(found)
+        return {p.name: writer.form(p.grouping) for p in self.parameters} if self.grouped else {}
 
-    def christoffel_terms(self, progress: Callable[[float], None] = lambda done: None) -> int | None:
-        """Terms of all Christoffel symbols, or None where they are too many to print."""
-        d = self.derived
-        if self.why_factored or d is None or self.why_no_christoffel:
-            return None
-        if d.twice is None:
+    def christoffel_terms(self, progress: Callable[[float], None] = lambda done: None) -> float:
+        """Terms of all Christoffel symbols; infinite where they are too many to print."""
+        if self.why_factored or self.why_no_christoffel:
+            return inf
+        if self.derived.twice is None:
             try:
-                deriving.christoffel(d, CHRISTOFFEL_BUDGET * self.budget, progress)
+                deriving.christoffel(self.derived, CHRISTOFFEL_BUDGET * self.budget, progress)
             except TooLarge as error:
                 self.why_no_christoffel = str(error).rstrip(".")
-                return None
-        return terms_in(p for (i, j, _), p in (d.twice or {}).items() if i <= j)
+                return inf
+        return terms_in(p for (i, j, _), p in self.derived.twice.items() if i <= j)
 
     # --- expressions, where polynomials are too long or do not exist ---
 
     @cached_property
     def _expression_chain(self) -> tuple[Any, Any]:
         links = chain(self.tree, Expressions(self.graph, self.names[0]))
-        bodies = [None, *(Inertia(b.m, b.h, b.tensor()) for b in self.tree.inertia[1:])]
-        if self.grouped:
-            bodies = self._named_bodies
-        return links, composites(links, bodies)
+        inertias = self._named_bodies if self.grouped else [RunInertia.of(b, lambda x: x) for b in self.tree.inertia]
+        return links, composites(links, inertias)
 
     @cached_property
-    def _named_bodies(self) -> list[Inertia | None]:
-        """Grouped inertias with symbols, the tensor in place of second moments."""
-        symbols = {p.name: symbol(p.name, self.graph) for p in self.parameters if p.name not in self.nothing}
-        return as_bodies(symbols, self.tree.n, self.mark)
+    def _named_bodies(self) -> list[RunInertia]:
+        """Grouped inertias with symbols."""
+        return self._base_bodies({p.name: symbol(p.name, self.graph) for p in self.parameters if p.name not in self.nothing})
 
     @cached_property
     def twin(self) -> Mechanism:
         """The mechanism with symbols, base parameters where inertias are grouped, for functions of formulations."""
-        tree = self.tree
-        if self.grouped:
-            second = [(b, IDENTITY * (b.J.trace * HALF) - b.J) for b in self._named_bodies[1:] if b]      # J = tr(I)/2 1 - I
-            tree = _with_inertias(tree, [Inertia(b.m, b.h, J) for b, J in second])
-        return _Traced.of(self.selection.mechanism, tree)
+        if not self.grouped:
+            return _Traced.of(self.selection.mechanism, self.tree)
+        return _Traced.of(self.selection.mechanism, self.tree, [
+            Inertia(m, h, IDENTITY * (I.trace * HALF) - I) for m, h, I in self._named_bodies[1:]])
 
     def twin_of_numbers(self, values: Mapping[str, float], mechanism: Mechanism) -> Mechanism:
         """A mechanism of numbers with the inertias of `twin` for these values."""
-        if not self.grouped:
-            return mechanism
-        def number(x: Any) -> float:
-            return value_of(x, values)
+        def numbers(row: Iterable[Any]) -> Vector:
+            return Vector(value_of(x, values) for x in row)
 
-        bodies = [Inertia(number(b.m), Vector(map(number, b.h)), Matrix(tuple(map(number, row)) for row in b.J))
-                  for b in self.twin.tree().inertia[1:]]
-        return _Traced.of(mechanism, _with_inertias(mechanism.tree(), bodies))
+        return mechanism if not self.grouped else _Traced.of(mechanism, mechanism.tree(), [
+            Inertia(value_of(m, values), numbers(h), Matrix(map(numbers, J))) for m, h, J in self.twin.tree().inertia[1:]])
 
     def ungrouped_twin(self, values: dict[str, Any]) -> Mechanism:
         """As `twin`, but with masses, centres of mass and inertias; their numbers are added to `values`."""
@@ -237,68 +213,57 @@ class Problem:
     @cached_property
     def vectors(self) -> list[np.ndarray]:
         """q, qd and qdd as symbols."""
-        return [object_array([symbol(name, self.graph) for name in group], (len(group),)) for group in self.names]
+        return [np.array([symbol(name, self.graph) for name in group], dtype=object) for group in self.names]
 
-    def traced_mass_matrix(self) -> list[Any]:
-        """Entries of M from composite bodies along the chain, in runs of parallel axes where there are any."""
-        try:
-            M = mass_matrix(*self._expression_chain, self.tree.nv)
-        except NotPolynomial:
-            return self.traced("mass_matrix")
-        for k, inertia in enumerate(symbol(name, self.graph) if name in self.rotors else 0 for name in self._rotor_names):
-            M[k][k] = M[k][k] + inertia
-        return [x for row in M for x in row]
+    def traced(self, quantity: str) -> np.ndarray:
+        """A quantity as expressions: M and g from composite bodies along the chain, in runs of parallel axes where there are
+        any, the regressor by derivatives of the inverse dynamics, others by the formulation.
 
-    def traced_gravity(self) -> list[Any]:
-        """Entries of g in the same way."""
-        try:
-            return gravity_forces(*self._expression_chain, self.tree.gravity, self.tree.nv)
-        except NotPolynomial:
-            return self.traced("gravity_vector")
-
-    def traced_regressor(self) -> np.ndarray:
-        """Derivatives of the traced inverse dynamics by the base parameters, (nv, base parameters)."""
-        tau = newton_euler.inverse_dynamics(self.twin, *self.vectors)
-        theta = [symbol(p.name, self.graph) for p in self.parameters]
-        return jacobian(tau, object_array(theta, (len(theta),)))
-
-    def traced(self, quantity: str, alone: bool = False) -> list[Any]:
-        """Entries of a quantity from the traced expression graph of the formulation."""
-        alone = alone or quantity in ("mass_matrix", "gravity_vector")      # functions of q
+        Raises
+        ------
+        NotPolynomial
+            There are no base parameters for a regressor.
+        """
+        if quantity == "regressor":
+            if not self.grouped:
+                raise NotPolynomial(f"no base parameters were found ({self.why_factored}): da.regressor has a column for "
+                                    "each inertial parameter of each body.")
+            tau = newton_euler.inverse_dynamics(self.twin, *self.vectors)
+            return jacobian(tau, np.array([symbol(p.name, self.graph) for p in self.parameters], dtype=object))
+        if quantity in ("mass_matrix", "gravity_vector"):
+            try:
+                return self._from_chain(quantity)
+            except NotPolynomial:
+                pass
         module = import_module(f"dalembert.formulations.{self.formulation}")
         function: Any = getattr(module, quantity, None) or getattr(newton_euler, quantity)
-        found = function(self.twin, *self.vectors[:1 if alone else 2])
-        return list(np.array(found, dtype=object).flat)
+        vectors = self.vectors[:2 if quantity.startswith("coriolis") else 1]
+        return np.array(function(self.twin, *vectors), dtype=object)
 
-
-def _with_inertias(tree: Tree, inertias: Sequence[Inertia]) -> Tree:
-    """The tree with these inertias of the moving bodies."""
-    twin = object.__new__(Tree)
-    twin.__dict__ |= tree.__dict__
-    twin.inertia = [tree.inertia[0], *inertias]
-    return twin
+    def _from_chain(self, quantity: str) -> np.ndarray:
+        if quantity == "gravity_vector":
+            return np.array(gravity_forces(*self._expression_chain, self.tree.gravity, self.tree.nv), dtype=object)
+        M = mass_matrix(*self._expression_chain, self.tree.nv)
+        for k, name in enumerate(self._rotor_names):
+            M[k][k] = M[k][k] + (symbol(name, self.graph) if name in self.rotors else 0)
+        return np.array(M, dtype=object)
 
 
 class _Traced(Mechanism):
     """A mechanism whose tree is given."""
 
     @staticmethod
-    def of(mechanism: Mechanism, tree: Tree) -> _Traced:
-        """The mechanism with this tree."""
-        twin = object.__new__(_Traced)
-        twin.__dict__ |= mechanism.__dict__
-        twin.__dict__["_given"] = tree
-        return twin
+    def of(mechanism: Mechanism, tree: Tree, inertias: Sequence[Inertia] | None = None) -> _Traced:
+        """The mechanism with this tree, and these inertias of the moving bodies."""
+        made, given = object.__new__(_Traced), object.__new__(Tree)
+        given.__dict__ |= tree.__dict__
+        if inertias is not None:
+            given.inertia = [tree.inertia[0], *inertias]
+        made.__dict__ |= mechanism.__dict__ | {"_given": given}
+        return made
 
     def tree(self, graph: Any = None, exact: bool = False) -> Tree:
         return self.__dict__["_given"]
-
-
-def _scalars(body: Inertia, algebra: Polynomials) -> Inertia:
-    """Inertia with the tensor in place of second moments, in the algebra's scalars."""
-    tensor = body.tensor()
-    return Inertia(algebra.scalar(body.m), Vector(algebra.scalar(x) for x in body.h),
-                   Matrix(tuple(algebra.scalar(x) for x in row) for row in tensor))
 
 
 def _coordinate_names(mechanism: Mechanism, taken: set[str]) -> tuple[tuple[str, ...], ...]:

@@ -101,14 +101,6 @@ class Ring:
             else:
                 into[m] = into.get(m, 0) + coefficient * factor
 
-    def derivation(self, rates: Iterable[tuple[Key, Any]]) -> Derivation:
-        """The derivative along a motion under which these variables have these rates (polynomials or numbers)."""
-        fields = []
-        for key, rate in rates:
-            terms = list(rate.terms.items()) if isinstance(rate, Poly) else [(0, rate)]
-            fields.append((self.shift[key], (1 << self._width[key]) - 1, terms))
-        return Derivation(self, fields)
-
     def total(self, polynomials: Iterable[Any]) -> Any:
         """Sum of polynomials and numbers."""
         D: dict[int, Any] = {}
@@ -119,17 +111,18 @@ class Ring:
 
 
 class Derivation:
-    """Derivative of polynomials: sum over variables of dp/dx times the rate of x.
+    """Derivative of polynomials along a motion under which variables have these rates: sum of dp/dx times the rate of x."""
 
-    fields: shift, width and rate (terms) of each variable that changes.
-    """
-
-    def __init__(self, ring: Ring, fields: list[tuple[int, int, list[tuple[int, Any]]]]):
-        self.ring, self.every = ring, sum(width << shift for shift, width, _ in fields)
+    def __init__(self, ring: Ring, rates: Iterable[tuple[Key, Any]]):
+        self.ring, self.every = ring, 0
         self._owner: dict[int, Any] = {}                     # bit -> field, shift, width, rate of x less one power of x
-        for shift, width, rate in fields:
-            entry = (~(width << shift), shift, width, [(m - (1 << shift), c) for m, c in rate])
-            self._owner |= {1 << bit: entry for bit in range(shift, shift + width.bit_length())}
+        for key, rate in rates:
+            shift, bits = ring.shift[key], ring._width[key]
+            width = (1 << bits) - 1
+            terms = rate.terms.items() if isinstance(rate, Poly) else [(0, rate)]
+            entry = (~(width << shift), shift, width, [(m - (1 << shift), c) for m, c in terms])
+            self.every |= width << shift
+            self._owner |= {1 << bit: entry for bit in range(shift, shift + bits)}
 
     def __call__(self, p: Any) -> Any:
         if not isinstance(p, Poly):
@@ -193,17 +186,7 @@ class Poly:
         return Poly(self.ring, {m: -c for m, c in self.terms.items()})
 
     def __sub__(self, other: Any) -> Any:
-        if other.__class__ is not Poly or len(self.terms) < len(other.terms):
-            return -other + self
-        D = self.terms.copy()
-        for m, c in other.terms.items():
-            if m not in D:
-                D[m] = -c
-            elif total := D[m] - c:
-                D[m] = total
-            else:
-                del D[m]
-        return Poly(self.ring, D) if D else 0
+        return self + -other
 
     def __rsub__(self, other: Any) -> Any:
         return -self + other
@@ -237,3 +220,13 @@ class Poly:
 def terms_in(values: Iterable[Any]) -> int:
     """Number of terms of polynomials and numbers together."""
     return sum(len(p) if isinstance(p, Poly) else bool(p) for p in values)
+
+
+def terms_of(p: Any) -> Iterable[tuple[int, Any]]:
+    """(monomial, coefficient) of the terms of a polynomial; a number is none."""
+    return p.terms.items() if isinstance(p, Poly) else ()
+
+
+def plain(x: Any) -> Any:
+    """A whole number as int."""
+    return x.numerator if isinstance(x, Fraction) and x.denominator == 1 else x

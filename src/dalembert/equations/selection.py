@@ -53,11 +53,11 @@ def select(mechanism: Mechanism, wanted: str | Iterable[str] | None, grouped: bo
     UnknownNameError
         A path or pattern matches no number.
     """
-    own = [(path, x) for path, x in numbers(mechanism) if is_symbolic(x)]
+    all_paths = dict(numbers(mechanism))
+    own = [(path, x) for path, x in all_paths.items() if is_symbolic(x)]
     if wanted is None:
         wanted = () if own else ("inertial",)
     wishes = (wanted,) if isinstance(wanted, str) else tuple(wanted)
-    all_paths = {path: x for path, x in numbers(mechanism)}
     inertial = any(w in ("all", "inertial") for w in wishes)
     grouped = inertial if grouped is None else grouped
     frames = tuple(f"{f.name}." for f in mechanism.frames)
@@ -99,10 +99,8 @@ def _matching(wish: str, paths: Mapping[str, Any]) -> list[str]:
 
 def _oblique(paths: Mapping[str, Any]) -> list[str]:
     """Constant angles whose sine and cosine are no roots: they stay angles, by name."""
-    def plain(x: Any) -> bool:
-        return isinstance(x, Expr) or _zero(x) or isinstance(x, PiMultiple) and (x.turns * STEPS).denominator == 1
-
-    return [p for p, x in paths.items() if ".rotation[" in p and not plain(x)]
+    return [p for p, x in paths.items() if ".rotation[" in p and not (
+        isinstance(x, Expr) or _zero(x) or isinstance(x, PiMultiple) and (x.turns * STEPS).denominator == 1)]
 
 
 def _zero(x: Any) -> bool:

@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.equations.forms import Builder, Call, Cosine, Name, Sum, Term
-from dalembert.equations.sheets import object_array
 from dalembert.errors import DalembertError
-from dalembert.expr.node import constant
 from dalembert.model.numbers import as_float
 
 SEED = 1743
@@ -50,57 +48,46 @@ def abbreviate(eom: Any, significance: float, states: int) -> Abbreviation:
     if eom.why_factored:
         raise DalembertError(f"abbreviation needs equations in full, but {eom.why_factored}; raise budget=.")
     q = np.array([eom.mechanism.random_state(seed)[0] for seed in range(SEED, SEED + states)])
-    bounds = _bounds(eom)
-    M, g = eom.sheet("mass_matrix").forms, eom.sheet("gravity_vector").forms
-    dynamics = eom._desk.verifier.dynamics
+    bounds, dynamics, builder = _bounds(eom), eom.verifier.dynamics, Builder(eom.graph)
     largest = np.abs(np.einsum("nkk->nk", dynamics.mass_matrix(q))).max(axis=0)
     scales = {"mass_matrix": np.sqrt(np.outer(largest, largest)),
               "gravity_vector": np.abs(dynamics.gravity_vector(q)).max(axis=0)}
-    builder = Builder(eom.graph)
     found: dict[str, Any] = {}
-    counts = [0, 0]
-    forms: dict[str, np.ndarray] = {}
-    for name, entries in (("mass_matrix", M), ("gravity_vector", g)):
-        kept, errors = [], []
-        for at in np.ndindex(entries.shape):
-            form, error, before = _shortened(entries[at], significance * scales[name][at], bounds)
-            kept.append(form)
-            errors.append(error)
-            if len(at) == 1 or at[0] <= at[1]:
-                counts[0] += len(form.terms)
-                counts[1] += before
-        forms[name] = object_array(kept, entries.shape)
-        found[name] = object_array([constant(builder.expression(f), eom.graph) for f in kept], entries.shape)
-        found[f"{name}_error"] = np.array(errors).reshape(entries.shape)
-    return Abbreviation(**found, terms=counts[0], terms_before=counts[1], forms=forms)
+    forms: dict[str, Any] = {}
+    terms = before = 0
+    for name, scale in scales.items():
+        entries = eom.sheet(name).forms
+        forms[name], errors = np.empty_like(entries), np.zeros(entries.shape)
+        for at, entry in np.ndenumerate(entries):
+            forms[name][at], errors[at], count = _shortened(entry, significance * scale[at], bounds)
+            if at[0] <= at[-1]:
+                terms, before = terms + len(forms[name][at].terms), before + count
+        found |= {name: builder.array(forms[name]), f"{name}_error": errors}
+    return Abbreviation(**found, terms=terms, terms_before=before, forms=forms)
 
 
 def _bounds(eom: Any) -> dict[str, float]:
     """Largest absolute value of each name."""
-    bounds = {name: abs(value) for name, value in eom.values.items()}
     if eom._problem.own:
         raise DalembertError(f"abbreviation needs a number for every symbol; {', '.join(eom._problem.own)} have none.")
-    bounds |= {name: abs(x) for name, x in eom._problem.numbers().items()}
+    bounds = {name: abs(value) for name, value in eom._problem.numbers.items()}
     for joint in eom.mechanism.independent_joints:
-        entry = eom.mechanism.entries[joint.name]
-        for k, name in enumerate(range(entry.at_q.start, entry.at_q.stop)):
-            lower, upper = joint.limits.lower, joint.limits.upper
-            if lower is not None and upper is not None and k < len(lower):
-                bounds[eom.coordinates[name]] = max(abs(as_float(lower[k])), abs(as_float(upper[k])))
+        lower, upper = joint.limits.lower, joint.limits.upper
+        if lower is not None and upper is not None:
+            names = eom.coordinates[eom.mechanism.entries[joint.name].at_q]
+            bounds |= {name: max(abs(as_float(x)) for x in pair)
+                       for name, *pair in zip(names, lower, upper, strict=False)}
     return bounds
 
 
 def _shortened(form: Sum, allowed: float, bounds: Mapping[str, float]) -> tuple[Sum, float, int]:
     """The form with its smallest terms left out, the bound of these, and the number of terms before."""
     terms = expanded(form)
-    sizes = [_size(t, bounds) for t in terms]
-    error, dropped = 0.0, set()
-    for k in sorted(range(len(terms)), key=lambda k: (sizes[k], k)):
-        if error + sizes[k] > allowed:
-            break
-        error += sizes[k]
-        dropped.add(k)
-    return Sum(tuple(t for k, t in enumerate(terms) if k not in dropped)), error, len(terms)
+    sizes = np.array([_size(t, bounds) for t in terms])
+    order = np.argsort(sizes, kind="stable")
+    errors = np.array([0.0, *np.cumsum(sizes[order])])                         # with 0, 1, 2, ... terms left out
+    count = int(np.flatnonzero(errors <= allowed)[-1])
+    return Sum(tuple(terms[k] for k in sorted(order[count:]))), float(errors[count]), len(terms)
 
 
 def expanded(form: Sum) -> list[Term]:

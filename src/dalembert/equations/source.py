@@ -11,6 +11,7 @@ import numpy as np
 
 from dalembert.equations.forms import Call, Cosine, Name, Sum, Term, angle_sum
 from dalembert.equations.printing import RELATIONS
+from dalembert.equations.ring import plain
 from dalembert.errors import DalembertError
 from dalembert.expr import Expr, topological
 from dalembert.expr.identifiers import safe_identifiers
@@ -29,7 +30,7 @@ class PythonWriter:
         self.identifiers = safe_identifiers(dict.fromkeys(names))
         self._taken = {x.lower() for x in self.identifiers.values()}
         self.cosines: dict[Cosine, str] = {}
-        self.used: dict[str, None] = {}
+        self.used: set[str] = set()
 
     def sum(self, form: Sum) -> str:
         """A form as an expression."""
@@ -38,7 +39,7 @@ class PythonWriter:
 
     def term(self, term: Term) -> str:
         """A term without its sign."""
-        size = abs(term.number)
+        size = plain(abs(term.number))
         over = [self.factor(f, e) for f, e in term.factors if e > 0]
         under = [self.factor(f, -e) for f, e in term.factors if e < 0]
         if isinstance(size, Fraction):
@@ -56,7 +57,7 @@ class PythonWriter:
     def atom(self, factor: Any) -> str:
         """A factor; names in it count as used."""
         if isinstance(factor, Name):
-            self.used[factor.name] = None
+            self.used.add(factor.name)
             return self.identifiers.get(factor.name, factor.name.replace(":", "_"))
         if isinstance(factor, Sum):
             return f"({self.sum(factor)})"
@@ -84,30 +85,25 @@ def python(eom: Any, quantities: Sequence[str]) -> str:
 
 
 def _function(eom: Any, quantity: str) -> str:
-    writer = PythonWriter(eom)
-    sheet = eom.sheet(quantity)
-    parts = [(name, form) for name, form in (*eom._desk.names_of_groups(), *sheet.parts)]
-    entries = np.empty(sheet.forms.shape, dtype=object)
-    for at in np.ndindex(sheet.forms.shape):
-        entries[at] = writer.sum(sheet.forms[at])
-    needed, lines = set(writer.used), []
-    for name, form in reversed(parts):
-        if name in needed:
-            lines.append(f"{writer.atom(Name(name))} = {writer.sum(form)}")
-            needed |= set(writer.used)
-    body = lines[::-1]
-    vectors = (eom.coordinates, eom.velocities, eom.accelerations)
-    groups = [(names, [n for n in names if n in writer.used]) for names in vectors]
-    arguments = [label for label, (_, used) in zip(("q", "qd", "qdd"), groups, strict=True) if used or label == "q"]
-    unpack = [f"{', '.join(writer.identifiers[n] for n in names)}, = {label}" for label, (names, used) in
-              zip(("q", "qd", "qdd"), groups, strict=True) if used]
-    inner = {name for name, _ in parts} | {n for names, _ in groups for n in names}
-    keywords = [writer.identifiers[n] + _default(eom, n) for n in eom.symbols if n in writer.used and n not in inner]
-    trig = [f"{name} = {'cos' if c.kind == 'c' else 'sin'}({_angle(c, writer)})" for c, name in writer.cosines.items()]
-    lines = [*unpack, *trig, *body, f"return {_nested(entries)}"]
-    signature = ", ".join([*arguments, *(["*", *keywords] if keywords else [])])
-    wrapped = [_wrapped(line, "    ") if line.startswith("return") else f"    {line}" for line in lines]
-    return "\n".join([_wrapped(f"def {quantity}({signature}):", ""), *wrapped]) + "\n"
+    writer, sheet = PythonWriter(eom), eom.sheet(quantity)
+    result = _nested(sheet.forms, writer)
+    parts = [*((name, form) for form, name in eom.group_names.items()), *sheet.parts]
+    body: list[str] = []
+    for name, form in reversed(parts):                                       # those that what comes after them needs
+        if name in writer.used:
+            body.insert(0, f"{writer.atom(Name(name))} = {writer.sum(form)}")
+    used = writer.used
+    vectors = {label: names for label, names in (("q", eom.coordinates), ("qd", eom.velocities), ("qdd", eom.accelerations))
+               if used & set(names)}
+    unpack = [f"{', '.join(writer.identifiers[n] for n in names)}, = {label}" for label, names in vectors.items()]
+    inner = {name for name, _ in parts} | {n for names in vectors.values() for n in names}
+    keywords = [writer.identifiers[n] + (f"={float(eom.values[n])!r}" if n in eom.values else "")
+                for n in eom.symbols if n in used and n not in inner]
+    trig = [f"{name} = {'cos' if c.kind == 'c' else 'sin'}({writer.sum(angle_sum(c.angle))})"
+            for c, name in writer.cosines.items()]
+    signature = ", ".join([*dict.fromkeys(["q", *vectors]), *(["*", *keywords] if keywords else [])])
+    return "\n".join([_wrapped(f"def {quantity}({signature}):", ""), *(f"    {line}" for line in (*unpack, *trig, *body)),
+                      _wrapped(f"return {result}", "    ")]) + "\n"
 
 
 def _wrapped(line: str, indent: str) -> str:
@@ -115,19 +111,10 @@ def _wrapped(line: str, indent: str) -> str:
                                    break_on_hyphens=False))
 
 
-def _default(eom: Any, name: str) -> str:
-    value = eom.values.get(name)
-    return "" if value is None else f"={float(value)!r}"
-
-
-def _angle(c: Cosine, writer: PythonWriter) -> str:
-    return writer.sum(angle_sum(c.angle))
-
-
-def _nested(entries: np.ndarray) -> str:
-    if entries.ndim == 0:
-        return f"({entries[()]})"
-    return "[" + ", ".join(_nested(x) if isinstance(x, np.ndarray) else str(x) for x in entries) + "]"
+def _nested(forms: Any, writer: PythonWriter) -> str:
+    if forms.ndim == 0:
+        return f"({writer.sum(forms[()])})"
+    return "[" + ", ".join(_nested(x, writer) if isinstance(x, np.ndarray) else writer.sum(x) for x in forms) + "]"
 
 
 # --- SymPy -----------------------------------------------------------------------------------------------------------

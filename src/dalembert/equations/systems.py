@@ -13,15 +13,14 @@ from dalembert.compiled.calls import without_collection
 from dalembert.compiled.dynamics import compile
 from dalembert.compiled.systems import SystemDynamics
 from dalembert.equations.closed_forms import ClosedForms
-from dalembert.equations.desk import VerifiedDesk
-from dalembert.equations.making import factored_sheet, printed
-from dalembert.equations.normal import Normal
+from dalembert.equations.forms import Sum, object_array
+from dalembert.equations.polynomials import Normal
 from dalembert.equations.problem import CHRISTOFFEL_BUDGET, SEED, free_prefix
 from dalembert.equations.ring import TooLarge, terms_in
-from dalembert.equations.sheets import Sheet, object_array
+from dalembert.equations.sheets import Sheet
 from dalembert.equations.verification import STATES, Verifier
 from dalembert.errors import DalembertError
-from dalembert.expr import Graph, derivative, evaluate, gradient, substitute
+from dalembert.expr import derivative, evaluate, gradient, substitute
 from dalembert.formulations.lagrange.system import LagrangianSystem
 
 TRIED = 200                                              # random states, of which some lie where L is defined
@@ -69,20 +68,21 @@ class SystemEquations(ClosedForms):
     """
 
     titles = {name: title for name, (title, _) in QUANTITIES.items()}
+    letters = {name: letter for name, (_, letter) in QUANTITIES.items()}
     programmed = ("mass_matrix", "bias_force", "generalized_forces")
 
     def __init__(self, system: LagrangianSystem, budget: int, digits: int, progress: Callable[[str, float], None]):
-        self.system, self.name, self.digits = system, system.name, digits
+        self.system = system
         progress("derivation", 0.0)
-        with graph_of(system), without_collection():
-            p = self._problem = SystemProblem(system, budget)
-            make = {name: (lambda p, desk, q=name: made(p, desk, q)) for name in QUANTITIES}
-            self._desk = VerifiedDesk(p, make, self.titles, SystemVerifier(p), progress)
-        self.graph, self.why_factored = p.graph, p.why_factored
-        self.coordinates, self.velocities, self.accelerations = p.names
-        self.coordinate_names = system.coordinate_names
-        self.symbols = {name: "parameter" for name in p.parameters} | {"t": "time"}
-        self.values: dict[str, float] = {}
+        with cast(Any, system.symbols["t"]).graph, without_collection():
+            problem = SystemProblem(system, budget)
+            super().__init__(system, problem, SystemVerifier(problem), digits, progress)
+
+    def _owner(self, quantity: str) -> ClosedForms:
+        return self
+
+    def _made(self, quantity: str) -> Sheet:
+        return made(self._problem, self, quantity)
 
     @property
     def law(self) -> Any:      # type: ignore[override]
@@ -100,22 +100,20 @@ class SystemEquations(ClosedForms):
                      and any(f.terms for f in self.sheet(q).forms.flat))
 
 
-def graph_of(system: LagrangianSystem) -> Graph:
-    """The graph of a Lagrangian's expressions."""
-    return cast(Any, system.symbols["t"]).graph
-
-
 class SystemProblem:
     """What closed forms of a Lagrangian are made from: expressions of all quantities, and their normal forms."""
 
     def __init__(self, system: LagrangianSystem, budget: int):
         self.system, self.budget = system, budget
-        self.graph = graph_of(system)
+        self.graph = cast(Any, system.symbols["t"]).graph
         self.names = tuple(tuple(x.name for x in cast(Any, system.symbols[key])) for key in ("q", "qd", "qdd"))
         made = [*self.graph.leaves["symbol"]]
         self.parameters = sorted(system.parameters, key=made.index)              # as the user made them
         self.varying = {*(name for group in self.names for name in group), "t"}
         taken = {*self.varying, *self.parameters}
+        self.symbols = dict.fromkeys(self.parameters, "parameter") | {"t": "time"}
+        self.values: dict[str, float] = {}
+        self.groupings: dict[str, Sum] = {}
         self.group_prefix, self.part_prefix = free_prefix("k", taken), free_prefix("p", taken)
         self.normal = Normal(dict(zip(("q", "qd", "qdd"), self.names, strict=True)))
         for name in self.parameters:
@@ -167,18 +165,16 @@ class SystemProblem:
         return object_array(self.normal.forms(entries.flat, quantity in BY_RATES), entries.shape)
 
 
-def made(p: SystemProblem, desk: VerifiedDesk, quantity: str) -> Sheet:
+def made(p: SystemProblem, eom: SystemEquations, quantity: str) -> Sheet:
     """The sheet of a quantity: in normal form, or factored where that is too long."""
     if quantity not in p.expressions:
         raise p.why_not
-    letter, symmetric = QUANTITIES[quantity][1], quantity == "mass_matrix"
     if not (p.why_no_christoffel if quantity == "christoffel" else p.why_factored):
         try:
-            return printed(p, desk, quantity, letter, p.forms(quantity), symmetric)
+            return eom.in_full(quantity, p.forms(quantity))
         except TooLarge as error:
             p.why_factored = str(error).rstrip(".")
-    outputs = p.expressions[quantity]
-    return factored_sheet(p, desk, quantity, letter, [*outputs.flat], outputs.shape, symmetric)
+    return eom.factored(quantity, p.expressions[quantity])
 
 
 class SystemVerifier(Verifier):
@@ -224,27 +220,22 @@ class SystemVerifier(Verifier):
         found["equations_of_motion"] = np.einsum("nij,nj->ni", M, self.qdd) + bias - found["generalized_forces"]
         if not self.is_quadratic:
             return found
-        zero, unit = np.zeros_like(v), np.eye(n)
+        zero = np.zeros_like(v)
         at_rest, b, L0 = (self._at(name, zero) for name in ("bias_force", "momenta", "lagrangian"))
         g = self._potential_forces()
 
         def even(v: np.ndarray) -> np.ndarray:                                    # h(v), quadratic
             return (self._at("bias_force", v) + self._at("bias_force", -v)) / 2 - at_rest
 
-        def polar(v: np.ndarray, w: np.ndarray) -> np.ndarray:
-            return (even(v + w) - even(v) - even(w)) / 2
-
-        units = [np.broadcast_to(e, v.shape) for e in unit]
-        c = np.array([[polar(a, w) for w in units] for a in units]).transpose(2, 0, 1, 3)
+        units = [np.broadcast_to(e, v.shape) for e in np.eye(n)]
+        c = np.array([[(even(a + b) - even(a) - even(b)) / 2 for b in units] for a in units]).transpose(2, 0, 1, 3)
         A = np.array([self._at("bias_force", e) - self._at("bias_force", -e) for e in units]).transpose(1, 2, 0) / 2
         rates = (A + A.transpose(0, 2, 1)) / 2                                    # A = N + dM/dt
-        linear = np.einsum("ni,ni->n", b, v)
         return found | {
-            "christoffel": c, "coriolis_vector": even(v), "linear_terms": b, "gravity_vector": g, "potential_energy": -L0,
-            "coriolis_matrix": np.array([polar(v, e) for e in units]).transpose(1, 2, 0),
-            "gyroscopic_matrix": (A - A.transpose(0, 2, 1)) / 2,
-            "time_terms": np.einsum("nij,nj->ni", rates, v) + at_rest - g,
-            "kinetic_energy": found["lagrangian"] - linear - L0}
+            "christoffel": c, "coriolis_matrix": np.einsum("nijk,ni->nkj", c, v), "coriolis_vector": even(v),
+            "linear_terms": b, "gyroscopic_matrix": (A - A.transpose(0, 2, 1)) / 2, "gravity_vector": g,
+            "potential_energy": -L0, "kinetic_energy": found["lagrangian"] - np.einsum("ni,ni->n", b, v) - L0,
+            "time_terms": np.einsum("nij,nj->ni", rates, v) + at_rest - g}
 
     def _potential_forces(self) -> np.ndarray:
         """The bias of L at rest, as a Lagrangian of its own."""

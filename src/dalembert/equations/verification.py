@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from dalembert.compiled.dynamics import Dynamics, compile
+from dalembert.equations.grouping import BASE
 from dalembert.equations.problem import SEED, Problem, value_of, with_values
 from dalembert.errors import DalembertError
 from dalembert.expr import evaluate
 
 STATES = 5
-LETTERS = ("MM", "MX", "MY", "MZ", "XX", "XY", "YY", "XZ", "YZ", "ZZ")      # as columns of `regressor` are ordered
 TOLERANCE = 1e-10      # of the largest entry; closed forms of arms of 10 joints are exact to some 1e-14
 
 
@@ -68,7 +68,7 @@ class MechanismVerifier(Verifier):
 
     def __init__(self, problem: Problem):
         super().__init__()
-        self.problem, self.values = problem, problem.numbers()
+        self.problem, self.values = problem, dict(problem.numbers)
         self.mechanism = with_values(problem.mechanism, problem.own) if problem.own else problem.mechanism
         states = [self.mechanism.random_state(seed) for seed in range(SEED, SEED + STATES)]
         self.q, self.qd = (np.array(x) for x in zip(*states, strict=True))
@@ -99,30 +99,20 @@ class MechanismVerifier(Verifier):
         other = self.problem.formulation == "hamilton"
         return compile(self.mechanism, "newton_euler" if other else self.problem.formulation)
 
-    @cached_property
-    def potential_energy(self) -> np.ndarray:
-        """At the states."""
-        return np.asarray(self.dynamics.potential_energy(self.q))
-
-    @cached_property
-    def regressor(self) -> np.ndarray:
-        """Columns of base parameters: those of the inertial parameters that stand for themselves in them. Of newton_euler,
-        which alone has a regressor."""
-        Y = compile(self.mechanism).regressor(self.q, self.qd, self.qdd)
-        columns = [10 * (p.body - 1) + LETTERS.index(p.name[:2]) for p in self.problem.parameters]
-        printed = [p.name not in self.problem.nothing for p in self.problem.parameters]
-        return Y[..., columns] * printed
-
     def compare(self, quantity: str, expressions: np.ndarray) -> None:
-        """The same; potential energy of grouped parameters up to a constant, the regressor by the bodies' forces."""
+        """The same; potential energy of grouped parameters up to a constant, the regressor column by column, too."""
         found = self.evaluated(expressions)
         if quantity == "potential_energy":
-            constant = self.potential_energy[0] - found[0] if self.problem.grouped else 0.0
-            self.check(quantity, found + constant, self.potential_energy)
-        elif quantity == "regressor":
-            self.check(quantity, found, self.regressor)
-            theta = np.array([self.values[p.name] for p in self.problem.parameters])
-            rotors = np.array([value_of(x, self.values) for x in self.problem.tree.rotor])
-            self.check("regressor times base parameters", found @ theta, self.right["forces"] - rotors * self.qdd)
-        else:
-            self.check(quantity, found, self.right[quantity])
+            right = np.asarray(self.dynamics.potential_energy(self.q))
+            return self.check(quantity, found + (right[0] - found[0] if self.problem.grouped else 0), right)
+        if quantity != "regressor":
+            return self.check(quantity, found, self.right[quantity])
+        # Columns of base parameters are those of the inertial parameters that stand for themselves in them; newton_euler
+        # alone has a regressor.
+        parameters = self.problem.parameters
+        Y = compile(self.mechanism).regressor(self.q, self.qd, self.qdd)
+        columns = [10 * (p.body - 1) + BASE.index(p.name[:2]) for p in parameters]
+        self.check(quantity, found, Y[..., columns] * [p.name not in self.problem.nothing for p in parameters])
+        theta = np.array([self.values[p.name] for p in parameters])
+        rotors = np.array([value_of(x, self.values) for x in self.problem.tree.rotor])
+        self.check("regressor times base parameters", found @ theta, self.right["forces"] - rotors * self.qdd)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
@@ -24,26 +25,26 @@ def write(steps: Steps) -> None:
 
     momenta = hamilton.momenta(true, q, qd)
     steps.section("Momenta", r"$$p_k = \partial T / \partial \dot q_k = \sum_j M_{kj}\, \dot q_j$$")
-    M, values = _entries_of_M(steps)
+    M, M_values = _entries_of_M(steps)
     steps.entries("p", M @ steps.qd, momenta)
     steps.section("Velocities", r"$$\dot q = M^{-1} p = \partial H / \partial p$$")
-    W = _inverse(steps, M, values) if len(M) <= EXPLICIT else None
-    p = steps.new_symbols([f"p_{k + 1}" for k in range(len(M))], momenta)
-    names = [latex_name(x.name) for x in p]
+    W = _inverse(steps, M, M_values) if len(M) <= EXPLICIT else None
+    p = np.array([steps.new_symbol(f"p_{k + 1}", values) for k, values in enumerate(momenta.T)], dtype=object)
     if W is not None:
         steps.entries(r"\dot q", W @ p, qd)
     else:
-        steps.text("By elimination along the tree, without forming the inverse; " + ", ".join(f"${n}$" for n in names) +
-                   " are the momenta:")
+        names = ", ".join(f"${latex_name(x.name)}$" for x in p)
+        steps.text(f"By elimination along the tree, without forming the inverse; {names} are the momenta:")
         steps.entries(r"\dot q", hamilton.velocities(steps.mechanism, steps.q, p), qd, in_parts=True)
 
     steps.section("Function of Hamilton", r"$$H = \tfrac12 p^T M^{-1} p + \Pi = \tfrac12 \sum_k p_k \dot q_k + \Pi$$")
     if W is not None:
         kinetic = p @ (W @ p) / 2
-        potential = steps.eom.entries("potential_energy")[()]
+        found, potential = (np.asarray(evaluate(x, steps.point)) for x in (kinetic, steps.eom.potential_energy))
+        if steps.problem.grouped:                                # what these leave out of the potential energy: a constant
+            potential = potential + (steps.verifier.dynamics.potential_energy(q) - potential)[0]
         steps.array("H - \\Pi", kinetic, hamilton.kinetic_energy(true, q, qd))
-        steps.check("H", np.asarray(_value(steps, kinetic) + _value(steps, potential) + _offset(steps)),
-                    hamilton.hamiltonian(true, q, momenta))
+        steps.check("H", found + potential, hamilton.hamiltonian(true, q, momenta))
     else:
         steps.text(r"with $\dot q$ of the step before, and $\Pi$ as above.")
 
@@ -63,13 +64,10 @@ def _entries_of_M(steps: Steps) -> tuple[np.ndarray, np.ndarray]:
     """M as symbols M:1:2, zeros as zeros, and its values."""
     forms, n = steps.eom.sheet("mass_matrix").forms, steps.mechanism.nv
     values = steps.verifier.evaluated(steps.eom.entries("mass_matrix"))
-    made: dict[tuple[int, int], Any] = {}
-    for i in range(n):
-        for j in range(i, n):
-            made[i, j] = made[j, i] = steps.new_symbol(f"M:{i + 1}:{j + 1}", values[:, i, j]) if forms[i, j].terms else 0
-    M = np.empty((n, n), dtype=object)
-    for at in np.ndindex(n, n):
-        M[at] = made[at]
+    M = np.zeros((n, n), dtype=object)
+    for i, j in combinations_with_replacement(range(n), 2):
+        if forms[i, j].terms:
+            M[i, j] = M[j, i] = steps.new_symbol(f"M:{i + 1}:{j + 1}", values[:, i, j])
     return M, values
 
 
@@ -81,15 +79,13 @@ def _inverse(steps: Steps, M: np.ndarray, values: np.ndarray) -> np.ndarray:
     determinant = _determinant(M)
     steps.array(r"\Delta", determinant, np.linalg.det(values))
     delta, inverse = steps.new_symbol("Delta", np.linalg.det(values)), np.linalg.inv(values)
-    W = np.empty((n, n), dtype=object)
-    for i in range(n):
-        for j in range(i, n):
-            entry = constant(adjugate[i, j] / delta, steps.problem.graph)
-            (form,) = steps.normal.forms([entry])
-            steps.check("W", steps.values([form])[:, 0], inverse[:, i, j])
-            W[i, j] = W[j, i] = steps.new_symbol(f"W:{i + 1}:{j + 1}", inverse[:, i, j]) if form.terms else 0
-            if form.terms:
-                steps.text(f"$${steps.target.label('W', i + 1, j + 1)} = {steps.target.sum(form)}$$")
+    W = np.zeros((n, n), dtype=object)
+    for i, j in combinations_with_replacement(range(n), 2):
+        (form,) = steps.normal.forms([constant(adjugate[i, j] / delta, steps.problem.graph)])
+        steps.check("W", steps.values([form])[:, 0], inverse[:, i, j])
+        if form.terms:
+            W[i, j] = W[j, i] = steps.new_symbol(f"W:{i + 1}:{j + 1}", inverse[:, i, j])
+            steps.formula(steps.target.label("W", i + 1, j + 1), form)
     return W
 
 
@@ -98,13 +94,3 @@ def _determinant(A: np.ndarray) -> Any:
     if len(A) == 0:
         return 1
     return sum(A[0, k] * _determinant(np.delete(A[1:], k, 1)) * (-1) ** k for k in range(len(A)))
-
-
-def _value(steps: Steps, x: Any) -> Any:
-    return evaluate(x, steps.point)
-
-
-def _offset(steps: Steps) -> Any:
-    """What grouped parameters leave out of the potential energy: a constant."""
-    found = _value(steps, steps.eom.entries("potential_energy")[()])
-    return (steps.verifier.potential_energy - found)[0] if steps.problem.grouped else 0.0

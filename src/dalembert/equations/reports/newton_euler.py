@@ -47,7 +47,9 @@ def write(steps: Steps) -> None:
         X[i], true_X[i] = tree.joint[i].placement(q), right.joint[i].placement(state[0])
         S[i], velocity, rate = joint_motion(tree, i, q, qd, qdd)
         true_rates[i] = outward_step(true_rates[tree.parent[i]], true_X[i], *joint_motion(right, i, *state)[1:])
-        steps.text(f"**Link {i}** ({markdown_text(tree.joint[i].body)}), on {_parent(tree, i)}:")
+        joint, on = tree.joint[i], f"link {tree.parent[i]}" if tree.parent[i] else "the base"
+        steps.text(f"**Link {i}** ({markdown_text(joint.body)}), on {on} by joint {markdown_text(joint.name)} "
+                   f"({joint.type.name}):")
         found = outward_step(rates[tree.parent[i]], X[i], velocity, rate)
         true = true_rates[i]
         w, dw, a = (_named(steps, letter, i, x, y) for letter, x, y in (
@@ -86,12 +88,6 @@ def write(steps: Steps) -> None:
     steps.equations()
 
 
-def _parent(tree: Any, i: int) -> str:
-    joint = tree.joint[i]
-    on = f"link {tree.parent[i]}" if tree.parent[i] else "the base"
-    return f"{on} by joint {markdown_text(joint.name)} ({joint.type.name})"
-
-
 def _named(steps: Steps, letter: str, i: int, found: Vector, right: Vector) -> Vector:
     """Print the components of a vector that are more than a name, and give these names for what comes after."""
     components = []
@@ -109,6 +105,6 @@ def _named(steps: Steps, letter: str, i: int, found: Vector, right: Vector) -> V
             made = steps.new_symbol(name, values)
             left = latex_name(made.name)
         if form.terms:
-            steps.text(f"$${left} = {steps.target.sum(form)}$$")
+            steps.formula(left, form)
         components.append(made if form.terms else 0)
     return Vector(components)

@@ -7,19 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.equations.documents import markdown_text, printer, sentence
+from dalembert.equations.documents import printed_lines, printer, sentence
 from dalembert.equations.factored import factored
-from dalembert.equations.forms import Builder, Sum
+from dalembert.equations.forms import Builder, Sum, object_array
 from dalembert.equations.naming import latex_name
-from dalembert.equations.normal import Normal
-from dalembert.equations.printing import LatexPrinter
+from dalembert.equations.polynomials import Normal
+from dalembert.equations.printing import LATEX
 from dalembert.equations.problem import free_prefix
-from dalembert.equations.ring import TooLarge
+from dalembert.equations.ring import TooLarge, terms_in
 from dalembert.equations.selection import unused
-from dalembert.equations.sheets import object_array, printed_lines
 from dalembert.equations.verification import STATES
 from dalembert.expr import evaluate, symbol
-from dalembert.expr.node import constant
 
 LONGEST = 60         # terms of a vector or matrix that is still written out
 POLYNOMIAL = 2000    # terms of a polynomial on the way to it
@@ -33,9 +31,9 @@ class Steps:
     """
 
     def __init__(self, eom: Any):
-        self.eom, self.problem, self.verifier = eom, eom._problem, eom._desk.verifier
+        self.eom, self.problem, self.verifier = eom, eom._problem, eom.verifier
         p = self.problem
-        self.target = printer(eom, LatexPrinter)
+        self.target = printer(eom, LATEX)
         self.mechanism, self.numbers = p.twin, p.twin_of_numbers(self.verifier.values, self.verifier.mechanism)
         self.q, self.qd, self.qdd = p.vectors
         self.states = {"q": self.verifier.q, "qd": self.verifier.qd, "qdd": self.verifier.qdd}
@@ -44,15 +42,10 @@ class Steps:
         self.prefix, self._parts = free_prefix("z", self.taken), 0
         self.lines: list[str] = []
         self.largest = 0.0
-        self.normal = self._normal()
-
-    def _normal(self) -> Normal:
-        """Normal forms in the angle sums of the runs of parallel axes."""
-        angles = [link.angle for link in self.problem.links if link.angle] if self.problem.derived else []
-        normal = Normal(self.problem.by_kind, POLYNOMIAL, angles)
-        for name in self.problem.symbols:
-            normal.ring.variable(name)
-        return normal
+        angles = [link.angle for link in p.derived.links if link.angle] if p.derived else []      # of runs of parallel axes
+        self.normal = Normal(p.by_kind, POLYNOMIAL, angles)
+        for name in p.symbols:
+            self.normal.ring.variable(name)
 
     def new_symbol(self, name: str, values: Any) -> Any:
         """A symbol of this name, or one like it that is not taken, with its values at the states."""
@@ -61,36 +54,20 @@ class Steps:
         self.normal.ring.variable(name)                          # names are written in the order they were made
         return symbol(name, self.problem.graph)
 
-    def new_symbols(self, names: Sequence[str], values: np.ndarray) -> np.ndarray:
-        """The same for an array of them, values (states, ...)."""
-        return object_array([self.new_symbol(name, values[:, k]) for k, name in enumerate(names)], (len(names),))
-
     # --- text ---
 
     def section(self, title: str, *paragraphs: str) -> None:
         """A title and paragraphs; those that begin with a dollar are formulas."""
-        self.lines += [f"## {title}", ""]
-        for text in paragraphs:
-            self.lines += [text, ""]
+        self.text(f"## {title}", *paragraphs)
 
     def text(self, *paragraphs: str) -> None:
         """Paragraphs."""
         for text in paragraphs:
             self.lines += [text, ""]
 
-    def coordinates(self) -> None:
-        """The names of the coordinates."""
-        pairs = zip(self.eom.coordinates, self.eom.coordinate_names, strict=True)
-        rows = [f"${latex_name(name)}$: {markdown_text(entry)}" for name, entry in pairs]
-        self.section("Coordinates", "; ".join(rows) + ".")
-
-    def document(self) -> str:
-        """The whole report."""
-        worst = max(self.largest, *self.eom.verified.values(), 0.0)
-        head = [f"# Derivation by {self.eom.formulation}: the equations of motion of {markdown_text(self.eom.name)}", "",
-                "Every formula was evaluated at random states beside the function that it stands for; largest relative "
-                f"difference {worst:.0e}.", ""]
-        return "\n".join(head + self.lines) + "\n"
+    def formula(self, left: str, form: Sum) -> None:
+        """left = form."""
+        self.text(f"$${left} = {self.target.sum(form)}$$")
 
     # --- formulas, each checked ---
 
@@ -106,8 +83,7 @@ class Steps:
 
     def values(self, forms: Sequence[Sum], parts: Mapping[str, Sum] | None = None) -> np.ndarray:
         """Values of forms at the states, (states, forms)."""
-        builder = Builder(self.problem.graph, parts)
-        expressions = object_array([constant(builder.expression(f), self.problem.graph) for f in forms], (len(forms),))
+        expressions = Builder(self.problem.graph, parts).array(object_array(forms, (len(forms),)))
         return np.broadcast_to(evaluate(expressions, self.point), (STATES, len(forms)))
 
     def array(self, left: str, expressions: Any, right: Any, instead: str = "") -> None:
@@ -128,7 +104,7 @@ class Steps:
         """Forms of expressions; None where they are too long."""
         self.normal.ring.limit = min(POLYNOMIAL, 8 * longest)
         try:
-            if self.normal.size(entries.flat) > 8 * longest:
+            if terms_in(map(self.normal.scalar, entries.flat)) > 8 * longest:
                 return None
             forms = self.normal.forms(entries.flat)
         except TooLarge:
@@ -154,10 +130,10 @@ class Steps:
             self._parts += len(parts)
         self.check(letter, self.values(forms, parts).reshape(STATES, *array.shape), right)
         for name, form in parts.items():
-            self.text(f"$${latex_name(name)} = {self.target.sum(form)}$$")
+            self.formula(latex_name(name), form)
         for at, form in zip(np.ndindex(array.shape), forms, strict=True):
             if form.terms:
-                self.text(f"$${self.target.label(letter, *(k + 1 for k in at))} = {self.target.sum(form)}$$")
+                self.formula(self.target.label(letter, *(k + 1 for k in at)), form)
 
     def sheet(self, quantity: str, right: Any = None, label: str = "") -> None:
         """The closed form of a quantity; checked beside `right`, too, where given."""
@@ -171,9 +147,9 @@ class Steps:
         for left, terms in printed_lines(sheet, self.target, label):
             self.text(f"$${left} = {self.target.joined(terms)}$$")
 
-    def equations(self, title: str = "Equations of motion") -> None:
+    def equations(self) -> None:
         """The equations of motion by the letters of their terms, and base parameters."""
-        self.section(title, r"$$\sum_j M_{kj} \ddot q_j + h_k + g_k = \tau_k$$")
+        self.section("Equations of motion", r"$$\sum_j M_{kj} \ddot q_j + h_k + g_k = \tau_k$$")
         n = self.eom.mechanism.nv
         M, h, g = (self.eom.sheet(q).forms for q in ("mass_matrix", "coriolis_vector", "gravity_vector"))
         for k in range(n):
@@ -184,4 +160,4 @@ class Steps:
         if self.eom.groupings:
             self.section("Base parameters")
             for name, form in self.eom.groupings.items():
-                self.text(f"$${latex_name(name)} = {self.target.sum(form)}$$")
+                self.formula(latex_name(name), form)
