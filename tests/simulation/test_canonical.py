@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import dalembert as da
+from dalembert.compiled import regrouping
 from dalembert.expr import Graph, symbols
 from dalembert.formulations import hamilton, newton_euler
 from dalembert.simulation.motion import Motion
@@ -90,6 +91,8 @@ def test_accelerations_are_nowhere_computed(monkeypatch):
 
     for name in ("forward_dynamics", "inverse_dynamics", "bias_force", "coriolis_matrix", "coriolis_vector", "mass_matrix"):
         monkeypatch.setattr(newton_euler, name, forbidden)
+    for name in ("forward_dynamics", "forward_dynamics_by_factors"):
+        monkeypatch.setattr(regrouping, name, forbidden)
     m = da.random_tree(7, 4, ["free", "revolute", "spherical"]).without("friction")
     q, qd = m.random_state(1)
     run = da.simulate(m, q, 0.1 * qd, 0.02, formulation="hamilton")
