@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from dalembert.codegen.llvm.machine import Machine, literal
 
 
@@ -67,6 +69,14 @@ class Function:
             name = f"llvm.fma.v{lanes}f{64 if real == 'double' else 32}"
             return self.put(f"call {v} @{name}({v} {a}, {v} {b}, {v} {c})")
         return self.put(f"fadd {v} {self.put(f'fmul {v} {a}, {b}')}, {c}")
+
+    def sum(self, vectors: Sequence[str]) -> str:
+        """Of all vectors, by pairs."""
+        rest = list(vectors)
+        while len(rest) > 1:
+            pairs = [self.put(f"fadd {self.vector} {a}, {b}") for a, b in zip(rest[::2], rest[1::2], strict=False)]
+            rest = pairs + rest[2 * len(pairs):]
+        return rest[0]
 
     def transposed(self, rows: list[str]) -> list[str]:
         """As many vectors as there are lanes, transposed: log2(lanes) rounds of shuffles."""

@@ -57,7 +57,8 @@ class _Writer:
                 return values
         places = {(port, e): at for port, name in enumerate(part.takes) for e, at in enumerate(self.places[name])}
         program = self.march.programs[part.program]
-        return Values(program, self.machine, self.constants, f"part{number}_", places,
+        kept = {k for ks in program.results for k in ks}
+        return Values(program, self.machine, self.constants, f"part{number}_", kept, places,
                       self.registers + (2 if self.calls else 0))
 
     def module(self, calls: Sequence[str]) -> str:
@@ -104,7 +105,7 @@ class _Writer:
         for port, first in groups(shapes, self.machine.lanes):
             shape = shapes[port]
             places = [self.places[shape.name][e] for e in entries(shape, first, self.machine.lanes)]
-            stored(f, row + port, first, [f.load(self._at(f, place)) for place in places])
+            stored(f, [f.load(self._at(f, place)) for place in places], row + port, first)
 
     def _record(self) -> str:
         """Registers to the rows of the records, whose addresses go on to the next record."""

@@ -89,10 +89,10 @@ class _Writer:
         zeros = f.const(0.0)
 
         def move(first: int | str, total: str) -> str:
-            for lane, x in enumerate(loaded(f, port, first, size)):
+            columns = loaded(f, port, first, size)
+            for lane, x in enumerate(columns):
                 f.store(x, _at(f, place + lane, first))
-                total = f.fma(x, zeros, total) if self.machine.checked else total
-            return total
+            return f.fma(f.sum(columns), zeros, total) if self.machine.checked else total
 
         return self._looped(f"read{port}", f, size, move)
 
@@ -104,10 +104,8 @@ class _Writer:
 
         def move(first: int | str, total: str) -> str:
             columns = [f.load(_at(f, place + n, first)) for n in range(size if first == ALONE else self.machine.lanes)]
-            for x in columns:
-                total = f.fma(x, zeros, total) if self.machine.checked else total
-            stored(f, port, first, columns)
-            return total
+            stored(f, columns, port, first)
+            return f.fma(f.sum(columns), zeros, total) if self.machine.checked else total
 
         return self._looped(f"write{output}", f, size, move)
 

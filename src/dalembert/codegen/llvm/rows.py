@@ -38,7 +38,7 @@ def loaded(f: Function, port: int, first: int | str, size: int) -> list[str]:
     return found
 
 
-def stored(f: Function, port: int, first: int | str, columns: Sequence[str]) -> None:
+def stored(f: Function, columns: Sequence[str], port: int, first: int | str) -> None:
     """Store the entries of a group, each given in all lanes."""
     lanes, real = f.machine.lanes, f.machine.real
     if first != ALONE:

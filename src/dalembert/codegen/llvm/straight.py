@@ -1,25 +1,34 @@
 """Kernel of a straight-line program: a loop over blocks of W states side by side in the lanes of vectors.
 
-A block is loaded from rows into a scratch array of vectors, computed by functions of some hundred operations each, and
-stored: LLVM's time grows faster than linearly in the size of a function (26 000 operations in one block took 25 s). Sines
-and cosines are taken together, as early as their angles are known: their long chains of operations overlap, and one branch
+A block is loaded from rows into a scratch array of vectors and computed by functions of some hundred operations each:
+LLVM's time grows faster than linearly in the size of a function (26 000 operations in one block took 25 s). Sines and
+cosines are taken together, as early as their angles are known: their long chains of operations overlap, and one branch
 looks after all angles beyond the bound.
+
+Few results are stored as soon as they are known. Many are stored at the end, one after the other: processors foresee who
+writes to memory in order (a regressor's as soon as they are known took twice as long).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
+from itertools import accumulate
+from typing import Any, NamedTuple
 
-from dalembert.codegen.llvm.blocks import TURNS, kernel, module, summing
+from dalembert.codegen.llvm import streams as streaming
+from dalembert.codegen.llvm.blocks import TURNS, kernel, module
 from dalembert.codegen.llvm.elementary import LIBRARY, angles, kind, operation
 from dalembert.codegen.llvm.function import Function
 from dalembert.codegen.llvm.machine import Machine
 from dalembert.codegen.llvm.rows import entries, groups, loaded, stored
+from dalembert.codegen.llvm.streams import Stream
 from dalembert.codegen.program import STATUS, Program
 
 ALONE = 2500            # values: programs of at most so many get code for single states too, which compiles as long again
-CHUNK = 600             # operations per function: compile time is linear, and values still fit the registers and the stack
+CHUNK = 450             # operations per function at most: compile time is linear, and values fit the registers and the stack
+EARLY = 16              # entries: results that fit two lines of the cache are stored as soon as they are known
+TOGETHER = 4            # values are looked at together
 LEAVES = ("constant", "input")
 
 
@@ -34,29 +43,74 @@ def assembly(program: Program, machine: Machine, name: str = "kernel") -> str:
 
 
 def _cut(items: Iterable[Any], weight: Callable[[Any], int]) -> list[list[Any]]:
-    """Runs of items of some CHUNK of weight each."""
-    runs: list[list[Any]] = []
-    total = CHUNK
-    for item in items:
-        if total >= CHUNK:
-            runs.append([])
-            total = 0
-        runs[-1].append(item)
-        total += weight(item)
-    return runs
+    """Runs of items, as few and as equal as they can be with some CHUNK of weight each at most."""
+    items = list(items)
+    ends = list(accumulate(map(weight, items)))
+    count = -(-(ends[-1] if ends else 0) // CHUNK)
+    runs: list[list[Any]] = [[] for _ in range(count)]
+    for item, end in zip(items, ends, strict=True):
+        runs[(end - 1) * count // ends[-1]].append(item)
+    return [run for run in runs if run]
+
+
+class Leave(NamedTuple):
+    """Values that leave together, what puts the code for it, and whether as soon as all are known."""
+
+    values: tuple[int, ...]
+    put: Callable[[Function, list[str]], None]
+    early: bool
+
+
+class Watch:
+    """Code that adds 0 times all vectors it is shown to a place of the scratch array: NaN once one is infinite or NaN."""
+
+    def __init__(self, f: Function, place: int):
+        self.f, self.at, self.total = f, f"getelementptr inbounds {f.vector}, ptr %scratch, i64 {place}", ""
+        self.seen: list[str] = []
+
+    def add(self, columns: Sequence[str]) -> None:
+        if self.f.machine.checked:
+            self.seen += columns
+            if len(self.seen) >= TOGETHER:
+                self._add()
+
+    def keep(self) -> None:
+        if self.seen:
+            self._add()
+        if self.total:
+            self.f.store(self.total, self.f.put(self.at))
+
+    def _add(self) -> None:
+        """A short chain of operations: some are added to each other first."""
+        f = self.f
+        self.total = f.fma(f.sum(self.seen), f.const(0.0), self.total or f.load(f.put(self.at)))
+        self.seen = []
+
+    def found(self) -> str:
+        """The sum."""
+        return self.f.load(self.f.put(self.at)) if self.f.machine.checked else self.f.const(0.0)
 
 
 class Values:
     """Functions that compute the values of a program in a scratch array.
 
+    kept : values that are in the array at the end
     places : where the array has the inputs, by port and entry; by default at its beginning
     start : first place that is free for other values
+    leaving : values that leave; functions then take the rows too, and keep a sum that is not finite if one of them is not.
+        Those of `late` are left to the caller.
     """
 
     def __init__(self, program: Program, machine: Machine, constants: dict[tuple[str, str], int], prefix: str = "",
-                 places: Mapping[tuple[int, int], int] | None = None, start: int = 0):
+                 kept: Collection[int] = (), places: Mapping[tuple[int, int], int] | None = None, start: int = 0,
+                 leaving: Sequence[Leave] = ()):
         self.program, self.machine, self.constants, self.prefix = program, machine, constants, prefix
         self.chunks = self._chunked()
+        self.chunk_of = {k: number for number, chunk in enumerate(self.chunks) for k in chunk}
+        self.late: list[Leave] = []
+        self.leaving = self._after(leaving)
+        self.kept = {*kept, *(k for leave in self.late for k in leave.values)}
+        self.takes = "ptr noalias %rows, ptr noalias %scratch" if leaving else "ptr noalias %scratch"
         self.entry = {at: k for k, i in enumerate(program.code) if i.op == "input" for at in [i.args]}
         if places is None:
             places, start = {at: n for n, at in enumerate(self.entry)}, len(self.entry)
@@ -71,7 +125,7 @@ class Values:
         """Lines that compute all values."""
         turns, prefix = self.machine.turns, self.prefix
         return [f"  call void @{turns}(ptr %scratch, ptr @{prefix}table{n}, i64 {self.rows[n]})" if n in self.rows
-                else f"  call void @{prefix}chunk{n}(ptr %scratch)" for n in range(len(self.chunks))]
+                else f"  call void @{prefix}chunk{n}({self.takes})" for n in range(len(self.chunks))]
 
     def at(self, f: Function, k: int) -> str:
         """Address of a value in the scratch array."""
@@ -125,16 +179,33 @@ class Values:
         """Size of a value's code in operations."""
         return 3 * self.machine.lanes if self.program.code[k].op in LIBRARY else 1
 
+    def _after(self, leaving: Sequence[Leave]) -> dict[int, list[Leave]]:
+        """What leaves after which value: the last of its own, or the first of the next chunk that is not of sines."""
+        order = {k: n for n, k in enumerate(k for chunk in self.chunks for k in chunk)}
+        found: dict[int, list[Leave]] = {}
+        for leave in leaving:
+            known = [k for k in leave.values if k in order and leave.early]
+            last = max(known, key=order.__getitem__, default=None)
+            if last is not None and self.program.code[last].op in TURNS:
+                last = next((chunk[0] for chunk in self.chunks[self.chunk_of[last]:]
+                             if self.program.code[chunk[0]].op not in TURNS), None)
+            (self.late if last is None else found.setdefault(last, [])).append(leave)
+        return found
+
     def _slots(self, slot: dict[int, int], used: int) -> dict[int, int]:
         """Scratch places of inputs (given) and of values that later chunks need; one is used again after its last reader."""
-        code = self.program.code
-        chunk_of = {k: number for number, chunk in enumerate(self.chunks) for k in chunk}
         last: dict[int, int] = {}
-        for k, number in chunk_of.items():
-            for a in code[k].args:
-                if a in chunk_of and chunk_of[a] != number:
-                    last[a] = max(last.get(a, 0), number)
-        last |= {k: len(self.chunks) for places in self.program.results for k in places if k in chunk_of}
+
+        def read(ks: Iterable[int], number: int) -> None:
+            for k in ks:
+                if self.chunk_of.get(k, number) != number:
+                    last[k] = max(last.get(k, 0), number)
+
+        for k, number in self.chunk_of.items():
+            read(self.program.code[k].args, number)
+            for leave in self.leaving.get(k, ()):
+                read(leave.values, number)
+        read(self.kept, len(self.chunks))
         free: list[int] = []
         released: dict[int, list[int]] = {}
         for number, chunk in enumerate(self.chunks):
@@ -145,7 +216,7 @@ class Values:
                         free, used = [used], used + 1
                     slot[k] = free.pop()
                     released.setdefault(last[k] + 1, []).append(slot[k])
-        self.unused, self.scratch = used, used + 1
+        self.unused, self.total, self.scratch = used, used + 1, used + 2
         return slot
 
     def _chunk(self, number: int) -> str:
@@ -153,6 +224,7 @@ class Values:
         f, chunk = Function(self.machine, self.constants), self.chunks[number]
         if self.program.code[chunk[0]].op in TURNS:
             return self._table(number)
+        watch = Watch(f, self.total)
         values: dict[int, str] = {}
 
         def get(k: int) -> str:
@@ -167,8 +239,16 @@ class Values:
             values[k] = operation(f, op, [get(a) for a in args])
             if k in self.slot:
                 f.store(values[k], self.at(f, k), kind(op, f))
-        name = f"{self.prefix}chunk{number}"
-        return f"define internal void @{name}(ptr noalias %scratch) noinline {{\n{f.body()}\n  ret void\n}}"
+            for leave in self.leaving.get(k, ()):
+                columns = [get(a) for a in leave.values]
+                leave.put(f, columns)
+                watch.add(columns)
+        watch.keep()
+        return self.defined(f"chunk{number}", f)
+
+    def defined(self, name: str, f: Function) -> str:
+        """Definition of a function of the scratch array, and of the rows if values leave."""
+        return f"define internal void @{self.prefix}{name}({self.takes}) noinline {{\n{f.body()}\n  ret void\n}}"
 
     def _table(self, number: int) -> str:
         """Places of the angles of a chunk, their sines and cosines."""
@@ -186,70 +266,86 @@ class _Writer:
 
     def __init__(self, program: Program, machine: Machine, constants: dict[tuple[str, str], int], prefix: str = ""):
         self.program, self.machine, self.constants, self.prefix = program, machine, constants, prefix
-        self.ports = (*program.inputs, *program.outputs)
-        self.values = Values(program, machine, constants, prefix)
-        lanes = machine.lanes
+        self.ports, lanes = (*program.inputs, *program.outputs), machine.lanes
+        self.status = [places[0] for port, places in zip(program.outputs, program.results, strict=True)
+                       if port.name == STATUS]
+        leaving = [Leave(tuple(program.results[output][e] for e in entries(program.outputs[output], first, lanes)),
+                         partial(stored, port=len(program.inputs) + output, first=first),
+                         program.outputs[output].size <= EARLY)
+                   for output, first in groups(program.outputs, lanes)]
+        self.values = Values(program, machine, constants, prefix, self.status, leaving=leaving)
         reads = [(port, first) for port, first in groups(program.inputs, lanes) if machine.checked
                  or any((port, e) in self.values.entry for e in entries(program.inputs[port], first, lanes))]
         self.reads = _cut(reads, lambda _: 5 * lanes)
-        self.writes = _cut(groups(program.outputs, lanes), lambda _: 5 * lanes)
+        self.writes = _cut(self.values.late, lambda _: 5 * lanes)
+        streams = [Stream(place, port, machine) for place, port in enumerate(program.outputs, len(program.inputs))
+                   if port.size > EARLY and lanes > 1]
+        self.streams = [s for s in streams if s.block <= streaming.BLOCK]
 
     def parts(self, name: str, alone: str = "") -> list[str]:
         """Definitions of the kernel, which hands single states to another if there is one, and of what it calls."""
         parts = [self._read(n) for n in range(len(self.reads))] + self.values.functions()
+        parts += [streaming.functions(self.machine)] if self.streams else []
         return [*parts, *(self._write(n) for n in range(len(self.writes))), self._kernel(name, alone)]
 
     def function(self) -> Function:
         return Function(self.machine, self.constants)
 
     def _read(self, number: int) -> str:
-        """Inputs into the scratch array; the sum of 0 times each is NaN if one is infinite or NaN."""
-        f, total, zeros = self.function(), "%total", self.function().const(0.0)
+        """Inputs into the scratch array."""
+        f = self.function()
+        watch = Watch(f, self.values.total)
         for port, first in self.reads[number]:
             shape = self.program.inputs[port]
             columns = loaded(f, port, first, shape.size)
             for entry, x in zip(entries(shape, first, self.machine.lanes), columns, strict=True):
-                total = f.fma(x, zeros, total) if self.machine.checked else total
                 if (port, entry) in self.values.entry:
                     f.store(x, self.values.at(f, self.values.entry[port, entry]))
-        return summing(f"{self.prefix}read{number}", f, total)
+            watch.add(columns)
+        watch.keep()
+        return self.values.defined(f"read{number}", f)
 
     def _write(self, number: int) -> str:
-        """Results from the scratch array to the rows of the outputs; sum as for the inputs."""
-        f, total, zeros = self.function(), "%total", self.function().const(0.0)
+        """Results that the scratch array has, to the rows of the outputs."""
+        f = self.function()
+        watch = Watch(f, self.values.total)
         values: dict[int, str] = {}
-        for output, first in self.writes[number]:
-            shape, places = self.program.outputs[output], self.program.results[output]
-            wanted = [places[e] for e in entries(shape, first, self.machine.lanes)]
-            for k in wanted:
-                if k not in values:
-                    values[k] = self.values.value(f, k)
-                    total = f.fma(values[k], zeros, total) if self.machine.checked else total
-            stored(f, len(self.program.inputs) + output, first, [values[k] for k in wanted])
-        return summing(f"{self.prefix}write{number}", f, total)
+        for leave in self.writes[number]:
+            fresh = {k: self.values.value(f, k) for k in leave.values if k not in values}
+            values |= fresh
+            leave.put(f, [values[k] for k in leave.values])
+            watch.add(list(fresh.values()))
+        watch.keep()
+        return self.values.defined(f"write{number}", f)
 
     def _kernel(self, name: str, alone: str) -> str:
         """Inputs and whether they are finite, chunks, results and whether they are in doubt."""
         f = self.function()
-        v, zeros = f.vector, f.const(0.0)
+        watch, zeros = Watch(f, self.values.total), f.const(0.0)
+
+        def call(function: str, number: int) -> None:
+            f.lines += [f"  call void @{self.prefix}{function}{n}({self.values.takes})" for n in range(number)]
 
         def read() -> str:
-            finite = zeros
-            for n in range(len(self.reads)):
-                finite = f.put(f"call {v} @{self.prefix}read{n}(ptr %rows, ptr %scratch, {v} {finite})")
-            return finite
+            for stream in self.streams:
+                stream.follows(f)
+            f.store(zeros, f.put(watch.at))
+            call("read", len(self.reads))
+            return watch.found()
 
         def compute() -> str:
-            f.lines += self.values.calls()
-            total = zeros
-            for n in range(len(self.writes)):
-                total = f.put(f"call {v} @{self.prefix}write{n}(ptr %rows, ptr %scratch, {v} {total})")
-            doubt = f.put(f"fcmp uno {v} {total}, {zeros}")
-            for port, places in zip(self.program.outputs, self.program.results, strict=True):
-                if port.name == STATUS:
-                    wrong = f.put(f"fcmp une {v} {self.values.value(f, places[0])}, {zeros}")
-                    doubt = f.put(f"or {f.bits} {doubt}, {wrong}")
+            calls = self.values.calls()
+            for part, line in enumerate(calls):
+                f.lines += [line, *(stream.moves(part, len(calls)) for stream in self.streams)]
+            call("write", len(self.writes))
+            doubt = f.put(f"fcmp uno {f.vector} {watch.found()}, {zeros}")
+            for k in self.status:
+                wrong = f.put(f"fcmp une {f.vector} {self.values.value(f, k)}, {zeros}")
+                doubt = f.put(f"or {f.bits} {doubt}, {wrong}")
             return doubt
 
-        prepared = [f"  %scratch = alloca [{self.values.scratch} x {v}], align 64"]
-        return kernel(f, name, len(self.ports), prepared, read, compute, alone)
+        for stream in self.streams:
+            stream.made(f)
+        prepared, f.lines = [f"  %scratch = alloca [{self.values.scratch} x {f.vector}], align 64", *f.lines], []
+        late = [line for stream in self.streams for line in stream.ends()]
+        return kernel(f, name, len(self.ports), prepared, read, compute, alone, late)
