@@ -15,7 +15,7 @@ from dalembert.codegen.llvm.blocks import kernel, module
 from dalembert.codegen.llvm.function import Function
 from dalembert.codegen.llvm.machine import Machine
 from dalembert.codegen.llvm.rows import entries, groups, loaded, stored
-from dalembert.codegen.llvm.straight import Values
+from dalembert.codegen.llvm.values import Values
 from dalembert.codegen.march import GOAL, REPEATS, Call, Item, Loop, March, Part, ports
 from dalembert.codegen.program import Port, ProgramError
 
