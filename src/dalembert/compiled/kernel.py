@@ -108,7 +108,7 @@ class Kernel:
         """
         strides = [a.strides[0] if a.ndim == 2 and len(a) > 1 else 0 for a in inputs]
         strides += [a.strides[0] if rows > 1 else 0 for a in results]
-        addresses = [(a.__array_interface__["data"][0], s) for a, s in zip([*inputs, *results], strides, strict=True)]
+        addresses = [(_address(a), s) for a, s in zip([*inputs, *results], strides, strict=True)]
         parts = min(threads, max(1, rows // (SPLIT_ROLLED_FROM if self.work_bytes else SPLIT_FROM)))
         if parts <= 1:
             return self._part(addresses, extra, 0, rows)
@@ -125,6 +125,14 @@ class Kernel:
             addresses = [*addresses, (address + -address % ALIGNMENT, 0)]
         arguments = np.array([*(x for pair in addresses for x in pair), *extra], dtype=np.int64)
         return self._call(arguments.ctypes.data, first, end)
+
+
+def _address(a: Any) -> int:
+    """Where an array's numbers are: of one that can be written to, by the way that takes a quarter of the time."""
+    try:
+        return ctypes.addressof(ctypes.c_char.from_buffer(a))
+    except (TypeError, ValueError, BufferError):
+        return int(a.__array_interface__["data"][0])
 
 
 @cache

@@ -137,8 +137,10 @@ class Accelerations(OfMechanism):
         self._accelerations = accelerations if formulation == "newton_euler" else import_module(
             f"dalembert.formulations.{formulation}").forward_dynamics
 
+    def check(self, q, qd):
+        dynamics_of(self.system).forward_dynamics(q, qd, np.zeros(self.system.nv))      # they are determined, too
+
     def started(self, q, qd, t):
-        dynamics_of(self.system).forward_dynamics(q, qd, np.zeros(self.system.nv))
         return qd
 
     def velocities(self, t, q, y):

@@ -8,7 +8,7 @@ from typing import Any
 
 from dalembert.compiled.dynamics import compile as compiled
 
-MOST = 32
+MOST = 64
 _kept: dict[tuple[int, Hashable], tuple[Any, Any]] = {}
 
 

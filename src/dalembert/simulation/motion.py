@@ -67,7 +67,8 @@ class Motion:
         """The law of Coulomb friction, or none if there is no such friction."""
         if self.reactions and self.reactions.sticking:
             return STICK
-        return SIGN if isinstance(self.mechanism, Mechanism) and coulomb(self.mechanism).any() else NONE
+        rubs = isinstance(self.mechanism, Mechanism) and kept(self.mechanism, "rubs", lambda: coulomb(self.mechanism).any())
+        return SIGN if rubs else NONE
 
     @property
     def is_watched(self) -> bool:

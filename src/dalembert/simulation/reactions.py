@@ -58,12 +58,12 @@ def reactions_of(form: Form, friction: str, stops: Stops) -> Reactions | None:
             raise ValueError(f"stops need the formulation 'newton_euler', not {form.formulation!r}.")
         return None
     m = form.system
-    sticking = friction == STICK and bool(coulomb(m).any())
-    bounds = limits(m, stops)
-    if not sticking and not np.isfinite(bounds[:2]).any():
-        return None
-    key = ("reactions", sticking, *(b.tobytes() for b in bounds))
-    return kept(m, key, lambda: Reactions(m, sticking, stops))
+
+    def made() -> Reactions | None:
+        sticking = friction == STICK and bool(coulomb(m).any())
+        return Reactions(m, sticking, stops) if sticking or np.isfinite(limits(m, stops)[:2]).any() else None
+
+    return kept(m, ("reactions", friction, stops is True or tuple(dict(stops or {}).items())), made)
 
 
 class Settled(NamedTuple):

@@ -214,12 +214,14 @@ def _run(motion: Motion, way: Method, x0: np.ndarray, single: bool, times: np.nd
     """The records with the initial states in front, and why each trajectory stopped."""
     m = motion.mechanism
     x = np.concatenate([x0[:, None], found.x], axis=1)
-    reached = np.hstack([np.ones((len(x), 1), bool), found.t >= times[1:] - 1e-9 * np.abs(times[1:])])
-    size = np.abs(x)
-    finite = np.ones(x.shape[:2], bool) if size.max() < BOUND else (size < BOUND).all(axis=2)      # NaN is not
-    good = np.logical_and.accumulate(finite & reached, axis=1)
+    reached, finite, good = found.t >= times[1:] - 1e-9 * np.abs(times[1:]), *np.ones((2, *x.shape[:2]), bool)
+    if not (whole := reached.all() and np.vdot(x, x) < BOUND):
+        finite = (np.abs(x) < BOUND).all(axis=2)                  # NaN is not
+        good[:, 1:] = reached
+        good = np.logical_and.accumulate(finite & good, axis=1)
     failed = found.failed
-    reasons = [course.reasons.get(k) or _reason(m, times, good[k], finite[k], x[k], failed[k]) for k in range(len(x))]
+    reasons = [course.reasons.get(k) or (FINISHED if whole else _reason(m, times, good[k], finite[k], x[k], failed[k]))
+               for k in range(len(x))]
     q, y, *_ = motion.split(x)
     qd = motion.form.recorded(times, q, y)
     for k, kept in enumerate(good.sum(axis=1)):
@@ -228,10 +230,11 @@ def _run(motion: Motion, way: Method, x0: np.ndarray, single: bool, times: np.nd
         if stuck is not None:
             good[k, stuck[0]:] = False
             reasons[k] = f"after t = {times[stuck[0] - 1]:g} s: {stuck[1]}."
+    counts = [c[:, -1] for c in (found.steps, found.rejected)]
     if not good.all():
         x[~good] = qd[~good] = np.nan
-    last = good.sum(axis=1) - 2                                   # of the records behind the first
-    counts = [np.where(last >= 0, c[np.arange(len(c)), np.maximum(last, 0)], 0) for c in (found.steps, found.rejected)]
+        last = good.sum(axis=1) - 2                               # of the records behind the first
+        counts = [np.where(last >= 0, c[np.arange(len(c)), last], 0) for c in (found.steps, found.rejected)]
     modes = None if found.modes is None else np.concatenate([course.initial[:, None], found.modes], axis=1)
     if single:
         kept = int(good[0].sum())

@@ -10,12 +10,14 @@ All registers of a block of lanes stay in a scratch array, which the parts read 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 
 from dalembert.codegen.llvm.blocks import kernel, module
 from dalembert.codegen.llvm.function import Function
 from dalembert.codegen.llvm.machine import Machine
 from dalembert.codegen.llvm.rows import entries, groups, loaded, stored
-from dalembert.codegen.llvm.values import Values
+from dalembert.codegen.llvm.values import Leave, Values
 from dalembert.codegen.march import GOAL, REPEATS, Call, Item, Loop, March, Part, ports
 from dalembert.codegen.program import Port, ProgramError
 
@@ -46,20 +48,36 @@ class _Writer:
         self.parts = [item for item in march.items() if isinstance(item, Part)]
         self.loops = [item for item in march.items() if isinstance(item, Loop)]
         self.values: list[Values] = []
+        self.count = 0                                          # of parts in lines
         for number, part in enumerate(self.parts):
             self.values.append(self._values(number, part))
         self.scratch = max(v.scratch for v in self.values)
 
     def _values(self, number: int, part: Part) -> Values:
-        """Values of a part, with the registers it takes as inputs; the same program on the same registers is made once."""
-        for other, values in zip(self.parts, self.values, strict=False):
-            if (other.program, other.takes) == (part.program, part.takes):
-                return values
+        """Values of a part, with the registers it takes as inputs; the same program on the same registers is made once.
+
+        Results go straight to their registers where these are side by side and none of them is read.
+        """
         places = {(port, e): at for port, name in enumerate(part.takes) for e, at in enumerate(self.places[name])}
         program = self.march.programs[part.program]
-        kept = {k for ks in program.results for k in ks}
-        return Values(program, self.machine, self.constants, f"part{number}_", kept, places,
-                      self.registers + (2 if self.calls else 0))
+        read = {places[i.args] for i in program.code if i.op == "input"}
+        given = self._given(part)
+        straight = given == list(range(given[0], given[0] + len(given))) and not read.intersection(given)
+        for other, values in zip(self.parts, self.values, strict=False):
+            if (other.program, other.takes) == (part.program, part.takes) and bool(values.leaving) == straight:
+                return values
+        results = [k for ks in program.results for k in ks]
+        leaving = [Leave((k,), partial(self._leave_at, place=n), True) for n, k in enumerate(results)] if straight else []
+        return Values(program, replace(self.machine, checked=False), self.constants, f"part{number}_",
+                      () if straight else results, places, self.registers + (2 if self.calls else 0), leaving,
+                      "%given" if straight else "")
+
+    def _given(self, part: Part) -> list[int]:
+        """Places of a part's results, one after the other."""
+        return [place for name in part.gives for place in self.places[name]]
+
+    def _leave_at(self, f: Function, columns: list[str], place: int) -> None:
+        f.store(columns[0], f.put(f"getelementptr inbounds {f.vector}, ptr %given, i64 {place}"))
 
     def module(self, calls: Sequence[str]) -> str:
         distinct = list({id(v): v for v in self.values}.values())
@@ -79,12 +97,14 @@ class _Writer:
         return [f.load(self._at(f, place)) for place in self.places[name]]
 
     def _give(self, number: int, part: Part) -> str:
-        """Results of a part into registers, all read before any is written."""
+        """Results of a part that are not in their registers yet, all read before any is written."""
         f, values = self._function(), self.values[number]
-        found = [[values.value(f, k) for k in ks] for ks in values.program.results]
-        for name, columns in zip(part.gives, found, strict=True):
-            for place, x in zip(self.places[name], columns, strict=True):
-                f.store(x, self._at(f, place))
+        late = {k for leave in values.late for k in leave.values}
+        results = [k for ks in values.program.results for k in ks]
+        found = {place: values.value(f, k) for place, k in zip(self._given(part), results, strict=True)
+                 if k in late or not values.leaving}
+        for place, x in found.items():
+            f.store(x, self._at(f, place))
         return f"define internal void @give{number}(ptr noalias %scratch) noinline {{\n{f.body()}\n  ret void\n}}"
 
     def _read(self) -> str:
@@ -136,7 +156,13 @@ class _Writer:
                 lines.append(f"  call void @call{self.calls.index(item)}(ptr %scratch)")
             else:
                 number, values = self.parts.index(item), self.values[self.parts.index(item)]
-                lines += [*values.calls(), f"  call void @give{number}(ptr %scratch)"]
+                self.count += 1
+                given = f"%given{self.count}"
+                lines.append(f"  {given} = getelementptr inbounds {self.machine.vector}, ptr %scratch, i64 "
+                             f"{self._given(item)[0]}")
+                lines += [line.replace("%given", given) for line in values.calls()]
+                if values.late or not values.leaving:
+                    lines.append(f"  call void @give{number}(ptr %scratch)")
         return lines
 
     def _going(self, f: Function, more: str, until: str = "") -> str:

@@ -42,7 +42,7 @@ class _Writer:
                          partial(stored, port=len(program.inputs) + output, first=first),
                          program.outputs[output].size <= EARLY)
                    for output, first in groups(program.outputs, lanes)]
-        self.values = Values(program, machine, constants, prefix, self.status, leaving=leaving)
+        self.values = Values(program, machine, constants, prefix, self.status, leaving=leaving, beside="%rows")
         reads = [(port, first) for port, first in groups(program.inputs, lanes) if machine.checked
                  or any((port, e) in self.values.entry for e in entries(program.inputs[port], first, lanes))]
         self.reads = cut(reads, lambda _: 5 * lanes)

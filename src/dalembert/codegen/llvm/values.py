@@ -77,20 +77,21 @@ class Values:
     kept : values that are in the array at the end
     places : where the array has the inputs, by port and entry; by default at its beginning
     start : first place that is free for other values
-    leaving : values that leave; functions then take the rows too, and keep a sum that is not finite if one of them is not.
-        Those of `late` are left to the caller.
+    leaving : values that leave, if the machine is checked with a sum that is not finite if one of them is not. Those of
+        `late` are left to the caller.
+    beside : name of what functions take beside the array, for those that leave
     """
 
     def __init__(self, program: Program, machine: Machine, constants: dict[tuple[str, str], int], prefix: str = "",
                  kept: Collection[int] = (), places: Mapping[tuple[int, int], int] | None = None, start: int = 0,
-                 leaving: Sequence[Leave] = ()):
+                 leaving: Sequence[Leave] = (), beside: str = ""):
         self.program, self.machine, self.constants, self.prefix = program, machine, constants, prefix
         self.chunks = self._chunked()
         self.chunk_of = {k: number for number, chunk in enumerate(self.chunks) for k in chunk}
         self.late: list[Leave] = []
         self.leaving = self._after(leaving)
         self.kept = {*kept, *(k for leave in self.late for k in leave.values)}
-        self.takes = "ptr noalias %rows, ptr noalias %scratch" if leaving else "ptr noalias %scratch"
+        self.takes = "ptr noalias %scratch" + (f", ptr noalias {beside}" if beside else "")
         self.entry = {at: k for k, i in enumerate(program.code) if i.op == "input" for at in [i.args]}
         if places is None:
             places, start = {at: n for n, at in enumerate(self.entry)}, len(self.entry)
@@ -227,7 +228,7 @@ class Values:
         return self.defined(f"chunk{number}", f)
 
     def defined(self, name: str, f: Function) -> str:
-        """Definition of a function of the scratch array, and of the rows if values leave."""
+        """Definition of a function of the scratch array and what is beside it."""
         return f"define internal void @{self.prefix}{name}({self.takes}) noinline {{\n{f.body()}\n  ret void\n}}"
 
     def _table(self, number: int) -> str:
