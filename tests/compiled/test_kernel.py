@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.codegen.llvm import BOUND, Machine, assembly
+from dalembert.codegen.llvm import BOUND, Machine, assembly, streams
 from dalembert.codegen.program import program_of
 from dalembert.compiled.kernel import Kernel, host, object_code
 from dalembert.compiled.quantities import traced
@@ -246,8 +246,10 @@ class Guarded:
 @pytest.mark.skipif(not hasattr(Guarded.libc, "mprotect"), reason="no mprotect")
 @pytest.mark.parametrize("lanes", [2, 4, 8])
 @pytest.mark.parametrize("at_end", [True, False])
-def test_nothing_beyond_the_arrays_is_touched(lanes, at_end):
+@pytest.mark.parametrize("streamed", [True, False])
+def test_nothing_beyond_the_arrays_is_touched(lanes, at_end, streamed, monkeypatch):
     """Pages before the first and after the last entry of each array are unreadable: a stray access ends the process."""
+    monkeypatch.setattr(streams, "FROM", 0 if streamed else streams.FROM)
     program = traced(da.planar_chain(5), ["inverse_dynamics", "mass_matrix", "kinetic_energy"])
     kernel = Kernel(object_code(program, Machine(lanes, host()[0].fused)))
     ports = (*program.inputs, *program.outputs)
@@ -265,6 +267,35 @@ def test_nothing_beyond_the_arrays_is_touched(lanes, at_end):
         finally:
             for h in held:
                 h.release()
+
+
+@pytest.mark.parametrize("lanes", [2, 4, 8])
+@pytest.mark.parametrize("real", ["double", "float"])
+def test_results_that_go_to_memory_past_the_caches_are_the_same(lanes, real, monkeypatch):
+    """Wherever an array begins in a line of memory, with and without room between its rows."""
+    program = traced(da.planar_chain(5), ["mass_matrix", "inverse_dynamics", "regressor"])
+    machine = Machine(lanes if real == "double" else 2 * lanes, host()[0].fused, real=real)
+    usual = Kernel(object_code(program, machine))
+    monkeypatch.setattr(streams, "FROM", 0)
+    assert assembly(program, machine).count("call void @move") > 2
+    kernel = Kernel(object_code(program, machine))
+    number = np.float64 if real == "double" else np.float32
+    for n in (0, 1, 7, 8, 9, 16, 33, 64):
+        inputs = [np.random.default_rng(k).standard_normal((n, 5)).astype(number) for k in range(3)]
+        right = [np.zeros((n, p.size), number) for p in program.outputs]
+        usual.run(inputs, right, n)
+        for start in range(0, 64, number().itemsize):
+            for room in (0, 3):
+                wide = [np.full(64 + n * (p.size + room) + 64, 7e7, number) for p in program.outputs]
+                found = []
+                for a, p in zip(wide, program.outputs, strict=True):
+                    first = (start - a.ctypes.data) % 64 // a.itemsize
+                    found.append(a[first:first + n * (p.size + room)].reshape(n, p.size + room)[:, :p.size])
+                kernel.run(inputs, found, n)
+                for a, b, r in zip(wide, found, right, strict=True):
+                    np.testing.assert_array_equal(b, r)
+                    b[:] = 7e7
+                    assert (a == number(7e7)).all()
 
 
 @pytest.mark.parametrize("lanes", [2, 4, 8])
@@ -337,7 +368,7 @@ def test_kernels_assemble_for_every_processor_and_call_the_library_only_where_st
     target = llvm.Target.from_triple(triple).create_target_machine(cpu=cpu, opt=2, reloc="pic", codemodel="small")
     module.triple = triple
     text = target.emit_assembly(module)
-    own = {"slow_sin", "slow_cos", "turns", "alone_turns", "alone_kernel", *re.findall(r"^\.?L?([a-z_]+\d+):", text, re.M)}
+    own = {"slow_sin", "slow_cos", "turns", "alone_turns", "alone_kernel", "follow", "move", *re.findall(r"^\.?L?([a-z_]+\d+):", text, re.M)}
     called = {name.removesuffix("@PLT").removeprefix(".L") for name in re.findall(
         r"^\s+(?:callq?|bl|jmp|b)\s+\*?([A-Za-z_][\w@.]*)", text, re.M)}
     assert {name for name in called if name not in own and not name.startswith("LBB")} <= library | {"sin", "cos"}

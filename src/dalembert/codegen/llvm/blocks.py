@@ -9,7 +9,7 @@ result depends neither on N, nor on its place, nor on how a batch is split.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from dalembert.codegen.llvm.elementary import LIBRARY, slow, turns
 from dalembert.codegen.llvm.function import Function
@@ -21,12 +21,13 @@ ARITY = {"atan2": 2, "hypot": 2, "pow": 2}
 
 
 def kernel(f: Function, name: str, ports: int, prepared: Iterable[str], read: Callable[[], str],
-           compute: Callable[[], str], alone: str = "") -> str:
+           compute: Callable[[], str], alone: str = "", late: Sequence[str] = ()) -> str:
     """Definition of a kernel; `alone` is one that takes over where there is but one state.
 
     prepared : lines before the loop, which make %scratch
     read : puts code that reads a block and gives a vector that is not NaN in lanes whose inputs are finite
     compute : puts code that computes and stores and gives a mask of doubtful lanes
+    late : lines behind the loop
     """
     v, lanes = f.vector, f.machine.lanes
     addresses = Addresses(f, ports)
@@ -50,7 +51,7 @@ def kernel(f: Function, name: str, ports: int, prepared: Iterable[str], read: Ca
         *before, f"  br i1 {bad}, label %stop, label %go", "go:", *f.lines,
         "  %more = icmp slt i64 %next, %end", "  br i1 %more, label %loop, label %finished", "stop:",
         "  ret i64 %block", "finished:",
-        f"  %seen = phi i1 [ false, %entry ], [ {doubtful}, %go ]",
+        f"  %seen = phi i1 [ false, %entry ], [ {doubtful}, %go ]", *late,
         f"  %status = select i1 %seen, i64 {DOUBTFUL}, i64 {FINE}", "  ret i64 %status", "}"])
 
 

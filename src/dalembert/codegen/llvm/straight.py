@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from functools import partial
 
+from dalembert.codegen.llvm import streams as streaming
 from dalembert.codegen.llvm.blocks import kernel, module
 from dalembert.codegen.llvm.function import Function
 from dalembert.codegen.llvm.machine import Machine
 from dalembert.codegen.llvm.rows import entries, groups, loaded, stored
+from dalembert.codegen.llvm.streams import Stream
 from dalembert.codegen.llvm.values import Leave, Values, Watch, cut
 from dalembert.codegen.program import STATUS, Program
 
@@ -47,10 +49,14 @@ class _Writer:
                  or any((port, e) in self.values.entry for e in entries(program.inputs[port], first, lanes))]
         self.reads = cut(reads, lambda _: 5 * lanes)
         self.writes = cut(self.values.late, lambda _: 5 * lanes)
+        streams = [Stream(place, port, machine) for place, port in enumerate(program.outputs, len(program.inputs))
+                   if port.size > EARLY and lanes > 1]
+        self.streams = [s for s in streams if s.block <= streaming.BLOCK]
 
     def parts(self, name: str, alone: str = "") -> list[str]:
         """Definitions of the kernel, which hands single states to another if there is one, and of what it calls."""
         parts = [self._read(n) for n in range(len(self.reads))] + self.values.functions()
+        parts += [streaming.functions(self.machine)] if self.streams else []
         return [*parts, *(self._write(n) for n in range(len(self.writes))), self._kernel(name, alone)]
 
     def function(self) -> Function:
@@ -92,12 +98,16 @@ class _Writer:
             f.lines += [f"  call void @{self.prefix}{function}{n}({self.values.takes})" for n in range(number)]
 
         def read() -> str:
+            for stream in self.streams:
+                stream.follows(f)
             f.store(zeros, f.put(watch.at))
             call("read", len(self.reads))
             return watch.found()
 
         def compute() -> str:
-            f.lines += self.values.calls()
+            calls = self.values.calls()
+            for part, line in enumerate(calls):
+                f.lines += [line, *(stream.moves(part, len(calls)) for stream in self.streams)]
             call("write", len(self.writes))
             doubt = f.put(f"fcmp uno {f.vector} {watch.found()}, {zeros}")
             for k in self.status:
@@ -105,5 +115,9 @@ class _Writer:
                 doubt = f.put(f"or {f.bits} {doubt}, {wrong}")
             return doubt
 
-        prepared = [f"  %scratch = alloca [{self.values.scratch} x {f.vector}], align 64"]
-        return kernel(f, name, len(self.ports), prepared, read, compute, alone)
+        for stream in self.streams:
+            stream.made(f)
+        align = streaming.PAGE if self.streams else streaming.LINE
+        prepared, f.lines = [f"  %scratch = alloca [{self.values.scratch} x {f.vector}], align {align}", *f.lines], []
+        late = [line for stream in self.streams for line in stream.ends()]
+        return kernel(f, name, len(self.ports), prepared, read, compute, alone, late)
