@@ -19,6 +19,7 @@ from scipy.integrate import solve_ivp
 
 import dalembert as da
 from dalembert.compiled.marching import Marching
+from dalembert.compiled.regrouping import accelerations
 from dalembert.integrators import METHODS
 from report import machine
 from robots import mechanism
@@ -69,11 +70,11 @@ def cases() -> tuple[Case, ...]:
 
 
 def rates(case: Case) -> Callable[..., np.ndarray]:
-    """x' of x = (q, qd) without forces."""
+    """x' of x = (q, qd) without forces, as `da.simulate` has it."""
     n = case.mechanism.nv
 
     def f(t: Any, x: Any, p: Any = None) -> np.ndarray:
-        return np.concatenate([x[n:], da.forward_dynamics(case.mechanism, x[:n], x[n:], np.zeros(n))])
+        return np.concatenate([x[n:], accelerations(case.mechanism, x[:n], x[n:], np.zeros(n))])
 
     return f
 
