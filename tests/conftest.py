@@ -7,7 +7,19 @@ import sys
 import tempfile
 from pathlib import Path
 
+import pytest
+
 sys.path.insert(0, str(Path(__file__).parent))
 if "DALEMBERT_CACHE" not in os.environ:      # compiled code of the tests goes to a folder of their own
     os.environ["DALEMBERT_CACHE"] = tempfile.mkdtemp(prefix="dalembert-tests-")
     atexit.register(shutil.rmtree, os.environ["DALEMBERT_CACHE"], ignore_errors=True)
+
+
+@pytest.fixture
+def run(capsys):
+    """Runs a command line in this process; gives (exit code, standard output, standard error)."""
+    from dalembert import cli
+
+    def runs(*arguments):
+        return cli.run([str(a) for a in arguments]), *capsys.readouterr()
+    return runs

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert import cli
 from dalembert.commandline import measurement, timing
 from dalembert.commandline.demonstration import compare_speed
 from dalembert.commandline.output import console
@@ -19,15 +18,6 @@ from dalembert.commandline.timing import Times, side_by_side
 MODELS = Path(__file__).parent / "data" / "models"
 UR5 = str(MODELS / "ur5" / "ur5.urdf")
 TINY = ("--states", "3", "--repeats", "1")
-
-
-@pytest.fixture
-def run(capsys):
-    """Runs a command line in this process; gives (exit code, standard output, standard error)."""
-    def runs(*arguments):
-        code = cli.run(arguments)
-        return code, *capsys.readouterr()
-    return runs
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -22,15 +23,6 @@ from dalembert.commandline.vectors import typed_vector
 MODELS = Path(__file__).parent / "data" / "models"
 PANDA, UR5 = str(data.path("panda")), str(MODELS / "ur5" / "ur5.urdf")
 COMMAND = [sys.executable, "-m", "dalembert.cli"]
-
-
-@pytest.fixture
-def run(capsys):
-    """Runs a command line in this process; gives (exit code, standard output, standard error)."""
-    def runs(*arguments):
-        code = cli.run(arguments)
-        return code, *capsys.readouterr()
-    return runs
 
 
 def fails(result, code, *parts):
@@ -66,7 +58,8 @@ def test_demo_writes_the_run_its_pictures_and_the_equations(demo):
     out, folder = demo
     names = {"run.zarr", "motion.png", "motion.html", "equations.html"}
     assert {p.name for p in folder.iterdir()} == names and all(f"wrote {folder / name}: " in out for name in names)
-    assert "<math" in (folder / "equations.html").read_text(encoding="utf-8")
+    page = (folder / "equations.html").read_text(encoding="utf-8")
+    assert re.search(r"<mi>p</mi><m[in]>(\d+)<", page)[1] == "1"      # parts are numbered as they come
     found = da.Run.load(da.load(PANDA), folder / "run.zarr")
     change = float(out.split("T + Pi changes by ")[1].split(" J")[0])
     work = float(out.split("friction do ")[1].split(" J")[0])
@@ -209,6 +202,10 @@ def test_names_may_hold_spaces_commas_equal_signs_and_any_letters():
     assert typed_vector("плечо, x=y=0.5", "--q", m.coordinate_names, m.neutral(), m) == [0.5]
     with pytest.raises(VectorError, match="is not of the form"):
         typed_vector("плечо, x=y=0.5,1", "--q", m.coordinate_names, m.neutral(), m)
+    two = da.Mechanism("m", (da.Body("0"), link, da.Body("b", 1.0)), (da.Joint("a=1,b", da.Revolute(), "0", "a"),
+                                                                      da.Joint("a", da.Revolute(), "a", "b")))
+    typed = typed_vector(" a=1,b = 0.25, a=0.5", "--q", two.coordinate_names, two.neutral(), two)
+    assert typed.tolist() == [0.25, 0.5]                               # a name that another one begins with
 
 
 def test_a_quaternion_of_wrong_length_is_wrong_usage(run):
@@ -228,6 +225,27 @@ def test_wrong_usage_is_one_line_and_exit_2(run):
 def test_a_missing_file_is_exit_2(run):
     for command in ("info", "check", "dynamics", "demo"):
         fails(run(command, "no such.urdf"), 2, "no such.urdf: there is no such file.")
+
+
+@pytest.mark.parametrize("command", [["dynamics"], ["simulate", "--t", "1"], ["codegen", "--functions", "mass_matrix"],
+                                     ["bench"], ["demo"]])
+def test_a_command_that_needs_numbers_names_the_symbols_of_a_file(run, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rod.toml").write_text('name = "rod"\nbody = [{name = "base"}, {name = "rod", mass = "m", com = ["l", 0, 0]}]\n'
+                                       'joint = [{name = "q", type = "revolute", parent = "base", child = "rod", axis = [0, 1, 0]}]')
+    fails(run(command[0], "rod.toml", *command[1:]), 1, "mechanism 'rod' has symbols (l, m)", "dalembert equations")
+    assert [f.name for f in tmp_path.iterdir()] == ["rod.toml"]
+
+
+def test_equations_say_once_where_they_cannot_be_written(run, tmp_path):
+    fails(run("equations", str(MODELS / "own" / "scara.urdf"), "-o", str(tmp_path / "x.docx")), 2,
+          "error: cannot write 'x.docx': known endings are .html")
+    fails(run("equations", str(MODELS / "own" / "scara.urdf"), "-o", str(tmp_path / "no" / "x.txt")), 2, "x.txt': No such file")
+
+
+def test_the_package_runs_as_a_module():
+    done = subprocess.run([sys.executable, "-m", "dalembert", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"dalembert {da.__version__}\n"
 
 
 def test_a_failed_computation_is_exit_1(run, tmp_path):
@@ -290,8 +308,9 @@ class TestPosix:
     def test_an_interrupt_is_exit_130_without_a_traceback(self, tmp_path):
         pipe = tmp_path / "pipe.urdf"
         os.mkfifo(pipe)                                    # opening it waits for ever
-        child = subprocess.Popen([*COMMAND, "check", pipe], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                 preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))      # ignored in some CI
+        heard = "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])"
+        child = subprocess.Popen([sys.executable, "-c", heard, *COMMAND, "check", pipe],      # ignored in some CI
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         time.sleep(2)
         child.send_signal(signal.SIGINT)
         out, err = child.communicate(timeout=30)

@@ -8,18 +8,15 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert import cli
 
 UR5 = Path(__file__).parent / "data" / "models" / "ur5" / "ur5.urdf"
 STRICT = ["gcc", "-Wall", "-Wextra", "-Werror", "-std=c99", "-pedantic", "-O2"]
 
 
 @pytest.fixture
-def run(capsys, tmp_path):
-    """Runs `dalembert codegen FILE ... -o tmp_path/made`; gives (exit code, standard output, standard error)."""
-    def runs(*arguments, file=UR5, folder=tmp_path / "made"):
-        return cli.run(["codegen", str(file), "-o", str(folder), *arguments]), *capsys.readouterr()
-    return runs
+def run(run, tmp_path):
+    """Runs `dalembert codegen FILE ... -o tmp_path/made`."""
+    return lambda *arguments, file=UR5, folder=tmp_path / "made": run("codegen", file, "-o", folder, *arguments)
 
 
 def made(folder, name):

@@ -10,7 +10,8 @@ import dalembert
 
 PACKAGE = Path(dalembert.__file__).parent
 LAYERS = ["errors", "expr", "spatial", "integrators", "model", "readers", "kinematics", "formulations", "codegen", "compiled",
-          "equations", "simulation", "sweeps", "convert", "data", "commandline", "cli"]
+          "equations", "simulation", "sweeps", "convert", "data", "commandline", "cli",
+          "__main__"]
 
 
 def modules():

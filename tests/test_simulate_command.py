@@ -9,26 +9,16 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert import cli
+from test_cli import fails
 
 MODELS = Path(__file__).parent / "data" / "models"
 CARTPOLE, UR5 = MODELS / "cartpole" / "cartpole.urdf", MODELS / "ur5" / "ur5.urdf"
 
 
 @pytest.fixture
-def run(capsys):
-    """Runs `dalembert simulate FILE ...`; gives (exit code, standard output, standard error)."""
-    def runs(*arguments, file=CARTPOLE):
-        return cli.run(["simulate", str(file), *map(str, arguments)]), *capsys.readouterr()
-    return runs
-
-
-def fails(result, code, *parts):
-    found, out, err = result
-    assert (found, out) == (code, ""), err
-    assert err.startswith("error: ") and err.count("\n") == 1
-    for part in parts:
-        assert part in err
+def run(run):
+    """Runs `dalembert simulate FILE ...`."""
+    return lambda *arguments, file=CARTPOLE: run("simulate", file, *arguments)
 
 
 def test_json_is_the_run_of_the_function(run):

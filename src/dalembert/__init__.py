@@ -38,7 +38,7 @@ _HOMES = {
         "derivative", "equal", "evaluate", "exp", "free_symbols", "gradient", "hypot", "import_nodes", "log", "maximum",
         "minimum", "power", "sign", "sin", "sinh", "sqrt", "substitute", "symbol", "symbols", "tan", "tanh", "where"),
     "dalembert.errors": ("DalembertError", "DalembertWarning", "MissingFileError", "ModelError", "OverflowedError",
-                         "QuaternionError", "ReadError", "ShapeError", "SingularConfigurationError",
+                         "ParameterError", "QuaternionError", "ReadError", "ShapeError", "SingularConfigurationError",
                          "SingularMassMatrixError", "UnknownNameError"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}

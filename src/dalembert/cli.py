@@ -71,7 +71,7 @@ def demo(file: Annotated[Path | None, typer.Argument(metavar="FILE", help="Anoth
     from dalembert.commandline.demonstration import compare_speed, demonstrate, show_closed_forms, show_files, show_motion
 
     path, out = data.path("panda") if file is None else file, _console()
-    mechanism = _load(path, quiet=True)
+    mechanism = _numeric(_load(path, quiet=True))
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -133,7 +133,7 @@ def dynamics(file: File, q: Q = None, qd: Qd = None, qdd: Qdd = None, tau: Tau =
         raise UsageError("--qdd and --tau exclude each other: accelerations ask for inverse dynamics, forces for forward.")
     from dalembert.commandline.state import dynamics_at, show_dynamics
 
-    mechanism = _load(file, base=base)
+    mechanism = _numeric(_load(file, base=base))
     quantities = dynamics_at(mechanism, q, qd, qdd, tau, gravity)
     if as_json:
         print(json.dumps({k: v.tolist() if hasattr(v, "tolist") else v for k, v in quantities.items()}, indent=2))
@@ -187,7 +187,7 @@ def simulate(file: File, t: Annotated[float, typer.Option("--t", metavar="SECOND
     typed = simulation.State(q, qd, tau, controller, goal, bandwidth)
     options = {"method": method, "formulation": formulation, "h": h, "rtol": rtol, "atol": atol, "friction": friction,
                "stops": stops or None, "record": record, **files.streamed}
-    run = simulation.simulated(_load(file, base=base), typed, t, **options)
+    run = simulation.simulated(_numeric(_load(file, base=base)), typed, t, **options)
     try:
         written = files.write(run)
     except OSError as error:
@@ -217,7 +217,7 @@ def codegen(file: File, functions: Annotated[str, typer.Option(metavar="NAMES", 
 
     if target not in TARGETS:
         raise UsageError(f"unknown target {target!r} (known: {', '.join(TARGETS)}).")
-    mechanism = _load(file, base=base)
+    mechanism = _numeric(_load(file, base=base))
     try:
         write(_console(), mechanism, target, functions.split(","), folder)
     except OSError as error:
@@ -256,7 +256,8 @@ def equations(file: File, symbols: Annotated[str | None, typer.Option(metavar="N
     except (OSError, ValueError) as error:
         if isinstance(error, DalembertError):
             raise
-        raise UsageError(f"cannot write {str(output)!r}: {getattr(error, 'strerror', None) or error}") from None
+        why = getattr(error, "strerror", None)
+        raise UsageError(f"cannot write {str(output)!r}: {why}." if why else str(error)) from None
 
 
 @app.command()
@@ -283,7 +284,7 @@ def bench(file: File, base: Base = "fixed",
     """
     from dalembert.commandline.measurement import measure, show
 
-    mechanism = _load(file, quiet=True, base=base, **BARE)
+    mechanism = _numeric(_load(file, quiet=True, base=base, **BARE))
     found = measure(mechanism, file, base == "free", states, repeats)
     if as_json:
         print(json.dumps(found, indent=2))
@@ -299,6 +300,18 @@ def _load(file: Path, quiet: bool = False, **options: Any) -> Any:
         if quiet:
             warnings.simplefilter("ignore", DalembertWarning)
         return da.load(file, **options)
+
+
+def _numeric(mechanism: Any) -> Any:
+    """The mechanism, for what needs numbers; an error if it has symbols."""
+    from dalembert.expr import free_symbols
+    from dalembert.model.numbers import is_symbolic
+    from dalembert.model.paths import values
+
+    if symbols := free_symbols([x for x in values(mechanism) if is_symbolic(x)]):
+        raise DalembertError(f"mechanism {mechanism.name!r} has symbols ({', '.join(s.name for s in symbols)}), and this "
+                             "command needs numbers. Put them into the file; `dalembert equations` takes symbols.")
+    return mechanism
 
 
 def _findings(file: Path) -> list[Any]:

@@ -100,6 +100,14 @@ class OverflowedError(DalembertError, ArithmeticError):
         self.index = index
 
 
+class ParameterError(DalembertError, ValueError):
+    """A number of a mechanism cannot be an input of a simulation; `paths` are those that were to be."""
+
+    def __init__(self, message: str, paths: tuple[str, ...] = ()):
+        super().__init__(message)
+        self.paths = paths
+
+
 class QuaternionError(DalembertError, ValueError):
     """The quaternion of a joint is not of unit length; `joint` and `norm` say which."""
 

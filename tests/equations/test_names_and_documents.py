@@ -97,6 +97,13 @@ def test_documents_say_what_base_parameters_stand_for(ending, law, title, tmp_pa
 
 
 @pytest.mark.skipif(not shutil.which("pdflatex"), reason="pdflatex is not installed")
+def test_documents_give_the_difference_that_was_found(tmp_path):
+    for ending in ("html", "tex", "md"):
+        eom = da.equations(robots.dense("scara"))                       # nothing of it is verified yet
+        page = eom.write(tmp_path / f"arm.{ending}").read_text(encoding="utf-8").replace("\u2011", "-")
+        assert f"relative difference {max(eom.verified.values()):.0e}" in page and max(eom.verified.values()) > 0
+
+
 def test_latex_compiles(strange, tmp_path):
     source = strange.write(tmp_path / "x.tex")
     done = subprocess.run(["pdflatex", "-interaction=nonstopmode", "-halt-on-error", source.name], cwd=tmp_path,

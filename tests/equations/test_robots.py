@@ -233,7 +233,7 @@ def test_a_wrong_term_is_refused_before_it_is_shown(quantity, monkeypatch):
 def test_a_wrong_name_for_a_sum_is_refused(monkeypatch):
     from dalembert.equations import sheets
 
-    monkeypatch.setattr(sheets, "named", lambda form, *names: ZERO)
+    monkeypatch.setattr(sheets, "_named", lambda form, *names: ZERO)
     with pytest.raises(VerificationError, match="lines of mass_matrix"):
         da.equations(robots.dense("scara"), "all").text(*SHOWN)
 

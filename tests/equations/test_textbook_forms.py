@@ -54,6 +54,17 @@ def test_planar_3r_in_angle_sums():
         "g3": "m3 lc3 g c123"}
 
 
+def test_axis_along_a_negative_direction_leaves_no_minus_in_the_angle():
+    """Trolley with a load on a rope of length l, phi about -y (by hand): x_load = x + l sin phi, z_load = -l cos phi."""
+    M, m, g = da.symbols("M m g")
+    bodies = da.Body("0"), da.Body("trolley", M), da.Body("rope"), da.Body("load", m)
+    joints = (da.Joint("x", da.Prismatic((1, 0, 0)), "0", "trolley"), da.Joint("phi", da.Revolute((0, -1, 0)), "trolley", "rope"),
+              da.Joint("l", da.Prismatic((0, 0, -1)), "rope", "load"))
+    text = da.equations(da.Mechanism("crane", bodies, joints, gravity=(0, 0, -g))).text("mass_matrix", "gravity_vector")
+    assert dict(line.split(" = ") for line in text.splitlines() if " = " in line) == {
+        "M11": "M + m", "M12": "m q3 c2", "M13": "m s2", "M22": "m q3^2", "M33": "m", "g2": "m g q3 s2", "g3": "-m g c2"}
+
+
 def test_cart_pole():
     """Tedrake, Underactuated Robotics, section 3.2, with the pole's inertia: angle from upright."""
     M, m, l, I, g = da.symbols("M m l I g")

@@ -50,5 +50,11 @@ class RandomFunction:
 
 
 @pytest.fixture
+def own_graph():
+    with e.Graph():
+        yield
+
+
+@pytest.fixture
 def random_function():
     return RandomFunction

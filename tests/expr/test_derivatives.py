@@ -22,11 +22,7 @@ from dalembert.expr import (
 from dalembert.expr.derivatives import PARTIALS
 from dalembert.expr.graph import COMPARISONS, LOGIC, OPERATIONS
 
-
-@pytest.fixture(autouse=True)
-def own_graph():
-    with Graph():
-        yield
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 @pytest.mark.parametrize("build, expected", [

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from dalembert.expr import (
-    Graph,
     MissingValueError,
     count_operations,
     evaluate,
@@ -18,11 +17,7 @@ from dalembert.expr import (
     symbols,
 )
 
-
-@pytest.fixture(autouse=True)
-def own_graph():
-    with Graph():
-        yield
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 def test_values_have_batch_before_shape():

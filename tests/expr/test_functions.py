@@ -9,7 +9,6 @@ import pytest
 from dalembert import expr as e
 from dalembert.expr import (
     ExpressionTypeError,
-    Graph,
     count_operations,
     derivative,
     evaluate,
@@ -19,15 +18,10 @@ from dalembert.expr import (
     where,
 )
 
-
-@pytest.fixture(autouse=True)
-def own_graph():
-    with Graph():
-        yield
-
-
 UNARY = [e.sqrt, e.sin, e.cos, e.tan, e.asin, e.acos, e.exp, e.log, e.sinh, e.cosh, e.tanh, e.absolute, e.sign]
 BINARY = [e.atan2, e.hypot, e.power, e.minimum, e.maximum]
+
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 @pytest.mark.parametrize("function", UNARY + BINARY)

@@ -31,11 +31,7 @@ from dalembert.expr import (
     where,
 )
 
-
-@pytest.fixture(autouse=True)
-def own_graph():
-    with Graph():
-        yield
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 def test_exact_constants_stay_exact():

@@ -1,45 +1,19 @@
 """The trace method on random trees with every joint type: its three forms against Newton-Euler, on floats, batches, symbols.
 
-Tolerances: 1e-12 of the largest entry between our own paths (conventions.md); derivatives by differences to 1e-8.
+Tolerances: as in trees.py.
 """
 
-import functools
+from functools import partial
 
 import numpy as np
 import pytest
 
 import dalembert as da
 from dalembert.formulations import elementary_motions as em
+from trees import DIFFERENCES, EVERY_TREE, close, derivative, loads, tree
 
-TREES, OWN, DIFFERENCES = 200, 1e-12, 1e-8
 EXPANDED = ("composite", "sums")
 FORMS = ("recursion", *EXPANDED)
-EVERY_TREE = pytest.mark.parametrize("seed", [pytest.param(s, marks=() if s < 20 else pytest.mark.slow) for s in range(TREES)])
-
-
-@functools.lru_cache(maxsize=4)
-def tree(seed):
-    rng = np.random.default_rng(seed)
-    m = da.random_tree(seed, int(rng.integers(4, 9 if seed < 20 else 15)))
-    q, qd = m.random_state(rng)
-    return m, q, qd, rng.standard_normal(m.nv)
-
-
-def close(a, b, scale=None, tolerance=OWN):
-    scale = np.abs(b).max(initial=0) if scale is None else scale
-    return np.shape(a) == np.shape(b) and np.abs(np.asarray(a) - b).max(initial=0) <= tolerance * scale
-
-
-def derivative(f, h=1e-4):
-    """f'(0), central differences of fourth order."""
-    return (8 * (f(h) - f(-h)) - (f(2 * h) - f(-2 * h))) / (12 * h)
-
-
-def loads(m):
-    """A wrench in each way to express it."""
-    frames = [m.bodies[-1].name, m.frames[0].name, m.bodies[1].name]
-    return [da.ExternalForce(frame, (1.0, -2.0, 3.0), (0.3, 0.1, -0.2), (0.1, 0, 0.2), axes)
-            for frame, axes in zip(frames, ("local", "aligned", "world"), strict=True)]
 
 
 @EVERY_TREE
@@ -170,10 +144,10 @@ def test_a_batch_equals_its_rows_and_an_empty_batch_is_empty(form):
     m = da.random_tree(3, 5)
     states = [m.random_state(s) for s in range(3)]
     q, qd = np.array([s[0] for s in states]), np.array([s[1] for s in states])
-    calls = [(functools.partial(em.inverse_dynamics, external_forces=loads(m), form=form), (q, qd, 2 * qd)),
-             (functools.partial(em.gravity_vector, form=form), (q,))]
+    calls = [(partial(em.inverse_dynamics, external_forces=loads(m), form=form), (q, qd, 2 * qd)),
+             (partial(em.gravity_vector, form=form), (q,))]
     if form in EXPANDED:
-        calls += [(functools.partial(f, form=form), (q,)) for f in (
+        calls += [(partial(f, form=form), (q,)) for f in (
             em.mass_matrix, em.christoffel_symbols, em.velocity_coefficients, em.velocity_matrices, em.mass_matrix_derivatives)]
     else:
         calls += [(em.forward_dynamics, (q, qd, qd)), (em.kinetic_energy, (q, qd)), (em.potential_energy, (q,)),

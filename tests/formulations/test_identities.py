@@ -10,14 +10,7 @@ import numpy as np
 import pytest
 
 import dalembert as da
-
-TREES = 200
-OWN, DIFFERENCES = 1e-12, 1e-8
-
-
-def seeds(small):
-    """All trees when slow checks run, every fifth by default."""
-    return [pytest.param(s, marks=() if s < small else pytest.mark.slow) for s in range(TREES)]
+from trees import DIFFERENCES, OWN, derivative, seeds
 
 
 @functools.lru_cache(maxsize=4)
@@ -31,11 +24,6 @@ def tree(seed):
 def close(a, b, tolerance, scale=None):
     scale = np.abs(b).max(initial=0) if scale is None else scale
     return np.abs(np.asarray(a) - b).max(initial=0) <= tolerance * scale
-
-
-def derivative(f, h=1e-4):
-    """f'(0), central differences of fourth order."""
-    return (8 * (f(h) - f(-h)) - (f(2 * h) - f(-2 * h))) / (12 * h)
 
 
 @pytest.mark.parametrize("seed", seeds(40))

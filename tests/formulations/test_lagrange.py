@@ -13,9 +13,10 @@ import dalembert as da
 import oracles
 from dalembert import lagrange
 from dalembert.formulations import newton_euler
-from formulations.test_identities import brackets, close, derivative, tree
+from formulations.test_identities import brackets, close, tree
 from model.test_validation import wrist
 from readers.test_motions import CASES, mechanism_of
+from trees import derivative
 
 REFERENCE = json.loads((oracles.DATA / "reference" / "euler_lagrange.json").read_text())
 LAGRANGE = {c["name"]: c for c in REFERENCE["cases"]}

@@ -8,7 +8,7 @@ from scipy.integrate import solve_ivp
 
 import dalembert as da
 from dalembert import lagrange
-from formulations.test_identities import derivative
+from trees import derivative
 
 RNG = np.random.default_rng(0)
 

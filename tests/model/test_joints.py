@@ -11,6 +11,7 @@ from dalembert.model.joints import JOINT_TYPES
 from dalembert.model.numbers import as_float
 from dalembert.readers.generators import knee
 from dalembert.spatial.vectors import axial
+from trees import derivative
 
 OBLIQUE = (1, -2, 2)
 JOINTS = [da.Fixed(), da.Revolute((0, 0, 1)), da.Revolute((0, -1, 0)), da.Revolute(OBLIQUE), da.Continuous(OBLIQUE),
@@ -26,10 +27,6 @@ def joint(request):
 
 def matrices(X):
     return np.array(X.p, float), np.array(X.R.matrix(), float)
-
-
-def derivative(f, h=1e-4):
-    return (8 * (f(h) - f(-h)) - (f(2 * h) - f(-2 * h))) / (12 * h)
 
 
 def test_every_type_of_the_list_is_tested():

@@ -115,6 +115,8 @@ def test_unknown_paths_are_named_with_a_proposal():
         arm().number("fore.mas")
     with pytest.raises(da.UnknownNameError, match="unknown path 'forearm.mass'.*Did you mean 'fore.mass'"):
         arm().replace({"forearm.mass": 1})
+    with pytest.raises(TypeError, match="type of joint 'j' is 'revolute'; expected a type, as da.Revolute"):
+        da.Joint("j", "revolute", "a", "b")
     with pytest.raises(TypeError, match="upper.mass is 'heavy'"):
         arm().replace({"upper.mass": "heavy"})
     with pytest.raises(ValueError, match="upper.mass is nan"):
@@ -213,5 +215,7 @@ def test_multiples_of_pi_are_kept_as_angles_and_floats_elsewhere():
 
 def test_a_result_that_overflows_is_an_error_not_an_infinity():
     heavy = arm().replace({"upper.mass": 1e300})
+    with pytest.raises(da.OverflowedError, match="^the result is inf: numbers became too large"):
+        da.kinetic_energy(da.planar_chain(2), [1e308, 0], [1e308, 1])
     with pytest.raises(da.OverflowedError, match=r"entry \(0,\) of the result is .*SI units"):
         da.bias_force(heavy, [0.1, 0.2], [1e10, 1e10])

@@ -75,7 +75,7 @@ def test_an_axis_of_another_length_is_reported_with_it():
 
 def test_symbolic_inertias_are_listed_as_unchecked():
     finding, = pair().replace({"link.mass": da.symbol("m")}).check()
-    assert finding.severity == "note" and "1 bodies with symbolic inertia ('link')" in finding.what
+    assert finding.severity == "note" and "1 body with symbolic inertia ('link')" in finding.what
 
 
 def test_findings_carry_file_and_line():

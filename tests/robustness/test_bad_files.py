@@ -104,6 +104,10 @@ NOT_XML = {
     "MJCF": ('<?xml version="1.0"?>\n<!-- a <robot> -->\n<mujoco model="x"><worldbody/></mujoco>',
              r"MJCF files are not supported yet \(supported: URDF, TOML\)", 3),
     "SDF": ('<sdf version="1.6"><model name="x"/></sdf>', "SDF files are not supported yet", 1),
+    "xacro macro": ('<robot xmlns:xacro="http://www.ros.org/wiki/xacro" name="r">\n<link name="a"/>\n<xacro:include '
+                    'filename="arm.xacro"/></robot>', "<xacro:include> is not expanded.*`xacro FILE > robot.urdf`", 3),
+    "xacro property": ('<robot xmlns:xacro="http://www.ros.org/wiki/xacro" name="r"><xacro:property name="m" value="1"/>'
+                       '<link name="a"><inertial><mass value="${m}"/></inertial></link></robot>', "<xacro:property>", 1),
     "web page": ("<html><body>404 not found</body></html>", "root element is <html>, expected <robot>", 1),
     "nearly a robot": ("<robots/>", "root element is <robots>, expected <robot>", 1),
     "foreign namespace": ('<robot xmlns="http://example.org/x"/>', "root element is .*robot>, expected <robot>", 1),

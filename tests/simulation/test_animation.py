@@ -24,21 +24,6 @@ def one():
     return da.simulate(chain, [0.3, -0.5, 0.2], [0, 0, 0], 0.5, record=0.05)
 
 
-@pytest.fixture(scope="module")
-def tree():
-    """One trajectory with quaternions, lengths and angles."""
-    mechanism = da.random_tree(8, 4, ["free", "spherical", "prismatic", "revolute"])
-    return da.simulate(mechanism, *mechanism.random_state(1), 0.2, record=0.02)
-
-
-@pytest.fixture(scope="module")
-def several():
-    """Three trajectories; the second does not go on, and its records are NaN."""
-    chain = da.planar_chain(2)
-    return da.simulate(chain, [[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]], [0, 0], 0.2, record=0.02,
-                       control=np.array([[0, 0], [1e95, 0], [1, 0]]))
-
-
 def data_of(page):
     return json.loads(re.search(r"^const run = (.*);$", page, re.MULTILINE)[1])
 

@@ -1,11 +1,33 @@
 """The box-constrained law of reactions, against an enumeration of all cases."""
 
 import itertools
+from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from dalembert.simulation.box import box
+from dalembert.compiled.marching import Trace
+from dalembert.compiled.routine import Routine
+from dalembert.expr import Graph
+from dalembert.simulation.box import box as traced
+
+
+@cache
+def compiled(n):
+    sizes = {"A": n * n, "b": n, "lower": n, "upper": n, "asked": n, "reaction": n, "acceleration": n}
+    with Graph():
+        trace = Trace(sizes)
+        A, *rest = [trace.registers[name] for name in sizes][:5]
+        r, a = traced(trace, A.reshape(n, n), *rest)
+        trace.give({"reaction": r, "acceleration": a})
+    return Routine(trace, tuple(sizes)[:5], tuple(sizes)[5:])
+
+
+def box(A, b, lower, upper, asked=1.0):
+    given = A.reshape(1, -1), b, lower, upper, np.broadcast_to(asked, b.shape)
+    r, a = compiled(len(b))(*(np.clip(v.reshape(1, -1), -1e300, 1e300) for v in given))
+    return SimpleNamespace(reaction=r[0], acceleration=a[0])
 
 
 def enumerated(A, b, lower, upper):
@@ -39,12 +61,18 @@ def test_the_solution_is_the_one_that_all_cases_leave(n):
         assert np.abs(found.acceleration - a).max() < 1e-9 * scale.max()
         residual = found.reaction - np.clip(found.reaction - (A @ found.reaction + b), lower, upper)
         assert np.abs(residual).max() < 1e-9 * scale.max()
-        ends |= set(found.bound.tolist())
+        ends |= set((1 * (found.reaction == upper) - (found.reaction == lower)).tolist())
     assert ends == {-1, 0, 1}
 
 
-def test_nothing_to_hold_is_nothing_to_solve():
-    assert box(np.zeros((0, 0)), np.zeros(0), np.zeros(0), np.zeros(0)).reaction.shape == (0,)
+def test_what_is_not_asked_for_changes_nothing():
+    rng = np.random.default_rng(7)
+    L, b, ends = rng.normal(size=(5, 5)), 3 * rng.normal(size=5), rng.random(5)
+    A, asked = L @ L.T, np.array([1, 0, 1, 1, 0])
+    found, c = box(A, b, -ends, ends, asked), asked > 0
+    r, a = enumerated(A[np.ix_(c, c)], b[c], -ends[c], ends[c])
+    assert np.abs(found.reaction[c] - r).max() < 1e-12 and np.abs(found.acceleration[c] - a).max() < 1e-12
+    assert (found.reaction[~c] == 0).all() and (found.acceleration[~c] == 0).all()
 
 
 def test_a_reaction_exactly_at_its_bound_holds():

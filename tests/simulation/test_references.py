@@ -4,51 +4,21 @@ Each in (q, qd) and in (q, p). A table's `sensitivity` says how far an error of 
 binary numbers have one, so that rows count only as far as it leaves the digits that are compared.
 """
 
-import json
-from functools import cache
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy.special import ellipj, ellipk
 
 import dalembert as da
+from reference import PENDULUMS, pendulum, reference, table
 
-DATA = Path(__file__).parents[1] / "data" / "reference"
-DOWN_Y = (0, -9.81, 0)      # m/s^2
 FORMS = ("newton_euler", "hamilton")
 TIGHT = dict(method="dop853", rtol=1e-13, atol=1e-13)
-PENDULUMS = {      # case: links, distance of the centre of mass, moment of inertia about it
-    "double_pendulum_regular": (2, 1, 0), "double_pendulum_chaotic": (2, 1, 0), "double_pendulum_inverted": (2, 1, 0),
-    "double_pendulum_chaotic_exact_start": (2, 1, 0), "triple_pendulum": (3, 1, 0), "five_link_pendulum": (5, 1, 0),
-    "rod_chain_2": (2, 0.5, 1 / 12), "rod_chain_3": (3, 0.5, 1 / 12)}
-
-
-@cache
-def reference(file, case):
-    return json.loads((DATA / f"{file}.json").read_text())[case]
-
-
-def rows_of(file, case):
-    return np.array(reference(file, case)["rows"], dtype=float)
-
-
-@cache
-def pendulum(n, com, inertia):
-    """Unit links of mass 1 hanging along -y, joints about z."""
-    bodies, joints = [da.Body("base")], []
-    for k in range(n):
-        bodies.append(da.Body(f"link{k}", 1, (0, -com, 0), (0, 0, 0, 0, 0, inertia)))
-        joints.append(da.Joint(f"q{k}", da.Revolute((0, 0, 1)), bodies[k].name, bodies[k + 1].name,
-                               da.Origin((0, -1, 0)) if k else da.Origin()))
-    return da.Mechanism(f"pendulum {n}", bodies, joints, gravity=DOWN_Y)
-
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("case", PENDULUMS)
 def test_pendulums_of_many_links_move_as_the_tables_say(case, form):
     n = PENDULUMS[case][0]
-    rows = rows_of("pendulums", case)
+    rows = table("pendulums", case)[0]
     sensitivity = np.array(reference("pendulums", case).get("sensitivity", {"values": np.ones(len(rows))})["values"], dtype=float)
     rows = rows[:len(rows) // 2 if sensitivity.max() == 1 else int(np.argmax(np.append(sensitivity, np.inf) > 1e3))]
     assert rows[-1, 0] >= 2
@@ -69,7 +39,7 @@ def test_a_simple_pendulum_moves_by_elliptic_functions(form):
     sn, cn, _, _ = ellipj(K - w * run.times, k * k)
     assert np.abs(run.q[:, 0] - 2 * np.arcsin(k * sn)).max() < 1e-10
     assert np.abs(run.qd[:, 0] + 2 * k * w * cn).max() < 1e-9
-    rows = rows_of("pendulums", "A01_simple_pendulum")
+    rows = table("pendulums", "A01_simple_pendulum")[0]
     run = da.simulate(pendulum(1, 1, 0), [-np.pi / 2], [0], rows[:, 0], formulation=form, **TIGHT)
     assert np.abs(np.stack([np.sin(run.q[:, 0]), -np.cos(run.q[:, 0])], 1) - rows[:, 1:3]).max() < 1e-10
 
@@ -79,7 +49,7 @@ def test_a_driven_cart_with_a_pole(form):
     cart = da.Mechanism("cart-pole", [da.Body("base"), da.Body("cart", 1), da.Body("pole", 0.1, (0, 0, 0.5))],
                         [da.Joint("x", da.Prismatic((1, 0, 0)), "base", "cart"),
                          da.Joint("theta", da.Revolute((0, 1, 0)), "cart", "pole")])
-    rows = rows_of("pendulums", "cart_pole")
+    rows = table("pendulums", "cart_pole")[0]
     run = da.simulate(cart, rows[0, 1:3], [0, 0], rows[:, 0], forces=lambda t, q, qd: np.array([da.sin(2 * t), 0]),
                       formulation=form, **TIGHT)
     assert run.forces["forces"] == "traced" and np.abs(run.power_balance).max() < 1e-11
@@ -93,7 +63,7 @@ def test_furutas_pendulum(form):
                                      da.Body("rod", m, (0, 0, -l), (Jp, 0, Jp, 0, 0, 0))],
                           [da.Joint("phi", da.Revolute((0, 0, 1)), "base", "arm"),
                            da.Joint("theta", da.Revolute((1, 0, 0)), "arm", "rod", da.Origin((L1, 0, 0)))])
-    rows = rows_of("pendulums", "furuta")
+    rows = table("pendulums", "furuta")[0]
     run = da.simulate(furuta, rows[0, 1:3], rows[0, 3:], rows[:, 0], formulation=form, **TIGHT)
     assert np.abs(np.hstack([run.q, run.qd]) - rows[:, 1:]).max() < 1e-8
     assert np.ptp(run.momenta[:, 0]) < 1e-12                          # about the vertical
@@ -136,7 +106,7 @@ def test_eulers_top_by_elliptic_functions(form, omega):
 @pytest.mark.parametrize(("case", "error"), [("euler_top", 1e-9), ("dzhanibekov", 1e-7)])
 def test_free_rotations_of_the_tables(case, error, form):
     """The second turns over from its middle axis again and again: a start that is off by e is off by e exp(rate t) then."""
-    rows = rows_of("rigid_body", case)
+    rows = table("rigid_body", case)[0]
     moments = [float(x) for x in reference("rigid_body", case)["parameters"]["I"]]
     run = da.simulate(turning(moments), rows[0, 4:], rows[0, 1:4], rows[:, 0], formulation=form, **TIGHT)
     assert np.abs(np.hstack([run.qd, run.q]) - rows[:, 1:]).max() < error
@@ -146,7 +116,7 @@ def test_free_rotations_of_the_tables(case, error, form):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_the_heavy_top_of_the_benchmark(form):
-    rows = rows_of("rigid_body", "heavy_top_benchmark")
+    rows = table("rigid_body", "heavy_top_benchmark")[0]
     top = turning((0.234375, 0.46875, 0.234375), 15, (0, 1, 0))
     run = da.simulate(top, rows[0, 4:8], rows[0, 1:4], rows[:, 0], formulation=form, **TIGHT)
     assert np.abs(da.center_of_mass(top, run.q) - rows[:, 8:]).max() < 1e-7
@@ -158,7 +128,7 @@ def test_the_heavy_top_of_the_benchmark(form):
 
 def test_lagranges_top_falls_and_rises_as_the_table_says():
     """From rest it makes cusps; theta, and the rates of precession and spin, from the quaternion's attitude."""
-    rows = rows_of("rigid_body", "lagrange_top_cusped")
+    rows = table("rigid_body", "lagrange_top_cusped")[0]
     top = turning((0.03, 0.03, 0.02), 1, (0, 0, 0.3))
     half = rows[0, 2] / 2
     spin = [0, 0, rows[0, 6]]

@@ -198,7 +198,7 @@ def test_functions_called_from_machine_code_do_what_they_do_in_python(method):
     times = np.linspace(0, 0.05, 6)
     repeats = 1 if method != "dopri5" else 1000
     fast = motion.run(way)(x, times, 1e-2, motion.constants, repeats, 1e-8, 1e-8)
-    plain = Called(motion, way).run(x, times, 1e-2, motion.constants, repeats, 1e-8, 1e-8)
+    plain = Called(motion, way, (1e-8, 1e-8)).run(x, times, 1e-2, motion.constants, repeats, 1e-8, 1e-8)
     assert np.abs(fast.x - plain.x).max() < 1e-12 and np.array_equal(fast.steps, plain.steps)
 
 

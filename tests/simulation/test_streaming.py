@@ -51,6 +51,7 @@ CASES = {
     "momenta": (ARM, ONE | {"formulation": "hamilton"}), "called": (ARM, ONE | {"control": switch}),
     "ends early": (ARM, ONE | {"t": 20.0, "record": 1e-2, "h": 1e-2, "method": "explicit_euler", "control": wild}),
     "one of several ends": (ARM, ONE | {"control": np.array([[0, 0], [1e95, 0], [1, 0]]), "t": 0.2, "record": 0.001}),
+    "numbers": (ARM, TWO | {"parameters": {"link2.mass": [0.5, 2.0], "q1.viscous": 0.1}}),
     "friction": (RUBBING, ONE), "events and friction": (RUBBING, TWO | {"events": [low, turning], "t": 2.0}),
     "events, adaptive": (ARM, TWO | {"events": [low, turning], "method": "dopri5"})}
 

@@ -1,11 +1,13 @@
 """Sweeps of a mechanism: each sample is what `simulate` gives for it alone."""
 
+import dataclasses
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 import dalembert as da
+from dalembert.compiled import cache, marching
 
 ARM = da.planar_chain(2)
 
@@ -16,17 +18,112 @@ def thread():
         yield executor
 
 
-def test_initial_states_and_numbers_and_options_are_those_of_simulate(thread):
-    grid = {"q[q1]": [0.3, -0.8, 1.1], "qd[1]": [0.0, 2.0], "link2.mass": [1.0, 2.5], "method": ["rk4", "dopri5"]}
+def test_initial_states_and_options_are_those_of_simulate_to_the_last_bit(thread):
+    grid = {"q[q1]": [0.3, -0.8, 1.1], "qd[1]": [0.0, 2.0], "method": ["rk4", "dopri5"]}
     found = da.sweep(ARM, grid, thread, t=0.5, q=[0.0, 0.4])
     for at in np.ndindex(found.shape):
-        angle, rate, mass, method = (values[k] for values, k in zip(grid.values(), at))
-        run = da.simulate(ARM.replace({"link2.mass": mass}), [angle, 0.4], [0, rate], 0.5, method=method)
+        angle, rate, method = (values[k] for values, k in zip(grid.values(), at))
+        run = da.simulate(ARM, [angle, 0.4], [0, rate], 0.5, method=method)
         for name, expected in (("q", run.q[-1]), ("qd", run.qd[-1]), ("time", 0.5), ("potential_energy", run.potential_energy[-1]),
                                ("steps", run.steps), ("energy_drift", run.energy_drift), ("reason", "finished")):
             assert np.array_equal(found[name][at], expected), (name, at)
     data = found.to_xarray()
     assert data["q"].dims == (*grid, "coordinate") and data["q"].sel(coordinate="q2").shape == found.shape
+
+
+@pytest.mark.parametrize("options", [{}, {"stops": True}, {"method": "discrete_gradient"}])
+def test_numbers_of_the_mechanism_are_those_of_simulate(thread, options):
+    """As inputs to rounding; with discrete_gradient they are no inputs, and code is made for each."""
+    grid = {"link2.mass": [1.0, 2.5], "q[q1]": [0.3, -0.8], "q2.viscous": [0.0, 0.2]}
+    arm = dataclasses.replace(ARM, joints=tuple(dataclasses.replace(j, limits=da.Limits((-1.5,), (1.5,))) for j in ARM.joints))
+    found = da.sweep(arm, grid, thread, t=0.3, q=[0.0, 0.4], collect="records", record=0.05, **options)
+    for at in np.ndindex(found.shape):
+        mass, angle, viscous = (values[k] for values, k in zip(grid.values(), at))
+        run = da.simulate(arm.replace({"link2.mass": mass, "q2.viscous": viscous}), [angle, 0.4], [0, 0], 0.3, record=0.05, **options)
+        for name in ("q", "qd", "kinetic_energy", "potential_energy", "work"):
+            np.testing.assert_allclose(found[name][at], getattr(run, name), rtol=1e-12, atol=1e-11, err_msg=name)
+
+
+def test_other_numbers_compile_nothing_and_do_not_depend_on_the_batch(thread, monkeypatch):
+    masses = np.linspace(0.5, 3.0, 40)
+    first, alone = (da.sweep(ARM, {"link2.mass": masses[:n]}, thread, t=0.1, batch=40) for n in (40, 1))      # kernels of lanes, and of one
+    assert np.array_equal(first["q"][0], alone["q"][0])
+
+    def refuse(*_):
+        raise AssertionError("it compiles")
+
+    monkeypatch.setattr(marching, "march_of", refuse)
+    monkeypatch.setattr(cache, "kept", refuse)
+    for batch in (1, 7):
+        again = da.sweep(ARM, {"link2.mass": masses[::-1]}, thread, t=0.1, batch=batch)
+        assert not again.errors
+        for name in ("q", "qd", "kinetic_energy", "energy_drift"):
+            assert np.array_equal(first[name], again[name][::-1]), name
+
+
+def test_a_number_that_is_none_fails_alone_with_its_reason(thread):
+    grid = {"link2.mass": [1.0, -3.0, 2.0, 0.5, 4.0], "q2.viscous": [0.1, -0.1]}
+    found = da.sweep(ARM, grid, thread, t=0.1, batch=10)
+    assert list(found.errors) == [1, 2, 3, 5, 7, 9]
+    for k, message in found.errors.items():
+        says = "SingularMassMatrixError: joint 'q2' in row 0: the inertia of body 'link2'" if k == 2 else (
+            "ModelError: joint 'q2': viscous is -0.1, below 0.")
+        assert message.startswith(says), (k, message)
+
+
+def test_a_function_is_given_a_run_of_its_own_mechanism(thread):
+    """Heights of the centre of mass by the run's mechanism are those of its potential energy."""
+    def heights(run):
+        m = run.mechanism
+        weight = sum(float(b.mass) for b in m.bodies) * 9.81
+        centre = da.center_of_mass(m, run.q) @ [0, 0, weight] if m.gravity[2] else None
+        return {"difference": np.abs(np.ptp(centre) - np.ptp(run.potential_energy)), "range": np.ptp(centre),
+                "mass": m.number("link2.mass"), "own": run.parameters["link2.mass"]}
+
+    found = da.sweep(ARM, {"link2.mass": [0.5, 2.0, 3.0]}, thread, t=0.5, collect=heights)
+    assert found["difference"].max() < 1e-10 and found["range"].min() > 0.1
+    assert found["mass"].tolist() == found["own"].tolist() == [0.5, 2.0, 3.0]
+
+
+def test_what_happens_in_a_trajectory_is_given_to_its_function(thread):
+    def falling(t, q, qd):
+        return q[0]
+
+    def when(run):
+        assert all(event.trajectory == 0 for event in run.events)
+        return run.events[0].t
+
+    masses = [0.5, 2.0, 4.0]
+    found = da.sweep(ARM, {"link2.mass": masses}, thread, t=1.0, q=[0.3, 0.5], events=falling, collect=when, batch=3)
+    expected = [da.simulate(ARM.replace({"link2.mass": m}), [0.3, 0.5], [0, 0], 1.0, events=falling).events[0].t for m in masses]
+    np.testing.assert_allclose(found["result"], expected, rtol=1e-12)
+    assert np.ptp(expected) > 1e-3
+
+
+def test_a_lagrangian_with_parameters_oscillates_as_its_closed_form_says(thread):
+    """x = x0 cos(sqrt(c/m) t)."""
+    m, c = da.symbol("m"), da.symbol("c")
+    spring = da.lagrangian_system(lambda q, qd, t: m * qd[0] ** 2 / 2 - c * q[0] ** 2 / 2, "x")
+    masses, stiffness, starts = np.array([1.0, 2.0]), np.array([1.0, 4.0]), np.array([1.0, -0.5, 2.0])
+    found = da.sweep(spring, {"m": masses, "c": stiffness, "q[x]": starts}, thread, t=1.0)
+    expected = np.cos(np.sqrt(stiffness[:, None] / masses[:, None, None])) * starts
+    np.testing.assert_allclose(found["q"][..., 0], expected, atol=1e-11)
+    free = spring.replace({"m": 1.0, "c": 1.0})
+    for formulation in ("lagrange", "hamilton"):
+        swung = da.sweep(free, {"q": starts[:, None]}, thread, t=1.0, formulation=formulation)
+        np.testing.assert_allclose(swung["q"][:, 0], np.cos(1.0) * starts, atol=1e-11)
+    with pytest.raises(da.UnknownNameError, match=r"unknown parameter 'k' \(known: "):
+        da.sweep(spring, {"k": [1.0]}, thread, t=1.0)
+
+
+def test_a_sweep_of_a_lagrangian_knows_its_folder(thread, tmp_path):
+    def spring(stiffness):
+        return da.lagrangian_system(lambda q, qd, t: qd[0] ** 2 / 2 - stiffness * q[0] ** 2 / 2, "x")
+
+    call = {"samples": {"q[x]": [1.0, 2.0]}, "executor": thread, "t": 0.1, "store": tmp_path / "s.zarr"}
+    assert [da.sweep(spring(3.0), **call).computed for _ in range(2)] == [2, 0]
+    with pytest.raises(da.DalembertError, match="another sweep: the function is not the same"):
+        da.sweep(spring(4.0), **call)
 
 
 def test_whole_trajectories_are_kept_if_asked(thread, tmp_path):

@@ -66,10 +66,9 @@ def show_closed_forms(out: Console, mechanism: Mechanism, file: Path) -> list[Pa
         wrapped(out, f"Closed forms are not derived here for {mechanism.nv} degrees of freedom: see dalembert equations.")
         return []
     wrapped(out, "Equations in closed form, each entry compared with the compiled function", "bold")
-    eom = da.equations(mechanism)
-    for text in eom.text("gravity_vector").splitlines():
+    for text in da.equations(mechanism).text("gravity_vector").splitlines():
         wrapped(out, text)
-    eom.write(file)
+    da.equations(mechanism).write(file)      # anew: named parts are numbered in the order in which they are asked for
     return [file]
 
 

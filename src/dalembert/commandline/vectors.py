@@ -13,7 +13,6 @@ from dalembert.errors import DalembertError, UnknownNameError
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import Literal
 
-NAMED = re.compile(r"(?P<name>.+?)=(?P<value>[^=,]*)(?:,|\Z)", re.DOTALL)      # names may hold commas and '='
 MAX_SHOWN = 12      # names written out in a message
 
 
@@ -41,7 +40,9 @@ def typed_vector(text: str | None, option: str, names: Sequence[str], default: n
 
 def _named(text: str, option: str, names: Sequence[str], default: np.ndarray, mechanism: Mechanism) -> np.ndarray:
     vector, given, end = default.copy(), set(), 0
-    while match := NAMED.match(text, end):
+    known = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    named = re.compile(rf"\s*(?P<name>{known}|.+?)\s*=(?P<value>[^=,]*)(?:,|\Z)", re.DOTALL)      # names may hold , and =
+    while match := named.match(text, end):
         name, end = match["name"].strip(), match.end()
         if name not in names:
             raise _unknown(name, option, names, mechanism)

@@ -51,6 +51,7 @@ class Kind:
 
     @property
     def on_base(self) -> bool:
+        """Whether the bodies hang on the base."""
         return self.tree.parent[SELF] == BASE
 
     @property

@@ -142,6 +142,7 @@ class Body:
         self.count = 0
 
     def put(self, text: str) -> str:
+        """Name of a new value, that of an instruction."""
         self.count += 1
         self.lines.append(f"  %t{self.count} = {text}")
         return f"%t{self.count}"
@@ -162,9 +163,11 @@ class Body:
         self.lines += [f"  br i1 {condition}, label %go{self.count}, label %{target}", f"go{self.count}:"]
 
     def expect(self, kind: str, value: str, wanted: str, target: str) -> None:
+        """Go to the target unless two values are equal."""
         self.unless(self.put(f"icmp eq {kind} {value}, {wanted}"), target)
 
     def at_most(self, low: str, high: str, target: str) -> None:
+        """Go to the target unless low <= high."""
         self.unless(self.put(f"icmp sle i64 {low}, {high}"), target)
 
 

@@ -116,6 +116,10 @@ class Kernel:
         found = list(_pool(os.getpid()).map(lambda k: self._part(addresses, extra, ends[k], ends[k + 1]), range(parts)))
         return next((row for row in found if row >= 0), DOUBTFUL if DOUBTFUL in found else FINE)
 
+    def call(self, arguments: np.ndarray, rows: int) -> int:
+        """`run` with addresses, strides and extra numbers that the caller has put together; not for rolled kernels."""
+        return self._call(arguments.ctypes.data, 0, rows)
+
     def _part(self, addresses: Sequence[tuple[int, int]], extra: Sequence[int], first: int, end: int) -> int:
         """Compute some states; a rolled kernel is given this thread's work array, which is kept."""
         if self.work_bytes:

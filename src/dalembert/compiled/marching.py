@@ -51,7 +51,7 @@ class Trajectories(NamedTuple):
     modes: np.ndarray | None = None       # (N, K, nv): what the one who asks for records adds to them
 
 
-class _Trace:
+class Trace:
     """Registers, programs and items of a march, while they are traced."""
 
     def __init__(self, registers: dict[str, int]):
@@ -90,10 +90,10 @@ class _Trace:
         self.items = outside
 
 
-class _Steps(_Trace):
+class Steps(Trace):
     """The trace of a step, for which f and `solve` stand for items of their own."""
 
-    def __init__(self, rate: _Trace, registers: dict[str, int]):
+    def __init__(self, rate: Trace, registers: dict[str, int]):
         super().__init__(registers | {name: len(x) for name, x in rate.registers.items()})
         self.programs, self._rate = list(rate.programs), rate.items
 
@@ -109,7 +109,8 @@ class _Steps(_Trace):
         """z = g(z) as a loop, which begins where the solution of the step before leads; `settled` says how it ended."""
         name, z = self.new("z", stages * len(x))
         last, (before,) = self.new("before", 1)
-        self.give({name: ahead(z), last: [HUGE], "settled": [chosen(self["failed"] > 0, LOST, GOING)]})
+        over = self["done" if "done" in self.registers else "failed"] > 0
+        self.give({name: chosen(over, z, ahead(z)), last: [HUGE], "settled": [chosen(over, LOST, GOING)]})
         with self.loop("settled", MOST):
             new = g(z)
             change, state = judged(z, new, x, before)
@@ -124,19 +125,20 @@ def march_of(f: Function, nx: int, parameters: int, method: Fixed | Adaptive, pr
 
     project: what becomes of each new state, such as quaternions scaled to unit length.
     calls: lengths of the results of functions outside; f is then called with stand-ins for them too, (t, *vectors) each.
-    watch: function (t, x, t1, x1, p); a trajectory stays before a step in which it gives a code above 0.
+    watch: function (t, x, t1, x1, p); a trajectory stays before a step in which it gives a code above 0. Goals of a method
+    of fixed step that is watched are counts of steps, so that lanes which such a stop has left behind catch up.
     """
     fixed = isinstance(method, Fixed)
     registers = {"t": 1, "x": nx, "h": 1, "steps": 1, "failed": 1} | (
-        {"start": 1, "settled": 1} if fixed else {"first": nx, "t1": 1, "x1": nx, "last": nx, "h1": 1, "at": 1, "there": nx,
-                                                  **dict.fromkeys((GOAL, *NUMBERS), 1)})
+        {"start": 1, "settled": 1, **dict.fromkeys((GOAL, "done") if watch else (), 1)} if fixed else
+        {"first": nx, "t1": 1, "x1": nx, "last": nx, "h1": 1, "at": 1, "there": nx, **dict.fromkeys((GOAL, *NUMBERS), 1)})
     begin: tuple[Item, ...] = ()
     recorded: tuple[str, ...]
     with without_collection():
         with Graph():
-            rate = _rate(f, nx, parameters, calls)
+            rate = rate_of(f, nx, parameters, calls)
         with Graph():
-            trace = _Steps(rate, registers)
+            trace = Steps(rate, registers)
             if isinstance(method, Fixed):
                 _fixed(method, trace, project, watch)
                 state = ("t", "x", "start", "steps", "failed", *(name for name in trace.registers if name[0] == "z"))
@@ -151,9 +153,9 @@ def march_of(f: Function, nx: int, parameters: int, method: Fixed | Adaptive, pr
     return March(ports, read, tuple(trace.programs), tuple(trace.items), recorded, begin, state)
 
 
-def _rate(f: Function, nx: int, parameters: int, calls: Sequence[int]) -> _Trace:
+def rate_of(f: Function, nx: int, parameters: int, calls: Sequence[int]) -> Trace:
     """f traced: k of s, y, p."""
-    trace = _Trace({"s": 1, "y": nx, "p": parameters})
+    trace = Trace({"s": 1, "y": nx, "p": parameters})
     outside = ([partial(trace.call, number, size) for number, size in enumerate(calls)],) if calls else ()
     k = f(trace["s"], trace.registers["y"], trace.registers["p"], *outside)
     trace.give({"k": k})
@@ -167,19 +169,29 @@ def right_hand_side(f: Function, nx: int, parameters: int) -> Program:
         return program_of({"t": t, "x": x, "p": p}, {"k": f(t[0], x, p)})
 
 
-def _fixed(method: Fixed, trace: _Steps, project: Projection | None, watch: Watch | None) -> None:
+def _fixed(method: Fixed, trace: Steps, project: Projection | None, watch: Watch | None) -> None:
     v = trace.registers
-    with trace.loop("failed"):
+
+    def over(failed: Any, steps: Any) -> Any:
+        """Whether a lane makes no more steps before the record."""
+        return chosen(failed > 0, failed, chosen(steps >= trace[GOAL], 1.0, 0.0)) if watch else failed
+
+    if watch:
+        trace.give({"done": [over(trace["failed"], trace["steps"])]})
+    with trace.loop("done" if watch else "failed"):
         options = {"solve": trace.solve} if method.implicit else {}
         new = method.step(trace.f, trace["t"], v["x"], trace["h"], **options)
         settled, new = trace["settled"] if method.implicit else 1.0, project(new) if project else new
         t1 = trace["start"] + (trace["steps"] + 1) * trace["h"]
         caught = watch(trace["t"], v["x"], t1, new, v["p"]) if watch else 0.0
-        after = fixed_step(v["x"], new, settled, trace["start"], trace["h"], trace["steps"], trace["failed"], caught)
-        trace.give({"t": [after.t], "x": after.x, "steps": [after.steps], "failed": [after.failed]})
+        done = trace["done"] if watch else trace["failed"]
+        after = fixed_step(v["x"], new, settled, trace["start"], trace["h"], trace["steps"], done, caught)
+        failed = chosen(done > 0, trace["failed"], after.failed) if watch else after.failed
+        trace.give({"t": [after.t], "x": after.x, "steps": [after.steps], "failed": [failed],
+                    **({"done": [over(after.failed, after.steps)]} if watch else {})})
 
 
-def _begin(trace: _Steps) -> tuple[Item, ...]:
+def _begin(trace: Steps) -> tuple[Item, ...]:
     """The first value of f, where it is not known from a run before."""
     with trace.loop("known", 1):
         k = trace.f(trace["t"], trace.registers["x"])
@@ -188,7 +200,7 @@ def _begin(trace: _Steps) -> tuple[Item, ...]:
     return begin
 
 
-def _adaptive(method: Adaptive, trace: _Steps, project: Projection | None, watch: Watch | None) -> None:
+def _adaptive(method: Adaptive, trace: Steps, project: Projection | None, watch: Watch | None) -> None:
     """Steps from (t, x), where f is `first`, to (t1, x1), where f is `last`, with length h, and h1 for the next one.
 
     over: 1 if the step was taken and another may follow; a lane that is ready, `done`, makes the same step again, so that
@@ -247,22 +259,19 @@ class Marching:
             return
         self.march = march_of(f, nx, parameters, method, project, calls, watch)
         self._sizes = {r.name: r.size for r in self.march.registers}
-        self._calls = bool(self.march.calls())
+        self._calls, self._counts = bool(self.march.calls()), isinstance(method, Fixed) and watch is not None
         self._kernels: dict[bool, Kernel] = {}
 
     def kernel(self, rows: int) -> Kernel:
         """For a number of trajectories: one by itself has no other lanes, and functions outside are called for one."""
         alone = rows == 1 or self._calls
         if alone not in self._kernels:
-            machine = machine_for().alone if alone else machine_for()
-            *_, code = cache.kept((self.march.text(), repr(machine)), lambda: ((), (), object_of_text(
-                llvm_march.assembly(self.march, machine, callbacks.definitions(self.march)))))
-            self._kernels[alone] = Kernel(code, held=self._calls)
+            self._kernels[alone] = kernel_of(self.march, alone)
         return self._kernels[alone]
 
     def run(self, x: np.ndarray, times: np.ndarray, h: Any, p: np.ndarray, repeats: int, rtol: float = 0.0,
             atol: float = 0.0, threads: int = 1, end: float | None = None, state: dict[str, np.ndarray] | None = None,
-            functions: Sequence[callbacks.Function] = ()) -> Trajectories:
+            functions: Sequence[callbacks.Function] = (), goals: np.ndarray | None = None) -> Trajectories:
         """Trajectories from x (N, nx) at times[0] to each later time; p (n,) or (N, n).
 
         h: of fixed methods the step, negative where times decrease; of others the first step, a length; one, or (N,).
@@ -271,6 +280,8 @@ class Marching:
         state: what an earlier call left; this one goes on there, and x, times[0] and h, of adaptive methods, only have to
         be in order.
         functions: those outside, with what converts the result of each; trajectories then run one after the other.
+        goals: of a watched method of fixed step, how many steps each record lies behind `start`, `repeats` apart; a
+        trajectory that is beyond the first ones waits.
 
         Raises
         ------
@@ -283,7 +294,11 @@ class Marching:
         self._check(x, times, h, p, rtol, atol)
         if isinstance(self.method, External):
             return self._run_external(x, times, h, p, rtol, atol)
-        rows, goals = len(x), np.ascontiguousarray(times[1:])
+        rows = len(x)
+        if self._counts:
+            goals = np.array(repeats * np.arange(1, len(times)) if goals is None else goals, dtype=float)
+        else:
+            goals = np.ascontiguousarray(times[1:])
         sizes, end = self._sizes, float(times[-1]) if end is None else end
         values = {"t": times[:1], "start": times[:1], "x": x, "h": h, "p": p, "rtol": rtol, "atol": atol, "end": end,
                   "way": 1.0 if end >= times[0] else -1.0} | (state or {})
@@ -337,6 +352,14 @@ class Marching:
                 t[row, until], found[row, until], steps[row, until] = at, y, taken
                 failed[row, until] = stopped
         return Trajectories(t, found, steps, np.zeros_like(steps), failed, np.broadcast_to(h, t.shape).copy())
+
+
+def kernel_of(march: March, alone: bool) -> Kernel:
+    """The kernel of a march, compiled or from the cache; for one trajectory by itself, or for several side by side."""
+    machine = machine_for().alone if alone else machine_for()
+    *_, code = cache.kept((march.text(), repr(machine)), lambda: ((), (), object_of_text(
+        llvm_march.assembly(march, machine, callbacks.definitions(march)))))
+    return Kernel(code, held=bool(march.calls()))
 
 
 def _kernel_of(program: Program) -> Kernel:

@@ -47,14 +47,17 @@ class Body:
 
     @property
     def X(self) -> Transform:
+        """Placement in the parent."""
         return self.tree.joint[SELF].placement(self.q)
 
     @property
     def S(self) -> tuple[Motion, ...]:
+        """Motion subspace of its joint."""
         return self.tree.joint[SELF].subspace(self.q)
 
     @property
     def inertia(self) -> Inertia:
+        """Inertia about its origin, with what is fixed to it."""
         return self.tree.inertia[SELF]
 
 

@@ -37,6 +37,7 @@ class Regrouped(Mechanism):
 
     @staticmethod
     def of(mechanism: Mechanism) -> Regrouped:
+        """The same mechanism, whose trees are regrouped."""
         return Regrouped(**{f.name: getattr(mechanism, f.name) for f in fields(mechanism)})
 
     def tree(self, graph: Any = None, exact: bool = False) -> Tree:

@@ -171,9 +171,10 @@ def _html_line(left: str, terms: Terms) -> str:
 def tex(eom: Any, quantities: Sequence[str]) -> str:
     """A LaTeX document for any engine; pdfLaTeX shows letters that it has no fonts for by their Unicode numbers."""
     target = printer(eom, LATEX)
+    shown = sections(eom, quantities, target)                     # verified by now
     body = [rf"\section*{{Equations of motion of {latex_text(eom.name)}}}", latex_text(checked(eom)), "",
             rf"\[ {_law(eom, target)} \]"]
-    for _, title, remark, lines in [*sections(eom, quantities, target), *groupings(eom, target)]:
+    for _, title, remark, lines in [*shown, *groupings(eom, target)]:
         body += [rf"\subsection*{{{title}}}", *([latex_text(sentence(remark)) + "\n"] if remark else [])]
         body += [latex_line(left, terms, target) for left, terms in lines]
     body += [r"\subsection*{Symbols}"]
@@ -190,8 +191,9 @@ def tex(eom: Any, quantities: Sequence[str]) -> str:
 def markdown(eom: Any, quantities: Sequence[str]) -> str:
     """Markdown with LaTeX formulas between dollars."""
     target = printer(eom, LATEX)
+    shown = sections(eom, quantities, target)                     # verified by now
     blocks = [f"# Equations of motion of {markdown_text(eom.name)}", checked(eom), f"$${_law(eom, target)}$$"]
-    for _, title, remark, lines in [*sections(eom, quantities, target), *groupings(eom, target)]:
+    for _, title, remark, lines in [*shown, *groupings(eom, target)]:
         blocks += [f"## {title}", *([sentence(remark)] if remark else [])]
         blocks += [f"$${_equation(left, terms, target)}$$" for left, terms in lines]
     rows = [f"| {markdown_text(text_name(name))} | {markdown_text(what)} | {value} |" for name, what, value in legend(eom)]

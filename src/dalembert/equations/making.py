@@ -12,10 +12,11 @@ import numpy as np
 from dalembert.equations import derivation as deriving
 from dalembert.equations.closed_forms import ClosedForms
 from dalembert.equations.factored import factored
-from dalembert.equations.forms import ZERO, Name, Sum, Term, Writer, object_array
+from dalembert.equations.forms import ZERO, Name, Sum, Term, object_array
 from dalembert.equations.problem import Problem
 from dalembert.equations.ring import PARAMETER, Poly, TooLarge, plain, terms_of
 from dalembert.equations.sheets import Sheet
+from dalembert.equations.writing import Writer
 from dalembert.expr import derivative
 from dalembert.model.joints import Free, Spherical
 from dalembert.spatial.inertias import HALF

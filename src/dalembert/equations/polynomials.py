@@ -8,8 +8,9 @@ from math import prod
 from typing import Any, cast
 
 from dalembert.equations.chain import Angle
-from dalembert.equations.forms import RATES, Atom, Phase, Sum, Writer, factors_in
+from dalembert.equations.forms import Sum, factors_in
 from dalembert.equations.ring import Derivation, NotPolynomial, Poly, Ring
+from dalembert.equations.writing import RATES, Atom, Phase, Writer
 from dalembert.expr import Expr, topological
 from dalembert.model.joints import Free, Spherical
 from dalembert.model.tree import Tree
@@ -30,7 +31,10 @@ class Polynomials:
         return self.ring.variable(("q", k))
 
     def cos_sin(self, angle: Angle) -> tuple[Any, Any]:
-        return self.ring.cos_sin(angle)
+        if angle[0][1] > 0:
+            return self.ring.cos_sin(angle)
+        c, s = self.ring.cos_sin(tuple((k, -factor) for k, factor in angle))      # -sin(q2), not sin(-q2)
+        return c, -s
 
     def quaternion(self, k: int) -> list[Poly]:
         return self.ring.unit_quaternion(("q", k + j) for j in range(4))

@@ -15,11 +15,12 @@ import numpy as np
 from dalembert.equations import derivation as deriving
 from dalembert.equations.chain import RunInertia, chain, composites, exact, gravity_forces, mass_matrix
 from dalembert.equations.factored import Expressions
-from dalembert.equations.forms import Builder, Sum, Writer
+from dalembert.equations.forms import Builder, Sum
 from dalembert.equations.grouping import BASE, Parameter, bodies, grouped, is_nothing, minimal, raw_values, without
 from dalembert.equations.polynomials import Polynomials
 from dalembert.equations.ring import NotPolynomial, Ring, TooLarge, terms_in
 from dalembert.equations.selection import Selection, select
+from dalembert.equations.writing import Writer
 from dalembert.expr import Expr, evaluate, free_symbols, import_nodes, jacobian, symbol
 from dalembert.formulations import newton_euler
 from dalembert.model.mechanism import Mechanism

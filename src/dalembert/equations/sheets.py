@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from dalembert.equations.forms import LONG, REPEATED, Sum, inner_sums, named
+from dalembert.equations.forms import Name, Sum, Term
+
+REPEATED, LONG = 3, 3      # a sum in parentheses that occurs so often gets a name; one of so many terms, if it occurs twice
 
 Line = tuple[tuple[int, ...], Sum]                   # an entry's place, and its form as it is printed
 
@@ -49,9 +51,35 @@ def with_names(lines: tuple[Line, ...], known: dict[Sum, str], prefix: str,
     `known` holds the names given so far, so that one sum has one name on all sheets; `varying`: names that are no
     parameters.
     """
-    counts = inner_sums((form for _, form in lines), varying)
+    counts = _inner_sums((form for _, form in lines), varying)
     for form, count in counts.items():
         if form not in known and (count >= REPEATED or count > 1 and len(form.terms) >= LONG):
             known[form] = f"{prefix}{len(known) + 1}"
-    changed = tuple((at, named(form, known, varying)) for at, form in lines)
+    changed = tuple((at, _named(form, known, varying)) for at, form in lines)
     return changed, tuple((name, form) for form, name in known.items() if form in counts)
+
+
+def _inner_sums(forms: Iterable[Sum], varying: Container[str]) -> dict[Sum, int]:
+    """Sums of parameters in parentheses, without sines, cosines and varying names, and how often they occur."""
+    counts: dict[Sum, int] = {}
+    stack = list(forms)[::-1]
+    while stack:
+        for term in stack.pop().terms:
+            for factor, _ in term.factors:
+                if isinstance(factor, Sum):
+                    inner = [f for t in factor.terms for f, _ in t.factors]
+                    if all(isinstance(f, Name) and f.name not in varying for f in inner):
+                        counts[factor] = counts.get(factor, 0) + 1
+                    else:
+                        stack.append(factor)
+    return counts
+
+
+def _named(form: Sum, names: Mapping[Sum, str], varying: Container[str]) -> Sum:
+    """The form with some sums in parentheses replaced by names."""
+    if not any(isinstance(f, Sum) for t in form.terms for f, _ in t.factors):
+        return form
+    return Sum(tuple(Term(t.number, tuple(sorted(
+        ((Name(names[f]) if f in names else _named(f, names, varying) if isinstance(f, Sum) else f, e)
+         for f, e in t.factors),
+        key=lambda x: not isinstance(x[0], Name) or x[0].name in varying))) for t in form.terms))

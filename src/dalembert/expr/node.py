@@ -125,6 +125,7 @@ def symbols(names: str, shape: int | tuple[int, ...] | None = None, graph: Graph
 
 
 def require_same_graph(op: str, graphs: tuple[Graph, Graph]) -> None:
+    """Raise a GraphMixError where the operands of an operation are of two graphs."""
     if graphs[0] is not graphs[1]:
         raise GraphMixError(
             f"{op} of nodes of two graphs, {graphs[0]} and {graphs[1]}: bring one operand over with "

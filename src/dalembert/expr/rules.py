@@ -41,6 +41,7 @@ def scale(f: Rule, a: Any, b: Any) -> Any:
 
 
 def division_by_zero(f: Rule, a: Any, b: Any) -> Any:
+    """a / 0 is refused."""
     raise NonFiniteError(f"division by zero: {a} / {b}.", "div", (a, b))
 
 

@@ -1,4 +1,4 @@
-"""A choice over any scalar."""
+"""A choice over any scalar, and over arrays of conditions."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from dalembert.expr.node import select
 
 def chosen(condition: Any, a: Any, b: Any) -> Any:
     """a where the condition holds, else b: both are there already, so that nothing needs to be guarded."""
+    if isinstance(condition, np.ndarray):
+        return np.where(condition, a, b)
     if not isinstance(condition, Expr):
         return a if condition else b
     if isinstance(a, np.ndarray):

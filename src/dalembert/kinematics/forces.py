@@ -46,6 +46,15 @@ def passive(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar]) -> list[Scala
     return tau
 
 
+def spring_energy(tree: Tree, q: Sequence[Scalar], energy: Scalar = 0.0) -> Scalar:
+    """Energy of the joints' springs, 1/2 sum_k k_k (q_k - rest_k)^2, added to another [J]."""
+    for joint in tree.joint[1:]:
+        if joint.type.nq == joint.type.nv:                      # no springs elsewhere (validated)
+            for x, stiffness, rest in zip(joint.coordinates(q), joint.stiffness, joint.rest, strict=True):
+                energy = energy + (x - rest) * (x - rest) * (stiffness * 0.5)
+    return energy
+
+
 def stiffness_and_damping(tree: Tree) -> tuple[list[Scalar], list[Scalar]]:
     """Minus the derivatives of each entry of `passive` by its own entries of q and qd; Coulomb friction has none."""
     stiffness, damping = [0.0] * tree.nv, [0.0] * tree.nv

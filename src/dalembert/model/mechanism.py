@@ -13,7 +13,7 @@ import numpy as np
 from dalembert.errors import DalembertWarning, ModelError, QuaternionError, UnknownNameError
 from dalembert.expr import Expr, import_nodes
 from dalembert.expr.identifiers import safe_identifiers
-from dalembert.model import validation
+from dalembert.model import edits, paths, validation
 from dalembert.model.loads import check_rows, opened_loads
 from dalembert.model.numbers import Literal, Number, as_float, checked_vector, is_symbolic
 from dalembert.model.parts import Body, Frame, Joint
@@ -74,10 +74,10 @@ class Mechanism:
 
         put(bodies=tuple(self.bodies), joints=tuple(self.joints), frames=tuple(self.frames), remarks=tuple(self.remarks),
             gravity=checked_vector(self.gravity, 3, "gravity"))
-        fatal = validation.structure(self)
+        fatal = validation.structure(self.name, self.bodies, self.joints, self.frames)
         if fatal:
             raise ModelError(validation.listed(fatal), tuple(fatal))
-        bodies, joints = validation.topological_order(self)
+        bodies, joints = validation.topological_order(self.bodies, self.joints)
         put(bodies=bodies, joints=joints)
 
     # --- names and counts ---
@@ -93,7 +93,7 @@ class Mechanism:
                 nq, nv = nq + joint.type.nq, nv + joint.type.nv
         for joint in self.joints:
             if joint.mimic is not None:
-                leader, factor, offset = validation.leader_of(self, joint)
+                leader, factor, offset = validation.leader_of(self._joints, joint)
                 places[joint.name] = replace(places[leader], factor=factor, offset=offset, is_follower=True)
         return places
 
@@ -166,9 +166,7 @@ class Mechanism:
     @cached_property
     def _graph(self) -> Any:
         """Graph of this mechanism's symbols, or None if all its numbers are plain."""
-        from dalembert.model.paths import values
-
-        return next((x.graph for x in values(self) if isinstance(x, Expr) and is_symbolic(x)), None)
+        return next((x.graph for x in paths.values(self) if isinstance(x, Expr) and is_symbolic(x)), None)
 
     def tree(self, graph: Any = None, exact: bool = False) -> Tree:
         """The kinematic tree: numbers as floats (`exact`: as given), symbols as nodes of the given graph."""
@@ -280,33 +278,23 @@ class Mechanism:
 
     def replace(self, values: Mapping[str, Number]) -> Mechanism:
         """With numbers replaced by path: {'hand.mass': 0.5, 'elbow.origin[2]': da.symbol('l')}."""
-        from dalembert.model.paths import replaced
-
-        return replaced(self, values)
+        return paths.replaced(self, values)
 
     def number(self, path: str) -> Number:
         """The number at a path such as 'hand.mass', 'hand.com[0]', 'elbow.origin[2]' or 'gravity[2]'."""
-        from dalembert.model.paths import number_at
-
-        return number_at(self, path)
+        return paths.number_at(self, path)
 
     def lock(self, joints: Mapping[str, Any] | Sequence[str]) -> Mechanism:
         """With joints fixed at values (their coordinates; names alone: at 0)."""
-        from dalembert.model.edits import locked
-
-        return locked(self, joints)
+        return edits.locked(self, joints)
 
     def floating(self) -> Mechanism:
         """With the base body on a free joint from a new base 'world'."""
-        from dalembert.model.edits import floating
-
-        return floating(self)
+        return edits.floating(self)
 
     def without(self, *kinds: str) -> Mechanism:
         """Without 'friction', 'springs', 'rotors' or 'limits'."""
-        from dalembert.model.edits import without
-
-        return without(self, kinds)
+        return edits.without(self, kinds)
 
     def independent(self) -> Mechanism:
         """With followers (mimic) made independent joints."""
@@ -314,7 +302,7 @@ class Mechanism:
 
     def check(self) -> list[validation.Finding]:
         """All findings about this mechanism, those of its reader included."""
-        return [*self.remarks, *validation.findings(self)]
+        return [*self.remarks, *validation.findings(self.bodies, self.joints)]
 
     def warn(self) -> None:
         """Issue one warning for the errors and warnings among the findings, if there are any."""

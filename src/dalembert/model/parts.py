@@ -154,6 +154,8 @@ class Joint:
     source: Source = field(default=NOWHERE, compare=False)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.type, JointType):
+            raise TypeError(f"type of joint {self.name!r} is {self.type!r}; expected a type, as da.Revolute((0, 0, 1)).")
         for name in PER_VELOCITY:
             value = getattr(self, name)
             entries = tuple(value) if isinstance(value, (tuple, list)) else (value,) * self.type.nv

@@ -44,7 +44,6 @@ class TreeJoint:
     is_follower: bool
 
     def __post_init__(self) -> None:
-        self.freed = self.type.freed
         self._constant = self._scaled(self.type.subspace(self.type.neutral())) if self.type.constant_subspace else None
 
     def coordinates(self, q: Sequence[Scalar]) -> list[Scalar]:
@@ -155,6 +154,11 @@ class Tree:
     def inward(self) -> range:
         """Bodies, children before parents."""
         return range(len(self.parent) - 1, 0, -1)
+
+    def freed(self, i: int) -> tuple[int, ...]:
+        """Coordinates in which joint i, left free, passes no inertia on; none if it has a rotor."""
+        bare = all(isinstance(r, (int, float)) and r == 0 for r in (self.rotor[k] for k in self.joint[i].dof))
+        return self.joint[i].type.freed if bare else ()
 
     def support(self, i: int) -> list[int]:
         """Moving bodies from i down to the base: i, parent[i], ..."""

@@ -5,18 +5,15 @@ from __future__ import annotations
 import heapq
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from dalembert.model.joints import Fixed, Universal
 from dalembert.model.numbers import Number, as_float, is_symbolic
-from dalembert.model.parts import NOWHERE, Body, Joint, Source
-
-if TYPE_CHECKING:
-    from dalembert.model.mechanism import Mechanism
+from dalembert.model.parts import NOWHERE, Body, Frame, Joint, Source
 
 MAX_LISTED = 5               # findings written out in one message; the rest is counted
 MAX_COMPARED = 100           # characters of names compared for a hint: the time grows with their square
@@ -54,37 +51,38 @@ def listed(found: Sequence[Finding]) -> str:
     return "; ".join(map(str, found[:MAX_LISTED])) + (f"; and {more} more" if more > 0 else "")
 
 
-def structure(mechanism: Mechanism) -> list[Finding]:
+def structure(name: str, bodies: Sequence[Body], joints: Sequence[Joint], frames: Sequence[Frame]) -> list[Finding]:
     """Faults that leave no mechanism: names, connections, axes, limits, followers."""
-    if not mechanism.bodies:
-        return [Finding("error", f"mechanism {mechanism.name!r}", "it has no body.", "Give it at least one.")]
-    if len(mechanism.bodies) > MAX_LINKS:
-        return [Finding("error", f"mechanism {mechanism.name!r}",
-                        f"it has {len(mechanism.bodies)} links, the limit MAX_LINKS is {MAX_LINKS}.", "Split it.")]
-    found = _name_faults(mechanism) or _connection_faults(mechanism)
-    for joint in mechanism.joints:
+    if not bodies:
+        return [Finding("error", f"mechanism {name!r}", "it has no body.", "Give it at least one.")]
+    if len(bodies) > MAX_LINKS:
+        return [Finding("error", f"mechanism {name!r}",
+                        f"it has {len(bodies)} links, the limit MAX_LINKS is {MAX_LINKS}.", "Split it.")]
+    found = _name_faults(bodies, joints, frames) or _connection_faults(name, bodies, joints)
+    for joint in joints:
         found += _joint_faults(joint)
     if not found:
-        found += _follower_faults(mechanism)
+        found += _follower_faults(joints)
     return found
 
 
-def findings(mechanism: Mechanism) -> list[Finding]:
+def findings(bodies: Sequence[Body], joints: Sequence[Joint]) -> list[Finding]:
     """Doubtful numbers of a mechanism whose structure is sound: axes, inertias, limits; what was not checked."""
     found: list[Finding] = []
     unchecked: list[str] = []
-    for joint in mechanism.joints:
+    for joint in joints:
         found += _axis_lengths(joint)
-    carried = _carried_inertia(mechanism)
+    carried = _carried_inertia(bodies, joints)
     base_fixed = carried.pop("", set())
-    for body in mechanism.bodies:
+    for body in bodies:
         if any(is_symbolic(x) for x in (body.mass, *body.com, *body.inertia)):
             unchecked.append(body.name)
         elif body.name not in base_fixed:
             found += inertia_findings(body)
-    found += _massless(mechanism, carried)
+    found += _massless(bodies, joints, carried)
     if unchecked:
-        found.append(Finding("note", f"{len(unchecked)} bodies with symbolic inertia ({', '.join(map(repr, unchecked[:3]))}"
+        found.append(Finding("note", f"{len(unchecked)} bod{'y' if len(unchecked) == 1 else 'ies'} with symbolic inertia ("
+                             + ', '.join(map(repr, unchecked[:3]))
                              + (", ...)" if len(unchecked) > 3 else ")"),
                              "symbols cannot be checked.", "Check them once their values are known."))
     return found
@@ -92,9 +90,9 @@ def findings(mechanism: Mechanism) -> list[Finding]:
 
 # --- structure ------------------------------------------------------------------------------------------------------
 
-def _name_faults(mechanism):
+def _name_faults(bodies, joints, frames):
     found = []
-    for kind, parts in (("body", mechanism.bodies), ("joint", mechanism.joints), ("frame", mechanism.frames)):
+    for kind, parts in (("body", bodies), ("joint", joints), ("frame", frames)):
         sources = defaultdict(list)
         for part in parts:
             sources[part.name].append(part.source)
@@ -105,12 +103,12 @@ def _name_faults(mechanism):
                                      + (f" ({places})." if places else "."), "Rename all but one.", at[1]))
         found += [Finding("error", f"a {kind} without a name", "its name is empty.", "Give it a name.", p.source)
                   for p in parts if not isinstance(p.name, str) or not p.name]
-    bodies = {b.name for b in mechanism.bodies}
-    for frame in mechanism.frames:
-        if frame.name in bodies:
+    known = {b.name for b in bodies}
+    for frame in frames:
+        if frame.name in known:
             found.append(Finding("error", f"frame {frame.name!r}", "a body has the same name.", "Rename it.", frame.source))
-        if frame.body not in bodies:
-            _note_unknown(found, f"frame {frame.name!r}", "body", frame.body, bodies, frame.source)
+        if frame.body not in known:
+            _note_unknown(found, f"frame {frame.name!r}", "body", frame.body, known, frame.source)
     return found
 
 
@@ -128,14 +126,14 @@ def _hint(name, known):
     return f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(map(repr, sorted(short)[:8]))}."
 
 
-def _connection_faults(mechanism):
+def _connection_faults(mechanism, bodies, joints):
     found = []
-    bodies = {b.name for b in mechanism.bodies}
+    known = {b.name for b in bodies}
     children: dict[str, Joint] = {}
-    for joint in mechanism.joints:
+    for joint in joints:
         for role in ("parent", "child"):
-            if getattr(joint, role) not in bodies:
-                _note_unknown(found, f"joint {joint.name!r}", f"{role} body", getattr(joint, role), bodies, joint.source)
+            if getattr(joint, role) not in known:
+                _note_unknown(found, f"joint {joint.name!r}", f"{role} body", getattr(joint, role), known, joint.source)
         if joint.parent == joint.child:
             found.append(Finding("error", f"joint {joint.name!r}", f"it connects body {joint.child!r} to itself.",
                                  "Name another parent.", joint.source))
@@ -146,14 +144,14 @@ def _connection_faults(mechanism):
         children.setdefault(joint.child, joint)
     if found:
         return found
-    roots = [b for b in mechanism.bodies if b.name not in children]
+    roots = [b for b in bodies if b.name not in children]
     if len(roots) > 1:
-        found.append(Finding("error", f"mechanism {mechanism.name!r}",
+        found.append(Finding("error", f"mechanism {mechanism!r}",
                              f"it has {len(roots)} bodies without a parent ({', '.join(repr(b.name) for b in roots[:4])}"
                              + (", ...)." if len(roots) > 4 else ")."),
                              "Connect them by joints: one body is the base.", roots[1].source))
-    reached = _reached(mechanism, roots[0].name) if roots else set()
-    stuck = [b for b in mechanism.bodies if b.name not in reached]
+    reached = _reached(joints, roots[0].name) if roots else set()
+    stuck = [b for b in bodies if b.name not in reached]
     if len(roots) <= 1 and stuck:
         found.append(Finding("error", f"bodies {', '.join(repr(b.name) for b in stuck[:4])}"
                              + (", ..." if len(stuck) > 4 else ""), "their joints form a cycle.",
@@ -161,9 +159,9 @@ def _connection_faults(mechanism):
     return found
 
 
-def _reached(mechanism, root):
+def _reached(joints, root):
     below = defaultdict(list)
-    for joint in mechanism.joints:
+    for joint in joints:
         below[joint.parent].append(joint.child)
     seen, stack = {root}, [root]
     while stack:
@@ -217,17 +215,17 @@ def _nonzero(x: Number) -> bool:
     return is_symbolic(x) or as_float(x) != 0
 
 
-def _follower_faults(mechanism):
+def _follower_faults(joints):
     found = []
-    joints = {j.name: j for j in mechanism.joints}
-    for joint in mechanism.joints:
+    known = {j.name: j for j in joints}
+    for joint in joints:
         if joint.mimic is None:
             continue
         seen, at = {joint.name: True}, joint                # in order
         while at.mimic is not None:
-            leader = joints.get(at.mimic.joint)
+            leader = known.get(at.mimic.joint)
             if leader is None:
-                _note_unknown(found, f"joint {at.name!r}", "joint to follow", at.mimic.joint, joints, at.source)
+                _note_unknown(found, f"joint {at.name!r}", "joint to follow", at.mimic.joint, known, at.source)
                 break
             if len(seen) > MAX_FOLLOWING:
                 found.append(Finding("error", f"joint {joint.name!r}", "more than MAX_FOLLOWING = "
@@ -248,34 +246,34 @@ def _follower_faults(mechanism):
     return found
 
 
-def leader_of(mechanism: Mechanism, joint: Joint) -> tuple[str, Number, Number]:
+def leader_of(joints: Mapping[str, Joint], joint: Joint) -> tuple[str, Number, Number]:
     """Independent joint at the end of a chain of followers, with the total multiplier and offset."""
     factor: Number = 1
     offset: Number = 0
     while joint.mimic is not None:                  # q = m q' + b, q' = m' q'' + b'
         offset = offset + factor * joint.mimic.offset
         factor = factor * joint.mimic.multiplier
-        joint = mechanism.joint(joint.mimic.joint)
+        joint = joints[joint.mimic.joint]
     return joint.name, factor, offset
 
 
-def topological_order(mechanism: Mechanism) -> tuple[tuple[Body, ...], tuple[Joint, ...]]:
+def topological_order(bodies: Sequence[Body], joints: Sequence[Joint]) -> tuple[tuple[Body, ...], tuple[Joint, ...]]:
     """Bodies and joints with parents first, ties by the order given."""
     below = defaultdict(list)
     children = set()
-    for k, joint in enumerate(mechanism.joints):
+    for k, joint in enumerate(joints):
         below[joint.parent].append(k)
         children.add(joint.child)
-    bodies = {b.name: b for b in mechanism.bodies}
-    root = next(b for b in mechanism.bodies if b.name not in children)
+    by_name = {b.name: b for b in bodies}
+    root = next(b for b in bodies if b.name not in children)
     ready, ordered = list(below[root.name]), []
     heapq.heapify(ready)
     while ready:
-        joint = mechanism.joints[heapq.heappop(ready)]
+        joint = joints[heapq.heappop(ready)]
         ordered.append(joint)
         for k in below[joint.child]:
             heapq.heappush(ready, k)
-    return (root, *(bodies[j.child] for j in ordered)), tuple(ordered)
+    return (root, *(by_name[j.child] for j in ordered)), tuple(ordered)
 
 
 # --- numbers --------------------------------------------------------------------------------------------------------
@@ -312,22 +310,22 @@ def inertia_findings(body: Body) -> list[Finding]:
     return []
 
 
-def _carried_inertia(mechanism):
+def _carried_inertia(bodies, joints):
     """Names of bodies rigidly carried by each moving body ('' for the base), by the moving body's name."""
-    carrier = {mechanism.bodies[0].name: ""}
-    groups: dict[str, set[str]] = {"": {mechanism.bodies[0].name}}
-    for joint in mechanism.joints:
+    carrier = {bodies[0].name: ""}
+    groups: dict[str, set[str]] = {"": {bodies[0].name}}
+    for joint in joints:
         carrier[joint.child] = carrier[joint.parent] if joint.is_fixed else joint.child
         groups.setdefault(carrier[joint.child], set()).add(joint.child)
     return groups
 
 
-def _massless(mechanism, carried):
+def _massless(bodies, joints, carried):
     """Moving leaves (after lumping) without any mass or inertia."""
-    carriers_below = {j.parent for j in mechanism.joints if not j.is_fixed}
-    by_name = {b.name: b for b in mechanism.bodies}
+    carriers_below = {j.parent for j in joints if not j.is_fixed}
+    by_name = {b.name: b for b in bodies}
     found = []
-    for joint in mechanism.joints:
+    for joint in joints:
         if joint.is_fixed:
             continue
         group = carried[joint.child]

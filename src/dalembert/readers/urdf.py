@@ -38,6 +38,7 @@ ATTRIBUTES = {"robot": {"name", "version"}, "link": {"name"}, "joint": {"name", 
 CHILDREN = {"robot": {"link", "joint"}, "link": {"inertial"}, "inertial": {"origin", "mass", "inertia"},
             "joint": {"origin", "parent", "child", "axis", "limit", "dynamics", "mimic"}}
 OTHER_ROOTS = {"mujoco": "MJCF", "sdf": "SDF"}
+XACRO = "http://www.ros.org/wiki/xacro"      # elements of this namespace stand for others, which only xacro knows
 NOT_DYNAMICS = {"<visual>", "<collision>", "<material>", "<gazebo>", "<transmission>"}
 
 
@@ -68,6 +69,9 @@ def read_urdf(data: bytes, file: str = "", *, encoding: str | None = None, mimic
                         _line(robot))
     if robot.tag != "robot":
         raise ReadError(f"the root element is <{robot.tag}>, expected <robot>.", file, _line(robot))
+    if (macro := next(robot.iter(f"{{{XACRO}}}*"), None)) is not None:
+        raise ReadError(f"<xacro:{etree.QName(macro).localname}> is not expanded: this is a source of xacro. Run "
+                        "`xacro FILE > robot.urdf` and load that.", file, _line(macro))
     return reader.mechanism(robot)
 
 

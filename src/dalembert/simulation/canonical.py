@@ -6,8 +6,7 @@ import numpy as np
 
 from dalembert.compiled.function import function
 from dalembert.formulations import hamilton
-from dalembert.model.mechanism import Mechanism
-from dalembert.simulation.forms import OfMechanism, along, compiled, compiled_velocities
+from dalembert.simulation.forms import NONE, OfMechanism, along, compiled, compiled_velocities, rows_of
 from dalembert.simulation.kept import kept
 
 DOUBTFUL = 1e-3      # error of velocities that come back from their momenta: the mass matrix is looked at again
@@ -21,16 +20,18 @@ class Canonical(OfMechanism):
 
     canonical = True
 
-    def __init__(self, mechanism: Mechanism):
-        super().__init__(mechanism, "hamilton")
-
-    def started(self, q, qd, t):
+    def started(self, q, qd, t, numbers=NONE):
         m = self.system
-        momenta = kept(m, "momenta", lambda: function(lambda q, qd: hamilton.momenta(m, q, qd), q=m.nq, qd=m.nv))
-        back = compiled_velocities(self)(np.full(len(q), t), q, momenta(q, np.ones_like(qd)))
-        if not np.allclose(back, 1, rtol=0, atol=DOUBTFUL):
-            hamilton.velocities(m, q, momenta(q, qd))      # raises where A is singular, and names the joint
-        return momenta(q, qd)
+        sizes = {"q": m.nq, "qd": m.nv, "numbers": len(self.paths)}
+        momenta = kept(m, ("momenta", self.paths), lambda: function(
+            lambda q, qd, numbers: hamilton.momenta(self.at(numbers).system, q, qd), **sizes))
+        back = compiled_velocities(self)(np.full(len(q), t), q, momenta(q, np.ones_like(qd), numbers), numbers)
+        p, wrong = momenta(q, qd, numbers), ~(np.abs(back - 1) <= DOUBTFUL).all(axis=1)
+        if wrong.any():
+            rows = np.broadcast_to(numbers, (len(q), len(self.paths)))
+            for own, *state in zip(rows[wrong], q[wrong], p[wrong], strict=True):
+                hamilton.velocities(self.at(own).system, *state)      # raises where A is singular, and names the joint
+        return p
 
     def velocities(self, t, q, y):
         return hamilton.velocities(self.system, q, y)
@@ -41,8 +42,8 @@ class Canonical(OfMechanism):
     def energy(self, q, y):
         return hamilton.hamiltonian(self.system, q, y)
 
-    def called(self):
-        return compiled(self)
+    def called(self, numbers=NONE):
+        return compiled(self, numbers)
 
-    def recorded(self, t, q, y):
-        return along(t, compiled_velocities(self), q, y)
+    def recorded(self, t, q, y, numbers=NONE):
+        return along(t, compiled_velocities(self), q, y, rows_of(numbers, q))

@@ -13,8 +13,10 @@ from dalembert.simulation.forms import Accelerations, Form
 from dalembert.simulation.lagrangian import CANONICAL, OWN, Lagrangian, LagrangianMomenta
 
 
-def form_of(system: Any, formulation: str | None = None) -> Form:
+def form_of(system: Any, formulation: str | None = None, paths: tuple[str, ...] = ()) -> Form:
     """Equations of a mechanism or Lagrangian by the name of a formulation; by default the natural one.
+
+    paths: of the mechanism's numbers that are inputs.
 
     Raises
     ------
@@ -23,7 +25,7 @@ def form_of(system: Any, formulation: str | None = None) -> Form:
     """
     if isinstance(system, Mechanism):
         name = known_formulation(formulation or "newton_euler")
-        return Canonical(system) if name == CANONICAL else Accelerations(system, name)
+        return (Canonical if name == CANONICAL else Accelerations)(system, name, paths)
     if not isinstance(system, LagrangianSystem):
         raise TypeError(f"a {type(system).__name__} cannot be simulated: give a Mechanism or a LagrangianSystem.")
     forms = {OWN: Lagrangian, CANONICAL: LagrangianMomenta}

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import warnings
-from functools import partial
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from dalembert.compiled.marching import Trajectories
 from dalembert.errors import DalembertWarning
-from dalembert.integrators import Fixed, Method
+from dalembert.integrators import External, Fixed, Method
 from dalembert.simulation.called import Called, State
-from dalembert.simulation.events import CAUGHT, EPS, Change, Event, crossing
+from dalembert.simulation.events import CAUGHT, Change, Event
 from dalembert.simulation.motion import Motion
-from dalembert.simulation.reactions import Reactions
+from dalembert.simulation.reactions import FREE, Reactions
 
-ATTEMPTS = 1_000_000         # steps between two records of an adaptive method
 LOST, ENDED = 1.0, 5.0       # codes of trajectories: a number is no longer finite (of the integrators); an event ended it
+AHEAD = 100_000              # numbers in the records to which trajectories go on before their events are looked at
 MANY = 100                   # events within the length of a step: they cluster
-HELD, FREE = 0, 2            # modes in records; 1 and -1: slides forward and back
 
 
 class Course:
@@ -35,10 +36,9 @@ class Course:
         self.events: list[Event] = []
         self.changes: list[Change] = []
         self.reasons: dict[int, str] = {}
-        self._options = rtol, atol, threads
-        self._fixed = isinstance(way, Fixed)
-        self._batch = self._fixed and motion.compiles(way)             # many steps of different lengths in one call
-        self._march = motion.run(way) if motion.compiles(way) else Called(motion, way).run
+        self._way, self._options = way, (rtol, atol, threads)
+        self._fixed, self._compiled = isinstance(way, Fixed), motion.compiles(way)
+        self._march = motion.run(way) if self._compiled else Called(motion, way, (rtol, atol)).run
         self._now: State = {}
         self.initial = np.zeros((0, 0))                                # modes at the start
 
@@ -55,14 +55,13 @@ class Course:
         self._times, self._end, self._made = times, float(times[-1]) if end is None else end, np.zeros(n, dtype=int)
         self._now = self._started(x) if state is None else {name: np.array(v) for name, v in state.items()}
         t, steps, rejected, failed, h = np.zeros((5, n, k))
-        self._modes_out = np.full((n, k, self.motion.mechanism.nv), FREE, dtype=np.int8)
+        self._modes_out = np.zeros((n, k, self.motion.mechanism.nv), dtype=np.int8)
         self._out = Trajectories(t, np.full((n, k, x.shape[1]), np.nan), steps, rejected, failed, h)
         if state is None and (law := self.motion.reactions):
-            for lane in range(n):
-                self._settle(lane, law)
-        self.initial = self.initial if self.initial.size else self._modes(np.arange(n))
-        while len(lanes := np.flatnonzero(self._made < k)):
-            self._go(lanes[self._made[lanes] == self._made[lanes].min()])
+            self._settle(np.arange(n), law)
+        self.initial = self.initial if self.initial.size else self._now["does"].astype(np.int8)
+        while (first := int(self._made.min())) < k:
+            self._go(first, min(k, first + max(1, AHEAD // x.size)) if self._compiled else k)
         self._now["made"] += k
         return self._out._replace(state=self._now, modes=self._modes_out)
 
@@ -71,41 +70,47 @@ class Course:
         n, p = len(x), np.broadcast_to(self.motion.constants, (len(x), self.motion.constants.shape[-1]))
         return {"x": np.array(x), "t": np.full((n, 1), self._times[0]), "start": np.full((n, 1), self._times[0]),
                 "h": np.full((n, 1), self.h), "p": np.hstack([p, np.ones((n, self.motion.extra))]),
+                "does": np.full((n, self.motion.mechanism.nv), FREE),
                 "counts": np.zeros((n, len(self.motion.watched.functions))), "recent": np.zeros((n, 2)),
                 **{name: np.zeros((n, 1)) for name in ("steps", "rejected", "failed", "made")}}
 
     # --- from event to event ---
 
-    def _go(self, lanes: np.ndarray) -> None:
-        """Run lanes that have made as many records until something happens, or to the last record."""
-        now, made = self._now, self._made[lanes[0]]
-        goals, repeats = self._times[made:], self.repeats
-        if self._fixed:                                                # after an event the way to the next record is shorter
-            left = (now["made"][lanes, 0] + made + 1) * repeats - now["steps"][lanes, 0]
-            left = np.where(now["failed"][lanes, 0] > 0, repeats, left)
-            lanes, repeats = lanes[left == left[0]], int(left[0])
-            goals = goals if repeats == self.repeats else goals[:2]
-        found = self._run(lanes, goals, repeats, self._end)
+    def _go(self, first: int, until: int) -> None:
+        """Run those that have not made all records from `first` until there, or until something happens in a step."""
+        now, lanes = self._now, np.flatnonzero(self._made < until)
+        if not self._compiled:
+            lanes, first = lanes[:1], int(self._made[lanes[0]])
+        found = self._run(lanes, first, until)
         for name, values in (found.state or {}).items():
-            now.setdefault(name, np.zeros((len(self._made), values.shape[1])))[lanes] = values
+            if name not in now:
+                now[name] = np.zeros((len(self._made), values.shape[1]))
+            now[name][lanes] = values
         caught = found.failed == CAUGHT
-        counts = np.where(caught.any(axis=1), caught.argmax(axis=1), len(goals) - 1)
-        modes = self._modes(lanes)
-        for lane, row, count in zip(lanes, range(len(lanes)), counts, strict=True):
-            to, of = slice(made, made + count), (row, slice(count))
+        stop = np.where(caught.any(axis=1), first + caught.argmax(axis=1), until)
+        for row, lane in enumerate(lanes):
+            to, of = slice(self._made[lane], stop[row]), slice(self._made[lane] - first, stop[row] - first)
             for name in ("t", "x", "steps", "rejected", "failed", "h"):
-                getattr(self._out, name)[lane, to] = getattr(found, name)[of]
-            self._modes_out[lane, to] = modes[row]
-        self._made[lanes] += counts
-        if caught.any():
-            self._cross(lanes[caught.any(axis=1)])
+                getattr(self._out, name)[lane, to] = getattr(found, name)[row, of]
+            self._modes_out[lane, to] = now["does"][lane]
+        self._made[lanes] = stop
+        if len(hit := lanes[caught.any(axis=1)]):
+            self._cross(hit)
 
-    def _run(self, lanes: np.ndarray, times: np.ndarray, repeats: int, end: float) -> Trajectories:
-        state = {name: v[lanes] for name, v in self._now.items()}
-        return self._march(np.nan_to_num(state["x"]), times, self._h(lanes), state["p"], repeats, *self._options, end, state)
+    def _run(self, lanes: np.ndarray, first: int, until: int) -> Trajectories:
+        now = self._now
+        state = now if len(lanes) == len(self._made) else {name: v[lanes] for name, v in now.items()}
+        h, options = state["h"][:, 0], {}
+        if self._fixed:                                                # counts of steps: some have made more than others
+            h, options = self.h, {"goals": (now["made"][0, 0] + np.arange(first, until) + 1) * self.repeats}
+        return self._march(np.zeros(state["x"].shape), self._times[first:until + 1], h, state["p"], self.repeats,
+                           *self._options, self._end, state, **options)
 
-    def _h(self, lanes: np.ndarray) -> np.ndarray:
-        return np.full(len(lanes), self.h) if self._fixed else self._now["h"][lanes, 0]
+    @cached_property
+    def _crossing(self) -> Callable[..., Any]:
+        if self._compiled and not isinstance(self._way, External):
+            return self.motion.crossing(self._way)
+        return Called(self.motion, self._way, self._options[:2]).crossing
 
     def _cross(self, lanes: np.ndarray) -> None:
         """Bring lanes through a step in which something happens: as far as it happens; of fixed steps, to the grid."""
@@ -114,20 +119,18 @@ class Course:
         end = np.where(self._fixed, now["start"][lanes, 0] + (now["steps"][lanes, 0] + 1) * self.h,
                        np.minimum(now["t"][lanes, 0] + now["h"][lanes, 0], self._end))
         while len(lanes):
-            t, length = now["t"][lanes, 0], end - now["t"][lanes, 0]
-            deep = self._depth(lanes, np.arange(len(lanes)), length)
-            s, hits = length.copy(), np.flatnonzero(deep >= 0)
-            if len(hits):
-                resolution = 2 * EPS * (np.abs(t[hits]) + length[hits])
-                s[hits] = crossing(partial(self._depth, lanes[hits]), length[hits], deep[hits], resolution)
-            x = self._stepped(lanes, s)
-            self._record_until(lanes, np.where(s < length, t + s, end))
-            depths = self.motion.depths_at(t, now["x"][lanes], t + s, x, now["p"][lanes])
-            now["t"][lanes, 0], now["x"][lanes] = np.where(s < length, t + s, end), x
+            t = now["t"][lanes, 0]
+            s, x, depths = self._crossing(t[:, None], now["x"][lanes], (end - t)[:, None], now["p"][lanes])
+            s = s[:, 0]
+            until = np.where(s < end - t, t + s, end)
+            if not self._fixed:
+                self._record_until(lanes, until)
+            now["t"][lanes, 0], now["x"][lanes] = until, x
             now["failed"][lanes[~np.isfinite(x).all(axis=1)]] = LOST
-            for row in hits:
-                self._happens(int(lanes[row]), depths[row] >= 0)
-            there = (now["t"][lanes, 0] >= end) | (now["failed"][lanes, 0] > 0)
+            if (which := depths >= 0).any():
+                hits = which.any(axis=1)
+                self._happens(lanes[hits], which[hits])
+            there = (until >= end) | (now["failed"][lanes, 0] > 0)
             now["steps"][lanes[there] if self._fixed else lanes] += 1
             self._forget(lanes)
             lanes, end = (lanes[~there], end[~there]) if self._fixed else (lanes[:0], end[:0])
@@ -138,97 +141,89 @@ class Course:
             if name in ("known", "first") or name[0] == "z":
                 values[lanes] = 0.0
 
-    def _depth(self, lanes: np.ndarray, rows: np.ndarray, s: np.ndarray) -> np.ndarray:
-        """The largest of `depths` after steps of lengths s (m,) of some of the lanes."""
-        some = lanes[rows]
-        t, x, p = (self._now[name][some] for name in ("t", "x", "p"))
-        return self.motion.depths_at(t[:, 0], x, t[:, 0] + s, self._stepped(some, s), p).max(axis=1)
-
-    def _stepped(self, lanes: np.ndarray, s: np.ndarray) -> np.ndarray:
-        """x after steps of lengths s (m,), unwatched."""
-        state = {name: self._now[name][lanes] for name in ("t", "x", "p")}
-        state["p"][:, -1] = 0.0
-        t, x, p = state["t"][:, 0], state["x"], state["p"]
-        if self._batch:
-            run = self._march(x, np.array([0.0, 1.0]), s, p, 1, *self._options, None, state | {"start": state["t"]})
-            return run.x[:, 0]
-        out = x.copy()
-        for k in np.flatnonzero(t + s > t):
-            repeats, times = 1 if self._fixed else ATTEMPTS, np.array([t[k], t[k] + s[k]])
-            out[k] = self._march(x[k:k + 1], times, s[k], p[k:k + 1], repeats, *self._options).x[0, -1]
-        return out
-
-    def _record_until(self, lanes: np.ndarray, t: np.ndarray) -> None:
+    def _record_until(self, lanes: np.ndarray, until: np.ndarray) -> None:
         """Records of adaptive methods within a step that ends early."""
-        for lane, until in zip(lanes, t, strict=True):
-            while not self._fixed and self._made[lane] < len(self._times) - 1 and self._times[self._made[lane] + 1] <= until:
-                at, one = self._made[lane], np.array([lane])
-                self._out.t[lane, at] = self._times[at + 1]
-                self._out.x[lane, at] = self._stepped(one, self._times[at + 1] - self._now["t"][one, 0])[0]
-                self._out.steps[lane, at], self._out.rejected[lane, at], self._out.h[lane, at] = (
-                    self._now[name][lane, 0] for name in ("steps", "rejected", "h"))
-                self._modes_out[lane, at] = self._modes(one)[0]
-                self._made[lane] += 1
+        now, start = self._now, self._made[lanes]
+        stop = np.maximum(start, np.searchsorted(self._times[1:], until, side="right"))
+        self._made[lanes] = stop
+        own = np.repeat(lanes, stop - start)
+        if not len(own):
+            return
+        at = np.concatenate([np.arange(*ends) for ends in zip(start, stop, strict=True)])
+        times, t, p = self._times[at + 1], now["t"][own, 0], now["p"][own]
+        p[:, -1] = 0.0                                                 # unwatched
+        self._out.t[own, at], self._out.x[own, at] = times, self._crossing(
+            t[:, None], now["x"][own], (times - t)[:, None], p)[1]
+        for name in ("steps", "rejected", "h"):
+            getattr(self._out, name)[own, at] = now[name][own, 0]
+        self._modes_out[own, at] = now["does"][own]
 
     # --- what happens ---
 
-    def _happens(self, lane: int, which: np.ndarray) -> None:
-        """Events and ends of modes of a lane where it is now."""
-        now, motion = self._now, self.motion
+    def _happens(self, lanes: np.ndarray, which: np.ndarray) -> None:
+        """Events and ends of modes of lanes where they are now; which: as `Motion.depths` has them (m, n)."""
+        now, law, count = self._now, self.motion.reactions, len(self.motion.watched.functions)
+        ends, events = which[:, :which.shape[1] - count], which[:, which.shape[1] - count:]
+        for row, k in np.argwhere(events):
+            self._event(int(lanes[row]), int(k))
+        if law and len(rows := np.flatnonzero(ends.any(axis=1))):
+            own, nq, nv = lanes[rows], self.motion.mechanism.nq, self.motion.mechanism.nv
+            ended, x = np.zeros((len(rows), nv), dtype=bool), now["x"][own]
+            ended[:, law.entries] = ends[rows]
+            law.arrive(x[:, :nq], x[:, nq:nq + nv], self.motion.modes(now["p"][own]), ended)
+            now["x"][own] = x
+            self._settle(own, law)
+        for row, lane in enumerate(lanes.tolist()):
+            t, recent = now["t"][lane, 0], now["recent"][lane]
+            recent[:] = (recent[0], recent[1] + 1) if t - recent[0] <= self.h else (t, 1)
+            if recent[1] > MANY and not now["failed"][lane, 0]:
+                self._cluster(lane, ends[row], events[row])
+
+    def _event(self, lane: int, k: int) -> None:
+        now, watched = self._now, self.motion.watched
         t, x = float(now["t"][lane, 0]), now["x"][lane]
-        q, qd = (v.copy() for v in (x[:motion.mechanism.nq], motion.velocities_at(t, x)))
-        law = motion.reactions
-        entries = law.entries if law else np.zeros(0, dtype=int)
-        ended = entries[which[:len(entries)]]
-        for k in np.flatnonzero(which[len(entries):]):
-            name, terminal = motion.watched.names[k], motion.watched.terminal[k]
-            self.events.append(Event(lane, t, q, qd, name))
-            now["counts"][lane, k] += 1
-            if terminal and now["counts"][lane, k] >= terminal:
-                self._end_of(lane, f"event {name!r} at t = {t:.9g} s")
-        if law and len(ended):
-            x[:len(q)], x[len(q):len(q) + len(qd)] = law.arrived(q, qd, motion.modes(now["p"][lane]), ended)
-            self._settle(lane, law)
-        if t - now["recent"][lane, 0] > self.h:
-            now["recent"][lane] = t, 0
-        now["recent"][lane, 1] += 1
-        if now["recent"][lane, 1] > MANY and not now["failed"][lane, 0]:
-            what = ", ".join([*(motion.mechanism.velocity_names[i] for i in ended), *(
-                motion.watched.names[k] for k in np.flatnonzero(which[len(entries):]))])
-            self._end_of(lane, f"events cluster: {MANY} within {self.h:g} s before t = {t:.9g} s, the last of {what}")
-            warnings.warn(f"trajectory {lane}: {self.reasons[lane]}; it ends there.", DalembertWarning, stacklevel=2)
+        qd = self.motion.velocities_at(t, x, now["p"][lane])
+        self.events.append(Event(lane, t, x[:self.motion.mechanism.nq].copy(), qd.copy(), watched.names[k]))
+        now["counts"][lane, k] += 1
+        if watched.terminal[k] and now["counts"][lane, k] >= watched.terminal[k]:
+            self._end_of(lane, f"event {watched.names[k]!r} at t = {t:.9g} s")
+
+    def _cluster(self, lane: int, ends: np.ndarray, events: np.ndarray) -> None:
+        """End a lane in which no time passes any more between events."""
+        law, names, watched = self.motion.reactions, self.motion.mechanism.velocity_names, self.motion.watched.names
+        what = ", ".join([*(names[i] for i in (law.entries[ends] if law else ())),
+                          *(watched[k] for k in np.flatnonzero(events))])
+        self._end_of(lane, f"events cluster: {MANY} within {self.h:g} s before t = {self._now['t'][lane, 0]:.9g} s, "
+                           f"the last of {what}")
+        warnings.warn(f"trajectory {lane}: {self.reasons[lane]}; it ends there.", DalembertWarning, stacklevel=2)
 
     def _end_of(self, lane: int, reason: str) -> None:
         self.reasons[lane] = reason
         self._now["failed"][lane] = ENDED
 
-    def _settle(self, lane: int, law: Reactions) -> None:
+    def _settle(self, lanes: np.ndarray, law: Reactions) -> None:
         """What each entry of qd does from now on."""
-        now, motion, m = self._now, self.motion, self.motion.mechanism
-        t, p, x = float(now["t"][lane, 0]), now["p"][lane], now["x"][lane]
-        before = self._modes(np.array([lane]))[0]
-        first = t == now["start"][lane, 0] and not now["steps"][lane, 0]
-        q, qd = x[:m.nq], x[m.nq:m.nq + m.nv]
-        impacts: dict[int, float] = {}
-        for _ in range(m.nv + 1):
-            found = law.settled(q, qd, motion.forces_at(t, x, p), self.h)
-            qd[:], p[-1 - len(found.modes):-1] = found.qd, found.modes
-            x[m.nq + m.nv] += found.energy
-            impacts = found.impacts | impacts
-            joined = law.joined(q, qd, self.h)
-            if (joined == q).all():
+        now, motion, nq, nv = self._now, self.motion, self.motion.mechanism.nq, self.motion.mechanism.nv
+        t, p, x, before = now["t"][lanes, 0], now["p"][lanes], now["x"][lanes], now["does"][lanes]
+        first = (t == now["start"][lanes, 0]) & (now["steps"][lanes, 0] == 0)
+        q, qd, work = x[:, :nq], x[:, nq:nq + nv], x[:, nq + nv]      # views
+        impacts, does, rows = np.zeros((len(lanes), nv)), before.copy(), np.arange(len(lanes))
+        for _ in range(nv + 1):
+            found = law.settled(q[rows], qd[rows], motion.forces_at(t[rows], x[rows], p[rows]), self.h,
+                                motion.numbers_in(p[rows]))
+            qd[rows], p[rows, -1 - found.modes.shape[1]:-1] = found.qd, found.modes
+            work[rows] += found.energy[:, 0]
+            impacts[rows] += (impacts[rows] == 0) * found.impacts
+            does[rows] = found.does
+            if not (moved := found.joined != q[rows]).any():
                 break
-            x[m.nq + m.nv] += motion.form.energy(joined, qd) - motion.form.energy(q, qd)
-            q[:] = joined
-        after = self._modes(np.array([lane]))[0]
-        for i in law.entries:
-            if i in impacts or before[i] != after[i] or first:
-                self.changes.append(Change(lane, t, m.velocity_names[i], law.mode(i, after[i], x),
-                                           impacts.get(i, 0.0)))
-
-    def _modes(self, lanes: np.ndarray) -> np.ndarray:
-        """What each entry of qd does, as records have it (m, nv)."""
-        if not self.motion.reactions:
-            return np.full((len(lanes), self.motion.mechanism.nv), FREE, dtype=np.int8)
-        modes = self.motion.modes(self._now["p"][lanes]).reshape(len(lanes), 4, -1)
-        return np.where(modes[:, 0] == 0, HELD, np.where(modes[:, 1] == 0, FREE, modes[:, 1])).astype(np.int8)
+            moved = moved.any(axis=1)
+            rows = rows[moved]
+            for row, new in zip(rows, found.joined[moved], strict=True):
+                work[row] += motion.energy_at(new, qd[row], p[row]) - motion.energy_at(q[row], qd[row], p[row])
+            q[rows] = found.joined[moved]
+        now["x"][lanes], now["p"][lanes], now["does"][lanes] = x, p, does
+        names = motion.mechanism.velocity_names
+        for row, i in np.argwhere(((impacts != 0) | (before != does) | first[:, None]) & law.restable):
+            self.changes.append(Change(int(lanes[row]), float(t[row]), names[i], law.mode(i, does[row, i], x[row]),
+                                       float(impacts[row, i])))

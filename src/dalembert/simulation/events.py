@@ -12,7 +12,6 @@ from dalembert.integrators.choice import chosen
 
 CAUGHT = 4.0      # why a trajectory stays where it is: something happens in its next step; above all of integrators.REASONS
 NEVER = -1.0      # depth of an event that cannot happen in a step
-EPS = np.finfo(float).eps
 
 
 class Event(NamedTuple):
@@ -86,33 +85,3 @@ def _traces(g: Any, nq: int, nv: int) -> bool:
             return found.size == 1 and isinstance(found.reshape(-1)[0], (Expr, float, int))
         except Exception:      # whatever a function does that is not meant for symbols: it is called with numbers instead
             return False
-
-
-def crossing(depth: Callable[[np.ndarray, np.ndarray], np.ndarray], end: np.ndarray, at_end: np.ndarray,
-             resolution: np.ndarray) -> np.ndarray:
-    """The first s in (0, end], to a resolution, from which on depth(s) >= 0; at_end = depth(end) >= 0. Arrays (n,).
-
-    depth(rows, s) is asked for some of the rows. At s = 0 nothing has happened, whatever depth says there.
-
-    Chandrupatla, A new hybrid quadratic/bisection algorithm for finding the zero of a nonlinear function, Advances in
-    Engineering Software 28 (1997) 145-149.
-    """
-    x1, f1, x2, f2 = end.copy(), at_end.copy(), np.zeros_like(end), -np.maximum(np.abs(at_end), 1e-300)
-    part = np.full_like(end, 0.5)
-    while True:
-        rows = np.flatnonzero(np.abs(x2 - x1) > resolution)
-        if not len(rows):
-            return np.where(f1 >= 0, x1, x2)
-        a, b, fa, fb = x1[rows], x2[rows], f1[rows], f2[rows]
-        x = a + part[rows] * (b - a)
-        f = depth(rows, x)
-        same = (f >= 0) == (fa >= 0)
-        c, fc = np.where(same, a, b), np.where(same, fa, fb)
-        b, fb = np.where(same, b, a), np.where(same, fb, fa)
-        x1[rows], f1[rows], x2[rows], f2[rows] = x, f, b, fb
-        with np.errstate(all="ignore"):
-            xi, phi = (x - b) / (c - b), (f - fb) / (fc - fb)
-            smooth = (phi * phi < xi) & ((1 - phi) ** 2 < 1 - xi)
-            inverse = f / (fb - f) * fc / (fb - fc) + (c - x) / (b - x) * f / (fc - f) * fb / (fc - fb)
-            least = np.minimum(0.5, 0.5 * resolution[rows] / np.abs(b - x))
-        part[rows] = np.clip(np.where(smooth & np.isfinite(inverse), inverse, 0.5), least, 1 - least)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from functools import cached_property
+from copy import copy
+from functools import cached_property, partial
 from importlib import import_module
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -19,12 +21,14 @@ from dalembert.model.mechanism import Mechanism
 from dalembert.simulation.kept import dynamics_of, kept
 
 Rates = tuple[np.ndarray, np.ndarray, Any]      # q', y' and the power [W]
+NONE = np.zeros(0)
 
 
 class Form(ABC):
     """Equations of motion q' = ..., y' = ... of a system; y are its velocities qd, or its momenta p.
 
-    Vectors are those of one state, of floats or expressions; states to begin with and records come in rows.
+    Vectors are those of one state, of floats or expressions; states to begin with and records come in rows. Some numbers of
+    the system may be inputs: `numbers` (m,) or, where states come in rows, (N, m), of which `at` makes the equations.
 
     Attributes
     ----------
@@ -32,19 +36,26 @@ class Form(ABC):
     formulation : whose equations these are
     quaternions : names of joints and where in q their quaternions begin
     canonical : whether y are momenta
+    paths : of the numbers of the system that are inputs, (m,)
     """
 
     system: Any
     formulation: str
     quaternions: dict[str, int]
     canonical: bool = False
+    paths: tuple[str, ...] = ()
+
+    def at(self, numbers: Any) -> Form:
+        """The equations with these numbers, floats or expressions, which `velocities`, `rates`, `power`, `energy` need."""
+        assert not self.paths
+        return self
 
     @abstractmethod
-    def check(self, q: Any, qd: Any) -> None:
+    def check(self, q: Any, qd: Any, numbers: np.ndarray = NONE) -> None:
         """Raise if these are no states: ShapeError, TypeError, ValueError, QuaternionError."""
 
     @abstractmethod
-    def started(self, q: np.ndarray, qd: np.ndarray, t: float) -> np.ndarray:
+    def started(self, q: np.ndarray, qd: np.ndarray, t: float, numbers: np.ndarray = NONE) -> np.ndarray:
         """y of states to begin with, (N, nv), at a time [s].
 
         Raises
@@ -76,11 +87,11 @@ class Form(ABC):
         """
 
     @abstractmethod
-    def called(self) -> tuple[Callable[..., np.ndarray], Callable[..., Rates]]:
+    def called(self, numbers: np.ndarray = NONE) -> tuple[Callable[..., np.ndarray], Callable[..., Rates]]:
         """Compiled: (t, q, y) -> qd, and (t, q, y, qd, tau) -> q', y', power."""
 
     @abstractmethod
-    def recorded(self, t: np.ndarray, q: np.ndarray, y: np.ndarray) -> np.ndarray:
+    def recorded(self, t: np.ndarray, q: np.ndarray, y: np.ndarray, numbers: np.ndarray = NONE) -> np.ndarray:
         """qd of records (..., nv) at times that go with them."""
 
     @abstractmethod
@@ -102,15 +113,24 @@ class Form(ABC):
 class OfMechanism(Form):
     """What the forms of a mechanism share."""
 
-    def __init__(self, mechanism: Mechanism, formulation: str):
+    def __init__(self, mechanism: Mechanism, formulation: str, paths: tuple[str, ...] = ()):
         self.system, self.formulation, self.quaternions = mechanism, known_formulation(formulation), mechanism.quaternions
+        self.paths = paths
+
+    def at(self, numbers):
+        if not self.paths:
+            return self
+        twin = copy(self)
+        twin.__dict__.pop("_rubbing", None)
+        twin.system, twin.paths = self.system.replace(dict(zip(self.paths, numbers, strict=True))), ()
+        return twin
 
     @cached_property
     def _rubbing(self) -> Mechanism:
         """The mechanism whose passive forces are friction alone: springs are in the potential energy."""
         return self.system.without("springs")
 
-    def check(self, q, qd):
+    def check(self, q, qd, numbers=NONE):
         self.system.at(q=q, qd=qd)
 
     def power(self, t, q, qd, tau):
@@ -132,15 +152,16 @@ class Accelerations(OfMechanism):
         M(q) qdd = tau + passive_force - C(q, qd) qd - g(q)
     """
 
-    def __init__(self, mechanism: Mechanism, formulation: str = "newton_euler"):
-        super().__init__(mechanism, formulation)
+    def __init__(self, mechanism: Mechanism, formulation: str = "newton_euler", paths: tuple[str, ...] = ()):
+        super().__init__(mechanism, formulation, paths)
         self._accelerations = accelerations if formulation == "newton_euler" else import_module(
             f"dalembert.formulations.{formulation}").forward_dynamics
 
-    def check(self, q, qd):
-        dynamics_of(self.system).forward_dynamics(q, qd, np.zeros(self.system.nv))      # they are determined, too
+    def check(self, q, qd, numbers=NONE):
+        dynamics, given = dynamics_of(self.system, self.paths), {"parameters": numbers} if self.paths else {}
+        dynamics.forward_dynamics(q, qd, np.zeros(self.system.nv), **given)      # they are determined, too
 
-    def started(self, q, qd, t):
+    def started(self, q, qd, t, numbers=NONE):
         return qd
 
     def velocities(self, t, q, y):
@@ -152,40 +173,55 @@ class Accelerations(OfMechanism):
     def energy(self, q, y):
         return newton_euler.kinetic_energy(self.system, q, y) + newton_euler.potential_energy(self.system, q)
 
-    def called(self):
-        dynamics = dynamics_of(self.system)
+    def called(self, numbers=NONE):
+        form, dynamics, given = self.at(numbers), dynamics_of(self.system, self.paths), {}
+        if self.paths:
+            given["parameters"] = numbers
 
         def rates(t: float, q: np.ndarray, y: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> Rates:
-            return self.system.rate(q, qd), dynamics.forward_dynamics(q, qd, tau), self.power(t, q, qd, tau)
+            return form.system.rate(q, qd), dynamics.forward_dynamics(q, qd, tau, **given), form.power(t, q, qd, tau)
 
         return self.velocities, rates
 
-    def recorded(self, t, q, y):
+    def recorded(self, t, q, y, numbers=NONE):
         return y
 
 
 def compiled_velocities(form: Form) -> CompiledFunction:
-    """(t, q, y) -> qd of a form whose equations are expressions; batches too."""
-    return kept(form.system, ("velocities", form.formulation), lambda: function(
-        form.velocities, t=(), q=form.system.nq, y=form.system.nv))
+    """(t, q, y, numbers) -> qd of a form whose equations are expressions; batches too."""
+    def velocities(t: Any, q: Any, y: Any, numbers: Any) -> np.ndarray:
+        return form.at(numbers).velocities(t, q, y)
+
+    return kept(form.system, ("velocities", form.formulation, form.paths), lambda: function(
+        velocities, t=(), q=form.system.nq, y=form.system.nv, numbers=len(form.paths)))
 
 
-def compiled(form: Form) -> tuple[CompiledFunction, CompiledFunction]:
+def compiled(form: Form, numbers: np.ndarray) -> tuple[Callable[..., np.ndarray], Callable[..., Rates]]:
     """`called` of a form whose equations are expressions."""
     n, m = form.system.nq, form.system.nv
 
-    def rates(t: Any, q: Any, y: Any, qd: Any, tau: Any) -> Rates:
-        return *form.rates(t, q, y, qd, tau), form.power(t, q, qd, tau)
+    def rates(t: Any, q: Any, y: Any, qd: Any, tau: Any, numbers: Any) -> Rates:
+        own = form.at(numbers)
+        return *own.rates(t, q, y, qd, tau), own.power(t, q, qd, tau)
 
-    return compiled_velocities(form), kept(form.system, ("rates", form.formulation), lambda: function(
-        rates, t=(), q=n, y=m, qd=m, tau=m))
+    found = kept(form.system, ("rates", form.formulation, form.paths), lambda: function(
+        rates, t=(), q=n, y=m, qd=m, tau=m, numbers=len(form.paths)))
+    return partial(compiled_velocities(form), numbers=numbers), partial(found, numbers=numbers)
+
+
+def rows_of(numbers: np.ndarray, records: np.ndarray) -> np.ndarray:
+    """Numbers of trajectories, (m,) or (N, m), at each of their records (..., entries)."""
+    return np.broadcast_to(numbers[..., None, :], (*records.shape[:-1], numbers.shape[-1]))
 
 
 def along(times: np.ndarray, f: Callable[..., np.ndarray], *vectors: np.ndarray) -> np.ndarray:
     """f(t, *vectors) at records (..., entries); NaN where they are."""
-    flat = [v.reshape(-1, v.shape[-1]) for v in vectors]
+    flat = [v.reshape(prod(v.shape[:-1]), v.shape[-1]) for v in vectors]
     t = np.broadcast_to(times, vectors[0].shape[:-1]).reshape(-1)
     good = np.all([np.isfinite(v).all(axis=-1) for v in flat], axis=0)
+    if good.all():
+        found = np.asarray(f(t, *flat))
+        return found.reshape(*vectors[0].shape[:-1], *found.shape[1:])
     found = np.asarray(f(t[good], *(v[good] for v in flat)))
     out = np.full((len(good), *found.shape[1:]), np.nan)
     out[good] = found

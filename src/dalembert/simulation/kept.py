@@ -23,6 +23,6 @@ def kept(mechanism: Any, key: Hashable, make: Callable[[], Any]) -> Any:
     return found
 
 
-def dynamics_of(mechanism: Any) -> Any:
-    """Compiled quantities of a mechanism or a Lagrangian."""
-    return kept(mechanism, "dynamics", lambda: compiled(mechanism))
+def dynamics_of(mechanism: Any, parameters: tuple[str, ...] = ()) -> Any:
+    """Compiled quantities of a mechanism or a Lagrangian; of a mechanism with numbers that are inputs."""
+    return kept(mechanism, ("dynamics", parameters), lambda: compiled(mechanism, parameters=parameters))

@@ -9,7 +9,7 @@ import numpy as np
 
 from dalembert.expr import free_symbols
 from dalembert.formulations.lagrange.system import LagrangianSystem
-from dalembert.simulation.forms import Form, along, compiled
+from dalembert.simulation.forms import NONE, Form, along, compiled
 from dalembert.simulation.kept import dynamics_of
 
 OWN, CANONICAL = "lagrange", "hamilton"      # names of the formulations
@@ -25,7 +25,7 @@ class _OfLagrangian(Form):
                              "system.replace({name: value}).")
         self.system, self.quaternions = system, {}
 
-    def check(self, q, qd):
+    def check(self, q, qd, numbers=NONE):
         self.system.lagrangian(q, qd)
 
     def power(self, t, q, qd, tau):
@@ -37,8 +37,8 @@ class _OfLagrangian(Form):
                              "not keep: take another method.")
         return self.system.energy(q, self.velocities(0.0, q, y))
 
-    def called(self):
-        return compiled(self)
+    def called(self, numbers=NONE):
+        return compiled(self, numbers)
 
     def singular(self, t, q, qd, stuck):
         M = along(t, lambda t, q, qd: dynamics_of(self.system).mass_matrix(q, qd, t), q, qd)
@@ -69,7 +69,7 @@ class Lagrangian(_OfLagrangian):
 
     formulation = OWN
 
-    def started(self, q, qd, t):
+    def started(self, q, qd, t, numbers=NONE):
         self.system.forward_dynamics(q, qd, np.zeros(self.system.nv), t)      # raises where M is singular
         return qd
 
@@ -79,7 +79,7 @@ class Lagrangian(_OfLagrangian):
     def rates(self, t, q, y, qd, tau):
         return qd, self.system.forward_dynamics(q, qd, tau, t)
 
-    def recorded(self, t, q, y):
+    def recorded(self, t, q, y, numbers=NONE):
         return y
 
 
@@ -88,7 +88,7 @@ class LagrangianMomenta(_OfLagrangian):
 
     formulation, canonical = CANONICAL, True
 
-    def started(self, q, qd, t):
+    def started(self, q, qd, t, numbers=NONE):
         p = self.system.momenta(q, qd, t)
         self.system.velocities(q, p, t)
         return p
@@ -99,7 +99,7 @@ class LagrangianMomenta(_OfLagrangian):
     def rates(self, t, q, y, qd, tau):
         return qd, self.system.lagrangian_gradient(q, qd, t) + self.system.generalized_forces(q, qd, t) + tau
 
-    def recorded(self, t, q, y):
+    def recorded(self, t, q, y, numbers=NONE):
         return along(t, lambda t, q, p: dynamics_of(self.system).velocities(q, p, t), q, y)
 
 

@@ -9,53 +9,58 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial, reduce
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from dalembert.compiled import builtin, callbacks
-from dalembert.compiled.function import CompiledFunction, function
-from dalembert.compiled.marching import Marching, Trajectories
-from dalembert.errors import ShapeError
-from dalembert.expr import Graph, array, maximum, sqrt, symbols
-from dalembert.integrators import External, Fixed, Method, symplectic_euler
+from dalembert.codegen.program import program_of
+from dalembert.compiled import builtin
+from dalembert.compiled.calls import vector_of_symbols
+from dalembert.compiled.crossing import crossing_of
+from dalembert.compiled.marching import Marching, Trace, Trajectories
+from dalembert.compiled.routine import Routine
+from dalembert.errors import ParameterError
+from dalembert.expr import Graph, array, maximum, sqrt
+from dalembert.integrators import Adaptive, External, Fixed, Method, symplectic_euler
 from dalembert.integrators import method as known_method
 from dalembert.integrators.choice import chosen
 from dalembert.model.mechanism import Mechanism
 from dalembert.simulation.choice import form_of
 from dalembert.simulation.controllers.checks import is_unchanging
 from dalembert.simulation.events import CAUGHT, Watched
-from dalembert.simulation.forms import Rates
-from dalembert.simulation.kept import kept
+from dalembert.simulation.forces import CALLED, NONE, TRACED, Force, Forces, beside
+from dalembert.simulation.forms import Form, Rates
+from dalembert.simulation.kept import dynamics_of, kept
+from dalembert.simulation.numbers import numbers_of
 from dalembert.simulation.reactions import SIGN, STICK, coulomb, reactions_of
-
-NONE, CONSTANT, TRACED, CALLED = "none", "constant", "traced", "called"
-
-Force = Callable[..., Any]                  # (t, q, qd) -> (nv,); of a controller with states, (t, q, qd, states)
-NOTHING: Mapping[str, Force] = MappingProxyType({})
 
 
 class Motion:
     """Right-hand side for a mechanism, or a user's Lagrangian, under forces along its velocities.
 
-    control, forces: None, numbers (nv,) or (N, nv), or functions of t, q, qd [N m, N]; a function is traced if it can be.
-    A controller with an attribute `states` (m,) or (N, m), their initial values, is called with t, q, qd, states, and so is
-    its `rate`, their time derivative.
-    friction, stops, events: as those of `simulate`. What watches a motion has parameters behind the forces given as numbers:
-    modes of the `Reactions`, if there are any, and whether to watch (1) or not (0).
+    Arguments are those of `simulate`. p: the forces given as numbers, then numbers of the mechanism that are inputs. What
+    watches a motion has parameters behind them: modes of the `Reactions`, if there are any, and whether to watch (1) or not
+    (0).
     """
 
     def __init__(self, mechanism: Any, control: Any = None, forces: Any = None, formulation: str | None = None,
-                 friction: str = STICK, stops: Any = None, events: Any = None):
-        self.mechanism, self.form = mechanism, form_of(mechanism, formulation)
+                 friction: str = STICK, stops: Any = None, events: Any = None, parameters: Mapping[str, Any] | None = None):
+        paths, self.numbers = numbers_of(mechanism, parameters)
+        self.mechanism, self.form = mechanism, form_of(mechanism, formulation, paths)
         self.reactions = reactions_of(self.form, friction, stops)
+        if paths:
+            self._check_inputs(friction)
         self.watched = Watched(events, mechanism.nq, mechanism.nv)
-        self._given = {"control": control, "forces": forces}
-        self.states = np.asarray(getattr(control, "states", ()), dtype=float)
-        self._rate = control.rate if self.states.size else None
-        self.kinds = {name: _kind(mechanism, name, given, self.states.shape[-1] if name == "control" else 0)
-                      for name, given in self._given.items()}
+        self.forces = Forces(mechanism, control, forces)
+        self.constants = beside(self.forces.constants, self.numbers) if paths else self.forces.constants
+
+    def _check_inputs(self, friction: str) -> None:
+        """See that no number is an input that the law of reactions has as a float."""
+        paths = self.form.paths
+        bounds = [p for p in paths if ".coulomb" in p or self.reactions and p.endswith((".multiplier", ".offset"))]
+        if bounds and (self.reactions or friction == STICK and self.form.formulation == "newton_euler"):
+            raise ParameterError(f"{', '.join(bounds)} cannot be inputs of a simulation in which joints stick or stop: use "
+                                 "mechanism.replace, or friction='sign' and no stops.", paths)
 
     @property
     def traced(self) -> bool:
@@ -63,12 +68,22 @@ class Motion:
         return CALLED not in self.kinds.values() and self.watched.traced
 
     @property
+    def kinds(self) -> dict[str, str]:
+        """How each force is evaluated."""
+        return self.forces.kinds
+
+    @property
+    def states(self) -> np.ndarray:
+        """Initial values of the controller's states, (m,) or (N, m)."""
+        return self.forces.states
+
+    @property
     def friction(self) -> str:
         """The law of Coulomb friction, or none if there is no such friction."""
         if self.reactions and self.reactions.sticking:
             return STICK
         rubs = isinstance(self.mechanism, Mechanism) and kept(self.mechanism, "rubs", lambda: coulomb(self.mechanism).any())
-        return SIGN if rubs else NONE
+        return SIGN if rubs or any(".coulomb" in path for path in self.form.paths) else NONE
 
     @property
     def is_watched(self) -> bool:
@@ -77,12 +92,26 @@ class Motion:
 
     @property
     def extra(self) -> int:
-        """Number of parameters behind the constants."""
+        """Number of parameters behind the constants of a motion that is watched."""
         return (4 * self.mechanism.nv if self.reactions else 0) + self.is_watched
 
     def modes(self, p: Any) -> Any:
         """Modes in parameters (..., n)."""
         return p[..., p.shape[-1] - self.extra:-1]
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The numbers of the mechanism that are inputs, by path: one, or one per trajectory (N,)."""
+        return {path: self.numbers[..., k][()] for k, path in enumerate(self.form.paths)}
+
+    def at(self, p: Any) -> Form:
+        """The equations with the numbers of the mechanism in parameters (n,)."""
+        return self.form.at(self.numbers_in(p))
+
+    def numbers_in(self, p: Any) -> Any:
+        """Numbers of the mechanism in parameters (..., n)."""
+        at = self.forces.constants.shape[-1]
+        return p[..., at:at + len(self.form.paths)]
 
     @property
     def nx(self) -> int:
@@ -104,6 +133,9 @@ class Motion:
             There is none; it does not go with the form of the equations.
         """
         nq, nv, canonical = self.mechanism.nq, self.mechanism.nv, self.form.canonical
+        if self.form.paths and name == "discrete_gradient":
+            raise ParameterError("discrete_gradient keeps the energy of one mechanism, without numbers that are inputs: use "
+                                 "mechanism.replace, or another method.", self.form.paths)
         if canonical and name == "lie_rk4" and self.quaternions:
             raise ValueError("lie_rk4 turns quaternions by angular velocities, which a state (q, p) has not: take another "
                              "method, or a formulation in (q, qd).")
@@ -119,42 +151,49 @@ class Motion:
         q, y, work, _ = self.split(x)
         return self.form.energy(q, y) - work
 
+    def energy_at(self, q: np.ndarray, qd: np.ndarray, p: np.ndarray) -> Any:
+        """Energy of states of a mechanism in (q, qd), (n,) or (N, n)."""
+        if not self.form.paths:
+            return self.form.energy(q, qd)
+        dynamics, numbers = dynamics_of(self.mechanism, self.form.paths), self.numbers_in(p)
+        return dynamics.kinetic_energy(q, qd, parameters=numbers) + dynamics.potential_energy(q, parameters=numbers)
+
     def split(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """q, y, work and states of the controller in x (..., nx)."""
         nq, at = self.mechanism.nq, self.mechanism.nq + self.mechanism.nv
         return x[..., :nq], x[..., nq:at], x[..., at], x[..., at + 1:]
-
-    @property
-    def constants(self) -> np.ndarray:
-        """p: the forces given as numbers, one after the other."""
-        given = [np.asarray(f, dtype=float) for name, f in self._given.items() if self.kinds[name] == CONSTANT]
-        rows = np.broadcast_shapes(*(f.shape[:-1] for f in given))
-        return np.concatenate([np.broadcast_to(f, (*rows, f.shape[-1])) for f in given], axis=-1) if given else np.zeros(0)
 
     def marching(self, method: Method) -> Marching:
         """The method over this motion as machine code."""
         return self._kept(method.name, lambda: self._marching(method))
 
     def _kept(self, what: str, make: Callable[[], Any]) -> Any:
-        """What is made of the traced functions and laws of this motion, kept where these cannot have changed."""
-        traced = [*(f for name, f in self._given.items() if self.kinds[name] == TRACED), *self.watched.functions]
-        if not all(is_unchanging(f) for f in traced):      # what it refers to may have changed since it was traced last
-            return make()
-        key = (self.form.formulation, what, *self.kinds.values(), *self._lengths.values(), *traced,
-               *(self.reactions.key if self.reactions else ()))
+        """What is made of the traced functions and laws of this motion, kept while these are the same."""
+        key = (self.form.formulation, what, *self.form.paths, *self.kinds.values(), *self.forces.lengths.values(),
+               *self._traced, *(self.reactions.key if self.reactions else ()))
         return kept(self.mechanism, key, make)
+
+    @cached_property
+    def _traced(self) -> tuple[Any, ...]:
+        """The traced functions; as text, if what they refer to may have changed since they were traced last."""
+        functions = [*self.forces.traced, *self.watched.functions]
+        if all(is_unchanging(f) for f in functions):
+            return *functions, *self.watched.directions
+        sizes = {"t": 1, "q": self.mechanism.nq, "qd": self.mechanism.nv, "p": self.constants.shape[-1],
+                 "z": self.states.shape[-1]}
+        outside = {name: lambda *_, n=n: np.zeros(n) for name, n in self.forces.lengths.items()}
+        with Graph():
+            (t,), q, qd, p, z = given = [vector_of_symbols(name, n) for name, n in sizes.items()]
+            found = [*self.forces(t, q, qd, p, z, outside), *self.forces.rates(t, q, qd, z, outside)]
+            found += self.watched.values(t, q, qd) if self.watched.traced else self.watched.functions
+            program = program_of(dict(zip(sizes, given, strict=True)), {"values": array(found)})
+        return program.text(), *self.watched.directions
 
     def _marching(self, method: Method) -> Marching:
         project = self._project if self.form.quaternions else None
-        calls = () if isinstance(method, External) else tuple(self._lengths.values())
+        calls = () if isinstance(method, External) else tuple(self.forces.lengths.values())
         watch = self.watch if self.is_watched else None
         return Marching(self._right_hand_side, self.nx, self.constants.shape[-1] + self.extra, method, project, calls, watch)
-
-    @property
-    def _lengths(self) -> dict[str, int]:
-        """Functions that are called with numbers, and how many each of them gives."""
-        found = {name: self.mechanism.nv for name, kind in self.kinds.items() if kind == CALLED}
-        return found | ({"rate": self.states.shape[-1]} if "control" in found and self._rate else {})
 
     def compiles(self, method: Method) -> bool:
         """Whether trajectories by this method run in machine code."""
@@ -164,43 +203,46 @@ class Motion:
 
     def run(self, method: Method) -> Callable[..., Trajectories]:
         """`Marching.run` of the method over this motion, with the functions that are called with numbers."""
-        functions: list[callbacks.Function] = []
-        for name, length in self._lengths.items():
-            function: Any = self._rate if name == "rate" else self._given[name]
-            functions.append((function, partial(_floats, name=name, nv=length)))
-        return partial(self.marching(method).run, functions=functions)
+        return partial(self.marching(method).run, functions=self.forces.outside())
+
+    def crossing(self, method: Fixed | Adaptive) -> Routine:
+        """What looks into the method's steps over this motion for where something happens."""
+        count = (len(self.reactions.entries) if self.reactions else 0) + len(self.watched.functions)
+        return self._kept(f"crossing of {method.name}", lambda: crossing_of(      # type: ignore[no-any-return]
+            self._right_hand_side, self.nx, self.constants.shape[-1] + self.extra, method,
+            self._project if self.form.quaternions else None, self.depths, count))
 
     def function(self, row: int = 0, p: np.ndarray | None = None) -> Callable[[float, np.ndarray], np.ndarray]:
         """f(t, x) on floats, for one trajectory, whose forces may be any Python functions; p: its parameters."""
-        velocities, rates = self.form.called()
         p = self.constants if p is None else p
         p = p[row % len(p)] if p.ndim == 2 else p
+        velocities, rates = self.form.called(self.numbers_in(p))
         if law := self.reactions:
-            modes = self.modes(p)
+            modes, numbers = self.modes(p), self.numbers_in(p)
 
             def rates(t: float, q: np.ndarray, y: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> Rates:
-                return law.called(q, qd, tau, modes)
+                return law.called(q, qd, tau, modes, numbers)
 
         def f(t: float, x: np.ndarray) -> np.ndarray:
             q, y, _, states = self.split(x)
             q = self.form.normalize(q)
             qd = velocities(t, q, y)
-            q_rate, y_rate, power = rates(t, q, y, qd, self._forces(t, q, qd, p, states))
-            return np.concatenate([q_rate, y_rate, [power], self._rates(t, q, qd, states)])
+            q_rate, y_rate, power = rates(t, q, y, qd, self.forces(t, q, qd, p, states))
+            return np.concatenate([q_rate, y_rate, [power], self.forces.rates(t, q, qd, states)])
 
         return f
 
     def _right_hand_side(self, t: Any, x: np.ndarray, p: np.ndarray, outside: Sequence[Force] = ()) -> np.ndarray:
         """outside: stand-ins for the functions that are called with numbers, which are given unit quaternions."""
-        called = dict(zip(self._lengths, outside, strict=True)) if outside else {}
-        q, y, _, states = self.split(self.projected(x) if outside else x)
-        qd = self.form.velocities(t, q, y)
-        tau = self._forces(t, q, qd, p, states, called)
+        called = dict(zip(self.forces.lengths, outside, strict=True)) if outside else {}
+        form, (q, y, _, states) = self.at(p), self.split(self.projected(x) if outside else x)
+        qd = form.velocities(t, q, y)
+        tau = self.forces(t, q, qd, p, states, called)
         if self.reactions:
-            q_rate, y_rate, power = self.reactions.rates(q, qd, tau, self.modes(p))
+            q_rate, y_rate, power = self.reactions.at(self.numbers_in(p)).rates(q, qd, tau, self.modes(p))
         else:
-            (q_rate, y_rate), power = self.form.rates(t, q, y, qd, tau), self.form.power(t, q, qd, tau)
-        return np.concatenate([q_rate, y_rate, [power], self._rates(t, q, qd, states, called)])
+            (q_rate, y_rate), power = form.rates(t, q, y, qd, tau), form.power(t, q, qd, tau)
+        return np.concatenate([q_rate, y_rate, [power], self.forces.rates(t, q, qd, states, called)])
 
     def watch(self, t: Any, x: np.ndarray, t1: Any, x1: np.ndarray, p: np.ndarray) -> Any:
         """CAUGHT if a step from (t, x) to (t1, x1) goes through an event or the end of a mode."""
@@ -212,33 +254,22 @@ class Motion:
         q, y, _, states = self.split(x1)
         found: list[Any] = []
         if self.reactions:
-            found += self.reactions.depths(q, y, self._forces(t1, q, y, p, states), self.modes(p))
+            law = self.reactions.at(self.numbers_in(p))
+            found += law.depths(q, y, self.forces(t1, q, y, p, states), self.modes(p))
         if self.watched.functions:
-            before, after = ((s, v[:self.mechanism.nq], self.form.velocities(s, *self.split(v)[:2]))
-                             for s, v in ((t, x), (t1, x1)))
+            velocities, nq = self.at(p).velocities, self.mechanism.nq
+            before, after = ((s, v[:nq], velocities(s, *self.split(v)[:2])) for s, v in ((t, x), (t1, x1)))
             found += self.watched.depths(self.watched.values(*before), self.watched.values(*after))
         return found
 
-    def depths_at(self, *given: np.ndarray) -> np.ndarray:
-        """`depths` of n steps, as (n, m): t (n,), x (n, nx), t1, x1, p (n, k)."""
-        if self.traced:
-            return self._depths(*(v[:, None] if v.ndim == 1 else v for v in given))
-        return np.array([self._called_depths(*(v[k] for v in given)) for k in range(len(given[0]))])
-
-    @cached_property
-    def _depths(self) -> CompiledFunction:
-        def depths(t: Any, x: Any, t1: Any, x1: Any, p: Any) -> np.ndarray:
-            return array(self.depths(t[0], x, t1[0], x1, p))
-
-        sizes = {"t": 1, "x": self.nx, "t1": 1, "x1": self.nx, "p": self.constants.shape[-1] + self.extra}
-        return self._kept("depths", lambda: function(depths, **sizes))
-
-    def _called_depths(self, t: float, x: np.ndarray, t1: float, x1: np.ndarray, p: np.ndarray) -> np.ndarray:
-        velocities, _ = self.form.called()
+    def called_depths(self, t: float, x: np.ndarray, t1: float, x1: np.ndarray, p: np.ndarray) -> np.ndarray:
+        """`depths` on numbers."""
+        velocities, _ = self.form.called(self.numbers_in(p))
         found = []
         if self.reactions:
             q, qd, _, states = self.split(x1)
-            found = [self.reactions.called_depths(q, qd, self._forces(t1, q, qd, p, states), self.modes(p))]
+            tau = self.forces(t1, q, qd, p, states)
+            found = [self.reactions.called_depths(q, qd, tau, self.modes(p), self.numbers_in(p))]
         if self.watched.functions:
             nq, g = self.mechanism.nq, self.watched
             before, after = ((s, v[:nq], velocities(s, *self.split(v)[:2])) for s, v in ((t, x), (t1, x1)))
@@ -247,55 +278,36 @@ class Motion:
 
     def watch_called(self, *step: Any) -> float:
         """`watch` on numbers."""
-        return CAUGHT if step[-1][-1] > 0 and self._called_depths(*step).max() >= 0 else 0.0
+        return CAUGHT if step[-1][-1] > 0 and self.called_depths(*step).max() >= 0 else 0.0
 
-    def velocities_at(self, t: float, x: np.ndarray) -> np.ndarray:
+    def velocities_at(self, t: float, x: np.ndarray, p: np.ndarray) -> np.ndarray:
         """qd of one state."""
         q, y, *_ = self.split(x)
-        return np.asarray(self.form.called()[0](t, q, y))
+        return np.asarray(self.form.called(self.numbers_in(p))[0](t, q, y)) if self.form.canonical else y
 
-    def forces_at(self, t: float, x: np.ndarray, p: np.ndarray) -> np.ndarray:
-        """Control and forces at one state."""
-        q, _, _, states = self.split(x)
-        return np.asarray(self._forces(t, q, self.velocities_at(t, x), p, states), dtype=float)
+    def forces_at(self, t: np.ndarray, x: np.ndarray, p: np.ndarray) -> np.ndarray:
+        """Control and forces (n, nv) at t (n,), x (n, nx), p (n, k)."""
+        if not {TRACED, CALLED}.intersection(self.kinds.values()):
+            nv, count = self.mechanism.nv, self.forces.constants.shape[-1]
+            return np.add.reduce(p[:, :count].reshape(len(p), count // nv, nv), axis=1)
+        if CALLED not in self.kinds.values():
+            return self._compiled_forces(t[:, None], x, p)[0]      # type: ignore[no-any-return]
+        return np.array([self._forces_of(*row) for row in zip(t[:, None], x, p, strict=True)], dtype=float)
 
-    def _rates(self, t: Any, q: np.ndarray, qd: np.ndarray, states: np.ndarray,
-               called: Mapping[str, Force] = NOTHING) -> np.ndarray:
-        """Time derivative of the controller's states."""
-        rate = called.get("rate", self._rate)
-        return _vector(rate(t, q, qd, states), "rate", len(states)) if rate else np.zeros(0)
+    def _forces_of(self, t: Any, x: Any, p: Any) -> Any:
+        q, y, _, states = self.split(x)
+        return self.forces(t[0], q, self.at(p).velocities(t[0], q, y), p, states)
 
-    def _forces(self, t: Any, q: np.ndarray, qd: np.ndarray, p: np.ndarray, states: np.ndarray,
-                called: Mapping[str, Force] = NOTHING) -> np.ndarray:
-        """Sum of the forces at a state; called: what stands for functions."""
-        tau, at = np.zeros(self.mechanism.nv), 0
-        for name, given in self._given.items():
-            if self.kinds[name] == CONSTANT:
-                tau, at = tau + p[at:at + self.mechanism.nv], at + self.mechanism.nv
-            elif self.kinds[name] != NONE:
-                own = (states,) if name == "control" and self._rate else ()
-                tau = tau + _vector(called.get(name, given)(t, q, qd, *own), name, self.mechanism.nv)
-        return tau
+    @cached_property
+    def _compiled_forces(self) -> Any:
+        def made() -> Routine:
+            sizes = {"t": 1, "x": self.nx, "p": self.constants.shape[-1] + self.extra}
+            with Graph():
+                trace = Trace(sizes | {"tau": self.mechanism.nv})
+                trace.give({"tau": self._forces_of(*(trace.registers[name] for name in sizes))})
+            return Routine(trace, tuple(sizes), ("tau",))
 
-    def applied(self, times: np.ndarray, q: np.ndarray, qd: np.ndarray, states: np.ndarray | None) -> np.ndarray:
-        """Control and forces (K, nv) or (N, K, nv) [N m, N] at the records of a run, evaluated again."""
-        rows = q.shape[:-1]
-        parts = {"t": np.broadcast_to(times, rows)[..., None], "q": q, "qd": qd, "p": self.constants[..., None, :],
-                 "z": np.zeros(0) if states is None else states}
-        flat = {name: np.broadcast_to(v, (*rows, v.shape[-1])).reshape(int(np.prod(rows)), v.shape[-1])
-                for name, v in parts.items()}
-        given = {name: v for name, v in flat.items() if v.shape[1]}      # p and z may have no entries
-
-        def tau(**at: Any) -> np.ndarray:
-            t, *rest = (at.get(name, np.zeros(0)) for name in flat)
-            return self._forces(t[0], *rest)
-
-        if self.traced:
-            return function(tau, **{name: v.shape[1:] for name, v in given.items()})(*given.values()).reshape(qd.shape)
-        found = np.full((len(flat["t"]), self.mechanism.nv), np.nan)
-        for k in np.flatnonzero(np.isfinite(np.hstack([*given.values()])).all(axis=1)):
-            found[k] = tau(**{name: v[k] for name, v in given.items()})
-        return found.reshape(qd.shape)
+        return self._kept("forces", made)
 
     def projected(self, x: np.ndarray) -> np.ndarray:
         """x with quaternions of unit length."""
@@ -306,43 +318,3 @@ class Motion:
         for at in self.form.quaternions.values():
             x[at:at + 4] = x[at:at + 4] / sqrt(sum(c * c for c in x[at:at + 4]))
         return x
-
-
-def _kind(mechanism: Any, name: str, given: Any, states: int = 0) -> str:
-    """How a force is given; functions are tried on symbols."""
-    if given is None:
-        return NONE
-    if not callable(given):
-        array = np.asarray(given)
-        if array.dtype.kind not in "fiu" or array.ndim not in (1, 2) or array.shape[-1] != mechanism.nv:
-            raise ShapeError(f"{name} has shape {array.shape}, expected a function of t, q, qd, or numbers "
-                             f"({mechanism.nv},) or (N, {mechanism.nv}).", name, array.shape, (mechanism.nv,))
-        return CONSTANT
-    if is_unchanging(given):
-        return TRACED
-    with Graph():
-        t, *rest = symbols("t", 1), symbols("q", mechanism.nq), symbols("qd", mechanism.nv)
-        own = (symbols("z", states),) if states else ()
-        try:
-            _vector(given(t[0], *rest, *own), name, mechanism.nv)
-            if own:
-                _vector(given.rate(t[0], *rest, *own), "rate", states)
-            return TRACED
-        except ShapeError:
-            raise
-        except Exception:      # whatever a function does that is not meant for symbols: it is called with numbers instead
-            return CALLED
-
-
-def _vector(found: Any, name: str, nv: int) -> np.ndarray:
-    array = np.asarray(found)
-    if array.shape != (nv,):
-        per = "one rate per state of the controller" if name == "rate" else "one force per entry of qd"
-        raise ShapeError(f"{name} returned shape {array.shape}, expected ({nv},): {per}.", name,
-                         array.shape, (nv,))
-    return array
-
-
-def _floats(found: Any, name: str, nv: int) -> np.ndarray:
-    """What a function returned, as machine code reads it."""
-    return np.ascontiguousarray(_vector(found, name, nv), dtype=float)

@@ -14,29 +14,34 @@ Multibody Dynamics with Unilateral Contacts (1996), chapters 6 and 8.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from dalembert.compiled.calls import without_collection
 from dalembert.compiled.function import CompiledFunction, function
+from dalembert.compiled.marching import Trace
 from dalembert.compiled.regrouping import Regrouped
+from dalembert.compiled.routine import Routine
 from dalembert.errors import UnknownNameError
-from dalembert.expr import array, maximum, minimum
+from dalembert.expr import Graph, absolute, array, maximum, minimum, sign
 from dalembert.formulations import newton_euler
 from dalembert.formulations.newton_euler.mass_matrix import factorised, solved
 from dalembert.integrators.choice import chosen
 from dalembert.kinematics.forces import passive_force
 from dalembert.model.mechanism import Mechanism
 from dalembert.simulation.box import box
-from dalembert.simulation.forms import Form
+from dalembert.simulation.forms import NONE, Form, rows_of
 from dalembert.simulation.kept import kept
 
 UNBOUNDED = 1e300        # stands for an infinite bound
 SLACK = 1e-10            # of the reactions: a held entry moves once its reaction is as much beyond its bound
 STICK, SIGN = "stick", "sign"
+HELD, FREE = 0.0, 2.0    # modes in records; 1 and -1: slides forward and back
 NEAR = 1e-6              # of a step: what would hit its stop as soon, hits it now
 SHORT = 1e-2             # of a step: a flight between two impacts that is shorter is none, the joint stays at its stop
 
@@ -61,18 +66,21 @@ def reactions_of(form: Form, friction: str, stops: Stops) -> Reactions | None:
 
     def made() -> Reactions | None:
         sticking = friction == STICK and bool(coulomb(m).any())
-        return Reactions(m, sticking, stops) if sticking or np.isfinite(limits(m, stops)[:2]).any() else None
+        found = sticking or np.isfinite(limits(m, stops)[:2]).any()
+        return Reactions(m, sticking, stops, form.paths) if found else None
 
-    return kept(m, ("reactions", friction, stops is True or tuple(dict(stops or {}).items())), made)
+    return kept(m, ("reactions", friction, stops is True or tuple(dict(stops or {}).items()), form.paths), made)
 
 
 class Settled(NamedTuple):
-    """Modes of a state, its velocities after impacts, and the kinetic energy that these changed [J]."""
+    """Modes of states, their velocities after impacts, and the kinetic energy that these changed [J]."""
 
-    modes: np.ndarray        # (4 nv,): 0 where held, the direction of sliding friction, bounds of the reaction where held
+    modes: np.ndarray        # (m, 4 nv): 0 where held, the direction of sliding friction, bounds of the reaction where held
     qd: np.ndarray
-    energy: float
-    impacts: dict[int, float]      # entries of qd that hit a stop, and their velocities then
+    energy: np.ndarray       # (m, 1)
+    impacts: np.ndarray      # (m, nv): velocities with which entries hit a stop, else 0
+    joined: np.ndarray       # (m, nq): q with those at their stops that would be there in next to no time
+    does: np.ndarray         # (m, nv): modes as records have them
 
 
 class Reactions:
@@ -84,6 +92,8 @@ class Reactions:
         Whether Coulomb friction is set-valued here; it is -F sign(qd) otherwise, at rest 0.
     stops : bool or dict of joint name -> restitution
         Joints that stop at their limits; True: all that have limits, where they stay.
+    paths : sequence of str
+        Of numbers of the mechanism that are inputs of the compiled functions; `at` gives the law for some numbers.
 
     Raises
     ------
@@ -91,8 +101,8 @@ class Reactions:
         There is no such joint; it has no limits or several velocities; a restitution is not between 0 and 1.
     """
 
-    def __init__(self, mechanism: Mechanism, sticking: bool, stops: Stops):
-        n = mechanism.nv
+    def __init__(self, mechanism: Mechanism, sticking: bool, stops: Stops, paths: tuple[str, ...] = ()):
+        n, self.paths = mechanism.nv, paths
         self.mechanism, self.n, self.sticking = mechanism, n, sticking
         self.friction = coulomb(mechanism) if sticking else np.zeros(n)
         self.lower, self.upper, self.restitution = limits(mechanism, stops)
@@ -101,9 +111,20 @@ class Reactions:
             self.place[entry.at_v.start] = entry.at_q.start
         self.stopping = np.isfinite(self.lower) | np.isfinite(self.upper)
         self.restable = (self.friction > 0) | self.stopping
-        smooth = mechanism if not sticking else replace(mechanism, joints=tuple(
-            replace(j, coulomb=0) for j in mechanism.joints))
+        self._move(mechanism if not sticking else replace(mechanism, joints=tuple(
+            replace(j, coulomb=0) for j in mechanism.joints)))
+
+    def _move(self, smooth: Mechanism) -> None:
         self._smooth, self._moved, self._rubbing = smooth, Regrouped.of(smooth), smooth.without("springs")
+
+    def at(self, numbers: Any) -> Reactions:
+        """The law for numbers at the paths, floats or expressions: what `rates`, `depths`, `reactions` are asked of."""
+        if not self.paths:
+            return self
+        twin = copy(self)
+        twin.paths = ()
+        twin._move(self._smooth.replace(dict(zip(self.paths, numbers, strict=True))))
+        return twin
 
     @cached_property
     def entries(self) -> np.ndarray:
@@ -119,13 +140,15 @@ class Reactions:
                 raise ValueError(f"joint {self.mechanism.velocity_names[i]!r} begins at {wrong[0]:g}, beyond its stops at "
                                  f"{self.lower[i]:g} and {self.upper[i]:g}: begin between them, or leave it out of stops=.")
 
-    def recorded(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, modes: np.ndarray) -> np.ndarray:
+    def recorded(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, modes: np.ndarray,
+                 numbers: np.ndarray) -> np.ndarray:
         """Reactions of records (..., nv) with modes as records have them."""
         n = self.n
         given = [v.reshape(-1, v.shape[-1]) for v in (q, qd, tau)]
+        numbers = rows_of(numbers, q).reshape(len(given[0]), len(self.paths))
         rows = modes.reshape(-1, n)
         full = np.hstack([rows != 0, np.where(np.abs(rows) == 1, rows, 0), np.zeros((len(rows), 2 * n))])
-        return self.called_reactions(*given, full).reshape(qd.shape)
+        return self.called_reactions(*given, full, numbers).reshape(qd.shape)
 
     def mode(self, i: int, mode: int, x: np.ndarray) -> str:
         """What an entry does, in a word."""
@@ -133,52 +156,39 @@ class Reactions:
             return "stops" if x[self.place[i]] in (self.lower[i], self.upper[i]) else "sticks"
         return {1: "slides forward", -1: "slides back"}.get(int(mode), "moves")
 
-    def arrived(self, q: np.ndarray, qd: np.ndarray, modes: np.ndarray, ended: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """q and qd with entries whose mode has ended where they are exactly: at rest, or at a stop."""
-        q, qd, (moving, way, *_) = q.copy(), qd.copy(), modes.reshape(4, self.n)
-        for i in ended[moving[ended] > 0]:
-            at = self.place[i]
-            if self.stopping[i] and not self.lower[i] < q[at] < self.upper[i]:
-                q[at] = self.lower[i] if q[at] <= self.lower[i] else self.upper[i]
-            if way[i] * qd[i] < 0:
-                qd[i] = 0.0
-        return q, qd
-
-    def joined(self, q: np.ndarray, qd: np.ndarray, h: float) -> np.ndarray:
-        """q with those at their stops that would be there in next to no time: impacts of several joints at once are one."""
-        q = q.copy()
-        for i in np.flatnonzero(self.stopping):
-            for bound, speed in ((self.lower[i], -qd[i]), (self.upper[i], qd[i])):
-                if 0 < abs(q[self.place[i]] - bound) < NEAR * h * speed:
-                    q[self.place[i]] = bound
-        return q
+    def arrive(self, q: np.ndarray, qd: np.ndarray, modes: np.ndarray, ended: np.ndarray) -> None:
+        """Put entries of states (m, ...) whose mode has `ended` (m, nv) where they are exactly: at rest, or at a stop."""
+        for row, i in np.argwhere(ended & (modes[:, :self.n] > 0)):
+            own, low, high = q[row, self.place[i]], self.lower[i], self.upper[i]
+            if self.stopping[i] and not low < own < high:
+                q[row, self.place[i]] = low if own <= low else high
+            if modes[row, self.n + i] * qd[row, i] < 0:
+                qd[row, i] = 0.0
 
     @property
     def key(self) -> tuple[Any, ...]:
         """Equal for equal laws of one mechanism."""
         return self.sticking, self.lower.tobytes(), self.upper.tobytes(), self.restitution.tobytes()
 
-    def _compiled(self, f: Any) -> CompiledFunction:
-        return function(f, q=self.mechanism.nq, qd=self.n, tau=self.n, modes=4 * self.n)
+    def _compiled(self, of: Callable[..., Any]) -> CompiledFunction:
+        """A function of this law and of q, qd, tau, modes, with the numbers behind them."""
+        sizes = {"q": self.mechanism.nq, "qd": self.n, "tau": self.n, "modes": 4 * self.n}
+        return function(lambda numbers, **v: of(self.at(numbers), **v), **sizes, numbers=len(self.paths))
 
     @cached_property
     def called(self) -> CompiledFunction:
         """`rates`, compiled."""
-        return self._compiled(self.rates)
+        return self._compiled(Reactions.rates)
 
     @cached_property
     def called_depths(self) -> CompiledFunction:
         """`depths`, compiled."""
-        return self._compiled(lambda **v: array(self.depths(**v)))
+        return self._compiled(lambda law, **v: array(law.depths(**v)))
 
     @cached_property
     def called_reactions(self) -> CompiledFunction:
         """`reactions`, compiled."""
-        return self._compiled(self.reactions)
-
-    @cached_property
-    def _numbers(self) -> CompiledFunction:
-        return function(self._equations, q=self.mechanism.nq, qd=self.n, tau=self.n)
+        return self._compiled(Reactions.reactions)
 
     def rates(self, q: Any, qd: Any, tau: Any, modes: Any) -> tuple[Any, Any, Any]:
         """q', qdd and the power of what is in no potential [W], over any scalar."""
@@ -210,8 +220,10 @@ class Reactions:
             found.append(chosen(modes[i] > 0, ended, maximum(low[i] - r[i], r[i] - high[i])))
         return found
 
-    def settled(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, h: float) -> Settled:
-        """What each entry does from a state on, in which those that rest have the velocity 0; h: length of a step [s].
+    def settled(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, h: float, numbers: np.ndarray = NONE) -> Settled:
+        """What each entry does from states (m, ...) on, in which those that rest have the velocity 0.
+
+        h: length of a step [s]
 
         Entries that move into their stops bounce by Newton's law, with impulses p that only push:
 
@@ -219,42 +231,85 @@ class Reactions:
 
         Those held by friction alone are free in it: a finite force has no impulse. A flight that would not last is none.
         """
-        M, force = self._numbers(q, qd, tau)
-        N, before = np.linalg.inv(M), qd
-        at_low, at_high = (self.stopping & (q[self.place] == bound) for bound in (self.lower, self.upper))
-        out = at_low.astype(float) - at_high
-        c = np.flatnonzero(out)
-        impacts = {int(i): float(qd[i]) for i in c if out[i] * qd[i] < 0}
-        e, stay = np.where(out > 0, *self.restitution), np.zeros(self.n, dtype=bool)
-        for _ in range(len(c) + 1 if impacts else 0):
-            v = out[c] * before[c]
-            p = box(out[c][:, None] * N[np.ix_(c, c)] * out[c], v + np.where(stay, 0.0, e)[c] * np.minimum(v, 0),
-                    np.where(stay[c], -np.inf, 0.0), np.full(len(c), np.inf)).reaction
-            qd = before + N[:, c] @ (out[c] * p)
-            qd[c[(stay[c] | (p > 0)) & (stay[c] | (e[c] * np.minimum(v, 0) == 0))]] = 0.0      # exactly
-            _, force = self._numbers(q, qd, tau)
-            qdd, _ = self._rest(N, force, qd, at_low, at_high)
-            short = (out * qd > 0) & (-SHORT * h * out * qdd > 2 * out * qd)
-            if not short.any():
-                break
-            stay |= short
-        _, modes = self._rest(N, force, qd, at_low, at_high)
-        return Settled(modes, qd, float(qd @ M @ qd - before @ M @ before) / 2, impacts)
+        given = [q, qd, tau, np.full((len(q), 1), h), *([numbers] if self.paths else [])]
+        return Settled(*self._settling(*given))
 
-    def _rest(self, N: np.ndarray, force: np.ndarray, qd: np.ndarray, at_low: np.ndarray,
-              at_high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Accelerations and modes by the law of reactions."""
-        rests = (qd == 0) & ((self.friction > 0) | at_low | at_high)
-        way = np.where(rests, 0.0, np.sign(qd)) * (self.friction > 0)
-        c = np.flatnonzero(rests)
-        low, high = np.where(at_high, -np.inf, -self.friction), np.where(at_low, np.inf, self.friction)
-        found = box(N[np.ix_(c, c)], (N @ (force - self.friction * way))[c], low[c], high[c])
-        held, reaction = np.zeros(self.n, dtype=bool), -self.friction * way
-        held[c], reaction[c] = found.acceleration == 0, found.reaction
-        way[c] = np.where(held[c], 0.0, np.sign(found.acceleration) * (self.friction[c] > 0))
-        slack = SLACK * (np.abs(found.reaction).max(initial=0.0) + self.friction) + 1 / UNBOUNDED
-        bounds = np.clip(low - slack, -UNBOUNDED, 0), np.clip(high + slack, 0, UNBOUNDED)
-        return np.where(held, 0.0, N @ (force + reaction)), np.concatenate([~held, way, *bounds])
+    @cached_property
+    def _settling(self) -> Routine:
+        """`settled` as a routine; flights that would not last are found one by one."""
+        n, inputs = self.n, {"q": self.mechanism.nq, "qd": self.n, "tau": self.n, "h": 1}
+        inputs |= {"numbers": len(self.paths)} if self.paths else {}
+        given = {"modes": 4 * n, "after": n, "energy": 1, "impacts": n, "joined": self.mechanism.nq, "does": n}
+        with without_collection(), Graph():
+            trace = Trace(inputs | given | {"N": n * n, "force": n, "stay": n, "over": 1})
+            v = trace.registers
+            q, qd, tau, h, stay = v["q"], v["qd"], v["tau"], trace["h"], v["stay"]
+            law, out = self.at(v.get("numbers")), self._out(v["q"])
+            M, _ = law._equations(q, qd, tau)
+            L, v_out = factorised(M, lambda *_: None), out * qd
+            impacts = [chosen(s < 0, own, 0.0) for s, own in zip(v_out, qd, strict=True)]
+            trace.give({"N": array([solved(L, row) for row in np.eye(n).tolist()]).reshape(-1), "impacts": impacts})
+            N, hit = v["N"].reshape(n, n), [absolute(o) * chosen(sum(absolute(v["impacts"])) > 0, 1.0, 0.0) for o in out]
+            with trace.loop("over", n + 2):
+                back = [chosen(o > 0, low, high) * minimum(s, 0.0) for o, s, low, high in zip(out, v_out, *self.restitution,
+                                                                                             strict=True)]
+                low = [chosen(one > 0, -UNBOUNDED, 0.0) for one in stay]
+                goal = array([s + chosen(one > 0, 0.0, e) for s, one, e in zip(v_out, stay, back, strict=True)])
+                after = qd
+                if self.stopping.any():
+                    p, _ = box(trace, out[:, None] * N * out, goal, low, [UNBOUNDED] * n, hit)
+                    after = qd + N @ (out * p)
+                    ends = [chosen(one > 0, 1.0, chosen(push > 0, chosen(e < 0, 0.0, 1.0), 0.0)) * at
+                            for one, push, e, at in zip(stay, p, back, hit, strict=True)]
+                    after = array([chosen(end > 0, 0.0, own) for end, own in zip(ends, after, strict=True)])      # exactly
+                trace.give({"after": after})
+                after = v["after"]
+                trace.give({"force": law._equations(q, after, tau)[1]})
+                qdd, modes = self._rest(trace, N, v["force"], after, out)
+                short = [chosen(o * own > 0, chosen(-SHORT * h * o * rate > 2 * o * own, at, 0.0), 0.0)
+                         for o, own, rate, at in zip(out, after, qdd, hit, strict=True)]
+                does = [chosen(moving > 0, chosen(absolute(way) > 0, way, FREE), HELD)
+                        for moving, way in zip(modes[:n], modes[n:2 * n], strict=True)]
+                trace.give({"modes": modes, "does": does, "joined": self._joined(q, after, h),
+                            "stay": [maximum(x, y) for x, y in zip(stay, short, strict=True)],
+                            "over": [maximum(trace["over"], chosen(sum(short) > 0, 0.0, 1.0))],
+                            "energy": [(sum(after * (M @ after)) - sum(qd * (M @ qd))) / 2]})
+        return Routine(trace, tuple(inputs), tuple(given))
+
+    def _joined(self, q: np.ndarray, qd: np.ndarray, h: Any) -> list[Any]:
+        """q with those at their stops that would be there in next to no time: impacts of several joints at once are one."""
+        found = list(q)
+        for i in np.flatnonzero(self.stopping):
+            for bound, speed in ((self.lower[i], -qd[i]), (self.upper[i], qd[i])):
+                if np.isfinite(bound):
+                    own = found[self.place[i]]
+                    found[self.place[i]] = chosen(absolute(own - bound) < NEAR * h * speed, bound, own)
+        return found
+
+    def _out(self, q: np.ndarray) -> np.ndarray:
+        """The way out of its stop of each entry that is at one, else 0, traced."""
+        def at(i: int, bound: float) -> Any:
+            return chosen(absolute(q[self.place[i]] - bound) <= 0, 1.0, 0.0) if np.isfinite(bound) else 0.0
+
+        return array([at(i, self.lower[i]) - at(i, self.upper[i]) for i in range(self.n)])
+
+    def _rest(self, trace: Trace, N: np.ndarray, force: np.ndarray, qd: np.ndarray, out: np.ndarray) -> tuple[Any, Any]:
+        """Accelerations and modes by the law of reactions, traced."""
+        rubs, F = (self.friction > 0) * 1.0, self.friction
+        rests = [chosen(absolute(own) > 0, 0.0, maximum(rub, absolute(o)))
+                 for own, rub, o in zip(qd, rubs, out, strict=True)]
+        way = rubs * [sign(own) for own in qd]
+        low = [chosen(o < 0, -UNBOUNDED, -f) for o, f in zip(out, F.tolist(), strict=True)]
+        high = [chosen(o > 0, UNBOUNDED, f) for o, f in zip(out, F.tolist(), strict=True)]
+        force = force - F * way
+        r, a = box(trace, N, N @ force, low, high, rests)
+        held = [one * chosen(absolute(x) > 0, 0.0, 1.0) for one, x in zip(rests, a, strict=True)]
+        way = [chosen(one > 0, sign(x) * rub, own) for one, x, rub, own in zip(rests, a, rubs, way, strict=True)]
+        slack = SLACK * (reduce(maximum, absolute(r)) + F) + 1 / UNBOUNDED
+        bounds = [*(maximum(x - s, -UNBOUNDED) for x, s in zip(low, slack, strict=True)),
+                  *(minimum(x + s, UNBOUNDED) for x, s in zip(high, slack, strict=True))]
+        qdd = [chosen(one > 0, 0.0, x) for one, x in zip(held, N @ (force + r), strict=True)]
+        return qdd, [*(1 - one for one in held), *way, *bounds]
 
     def _sliding(self, modes: Any) -> Any:
         return -self.friction * modes[self.n:2 * self.n]

@@ -13,7 +13,7 @@ import numpy as np
 from dalembert.errors import DalembertError, ShapeError
 from dalembert.model.mechanism import Mechanism
 from dalembert.simulation.events import Change, Event
-from dalembert.simulation.forms import along
+from dalembert.simulation.forms import along, rows_of
 from dalembert.simulation.kept import dynamics_of
 from dalembert.simulation.reactions import SIGN, STICK, coulomb
 
@@ -46,6 +46,8 @@ class Run:
     modes: np.ndarray | None = field(default=None, repr=False)         # as qd: 0 rests, 1 or -1 slides, 2 moves freely
     friction: str | None = None                # Coulomb's: 'stick', 'sign' or 'none'; None: it is not known
     law: Any = field(default=None, repr=False, compare=False)          # the `Reactions` that `reactions` evaluates
+    parameters: dict[str, Any] = field(default_factory=dict, repr=False)      # path -> number that was an input, or (N,)
+    dynamics: Any = field(default=None, repr=False, compare=False)     # compiled with them as inputs; None: the mechanism's
 
     @property
     def reason(self) -> str:
@@ -112,11 +114,27 @@ class Run:
             They stick or stop, and what they do is not known: files and copies do not keep it.
         """
         if self.law is not None and self.modes is not None:
-            return self.law.recorded(self.q, self.qd, self.tau, self.modes)
+            return self.law.recorded(self.q, self.qd, self.tau, self.modes, self.numbers)
         if self.friction not in (SIGN, "none"):
             raise DalembertError("the reactions of this run are not known: files and copies do not keep what joints did. "
                                  "Ask for run.reactions where it was simulated.")
-        return -coulomb(self.mechanism) * np.sign(self.qd) if self.friction == SIGN else np.zeros_like(self.qd)
+        if self.friction == "none":
+            return np.zeros_like(self.qd)
+        if self.qd.ndim == 2 or not self.parameters:
+            return -coulomb(self.own_mechanism()) * np.sign(self.qd)
+        return np.stack([-coulomb(self.own_mechanism(k)) * np.sign(qd) for k, qd in enumerate(self.qd)])
+
+    def own_mechanism(self, trajectory: int = 0) -> Any:
+        """The mechanism of a trajectory: with its numbers, if the run has `parameters`."""
+        if not self.parameters:
+            return self.mechanism
+        values = np.broadcast_to(self.numbers, (len(self.q) if self.q.ndim == 3 else 1, len(self.parameters)))[trajectory]
+        return self.mechanism.replace(dict(zip(self.parameters, values.tolist(), strict=True)))
+
+    @property
+    def numbers(self) -> np.ndarray:
+        """Values of the parameters, (m,) or (N, m)."""
+        return np.stack(np.broadcast_arrays(*self.parameters.values()), axis=-1) if self.parameters else np.zeros(0)
 
     def __getstate__(self) -> dict[str, Any]:
         """What is pickled: all but the functions that moved the mechanism."""
@@ -252,7 +270,10 @@ class Run:
 
     def _quantity(self, name: str, *vectors: np.ndarray) -> np.ndarray:
         """A quantity at every record; NaN where the state is."""
-        quantity = getattr(dynamics_of(self.mechanism), name)
+        quantity = getattr(self.dynamics or dynamics_of(self.mechanism, tuple(self.parameters)), name)
+        if self.parameters:
+            return along(self.times, lambda t, *state: quantity(*state[:-1], parameters=state[-1]), *vectors,
+                         rows_of(self.numbers, self.q))
         if isinstance(self.mechanism, Mechanism):
             return along(self.times, lambda t, *state: quantity(*state), *vectors)
         return along(self.times, lambda t, *state: quantity(*state, t), self.q, self.qd)

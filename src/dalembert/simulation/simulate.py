@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +13,8 @@ from dalembert.errors import DalembertError, ShapeError
 from dalembert.integrators import REASONS, External, Fixed, Method
 from dalembert.integrators.methods import TOO_SMALL
 from dalembert.simulation import streaming
-from dalembert.simulation.course import ATTEMPTS, Course
+from dalembert.simulation.called import ATTEMPTS
+from dalembert.simulation.course import Course
 from dalembert.simulation.motion import Motion
 from dalembert.simulation.progress import Progress, reported
 from dalembert.simulation.reactions import STICK
@@ -29,7 +30,8 @@ BOUND = 1e100                # of a state: beyond it, energies are no numbers
 def simulate(mechanism: Any, q: Any, qd: Any, t: Any, control: Any = None, forces: Any = None, method: str = "rk4",
              h: float = STEP, rtol: float = 1e-9, atol: float = 1e-12, record: float | None = None, threads: int = 1,
              formulation: str | None = None, friction: str = STICK, stops: Any = None, events: Any = None,
-             progress: Progress = None, store: Any = None, resume: bool = False) -> Run:
+             parameters: Mapping[str, Any] | None = None, progress: Progress = None, store: Any = None,
+             resume: bool = False) -> Run:
     """Trajectories of a mechanism under forces on its joints.
 
         M(q) qdd = control + forces + passive_force - C(q, qd) qd - g(q)
@@ -70,6 +72,9 @@ def simulate(mechanism: Any, q: Any, qd: Any, t: Any, control: Any = None, force
     events : function or sequence of functions (t, q, qd) -> number, optional
         Their zeros go to `Run.events`. As in SciPy, an attribute `terminal` (True, or a count) ends the trajectory there,
         and `direction` (1 or -1) counts rising or falling zeros alone. What begins at 0 is no event.
+    parameters : {path: number or (N,)}, optional
+        Numbers of the mechanism, by path ('payload.mass'), that are inputs of the compiled motion: one set for all
+        trajectories, or one for each. Other values compile nothing anew.
     progress : bool or function (fraction done, t), optional
         True shows a bar.
     store : path, optional
@@ -88,17 +93,21 @@ def simulate(mechanism: Any, q: Any, qd: Any, t: Any, control: Any = None, force
     ------
     ShapeError, ValueError, TypeError, QuaternionError, UnknownNameError, SingularMassMatrixError
         A state, time or option is none; accelerations are not determined at the start.
+    ParameterError, ModelError
+        A number of the mechanism cannot be an input, or not with these options; a value makes no sense.
     """
     given = dict(locals())
-    motion = Motion(mechanism, control, forces, formulation, friction, stops, events)
+    motion = Motion(mechanism, control, forces, formulation, friction, stops, events, parameters)
     way = motion.method(method)
-    given["events"] = motion.watched.names
+    numbers = {path: values.tolist() for path, values in motion.parameters.items()} or None
+    given |= {"events": motion.watched.names, "parameters": numbers}
     x, single = _initial(motion, q, qd, float(np.ravel(t)[0]) if np.size(t) > 1 else 0.0)
     times, steps, h = _times(t, h, record, isinstance(way, Fixed), x.size, store is not None)
     repeats = steps if isinstance(way, Fixed) else ATTEMPTS
     constants = motion.constants
     if constants.ndim == 2 and len(constants) not in (1, len(x)):
-        raise ShapeError(f"forces for {len(constants)} trajectories, but there are {len(x)} initial states.", "control")
+        raise ShapeError(f"forces or parameters for {len(constants)} trajectories, but there are {len(x)} initial states.",
+                         "control")
     work = x.size * (repeats if isinstance(way, Fixed) else max(1.0, (times[-1] - times[0]) / (len(times) - 1) / h))
     size = streaming.records_of(x.size, work) if not isinstance(way, External) or store is not None else len(times)
     course, begin, end = Course(motion, way, h, repeats, rtol, atol, threads), float(times[0]), float(times[-1])
@@ -120,7 +129,7 @@ def simulate(mechanism: Any, q: Any, qd: Any, t: Any, control: Any = None, force
             return _run(motion, way, x, single, times, h, _joined(advance, x, times, size), course)
         run = streaming.streamed(mechanism, store, resume, streaming.plain(mechanism, given, motion.kinds), x, times, size,
                                  stretch)
-    return replace(run, applied=motion.applied, law=motion.reactions)
+    return replace(run, applied=motion.forces.applied, law=motion.reactions)
 
 
 def _joined(advance: Callable[[np.ndarray, np.ndarray, Any], Trajectories], x: np.ndarray, times: np.ndarray,
@@ -162,7 +171,7 @@ def resume(mechanism: Any, store: Any, **given: Any) -> Run:
 
 def _initial(motion: Motion, q: Any, qd: Any, t: float) -> tuple[np.ndarray, bool]:
     """x (N, nx) at the start, and whether one state was given."""
-    motion.form.check(q, qd)                                      # shapes, numbers, quaternions
+    motion.form.check(q, qd, motion.numbers)                      # shapes, numbers, quaternions
     q, qd = np.asarray(q, dtype=float), np.asarray(qd, dtype=float)
     if motion.reactions:
         motion.reactions.check(q)
@@ -171,7 +180,7 @@ def _initial(motion: Motion, q: Any, qd: Any, t: float) -> tuple[np.ndarray, boo
     rows = np.broadcast_shapes(q.shape[:-1], qd.shape[:-1], given.shape[:-1], motion.states.shape[:-1])
     single = single and not rows
     q, qd, states = (np.broadcast_to(v, (*(rows or (1,)), v.shape[-1])) for v in (q, qd, motion.states))
-    return np.hstack([q, motion.form.started(q, qd, t), np.zeros((len(q), 1)), states]), single
+    return np.hstack([q, motion.form.started(q, qd, t, motion.numbers), np.zeros((len(q), 1)), states]), single
 
 
 def _times(t: Any, h: float, record: float | None, fixed: bool, size: int, stored: bool) -> tuple[Any, int, float]:
@@ -223,7 +232,7 @@ def _run(motion: Motion, way: Method, x0: np.ndarray, single: bool, times: np.nd
     reasons = [course.reasons.get(k) or (FINISHED if whole else _reason(m, times, good[k], finite[k], x[k], failed[k]))
                for k in range(len(x))]
     q, y, *_ = motion.split(x)
-    qd = motion.form.recorded(times, q, y)
+    qd = motion.form.recorded(times, q, y, motion.numbers)
     for k, kept in enumerate(good.sum(axis=1)):
         until = min(kept + 1, len(times)) if finite[k, :kept + 1].all() else kept      # with the state it could not leave
         stuck = motion.form.singular(times[:until], q[k, :until], qd[k, :until], kept < len(times))
@@ -242,8 +251,8 @@ def _run(motion: Motion, way: Method, x0: np.ndarray, single: bool, times: np.nd
         x, qd, times, counts = x[0, :kept], qd[0, :kept], times[:kept], [c[0] for c in counts]
     q, _, work, states = motion.split(x)
     return Run(m, times, q, qd, work, way.name, h, tuple(reasons), dict(motion.kinds), counts[0],
-               counts[1], states, motion.applied, _in_order(course.events), _in_order(course.changes), modes,
-               motion.friction, motion.reactions)
+               counts[1], states, motion.forces.applied, _in_order(course.events), _in_order(course.changes), modes,
+               motion.friction, motion.reactions, motion.parameters)
 
 
 def _reason(mechanism: Any, times: np.ndarray, good: np.ndarray, finite: np.ndarray, x: np.ndarray,

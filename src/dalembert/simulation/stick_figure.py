@@ -55,14 +55,16 @@ def figure_of(run: Run, times: np.ndarray, trace: str | None = None) -> StickFig
     UnknownNameError
         There is no such frame.
     """
-    m = run.mechanism
+    m, coordinates = run.own_mechanism(), _coordinates(run, times)
     bodies = [b for b in m.bodies if as_float(b.mass) > 0]
     names = list(m.frame_names)
     if trace is not None and trace not in names:
         raise UnknownNameError("frame", trace, tuple(names))
     index = {name: k for k, name in enumerate(names)}
-    T = np.stack([placements(m, q, names) for q in _coordinates(run, times)])
-    com = [T[..., index[b.name], :, :3] @ [as_float(x) for x in b.com] + T[..., index[b.name], :, 3] for b in bodies]
+    own = [run.own_mechanism(k) for k in range(len(coordinates))]
+    T = np.stack([placements(mechanism, q, names) for mechanism, q in zip(own, coordinates, strict=True)])
+    com = [np.stack([X[:, :, :3] @ [as_float(x) for x in mechanism.body(b.name).com] + X[:, :, 3] for mechanism, X in zip(
+        own, T[..., index[b.name], :, :], strict=True)]) for b in bodies]
     masses = np.stack(com, axis=2) if com else np.zeros((*T.shape[:2], 0, 3))
     frames = np.concatenate([T[..., 3], *(T[..., k] for k in range(3))], axis=-1)
     sticks = [[index[j.parent], index[j.child]] for j in m.joints if j.type.name != "free"]      # those float

@@ -45,6 +45,9 @@ def dataset(run: Run, start: Any = None) -> Any:
         variables["controller_states"] = (*along, "controller_state"), run.controller_states
     if run.modes is not None:
         variables["modes"] = (*along, "velocity"), run.modes, {"long_name": "0 rests, 1 or -1 slides, 2 moves freely"}
+    if run.parameters:
+        sizes = (len(run.q), len(run.parameters)) if several else len(run.parameters)
+        variables["parameters"] = (*several, "parameter"), np.broadcast_to(run.numbers, sizes)
     variables |= happenings(run.events, run.changes)
     variables |= {"steps": (several, run.steps), "rejected": (several, run.rejected),
                   "reason": (several, _texts(run.reasons) if several else _texts(run.reasons)[0])}
@@ -52,6 +55,7 @@ def dataset(run: Run, start: Any = None) -> Any:
         "time": ("time", run.times, {"units": "s"}), "coordinate": ("coordinate", _texts(m.coordinate_names)),
         "velocity": ("velocity", _texts(m.velocity_names)), "coordinate_unit": ("coordinate", _texts(units[0])),
         "velocity_unit": ("velocity", _texts(units[1]))}
+    coordinates |= {"parameter": ("parameter", _texts(run.parameters))} if run.parameters else {}
     attributes = {"mechanism": m.name, "method": run.method, "h": run.h, "forces": json.dumps(run.forces)}
     attributes |= {} if run.friction is None else {"friction": run.friction}
     return library("xarray", EXTRA).Dataset(variables, coordinates, attributes)
@@ -228,6 +232,8 @@ def read(mechanism: Mechanism, file: Any, lazy: bool = False) -> dict[str, Any]:
                 "h": float(data.attrs["h"]), "reasons": tuple(np.atleast_1d(data["reason"].values).tolist()),
                 "forces": json.loads(data.attrs["forces"]), "steps": data["steps"].values,
                 "rejected": data["rejected"].values, "friction": data.attrs.get("friction"), **found,
+                "parameters": {str(name): data["parameters"].values[..., k][()] for k, name in enumerate(
+                    data["parameter"].values)} if "parameters" in data else {},
                 **{f"{dim}s": _rows(data, dim, kind) for dim, kind in HAPPENINGS.items()}}
 
 

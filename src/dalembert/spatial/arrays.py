@@ -100,11 +100,17 @@ def packed(values: Any, batch: int | None = None, shape: tuple[int, ...] | None 
     return finite_results(out.reshape((batch, *shape)))
 
 
+def single(value: np.ndarray) -> Any:
+    """A number instead of an array without axes."""
+    return value.item() if value.ndim == 0 else value
+
+
 def finite_results(out: np.ndarray) -> np.ndarray:
     """The results of finite inputs, or an error: numbers became too large on the way."""
     if not np.isfinite(out).all():
         index = tuple(map(int, np.argwhere(~np.isfinite(out))[0]))
-        raise OverflowedError(f"entry {index} of the result is {out[index]}: numbers became too large. Are the inputs, "
+        where = f"entry {index} of the result" if index else "the result"
+        raise OverflowedError(f"{where} is {out[index]}: numbers became too large. Are the inputs, "
                               "masses and lengths in SI units?", index)
     return out
 

@@ -77,12 +77,14 @@ class ArticulatedInertia(NamedTuple):
 
     @staticmethod
     def of(body: Inertia) -> ArticulatedInertia:
+        """That of a body with nothing outboard."""
         return ArticulatedInertia(body.tensor(), body.h.matrix(), Matrix.diagonal(body.m, body.m, body.m))
 
     def __add__(self, other):      # type: ignore[override]
         return ArticulatedInertia(self.I + other.I, self.H + other.H, self.M + other.M)
 
     def apply(self, a: Motion) -> Force:
+        """I_A a."""
         return Force(self.I @ a.angular + self.H @ a.linear, self.H.T @ a.angular + self.M @ a.linear)
 
     def minus(self, U: tuple[Force, ...], V: tuple[Force, ...], freed: tuple[int, ...]) -> ArticulatedInertia:

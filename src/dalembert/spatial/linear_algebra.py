@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.errors import DalembertError, ShapeError
-from dalembert.expr import Expr, sqrt
+from dalembert.expr import Expr
 
 Rows = list[list[Any]]
 
@@ -87,14 +87,6 @@ def ldl(A: Any) -> tuple[np.ndarray, np.ndarray]:
         for i in range(j + 1, n):
             L[i][j] = (rows[i][j] - _dot(scaled, L[i])) / d[j]
     return _result(L), _result([[pivot] for pivot in d], is_vector=True)
-
-
-def cholesky(A: Any) -> np.ndarray:
-    """Lower triangular L with A = L L^T of a symmetric positive definite (n, n) matrix; errors as `ldl`."""
-    L, d = ldl(A)
-    roots = [sqrt(pivot) for pivot in d]
-    n = len(d)
-    return _result([[L[i, j] * roots[j] for j in range(n)] for i in range(n)])
 
 
 def solve_positive(A: Any, b: Any) -> np.ndarray:

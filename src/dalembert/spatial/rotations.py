@@ -275,13 +275,3 @@ def axis_angle_of(R) -> tuple[Vector, float]:
     if sine == 0:
         return Vector((1.0, 0.0, 0.0)), 0.0
     return Vector(c / sine for c in v), 2 * math.atan2(sine, w)
-
-
-def roll_pitch_yaw_of(R) -> tuple[float, float, float]:
-    """Roll, pitch, yaw [rad] of a rotation matrix of floats; at pitch = +-pi/2 the yaw is set to 0."""
-    m = [[float(R[i][j]) for j in range(3)] for i in range(3)]
-    cosine = math.hypot(m[0][0], m[1][0])
-    pitch = math.atan2(-m[2][0], cosine)
-    if cosine < 1e-12:                                             # gimbal lock: only roll -+ yaw is determined
-        return math.atan2(-m[1][2], m[1][1]), pitch, 0.0
-    return math.atan2(m[2][1], m[2][2]), pitch, math.atan2(m[1][0], m[0][0])

@@ -5,10 +5,18 @@ The library runs one text on all of these. With arrays of shape (N,) as entries 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 Scalar = Any      # int, float, Fraction, Expr or ndarray (N,)
+
+
+def dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
+    """Sum of the products of the entries of two vectors of any length."""
+    total = a[0] * b[0] if len(a) else 0.0
+    for x, y in zip(a[1:], b[1:], strict=True):
+        total = total + x * y
+    return total
 
 
 class Vector(tuple):

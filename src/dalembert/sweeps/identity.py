@@ -8,10 +8,12 @@ import inspect
 import pickle
 import types
 from collections.abc import Mapping
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
 
+from dalembert.formulations.lagrange.system import LagrangianSystem
 from dalembert.model import paths
 from dalembert.model.mechanism import Mechanism
 
@@ -39,6 +41,8 @@ def _text(value: Any, within: tuple[Any, ...]) -> str:
         return value.__name__
     if isinstance(value, Mechanism) and (text := paths.canonical_text(value)) is not None:
         return f"mechanism {value.name} {digest(text.encode())}"
+    if isinstance(value, LagrangianSystem):
+        return f"Lagrangian {value.name} {digest(repr(value.__reduce__()[1]).encode())}"
     if any(value is outer for outer in within):
         return "itself"
     within = (*within, value)
@@ -58,7 +62,7 @@ def _source(function: types.FunctionType) -> str:
     """Its text, or its code where it was typed at a prompt."""
     try:
         return inspect.getsource(function)
-    except (OSError, TypeError):
+    except (OSError, TypeError, SyntaxError, TokenError):      # the latter where a file is not any more what was imported
         return _of_code(function.__code__)
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.errors import DalembertError
+from dalembert.formulations.lagrange.system import LagrangianSystem
 from dalembert.model.mechanism import Mechanism
 from dalembert.simulation import storage
 from dalembert.simulation.labels import library
@@ -97,17 +98,18 @@ class Sweep:
         return xarray.Dataset(variables, {name: (dims, values) for name, (dims, values) in self._table.constants.items()})
 
 
-def sweep(work: Callable[..., Any] | Mechanism, samples: Any, executor: Any = None, *, paired: bool = False,
-          store: Any = None, errors: str = "record", retry: bool = False, collect: Any = "final", batch: int | None = None,
-          progress: bool | Progress = False, **options: Any) -> Sweep:
+def sweep(work: Callable[..., Any] | Mechanism | LagrangianSystem, samples: Any, executor: Any = None, *,
+          paired: bool = False, store: Any = None, errors: str = "record", retry: bool = False, collect: Any = "final",
+          batch: int | None = None, progress: bool | Progress = False, **options: Any) -> Sweep:
     """A function, or the simulation of a mechanism, at every sample of its parameters.
 
     Parameters
     ----------
-    work : function or Mechanism
+    work : function, Mechanism or LagrangianSystem
         A function is called with the values of a sample by name and returns a number, a text, an array, a Run, or
         {name: any of these}; (names of dimensions, array) names the axes. A mechanism is simulated: a sample gives numbers
-        of it by path ('payload.mass'), initial states ('q', 'qd', 'q[elbow]', 'qd[0]') and options of `simulate` by name.
+        of it by path ('payload.mass'), initial states ('q', 'qd', 'q[elbow]', 'qd[0]') and options of `simulate` by name;
+        of a Lagrangian its parameters by name.
     samples : {name: values}, or sequence of {name: value}
         All combinations of the values, the last name running fastest; or the samples one by one.
     executor : concurrent.futures.Executor, client of dask.distributed, or function that makes an executor, optional
@@ -146,7 +148,7 @@ def sweep(work: Callable[..., Any] | Mechanism, samples: Any, executor: Any = No
         raise ValueError(f"errors={errors!r}: expected 'record' or 'raise'.")
     if batch is not None and batch < 1:
         raise ValueError(f"batch={batch}: expected at least one sample.")
-    task = Simulated(work, options, collect) if isinstance(work, Mechanism) else _Task(work, options)
+    task = Simulated(work, options, collect) if isinstance(work, (Mechanism, LagrangianSystem)) else _Task(work, options)
     points = Samples(samples, paired, task.called)
     task.check(list(points.values))
     of_same = {"the function": identity(work), "the options": identity([options, collect]),

@@ -14,12 +14,15 @@ import numpy as np
 
 from dalembert.errors import ShapeError, UnknownNameError
 from dalembert.model.mechanism import Mechanism
+from dalembert.simulation.kept import dynamics_of
+from dalembert.simulation.motion import Motion
 from dalembert.simulation.run import Run
 from dalembert.simulation.simulate import simulate
 
 STATES = ("q", "qd")
-WITHOUT = ("mechanism", *STATES, "progress", "store", "resume")
+WITHOUT = ("mechanism", *STATES, "parameters", "progress", "store", "resume")
 OPTIONS = tuple(name for name in inspect.signature(simulate).parameters if name not in WITHOUT)      # of a simulation
+DECISIVE = ("formulation", "friction", "stops", "method")      # options on which it depends whether numbers can be inputs
 COLLECTED = ("final", "records")
 QUANTITIES = ("kinetic_energy", "potential_energy", "work")
 SINGLE = "result"                       # name of a result that has none
@@ -111,21 +114,23 @@ def _counts(run: Run, row: int | None) -> dict[str, Any]:
 
 @dataclass
 class Simulated:
-    """The simulation of a mechanism, with some of its numbers, its initial states and options from the sample.
+    """The simulation of a mechanism or Lagrangian, with some of its numbers, its initial states and options from the sample.
 
     Of a sample, `q`, `qd`, `q[elbow]`, `qd[0]` are initial states, names of `simulate`'s options are these, anything else
-    is the path of a number of the mechanism. Samples that differ in initial states alone run side by side in vector lanes.
+    is the path of a number of the mechanism, or a parameter of the Lagrangian. Samples of the same options run side by side
+    in vector lanes, their numbers as inputs; where these cannot be inputs, samples that differ in initial states alone.
     """
 
     called = {name: f"initial_{name}" for name in STATES}      # among the results, which have such names too
 
-    mechanism: Mechanism
+    mechanism: Any
     options: dict[str, Any]
     collect: Any = "final"
     _last: Any = field(default=("", None), repr=False)      # numbers and mechanism of the sample before
+    _inputs: dict[str, bool] = field(default_factory=dict, repr=False)      # whether numbers are inputs, by options
 
     def __getstate__(self) -> dict[str, Any]:
-        return vars(self) | {"_last": ("", None)}
+        return vars(self) | {"_last": ("", None), "_inputs": {}}
 
     def check(self, names: Sequence[str]) -> None:
         """See that every name is one.
@@ -144,7 +149,13 @@ class Simulated:
             raise ValueError("t is missing: give the duration, t=2.0, or the times of the records [s].")
         for name in names:
             if name not in OPTIONS and not self._place(name):
-                self.mechanism.number(name)
+                self._check_number(name)
+
+    def _check_number(self, name: str) -> None:
+        if isinstance(self.mechanism, Mechanism):
+            self.mechanism.number(name)
+        elif name not in self.mechanism.parameters:
+            raise UnknownNameError("parameter", name, self.mechanism.parameters)
 
     def labels(self) -> dict[str, tuple[str, ...]]:
         """Names along the dimensions of states."""
@@ -154,35 +165,59 @@ class Simulated:
         return self._collected(self._run([sample]), 0)
 
     def together(self, batch: Sequence[tuple[int, dict[str, Any]]]) -> list[Outcome]:
-        """Outcomes of a batch, those that differ in initial states alone in one run."""
+        """Outcomes of a batch, those that go side by side in one run."""
         groups: dict[str, list[tuple[int, dict[str, Any]]]] = {}
         for k, sample in batch:
-            shared = {name: value for name, value in sample.items() if not self._place(name)}
-            groups.setdefault(repr(shared), []).append((k, sample))
+            options, numbers = self._parted(sample)
+            groups.setdefault(repr([options, {} if self._are_inputs(options, numbers) else numbers]), []).append((k, sample))
         return [found for members in groups.values() for found in self._group(members)]
 
     def _group(self, members: list[tuple[int, dict[str, Any]]]) -> list[Outcome]:
         try:
             run = self._run([sample for _, sample in members])
-        except Exception:      # of one of them: each finds its own
-            return [outcome(k, self, sample) for k, sample in members]
+        except Exception:      # of some of them: each finds its own
+            half = len(members) // 2
+            if not half:
+                return [outcome(k, self, sample) for k, sample in members]
+            return self._group(members[:half]) + self._group(members[half:])
         return [outcome(k, self._collected, {"run": run, "row": row}) for row, (k, _) in enumerate(members)]
 
     def _run(self, samples: Sequence[dict[str, Any]]) -> Run:
-        """Trajectories of samples that differ in initial states alone."""
-        shared = {name: value for name, value in samples[0].items() if not self._place(name)}
-        options = self.options | {name: value for name, value in shared.items() if name in OPTIONS}
-        mechanism = self._with({name: value for name, value in shared.items() if name not in OPTIONS})
-        q, qd = options.pop("q", None), options.pop("qd", None)
-        q = np.tile(mechanism.neutral() if q is None else np.asarray(q, dtype=float), (len(samples), 1))
+        """Trajectories of samples with the same options; with the same numbers where these are no inputs."""
+        own, numbers = self._parted(samples[0])
+        options, inputs = self.options | own, self._are_inputs(own, numbers)
+        mechanism = self.mechanism if inputs else self._with(numbers)
+        q, qd = (options.pop(name, None) for name in STATES)
+        neutral = mechanism.neutral() if isinstance(mechanism, Mechanism) else np.zeros(mechanism.nq)
+        q = np.tile(neutral if q is None else np.asarray(q, dtype=float), (len(samples), 1))
         qd = np.tile(np.zeros(mechanism.nv) if qd is None else np.asarray(qd, dtype=float), (len(samples), 1))
         for row, sample in enumerate(samples):
             for name, value in sample.items():
                 if place := self._place(name):
                     {"q": q, "qd": qd}[place[0]][row, place[1]] = value
-        return simulate(mechanism, q, qd, **options)
+        parameters = {name: [sample[name] for sample in samples] for name in numbers} if inputs else None
+        return simulate(mechanism, q, qd, parameters=parameters, **options)
 
-    def _with(self, numbers: dict[str, Any]) -> Mechanism:
+    def _parted(self, sample: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Options of `simulate` in a sample, and numbers of the mechanism."""
+        options = {name: value for name, value in sample.items() if name in OPTIONS}
+        return options, {name: value for name, value in sample.items() if name not in OPTIONS and not self._place(name)}
+
+    def _are_inputs(self, options: dict[str, Any], numbers: dict[str, Any]) -> bool:
+        """Whether the numbers of a mechanism can be inputs of its simulation; it does not depend on their values."""
+        if not numbers or not isinstance(self.mechanism, Mechanism):
+            return False
+        some = {name: value for name, value in (self.options | options).items() if name in DECISIVE}
+        if (key := repr(some)) not in self._inputs:
+            method = some.pop("method", "rk4")
+            try:
+                Motion(self.mechanism, parameters=dict.fromkeys(numbers, 1.0), **some).method(method)
+                self._inputs[key] = True
+            except Exception:      # they cannot, or an option is none, as the samples will say
+                self._inputs[key] = False
+        return self._inputs[key]
+
+    def _with(self, numbers: dict[str, Any]) -> Any:
         """The mechanism with these numbers; the same object as the time before if they are the same."""
         key, last = self._last
         if last is None or key != repr(numbers):
@@ -212,9 +247,13 @@ class Simulated:
 
 
 def _single(run: Run, row: int) -> Run:
-    """Trajectory `row` alone, cut where it ended."""
+    """Trajectory `row` alone with its own mechanism, cut where it ended."""
     kept = max(int(np.isfinite(run.work[row]).sum()), 1)
-    states = run.controller_states
-    return replace(run, times=run.times[:kept], q=run.q[row][:kept], qd=run.qd[row][:kept], work=run.work[row][:kept],
-                   reasons=run.reasons[row:row + 1], steps=run.steps[row], rejected=run.rejected[row],
-                   controller_states=None if states is None else states[row][:kept])
+    states, modes = (None if values is None else values[row][:kept] for values in (run.controller_states, run.modes))
+    return replace(run, mechanism=run.own_mechanism(row), times=run.times[:kept], q=run.q[row][:kept], qd=run.qd[row][:kept],
+                   work=run.work[row][:kept], reasons=run.reasons[row:row + 1], steps=run.steps[row],
+                   rejected=run.rejected[row], controller_states=states, modes=modes,
+                   events=tuple(e._replace(trajectory=0) for e in run.events if e.trajectory == row),
+                   changes=tuple(c._replace(trajectory=0) for c in run.changes if c.trajectory == row),
+                   parameters={path: float(values[row]) for path, values in run.parameters.items()},
+                   dynamics=dynamics_of(run.mechanism, tuple(run.parameters)))

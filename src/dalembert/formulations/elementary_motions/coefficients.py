@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,9 @@ from dalembert.formulations.elementary_motions.composite import Composite
 from dalembert.formulations.elementary_motions.sequence import MotionTree
 from dalembert.formulations.elementary_motions.sums import Sums
 from dalembert.model.mechanism import Mechanism
-from dalembert.spatial.vectors import Scalar
+from dalembert.spatial.vectors import dot
 
+Pack = Callable[..., np.ndarray]
 FORMS: dict[str, Any] = {"sums": Sums, "composite": Composite}
 
 
@@ -22,6 +23,14 @@ def form_named(form: str, *more: str) -> Any:
     if form not in FORMS and form not in more:
         raise UnknownNameError("form", form, (*more, *FORMS))
     return FORMS.get(form)
+
+
+def opened(mechanism: Mechanism, form: str, q: Any, **vectors: Any) -> tuple[MotionTree, Any, list, Pack]:
+    """The motions of a mechanism, Sums or Composite at q, other vectors, and the function that packs results."""
+    made = form_named(form)
+    tree, (q, *others), pack = mechanism.at(q=q, **vectors)
+    sequence = MotionTree(tree)
+    return sequence, made(sequence, q), others, pack
 
 
 def symbols_at(sequence: MotionTree, at: Sums | Composite) -> list:
@@ -56,10 +65,8 @@ def inertia_coefficients(mechanism: Mechanism, q: Any, form: str = "composite") 
     ----------
     Hroncova, Contribution to automatic formulation of equations of motion of spatial open kinematic chains, eq. 5.
     """
-    made = form_named(form)
-    tree, (q,), pack = mechanism.at(q=q)
-    sequence = MotionTree(tree)
-    return pack(sequence.gathered(made(sequence, q).inertia(), 2), shape=(tree.nv,) * 2)
+    sequence, at, _, pack = opened(mechanism, form, q)
+    return pack(sequence.gathered(at.inertia(), 2), shape=(sequence.nv,) * 2)
 
 
 def christoffel_symbols(mechanism: Mechanism, q: Any, form: str = "composite") -> np.ndarray:
@@ -70,11 +77,7 @@ def christoffel_symbols(mechanism: Mechanism, q: Any, form: str = "composite") -
     c_ijk = c_jik where velocities are rates of coordinates; not within a spherical or free joint.
     q : (nq,) or (N, nq); form and errors as for `inertia_coefficients`. Returns (nv, nv, nv) or (N, nv, nv, nv).
     """
-    made = form_named(form)
-    tree, (q,), pack = mechanism.at(q=q)
-    sequence = MotionTree(tree)
-    symbol, n = symbols_at(sequence, made(sequence, q)), range(tree.nv)
-    return pack([[[symbol[k][j][i] for k in n] for j in n] for i in n], shape=(tree.nv,) * 3)
+    return np.swapaxes(_of_pairs(mechanism, q, form, lambda c, j, i: c[j][i]), -1, -3)
 
 
 def velocity_coefficients(mechanism: Mechanism, q: Any, form: str = "composite") -> np.ndarray:
@@ -99,11 +102,9 @@ def velocity_matrices(mechanism: Mechanism, q: Any, form: str = "composite") -> 
 
 def _of_pairs(mechanism: Mechanism, q: Any, form: str, entry: Any) -> np.ndarray:
     """[k, j, i] from the symbols c = symbol[k] of an equation."""
-    made = form_named(form)
-    tree, (q,), pack = mechanism.at(q=q)
-    sequence = MotionTree(tree)
-    symbol, n = symbols_at(sequence, made(sequence, q)), range(tree.nv)
-    return pack([[[entry(symbol[k], j, i) for i in n] for j in n] for k in n], shape=(tree.nv,) * 3)
+    sequence, at, _, pack = opened(mechanism, form, q)
+    n = range(sequence.nv)
+    return pack([[[entry(c, j, i) for i in n] for j in n] for c in symbols_at(sequence, at)], shape=(len(n),) * 3)
 
 
 def gravity_coefficients(mechanism: Mechanism, q: Any, form: str = "composite") -> np.ndarray:
@@ -113,10 +114,8 @@ def gravity_coefficients(mechanism: Mechanism, q: Any, form: str = "composite") 
 
     q : (nq,) or (N, nq); form and errors as for `inertia_coefficients`. Returns (nv,) or (N, nv) [N m, N].
     """
-    made = form_named(form)
-    tree, (q,), pack = mechanism.at(q=q)
-    sequence = MotionTree(tree)
-    return pack(sequence.gathered(made(sequence, q).gravity(tree.gravity), 1))
+    sequence, at, _, pack = opened(mechanism, form, q)
+    return pack(sequence.gathered(at.gravity(sequence.tree.gravity), 1))
 
 
 def mass_matrix_derivatives(mechanism: Mechanism, q: Any, form: str = "composite") -> np.ndarray:
@@ -134,17 +133,7 @@ def coriolis_vector_derivatives(mechanism: Mechanism, q: Any, qd: Any, form: str
     q : (nq,) or (N, nq); qd : (nv,) or (N, nv) [rad/s, m/s]; form and errors as for `inertia_coefficients`. Returns
     (nv, nv) or (N, nv, nv).
     """
-    made = form_named(form)
-    tree, (q, qd), pack = mechanism.at(q=q, qd=qd)
-    sequence = MotionTree(tree)
-    symbol, n = symbols_at(sequence, made(sequence, q)), range(tree.nv)
-    rows = [[weighted([c[j][i] + c[i][j] for j in n], qd) for i in n] for c in symbol]
-    return pack(rows, shape=(tree.nv,) * 2)
-
-
-def weighted(values: Sequence[Scalar], weights: Sequence[Scalar]) -> Scalar:
-    """Sum of values times weights."""
-    total: Scalar = 0.0
-    for x, w in zip(values, weights, strict=True):
-        total = total + x * w
-    return total
+    sequence, at, (qd,), pack = opened(mechanism, form, q, qd=qd)
+    n = range(sequence.nv)
+    rows = [[dot([c[j][i] + c[i][j] for j in n], qd) for i in n] for c in symbols_at(sequence, at)]
+    return pack(rows, shape=(len(n),) * 2)

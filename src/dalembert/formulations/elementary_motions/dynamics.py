@@ -9,17 +9,18 @@ from typing import Any
 import numpy as np
 
 from dalembert.errors import ShapeError
-from dalembert.formulations.elementary_motions.coefficients import form_named, symbols_at, weighted
+from dalembert.formulations.elementary_motions.coefficients import form_named, gravity_coefficients, opened, symbols_at
 from dalembert.formulations.elementary_motions.composite import Composite
 from dalembert.formulations.elementary_motions.matrices import ZERO4, Matrix4, trace
 from dalembert.formulations.elementary_motions.recursion import AT_REST, gravity_forces, joint_rates, required_forces
 from dalembert.formulations.elementary_motions.sequence import MotionTree
-from dalembert.kinematics.forces import external_wrenches, passive
+from dalembert.kinematics.forces import external_wrenches, passive, spring_energy
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.pivots import check_pivot
 from dalembert.model.tree import Tree
+from dalembert.spatial.arrays import single
 from dalembert.spatial.motion_force import Force
-from dalembert.spatial.vectors import ZERO, Scalar, Vector
+from dalembert.spatial.vectors import ZERO, Scalar, Vector, dot
 
 
 def mass_matrix(mechanism: Mechanism, q: Any, form: str = "composite") -> np.ndarray:
@@ -27,30 +28,10 @@ def mass_matrix(mechanism: Mechanism, q: Any, form: str = "composite") -> np.nda
 
         A0[k, i] = sum_l S(B_l^i I_l B_l^kT) + rotors,    T = 1/2 qd^T A0 qd
 
-    Parameters
-    ----------
-    q : (nq,) or (N, nq) array
-        Coordinates [rad, m, unit quaternions].
-    form : {'composite', 'sums'}
-        How it is formed: composite pseudo-inertias in base coordinates, or the source's sums over bodies.
-
-    Returns
-    -------
-    A0 : (nv, nv) or (N, nv, nv) array
-        Symmetric [kg m^2, kg m, kg]; positive definite unless a coordinate moves no mass.
-
-    Raises
-    ------
-    ShapeError, ValueError, QuaternionError, UnknownNameError
-
-    References
-    ----------
-    Hroncova, Contribution to automatic formulation of equations of motion of spatial open kinematic chains, eq. 5.
+    Positive definite unless a coordinate moves no mass. Arguments, result and errors as for `inertia_coefficients`.
     """
-    made = form_named(form)
-    tree, (q,), pack = mechanism.at(q=q)
-    sequence = MotionTree(tree)
-    return pack(_inertia(sequence, made(sequence, q)), shape=(tree.nv, tree.nv))
+    sequence, at, _, pack = opened(mechanism, form, q)
+    return pack(_inertia(sequence, at), shape=(sequence.nv,) * 2)
 
 
 def _inertia(sequence: MotionTree, at: Any) -> list[list[Scalar]]:
@@ -69,11 +50,8 @@ def coriolis_matrix(mechanism: Mechanism, q: Any, qd: Any, form: str = "composit
     q : (nq,) or (N, nq) [rad, m]; qd : (nv,) or (N, nv) [rad/s, m/s]; form and errors as for `mass_matrix`. Returns
     (nv, nv) or (N, nv, nv).
     """
-    made = form_named(form)
-    tree, (q, qd), pack = mechanism.at(q=q, qd=qd)
-    sequence = MotionTree(tree)
-    symbol = symbols_at(sequence, made(sequence, q))
-    return pack([[weighted(row, qd) for row in rows] for rows in symbol], shape=(tree.nv, tree.nv))
+    sequence, at, (qd,), pack = opened(mechanism, form, q, qd=qd)
+    return pack([[dot(row, qd) for row in rows] for rows in symbols_at(sequence, at)], shape=(sequence.nv,) * 2)
 
 
 def coriolis_vector(mechanism: Mechanism, q: Any, qd: Any, form: str = "recursion") -> np.ndarray:
@@ -93,12 +71,10 @@ def gravity_vector(mechanism: Mechanism, q: Any, form: str = "recursion") -> np.
     q : (nq,) or (N, nq) [rad, m]; form 'recursion', 'composite' or 'sums'. Returns (nv,) or (N, nv) [N m, N]. Errors as
     for `mass_matrix`.
     """
-    made = form_named(form, "recursion")
+    if form_named(form, "recursion"):
+        return gravity_coefficients(mechanism, q, form)
     tree, (q,), pack = mechanism.at(q=q)
-    sequence = MotionTree(tree)
-    if made is None:
-        return pack(gravity_forces(sequence, q))
-    return pack(sequence.gathered(made(sequence, q).gravity(tree.gravity), 1))
+    return pack(gravity_forces(MotionTree(tree), q))
 
 
 def bias_force(mechanism: Mechanism, q: Any, qd: Any, form: str = "recursion") -> np.ndarray:
@@ -114,25 +90,8 @@ def inverse_dynamics(mechanism: Mechanism, q: Any, qd: Any, qdd: Any, external_f
 
         tau = A0 qdd + a_q + a_g - passive_force - sum_i J_i^T f_i
 
-    Parameters
-    ----------
-    q : (nq,) or (N, nq) array
-        Coordinates [rad; m for prismatic joints; unit quaternions].
-    qd, qdd : (nv,) or (N, nv) array
-        Velocities and accelerations along the joints' motion subspaces [rad/s, m/s; rad/s^2, m/s^2].
-    external_forces : sequence of ExternalForce, optional
-        Forces on the mechanism [N; N m]; they enter through B_l^j.
-    form : {'recursion', 'composite', 'sums'}
-        How it is formed: the O(n) recursion, or from the coefficients a0, a1, a2.
-
-    Returns
-    -------
-    tau : (nv,) or (N, nv) array
-        What the actuators must give [N m; N for prismatic joints]. Of expressions, an object array.
-
-    Raises
-    ------
-    ShapeError, ValueError, QuaternionError, UnknownNameError
+    form 'recursion' is in O(n), 'composite' and 'sums' are from the coefficients a0, a1, a2; forces f_i enter through B_l^j.
+    Other arguments, result and errors as for `newton_euler.inverse_dynamics`.
 
     References
     ----------
@@ -155,9 +114,9 @@ def expanded_forces(made: Any, sequence: MotionTree, q: Sequence[Scalar], qd: Se
                     gravity: Vector, wrenches: Mapping[int, Force]) -> list[Scalar]:
     """A0 qdd + a_q + a_g - sum S(B_l^k F_l^T) from the coefficients; arguments as `required_forces`."""
     at = made(sequence, q)
-    forces = [weighted([weighted(row, qd) for row in rows], qd) for rows in symbols_at(sequence, at)]
+    forces = [dot([dot(row, qd) for row in rows], qd) for rows in symbols_at(sequence, at)]
     if qdd is not None:
-        forces = [f + weighted(row, qdd) for f, row in zip(forces, sequence.gathered(at.inertia(), 2), strict=True)]
+        forces = [f + dot(row, qdd) for f, row in zip(forces, sequence.gathered(at.inertia(), 2), strict=True)]
     weight, applied = sequence.gathered(at.gravity(gravity), 1), sequence.gathered(at.applied(wrenches), 1)
     return [f + g - a for f, g, a in zip(forces, weight, applied, strict=True)]
 
@@ -245,9 +204,9 @@ def solution(L: list[list[Scalar]], d: list[Scalar], b: Sequence[Scalar]) -> lis
     """x with L diag(d) L^T x = b."""
     x, n = list(b), len(d)
     for i in range(n):
-        x[i] = x[i] - weighted(L[i][:i], x[:i])
+        x[i] = x[i] - dot(L[i][:i], x[:i])
     for k in reversed(range(n)):
-        x[k] = x[k] / d[k] - weighted([L[i][k] for i in range(k + 1, n)], x[k + 1:])
+        x[k] = x[k] / d[k] - dot([L[i][k] for i in range(k + 1, n)], x[k + 1:])
     return x
 
 
@@ -261,10 +220,10 @@ def kinetic_energy(mechanism: Mechanism, q: Any, qd: Any) -> Any:
     """
     tree, (q, qd), pack = mechanism.at(q=q, qd=qd)
     sequence = MotionTree(tree)
-    twice = weighted([rotor * rate for rotor, rate in zip(tree.rotor, qd, strict=True)], qd)
+    twice = dot([rotor * rate for rotor, rate in zip(tree.rotor, qd, strict=True)], qd)
     for l, rate in _rates(sequence, q, qd)[1].items():
         twice = twice + trace(rate @ sequence.step[l].inertia, rate)
-    return _single(pack(twice * 0.5))
+    return single(pack(twice * 0.5))
 
 
 def _rates(sequence: MotionTree, q: Sequence[Scalar], qd: Sequence[Scalar]):
@@ -311,14 +270,4 @@ def potential_energy(mechanism: Mechanism, q: Any) -> Any:
     energy: Scalar = 0.0
     for l, step in sequence.step.items():
         energy = energy - tree.gravity.dot((state.B[l] @ step.inertia).last_column)
-    for i in tree.outward():
-        joint = tree.joint[i]
-        if joint.type.nq == joint.type.nv:
-            for x, stiffness, rest in zip(joint.coordinates(q), joint.stiffness, joint.rest, strict=True):
-                energy = energy + (x - rest) * (x - rest) * (stiffness * 0.5)
-    return _single(pack(energy))
-
-
-def _single(value: np.ndarray) -> Any:
-    """A number instead of an array without axes."""
-    return value.item() if value.ndim == 0 else value
+    return single(pack(spring_energy(tree, q, energy)))

@@ -46,6 +46,7 @@ class Screw(NamedTuple):
         return letter + "xyz"[aligned[0]]
 
     def operator(self) -> Matrix4:
+        """D, the derivative of exp(D x) at x = 0."""
         return operator_of(Motion(self.turn, self.slide))
 
     def matrix(self, x: Scalar) -> Matrix4:

@@ -9,9 +9,10 @@ import numpy as np
 
 from dalembert.formulations.hamilton.krylov import Solution
 from dalembert.formulations.hamilton.solving import Solver, solved
-from dalembert.formulations.hamilton.systems import dot, plus
+from dalembert.formulations.hamilton.systems import plus
 from dalembert.formulations.hamilton.trees import system_of
-from dalembert.spatial.vectors import Scalar
+from dalembert.spatial.arrays import single
+from dalembert.spatial.vectors import Scalar, dot
 
 Forces = Callable[[Any, Any, Any], Any]
 
@@ -114,13 +115,13 @@ def momentum_rate(system: Any, q: Any, qd: Any, p: Any, t: Any = 0.0) -> np.ndar
 def kinetic_energy(system: Any, q: Any, qd: Any) -> Any:
     """T = 1/2 qd^T A qd of the bodies and rotors, a number or (N,) [J]. Shapes and errors as for `momenta`."""
     at, (_, qd), pack = system_of(system).at(q=q, qd=qd)
-    return _single(pack(dot(at.product(qd), qd) * 0.5))
+    return single(pack(dot(at.product(qd), qd) * 0.5))
 
 
 def potential_energy(system: Any, q: Any, t: Any = 0.0) -> Any:
     """Pi = -L0 of gravity and springs (and of what else L0 holds), a number or (N,) [J]. Errors as for `momenta`."""
     at, _, pack = system_of(system).at(t, q=q)
-    return _single(pack(at.potential))
+    return single(pack(at.potential))
 
 
 def hamiltonian(system: Any, q: Any, p: Any, t: Any = 0.0, solver: str | Solver = "sweep") -> Any:
@@ -134,13 +135,13 @@ def hamiltonian(system: Any, q: Any, p: Any, t: Any = 0.0, solver: str | Solver 
     chosen = system_of(system)
     at, (_, p), pack = chosen.at(t, q=q, p=p)
     b = at.right_side(p)
-    return _single(pack(dot(b, list(solved(chosen, at, b, solver))) * 0.5 + at.potential))
+    return single(pack(dot(b, list(solved(chosen, at, b, solver))) * 0.5 + at.potential))
 
 
 def objective(system: Any, q: Any, p: Any, z: Any, t: Any = 0.0) -> Any:
     """D(z) = p^T z - 1/2 z^T A z - a^T z - L0: below H by 1/2 e^T A e for a z with the error e. Number or (N,) [J]."""
     at, (_, p, z), pack = system_of(system).at(t, q=q, p=p, z=z)
-    return _single(pack(dot(at.right_side(p), z) - dot(at.product(z), z) * 0.5 + at.potential))
+    return single(pack(dot(at.right_side(p), z) - dot(at.product(z), z) * 0.5 + at.potential))
 
 
 def state_equations(system: Any, q: Any, p: Any, tau: Any = None, forces: Forces | None = None, external_forces: Any = (),
@@ -210,7 +211,7 @@ def energy_rate(system: Any, q: Any, p: Any, tau: Any = None, forces: Forces | N
     power = pack(dot(list(Q), z) - at.time_derivative(z))
     if forces is not None:
         power = power + np.sum(np.asarray(forces(pack(q), pack(z), t)) * pack(z), axis=-1)
-    return _single(np.asarray(power))
+    return single(np.asarray(power))
 
 
 def mass_matrix(system: Any, q: Any) -> np.ndarray:
@@ -227,8 +228,3 @@ def inverse_mass_matrix(system: Any, q: Any) -> np.ndarray:
     at, _, pack = chosen.at(q=q)
     columns = [at.solution([float(i == k) for i in range(n)]) for k in range(n)]
     return pack([[columns[max(i, k)][min(i, k)] for i in range(n)] for k in range(n)], shape=(n, n))
-
-
-def _single(value: np.ndarray) -> Any:
-    """A number instead of an array without axes."""
-    return value.item() if value.ndim == 0 else value

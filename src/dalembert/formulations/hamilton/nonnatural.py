@@ -8,9 +8,9 @@ from typing import Any
 from dalembert.errors import ShapeError
 from dalembert.expr import Expr, Graph, cos, derivative, evaluate, gradient, import_nodes, substitute, symbol, symbols
 from dalembert.formulations.hamilton.chain import PlanarChain
-from dalembert.formulations.hamilton.systems import Configuration, System, dot, plus
+from dalembert.formulations.hamilton.systems import Configuration, System, plus
 from dalembert.formulations.hamilton.trees import system_of
-from dalembert.spatial.vectors import Scalar
+from dalembert.spatial.vectors import Scalar, dot
 
 
 def nonnatural(system: Any, a: Callable[..., Any] | None = None, L0: Callable[..., Any] | None = None,

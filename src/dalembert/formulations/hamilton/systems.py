@@ -104,14 +104,6 @@ class System(ABC):
         raise NotImplementedError
 
 
-def dot(a: Scalars, b: Scalars) -> Scalar:
-    """Scalar product."""
-    total = a[0] * b[0] if len(a) else 0.0
-    for x, y in zip(a[1:], b[1:], strict=True):
-        total = total + x * y
-    return total
-
-
 def plus(a: Scalars, b: Scalars | None) -> list[Scalar]:
     """Sum of two vectors; None is zero."""
     return list(a) if b is None else [x + y for x, y in zip(a, b, strict=True)]

@@ -11,15 +11,15 @@ import numpy as np
 from dalembert.expr import Graph, count_operations, symbols
 from dalembert.formulations.hamilton.dense import dense_solution, stacked
 from dalembert.formulations.hamilton.singular import check_pivot
-from dalembert.formulations.hamilton.systems import Configuration, Operations, Scalars, System, dot
-from dalembert.kinematics.forces import external_wrenches, passive
+from dalembert.formulations.hamilton.systems import Configuration, Operations, Scalars, System
+from dalembert.kinematics.forces import external_wrenches, passive, spring_energy
 from dalembert.kinematics.poses import first_moments
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.tree import Tree
 from dalembert.spatial import linear_algebra
 from dalembert.spatial.inertias import ArticulatedInertia
 from dalembert.spatial.motion_force import NO_FORCE, NO_MOTION, Force, Motion, combined
-from dalembert.spatial.vectors import Scalar, Vector
+from dalembert.spatial.vectors import Scalar, Vector, dot
 
 
 class MechanismSystem(System):
@@ -166,12 +166,7 @@ class TreeConfiguration(Configuration):
     @cached_property
     def potential(self):      # type: ignore[override]
         """Pi of gravity and springs, zero height at the world's origin."""
-        energy = -self.tree.gravity.dot(first_moments(self.tree, self.q)[1])
-        for joint in self.tree.joint[1:]:
-            if joint.type.nq == joint.type.nv:                       # no springs elsewhere (validated)
-                for x, stiffness, rest in zip(joint.coordinates(self.q), joint.stiffness, joint.rest, strict=True):
-                    energy = energy + (x - rest) * (x - rest) * (stiffness * 0.5)
-        return energy
+        return spring_energy(self.tree, self.q, -self.tree.gravity.dot(first_moments(self.tree, self.q)[1]))
 
     def matrix(self):
         """A by its columns A e_k, the lower triangle mirrored."""
@@ -203,8 +198,7 @@ class TreeConfiguration(Configuration):
             rate = [dot(row, gamma) for row in D_inverse]
             kept[i] = V, rate
             if j := tree.parent[i]:
-                freed = tree.joint[i].freed if not any(_nonzero(tree.rotor[k]) for k in dof) else ()
-                I_A[j] = I_A[j] + I_A[i].minus(U, V, freed).to_parent(self.X[i])
+                I_A[j] = I_A[j] + I_A[i].minus(U, V, tree.freed(i)).to_parent(self.X[i])
                 sigma[j] = sigma[j] + self.X[i].force_to_parent(sigma[i] - combined(V, gamma))
         v, z = {0: NO_MOTION}, [0.0] * tree.nv
         for i in tree.outward():
@@ -232,7 +226,3 @@ class TreeConfiguration(Configuration):
     def smallest_eigenvalue(self):
         """lambda_min of A itself, from the dense A: O(n^3), for studies."""
         return np.linalg.eigvalsh(stacked(self.matrix()))[..., 0]
-
-
-def _nonzero(x: Scalar) -> bool:
-    return not (isinstance(x, (int, float)) and x == 0)

@@ -37,6 +37,7 @@ class Range(NamedTuple):
     q: np.ndarray
 
     def negated(self) -> Range:
+        """The range of minus the function."""
         return Range(-self.upper, -self.lower, self.q)
 
 

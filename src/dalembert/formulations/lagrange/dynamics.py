@@ -56,22 +56,7 @@ def inverse_dynamics(mechanism: Mechanism, q: Any, qd: Any, qdd: Any, external_f
 
         tau = D(q) qdd + C(q, qd) qd + G(q) - passive_force - sum_i J_i(q)^T f_i
 
-    Parameters
-    ----------
-    q : (nq,) or (N, nq) array
-        Coordinates [rad, m, unit quaternions].
-    qd, qdd : (nv,) or (N, nv) array
-        Velocities and accelerations [rad/s, m/s; rad/s^2, m/s^2].
-    external_forces : sequence of ExternalForce, optional
-
-    Returns
-    -------
-    tau : (nv,) or (N, nv) array
-        What the actuators must give [N m, N].
-
-    Raises
-    ------
-    ShapeError, ValueError, QuaternionError, UnknownNameError
+    Arguments, result and errors as for `newton_euler.inverse_dynamics`.
 
     References
     ----------

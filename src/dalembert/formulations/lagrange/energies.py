@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from dalembert.formulations.lagrange.geometry import Geometry, T, opened, product, times
+from dalembert.kinematics.forces import spring_energy
 from dalembert.model.mechanism import Mechanism
-from dalembert.spatial.vectors import Scalar
 
 
 def mass_matrix(mechanism: Mechanism, q: Any) -> np.ndarray:
@@ -17,15 +16,7 @@ def mass_matrix(mechanism: Mechanism, q: Any) -> np.ndarray:
 
         D(q) = sum_i [ m_i J_v,i^T J_v,i + J_omega,i^T R_i I_i R_i^T J_omega,i ] + diag(rotors),    T = 1/2 qd^T D qd
 
-    Parameters
-    ----------
-    q : (nq,) or (N, nq) array
-        Coordinates [rad, m, unit quaternions].
-
-    Returns
-    -------
-    M : (nv, nv) or (N, nv, nv) array
-        Symmetric [kg m^2, kg m, kg].
+    q : (nq,) or (N, nq) array [rad, m, unit quaternions]. Returns (nv, nv) or (N, nv, nv), symmetric [kg m^2, kg m, kg].
 
     Raises
     ------
@@ -82,22 +73,11 @@ def potential_energy(mechanism: Mechanism, q: Any) -> Any:
     as for `mass_matrix`.
     """
     geometry, _ = opened(mechanism, in_world=True, q=q)
-    energy = springs(geometry.q, geometry.tree, geometry.pack)
+    energy = geometry.pack(spring_energy(geometry.tree, geometry.q))
     for link in geometry.links:
         c = geometry.pack(geometry.pose[link.body].p) + link.r
         energy = energy - link.m * (c * geometry.gravity[link.body]).sum(axis=-1)
     return np.asarray(energy)[()]
-
-
-def springs(q: Sequence[Scalar], tree: Any, pack: Any) -> np.ndarray:
-    """Energy of the joints' springs, with the batch in front."""
-    energy: Scalar = 0.0
-    for i in tree.outward():
-        joint = tree.joint[i]
-        if joint.type.nq == joint.type.nv:                          # no springs elsewhere (validated)
-            for x, stiffness, rest in zip(joint.coordinates(q), joint.stiffness, joint.rest, strict=True):
-                energy = energy + (x - rest) * (x - rest) * (stiffness * 0.5)
-    return pack(energy)
 
 
 def momenta(mechanism: Mechanism, q: Any, qd: Any) -> np.ndarray:

@@ -29,6 +29,7 @@ class Property(NamedTuple):
 
     @property
     def holds(self) -> bool:
+        """Whether the defect is within the tolerance."""
         return self.defect <= self.tolerance
 
     def __str__(self) -> str:

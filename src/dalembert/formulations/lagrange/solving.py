@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.errors import SingularMassMatrixError
 from dalembert.expr import Expr
-from dalembert.model.pivots import ROUNDING, guard
+from dalembert.model.pivots import ROUNDING, guard, refuse
 
 
 def factorised(M: np.ndarray, names: tuple[str, ...], what: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
@@ -50,15 +49,7 @@ def _check(pivot: np.ndarray, M: np.ndarray, k: int, joint: str, body: str) -> N
                 guard(k, value)
         return
     diagonal = np.abs(np.einsum("...kk->...k", M))
-    bad = np.atleast_1d(pivot <= np.maximum(ROUNDING * diagonal[..., k], ROUNDING**2 * diagonal.max(axis=-1)))
-    if bad.any():
-        row = int(np.argmax(bad)) if np.ndim(pivot) else None
-        value = float(np.atleast_1d(pivot)[row or 0])
-        where = f" in row {row}" if row is not None else ""
-        raise SingularMassMatrixError(
-            f"joint {joint!r}{where}: the inertia of body {body!r} and what it carries about this joint is {value:.3g}, "
-            "not positive, so its acceleration is not determined. Give the body an inertia (or the joint a rotor "
-            "inertia), or fix the joint.", joint, body, value, row)
+    refuse(pivot <= np.maximum(ROUNDING * diagonal[..., k], ROUNDING**2 * diagonal.max(axis=-1)), pivot, joint, body)
 
 
 def entry_names(tree: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:

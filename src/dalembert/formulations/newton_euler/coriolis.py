@@ -25,17 +25,8 @@ def coriolis_matrix(mechanism: Mechanism, q: Any, qd: Any) -> np.ndarray:
 
     so column j is the inverse dynamics of the acceleration field d/dt (X_j r) (docs/newton_euler.md derives it).
 
-    Parameters
-    ----------
-    q : (nq,) or (N, nq) array
-        Coordinates [rad, m, unit quaternions].
-    qd : (nv,) or (N, nv) array
-        Velocities [rad/s, m/s].
-
-    Returns
-    -------
-    C : (nv, nv) or (N, nv, nv) array
-        C qd = bias_force - gravity_vector.
+    q : (nq,) or (N, nq) [rad, m]; qd : (nv,) or (N, nv) [rad/s, m/s]. Returns (nv, nv) or (N, nv, nv), with
+    C qd = bias_force - gravity_vector.
 
     Raises
     ------

@@ -39,22 +39,8 @@ def inverse_dynamics_derivatives(mechanism: Mechanism, q: Any, qd: Any, qdd: Any
     A derivative by q is that along `integrate(q, step)`, so of a quaternion along its three angular velocities. That of
     Coulomb friction is 0.
 
-    Parameters
-    ----------
-    q : (nq,) or (N, nq) array
-        Coordinates [rad, m, unit quaternions].
-    qd, qdd : (nv,) or (N, nv) array
-        Velocities and accelerations [rad/s, m/s; rad/s^2, m/s^2].
-
-    Returns
-    -------
-    dtau_dq, dtau_dqd, mass_matrix : (nv, nv) or (N, nv, nv) arrays
-        Row k has the derivatives of tau_k.
-
-    Raises
-    ------
-    ShapeError, ValueError, QuaternionError
-        As for `inverse_dynamics`.
+    q, qd, qdd and errors as for `inverse_dynamics`. Returns dtau_dq, dtau_dqd and mass_matrix, (nv, nv) or (N, nv, nv) each:
+    row k has the derivatives of tau_k.
 
     References
     ----------

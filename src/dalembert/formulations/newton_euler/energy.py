@@ -9,9 +9,11 @@ import numpy as np
 
 from dalembert.errors import DalembertError
 from dalembert.formulations.newton_euler.inverse import inward_step
+from dalembert.kinematics.forces import spring_energy
 from dalembert.kinematics.poses import first_moments
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.tree import Tree
+from dalembert.spatial.arrays import single
 from dalembert.spatial.motion_force import NO_FORCE, NO_MOTION, Force, Motion, combined
 from dalembert.spatial.transforms import Transform
 from dalembert.spatial.vectors import Scalar
@@ -48,7 +50,7 @@ def kinetic_energy(mechanism: Mechanism, q: Any, qd: Any) -> Any:
         twice = twice + h[i].dot(v[i])
     for rotor, rate in zip(tree.rotor, qd, strict=True):
         twice = twice + rotor * rate * rate
-    return _single(pack(twice * 0.5))
+    return single(pack(twice * 0.5))
 
 
 def potential_energy(mechanism: Mechanism, q: Any) -> Any:
@@ -64,14 +66,7 @@ def potential_energy(mechanism: Mechanism, q: Any) -> Any:
     """
     tree, (q,), pack = mechanism.at(q=q)
     _, moment = first_moments(tree, q)
-    energy: Scalar = -tree.gravity.dot(moment)
-    for i in tree.outward():
-        joint = tree.joint[i]
-        if joint.type.nq != joint.type.nv:
-            continue                                     # no springs there (validated)
-        for x, stiffness, rest in zip(joint.coordinates(q), joint.stiffness, joint.rest, strict=True):
-            energy = energy + (x - rest) * (x - rest) * (stiffness * 0.5)
-    return _single(pack(energy))
+    return single(pack(spring_energy(tree, q, -tree.gravity.dot(moment))))
 
 
 def momenta(mechanism: Mechanism, q: Any, qd: Any) -> np.ndarray:
@@ -117,8 +112,3 @@ def centroidal_momentum(mechanism: Mechanism, q: Any, qd: Any) -> np.ndarray:
         raise DalembertError(f"mechanism {mechanism.name!r}: the moving bodies have no mass, so no centre of mass.")
     center = moment * (1 / mass)
     return pack([*(total.moment - center.cross(total.force)), *total.force])
-
-
-def _single(value: np.ndarray) -> Any:
-    """A number instead of an array without axes."""
-    return value.item() if value.ndim == 0 else value

@@ -30,7 +30,7 @@ from dalembert.model.tree import Tree
 from dalembert.spatial.inertias import ArticulatedInertia
 from dalembert.spatial.motion_force import NO_MOTION, Force, Motion, combined
 from dalembert.spatial.transforms import Transform
-from dalembert.spatial.vectors import Scalar
+from dalembert.spatial.vectors import Scalar, dot
 
 
 class Articulated(NamedTuple):
@@ -151,9 +151,8 @@ def articulated_step(tree: Tree, i: int, diagonal: Callable[[], list[Scalar]], I
 
     D_inverse = inverted(factorised(D, check))
     V = tuple(combined(U, [D_inverse[r][c] for r in range(len(S))]) for c in range(len(S)))
-    accelerations = [_dot(D_inverse[r], u) for r in range(len(S))]
-    freed = tree.joint[i].freed if not any(_nonzero(tree.rotor[k]) for k in dof) else ()
-    return I_A.minus(U, V, freed), p_A + combined(V, u), Articulated(S, V, accelerations)
+    accelerations = [dot(D_inverse[r], u) for r in range(len(S))]
+    return I_A.minus(U, V, tree.freed(i)), p_A + combined(V, u), Articulated(S, V, accelerations)
 
 
 SUSPICIOUS = 1e-6      # of the articulated inertia's largest entry: cancellation may have left rounding error alone
@@ -163,14 +162,3 @@ def suspicious(pivot: Scalar, I_A: ArticulatedInertia) -> bool:
     """Whether a pivot is so small beside the articulated inertia that it may be rounding error."""
     largest = SUSPICIOUS * (I_A.I.trace + I_A.M.trace)
     return isinstance(largest, Expr) or bool(np.size(pivot) and np.any(pivot <= largest))
-
-
-def _dot(a, b):
-    total = a[0] * b[0]
-    for x, y in zip(a[1:], b[1:], strict=True):
-        total = total + x * y
-    return total
-
-
-def _nonzero(x: Scalar) -> bool:
-    return not (isinstance(x, (int, float)) and x == 0)

@@ -22,21 +22,8 @@ def regressor(mechanism: Mechanism, q: Any, qd: Any, qdd: Any) -> np.ndarray:
 
     holds for the bodies alone: rotors, springs, friction and external forces are not part of it.
 
-    Parameters
-    ----------
-    q : (nq,) or (N, nq) array
-        Coordinates [rad, m, unit quaternions].
-    qd, qdd : (nv,) or (N, nv) array
-        Velocities and accelerations [rad/s, m/s; rad/s^2, m/s^2].
-
-    Returns
-    -------
-    Y : (nv, 10 n) or (N, nv, 10 n) array
-        Ten columns per moving body, in the order of `regressor_parameters`.
-
-    Raises
-    ------
-    ShapeError, ValueError, QuaternionError
+    q, qd, qdd and errors as for `inverse_dynamics`. Returns (nv, 10 n) or (N, nv, 10 n): ten columns per moving body, in the
+    order of `regressor_parameters`.
 
     References
     ----------

@@ -75,10 +75,12 @@ class Carried(NamedTuple):
 
     @staticmethod
     def of(freedom: Freedom, composite: Inertia, flow: Flow) -> Carried:
+        """At the joint itself, from the composite body outboard and its flow."""
         return Carried(composite.momentum(freedom.s), flow.coriolis_couple(freedom.s),
                        freedom.by_q.force(composite, flow), freedom.by_qd.force(composite, flow))
 
     def to_parent(self, X: Transform) -> Carried:
+        """The same about the parent's origin, in its axes."""
         return Carried(X.force_to_parent(self.momentum), X.R.to_parent(self.couple),
                        X.force_to_parent(self.by_q), X.force_to_parent(self.by_qd))
 

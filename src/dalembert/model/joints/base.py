@@ -30,10 +30,12 @@ class JointType(ABC):
 
     @property
     def nq(self) -> int:
+        """Number of coordinates."""
         return len(self.coordinates)
 
     @property
     def nv(self) -> int:
+        """Number of velocities (freedoms)."""
         return len(self.velocities)
 
     def converted(self, convert: Converter) -> JointType:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -76,14 +77,29 @@ def followed(reference: Reference, t: Any, mechanism: Mechanism) -> tuple[np.nda
     return found[0], found[1], found[2]
 
 
-def without_quaternions(mechanism: Mechanism, controller: str) -> None:
-    """Refuse what a tracking controller cannot follow: its errors in position and velocity are differences of q and qd.
+@dataclass(frozen=True, eq=False)
+class Tracking:
+    """A mechanism and the reference that it follows: what the tracking controllers are made of."""
 
-    Raises
-    ------
-    DalembertError
-        A joint has a quaternion.
-    """
-    for joint in mechanism.quaternions:
-        raise DalembertError(f"{controller} tracks coordinates whose rates are qd, but joint {joint!r} of mechanism "
-                             f"{mechanism.name!r} has a quaternion: use controllers.PD or GravityPD, for set points.")
+    mechanism: Mechanism
+    reference: Reference
+
+    @property
+    def unchanging(self) -> bool:
+        """Whether it is traced once: so is its reference."""
+        return is_unchanging(self.reference)
+
+    def _check(self, **given: Any) -> None:
+        """Put gains of each joint; refuse what cannot be followed: errors of q and qd are their differences.
+
+        Raises
+        ------
+        ShapeError, ValueError, DalembertError
+            Gains or reference have another length; a gain is negative; a joint has a quaternion.
+        """
+        for joint in self.mechanism.quaternions:
+            raise DalembertError(
+                f"{type(self).__name__} tracks coordinates whose rates are qd, but joint {joint!r} of mechanism "
+                f"{self.mechanism.name!r} has a quaternion: use controllers.PD or GravityPD, for set points.")
+        put(self, **{name: gains(value, name, self.mechanism.nv) for name, value in given.items()})
+        followed(self.reference, 0.0, self.mechanism)

@@ -10,20 +10,11 @@ import numpy as np
 from dalembert.expr import array
 from dalembert.formulations import newton_euler
 from dalembert.kinematics.forces import passive_force
-from dalembert.model.mechanism import Mechanism
-from dalembert.simulation.controllers.checks import (
-    Reference,
-    followed,
-    gains,
-    is_unchanging,
-    put,
-    vector,
-    without_quaternions,
-)
+from dalembert.simulation.controllers.checks import Tracking, followed, gains, put, vector
 
 
 @dataclass(frozen=True, eq=False)
-class Passivity:
+class Passivity(Tracking):
     """Passivity-based control: the mechanism's energy is shaped, its Coriolis forces are not cancelled.
 
         tau = M(q) qdd_r + C(q, qd) qd_r + g(q) - passive_force - K s
@@ -51,21 +42,11 @@ class Passivity:
     section 9.2.
     """
 
-    mechanism: Mechanism
-    reference: Reference
     K: Any
     L: Any
 
     def __post_init__(self) -> None:
-        nv = self.mechanism.nv
-        without_quaternions(self.mechanism, "passivity-based control")
-        put(self, K=gains(self.K, "K", nv), L=gains(self.L, "L", nv))
-        followed(self.reference, 0.0, self.mechanism)
-
-    @property
-    def unchanging(self) -> bool:
-        """Whether it is traced once: so is its reference."""
-        return is_unchanging(self.reference)
+        self._check(K=self.K, L=self.L)
 
     def __call__(self, t: Any, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         s, qd_r, qdd_r = sliding(self, t, q, qd)
@@ -74,7 +55,7 @@ class Passivity:
 
 
 @dataclass(frozen=True, eq=False)
-class AdaptivePassivity:
+class AdaptivePassivity(Tracking):
     """Passivity-based control that does not know the inertial parameters, and adapts its estimates of them.
 
         tau = Y(q, qd, qd_r, qdd_r) p + rotors qdd_r - passive_force - K s
@@ -103,8 +84,6 @@ class AdaptivePassivity:
     Slotine and Li (1987), eqs. 6 to 9; Applied Nonlinear Control (1991), eqs. 9.34 to 9.37.
     """
 
-    mechanism: Mechanism
-    reference: Reference
     K: Any
     L: Any
     G: Any
@@ -112,10 +91,10 @@ class AdaptivePassivity:
 
     def __post_init__(self) -> None:
         count = 10 * self.mechanism.tree().n
-        known = Passivity(self.mechanism, self.reference, self.K, self.L)
+        self._check(K=self.K, L=self.L)
         G = gains(self.G, "G", count, least=np.finfo(float).tiny)
         given = np.zeros(count) if self.estimates is None else self.estimates
-        put(self, K=known.K, L=known.L, G=G, estimates=vector(given, "estimates", count))
+        put(self, G=G, estimates=vector(given, "estimates", count))
 
     @property
     def states(self) -> np.ndarray:
@@ -126,11 +105,6 @@ class AdaptivePassivity:
         """Y (nv, 10 n), s, qdd_r."""
         s, qd_r, qdd_r = sliding(self, t, q, qd)
         return newton_euler.reference_regressor(self.mechanism, q, qd, qd_r, qdd_r), s, qdd_r
-
-    @property
-    def unchanging(self) -> bool:
-        """Whether it is traced once: so is its reference."""
-        return is_unchanging(self.reference)
 
     def __call__(self, t: Any, q: np.ndarray, qd: np.ndarray, states: np.ndarray) -> np.ndarray:
         Y, s, qdd_r = self._regressor(t, q, qd)

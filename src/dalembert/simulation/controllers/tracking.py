@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from dalembert.formulations import newton_euler
-from dalembert.model.mechanism import Mechanism
-from dalembert.simulation.controllers.checks import Reference, followed, gains, is_unchanging, put, without_quaternions
+from dalembert.simulation.controllers.checks import Tracking, followed
 
 
 @dataclass(frozen=True, eq=False)
-class ComputedTorque:
+class ComputedTorque(Tracking):
     """Inverse dynamics of the accelerations that let the error die away: the loop is linear and uncoupled.
 
         tau = M(q) (qdd_r + k_d ed + k_p e) + C(q, qd) qd + g(q) - passive_force,    e = q_r - q
@@ -42,22 +41,12 @@ class ComputedTorque:
     Luh, Walker, Paul (1980); Siciliano et al. (2009), eqs. 8.57 to 8.60.
     """
 
-    mechanism: Mechanism
-    reference: Reference
     k_p: Any = 100.0
     k_d: Any = None
 
     def __post_init__(self) -> None:
-        nv = self.mechanism.nv
-        without_quaternions(self.mechanism, "ComputedTorque")
-        k_p = gains(self.k_p, "k_p", nv)
-        put(self, k_p=k_p, k_d=2 * np.sqrt(k_p) if self.k_d is None else gains(self.k_d, "k_d", nv))
-        followed(self.reference, 0.0, self.mechanism)
-
-    @property
-    def unchanging(self) -> bool:
-        """Whether it is traced once: so is its reference."""
-        return is_unchanging(self.reference)
+        self._check(k_p=self.k_p)
+        self._check(k_d=2 * np.sqrt(self.k_p) if self.k_d is None else self.k_d)
 
     def __call__(self, t: Any, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         q_r, qd_r, qdd_r = followed(self.reference, t, self.mechanism)
@@ -66,7 +55,7 @@ class ComputedTorque:
 
 
 @dataclass(frozen=True, eq=False)
-class FeedForward:
+class FeedForward(Tracking):
     """What the model needs along the reference, and a PD around it.
 
         tau = M(q_r) qdd_r + C(q_r, qd_r) qd_r + g(q_r) - passive_force(q_r, qd_r) + K_p e + K_d ed
@@ -91,21 +80,11 @@ class FeedForward:
     Manipulators in Joint Space (2005), chapter 12: bounds of the gains.
     """
 
-    mechanism: Mechanism
-    reference: Reference
     K_p: Any
     K_d: Any
 
     def __post_init__(self) -> None:
-        nv = self.mechanism.nv
-        without_quaternions(self.mechanism, "FeedForward")
-        put(self, K_p=gains(self.K_p, "K_p", nv), K_d=gains(self.K_d, "K_d", nv))
-        followed(self.reference, 0.0, self.mechanism)
-
-    @property
-    def unchanging(self) -> bool:
-        """Whether it is traced once: so is its reference."""
-        return is_unchanging(self.reference)
+        self._check(K_p=self.K_p, K_d=self.K_d)
 
     def __call__(self, t: Any, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         q_r, qd_r, qdd_r = followed(self.reference, t, self.mechanism)

@@ -1,0 +1,59 @@
+"""Numbers of a mechanism that are inputs of its motion, so that other values need no other machine code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from dalembert.errors import ModelError, ParameterError, ShapeError
+from dalembert.expr import Graph, symbols
+from dalembert.model.mechanism import Mechanism
+from dalembert.simulation.kept import kept
+
+AXIS = re.compile(r"axis(\[\d\])?\Z")      # of a joint: scaled to length 1, which symbols are not
+
+
+def numbers_of(mechanism: Any, given: Mapping[str, Any] | None) -> tuple[tuple[str, ...], np.ndarray]:
+    """Paths of numbers and their values (m,), or (N, m) of N trajectories.
+
+    Raises
+    ------
+    ParameterError, UnknownNameError, ShapeError, TypeError, ValueError, ModelError
+        A number cannot be an input; there is none at a path; values are no numbers, or of no mechanism.
+    """
+    if not given:
+        return (), np.zeros(0)
+    paths = tuple(given)
+    if not isinstance(mechanism, Mechanism):
+        raise ParameterError(f"{mechanism.name!r} is no mechanism: give its parameters values by replace({{name: value}}).",
+                             paths)
+    kept(mechanism, ("inputs", paths), lambda: _check(mechanism, paths))
+    arrays = [np.asarray(value, dtype=float) for value in given.values()]
+    lengths = {path: len(a) for path, a in zip(paths, arrays, strict=True) if a.ndim == 1}
+    if any(a.ndim > 1 for a in arrays) or len({*lengths.values()} - {1}) > 1:
+        shapes = ", ".join(f"{path!r} {a.shape}" for path, a in zip(paths, arrays, strict=True))
+        raise ShapeError(f"parameters have shapes {shapes}: expected a number, or one per trajectory, of each.",
+                         "parameters")
+    values = np.stack(np.broadcast_arrays(*arrays), axis=-1)
+    rows = values.reshape(-1, len(paths))
+    for row in {tuple(rows.min(axis=0).tolist()), tuple(rows.max(axis=0).tolist())}:      # what a number may be is a range
+        mechanism.replace(dict(zip(paths, row, strict=True)))      # raises if it is none
+    return paths, values
+
+
+def _check(mechanism: Mechanism, paths: tuple[str, ...]) -> bool:
+    """See that the numbers at some paths can be inputs."""
+    for path in paths:
+        mechanism.number(path)
+        if AXIS.search(path):
+            raise ParameterError(f"{path} cannot be an input of a simulation, as axes are scaled to length 1: "
+                                 "use mechanism.replace.", paths)
+    with Graph():
+        try:
+            mechanism.replace(dict(zip(paths, symbols("input", len(paths)), strict=True)))
+        except ModelError as error:      # of numbers that may be nothing but 0
+            raise ParameterError(f"{', '.join(paths)} cannot be inputs of a simulation: {error}", paths) from None
+    return True
