@@ -82,6 +82,25 @@ def test_forces_as_numbers_traced_and_called_agree(chain):
     assert np.abs(constant.q[-1] - right[-1, :3]).max() < 1e-7 and constant.energy_drift < 1e-9
 
 
+def test_a_control_that_remembers_something_is_told_where_to_keep_it(chain):
+    class Integral:
+        sum = np.zeros(3)
+
+        def __call__(self, t, q, qd):
+            self.sum = self.sum + 1e-3 * (0.3 - q)
+            return 5 * (0.3 - q) - qd + self.sum
+
+    with pytest.raises(ValueError, match="`states` and the method `rate`"):
+        da.simulate(chain, SWING, [0, 0, 0], 0.1, control=Integral())
+    rng = np.random.default_rng(0)
+    with pytest.raises(ValueError, match="or is random"):
+        da.simulate(chain, SWING, [0, 0, 0], 0.1, forces=lambda t, q, qd: rng.standard_normal(3))
+    called = Integral()
+    called.traced = False
+    run = da.simulate(chain, SWING, [0, 0, 0], 0.1, control=called, h=1e-2)
+    assert run.forces["control"] == "called" and abs(called.sum).max() > 0
+
+
 def test_many_trajectories_are_each_what_they_are_alone(chain):
     q = np.random.default_rng(0).normal(size=(23, 3))
     tau = np.random.default_rng(1).normal(size=(23, 3))

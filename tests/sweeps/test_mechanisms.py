@@ -195,3 +195,21 @@ def test_processes_give_the_same_to_the_last_bit(thread):
     here, there = da.sweep(ARM, grid, thread, t=0.3), da.sweep(ARM, grid, t=0.3)
     for name in here.results:
         assert np.array_equal(here[name], there[name]), name
+
+
+def test_options_that_differ_in_a_digit_or_far_inside_are_not_the_same(thread):
+    """NumPy prints 8 digits, and of long arrays the ends."""
+    arm, t = da.planar_chain(2), np.linspace(0, 1, 1500)
+    push = np.zeros((1500, 2))
+    push[700:800, 0] = 3.0
+    still, pushed = (da.controllers.Samples(t, tau) for tau in (0 * push, push))
+    soft, hard = (da.controllers.Samples(t[:2], np.full((2, 2), 1 + e)) for e in (0, 1e-9))
+    some, others = np.linspace(0, 1, 2001), np.linspace(0, 1, 2001)
+    others[1000] += 1e-4
+    for name, values, rest in (("control", (still, pushed, soft, hard), {"t": 1.0}),
+                               ("t", (some, others), {"method": "dopri5", "collect": "records"})):
+        samples = [{name: value} for value in values]
+        found = da.sweep(arm, samples, thread, q=[0.1, 0.2], **rest)
+        single = [da.sweep(arm, [sample], thread, q=[0.1, 0.2], **rest)["q"][0] for sample in samples]
+        np.testing.assert_array_equal(found["q"], single)
+        assert not any((a == b).all() for a, b in zip(single, single[1:]))

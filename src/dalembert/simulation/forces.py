@@ -12,7 +12,7 @@ import numpy as np
 from dalembert.compiled.callbacks import Function
 from dalembert.compiled.function import function
 from dalembert.errors import ShapeError
-from dalembert.expr import Graph, symbols
+from dalembert.expr import Expr, Graph, symbols
 from dalembert.simulation.controllers.checks import is_unchanging
 
 NONE, CONSTANT, TRACED, CALLED = "none", "constant", "traced", "called"
@@ -22,7 +22,8 @@ NOTHING: Mapping[str, Force] = MappingProxyType({})
 
 
 class Forces:
-    """control, forces: None, numbers (nv,) or (N, nv), or functions of t, q, qd [N m, N]; a function is traced if it can be.
+    """control, forces: None, numbers (nv,) or (N, nv), or functions of t, q, qd [N m, N]; a function is traced if it can be,
+    unless it has an attribute `traced` that is False.
 
     A controller with an attribute `states` (m,) or (N, m), their initial values, is called with t, q, qd, states, and so is
     its `rate`, their time derivative.
@@ -119,18 +120,31 @@ def _kind(mechanism: Any, name: str, given: Any, states: int = 0) -> str:
         return CONSTANT
     if is_unchanging(given):
         return TRACED
+    if getattr(given, "traced", True) is False:
+        return CALLED
     with Graph():
         t, *rest = symbols("t", 1), symbols("q", mechanism.nq), symbols("qd", mechanism.nv)
         own = (symbols("z", states),) if states else ()
         try:
-            _vector(given(t[0], *rest, *own), name, mechanism.nv)
+            first = _vector(given(t[0], *rest, *own), name, mechanism.nv)
             if own:
                 _vector(given.rate(t[0], *rest, *own), "rate", states)
-            return TRACED
         except ShapeError:
             raise
         except Exception:      # whatever a function does that is not meant for symbols: it is called with numbers instead
             return CALLED
+        if not _same(first, given(t[0], *rest, *own)):
+            raise ValueError(
+                f"{name} gives other forces when it is called again with the same t, q, qd: it remembers something between "
+                "calls, or is random. What it remembers belongs to the state of the run: give it the attribute `states` and "
+                "the method `rate` (an integral of the error has the error as its rate). To have it called with numbers all "
+                f"the same, make a new one with {name}.traced = False.")
+        return TRACED
+
+
+def _same(first: np.ndarray, again: Any) -> bool:
+    """Whether all entries are the same expressions or numbers."""
+    return all(a is b or (not isinstance(a, Expr) and a == b) for a, b in zip(first, np.asarray(again), strict=True))
 
 
 def _vector(found: Any, name: str, nv: int) -> np.ndarray:

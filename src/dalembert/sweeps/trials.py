@@ -18,6 +18,7 @@ from dalembert.simulation.kept import dynamics_of
 from dalembert.simulation.motion import Motion
 from dalembert.simulation.run import Run
 from dalembert.simulation.simulate import simulate
+from dalembert.sweeps.identity import identity
 
 STATES = ("q", "qd")
 WITHOUT = ("mechanism", *STATES, "parameters", "progress", "store", "resume")
@@ -166,10 +167,13 @@ class Simulated:
 
     def together(self, batch: Sequence[tuple[int, dict[str, Any]]]) -> list[Outcome]:
         """Outcomes of a batch, those that go side by side in one run."""
-        groups: dict[str, list[tuple[int, dict[str, Any]]]] = {}
+        groups: dict[tuple[Any, ...], list[tuple[int, dict[str, Any]]]] = {}
+        known: dict[int, str] = {}                     # of the objects of this batch, of which many samples may have the same
         for k, sample in batch:
             options, numbers = self._parted(sample)
-            groups.setdefault(repr([options, {} if self._are_inputs(options, numbers) else numbers]), []).append((k, sample))
+            same = options | ({} if self._are_inputs(options, numbers) else numbers)
+            known |= {id(v): identity(v) for v in same.values() if id(v) not in known}
+            groups.setdefault(tuple((name, known[id(v)]) for name, v in same.items()), []).append((k, sample))
         return [found for members in groups.values() for found in self._group(members)]
 
     def _group(self, members: list[tuple[int, dict[str, Any]]]) -> list[Outcome]:
@@ -208,7 +212,7 @@ class Simulated:
         if not numbers or not isinstance(self.mechanism, Mechanism):
             return False
         some = {name: value for name, value in (self.options | options).items() if name in DECISIVE}
-        if (key := repr(some)) not in self._inputs:
+        if (key := identity(some)) not in self._inputs:
             method = some.pop("method", "rk4")
             try:
                 Motion(self.mechanism, parameters=dict.fromkeys(numbers, 1.0), **some).method(method)
@@ -219,10 +223,10 @@ class Simulated:
 
     def _with(self, numbers: dict[str, Any]) -> Any:
         """The mechanism with these numbers; the same object as the time before if they are the same."""
-        key, last = self._last
-        if last is None or key != repr(numbers):
+        (known, last), key = self._last, identity(numbers)
+        if last is None or key != known:
             last = self.mechanism.replace(numbers) if numbers else self.mechanism
-            self._last = repr(numbers), last
+            self._last = key, last
         return last
 
     def _collected(self, run: Run, row: int) -> Any:
