@@ -18,6 +18,7 @@ import dalembert as da
 from dalembert import cli, data
 from dalembert.commandline import VectorError
 from dalembert.commandline.identities import identities
+from dalembert.commandline.output import safe
 from dalembert.commandline.vectors import typed_vector
 
 MODELS = Path(__file__).parent / "data" / "models"
@@ -208,6 +209,22 @@ def test_names_may_hold_spaces_commas_equal_signs_and_any_letters():
     assert typed.tolist() == [0.25, 0.5]                               # a name that another one begins with
 
 
+def test_names_may_be_typed_as_tables_and_errors_show_them():
+    names = ("a\nb", r"a\nb", "c\td=e", "плечо", "f\\\n", "\x1b[0m")
+    parts = [da.Body("0"), *(da.Body(f"b{k}", 1.0, (1, 0, 0)) for k in range(len(names)))]
+    m = da.Mechanism("m", parts, [da.Joint(n, da.Revolute(), f"b{k - 1}" if k else "0", f"b{k}") for k, n in enumerate(names)])
+
+    def typed(text):
+        return typed_vector(text, "--q", m.coordinate_names, m.neutral(), m).tolist()
+
+    assert typed("a\nb=1") == [1, 0, 0, 0, 0, 0] and typed(r"a\nb=1") == [0, 1, 0, 0, 0, 0]      # the name that is so
+    assert typed(r"c\td=e=2, \u043f\u043b\u0435\u0447\u043e=3") == [0, 0, 2, 3, 0, 0]
+    assert typed(safe(names[4]) + "=4," + repr(names[5])[1:-1] + "=5") == [0, 0, 0, 0, 4, 5]
+    assert typed(repr(names[4])[1:-1] + "=4") == [0, 0, 0, 0, 4, 0]
+    with pytest.raises(VectorError, match="gives .* twice"):
+        typed("c\td=e=1," + r"c\td=e=2")
+
+
 def test_a_quaternion_of_wrong_length_is_wrong_usage(run):
     fails(run("dynamics", UR5, "--base", "free", "--q", "root_joint.w=0.5"), 2, "--q: the quaternion of joint 'root_joint'")
 
@@ -292,8 +309,6 @@ def test_any_name_in_any_locale_is_literal(tmp_path, locale):
 
 
 def test_escapes_of_a_hostile_file_do_not_reach_the_terminal():
-    from dalembert.commandline.output import safe
-
     assert safe("a\x1b[2J\nb\u202e") == r"a\x1b[2J\nb\u202e"
 
 

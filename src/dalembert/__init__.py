@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
+from collections.abc import Callable
 from typing import Any
 
 __version__ = "0.1.0"
@@ -46,6 +48,8 @@ _MODULES = {"controllers": "dalembert.simulation.controllers", "convert": "dalem
             "data": "dalembert.data", "hamilton": "dalembert.formulations.hamilton",
             "lagrange": "dalembert.formulations.lagrange", "solids": "dalembert.spatial.solids"}
 
+_OF_MECHANISMS = ("dalembert.kinematics.", "dalembert.formulations.newton_euler")      # homes of functions of one
+
 __all__ = sorted((*_HOME, *_MODULES))
 
 
@@ -53,12 +57,28 @@ def __getattr__(name: str) -> Any:
     """Public names are imported when first used: `import dalembert` stays fast."""
     if name in _HOME:
         value = getattr(importlib.import_module(_HOME[name]), name)
+        value = _of_mechanism(value) if name == "save" or _HOME[name].startswith(_OF_MECHANISMS) else value
     elif name in _MODULES:
         value = importlib.import_module(_MODULES[name])
     else:
         raise AttributeError(f"module 'dalembert' has no attribute {name!r}")
     globals()[name] = value
     return value
+
+
+def _of_mechanism(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function (mechanism, ...) that says so where something else comes first; it is pickled by its public name."""
+    from dalembert.model.mechanism import Mechanism
+
+    @functools.wraps(function)
+    def checked(mechanism: Any, *arguments: Any, **named: Any) -> Any:
+        if not isinstance(mechanism, Mechanism):
+            raise TypeError(f"{function.__name__}(mechanism, ...): the mechanism comes first, expected a Mechanism, as "
+                            f"da.load makes, not a {type(mechanism).__name__}.")
+        return function(mechanism, *arguments, **named)
+
+    checked.__module__ = __name__
+    return checked
 
 
 def __dir__() -> list[str]:

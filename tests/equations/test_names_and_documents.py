@@ -1,8 +1,11 @@
 """Names of any script survive in every target, never as markup; documents open; SymPy agrees."""
 
+import copy
+import pickle
 import re
 import shutil
 import subprocess
+import sys
 from xml.etree import ElementTree
 
 import numpy as np
@@ -230,3 +233,59 @@ def robots_file(name):
     from pathlib import Path
 
     return Path(__file__).parents[1] / "data" / "models" / f"{name}.urdf"
+
+
+# --- copies ---
+
+def pendulum():
+    m, l, g = da.symbols("m l g")
+    return da.lagrangian_system(lambda q, qd, t: m * l**2 * qd[0]**2 / 2 + m * g * l * da.cos(q[0]), "theta")
+
+
+MODELS = {"numbers": lambda: robots.dense("scara"), "symbols": lambda: named_arm(PLAIN, -9.81), "lagrangian": pendulum}
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_equations_pickle_and_copy(model):
+    with da.Graph():
+        eom = da.equations(MODELS[model](), digits=5)
+        text = eom.text("potential_energy", "mass_matrix")
+        python = eom.python("mass_matrix")
+        for again in (copy.copy(eom), copy.deepcopy(eom), pickle.loads(pickle.dumps(eom))):
+            assert type(again) is type(eom) and again.digits == 5 and again.text("potential_energy", "mass_matrix") == text
+            assert again.python("mass_matrix") == python and again.verified.keys() >= {"mass_matrix", "potential_energy"}
+            assert {s.name for x in again.mass_matrix.flat for s in da.free_symbols(x + again.gravity_vector[0])} <= {
+                *again.coordinates, *again.symbols}                          # one graph: its nodes go together
+
+
+def test_equations_work_in_a_process_that_starts_afresh(tmp_path):
+    texts = []
+    for model, make in MODELS.items():
+        with da.Graph():
+            eom = da.equations(make())
+            texts.append(eom.text())
+            (tmp_path / model).write_bytes(pickle.dumps(eom))
+    program = """if True:
+        import pickle, sys
+        for file in sys.argv[1:]:
+            eom = pickle.load(open(file, "rb"))
+            eom.mass_matrix @ eom.gravity_vector
+            print(eom.text())"""
+    done = subprocess.run([sys.executable, "-c", program, *(str(tmp_path / model) for model in MODELS)], capture_output=True, text=True)
+    assert done.stderr == "" and done.stdout == "".join(f"{text}\n" for text in texts)
+
+
+def test_equations_say_what_they_are():
+    assert repr(da.equations(robots.planar(2))) == "<Equations of 'planar 2R' in q1, q2>"
+
+
+def test_python_tells_upper_from_lower_case_and_renames_only_what_clashes():
+    with da.Graph():
+        M, m, l, I, q, word = da.symbols("M m l I q lambda")
+        links = [(M, (0, 0, 0), (0,) * 6), (m + word, (0, 0, l), (0, 0, I + q, 0, 0, 0))]
+        source = da.equations(da.from_motions("Tx(q1) Ry(q2)", inertia=links)).python("mass_matrix")
+    assert "def mass_matrix(q, *, M, lambda_, m, l, I, q_):" in source, source
+    code = {}
+    exec(source, code)
+    found = code["mass_matrix"]([0, 0.5], M=2, m=0.5, lambda_=0.25, l=2, I=3, q_=1)
+    assert np.allclose(found, [[2.75, 1.5 * np.cos(0.5)], [1.5 * np.cos(0.5), 7]], rtol=1e-15)

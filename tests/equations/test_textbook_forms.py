@@ -1,8 +1,12 @@
 """Printed forms beside the textbooks', term by term."""
 
+import re
+
 import pytest
 
 import dalembert as da
+
+from . import robots
 
 
 @pytest.fixture(autouse=True)
@@ -111,3 +115,38 @@ def test_planar_chain_of_rods_comes_with_exact_fractions():
     eom = da.equations(da.planar_chain(2, mass=m, length=l, gravity=(0, 0, -g)))
     assert eom.text("mass_matrix").splitlines()[1:] == [
         "M11 = 1/3 m l^2 (5 + 3 c2)", "M12 = 1/6 m l^2 (2 + 3 c2)", "M22 = 1/3 m l^2"]
+
+
+def test_scara_of_point_masses_from_dh_rows_uses_the_name_of_what_is_common():
+    """By hand: h1 = -a1 b qd2 (2 qd1 + qd2) s2, h2 = a1 b qd1^2 s2 with b = a2 (m2 / 2 + m3 + m4), the middle of link 2."""
+    m1, m2, m3, m4, a1, a2, g = da.symbols("m1 m2 m3 m4 a1 a2 g")
+    rows = [da.DHParameters(a1), da.DHParameters(a2, alpha="pi"), da.DHParameters(joint="prismatic"), da.DHParameters()]
+    for at, k1, middles in ((0, "m3 + m4 + m2", False), (-1, "2 m3 + 2 m4 + m2", True)):
+        links = [(m, (at * a / 2, 0, 0), (0,) * 6) for m, a in ((m1, a1), (m2, a2), (m3, 0), (m4, 0))]
+        eom = da.equations(da.from_dh(rows, inertia=links, gravity=(0, 0, -g)))
+        half = "1/2 " if middles else ""
+        assert eom.text("coriolis_vector").splitlines()[1:] == [
+            f"k1 = {k1}", f"h1 = -{half}a1 a2 k1 qd2 (2 qd1 + qd2) s2", f"h2 = {half}a1 a2 k1 qd1^2 s2"]
+        assert eom.text("kinetic_energy").endswith(f"+ {half}a1 a2 k1 qd1 (qd1 + qd2) c2\n")
+        if not middles:
+            assert "M12 = a2 k1 (a2 + a1 c2)" in eom.text("mass_matrix")
+
+
+@pytest.mark.parametrize("budget", [2500, 5])      # in full, and factored
+def test_every_name_that_is_listed_is_used(budget):
+    eom = da.equations(robots.dense("scara"), "all", budget=budget)
+    for quantity in ("mass_matrix", "coriolis_vector", "gravity_vector", "kinetic_energy", "potential_energy"):
+        left, right = zip(*(line.split(" = ") for line in eom.text(quantity).splitlines()[1:] if " = " in line))
+        for name in left:
+            assert not re.fullmatch(r"[kp]\d+", name) or any(re.search(rf"\b{name}\b", text) for text in right), (quantity, name)
+
+
+def test_numbers_of_one_line_are_written_in_one_way():
+    links = [(1, (0.1, 0, 0), about_z(0.01))] * 3
+    lines = da.equations(da.from_motions("Rz(q1) Tx(0.2) Rz(q2) Tx(0.1) Rz(q3)", inertia=links)).text("mass_matrix")
+    assert "M13 = ZZ3 + 1/5 MX3 c23 + 1/10 MX3 c3\n" in lines
+    lines = da.equations(da.from_motions("Rz(q1) Tx(0.2) Rz(q2) Tx(0.11) Rz(q3)", inertia=links)).text("mass_matrix")
+    assert "M13 = ZZ3 + 0.2 MX3 c23 + 0.11 MX3 c3\n" in lines and "M12 = ZZ2 + ZZ3 + 1/5 MX2 c2" not in lines
+    I, m = da.symbols("I m")
+    assert printed("Rz(q1)", [(m, ("1/4", 0, 0), about_z(I / 12 + m / 3))], (0, 0, 0), "mass_matrix") == {
+        "M11": "1/12 I + 19/48 m"}                     # no decimal is these numbers

@@ -35,3 +35,8 @@ def test_words_of_later_c_of_cpp_and_of_sympy_are_not_identifiers_but_q_is():
 def test_a_mechanism_lists_the_identifiers_of_its_names():
     m = da.Mechanism("robot", [da.Body("base"), da.Body("плечо 1", 1)], [da.Joint("lambda", da.Revolute(), "base", "плечо 1")])
     assert m.identifiers == {"base": "base", "плечо 1": "u43fu43bu435u447u43e_1", "lambda": "lambda_"}
+
+
+def test_for_a_language_that_tells_upper_from_lower_case_only_its_own_words_are_not_identifiers():
+    assert list(safe_identifiers(["m", "M", "I", "double", "lambda", "a b", "a_b"], {"lambda"}).values()) == [
+        "m", "M", "I", "double", "lambda_", "a_b", "a_b_2"]

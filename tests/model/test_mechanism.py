@@ -219,3 +219,8 @@ def test_a_result_that_overflows_is_an_error_not_an_infinity():
         da.kinetic_energy(da.planar_chain(2), [1e308, 0], [1e308, 1])
     with pytest.raises(da.OverflowedError, match=r"entry \(0,\) of the result is .*SI units"):
         da.bias_force(heavy, [0.1, 0.2], [1e10, 1e10])
+
+
+def test_a_mechanism_is_shown_in_a_line():
+    text = repr(da.planar_chain(30))
+    assert text == f"<Mechanism {da.planar_chain(30).name!r}: 31 bodies, 30 joints, nq = 30, nv = 30>"

@@ -79,6 +79,8 @@ NOT_XML = {
     "null character": ('<robot name="a\0b"/>', "not well-formed XML: [Ii]nvalid character", 1),
     "control character by number": (robot('<link name="a&#27;[2J"/>'), "not well-formed XML: .*invalid", 2),
     "unfinished comment": (robot("<!--  \x9b2J -- \n\n" + "x" * 1000, BASE), "not well-formed XML: .*omment", None),
+    "long comment": (robot(f"<!--{'x' * 10_000_100}-->", BASE), "^(?!.*XML).*a comment of more than 10 MB, which is not read", None),
+    "long attribute": (robot(f"<link name='{'x' * 10_000_100}'/>"), "^(?!.*XML).*an attribute of more than 10 MB", None),
     "undefined entity": (robot('<link name="&foo;"/>'), "Entity 'foo' not defined", 2),
     "undefined entity in text": (robot("&foo;", BASE), "Entity 'foo' not defined", 2),
     "entity bomb": (BOMB + "<robot>&a9;</robot>", "document type declarations and entities are not read. Remove", 1),
@@ -430,7 +432,7 @@ HOSTILE = {      # Python expression for the bytes, message
     "joints": ("b'<robot><link name=\"a\"/>' + b'<joint/>' * 20_001 + b'</robot>'",
                "20001 joints, the limit MAX_LINKS is 20000"),
     "open elements": ("b'<robot>' + b'<a>' * 5_000_000", "Excessive depth|MAX_ELEMENTS"),
-    "long attribute": ("b'<robot name=\"' + b'x' * (30 * 2**20) + b'\"/>'", "Resource limit|MAX_ATTRIBUTE"),
+    "long attribute": ("b'<robot name=\"' + b'x' * (30 * 2**20) + b'\"/>'", "an attribute of more than 10 MB|MAX_ATTRIBUTE"),
     "comments": ("b'<robot>' + b'x<!---->' * 4_000_000 + b'</robot>'", "no <link>"),
     "names to compare": ("('<robot>' + ''.join(f'<link name=\"link{k}\"/><joint name=\"j{k}\" type=\"fixed\">'"
                          "f'<parent link=\"link{k}\"/><child link=\"lonk{k}\"/></joint>' for k in range(6000))"

@@ -101,6 +101,34 @@ def test_a_file_that_is_not_there_is_said():
         da.Run.load(da.planar_chain(1), "nowhere.nc")
 
 
+@pytest.mark.parametrize("lazy", [False, True])
+@pytest.mark.parametrize("kind", ["a text", "an empty folder", "a folder", "a cut file", "other NetCDF", "other Zarr"])
+def test_what_is_no_run_is_said(one, kind, lazy, tmp_path):
+    for name in ("xarray", "h5netcdf", "zarr"):
+        pytest.importorskip(name)
+    import xarray
+
+    path, other = tmp_path / "r", xarray.Dataset({"q": ("time", [1.0, 2.0])})
+    if kind == "a text":
+        path.write_text("q1,q2")
+    elif kind.endswith("folder"):
+        path.mkdir()
+        if kind == "a folder":
+            (path / "kept.txt").write_text("kept")
+    elif kind == "a cut file":
+        path.write_bytes(one.to_netcdf(tmp_path / "whole.nc").read_bytes()[:3000])
+    elif kind == "other NetCDF":
+        other.to_netcdf(path, engine="h5netcdf")
+    else:
+        other.to_zarr(path, zarr_format=2)
+    wrote = "Run.to_netcdf" if path.is_file() else r"Run.to_zarr or simulate\(store=\)"
+    with pytest.raises(da.DalembertError, match=rf"/r' (cannot be read as a|is no) run, expected a .* that {wrote} wrote") as found:
+        da.Run.load(one.mechanism, path, lazy)
+    assert "\n" not in str(found.value)
+    if kind.startswith("other"):
+        assert "it has no coordinate, velocity, qd, work" in str(found.value)
+
+
 def test_names_of_all_letters_survive_in_csv(one, tmp_path):
     with one.to_csv(tmp_path / "r.csv").open(encoding="utf-8", newline="") as file:
         head, *rows = csv.reader(file)

@@ -120,7 +120,11 @@ def test_results_are_those_of_plain_loops_on_every_executor(way, stored, pool, t
     data = found.to_xarray()
     assert data["both"].dims == ("a", "b", "part") and found.computed == 6 and not found.errors
     assert float(data["product"].sel(a=3.0, b=20.0)) == 120
-    assert (found.status == 1).all() and "6 done, 0 failed" in found.summary()
+    assert (found.status == 1).all() and found.summary() == "6 samples (a 3 x b 2): 6 done, 0 failed, 6 computed now"
+
+
+def test_one_sample_is_one():
+    assert da.sweep(product, {"a": [1.0], "b": [2.0]}).summary() == "1 sample (a 1 x b 1): 1 done, 0 failed, 1 computed now"
 
 
 def test_samples_one_by_one_have_one_dimension():

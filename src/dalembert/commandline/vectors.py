@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from dalembert.commandline import VectorError
+from dalembert.commandline.output import safe
 from dalembert.errors import DalembertError, UnknownNameError
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import Literal
@@ -39,11 +40,12 @@ def typed_vector(text: str | None, option: str, names: Sequence[str], default: n
 
 
 def _named(text: str, option: str, names: Sequence[str], default: np.ndarray, mechanism: Mechanism) -> np.ndarray:
-    vector, given, end = default.copy(), set(), 0
-    known = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    vector, given, end, spelled = default.copy(), set(), 0, _spellings(names)
+    known = "|".join(re.escape(name) for name in sorted(spelled, key=len, reverse=True))
     named = re.compile(rf"\s*(?P<name>{known}|.+?)\s*=(?P<value>[^=,]*)(?:,|\Z)", re.DOTALL)      # names may hold , and =
     while match := named.match(text, end):
-        name, end = match["name"].strip(), match.end()
+        name, end = match["name"], match.end()
+        name = spelled.get(name, name.strip())
         if name not in names:
             raise _unknown(name, option, names, mechanism)
         if name in given:
@@ -53,6 +55,13 @@ def _named(text: str, option: str, names: Sequence[str], default: np.ndarray, me
     if rest := text[end:].strip():
         raise VectorError(f"{option}: {rest!r} is not of the form name=number.", option)
     return vector
+
+
+def _spellings(names: Sequence[str]) -> dict[str, str]:
+    """Ways to type each name: as it is, and as tables, errors and terminals show it, with backslashes."""
+    shown = {text: name for name in names for text in (
+        safe(name), safe(name).encode("ascii", "backslashreplace").decode(), repr(name)[1:-1])}
+    return shown | {name: name for name in names}
 
 
 def _unknown(name: str, option: str, names: Sequence[str], mechanism: Mechanism) -> DalembertError:

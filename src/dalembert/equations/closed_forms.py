@@ -24,8 +24,22 @@ def _quantity(name: str, doc: str) -> Any:
     return property(lambda eom: eom.entries(name)[()], doc=doc)
 
 
+def silent(text: str, done: float) -> None:
+    """Progress that nobody looks at."""
+
+
+def derived_again(make: Callable[..., ClosedForms], arguments: Sequence[Any], quantities: Sequence[str]) -> ClosedForms:
+    """Closed forms with some quantities, in the order in which these were derived: names of parts depend on it."""
+    eom = make(*arguments)
+    for quantity in quantities:
+        eom.sheet(quantity)
+    return eom
+
+
 class ClosedForms(ABC):
     """Equations of motion in closed form; arrays hold expressions (`Expr`) of one graph.
+
+    What is pickled or copied is the model: what had been derived is derived, and verified, again.
 
     Attributes
     ----------
@@ -64,6 +78,17 @@ class ClosedForms(ABC):
         self._parts = 0
         self._sheets: dict[str, Sheet] = {}
         self._expressions: dict[str, np.ndarray] = {}
+
+    @property
+    @abstractmethod
+    def _origin(self) -> tuple[Any, ...]:
+        """(function, arguments) that these closed forms come from, but for `progress`."""
+
+    def __reduce__(self):
+        return derived_again, (*self._origin, tuple(self._sheets))
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self.name!r} in {', '.join(self.coordinates)}>"
 
     @property
     @abstractmethod

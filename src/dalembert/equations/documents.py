@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from dalembert.equations.naming import html_text, latex_name, latex_text, mathml_name, text_name
 from dalembert.equations.printing import LATEX, MATHML, TEXT, Notation, Printer
-from dalembert.equations.sheets import Sheet
+from dalembert.equations.sheets import Sheet, used_parts
 from dalembert.equations.style import ANGLE_EXAMPLE, LATEX_HEAD, PAGE
 from dalembert.errors import DalembertError
 
@@ -38,7 +38,7 @@ def printer(eom: Any, notation: Notation) -> Printer:
 
 def printed_lines(sheet: Sheet, target: Printer, label: str = "") -> list[tuple[str, Terms]]:
     """(left side, signed terms) of parts and lines; label: a letter in place of the lines' own."""
-    parts = [(target.name(name), target.signed_terms(form)) for name, form in sheet.parts]
+    parts = [(target.name(name), target.signed_terms(form)) for name, form in used_parts(sheet)]
     return parts + [(target.label(label or sheet.letter, *(k + 1 for k in at)), target.signed_terms(form))
                     for at, form in sheet.lines]
 

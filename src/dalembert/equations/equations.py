@@ -11,7 +11,7 @@ import numpy as np
 
 from dalembert.compiled.calls import without_collection
 from dalembert.compiled.quantities import known_formulation
-from dalembert.equations.closed_forms import ClosedForms
+from dalembert.equations.closed_forms import ClosedForms, silent
 from dalembert.equations.making import LETTERS, QUANTITIES, made
 from dalembert.equations.problem import BaseParameter, Problem
 from dalembert.equations.reports import report
@@ -69,7 +69,7 @@ def equations(mechanism: Mechanism | LagrangianSystem, symbols: str | Iterable[s
     ----------
     docs/equations.md
     """
-    progress = progress or (lambda text, done: None)
+    progress = progress or silent
     if isinstance(mechanism, LagrangianSystem):
         if symbols is not None or grouped is not None or formulation != "newton_euler":
             raise TypeError(f"equations of the Lagrangian {mechanism.name!r}: its symbols are its parameters, which "
@@ -120,6 +120,11 @@ class Equations(ClosedForms):
                     if path.rpartition(".")[2].partition("[")[0] not in ("mass", "com", "inertia")]
         return Equations(self.mechanism, select(self.mechanism, geometry, True), self.formulation, self.budget,
                          self.digits, self.progress)
+
+    @property
+    def _origin(self) -> tuple[Any, ...]:
+        chosen = self._selection
+        return equations, (self.mechanism, chosen.wishes, chosen.grouped, self.formulation, self.budget, self.digits)
 
     def _owner(self, quantity: str) -> ClosedForms:
         return self._with_groups if quantity == "regressor" else self

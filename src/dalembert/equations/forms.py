@@ -14,7 +14,8 @@ from dalembert.equations.ring import plain
 from dalembert.expr import Graph, constant, cos, sin, symbol
 from dalembert.expr.node import BUILD
 
-SMALL = 8           # denominators up to this one are printed as fractions and pulled out of sums
+SMALL = 10          # denominators up to this one are printed as fractions and pulled out of sums
+ENDLESS = 100       # the same for printing a number that no decimal is: 1/12
 
 
 def _kept_hash(x: Any) -> int:
@@ -76,6 +77,13 @@ def angle_sum(angle: Iterable[tuple[Any, int]]) -> Sum:
     for x, k in angle:
         terms += [Term(k, ((Name(x), 1),))] if isinstance(x, str) else [Term(t.number * k, t.factors) for t in x.terms]
     return Sum(tuple(terms))
+
+
+def inner_forms(factor: Any) -> tuple[Sum, ...]:
+    """The sums that a factor is made of: itself, arguments of a function, an angle; none of a name."""
+    if isinstance(factor, Sum):
+        return (factor,)
+    return factor.args if isinstance(factor, Call) else (angle_sum(factor.angle),) if isinstance(factor, Cosine) else ()
 
 
 def sole_factor(form: Sum) -> Any:

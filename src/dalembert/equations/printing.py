@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import cached_property
 from html import escape
 from typing import Any, NamedTuple
 
-from dalembert.equations.forms import SMALL, Call, Cosine, Name, Sum, Term, angle_sum, sole_factor
+from dalembert.equations.forms import ENDLESS, SMALL, Call, Cosine, Name, Sum, Term, angle_sum, inner_forms, sole_factor
 from dalembert.equations.naming import index, latex_name, mathml_name, text_name
 from dalembert.equations.ring import plain
 
@@ -35,10 +36,14 @@ class Notation(NamedTuple):
 
 
 class Printer:
-    """Writes forms; `numbers` gives the number of a coordinate's name in angles such as c23."""
+    """Writes forms; `numbers` gives the number of a coordinate's name in angles such as c23.
 
-    def __init__(self, notation: Notation, numbers: Mapping[str, int], digits: int):
-        self.notation, self.numbers, self.digits = notation, numbers, digits
+    The numbers of one formula are written in one way: as fractions, or, where one of them has a denominator above SMALL, as
+    `decimals`; what no decimal is (1/3) stays a fraction.
+    """
+
+    def __init__(self, notation: Notation, numbers: Mapping[str, int], digits: int, decimals: bool = False):
+        self.notation, self.numbers, self.digits, self.decimals = notation, numbers, digits, decimals
         self.name = notation.name
         self._known: dict[tuple[Any, int], str] = {}
 
@@ -48,7 +53,19 @@ class Printer:
 
     def signed_terms(self, form: Sum) -> list[tuple[str, str]]:
         """(sign, term) of each term."""
-        return [("-" if t.number < 0 else "+", self.term(t)) for t in form.terms]
+        writer = self if self.decimals or all(map(self._is_fraction, _numbers(form))) else self._with_decimals
+        return [("-" if t.number < 0 else "+", writer.term(t)) for t in form.terms]
+
+    @cached_property
+    def _with_decimals(self) -> Printer:
+        return Printer(self.notation, self.numbers, self.digits, decimals=True)
+
+    def _is_fraction(self, x: Any) -> bool:
+        """Whether a number is written as whole numbers."""
+        if not isinstance(x, (int, Fraction)):
+            return False
+        largest = ENDLESS if 10**x.denominator.bit_length() % x.denominator else 1 if self.decimals else SMALL
+        return x.denominator <= largest
 
     def joined(self, terms: Sequence[tuple[str, str]]) -> str:
         """Signed terms as a sum."""
@@ -65,10 +82,8 @@ class Printer:
         under = [self.sum(below[0][0])] if alone else [self.factor(f, e) for f, e in below]
         size = plain(abs(term.number))
         top, bottom = "", ""
-        if isinstance(size, Fraction) and size.denominator <= SMALL:
-            top, bottom = str(size.numerator), str(size.denominator)
-        elif size != 1:
-            top = str(size) if isinstance(size, int) else self._decimal(size)
+        if size != 1:
+            top, _, bottom = (str(Fraction(size)) if self._is_fraction(size) else self._decimal(size)).partition("/")
         if bottom and over and not under:                         # 1/2 x, not x/2: the coefficient stays in front
             return times.join([fraction(number(top), number(bottom)), *over])
         numerator = times.join(([number(top)] if top not in ("", "1") else []) + over or [number("1")])
@@ -117,6 +132,15 @@ class Printer:
     def label(self, base: str, *numbers: int) -> str:
         """The left side of an equation: M_12, c_123, g_1, T."""
         return self.notation.label(base, index(*numbers))
+
+
+def _numbers(form: Sum) -> Iterator[Any]:
+    """All numbers of a form."""
+    for number, factors in form.terms:
+        yield number
+        for factor, _ in factors:
+            for inner in inner_forms(factor):
+                yield from _numbers(inner)
 
 
 # --- text: 2 MX3 a2 c2 c23 + 1/2 (XX5 - ZZ6) sin(2 q5) ----------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import keyword
 import textwrap
 from collections.abc import Sequence
 from fractions import Fraction
@@ -14,11 +15,13 @@ from dalembert.equations.printing import RELATIONS
 from dalembert.equations.ring import plain
 from dalembert.errors import DalembertError
 from dalembert.expr import Expr, topological
+from dalembert.expr.graph import FUNCTIONS
 from dalembert.expr.identifiers import safe_identifiers
 
 WIDTH = 118
 PYTHON = {"select": "({1} if {0} else {2})", "sign": "(({0} > 0) - ({0} < 0))", "not": "(not {})", "power": "({})**({})",
           **{op: f"({{}} {mark} {{}})" for op, mark in RELATIONS.items()}, "equal": "({} == {})"}
+WORDS = frozenset([*keyword.kwlist, *FUNCTIONS, "q", "qd", "qdd"])      # what the source itself says
 
 
 class PythonWriter:
@@ -27,8 +30,8 @@ class PythonWriter:
     def __init__(self, eom: Any):
         self.eom = eom
         names = [*eom.coordinates, *eom.velocities, *eom.accelerations, *eom.symbols]
-        self.identifiers = safe_identifiers(dict.fromkeys(names))
-        self._taken = {x.lower() for x in self.identifiers.values()}
+        self.identifiers = safe_identifiers(dict.fromkeys(names), WORDS)
+        self._taken = {*self.identifiers.values()}
         self.cosines: dict[Cosine, str] = {}
         self.used: set[str] = set()
 
@@ -67,9 +70,9 @@ class PythonWriter:
                 parts = [("" if k == 1 else f"{k}x".replace("-", "m")) + (
                     self.identifiers.get(x, x).removeprefix("q") if isinstance(x, str) else "") for x, k in factor.angle]
                 name = factor.kind + "_".join(parts)
-                while name.lower() in self._taken or len(name) < 2:
+                while name in self._taken or len(name) < 2:
                     name += "_"
-                self._taken.add(name.lower())
+                self._taken.add(name)
                 self.cosines[factor] = name
             return self.cosines[factor]
         assert isinstance(factor, Call)

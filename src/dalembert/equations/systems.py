@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, cast
@@ -12,7 +12,7 @@ import numpy as np
 from dalembert.compiled.calls import without_collection
 from dalembert.compiled.dynamics import compile
 from dalembert.compiled.systems import SystemDynamics
-from dalembert.equations.closed_forms import ClosedForms
+from dalembert.equations.closed_forms import ClosedForms, silent
 from dalembert.equations.forms import Sum, object_array
 from dalembert.equations.polynomials import Normal
 from dalembert.equations.problem import CHRISTOFFEL_BUDGET, SEED, free_prefix
@@ -71,12 +71,18 @@ class SystemEquations(ClosedForms):
     letters = {name: letter for name, (_, letter) in QUANTITIES.items()}
     programmed = ("mass_matrix", "bias_force", "generalized_forces")
 
-    def __init__(self, system: LagrangianSystem, budget: int, digits: int, progress: Callable[[str, float], None]):
+    def __init__(self, system: LagrangianSystem, budget: int, digits: int,
+                 progress: Callable[[str, float], None] = silent, parameters: Sequence[str] = ()):
         self.system = system
         progress("derivation", 0.0)
         with cast(Any, system.symbols["t"]).graph, without_collection():
-            problem = SystemProblem(system, budget)
+            problem = SystemProblem(system, budget, parameters)
             super().__init__(system, problem, SystemVerifier(problem), digits, progress)
+
+    @property
+    def _origin(self) -> tuple[Any, ...]:
+        p = self._problem
+        return SystemEquations, (self.system, p.budget, self.digits, silent, tuple(p.parameters))
 
     def _owner(self, quantity: str) -> ClosedForms:
         return self
@@ -103,12 +109,12 @@ class SystemEquations(ClosedForms):
 class SystemProblem:
     """What closed forms of a Lagrangian are made from: expressions of all quantities, and their normal forms."""
 
-    def __init__(self, system: LagrangianSystem, budget: int):
+    def __init__(self, system: LagrangianSystem, budget: int, parameters: Sequence[str] = ()):
         self.system, self.budget = system, budget
         self.graph = cast(Any, system.symbols["t"]).graph
         self.names = tuple(tuple(x.name for x in cast(Any, system.symbols[key])) for key in ("q", "qd", "qdd"))
         made = [*self.graph.leaves["symbol"]]
-        self.parameters = sorted(system.parameters, key=made.index)              # as the user made them
+        self.parameters = [*parameters] or sorted(system.parameters, key=made.index)      # as the user made them
         self.varying = {*(name for group in self.names for name in group), "t"}
         taken = {*self.varying, *self.parameters}
         self.symbols = dict.fromkeys(self.parameters, "parameter") | {"t": "time"}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -23,6 +24,7 @@ class Writer:
     def __init__(self, ring: Ring, names: Mapping[str, Sequence[Any]], joint: bool = False):
         self.ring, self.names, self.kinds = ring, names, list(names)
         self.compactor = Compactor(ring, joint)
+        self._varying = {name for group in names.values() for name in group if isinstance(name, str)}
         self._known: dict[int, tuple[tuple[Any, int], ...]] = {}
         self._trig: dict[Trig, tuple[tuple[Any, int], ...]] = {}
 
@@ -33,17 +35,22 @@ class Writer:
             for t, v in D.items():
                 by_trig.setdefault(t, []).append(Term(plain(v), self._factors(rest)))
         terms: list[Term] = []
-        for t in sorted(by_trig, key=self._trig_order):
-            coefficient = sorted(by_trig[t], key=self._term_order)
-            turned = self._cosines(t)
+        listed = [(sorted(by_trig[t], key=self._term_order), self._cosines(t))
+                  for t in sorted(by_trig, key=self._trig_order)]
+        whole = as_products([Term(number, factors + turned) for found, turned in listed for number, factors in found],
+                            self._is_parameter)
+        if len(whole) == 1:
+            return Sum(tuple(whole))
+        for coefficient, turned in listed:
             if not turned:
                 terms += coefficient
             elif len(coefficient) == 1:
                 number, factors = coefficient[0]
                 terms.append(Term(number, factors + turned))
             else:
-                number, factors, inner = content(coefficient)
-                terms.append(Term(number, factors + ((Sum(inner), 1),) + turned))
+                number, factors, inner = content(as_products(coefficient, self._is_parameter))
+                inside = inner[0].factors if len(inner) == 1 else ((Sum(inner), 1),)
+                terms.append(Term(number, factors + inside + turned))
         return outside(Sum(tuple(terms)))
 
     def by_rates(self, p: Any) -> Sum:
@@ -70,6 +77,9 @@ class Writer:
                 at = next((k for k, (f, _) in enumerate(factors) if isinstance(f, (Cosine, Call))), len(factors))
                 terms.append(Term(number, factors[:at] + rates + factors[at:]))
         return Sum(tuple(terms))
+
+    def _is_parameter(self, factor: Any) -> bool:
+        return isinstance(factor, Name) and factor.name not in self._varying
 
     def _factors(self, monomial: int) -> tuple[tuple[Any, int], ...]:
         found = self._known.get(monomial)
@@ -146,6 +156,33 @@ class Phase(str):
     """An angle that is no sum of coordinates, by its text; `value`: a polynomial."""
 
     value: Any
+
+
+def as_products(terms: Sequence[Term], is_parameter: Callable[[Any], bool]) -> list[Term]:
+    """Terms with those that are a sum of parameters times a sum of other factors as one product:
+    a x + b x + 2 a y + 2 b y = (a + b) (x + 2 y)."""
+    by_others: dict[Any, list[Term]] = {}
+    for t in terms:
+        others = tuple(x for x in t.factors if not is_parameter(x[0]))
+        by_others.setdefault(others, []).append(Term(t.number, tuple(x for x in t.factors if is_parameter(x[0]))))
+    alike: dict[Any, list[Any]] = {}                    # sum of parameters, its first number 1 -> where it is, times what
+    for others, coefficient in by_others.items():
+        number, common, rest = content(coefficient)
+        first = Fraction(rest[0].number)
+        key = tuple(Term(t.number / first, t.factors) for t in rest)
+        alike.setdefault(key, []).append((number * first, common + others, Sum(rest), [
+            Term(t.number, t.factors + others) for t in coefficient]))
+    found: list[Term] = []
+    for key, members in alike.items():
+        if min(len(key), len(members)) < 2:
+            found += [t for *_, plainly in members for t in plainly]
+            continue
+        _, _, inner, _ = members[0]
+        number, common, rest = content([Term(plain(n / inner.terms[0].number), factors) for n, factors, *_ in members])
+        at = next((k for k, (f, _) in enumerate(common) if not is_parameter(f)), len(common))
+        turned = next((k for k, (f, _) in enumerate(common) if isinstance(f, Cosine)), len(common))
+        found.append(Term(number, (*common[:at], (inner, 1), *common[at:turned], (Sum(rest), 1), *common[turned:])))
+    return found
 
 
 def _united(factors: Sequence[tuple[Any, int]]) -> tuple[tuple[Any, int], ...]:

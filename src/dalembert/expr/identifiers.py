@@ -5,7 +5,7 @@ from __future__ import annotations
 import keyword
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 C_WORDS = """auto break case char const continue default do double else enum extern float for goto if inline int long
     register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while main"""
@@ -21,13 +21,15 @@ RESERVED = frozenset(word.lower() for word in [*C_WORDS.split(), *LATER_C_WORDS.
 MAX_IDENTIFIER = 48                   # characters; C99 promises 63, suffixes need room
 
 
-def safe_identifiers(names: Iterable[str]) -> dict[str, str]:
+def safe_identifiers(names: Iterable[str], words: Container[str] | None = None) -> dict[str, str]:
     """Map from each name to an identifier of letters a-z, A-Z, digits and underscores.
 
     Accents are dropped, other characters become underscores, letters of other scripts their Unicode numbers; words
     that a target language or its mathematics library knows get a trailing underscore; names that become equal get
-    _2, _3, ... in the order given. No two identifiers differ in upper and lower case alone.
+    _2, _3, ... in the order given. No two identifiers differ in upper and lower case alone. `words`: those of one language
+    that tells upper from lower case, in place of the words of all targets; case then counts.
     """
+    folded, reserved = (str.lower, _reserved) if words is None else (str, words.__contains__)
     taken: set[str] = set()
     found: dict[str, str] = {}
     for name in names:
@@ -35,10 +37,10 @@ def safe_identifiers(names: Iterable[str]) -> dict[str, str]:
             continue
         base = _cleaned(name)
         candidate, k = base, 1
-        while candidate.lower() in taken or _reserved(candidate):
+        while folded(candidate) in taken or reserved(candidate):
             k += 1
-            candidate = f"{base}_" if k == 2 and _reserved(base) else f"{base}_{k}"
-        taken.add(candidate.lower())
+            candidate = f"{base}_" if k == 2 and reserved(base) else f"{base}_{k}"
+        taken.add(folded(candidate))
         found[name] = candidate
     return found
 

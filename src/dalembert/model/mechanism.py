@@ -36,7 +36,7 @@ class Entry:
     is_follower: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Mechanism:
     """Rigid bodies connected by joints to a tree; the first body is the base and does not move.
 
@@ -65,7 +65,7 @@ class Mechanism:
     frames: tuple[Frame, ...] = ()
     gravity: tuple[Number, ...] = GRAVITY
     file: str = field(default="", compare=False)
-    remarks: tuple[validation.Finding, ...] = field(default=(), compare=False, repr=False)
+    remarks: tuple[validation.Finding, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         def put(**values):
@@ -79,6 +79,10 @@ class Mechanism:
             raise ModelError(validation.listed(fatal), tuple(fatal))
         bodies, joints = validation.topological_order(self.bodies, self.joints)
         put(bodies=bodies, joints=joints)
+
+    def __repr__(self) -> str:
+        return (f"<Mechanism {self.name!r}: {len(self.bodies)} bodies, {len(self.joints)} joints, nq = {self.nq}, "
+                f"nv = {self.nv}>")
 
     # --- names and counts ---
 

@@ -24,6 +24,8 @@ from dalembert.spatial.vectors import Matrix
 MAX_ELEMENTS = 1_000_000      # and attributes; a link with its joint has some 40, so MAX_LINKS links 800 000 (300 MB)
 MAX_UNUSED = 20               # kinds of elements and attributes listed as not used; the rest is counted
 MAX_ATTRIBUTE = 4096          # characters; the longest names and numbers known to us have 100
+PARSER_LIMIT = re.compile("too big|too long|Buffer size")      # 10 MB (XML_MAX_TEXT_LENGTH of libxml2)
+LONG_PARTS = {"Comment": "a comment", "PI": "a processing instruction", "CData": "a CDATA section"}
 PARSER_ADVICE = re.compile(r"[,;.]? (?:use|try|see) xml.*", re.IGNORECASE | re.DOTALL)      # on options of the parser
 JOINT_KINDS: dict[str, type[JointType]] = {"fixed": Fixed, "revolute": Revolute, "continuous": Continuous,
                                            "prismatic": Prismatic, "planar": Planar, "floating": Free}
@@ -93,6 +95,9 @@ def _root(data: bytes, file: str, encoding: str | None) -> etree._Element:
             raise _doctype_error(data, file) from None
         first = parser.error_log[0] if len(parser.error_log) else None
         why, line = (first.message, first.line) if first else (error.msg, error.lineno)
+        if PARSER_LIMIT.search(why):
+            what = next((text for mark, text in LONG_PARTS.items() if why.startswith(mark)), "a text or an attribute")
+            raise ReadError(f"{what} of more than 10 MB, which is not read. Shorten it.", file, line or 0) from None
         why = PARSER_ADVICE.sub("", why).strip().rstrip(".")
         why = "".join(c if c.isprintable() else " " for c in why[:200])      # the parser quotes what the file has
         raise ReadError(f"not well-formed XML: {why}.", file, line or 0) from None

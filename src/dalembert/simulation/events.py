@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dalembert.errors import ShapeError
 from dalembert.expr import Expr, Graph, absolute, maximum, sign, symbols
 from dalembert.integrators.choice import chosen
 
@@ -47,7 +48,10 @@ class Watched:
     """
 
     def __init__(self, events: Any, nq: int, nv: int):
-        self.functions: Sequence[Callable[..., Any]] = (events,) if callable(events) else tuple(events or ())
+        given = () if events is None else (events,) if callable(events) else events
+        if not np.iterable(given):
+            raise TypeError(f"events={events!r}: expected a function g(t, q, qd) -> number, or a sequence of such.")
+        self.functions: Sequence[Callable[..., Any]] = tuple(given)
         for g in self.functions:
             if not callable(g):
                 raise TypeError(f"events= holds a {type(g).__name__}: expected functions g(t, q, qd) -> number.")
@@ -60,8 +64,14 @@ class Watched:
         self.traced = all(_traces(g, nq, nv) for g in self.functions)
 
     def values(self, t: Any, q: np.ndarray, qd: np.ndarray) -> list[Any]:
-        """g of each function."""
-        return [np.asarray(g(t, q, qd)).reshape(-1)[0] for g in self.functions]
+        """g of each function, floats or expressions.
+
+        Raises
+        ------
+        ShapeError, TypeError
+            One returned an array; something that is no number.
+        """
+        return [_number(g(t, q, qd), name) for g, name in zip(self.functions, self.names, strict=True)]
 
     def depths(self, before: Sequence[Any], after: Sequence[Any]) -> list[Any]:
         """How far each g has gone through 0, >= 0 if it has; one that begins a step at 0 does not count in it."""
@@ -71,6 +81,19 @@ class Watched:
             counts = absolute(side) if direction == 0 else maximum(-direction * side, 0.0)
             found.append(chosen(counts > 0, -new * side, NEVER))
         return found
+
+
+def _number(found: Any, name: str) -> Any:
+    """The one real number, or expression, that an event returned."""
+    values = np.asarray(found)
+    if values.size != 1:
+        raise ShapeError(f"the event {name!r} returned an array of shape {values.shape}, expected one number: give a "
+                         "function for each entry, events=[g0, g1, ...].", name, values.shape, ())
+    value = values.reshape(-1)[0]
+    if not isinstance(value, (Expr, float, int, np.floating, np.integer)) or isinstance(value, bool):
+        raise TypeError(f"the event {name!r} returned {found!r} ({type(found).__name__}), expected a number that goes "
+                        "through 0 at the event, such as q[0] - 0.3.")
+    return value
 
 
 def _name(g: Any) -> str:

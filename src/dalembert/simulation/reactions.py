@@ -14,10 +14,12 @@ Multibody Dynamics with Unilateral Contacts (1996), chapters 6 and 8.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import replace
 from functools import cached_property, reduce
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,7 +29,7 @@ from dalembert.compiled.function import CompiledFunction, function
 from dalembert.compiled.marching import Trace
 from dalembert.compiled.regrouping import Regrouped
 from dalembert.compiled.routine import Routine
-from dalembert.errors import UnknownNameError
+from dalembert.errors import DalembertWarning, UnknownNameError
 from dalembert.expr import Graph, absolute, array, maximum, minimum, sign
 from dalembert.formulations import newton_euler
 from dalembert.formulations.newton_euler.mass_matrix import factorised, solved
@@ -53,11 +55,13 @@ def reactions_of(form: Form, friction: str, stops: Stops) -> Reactions | None:
 
     Raises
     ------
-    UnknownNameError, ValueError
-        There is no such law; stops need equations in (q, qd).
+    UnknownNameError, ValueError, TypeError
+        There is no such law; stops need equations in (q, qd), and are True or a mapping.
     """
     if friction not in (STICK, SIGN):
         raise UnknownNameError("friction law", friction, (STICK, SIGN))
+    if not isinstance(stops, (bool, Mapping, type(None))):
+        raise TypeError(f"stops={stops!r}: expected True, or {{joint name: restitution from 0 to 1}}.")
     if form.formulation != "newton_euler":
         if stops:
             raise ValueError(f"stops need the formulation 'newton_euler', not {form.formulation!r}.")
@@ -69,7 +73,10 @@ def reactions_of(form: Form, friction: str, stops: Stops) -> Reactions | None:
         found = sticking or np.isfinite(limits(m, stops)[:2]).any()
         return Reactions(m, sticking, stops, form.paths) if found else None
 
-    return kept(m, ("reactions", friction, stops is True or tuple(dict(stops or {}).items()), form.paths), made)
+    law = kept(m, ("reactions", friction, stops is True or tuple(dict(stops or {}).items()), form.paths), made)
+    if stops is True and (law is None or not np.isfinite([law.lower, law.upper]).any()):
+        warnings.warn(f"stops=True stops nothing: {_without_limits(m)}.", DalembertWarning, stacklevel=4)      # of simulate
+    return law      # type: ignore[no-any-return]
 
 
 class Settled(NamedTuple):
@@ -334,6 +341,11 @@ def coulomb(mechanism: Mechanism) -> np.ndarray:
     return found
 
 
+def _without_limits(mechanism: Mechanism) -> str:
+    return (f"no joint of mechanism {mechanism.name!r} has limits of one coordinate; joints stop at "
+            "da.Limits(lower=(...,), upper=(...,)) [rad, m]")
+
+
 def limits(mechanism: Mechanism, stops: Stops) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Lower and upper stops of the entries of qd (nv,), infinite where there are none, and restitutions there (2, nv)."""
     bounds, restitution = np.array([[-np.inf], [np.inf]]) * np.ones(mechanism.nv), np.zeros((2, mechanism.nv))
@@ -341,11 +353,13 @@ def limits(mechanism: Mechanism, stops: Stops) -> tuple[np.ndarray, np.ndarray, 
             and (j.limits.lower is not None or j.limits.upper is not None)}
     given = dict.fromkeys(have, 0.0) if stops is True else dict(stops or {})
     for name, e in given.items():
+        if not have:
+            raise ValueError(f"stops: joint {name!r} has no limits to stop at: {_without_limits(mechanism)}.")
         if name not in mechanism.entries:
             raise UnknownNameError("joint", name, tuple(have))
         if name not in have:
             raise ValueError(f"stops: joint {name!r} has no limits of one coordinate to stop at.")
-        if not 0 <= e <= 1:
+        if not isinstance(e, Real) or not 0 <= e <= 1:
             raise ValueError(f"stops: the restitution of joint {name!r} is {e!r}, expected a number from 0 to 1.")
         joint, entry = have[name], mechanism.entries[name]
         own = [float(b[0]) if b is not None else s for b, s in ((joint.limits.lower, -np.inf), (joint.limits.upper, np.inf))]

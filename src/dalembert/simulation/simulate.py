@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -97,6 +98,8 @@ def simulate(mechanism: Any, q: Any, qd: Any, t: Any, control: Any = None, force
         A number of the mechanism cannot be an input, or not with these options; a value makes no sense.
     """
     given = dict(locals())
+    for name, value in (("t", t), ("h", h), ("rtol", rtol), ("atol", atol), ("record", record), ("threads", threads)):
+        _check_number(name, value)
     motion = Motion(mechanism, control, forces, formulation, friction, stops, events, parameters)
     way = motion.method(method)
     numbers = {path: values.tolist() for path, values in motion.parameters.items()} or None
@@ -178,9 +181,32 @@ def _initial(motion: Motion, q: Any, qd: Any, t: float) -> tuple[np.ndarray, boo
     single = q.ndim == qd.ndim == 1
     given = motion.constants
     rows = np.broadcast_shapes(q.shape[:-1], qd.shape[:-1], given.shape[:-1], motion.states.shape[:-1])
+    if 0 in rows:
+        raise ShapeError(f"there are 0 trajectories: q has shape {q.shape}, qd {qd.shape}, numbers of forces and parameters "
+                         f"{given.shape}; expected one state, or N of them with N of at least 1.", "q", q.shape)
     single = single and not rows
     q, qd, states = (np.broadcast_to(v, (*(rows or (1,)), v.shape[-1])) for v in (q, qd, motion.states))
     return np.hstack([q, motion.form.started(q, qd, t, motion.numbers), np.zeros((len(q), 1)), states]), single
+
+
+def _check_number(name: str, value: Any) -> None:
+    """See that an option is a real number: t one or several, record one or None.
+
+    Raises
+    ------
+    TypeError, ShapeError
+        It is something else: a text, None, a bool, several; t is empty.
+    """
+    if name == "record" and value is None:
+        return
+    found = np.asarray(value)
+    real = found.dtype.kind in "iuf" or all(isinstance(x, Real) and not isinstance(x, bool) for x in found.flat)
+    if not real or name != "t" and found.ndim:
+        expected = "a duration, or times [s]" if name == "t" else "one number"
+        raise TypeError(f"{name}={value!r} ({type(value).__name__}): expected {expected}.")
+    if not found.size:
+        raise ShapeError(f"t has shape {found.shape}, no times: expected a duration, or the times of the records [s].", "t",
+                         found.shape)
 
 
 def _times(t: Any, h: float, record: float | None, fixed: bool, size: int, stored: bool) -> tuple[Any, int, float]:

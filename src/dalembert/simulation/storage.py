@@ -26,6 +26,8 @@ ALONG = {"times": "time", "q": "q", "qd": "qd", "work": "work", "controller_stat
          "modes": "modes"}                                                    # fields and variables with time
 HAPPENINGS: dict[str, Any] = {"event": Event, "change": Change}                               # dimension -> what is along it
 CONTINUATION = "continuation"      # group whose attributes say how many records are written, and what to go on from
+NEEDED = ("coordinate", "velocity", "q", "qd", "work", "steps", "rejected", "reason", "mechanism", "method", "h",
+          "forces")                # variables and attributes without which a dataset is no run
 STORES = ("zarr.json", ".zgroup")                                             # what makes a folder one of Zarr
 
 
@@ -216,8 +218,7 @@ def read(mechanism: Mechanism, file: Any, lazy: bool = False) -> dict[str, Any]:
     ending = ".zarr" if path.is_dir() else ".nc"
     require(ending)
     lazy = lazy and ending == ".zarr"
-    with library("xarray", EXTRA).open_dataset(path, engine=ending[1:].replace("nc", "h5netcdf"),
-                                               drop_variables="time" if lazy else None) as data:      # all read, as index
+    with _opened(path, ending, lazy) as data:
         for name in ("coordinate", "velocity"):
             stored, own = tuple(data[name].values.tolist()), getattr(mechanism, f"{name}_names")
             if stored != own:
@@ -235,6 +236,28 @@ def read(mechanism: Mechanism, file: Any, lazy: bool = False) -> dict[str, Any]:
                 "parameters": {str(name): data["parameters"].values[..., k][()] for k, name in enumerate(
                     data["parameter"].values)} if "parameters" in data else {},
                 **{f"{dim}s": _rows(data, dim, kind) for dim, kind in HAPPENINGS.items()}}
+
+
+def _opened(path: Path, ending: str, lazy: bool) -> Any:
+    """The dataset of a run; of a lazy one without its times, which would be read as an index.
+
+    Raises
+    ------
+    DalembertError
+        There is something else.
+    """
+    expected = {".nc": "a file that Run.to_netcdf wrote (a folder would be one of Zarr)",
+                ".zarr": "a folder that Run.to_zarr or simulate(store=) wrote"}[ending]
+    try:
+        data = library("xarray", EXTRA).open_dataset(path, engine=ending[1:].replace("nc", "h5netcdf"),
+                                                     drop_variables="time" if lazy else None)
+    except (OSError, ValueError, KeyError) as error:      # what the libraries say of files and folders of other kinds
+        reason = str(error).partition("\n")[0]
+        raise DalembertError(f"{str(path)!r} cannot be read as a run, expected {expected}: {reason}") from error
+    if missing := [name for name in NEEDED if name not in data.variables and name not in data.attrs]:
+        data.close()
+        raise DalembertError(f"{str(path)!r} is no run, expected {expected}: it has no {', '.join(missing)}.")
+    return data
 
 
 def _rows(data: Any, dim: str, kind: Any) -> tuple[Any, ...]:

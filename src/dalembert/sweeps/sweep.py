@@ -81,8 +81,8 @@ class Sweep:
         """How many samples, how they went, and the first error."""
         names = " x ".join(f"{name} {n}" for name, n in zip(self.dims, self.shape, strict=True))
         done = int((self.status == DONE).sum())
-        lines = [f"{len(self._samples)} samples ({names}): {done} done, {len(self.errors)} failed, {self.computed} computed "
-                 "now"]
+        count = f"{len(self._samples)} sample{'s' if len(self._samples) > 1 else ''}"
+        lines = [f"{count} ({names}): {done} done, {len(self.errors)} failed, {self.computed} computed now"]
         lines += [f"{self._samples.text(k)}: {message}" for k, message in list(self.errors.items())[:1]]
         return "\n".join(lines)
 

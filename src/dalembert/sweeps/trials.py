@@ -168,7 +168,7 @@ class Simulated:
     def together(self, batch: Sequence[tuple[int, dict[str, Any]]]) -> list[Outcome]:
         """Outcomes of a batch, those that go side by side in one run."""
         groups: dict[tuple[Any, ...], list[tuple[int, dict[str, Any]]]] = {}
-        known: dict[int, str] = {}                     # of the objects of this batch, of which many samples may have the same
+        known: dict[int, str] = {}               # of the objects of this batch, of which many samples may have the same
         for k, sample in batch:
             options, numbers = self._parted(sample)
             same = options | ({} if self._are_inputs(options, numbers) else numbers)

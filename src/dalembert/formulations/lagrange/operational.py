@@ -74,7 +74,7 @@ def operational_space(mechanism: Mechanism, q: Any, qd: Any, frame: str, express
     Khatib, A unified approach for motion and force control of robot manipulators: the operational space formulation (1987).
     """
     geometry, (velocity,) = opened(mechanism, q=q, qd=qd)
-    kept = list(rows)
+    kept = _checked(rows)
     J = jacobian(mechanism, q, frame, expressed_in)[..., kept, :]
     J_rate = jacobian_rate(mechanism, q, qd, frame, expressed_in)[..., kept, :]
     D, x = inertia(geometry), velocity[..., None]
@@ -89,6 +89,15 @@ def operational_space(mechanism: Mechanism, q: Any, qd: Any, frame: str, express
     mu = T(J_bar) @ coriolis(geometry, velocity) @ x - Lambda @ J_rate @ x
     p = T(J_bar) @ weight(geometry)[..., None]
     return OperationalSpace(Lambda, mu[..., 0], p[..., 0], J, J_rate, J_bar, smallest)
+
+
+def _checked(rows: Sequence[int]) -> list[int]:
+    """Rows as a list, of which each is one of the frame's directions."""
+    kept = list(rows)
+    if wrong := [k for k in kept if not isinstance(k, (int, np.integer)) or k not in range(len(DIRECTIONS))]:
+        known = ", ".join(f"{k} {name}" for k, name in enumerate(DIRECTIONS))
+        raise ValueError(f"rows={tuple(kept)} has the entry {wrong[0]!r}, expected some of {known}.")
+    return kept
 
 
 def _singular_value(mobility: np.ndarray, frame: str, rows: list[int]) -> Any:

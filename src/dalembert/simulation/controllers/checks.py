@@ -57,6 +57,19 @@ def vector(given: Any, name: str, n: int) -> np.ndarray:
     return found
 
 
+def check_mechanism(controller: Any) -> None:
+    """See that the first field of a controller is a mechanism.
+
+    Raises
+    ------
+    TypeError
+        It is something else.
+    """
+    if not isinstance(controller.mechanism, Mechanism):
+        raise TypeError(f"{type(controller).__name__}: the mechanism comes first, expected a Mechanism, as da.load makes, "
+                        f"not a {type(controller.mechanism).__name__}.")
+
+
 def is_unchanging(function: Any) -> bool:
     """Whether a reference or controller works on symbols and is the same for ever, as those of this package are."""
     return getattr(function, "unchanging", False) is True
@@ -67,10 +80,13 @@ def followed(reference: Reference, t: Any, mechanism: Mechanism) -> tuple[np.nda
 
     Raises
     ------
-    ShapeError
-        One of them has another length.
+    ShapeError, TypeError
+        One of them has another length; there are none.
     """
-    found = [array(v) for v in reference(t)]
+    given = reference(t)
+    if not np.iterable(given):
+        raise TypeError(f"the reference returned {given!r} ({type(given).__name__}), expected q, qd, qdd.")
+    found = [array(v) for v in given]
     if [v.shape for v in found] != [(mechanism.nq,), (mechanism.nv,), (mechanism.nv,)]:
         raise ShapeError(f"the reference returned shapes {', '.join(str(v.shape) for v in found)}, expected q, qd, qdd of "
                          f"shapes ({mechanism.nq},), ({mechanism.nv},), ({mechanism.nv},).", "reference")
@@ -94,9 +110,15 @@ class Tracking:
 
         Raises
         ------
-        ShapeError, ValueError, DalembertError
-            Gains or reference have another length; a gain is negative; a joint has a quaternion.
+        ShapeError, ValueError, TypeError, DalembertError
+            Gains or reference have another length; a gain is negative; the mechanism is none, or the reference no function;
+            a joint has a quaternion.
         """
+        check_mechanism(self)
+        if not callable(self.reference):
+            raise TypeError(f"{type(self).__name__}: the reference is {self.reference!r} ({type(self.reference).__name__}"
+                            "), expected a function t -> (q, qd, qdd): controllers.Hold([...]) holds a posture q, "
+                            "Sinusoids and Quintic move.")
         for joint in self.mechanism.quaternions:
             raise DalembertError(
                 f"{type(self).__name__} tracks coordinates whose rates are qd, but joint {joint!r} of mechanism "

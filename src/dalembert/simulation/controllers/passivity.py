@@ -90,8 +90,8 @@ class AdaptivePassivity(Tracking):
     estimates: Any = None
 
     def __post_init__(self) -> None:
-        count = 10 * self.mechanism.tree().n
         self._check(K=self.K, L=self.L)
+        count = 10 * self.mechanism.tree().n
         G = gains(self.G, "G", count, least=np.finfo(float).tiny)
         given = np.zeros(count) if self.estimates is None else self.estimates
         put(self, G=G, estimates=vector(given, "estimates", count))

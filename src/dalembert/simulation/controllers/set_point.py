@@ -9,7 +9,7 @@ import numpy as np
 
 from dalembert.formulations import newton_euler
 from dalembert.model.mechanism import Mechanism
-from dalembert.simulation.controllers.checks import gains, put, vector
+from dalembert.simulation.controllers.checks import check_mechanism, gains, put, vector
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,6 +23,7 @@ class SetPoint:
     unchanging = True      # traced once
 
     def __post_init__(self) -> None:
+        check_mechanism(self)
         m, nv = self.mechanism, self.mechanism.nv
         put(self, q_ref=vector(self.q_ref, "q_ref", m.nq), K_p=gains(self.K_p, "K_p", nv), K_d=gains(self.K_d, "K_d", nv))
         m.at(q_ref=self.q_ref)                                # its quaternions
