@@ -215,7 +215,8 @@ class Simulated:
         if (key := identity(some)) not in self._inputs:
             method = some.pop("method", "rk4")
             try:
-                Motion(self.mechanism, parameters=dict.fromkeys(numbers, 1.0), **some).method(method)
+                own = {name: self.mechanism.number(name) for name in numbers}
+                Motion(self.mechanism, parameters=own, **some).method(method)
                 self._inputs[key] = True
             except Exception:      # they cannot, or an option is none, as the samples will say
                 self._inputs[key] = False

@@ -70,9 +70,3 @@ def module(f: Function, operations: Iterable[str], parts: Iterable[str], alone: 
     declared += [f"declare {k} @llvm.{name}.{suffix}({', '.join([k] * n)})" for k, suffix in sorted(kinds)
                  for name, n in (("fma", 3), ("fabs", 1), ("sqrt", 1))]
     return "\n\n".join([*f.tables(), *declared, *own, *parts, '!0 = !{!"branch_weights", i32 1, i32 1048576}']) + "\n"
-
-
-def summing(name: str, f: Function, total: str) -> str:
-    """Definition of a function of rows and scratch array that adds something to a vector."""
-    return (f"define internal {f.vector} @{name}(ptr noalias %rows, ptr noalias %scratch, {f.vector} %total) noinline {{\n"
-            f"{f.body()}\n  ret {f.vector} {total}\n}}")

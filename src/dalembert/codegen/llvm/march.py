@@ -62,15 +62,15 @@ class _Writer:
         program = self.march.programs[part.program]
         read = {places[i.args] for i in program.code if i.op == "input"}
         given = self._given(part)
-        straight = given == list(range(given[0], given[0] + len(given))) and not read.intersection(given)
+        direct = given == list(range(given[0], given[0] + len(given))) and not read.intersection(given)
         for other, values in zip(self.parts, self.values, strict=False):
-            if (other.program, other.takes) == (part.program, part.takes) and bool(values.leaving) == straight:
+            if (other.program, other.takes) == (part.program, part.takes) and bool(values.leaving) == direct:
                 return values
         results = [k for ks in program.results for k in ks]
-        leaving = [Leave((k,), partial(self._leave_at, place=n), True) for n, k in enumerate(results)] if straight else []
+        leaving = [Leave((k,), partial(self._leave_at, place=n), True) for n, k in enumerate(results)] if direct else []
         return Values(program, replace(self.machine, checked=False), self.constants, f"part{number}_",
-                      () if straight else results, places, self.registers + (2 if self.calls else 0), leaving,
-                      "%given" if straight else "")
+                      () if direct else results, places, self.registers + (2 if self.calls else 0), leaving,
+                      "%given" if direct else "")
 
     def _given(self, part: Part) -> list[int]:
         """Places of a part's results, one after the other."""

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.codegen.llvm.blocks import TURNS, kernel, module, summing
+from dalembert.codegen.llvm.blocks import TURNS, kernel, module
 from dalembert.codegen.llvm.elementary import LIBRARY, angles, kind, operation
 from dalembert.codegen.llvm.function import Function
 from dalembert.codegen.llvm.machine import Machine, literal
@@ -113,7 +113,7 @@ class _Writer:
         """A function that moves all entries of a port, as many at a time as there are lanes, and adds to a sum."""
         lanes, v = self.machine.lanes, f.vector
         if size < lanes:
-            return summing(name, f, move(ALONE, "%total"))
+            return _summing(name, f, move(ALONE, "%total"))
         after = move("%first", "%sum")
         head = ["entry:", *f.head.values(), "  br label %loop", "loop:", "  %k = phi i64 [ 0, %entry ], [ %next, %loop ]",
                 f"  %sum = phi {v} [ %total, %entry ], [ {after}, %loop ]", f"  %early = icmp slt i64 %k, {size - lanes}",
@@ -121,7 +121,7 @@ class _Writer:
         tail = [f"  %next = add i64 %k, {lanes}", f"  %more = icmp slt i64 %next, {size}",
                 "  br i1 %more, label %loop, label %done", "done:"]
         f.lines, f.head = [*head, *f.lines, *tail], {}
-        return summing(name, f, after)
+        return _summing(name, f, after)
 
     # --- scans ---
 
@@ -282,3 +282,9 @@ def _table(name: str, shape: list[int], kind: str, rows: Sequence[Sequence[Any]]
         return f"@{name} = internal constant [1 x {row}] zeroinitializer, align 8"
     text = ", ".join([f"{row} [{', '.join([f'{kind} {x}' for x in values])}]" for values in rows])
     return f"@{name} = internal constant [{len(rows)} x {row}] [{text}], align 8"
+
+
+def _summing(name: str, f: Function, total: str) -> str:
+    """Definition of a function of rows and scratch array that adds something to a vector."""
+    return (f"define internal {f.vector} @{name}(ptr noalias %rows, ptr noalias %scratch, {f.vector} %total) noinline {{\n"
+            f"{f.body()}\n  ret {f.vector} {total}\n}}")

@@ -75,7 +75,12 @@ class Stream:
 
 def functions(machine: Machine) -> str:
     """Definitions of what streams call."""
-    number = f"i{8 * machine.size}"
+    return "\n\n".join([_follow(machine), _move(machine), "!1 = !{i32 1}"])
+
+
+def _follow(machine: Machine) -> str:
+    """Definition of follow(stream, rows, bytes of a row, used): what was next becomes the source; if used, the rows of the
+    block that begins lead to the stage instead of to their destination, at the same place in a line."""
     lanes = "\n".join(f"""  %by{k} = mul i64 %row, {k}
   %row{k} = getelementptr inbounds i8, ptr %stage, i64 %by{k}
   %at{k} = getelementptr inbounds ptr, ptr %rows, i64 {k}
@@ -98,9 +103,14 @@ stages:
   br label %done
 done:
   ret void
-}}
+}}"""
 
-define internal void @move(ptr noalias %stream, i64 %bytes, i64 %part, i64 %parts) noinline {{
+
+def _move(machine: Machine) -> str:
+    """Definition of move(stream, bytes of a block, part, parts): a part of the whole lines of the source goes to its
+    destination past the caches; with the first part, number by number, what is before and behind them."""
+    number = f"i{8 * machine.size}"
+    return f"""define internal void @move(ptr noalias %stream, i64 %bytes, i64 %part, i64 %parts) noinline {{
 start:
   %source = load ptr, ptr %stream, align 8
   %nothing = icmp eq ptr %source, null
@@ -153,6 +163,4 @@ copy:
   br label %each
 done:
   ret void
-}}
-
-!1 = !{{i32 1}}"""
+}}"""
