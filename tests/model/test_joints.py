@@ -134,6 +134,40 @@ def test_the_plane_of_a_planar_joint_is_right_handed_and_cyclic():
         assert np.allclose(np.cross(*np.array(plane, float)), axis)
 
 
+def _planes(normals):
+    return np.array([da.Planar(tuple(map(float, n))).plane() for n in normals])
+
+
+def test_the_axes_of_a_plane_are_unit_vectors_across_a_normal_of_any_length():
+    rng = np.random.default_rng(2)
+    normals = [*rng.normal(size=(200, 3)), (0, 0, 2), (0, -3, 0), (1e-200, 0, 0), (1, 1, 0), (-2, -3, -6), (0, 1e-17, -5)]
+    for normal, plane in zip(normals, _planes(normals), strict=True):
+        axes = np.vstack([plane, np.array(normal) / np.linalg.norm(np.array(normal) / np.abs(normal).max())
+                          / np.abs(normal).max()])
+        assert axes @ axes.T == pytest.approx(np.eye(3), abs=1e-14) and np.linalg.det(axes) == pytest.approx(1)
+
+
+def test_the_axes_of_a_plane_turn_continuously_with_its_normal():
+    """For a normal that is off by e they move by less than 10 e / (distance from the one singular normal)."""
+    rng = np.random.default_rng(3)
+    axes = [*np.eye(3), *-np.eye(3)]
+    corners = [np.array([i, j, k]) for i in (-1, 0, 1) for j in (-1, 0, 1) for k in (-1, 0, 1) if i or j or k]
+    normals = np.array([*axes * 8, *corners, *rng.normal(size=(300, 3))])
+    normals = normals / np.linalg.norm(normals, axis=1, keepdims=True)
+    for size in (1e-3, 1e-9, 6e-17, 0.0):
+        moved = normals + size * rng.uniform(-1, 1, normals.shape)
+        change = np.abs(_planes(moved) - _planes(normals)).max(axis=(1, 2))
+        distance = np.linalg.norm(normals + np.array([2, 3, 6]) / 7, axis=1)
+        assert (change * distance < 20 * size + 2e-15).all(), size
+
+
+def test_a_plane_with_a_negative_normal_keeps_x_and_changes_y():
+    for k in range(3):
+        normal, x = np.eye(3)[k], np.eye(3)[(k + 1) % 3]
+        for n in (normal, -normal):
+            assert np.array(da.Planar(tuple(n)).plane(), float).tolist() == np.array([x, np.cross(n, x)]).tolist()
+
+
 def test_an_axis_normalises_exactly_where_its_norm_is_rational():
     from fractions import Fraction
 

@@ -1,5 +1,6 @@
 """Planar joint: rotation about a normal and two translations across it; q = (angle, x, y), v = rates of these."""
 
+import math
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -7,7 +8,7 @@ from dalembert.expr import cos, sin
 from dalembert.model.joints.base import AxisJoint
 from dalembert.model.numbers import Number
 from dalembert.spatial.motion_force import NO_MOTION, Motion
-from dalembert.spatial.rotations import about_axis_cos_sin
+from dalembert.spatial.rotations import about_axis_cos_sin, coordinate_axis
 from dalembert.spatial.transforms import Transform
 from dalembert.spatial.vectors import AXES, ZERO, Vector
 
@@ -16,9 +17,11 @@ from dalembert.spatial.vectors import AXES, ZERO, Vector
 class Planar(AxisJoint):
     """Motion in the plane across `axis`.
 
-    The axes of the plane are fixed in the joint's frame: for the normal z they are x and y, for x: y and z, for y:
-    z and x (cyclic); for another normal n, x is the unit vector along (e x n), e the coordinate axis least along n,
-    and y = n x x.
+    The axes x and y of the plane are fixed in the joint's frame; x, y and the normal are right-handed. For the normals
+    z and -z the axis x is x, for x and -x it is y, for y and -y it is z (cyclic); y = normal x x, so that it changes sign
+    with the normal. Between these normals the axes turn continuously with the normal: a normal that is off by 1e-16
+    moves them by about as much. No choice of axes is continuous for all normals (a field of directions on a sphere has
+    a singular point): these jump at the normal (-2, -3, -6)/7 alone.
     """
 
     axis: tuple[Number, Number, Number] = (0, 0, 1)
@@ -32,14 +35,9 @@ class Planar(AxisJoint):
 
     def plane(self) -> tuple[Vector, Vector]:
         """Unit vectors x and y of the plane, in the joint's frame; x, y, normal are right-handed."""
-        n = Vector(self.axis)
-        for k in range(3):
-            if all(isinstance(n[i], (int, float)) and abs(n[i]) == (1 if i == k else 0) for i in range(3)):
-                x = AXES[(k + 1) % 3]
-                return x, n.cross(x)
-        least = min(range(3), key=lambda i: abs(float(n[i])))
-        x = AXES[least].cross(n)
-        x = x * (1 / float(x.dot(x)) ** 0.5)
+        n = Vector(self.unit_axis)
+        aligned = coordinate_axis(n)
+        x = _along_x(Vector(map(float, n))) if aligned is None else AXES[(aligned[0] + 1) % 3]
         return x, n.cross(x)
 
     def _turn(self, q):
@@ -61,3 +59,42 @@ class Planar(AxisJoint):
     def subspace_rate_derivatives(self, q, v):
         normal, x, y = self.subspace(q)
         return normal.cross(normal.cross(x.scaled(v[1]) + y.scaled(v[2]))).scaled(v[0]), NO_MOTION, NO_MOTION
+
+
+# --- a direction in the plane of every normal -----------------------------------------------------------------------
+
+POLE, ACROSS_POLE = Vector((2 / 7, 3 / 7, 6 / 7)), Vector((3 / 7, -6 / 7, 2 / 7))      # unit vectors at right angles
+
+
+def _carried(n: Vector) -> Vector:
+    """ACROSS_POLE carried from the plane of POLE to that of the normal n by the least turn; continuous but at n = -POLE.
+
+    It is the reflection at the plane across s = POLE + n, which takes POLE to -n.
+    """
+    s = POLE + n
+    square = s.dot(s)
+    x = ACROSS_POLE - s * (2 * s.dot(ACROSS_POLE) / square) if square else ACROSS_POLE
+    return _unit(x - n * n.dot(x))
+
+
+def _unit(v: Vector) -> Vector:
+    return v * (1 / math.hypot(*v))
+
+
+def _angle_to_axis(n: Vector, k: int) -> float:
+    """Angle from the carried direction to coordinate axis k, about the normal n, which is across that axis."""
+    x = _carried(n)
+    return math.atan2(n.cross(x)[k], x[k])
+
+
+ANGLES = [(_angle_to_axis(AXES[k], (k + 1) % 3), _angle_to_axis(-AXES[k], (k + 1) % 3)) for k in range(3)]
+
+
+def _along_x(n: Vector) -> Vector:
+    """The axis x of the plane: the carried direction, turned by an angle that has its values at the six axes.
+
+        angle = sum_k (a_k+ + a_k-)/2 n_k^2 + (a_k+ - a_k-)/2 n_k
+    """
+    angle = sum((p + m) / 2 * c * c + (p - m) / 2 * c for (p, m), c in zip(ANGLES, n, strict=True))
+    x = _carried(n)
+    return x * math.cos(angle) + n.cross(x) * math.sin(angle)
