@@ -136,6 +136,21 @@ def test_names_of_all_letters_survive_in_csv(one, tmp_path):
     np.testing.assert_array_equal(np.array(rows, dtype=float)[:, 1:4], one.q)
 
 
+@pytest.mark.parametrize("name", [
+    "=1+1", "+x", "-x", "@SUM(A1)", "\t=x", "\r\n=x", " =x", '"=x"', "a;=x", "a,+x", "a\n=x", "\uff1dx", "'=x", "a|-x"])
+def test_no_name_begins_a_formula_in_csv(name, tmp_path):
+    """A spreadsheet takes a cell for a formula by its first letter; its separator may be a comma, a semicolon or a tab."""
+    chain = da.planar_chain(1)
+    chain = dataclasses.replace(chain, joints=(dataclasses.replace(chain.joints[0], name=name),))
+    path = da.simulate(chain, [0.1], [0], 0.02).to_csv(tmp_path / "r.csv")
+    first = path.read_text(encoding="utf-8").splitlines()[0]
+    cells = [cell for separator in ",;\t|" for cell in first.replace('"', "").split(separator)]
+    assert not [cell for cell in cells if cell.strip()[:1] in tuple("=+-@\uff1d")], first
+    with path.open(encoding="utf-8", newline="") as file:
+        head, *rows = csv.reader(file)
+    assert len(head) == len(rows[0]) == 6 and head[1] != name
+
+
 @pytest.mark.parametrize(("missing", "write", "extra"), [
     ("matplotlib", lambda run, folder: run.plot(folder / "x.png"), "plot"),
     ("xarray", lambda run, folder: run.to_xarray(), "files"), ("zarr", lambda run, folder: run.to_zarr(folder / "x"), "files"),

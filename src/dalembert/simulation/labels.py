@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 from typing import Any
 
 from dalembert.errors import DalembertError
@@ -36,6 +37,20 @@ def force_units(mechanism: Any) -> list[str]:
 def labelled(what: str, unit: str) -> str:
     """'coordinates [rad]', without brackets where the unit is unknown."""
     return f"{what} [{unit}]" if unit else what
+
+
+FORMULA = re.compile(r"(\A|[;,|\"])(?=\s*['=+\-@\uFF1D\uFF0B\uFF0D\uFF20])")      # where a cell may begin as a formula
+
+
+def header(name: str) -> str:
+    """A name as the header of a column, which no spreadsheet takes for a formula.
+
+    A name that begins with =, +, - or @ (also after a separator of cells or a quotation mark, also in full width) gets an
+    apostrophe there, and so does one that begins with an apostrophe; line breaks and other invisible characters are
+    spelled out.
+    """
+    visible = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in name)
+    return FORMULA.sub(r"\1'", visible)
 
 
 def library(name: str, extra: str) -> Any:

@@ -15,6 +15,7 @@ from dalembert.model.mechanism import Mechanism
 from dalembert.simulation.events import Change, Event
 from dalembert.simulation.forms import along, rows_of
 from dalembert.simulation.kept import dynamics_of
+from dalembert.simulation.labels import header
 from dalembert.simulation.reactions import SIGN, STICK, coulomb
 
 FINISHED = "finished"
@@ -152,6 +153,8 @@ class Run:
     def to_csv(self, file: Any) -> Path:
         """Write times, coordinates, velocities and energies of one trajectory as CSV with a row of names.
 
+        A name that a spreadsheet would take for a formula, like '=x', gets an apostrophe in front: "'=x".
+
         Raises
         ------
         ShapeError
@@ -166,7 +169,7 @@ class Run:
         path = Path(file)
         with path.open("w", newline="", encoding="utf-8") as out:
             writer = csv.writer(out)
-            writer.writerow(names)
+            writer.writerow(map(header, names))
             for _, part in storage.parts(self):
                 energies = part.kinetic_energy, part.potential_energy, part.work
                 columns = np.column_stack([part.times, part.q, part.qd, *energies])
