@@ -272,3 +272,16 @@ def test_abbreviated_equations_stay_within_their_stated_error():
     for name in ("mass_matrix", "gravity_vector"):
         gap = np.abs(da.evaluate(getattr(short, name), point) - getattr(da, name)(m, states)).max(axis=0)
         assert (gap <= getattr(short, f"{name}_error") + 1e-12).all() and gap.max() > 0
+
+
+def test_base_parameters_do_not_depend_on_the_random_value_of_an_oblique_angle():
+    """Three oblique turns before the first joint, one after it: a random angle of nearly pi/2 once dropped a grouping."""
+    turned = da.Origin((0, 0, 0), (("z", 0.3), ("y", 0.4), ("x", 0.5)))
+    bodies = [da.Body("base"), *(da.Body(f"b{k}", 1 + k, (0, 0, 0), (0.3, 0, 0.31, 0, 0.02, 0.32)) for k in range(3))]
+    joints = [da.Joint("j0", da.Universal((0, 0, 1), (0, 1, 0)), "base", "b0", origin=turned),
+              da.Joint("j1", da.Planar((0, 0, 1)), "b0", "b1", origin=da.Origin((0, 0, 0), (("y", 0.7),))),
+              da.Joint("j2", da.Planar((0, 0, 1)), "b0", "b2")]
+    plain = da.Mechanism("turned", bodies, [da.Joint("j0", joints[0].type, "base", "b0"), *joints[1:]], gravity=(0, 0, 0))
+    groupings = [{p.name: p.value for p in da.equations(m, "inertial").base_parameters}
+                 for m in (da.Mechanism("turned", bodies, joints, gravity=(0, 0, 0)), plain)]
+    assert groupings[0] == pytest.approx(groupings[1])

@@ -241,7 +241,10 @@ def _random_values(ring: Ring, states: int) -> dict[Any, Any]:
         elif kind == "x":
             values[key] = rng.uniform(0.3, 1.7) if isinstance(name, str) else q[name[1]]
         else:
-            angle = q.setdefault(name, rng.uniform(-3, 3)) if isinstance(name, str) else sum(f * q[k] for k, f in name)
+            if isinstance(name, str):                # a constant angle, far from multiples of pi/2: nothing vanishes there
+                angle = q.setdefault(name, rng.uniform(0.3, 1.2))
+            else:
+                angle = sum(f * q[k] for k, f in name)
             values[key] = np.cos(angle) if kind == "cos" else np.sin(angle)
     return values
 

@@ -18,7 +18,7 @@ from dalembert.equations.polynomials import Normal
 from dalembert.equations.problem import CHRISTOFFEL_BUDGET, SEED, free_prefix
 from dalembert.equations.ring import TooLarge, terms_in
 from dalembert.equations.sheets import Sheet
-from dalembert.equations.verification import STATES, Verifier
+from dalembert.equations.verification import STATES, Verifier, size_of_terms
 from dalembert.errors import DalembertError
 from dalembert.expr import derivative, evaluate, gradient, substitute
 from dalembert.formulations.lagrange.system import LagrangianSystem
@@ -206,14 +206,14 @@ class SystemVerifier(Verifier):
         columns = columns[:, good]
         self.point: Mapping[str, Any] = values | dict(zip((*names, "t"), columns, strict=True))
         self.q, self.qd, self.qdd, self.t = columns[:n].T, columns[n:2 * n].T, columns[2 * n:3 * n].T, columns[-1]
-        self.is_quadratic = p.is_quadratic
+        self.is_quadratic, self.expressions = p.is_quadratic, p.expressions
 
-    def compare(self, quantity: str, expressions: np.ndarray) -> None:
-        """The same; parts of the bias and of L, which are differences, relative to these."""
-        whole = {name: float(np.abs(self.right[name]).max(initial=0.0)) for name in ("bias_force", "lagrangian")}
-        of_energy = quantity in ("kinetic_energy", "potential_energy", "energy")
-        scale = whole["lagrangian" if of_energy else "bias_force"] if quantity not in DIRECT else 0.0
-        self.check(quantity, self.evaluated(expressions), self.right[quantity], scale or 1e-30)
+    @cached_property
+    def sizes(self) -> dict[str, float]:
+        """Sizes of the terms of the system's expressions; parts of the bias and of L are differences of these."""
+        whole = {name: size_of_terms(x.flat, self.point) for name, x in self.expressions.items() if name in DIRECT}
+        energies = ("kinetic_energy", "potential_energy", "energy")
+        return {name: whole.get(name) or whole["lagrangian" if name in energies else "bias_force"] for name in QUANTITIES}
 
     @cached_property
     def right(self) -> dict[str, np.ndarray]:

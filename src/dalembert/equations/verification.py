@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -13,7 +13,9 @@ from dalembert.compiled.dynamics import Dynamics, compile
 from dalembert.equations.grouping import BASE
 from dalembert.equations.problem import SEED, Problem, value_of, with_values
 from dalembert.errors import DalembertError
-from dalembert.expr import evaluate
+from dalembert.expr import Expr, evaluate, topological
+from dalembert.kinematics.poses import placement
+from dalembert.model.numbers import as_float
 
 STATES = 5
 TOLERANCE = 1e-10      # of the largest entry; closed forms of arms of 10 joints are exact to some 1e-14
@@ -25,6 +27,24 @@ class VerificationError(DalembertError):
     def __init__(self, message: str, quantity: str = "", entry: tuple[int, ...] = (), difference: float = 0.0):
         super().__init__(message)
         self.quantity, self.entry, self.difference = quantity, entry, difference
+
+
+def size_of_terms(expressions: Iterable[Any], point: Mapping[str, Any]) -> float:
+    """Largest value of expressions whose sums add the absolute values of their terms: rounding is relative to it."""
+    outputs = [x for x in expressions if isinstance(x, Expr)]
+    order = topological(outputs)
+    values = np.abs(np.broadcast_to(evaluate(np.array(order, dtype=object), point), (STATES, len(order))).astype(float)).T
+    size: dict[Expr, np.ndarray] = {}
+    for node, value in zip(order, values, strict=True):
+        a, b = (size.get(arg, value) for arg in (*node.args, None, None)[:2])
+        if node.op in ("add", "sub"):
+            value = a + b
+        elif node.op == "mul":
+            value = a * b
+        elif node.op == "neg":
+            value = a
+        size[node] = value
+    return max((float(size[x].max()) for x in outputs), default=0.0)
 
 
 class Verifier(ABC):
@@ -47,14 +67,25 @@ class Verifier(ABC):
         """Values of expressions at the states, (states, ...)."""
         return np.broadcast_to(evaluate(expressions, self.point), (STATES, *expressions.shape))
 
+    @property
+    @abstractmethod
+    def sizes(self) -> Mapping[str, float]:
+        """Size of the terms that the compiled functions add up, by quantity: where a quantity is exactly zero, these cancel
+        but for rounding."""
+
+    @cached_property
+    def size(self) -> float:
+        """Size of anything that has none of its own in `sizes`."""
+        return max(self.sizes.values(), default=0.0)
+
     def compare(self, quantity: str, expressions: np.ndarray) -> None:
         """Compare the expressions of a quantity with the compiled function; raises as `check`."""
         self.check(quantity, self.evaluated(expressions), self.right[quantity])
 
-    def check(self, quantity: str, found: np.ndarray, right: np.ndarray, scale: float = 1e-30) -> None:
-        """Raise VerificationError unless what closed forms give is what the functions give, relative to the largest entry
-        (or to `scale`, if that is larger)."""
-        scale = max(float(np.abs(right).max(initial=0.0)), scale)
+    def check(self, quantity: str, found: np.ndarray, right: np.ndarray) -> None:
+        """Raise VerificationError unless closed forms and functions agree, relative to the largest entry or, where that is
+        larger, to the terms that it is the sum of."""
+        scale = max(float(np.abs(right).max(initial=0.0)), self.sizes.get(quantity, self.size), 1e-300)
         gap = np.abs(found - right)
         self.largest[quantity] = float(gap.max(initial=0.0)) / scale
         if not self.largest[quantity] <= TOLERANCE:
@@ -92,6 +123,27 @@ class MechanismVerifier(Verifier):
         return {"mass_matrix": M, "coriolis_matrix": C, "gravity_vector": g, "christoffel": c, "coriolis_vector": h,
                 "kinetic_energy": np.einsum("nij,ni,nj->n", M, qd, qd) / 2,
                 "forces": np.einsum("nij,nj->ni", M, self.qdd) + h + g}
+
+    @cached_property
+    def sizes(self) -> dict[str, float]:
+        """Sizes by the masses, their distances from the first body and from the origin, and the rates at the states."""
+        mass = lever = height = second = 0.0                          # sums of m, m r, m |c|, and m r^2 + I
+        first = placement(self.mechanism, self.q, self.mechanism.bodies[1].name)[:, :3, 3]
+        for body in self.mechanism.bodies[1:]:
+            T, m = placement(self.mechanism, self.q, body.name), as_float(body.mass)
+            c = T[:, :3, 3] + T[:, :3, :3] @ np.array([as_float(x) for x in body.com])
+            r, above = (float(np.linalg.norm(x, axis=1).max()) for x in (c - first, c))
+            mass, lever, height = mass + m, lever + m * r, height + m * above
+            second += m * r**2 + max(abs(as_float(x)) for x in body.inertia)
+        gravity = float(np.linalg.norm([as_float(x) for x in self.mechanism.gravity]))
+        rate, acceleration = (float(np.abs(x).max(initial=0.0)) for x in (self.qd, self.qdd))
+        M = second + float(np.abs(self.right["mass_matrix"]).max(initial=0.0))
+        weight = gravity * (lever + (mass * M)**0.5)                  # |g_k| <= |g| sqrt(m M_kk)
+        forces = M * (acceleration + rate**2) + weight
+        return {"mass_matrix": M, "christoffel": M, "coriolis_matrix": M * rate, "coriolis_vector": M * rate**2,
+                "gravity_vector": weight, "kinetic_energy": M * rate**2, "potential_energy": gravity * height,
+                "forces": forces, "regressor": acceleration + rate**2 + gravity,
+                "regressor times base parameters": forces}
 
     @cached_property
     def dynamics(self) -> Dynamics:
