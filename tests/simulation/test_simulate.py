@@ -177,6 +177,21 @@ def test_every_method_moves_the_chain_and_keeps_its_energy_as_it_should(chain, m
     assert np.abs(run.q - right.q).max() < max(100 * drift, 1e-4)
 
 
+@pytest.mark.parametrize("formulation", ["newton_euler", "hamilton"])
+@pytest.mark.parametrize("joints", [["revolute"], ["spherical"], ["free", "spherical"], ["universal", "planar"]])
+def test_the_discrete_gradient_keeps_the_energy_and_invents_no_work(joints, formulation):
+    """To the rounding of the iteration for a step, on quaternions too, whose length has no energy."""
+    m = da.random_tree(5, 2, joints).without("friction")
+    q, qd = m.random_state(2)
+    options = {"method": "discrete_gradient", "h": 1e-2, "formulation": formulation, "record": 0.1}
+    run = da.simulate(m, q, 0.3 * qd, 1.0, **options)
+    assert run.reason == "finished" and not run.work.any() and run.energy_drift < 1e-12
+    driven = da.simulate(m, q, 0.3 * qd, 1.0, control=lambda t, q, qd: 0.2 * da.sin(3 * t) - 0.1 * qd, **options)
+    right = da.simulate(m, q, 0.3 * qd, 1.0, control=lambda t, q, qd: 0.2 * da.sin(3 * t) - 0.1 * qd, method="dop853",
+                        record=0.1)
+    assert driven.energy_drift < 1e-12 and np.abs(driven.work - right.work).max() < 1e-2 * np.abs(right.work).max()
+
+
 def test_lie_group_steps_keep_quaternions_and_called_forces_agree():
     m = da.random_tree(5, 2, ["free", "spherical"]).without("friction", "springs")
     q, qd = m.random_state(2)

@@ -142,14 +142,27 @@ class Motion:
         way = known_method(name, nq=nq, nv=nv, move=self.form.move, quaternions=self.quaternions, energy=self.energy)
         if canonical and name == "symplectic_euler" and isinstance(way, Fixed):
             return way._replace(step=partial(symplectic_euler.canonical_step, nq=nq, nv=nv), implicit=True)
-        if self.reactions and name == "discrete_gradient" and isinstance(way, Fixed):
-            return way._replace(step=partial(way.step, resting=True))
+        if name == "discrete_gradient" and isinstance(way, Fixed):
+            return way._replace(step=partial(self._keeping_energy, way.step))
         return way
 
+    def _keeping_energy(self, step: Callable[..., Any], f: Any, t: Any, x: Any, h: Any, **options: Any) -> Any:
+        """A step of 'discrete_gradient'; between its ends quaternions leave the unit sphere, and f is that of their directions.
+
+        The energy depends on directions alone, so that scaling quaternions back to unit length does not change it.
+        """
+        def slope(t: Any, x: Any) -> Any:
+            rates = f(t, self.projected(x)).copy()
+            for at in self.form.quaternions.values():
+                rates[at:at + 4] = rates[at:at + 4] * sqrt(sum(c * c for c in x[at:at + 4]))
+            return rates
+
+        return step(slope, t, x, h, resting=bool(self.reactions), **options)
+
     def energy(self, x: np.ndarray) -> Any:
-        """The energy less the work done: constant along every motion."""
-        q, y, work, _ = self.split(x)
-        return self.form.energy(q, y) - work
+        """The energy, which changes by the work done alone."""
+        q, y, *_ = self.split(self.projected(x))
+        return self.form.energy(q, y)
 
     def energy_at(self, q: np.ndarray, qd: np.ndarray, p: np.ndarray) -> Any:
         """Energy of states of a mechanism in (q, qd), (n,) or (N, n)."""
