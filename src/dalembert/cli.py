@@ -152,14 +152,16 @@ def simulate(file: File, t: Annotated[float, typer.Option("--t", metavar="SECOND
                  "Posture that the controller goes to, as --q [the initial one]."))] = None,
              bandwidth: Annotated[float, typer.Option(min=1e-9, metavar="RAD/S", help=(
                  "Natural frequency that the controller gives each joint, critically damped."))] = 10.0,
-             method: Annotated[str, typer.Option(metavar="NAME", help="Integrator; an unknown name lists them.")] = "rk4",
+             method: Annotated[str | None, typer.Option(metavar="NAME", help=(
+                 "Integrator; an unknown name lists them [rk4; with a tolerance dop853]."))] = None,
              formulation: Annotated[str | None, typer.Option(metavar="NAME", help=(
                  "Equations of motion: newton_euler [the default], lagrange, hamilton, ..."))] = None,
              h: Annotated[float, typer.Option("--h", metavar="SECONDS", help=(
                  "Step; of methods that choose it, the first one."))] = 1e-3,
-             rtol: Annotated[float, typer.Option(min=0, metavar="NUMBER", help=(
-                 "Relative tolerance of methods that choose the step."))] = 1e-9,
-             atol: Annotated[float, typer.Option(min=0, metavar="NUMBER", help="Absolute tolerance of these.")] = 1e-12,
+             rtol: Annotated[float | None, typer.Option(min=0, metavar="NUMBER", help=(
+                 "Relative tolerance of methods that choose the step [1e-9]."))] = None,
+             atol: Annotated[float | None, typer.Option(min=0, metavar="NUMBER", help=(
+                 "Absolute tolerance of these [1e-12]."))] = None,
              friction: Annotated[str, typer.Option(metavar="stick|sign", help=(
                  "Coulomb friction of a joint at rest: holds it up to its bound, or is 0."))] = "stick",
              stops: Annotated[bool, typer.Option("--stops", help="Joints stop at their limits.")] = False,

@@ -166,7 +166,7 @@ def test_a_run_writes_csv_and_pickles(chain, tmp_path):
         da.simulate(chain, [SWING, SWING], [0, 0, 0], 0.1).to_csv(tmp_path / "many.csv")
 
 
-@pytest.mark.parametrize(("method", "drift"), [("explicit_euler", 0.1), ("symplectic_euler", 0.05), ("rk4", 1e-8),
+@pytest.mark.parametrize(("method", "drift"), [("explicit_euler", 0.1), ("symplectic_euler", 0.05), ("semi_implicit_euler", 0.05), ("rk4", 1e-8),
                                                ("dop853", 1e-9), ("implicit_midpoint", 1e-4), ("gauss4", 1e-8),
                                                ("gauss6", 1e-10), ("discrete_gradient", 1e-11), ("lie_rk4", 1e-8),
                                                ("radau5", 1e-6)])

@@ -19,6 +19,7 @@ from dalembert.integrators import (
     lie_rk4,
     radau5,
     rk4,
+    semi_implicit_euler,
     symplectic_euler,
 )
 from dalembert.integrators.choice import chosen
@@ -69,7 +70,8 @@ Method = Fixed | Adaptive | External
 Watch = Callable[..., Any]      # (t, x) before and after a step -> 0, or a code to stop before it
 
 METHODS: dict[str, Method] = {m.name: m for m in (
-    Fixed("explicit_euler", 1, explicit_euler.step), Fixed("symplectic_euler", 1, symplectic_euler.step),
+    Fixed("explicit_euler", 1, explicit_euler.step), Fixed("semi_implicit_euler", 1, semi_implicit_euler.step),
+    Fixed("symplectic_euler", 1, symplectic_euler.step, True),
     Fixed("rk4", 4, rk4.step), Adaptive("dopri5", dopri5.ORDER, dopri5.step, dopri5.between),
     Adaptive("dop853", dop853.ORDER, dop853.step, dop853.between, dop853.extra),
     Fixed("implicit_midpoint", 2, implicit_midpoint.step, True), Fixed("gauss4", 4, gauss4.step, True),
@@ -85,9 +87,10 @@ def method(name: str, *, nq: int | None = None, nv: int | None = None, move: Cal
     Parameters
     ----------
     nq, nv : int
-        Lengths of q and qd in x = (q, qd, ...), for 'symplectic_euler'; by default nv = nq.
+        Lengths of q and qd in x = (q, qd, ...), for 'semi_implicit_euler', or of q and p in x = (q, p, ...), for
+        'symplectic_euler'; by default nv = nq.
     move : function (q, step) -> q
-        For 'symplectic_euler', q moved along qd by a step (nv,), as `Mechanism.integrate`; by default q + step.
+        For 'semi_implicit_euler', q moved along qd by a step (nv,), as `Mechanism.integrate`; by default q + step.
     quaternions : sequence of (place of a quaternion in x, place of its angular velocity in x)
         For 'lie_rk4', which turns them; the angular velocity is in the axes of the body that turns.
     energy, energy_gradient : function of x
@@ -102,14 +105,17 @@ def method(name: str, *, nq: int | None = None, nv: int | None = None, move: Cal
         raise UnknownNameError("method", name, tuple(METHODS))
     known = METHODS[name]
     options: dict[str, Any] = {}
-    if name == "symplectic_euler":
+    if name in ("semi_implicit_euler", "symplectic_euler"):
+        rates = "momenta" if name == "symplectic_euler" else "velocities"
         if nq is None:
-            raise ValueError("symplectic_euler must know where coordinates end and velocities begin: give nq= (and nv=, "
-                             "move= where coordinates are quaternions).")
+            raise ValueError(f"{name} must know where coordinates end and {rates} begin: give nq= (and nv=, if it is "
+                             "another number).")
+        options = {"nq": nq, "nv": nq if nv is None else nv}
+    if name == "semi_implicit_euler":
         if move is None and nv not in (None, nq):
-            raise ValueError(f"symplectic_euler with {nq} coordinates and {nv} velocities: give move=, as q + step has no "
-                             "meaning.")
-        options = {"nq": nq, "nv": nq if nv is None else nv, "move": move or _added}
+            raise ValueError(f"semi_implicit_euler with {nq} coordinates and {nv} velocities: give move=, as q + step has "
+                             "no meaning.")
+        options["move"] = move or _added
     if name == "lie_rk4":
         options = {"quaternions": tuple(quaternions)}
     if name == "discrete_gradient":

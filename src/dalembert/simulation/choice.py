@@ -13,6 +13,11 @@ from dalembert.simulation.forms import Accelerations, Form
 from dalembert.simulation.lagrangian import CANONICAL, OWN, Lagrangian, LagrangianMomenta
 
 
+def formulation_for(method: str, formulation: str | None) -> str | None:
+    """The formulation of a simulation; by default Hamilton's for a method whose state is (q, p)."""
+    return CANONICAL if formulation is None and method == "symplectic_euler" else formulation
+
+
 def form_of(system: Any, formulation: str | None = None, paths: tuple[str, ...] = ()) -> Form:
     """Equations of a mechanism or Lagrangian by the name of a formulation; by default the natural one.
 

@@ -217,7 +217,8 @@ def rows_of(numbers: np.ndarray, records: np.ndarray) -> np.ndarray:
 def along(times: np.ndarray, f: Callable[..., np.ndarray], *vectors: np.ndarray) -> np.ndarray:
     """f(t, *vectors) at records (..., entries); NaN where they are."""
     flat = [v.reshape(prod(v.shape[:-1]), v.shape[-1]) for v in vectors]
-    t = np.broadcast_to(times, vectors[0].shape[:-1]).reshape(-1)
+    rows = vectors[0].shape[:-1]
+    t = times if times.shape == rows else np.broadcast_to(times, rows).reshape(-1)
     good = np.all([np.isfinite(v).all(axis=-1) for v in flat], axis=0)
     if good.all():
         found = np.asarray(f(t, *flat))

@@ -21,7 +21,7 @@ from dalembert.compiled.marching import Marching, Trace, Trajectories
 from dalembert.compiled.routine import Routine
 from dalembert.errors import ParameterError
 from dalembert.expr import Graph, array, maximum, sqrt
-from dalembert.integrators import Adaptive, External, Fixed, Method, symplectic_euler
+from dalembert.integrators import Adaptive, External, Fixed, Method
 from dalembert.integrators import method as known_method
 from dalembert.integrators.choice import chosen
 from dalembert.model.mechanism import Mechanism
@@ -136,18 +136,28 @@ class Motion:
         if self.form.paths and name == "discrete_gradient":
             raise ParameterError("discrete_gradient keeps the energy of one mechanism, without numbers that are inputs: use "
                                  "mechanism.replace, or another method.", self.form.paths)
+        if not canonical and name == "symplectic_euler":
+            raise ValueError(f"symplectic_euler is symplectic in (q, p) alone, not in the (q, qd) of "
+                             f"{self.form.formulation!r}: take formulation='hamilton', in which Coulomb friction does not "
+                             "stick and nothing stops; or method='semi_implicit_euler', which bounds no energy.")
+        if name == "symplectic_euler" and self.quaternions:
+            joints = ", ".join(self.form.quaternions)
+            raise ValueError("symplectic_euler is symplectic in canonical momenta, which spherical and free joints "
+                             f"({joints}) have not: take method='implicit_midpoint' with formulation='hamilton', "
+                             "which keep the energy of a free body.")
+        if canonical and name == "semi_implicit_euler":
+            raise ValueError("semi_implicit_euler steps velocities, which a state (q, p) has not: take "
+                             "method='symplectic_euler', or a formulation in (q, qd).")
         if canonical and name == "lie_rk4" and self.quaternions:
             raise ValueError("lie_rk4 turns quaternions by angular velocities, which a state (q, p) has not: take another "
                              "method, or a formulation in (q, qd).")
         way = known_method(name, nq=nq, nv=nv, move=self.form.move, quaternions=self.quaternions, energy=self.energy)
-        if canonical and name == "symplectic_euler" and isinstance(way, Fixed):
-            return way._replace(step=partial(symplectic_euler.canonical_step, nq=nq, nv=nv), implicit=True)
         if name == "discrete_gradient" and isinstance(way, Fixed):
             return way._replace(step=partial(self._keeping_energy, way.step))
         return way
 
     def _keeping_energy(self, step: Callable[..., Any], f: Any, t: Any, x: Any, h: Any, **options: Any) -> Any:
-        """A step of 'discrete_gradient'; between its ends quaternions leave the unit sphere, and f is that of their directions.
+        """A step of 'discrete_gradient', within which quaternions leave the unit sphere: f is that of their directions.
 
         The energy depends on directions alone, so that scaling quaternions back to unit length does not change it.
         """

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
 from dalembert.compiled.marching import Trajectories
 from dalembert.errors import DalembertError, ShapeError
-from dalembert.integrators import REASONS, External, Fixed, Method
+from dalembert.integrators import METHODS, REASONS, External, Fixed, Method
 from dalembert.integrators.methods import TOO_SMALL
 from dalembert.simulation import streaming
+from dalembert.simulation.accuracy import warn_of_drift
 from dalembert.simulation.called import ATTEMPTS
+from dalembert.simulation.choice import formulation_for
 from dalembert.simulation.course import Course
 from dalembert.simulation.motion import Motion
 from dalembert.simulation.progress import Progress, reported
@@ -23,14 +25,15 @@ from dalembert.simulation.run import FINISHED, Run
 
 RECORDS = 1000               # of a duration, unless times or a spacing are given
 STEP = 1e-3                  # s
+RTOL, ATOL = 1e-9, 1e-12     # of adaptive methods
 TOO_MANY = 1e8               # numbers in all records: beyond it, ask for fewer
 TOO_MANY_STEPS = 1e9         # minutes to hours that nothing could interrupt
 BOUND = 1e100                # of a state: beyond it, energies are no numbers
 
 
-def simulate(mechanism: Any, q: Any, qd: Any, t: Any, control: Any = None, forces: Any = None, method: str = "rk4",
-             h: float = STEP, rtol: float = 1e-9, atol: float = 1e-12, record: float | None = None, threads: int = 1,
-             formulation: str | None = None, friction: str = STICK, stops: Any = None, events: Any = None,
+def simulate(mechanism: Any, q: Any, qd: Any, t: Any, control: Any = None, forces: Any = None, method: str | None = None,
+             h: float = STEP, rtol: float | None = None, atol: float | None = None, record: float | None = None,
+             threads: int = 1, formulation: str | None = None, friction: str = STICK, stops: Any = None, events: Any = None,
              parameters: Mapping[str, Any] | None = None, progress: Progress = None, store: Any = None,
              resume: bool = False) -> Run:
     """Trajectories of a mechanism under forces on its joints.
@@ -51,19 +54,21 @@ def simulate(mechanism: Any, q: Any, qd: Any, t: Any, control: Any = None, force
         Actuator forces, and any other forces along qd [N m, N]. A controller may have states of its own: an attribute
         `states` (m,) or (N, m), their initial values, makes it a function of (t, q, qd, states), and its method `rate`
         of the same arguments gives their time derivative (m,).
-    method : str
-        'rk4' and other methods of fixed step, 'dopri5' and others that choose it; an unknown name lists them.
+    method : str, optional
+        'rk4' and other methods of fixed step, 'dopri5' and others that choose it; an unknown name lists them. By default
+        'rk4', or 'dop853' if a tolerance is given.
     h : float
         Step, shortened so that records fall on steps; of adaptive methods the first one [s].
-    rtol, atol : float
-        Tolerances of adaptive methods, relative and absolute.
+    rtol, atol : float, optional
+        Tolerances of adaptive methods, relative and absolute [1e-9, 1e-12].
     record : float, optional
         Spacing of the records if t is a duration [s]; by default a thousandth of it, or the step if that is longer.
     threads : int
         Over which several trajectories are split; results do not depend on it.
     formulation : str, optional
         Whose equations are integrated: of a mechanism 'newton_euler' (by default) and others in (q, qd), or 'hamilton' in
-        (q, p), where symplectic methods are symplectic; of a Lagrangian 'lagrange' (by default) or 'hamilton'.
+        (q, p), where symplectic methods are symplectic; of a Lagrangian 'lagrange' (by default) or 'hamilton'. The method
+        'symplectic_euler' has 'hamilton' by default.
     friction : str
         Coulomb friction that sticks, 'stick': of a joint at rest, any force up to its bound that keeps it there; or 'sign',
         -F sign(qd) and 0 at rest. Formulations other than 'newton_euler' have 'sign'.
@@ -100,8 +105,11 @@ def simulate(mechanism: Any, q: Any, qd: Any, t: Any, control: Any = None, force
     given = dict(locals())
     for name, value in (("t", t), ("h", h), ("rtol", rtol), ("atol", atol), ("record", record), ("threads", threads)):
         _check_number(name, value)
+    _check_options(threads, store, resume)
+    name, rtol, atol = _method(method, rtol, atol)
+    formulation = formulation_for(name, formulation)
     motion = Motion(mechanism, control, forces, formulation, friction, stops, events, parameters)
-    way = motion.method(method)
+    way = motion.method(name)
     numbers = {path: values.tolist() for path, values in motion.parameters.items()} or None
     given |= {"events": motion.watched.names, "parameters": numbers}
     x, single = _initial(motion, q, qd, float(np.ravel(t)[0]) if np.size(t) > 1 else 0.0)
@@ -129,10 +137,13 @@ def simulate(mechanism: Any, q: Any, qd: Any, t: Any, control: Any = None, force
 
     with reported(progress) as shown:
         if store is None:
-            return _run(motion, way, x, single, times, h, _joined(advance, x, times, size), course)
-        run = streaming.streamed(mechanism, store, resume, streaming.plain(mechanism, given, motion.kinds), x, times, size,
-                                 stretch)
-    return replace(run, applied=motion.forces.applied, law=motion.reactions)
+            run = _run(motion, way, x, single, times, h, _joined(advance, x, times, size), course)
+        else:
+            run = streaming.streamed(mechanism, store, resume, streaming.plain(mechanism, given, motion.kinds), x, times,
+                                     size, stretch)
+            run = replace(run, applied=motion.forces.applied, law=motion.reactions)
+    warn_of_drift(run)
+    return run
 
 
 def _joined(advance: Callable[[np.ndarray, np.ndarray, Any], Trajectories], x: np.ndarray, times: np.ndarray,
@@ -189,6 +200,41 @@ def _initial(motion: Motion, q: Any, qd: Any, t: float) -> tuple[np.ndarray, boo
     return np.hstack([q, motion.form.started(q, qd, t, motion.numbers), np.zeros((len(q), 1)), states]), single
 
 
+def _check_options(threads: Any, store: Any, resume: Any) -> None:
+    if not isinstance(threads, Integral):
+        raise TypeError(f"threads={threads!r}: expected a whole number.")
+    if threads < 1:
+        raise ValueError(f"threads={threads}: expected 1 or more; os.cpu_count() is the number of processors.")
+    if not isinstance(resume, (bool, np.bool_)):
+        raise TypeError(f"resume={resume!r}: expected True or False.")
+    if resume and store is None:
+        raise ValueError("resume=True without store=: a run goes on from the folder that it was written to.")
+
+
+def _method(name: str | None, rtol: float | None, atol: float | None) -> tuple[str, float, float]:
+    """Name and tolerances of the method.
+
+    Raises
+    ------
+    ValueError
+        Tolerances are given for a method of fixed step; they are none.
+    """
+    if not isinstance(name, (str, type(None))):
+        raise TypeError(f"method={name!r}: expected the name of a method, such as 'rk4'.")
+    given = {option: value for option, value in (("rtol", rtol), ("atol", atol)) if value is not None}
+    name = name or ("dop853" if given else "rk4")
+    if given and isinstance(METHODS.get(name), Fixed):
+        options = " and ".join(f"{option}={value:g}" for option, value in given.items())
+        raise ValueError(f"{options} with method={name!r}, whose steps are fixed and have no tolerance: take an adaptive "
+                         "method such as 'dop853', or give the step h=.")
+    for option, value in given.items():
+        if not (np.isfinite(value) and value >= 0):
+            raise ValueError(f"{option}={value!r}: expected a tolerance of 0 or more.")
+    if rtol == 0 == atol:
+        raise ValueError("rtol=0 and atol=0 leave no error that a step may have: give one of them.")
+    return name, RTOL if rtol is None else rtol, ATOL if atol is None else atol
+
+
 def _check_number(name: str, value: Any) -> None:
     """See that an option is a real number: t one or several, record one or None.
 
@@ -197,7 +243,7 @@ def _check_number(name: str, value: Any) -> None:
     TypeError, ShapeError
         It is something else: a text, None, a bool, several; t is empty.
     """
-    if name == "record" and value is None:
+    if name in ("record", "rtol", "atol") and value is None:
         return
     found = np.asarray(value)
     real = found.dtype.kind in "iuf" or all(isinstance(x, Real) and not isinstance(x, bool) for x in found.flat)

@@ -14,6 +14,7 @@ import numpy as np
 
 from dalembert.errors import ShapeError, UnknownNameError
 from dalembert.model.mechanism import Mechanism
+from dalembert.simulation.choice import formulation_for
 from dalembert.simulation.kept import dynamics_of
 from dalembert.simulation.motion import Motion
 from dalembert.simulation.run import Run
@@ -213,7 +214,8 @@ class Simulated:
             return False
         some = {name: value for name, value in (self.options | options).items() if name in DECISIVE}
         if (key := identity(some)) not in self._inputs:
-            method = some.pop("method", "rk4")
+            method = some.pop("method", None) or "rk4"
+            some["formulation"] = formulation_for(method, some.get("formulation"))
             try:
                 own = {name: self.mechanism.number(name) for name in numbers}
                 Motion(self.mechanism, parameters=own, **some).method(method)

@@ -1,0 +1,21 @@
+"""Semi-implicit Euler in (q, qd): order 1; symplectic only where the mass matrix is constant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+
+def step(f: Any, t: Any, x: Any, h: Any, *, nq: int, nv: int, move: Callable[[Any, Any], Any]) -> Any:
+    """x = (q, qd, ...): first the velocities and all that follows them, then q along the new velocities.
+
+        qd(t + h) = qd + h qdd(t, q, qd),   q(t + h) = move(q, h qd(t + h))
+
+    Velocities are no momenta: where M depends on q, or bodies turn freely, the energy is not bounded.
+
+    Hairer, Lubich, Wanner, Geometric Numerical Integration (2006), section I.1.2.
+    """
+    rest = x[nq:] + h * f(t, x)[nq:]
+    return np.concatenate([move(x[:nq], h * rest[:nv]), rest])

@@ -1,0 +1,62 @@
+"""Accuracy of a run as its balance of power shows it, told where it is poor."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from dalembert.errors import DalembertWarning
+from dalembert.integrators import METHODS, Fixed
+from dalembert.simulation.run import FINISHED, Run
+
+POOR = 0.01              # energy gained or lost, of the largest T or range of Pi: a motion that is only a picture
+RECORDS = 17             # looked at, of all: what is lost stays lost
+STATES = 20_000          # looked at, of all trajectories together
+ROUNDING = 1e-9          # of |Pi| and |work|, whose differences are known no better
+
+
+def warn_of_drift(run: Run) -> None:
+    """Warn if the energy of a run changed by other than the work done, beyond `POOR` of its scale.
+
+        |T + Pi - (T + Pi)(0) - work| <= POOR max(T, max Pi - min Pi)
+
+    A few of the records are looked at.
+    """
+    trajectories = run.q.shape[0] if run.q.ndim == 3 else 1
+    T, P, work = _energies(run, max(2, min(RECORDS, STATES // trajectories)))
+    gained, scale = _range(T + P - work), np.fmax(np.fmax.reduce(T, axis=-1), _range(P))
+    known = ROUNDING * (np.fmax.reduce(np.abs(P), axis=-1) + np.fmax.reduce(np.abs(work), axis=-1))
+    ended_well = [reason == FINISHED or reason.startswith("event ") for reason in run.reasons]      # others say why
+    poor = np.atleast_1d(gained > POOR * scale + known) & ended_well
+    if not poor.any():
+        return
+    share = np.atleast_1d(gained / (scale + known))
+    worst = int(np.argmax(np.where(poor, share, 0.0)))
+    which = "" if run.q.ndim == 2 else f" of trajectory {worst} ({poor.sum()} of {trajectories} are as poor)"
+    warnings.warn(f"the energy{which} changed by {np.atleast_1d(gained)[worst]:.3g} J other than by work, "
+                  f"{share[worst]:.2g} of its scale: {_remedy(run)}.", DalembertWarning, stacklevel=3)      # of simulate
+
+
+def _energies(run: Run, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """T, Pi and work, (K,) or (N, K), of about `count` of the records, the last of them included."""
+    last = len(run.times) - 1
+    step = max(1, -(-last // count))
+    at = slice(last % step, None, step)
+    some = replace(run, times=np.asarray(run.times[at]), q=np.asarray(run.q[..., at, :]),
+                   qd=np.asarray(run.qd[..., at, :]), work=np.asarray(run.work[..., at]), controller_states=None, modes=None)
+    return some.kinetic_energy, some.potential_energy, some.work
+
+
+def _range(values: np.ndarray) -> Any:
+    """The largest less the smallest of the last axis; NaN does not count."""
+    return np.fmax.reduce(values, axis=-1) - np.fmin.reduce(values, axis=-1)
+
+
+def _remedy(run: Run) -> str:
+    if isinstance(METHODS[run.method], Fixed):
+        return (f"the step h={run.h:g} s is too long for {run.method!r}. Take a smaller h=, or an adaptive method, "
+                "method='dop853'")
+    return f"the tolerances are too coarse for {run.method!r}. Give smaller ones, rtol= and atol="
