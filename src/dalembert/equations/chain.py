@@ -7,7 +7,7 @@ sines and cosines of single angles, whose number grows exponentially along a cha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -53,11 +53,11 @@ class Link:
     angle: Angle = ()
 
 
-def chain(tree: Tree, algebra: Any) -> list[Link]:
+def chain(tree: Tree, algebra: Any, alone: Container[int] = ()) -> list[Link]:
     """Links of a tree, parents before children; link 0 is the base.
 
     algebra: makes the scalars, polynomials or expressions: `scalar` of a number, `coordinate` k, `cos_sin` of an `Angle`,
-    `quaternion` at coordinates k .. k+3.
+    `quaternion` at coordinates k .. k+3. alone: numbers of turning links that are written in their own axes, not in a run's.
 
     Raises
     ------
@@ -72,10 +72,17 @@ def chain(tree: Tree, algebra: Any) -> list[Link]:
         E = X.R if X.R is NO_ROTATION else Dense(Matrix(map(algebra.scalar, row) for row in X.R.matrix()))
         at, r = place[tree.parent[i]], Vector(map(algebra.scalar, X.p))
         for step in _steps(joint):
-            links.append(step(links[at], at, E, r, algebra))
+            links.append(step(links[at], at, E, r, algebra, len(links) in alone))
             at, E, r = len(links) - 1, NO_ROTATION, ZERO
         links[at].body, place[i] = i, at
     return links
+
+
+def single_turns(links: Sequence[Link]) -> set[int]:
+    """Numbers of the links whose run is one turn: in their own axes all that hangs on them is turned once."""
+    going_on = {link.parent for link in links if link.carry is NO_ROTATION}
+    return {k for k, link in enumerate(links) if len(link.angle) == 1 and k not in going_on
+            and (link.carry is not NO_ROTATION or not links[link.parent].angle)}
 
 
 def _steps(joint: Any) -> list[Any]:
@@ -126,7 +133,7 @@ def _rotation(constant: Rotation, axis: int | None, angle: Angle, algebra: Any) 
 def _turning(axis: Any, k: int, dof: int, factor: Any = 1, offset: Any = 0, pitch: Any = 0):
     """Rotation by factor q_k about an axis, with a translation of pitch per angle along it."""
 
-    def link(parent: Link, at: int, E: Rotation, r: Vector, algebra: Any) -> Link:
+    def link(parent: Link, at: int, E: Rotation, r: Vector, algebra: Any, alone: bool) -> Link:
         if offset != 0 or factor != int(factor):
             raise NotPolynomial(f"a follower that turns by {factor} q + {offset}.")
         a, along = _unit(axis, algebra), ZERO
@@ -136,7 +143,7 @@ def _turning(axis: Any, k: int, dof: int, factor: Any = 1, offset: Any = 0, pitc
         constant, shift = _product(parent.constant, E), parent.turn.to_parent(r)
         moved = constant.to_parent(a)
         aligned = coordinate_axis(moved)
-        if aligned is not None and parent.axis in (None, aligned[0]):          # the run goes on
+        if not alone and aligned is not None and parent.axis in (None, aligned[0]):          # the run goes on
             angle = _sum(parent.angle, k, aligned[1] * int(factor))
             columns = [Column(dof, moved * factor, constant.to_parent(along))]
             turn = _rotation(constant, aligned[0], angle, algebra)
@@ -144,6 +151,8 @@ def _turning(axis: Any, k: int, dof: int, factor: Any = 1, offset: Any = 0, pitc
         own, sense = coordinate_axis(a) or (OBLIQUE, 1)
         angle = ((k, int(factor) * sense),)
         turn = about_axis_cos_sin(a if own == OBLIQUE else AXES[own], *algebra.cos_sin(angle))
+        if alone:
+            return Link(at, 0, shift, parent.turn * E * turn, columns=[Column(dof, a * factor, along)], axis=OBLIQUE)
         constant = turn if own == OBLIQUE else NO_ROTATION
         return Link(at, 0, shift, parent.turn * E, turn, [Column(dof, a * factor, along)], constant, own, angle)
 
@@ -163,7 +172,7 @@ def _sum(angle: Angle, k: int, factor: int) -> Angle:
 def _sliding(axis: Any, k: int, dof: int, factor: Any = 1, offset: Any = 0) -> Any:
     """Translation by factor q_k + offset along an axis."""
 
-    def link(parent: Link, at: int, E: Rotation, r: Vector, algebra: Any) -> Link:
+    def link(parent: Link, at: int, E: Rotation, r: Vector, algebra: Any, alone: bool) -> Link:
         a = _unit(axis, algebra)
         shift = parent.turn.to_parent(r + E.to_parent(a * (algebra.coordinate(k) * factor + offset)))
         constant = _product(parent.constant, E)
@@ -177,7 +186,7 @@ def _sliding(axis: Any, k: int, dof: int, factor: Any = 1, offset: Any = 0) -> A
 def _floating(k: int, dof: int, free: bool):
     """Rotation by a unit quaternion, and translation if free; velocities in the child's axes."""
 
-    def link(parent: Link, at: int, E: Rotation, r: Vector, algebra: Any) -> Link:
+    def link(parent: Link, at: int, E: Rotation, r: Vector, algebra: Any, alone: bool) -> Link:
         columns = [Column(dof + j, axis, ZERO) for j, axis in enumerate(AXES)]
         if free:
             r = r + E.to_parent(Vector(algebra.coordinate(k + 4 + j) for j in range(3)))
@@ -285,3 +294,53 @@ def gravity_forces(links: Sequence[Link], total: Sequence[RunInertia], gravity: 
         for column in link.columns:
             g[column.dof] = g[column.dof] - (column.angular.dot(moment) + column.linear.dot(force))
     return g
+
+
+def coriolis_forces(links: Sequence[Link], bodies: Sequence[RunInertia], rates: Sequence[Scalar]) -> list[Scalar]:
+    """C(q, qd) qd by the recursion of Newton and Euler at rest accelerations, without gravity.
+
+    Outward: angular velocity w and acceleration dw, acceleration a of each link's origin; with U = [dw] + [w][w] the force
+    on a body is m a + U h. Inward: forces and moments about the origins.
+    """
+    motion = [(ZERO, ZERO, ZERO)]
+    for link in links[1:]:
+        w, dw, a = motion[link.parent]
+        r = link.shift
+        w, dw, a = (link.carry.to_child(x) for x in (w, dw, a + _moving(w, dw) @ r if any(map(_nonzero, r)) else a))
+        turning = sum((c.angular * rates[c.dof] for c in link.columns), start=ZERO)
+        sliding = sum((c.linear * rates[c.dof] for c in link.columns), start=ZERO)
+        total = w + turning
+        motion.append((total, dw + w.cross(turning), a + w.cross(sliding) + total.cross(sliding)))
+    wrenches = [(ZERO, ZERO)] * len(links)
+    tau: list[Scalar] = [0] * len(rates)
+    for n in range(len(links) - 1, 0, -1):
+        link = links[n]
+        moment, force = wrenches[n]
+        if link.body:
+            moment, force = (x + y for x, y in zip((moment, force), _inertial(
+                bodies[link.body].turned(link.turn), *motion[n]), strict=True))
+        for column in link.columns:
+            tau[column.dof] = tau[column.dof] + column.angular.dot(moment) + column.linear.dot(force)
+        moment, force = link.carry.to_parent(moment), link.carry.to_parent(force)
+        outer = wrenches[link.parent]
+        wrenches[link.parent] = outer[0] + moment + link.shift.cross(force), outer[1] + force
+    return tau
+
+
+def _moving(w: Vector, dw: Vector) -> Matrix:
+    """U = [dw] + [w][w]: U r is the acceleration of a point at r, relative to the origin's."""
+    (x, y, z), (dx, dy, dz) = w, dw
+    return Matrix(((-(y * y + z * z), x * y - dz, x * z + dy),
+                   (x * y + dz, -(x * x + z * z), y * z - dx),
+                   (x * z - dy, y * z + dx, -(x * x + y * y))))
+
+
+def _inertial(body: RunInertia, w: Vector, dw: Vector, a: Vector) -> tuple[Vector, Vector]:
+    """(moment, force) of a moving body: I dw + w x I w + h x a, m a + U h."""
+    U, (x, y, z) = _moving(w, dw), w
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = body.I
+    moment = Vector((
+        xx * dw[0] + (zz - yy) * (y * z) - xy * U[2][0] + xz * U[1][0] + yz * (y * y - z * z),
+        yy * dw[1] + (xx - zz) * (x * z) + xy * U[2][1] - yz * U[0][1] + xz * (z * z - x * x),
+        zz * dw[2] + (yy - xx) * (x * y) - xz * U[1][2] + yz * U[0][2] + xy * (x * x - y * y)))
+    return moment + body.h.cross(a), a * body.m + U @ body.h

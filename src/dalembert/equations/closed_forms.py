@@ -12,7 +12,7 @@ import numpy as np
 
 from dalembert.compiled.calls import without_collection
 from dalembert.equations import documents, source
-from dalembert.equations.factored import factored
+from dalembert.equations.factored import Parts
 from dalembert.equations.forms import Builder, Sum, object_array
 from dalembert.equations.sheets import Sheet, lines_of, with_names
 from dalembert.equations.verification import Verifier
@@ -75,7 +75,7 @@ class ClosedForms(ABC):
         self.symbols, self.values = problem.symbols, problem.values
         self.coordinates, self.velocities, self.accelerations = problem.names
         self.group_names: dict[Sum, str] = {}                  # names of repeated sums
-        self._parts = 0
+        self.parts = Parts(problem.part_prefix, problem.names[0])
         self._sheets: dict[str, Sheet] = {}
         self._expressions: dict[str, np.ndarray] = {}
 
@@ -162,11 +162,10 @@ class ClosedForms(ABC):
 
     def _definitions(self, sheet: Sheet) -> dict[str, Sum]:
         """Forms of all names on a sheet that are not symbols: repeated sums, parts, entries M:1:2 and c:1:2:3."""
-        found = {name: form for form, name in self.group_names.items()} | dict(sheet.parts)
+        found = {name: form for form, name in self.group_names.items()} | self.parts.definitions
         for base, quantity in (("M", "mass_matrix"), ("c", "christoffel")):
             if other := self._sheets.get(quantity):
                 found |= {":".join([base, *(str(k + 1) for k in at)]): form for at, form in np.ndenumerate(other.forms)}
-                found |= dict(other.parts)
         return found
 
     def _verify_lines(self, sheet: Sheet, builder: Builder, found: np.ndarray) -> None:
@@ -188,15 +187,13 @@ class ClosedForms(ABC):
     def factored(self, quantity: str, expressions: np.ndarray) -> Sheet:
         """A sheet of expressions in factored form, with named parts."""
         p = self._problem
-        parts, wanted = factored([*expressions.flat], p.part_prefix, p.names[0], 1 + self._parts)
-        self._parts += len(parts)
-        forms = object_array(wanted, expressions.shape)
-        return self._sheet(quantity, forms, forms, tuple(parts.items()),
+        forms = object_array(self.parts.forms([*expressions.flat]), expressions.shape)
+        return self._sheet(quantity, forms, forms, tuple(self.parts.needed(forms.flat).items()),
                            f"in factored form, with named parts: {p.why_factored or p.why_no_christoffel}", True)
 
-    def abridged(self, quantity: str, forms: np.ndarray, short: np.ndarray, other: Sheet, remark: str) -> Sheet:
+    def abridged(self, quantity: str, forms: np.ndarray, short: np.ndarray, remark: str) -> Sheet:
         """A sheet whose lines are short forms, in terms of the entries of another sheet."""
-        return self._sheet(quantity, forms, short, other.parts if other.factored else (), remark)
+        return self._sheet(quantity, forms, short, tuple(self.parts.needed(short.flat).items()), remark)
 
     def _sheet(self, quantity: str, forms: np.ndarray, short: np.ndarray, *more: Any) -> Sheet:
         lines = lines_of(short, symmetric=quantity == "mass_matrix")

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from dalembert.equations.naming import html_text, latex_name, latex_text, mathml_name, text_name
 from dalembert.equations.printing import LATEX, MATHML, TEXT, Notation, Printer
-from dalembert.equations.sheets import Sheet, used_parts
+from dalembert.equations.sheets import Sheet
 from dalembert.equations.style import ANGLE_EXAMPLE, LATEX_HEAD, PAGE
 from dalembert.errors import DalembertError
 
@@ -36,9 +36,13 @@ def printer(eom: Any, notation: Notation) -> Printer:
     return Printer(notation, numbers if numbered else {}, eom.digits)
 
 
-def printed_lines(sheet: Sheet, target: Printer, label: str = "") -> list[tuple[str, Terms]]:
-    """(left side, signed terms) of parts and lines; label: a letter in place of the lines' own."""
-    parts = [(target.name(name), target.signed_terms(form)) for name, form in used_parts(sheet)]
+def printed_lines(sheet: Sheet, target: Printer, printed: set[str], label: str = "") -> list[tuple[str, Terms]]:
+    """(left side, signed terms) of lines, before them the parts that the document has not printed yet.
+
+    label: a letter in place of the lines' own.
+    """
+    parts = [(target.name(name), target.signed_terms(form)) for name, form in sheet.parts if name not in printed]
+    printed.update(name for name, _ in sheet.parts)
     return parts + [(target.label(label or sheet.letter, *(k + 1 for k in at)), target.signed_terms(form))
                     for at, form in sheet.lines]
 
@@ -46,7 +50,8 @@ def printed_lines(sheet: Sheet, target: Printer, label: str = "") -> list[tuple[
 def sections(eom: Any, quantities: Iterable[str], target: Printer) -> list[Section]:
     """The sections of some quantities."""
     sheets = [eom.sheet(name) for name in quantities]
-    return [Section(s.quantity, s.title, s.remark, printed_lines(s, target) or [("", [])]) for s in sheets]
+    printed: set[str] = set()
+    return [Section(s.quantity, s.title, s.remark, printed_lines(s, target, printed) or [("", [])]) for s in sheets]
 
 
 def groupings(eom: Any, target: Printer) -> list[Section]:

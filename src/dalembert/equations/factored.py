@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from dalembert.equations.chain import Angle
-from dalembert.equations.forms import Call, Cosine, Name, Sum, Term, content, factors_in
-from dalembert.expr import Expr, Graph, cos, sin, symbol, topological
+from dalembert.equations.fingerprints import Fingerprints
+from dalembert.equations.forms import Call, Cosine, Name, Sum, Term, content, factors_in, names_in
+from dalembert.expr import Expr, Graph, cos, sin, symbol
 
 SHORT = 3          # factors of a shared expression that is written out each time
 LEAVES = ("exact", "float", "symbol")
@@ -37,46 +38,105 @@ class Expressions:
         return self.q[k:k + 4]
 
 
+class Parts:
+    """Named parts of expressions in factored form.
+
+    What occurs more than once, or is long, is a part; a part is used again for whatever equals it up to its sign, also
+    when further expressions come.
+
+    definitions: name -> form in terms of earlier parts, in the order of their use.
+    """
+
+    def __init__(self, prefix: str, coordinates: Iterable[str], first: int = 1):
+        self.prefix, self.angles, self.first = prefix, set(coordinates), first
+        self.definitions: dict[str, Sum] = {}
+        self._fingerprints = Fingerprints()
+        self._named: dict[int, Sum] = {}                       # fingerprint up to sign -> form with a name, of the positive
+
+    def forms(self, outputs: Sequence[Any]) -> list[Sum]:
+        """Forms of expressions and numbers in terms of the parts."""
+        wanted = dict.fromkeys(x for x in outputs if isinstance(x, Expr))
+        chosen, uses = self._chosen(wanted)
+        last = {self._fingerprints.key(x) for x in wanted}
+        forms: dict[int, Sum] = {}
+
+        def of(node: Expr) -> Sum:
+            form = forms[self._fingerprints.key(node)]
+            return form if self._fingerprints.sign(node) > 0 else _negative(form)
+
+        for node in chosen:
+            key, sign = self._fingerprints.key(node), self._fingerprints.sign(node)
+            if key in self._named:
+                forms[key] = self._named[key]
+                continue
+            form = _form(node, of, self.angles) if key else _number(0)
+            size = factors_in(form)
+            if uses[key] > 1 and size > SHORT or size > LONG and key not in last:
+                form = self._name(form)
+                self._named[key] = form if sign > 0 else _negative(form)
+            forms[key] = form if sign > 0 else _negative(form)
+        return [of(x) if isinstance(x, Expr) else _number(x) for x in outputs]
+
+    def _chosen(self, wanted: Iterable[Expr]) -> tuple[list[Expr], Counter[int]]:
+        """Of all nodes that are equal up to sign the first, where it is needed, and how often it is."""
+        first: dict[int, Expr] = {}
+        for node in self._fingerprints.add(wanted):
+            first.setdefault(self._fingerprints.key(node), node)
+        keys = [self._fingerprints.key(x) for x in wanted]
+        uses = Counter(keys)
+        needed, stack = set(keys), list(dict.fromkeys(keys))
+        while stack:
+            key = stack.pop()
+            node = first[key]
+            if not key or node.op in LEAVES or key in self._named:
+                continue
+            for arg in node.args:
+                inner = self._fingerprints.key(arg)
+                uses[inner] += 1
+                if inner not in needed:
+                    needed.add(inner)
+                    stack.append(inner)
+        return [node for key, node in first.items() if key in needed], uses
+
+    def _name(self, form: Sum) -> Sum:
+        """A new part for a form: its name, with a sign where the part begins with a negative term."""
+        number, factors, rest = content(form.terms) if len(form.terms) > 1 else (1, (), form.terms)
+        turned = number == -1 and not factors                              # the sign stays outside
+        name = f"{self.prefix}{self.first + len(self.definitions)}"
+        self.definitions[name] = Sum(rest) if turned else form
+        return Sum((Term(-1 if turned else 1, ((Name(name), 1),)),))
+
+    def needed(self, forms: Iterable[Sum]) -> dict[str, Sum]:
+        """Definitions of the parts in forms, and of the parts in these."""
+        names = {name for form in forms for name in names_in(form)}
+        found: dict[str, Sum] = {}
+        for name, form in reversed(self.definitions.items()):              # a part needs earlier parts alone
+            if name in names:
+                found[name] = form
+                names.update(names_in(form))
+        return dict(reversed(found.items()))
+
+
 def factored(outputs: Sequence[Any], prefix: str, coordinates: Iterable[str],
              first: int = 1) -> tuple[dict[str, Sum], list[Sum]]:
     """Named parts in the order of their use, and the forms of some expressions and numbers in terms of them."""
-    angles = set(coordinates)
-    wanted = dict.fromkeys(x for x in outputs if isinstance(x, Expr))
-    order = topological(wanted)
-    uses = _uses(order, wanted)
-    last = {*wanted, *(x.args[0] for x in wanted if x.op == "neg")}
-    parts: dict[str, Sum] = {}
-    forms: dict[Any, Sum] = {}
-    for node in order:
-        form = _form(node, forms, angles)
-        size = factors_in(form)
-        if uses[node] > 1 and size > SHORT or size > LONG and node not in last:
-            number, factors, rest = content(form.terms) if len(form.terms) > 1 else (1, (), form.terms)
-            inner = Sum(rest) if number == -1 and not factors else form       # the sign stays outside
-            name = f"{prefix}{first + len(parts)}"
-            parts[name] = inner
-            form = Sum((Term(-1 if inner is not form else 1, ((Name(name), 1),)),))
-        forms[node] = form
-    return parts, [forms[x] if isinstance(x, Expr) else _number(x) for x in outputs]
-
-
-def _uses(order: Sequence[Expr], wanted: Iterable[Expr]) -> Counter[Expr]:
-    """How often each node is an operand or a result."""
-    return Counter(arg for node in order if node.op not in LEAVES for arg in node.args) + Counter([*wanted])
+    parts = Parts(prefix, coordinates, first)
+    forms = parts.forms(outputs)
+    return parts.definitions, forms
 
 
 def _number(x: Any) -> Sum:
     return Sum((Term(x, ()),)) if x else Sum(())
 
 
-def _form(node: Expr, forms: Mapping[Any, Sum], angles: set[str]) -> Sum:
+def _form(node: Expr, of: Callable[[Expr], Sum], angles: set[str]) -> Sum:
     """The form of a node from those of its operands."""
     op = node.op
     if op in ("exact", "float"):
         return _number(node.value)
     if op == "symbol":
         return Sum((Term(1, ((Name(node.name), 1),)),))
-    args = [forms[a] for a in node.args]
+    args = [of(a) for a in node.args]
     if op == "add":
         return _collected(args[0].terms + args[1].terms)
     if op == "sub":
@@ -134,9 +194,8 @@ def _as_term(form: Sum) -> Term:
         return form.terms[0]
     if not form.terms:
         return Term(0, ())
-    if form.terms[0].number < 0:
-        return Term(-1, ((_negative(form), 1),))
-    return Term(1, ((form, 1),))
+    number, factors, rest = content(form.terms)
+    return Term(number, (*factors, (Sum(rest), 1)))
 
 
 def _multiplied(a: Term, b: Term) -> Sum:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd, lcm, prod
@@ -84,6 +84,17 @@ def inner_forms(factor: Any) -> tuple[Sum, ...]:
     if isinstance(factor, Sum):
         return (factor,)
     return factor.args if isinstance(factor, Call) else (angle_sum(factor.angle),) if isinstance(factor, Cosine) else ()
+
+
+def names_in(form: Sum) -> Iterator[str]:
+    """Names in a form, also inside parentheses, functions and angles."""
+    for term in form.terms:
+        for factor, _ in term.factors:
+            if isinstance(factor, Name):
+                yield factor.name
+            else:
+                for inner in inner_forms(factor):
+                    yield from names_in(inner)
 
 
 def sole_factor(form: Sum) -> Any:

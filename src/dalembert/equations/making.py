@@ -149,7 +149,7 @@ def _by_entries(eom: ClosedForms, quantity: str, other: str, shape: tuple[int, .
             named[at] = Sum((Term(1, ((Name(":".join([letter, *(str(k + 1) for k in at)])), 1),)),))
     places = [products(*at) for at in np.ndindex(shape)]
     forms, short = (object_array([_combined(x, entries) for x in places], shape) for entries in (sheet.forms, named))
-    return eom.abridged(quantity, forms, short, sheet, REMARKS[other])
+    return eom.abridged(quantity, forms, short, REMARKS[other])
 
 
 def _combined(products: Products, entries: np.ndarray) -> Sum:

@@ -13,7 +13,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.equations import derivation as deriving
-from dalembert.equations.chain import RunInertia, chain, composites, exact, gravity_forces, mass_matrix
+from dalembert.equations.chain import (
+    RunInertia,
+    chain,
+    composites,
+    coriolis_forces,
+    exact,
+    gravity_forces,
+    mass_matrix,
+    single_turns,
+)
 from dalembert.equations.factored import Expressions
 from dalembert.equations.forms import Builder, Sum
 from dalembert.equations.grouping import BASE, Parameter, bodies, grouped, is_nothing, minimal, raw_values, without
@@ -178,9 +187,14 @@ class Problem:
 
     @cached_property
     def _expression_chain(self) -> tuple[Any, Any]:
-        links = chain(self.tree, Expressions(self.graph, self.names[0]))
-        inertias = self._named_bodies if self.grouped else [RunInertia.of(b, lambda x: x) for b in self.tree.inertia]
-        return links, composites(links, inertias)
+        algebra = Expressions(self.graph, self.names[0])
+        links = chain(self.tree, algebra, single_turns(chain(self.tree, algebra)))
+        return links, composites(links, self._bodies)
+
+    @property
+    def _bodies(self) -> list[RunInertia]:
+        """Inertias as expressions, with symbols of base parameters where there are any."""
+        return self._named_bodies if self.grouped else [RunInertia.of(b, lambda x: x) for b in self.tree.inertia]
 
     @cached_property
     def _named_bodies(self) -> list[RunInertia]:
@@ -231,7 +245,7 @@ class Problem:
                                     "each inertial parameter of each body.")
             tau = newton_euler.inverse_dynamics(self.twin, *self.vectors)
             return jacobian(tau, np.array([symbol(p.name, self.graph) for p in self.parameters], dtype=object))
-        if quantity in ("mass_matrix", "gravity_vector"):
+        if quantity in ("mass_matrix", "gravity_vector", "coriolis_vector"):
             try:
                 return self._from_chain(quantity)
             except NotPolynomial:
@@ -241,7 +255,16 @@ class Problem:
         vectors = self.vectors[:2 if quantity.startswith("coriolis") else 1]
         return np.array(function(self.twin, *vectors), dtype=object)
 
+    @property
+    def _coriolis_forces(self) -> list[Any]:
+        """C qd of links in their own axes."""
+        algebra = Expressions(self.graph, self.names[0])
+        turning = {k for k, link in enumerate(chain(self.tree, algebra)) if link.angle}
+        return coriolis_forces(chain(self.tree, algebra, turning), self._bodies, list(self.vectors[1]))
+
     def _from_chain(self, quantity: str) -> np.ndarray:
+        if quantity == "coriolis_vector":
+            return np.array(self._coriolis_forces, dtype=object)
         if quantity == "gravity_vector":
             return np.array(gravity_forces(*self._expression_chain, self.tree.gravity, self.tree.nv), dtype=object)
         M = mass_matrix(*self._expression_chain, self.tree.nv)

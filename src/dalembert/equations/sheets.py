@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from dalembert.equations.forms import Name, Sum, Term, inner_forms
+from dalembert.equations.forms import Name, Sum, Term
 
 REPEATED, LONG = 3, 3      # a sum in parentheses that occurs so often gets a name; one of so many terms, if it occurs twice
 
@@ -42,28 +42,6 @@ def lines_of(forms: np.ndarray, symmetric: bool) -> tuple[Line, ...]:
 
     lines = [(at, form) for at, form in np.ndenumerate(forms) if form.terms and not again(at, form)]
     return tuple(sorted(lines, key=lambda line: line[0][2:]))                     # c_ijk: k by k
-
-
-def used_parts(sheet: Sheet) -> list[tuple[str, Sum]]:
-    """The parts that the lines need, themselves or in other parts."""
-    needed = {name for _, form in sheet.lines for name in _names(form)}
-    found: list[tuple[str, Sum]] = []
-    for name, form in reversed(sheet.parts):                  # a part needs earlier ones alone
-        if name in needed:
-            found.insert(0, (name, form))
-            needed.update(_names(form))
-    return found
-
-
-def _names(form: Sum) -> Iterator[str]:
-    """Names in a form, also inside parentheses, functions and angles."""
-    for term in form.terms:
-        for factor, _ in term.factors:
-            if isinstance(factor, Name):
-                yield factor.name
-            else:
-                for inner in inner_forms(factor):
-                    yield from _names(inner)
 
 
 def with_names(lines: tuple[Line, ...], known: dict[Sum, str], prefix: str,

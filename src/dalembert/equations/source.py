@@ -90,7 +90,7 @@ def python(eom: Any, quantities: Sequence[str]) -> str:
 def _function(eom: Any, quantity: str) -> str:
     writer, sheet = PythonWriter(eom), eom.sheet(quantity)
     result = _nested(sheet.forms, writer)
-    parts = [*((name, form) for form, name in eom.group_names.items()), *sheet.parts]
+    parts = [*((name, form) for form, name in eom.group_names.items()), *eom.parts.definitions.items()]
     body: list[str] = []
     for name, form in reversed(parts):                                       # those that what comes after them needs
         if name in writer.used:

@@ -41,6 +41,7 @@ class Steps:
         self.taken = {*self.point, *p.symbols}
         self.prefix, self._parts = free_prefix("z", self.taken), 0
         self.lines: list[str] = []
+        self.printed: set[str] = set()                           # named parts of closed forms that stand in the report
         self.largest = 0.0
         angles = [link.angle for link in p.derived.links if link.angle] if p.derived else []      # of runs of parallel axes
         self.normal = Normal(p.by_kind, POLYNOMIAL, angles)
@@ -144,7 +145,7 @@ class Steps:
         if right is not None:
             self.check(quantity, self.verifier.evaluated(self.eom.entries(quantity)), right)
         self.text(*([sentence(sheet.remark)] if sheet.remark else []))
-        for left, terms in printed_lines(sheet, self.target, label):
+        for left, terms in printed_lines(sheet, self.target, self.printed, label):
             self.text(f"$${left} = {self.target.joined(terms)}$$")
 
     def equations(self) -> None:

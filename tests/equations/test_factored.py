@@ -1,0 +1,94 @@
+"""Named parts: what is equal, in whatever form and up to sign, is written once."""
+
+import numpy as np
+import pytest
+from tests.equations import robots
+
+import dalembert as da
+from dalembert import data
+from dalembert.equations.factored import Parts, factored
+from dalembert.equations.fingerprints import Fingerprints
+from dalembert.equations.forms import Builder, factors_in, object_array
+from dalembert.expr import cos, evaluate, sin, symbols
+
+
+@pytest.fixture(scope="module")
+def panda():
+    return da.equations(da.load(data.path("panda")).lock(["panda_finger_joint1"]))
+
+
+def test_fingerprints_know_equal_functions():
+    with da.Graph():
+        a, b, q1, q2, x = symbols("a b q1 q2 x")
+        equal = [(a - b, -(b - a)), (a * a - b * b, (a - b) * (a + b)), (a * cos(q1)**2 + a * sin(q1)**2, a + 0 * b),
+                 (cos(q1 + q2), cos(q1) * cos(q2) - sin(q1) * sin(q2)), (sin(2 * q1), 2 * sin(q1) * cos(q1)),
+                 (cos(q1 - 2 * q2), cos(2 * q2 - q1)), (a / (b * x), (a / x) / b), (x**2 * 0.5, x * x / 2),
+                 (cos(a * b + q1), cos(a * b) * cos(q1) - sin(a * b) * sin(q1)), (sin(-a * b), -sin(a * b))]
+        different = [(a, b), (cos(q1), cos(q2)), (cos(q1), sin(q1)), (da.exp(a), da.exp(b)), (da.sqrt(a), da.exp(a)),
+                     (a * 0.1, a * 0.2)]
+        prints, (one, other) = Fingerprints(), (a - b, b - a)
+        prints.add([one, other, *(x for pair in (*equal, *different) for x in pair)])
+        assert all(prints[x] == prints[y] for x, y in equal)
+        assert all(prints.key(x) != prints.key(y) for x, y in different)
+        assert prints.key(one) == prints.key(other) and prints.sign(one) == -prints.sign(other)
+
+
+def test_terms_that_cancel_inside_parentheses_are_gone():
+    """-Iyy1 + (Izz1 + Iyy1 + Ixx1) - Ixx1 is Izz1, and (A) cos(a)^2 + (A) sin(a)^2 is A."""
+    with da.Graph():
+        x, y, z, q = symbols("Ixx1 Iyy1 Izz1 q1")
+        trace = z + y + x
+        A = x * y - z
+        outputs = [trace - y - x, A * cos(q)**2 + A * sin(q)**2, (x + z) / 2 - z, trace * q, trace * y]
+        parts, forms = factored(outputs, "p", ["q1"])
+        assert [factors_in(f) for f in forms[:2]] == [1, 3] and not parts
+
+
+def test_parts_are_used_again_up_to_sign_and_on_other_sheets():
+    with da.Graph() as graph:
+        a, b, c, d, q = symbols("a b c d q1")
+        inner, turned = a * cos(q) - b * sin(q), b * sin(q) - a * cos(q)
+        parts = Parts("p", ["q1"])
+        first = parts.forms([inner * c, inner * d])
+        second = parts.forms([turned * c * d, turned + d])
+        assert list(parts.definitions) == ["p1"] and list(parts.needed(second)) == ["p1"]
+        built = Builder(graph, parts.definitions).array(object_array([*first, *second], (4,)))
+        point = dict(zip("abcd", (0.3, 0.7, -1.1, 0.4), strict=True)) | {"q1": 0.8}
+        assert evaluate(built, point) == pytest.approx(evaluate([inner * c, inner * d, turned * c * d, turned + d], point))
+
+
+def test_lines_of_the_panda(panda):
+    """106 and 244 lines with lines of at most 170 characters, before links were written in their own axes."""
+    lines = panda.text("mass_matrix", "coriolis_vector", "gravity_vector").splitlines()
+    assert len(panda.text("mass_matrix").splitlines()) <= 84 and len(lines) <= 200
+    assert max(map(len, lines)) <= 125
+
+
+def test_no_part_of_the_panda_is_written_twice(panda):
+    for quantity in ("mass_matrix", "coriolis_vector", "gravity_vector"):
+        panda.sheet(quantity)
+    values = {name: np.abs(evaluate(x, panda.verifier.point)) for name, x in _expressions(panda).items()}
+    keys = [tuple(np.round(v / 10.0**np.floor(np.log10(v)), 9)) for v in values.values()]
+    assert len(keys) == len(set(keys))
+
+
+def _expressions(eom):
+    builder = Builder(eom.graph, eom.parts.definitions)
+    return {name: builder.expression(form) for name, form in eom.parts.definitions.items()}
+
+
+def test_each_sheet_has_the_parts_that_it_needs(panda):
+    """Also alone: the gravity vector uses parts of the mass matrix."""
+    text = panda.text("gravity_vector")
+    defined = {line.split(" = ")[0] for line in text.splitlines()[1:]}
+    used = {word.strip("()-") for line in text.splitlines()[1:] for word in line.split(" = ")[1].split()}
+    assert {x.split("^")[0] for x in used if x.startswith("p")} <= defined
+    both = panda.text("mass_matrix", "gravity_vector").splitlines()
+    assert len(both) == len(set(both))
+
+
+@pytest.mark.parametrize("chain", [robots.SCARA, robots.UR5, "Rx(q1) Tx(0.3) Rx(q2) Tz(q3) Ry(q4) Ty(0.1) Rz(q5)"])
+def test_coriolis_forces_in_factored_form(chain):
+    """Entries are compared with the compiled function when they are made; budget=0 asks for the factored form."""
+    eom = da.equations(robots.arm(chain), budget=0)
+    assert eom.sheet("coriolis_vector").factored and eom.verified.keys() <= {"coriolis_vector"}
