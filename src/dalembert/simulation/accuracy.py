@@ -25,6 +25,8 @@ def warn_of_drift(run: Run) -> None:
 
     A few of the records are looked at.
     """
+    if len(run.times) < 2:
+        return
     trajectories = run.q.shape[0] if run.q.ndim == 3 else 1
     T, P, work = _energies(run, max(2, min(RECORDS, STATES // trajectories)))
     gained, scale = _range(T + P - work), np.fmax(np.fmax.reduce(T, axis=-1), _range(P))
