@@ -1,6 +1,8 @@
-"""Passes over the program of a step: sines from a table, constants settled beforehand, what is not needed left out."""
+"""Passes over a program: sines from a table, constants settled beforehand, unneeded values left out, products fused."""
 
 from __future__ import annotations
+
+from collections import Counter
 
 import numpy as np
 
@@ -9,6 +11,9 @@ from dalembert.codegen.program import CONDITIONS, Instruction, Port, Program
 
 TURNS = ("sin", "cos")
 LEAVES = ("constant", "input")
+FUSED = {"fma": (1, 1), "fms": (1, -1), "fnma": (-1, 1), "fnms": (-1, -1)}      # signs of x y and z in x y + z
+NAMES = {signs: name for name, signs in FUSED.items()}
+SUMS = {"add": 1, "sub": -1}                        # sign of the second operand
 
 
 def turned(program: Program, angles: str) -> tuple[Program, tuple[int, ...]]:
@@ -64,6 +69,41 @@ def settled(program: Program, rows: np.ndarray) -> tuple[Program, np.ndarray]:
     ports = (Port(program.inputs[0].name, (len(loads),)), *program.inputs[1:])
     results = tuple(tuple(place[k] for k in places) for places in program.results)
     return Program(ports, program.outputs, tuple(code), results), columns[:, ~same]
+
+
+def fused(program: Program) -> Program:
+    """Sums with a product that nothing else needs as one operation, which rounds once; values keep their places.
+
+    The choice is made here and not by the compiler, so that it depends neither on how a program is cut into functions nor
+    on the number of lanes: a state's results have the same bits alone and in a batch.
+    """
+    code = list(program.code)
+    uses = Counter(k for places in program.results for k in places)
+    for op, args in program.code:
+        uses.update(() if op in LEAVES else args)
+
+    def product(k: int) -> tuple[int, list[int]]:
+        """Sign of a product that is used once, maybe negated, and the places of it; 0 for other values."""
+        op, args = code[k]
+        if uses[k] != 1 or op not in ("mul", "neg"):
+            return 0, []
+        if op == "mul":
+            return 1, [k]
+        sign, places = product(args[0])
+        return -sign, [k, *places]
+
+    for k, (op, args) in enumerate(program.code):
+        if op not in SUMS:
+            continue
+        first, second = args
+        for term, other, of_term, of_other in ((first, second, 1, SUMS[op]), (second, first, SUMS[op], 1)):
+            sign, places = product(term)
+            if sign:
+                code[k] = Instruction(NAMES[of_term * sign, of_other], (*code[places[-1]].args, other))
+                for place in places:
+                    code[place] = Instruction("constant", (0.0,))      # which nothing reads
+                break
+    return Program(program.inputs, program.outputs, tuple(code), program.results)
 
 
 def pruned(program: Program) -> Program:

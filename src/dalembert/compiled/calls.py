@@ -44,8 +44,8 @@ def results_for(ports: Sequence[Port], rows: int | None, out: Any, dtype: Any = 
 
     Raises
     ------
-    ShapeError, TypeError
-        The arrays given have other shapes; a kernel cannot write to them.
+    ShapeError, TypeError, ValueError
+        The arrays given have other shapes; a kernel cannot write to them; rows or arrays overlap in memory.
     """
     shapes = [p.shape if rows is None else (rows, *p.shape) for p in ports]
     if out is None:
@@ -60,6 +60,14 @@ def results_for(ports: Sequence[Port], rows: int | None, out: Any, dtype: Any = 
             raise ShapeError(f"out for {port.name} has shape {a.shape}, expected {shape}.", "out", a.shape, shape)
         if a.size and not (a if rows is None else a[0]).flags.c_contiguous:
             raise TypeError(f"out for {port.name} must have contiguous {'entries' if rows is None else 'rows'}.")
+        if rows is not None and rows > 1 and abs(a.strides[0]) < a[0].nbytes:
+            raise ValueError(f"out for {port.name} has rows that overlap in memory ({a[0].nbytes} bytes each, "
+                             f"{a.strides[0]} from one to the next): each row needs memory of its own.")
+    for k, port in enumerate(ports):
+        for other in range(k):
+            if np.shares_memory(given[k], given[other]):
+                raise ValueError(f"out for {port.name} overlaps out for {ports[other].name} in memory: each result needs "
+                                 "memory of its own.")
     return given
 
 

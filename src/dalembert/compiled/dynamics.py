@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dalembert.codegen.llvm import FINE
+from dalembert.codegen.llvm import DOUBTFUL, FINE
 from dalembert.codegen.program import STATUS
 from dalembert.compiled import cache
 from dalembert.compiled.builtin import Layout, builtin
@@ -23,7 +23,7 @@ from dalembert.model.loads import opened_loads
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import is_symbolic
 from dalembert.model.paths import canonical_text
-from dalembert.spatial.arrays import check_finite, finite_results, floats
+from dalembert.spatial.arrays import check_finite, check_range, finite_results, floats
 
 
 def compile(mechanism: Any, formulation: str = "newton_euler", parameters: Sequence[str] = (),
@@ -180,19 +180,23 @@ class Function:
         results = results_for(self.outputs, rows, out, dtype)
         states = 1 if rows is None else rows
         status = [np.zeros(states, dtype)] if self._reports else []
+        if out is not None:
+            inputs = apart(inputs, results)
+        given = inputs
         if dtype != np.float64:
             with np.errstate(over="ignore"):                  # to infinity, which is refused as such
                 inputs = {name: a.astype(dtype) for name, a in inputs.items()}
-        elif out is not None:
-            inputs = apart(inputs, results)
-        if self.kernel.run([*inputs.values()], [*results, *status], states, threads) != FINE:
+        found = self.kernel.run([*inputs.values()], [*results, *status], states, threads)
+        if found != FINE:
+            for name, a in given.items():
+                check_finite(a, name)
+                check_range(a, inputs[name], name)
+            assert found == DOUBTFUL, f"the kernel stopped at row {found}, whose inputs are finite: a fault of dalembert."
             self._explain(inputs, results, status)
         return self._assembled(bare, results)
 
     def _explain(self, inputs: dict[str, np.ndarray], results: Sequence[np.ndarray], status: Sequence[np.ndarray]) -> None:
-        """Raise what the plain functions would at a state that the kernel doubts."""
-        for name, a in inputs.items():
-            check_finite(a, name)
+        """Raise what the plain functions would at a state of finite inputs that the kernel doubts."""
         if self.dynamics.mechanism.quaternions and "q" in inputs:
             self.dynamics.mechanism.at(q=inputs["q"])
         rows = len(results[0]) if results[0].ndim > len(self.outputs[0].shape) else 1

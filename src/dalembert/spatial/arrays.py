@@ -74,6 +74,16 @@ def check_finite(a: np.ndarray, name: str) -> None:
         raise ValueError(f"{name} has the entry {a[tuple(place)]} at index {place[-1]}{row}; expected finite numbers.")
 
 
+def check_range(a: np.ndarray, converted: np.ndarray, name: str) -> None:
+    """Raise a ValueError that names row and entry of the first finite number that became infinite when it was converted."""
+    if not np.isfinite(converted).all():
+        place = np.argwhere(~np.isfinite(converted))[0]
+        row = f" in row {place[0]}" if a.ndim == 2 else ""
+        largest = np.finfo(converted.dtype).max
+        raise ValueError(f"{name} has the entry {a[tuple(place)]} at index {place[-1]}{row}; expected finite numbers of "
+                         f"{converted.dtype}, which end at {largest:.3g}.")
+
+
 def _scalar(x: Any, name: str, k: int) -> Scalar:
     if isinstance(x, bool) or not (isinstance(x, (int, float, Expr)) or hasattr(x, "numerator")):
         raise TypeError(f"{name}[{k}] is {x!r} ({type(x).__name__}), expected a number or an expression.")

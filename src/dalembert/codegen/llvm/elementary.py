@@ -12,6 +12,7 @@ from fractions import Fraction
 
 from dalembert.codegen.llvm.function import Function
 from dalembert.codegen.llvm.machine import Machine
+from dalembert.codegen.steps import FUSED
 
 BOUND = 1e6             # rad; beyond it (and for NaN) a lane takes the library's sine and cosine
 TWO_OVER_PI = 0.6366197723675814
@@ -24,7 +25,7 @@ COSINE = (4.16666666666666019037e-02, -1.38888888888741095749e-03, 2.48015872894
 
 LIBRARY = {"tan": "tan", "asin": "asin", "acos": "acos", "atan2": "atan2", "exp": "exp", "log": "log", "sinh": "sinh",
            "cosh": "cosh", "tanh": "tanh", "hypot": "hypot", "power": "pow"}      # called lane by lane
-BINARY = {"add": "fadd contract", "sub": "fsub contract", "mul": "fmul contract", "div": "fdiv"}
+BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 COMPARE = {"less": "olt", "less_equal": "ole", "equal": "oeq"}
 LOGICAL = {"and": "and", "or": "or"}
 
@@ -207,6 +208,10 @@ def operation(f: Function, op: str, x: list[str]) -> str:
         return f.put(f"{BINARY[op]} {v} {x[0]}, {x[1]}")
     if op == "neg":
         return f.put(f"fneg {v} {x[0]}")
+    if op in FUSED:
+        product, addend = FUSED[op]
+        factor = x[0] if product > 0 else f.put(f"fneg {v} {x[0]}")
+        return f.fma(factor, x[1], x[2] if addend > 0 else f.put(f"fneg {v} {x[2]}"))
     if op in COMPARE:
         return f.put(f"fcmp {COMPARE[op]} {v} {x[0]}, {x[1]}")
     if op in LOGICAL:

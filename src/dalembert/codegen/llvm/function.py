@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from dalembert.codegen.llvm.machine import Machine, literal
 
+CHAINS = 3              # sums side by side
+
 
 class Function:
     """Lines of a function, and the constants of its module: (kind of number, bits) -> place in the table of that kind."""
@@ -70,14 +72,6 @@ class Function:
             return self.put(f"call {v} @{name}({v} {a}, {v} {b}, {v} {c})")
         return self.put(f"fadd {v} {self.put(f'fmul {v} {a}, {b}')}, {c}")
 
-    def sum(self, vectors: Sequence[str]) -> str:
-        """Of all vectors, by pairs."""
-        rest = list(vectors)
-        while len(rest) > 1:
-            pairs = [self.put(f"fadd {self.vector} {a}, {b}") for a, b in zip(rest[::2], rest[1::2], strict=False)]
-            rest = pairs + rest[2 * len(pairs):]
-        return rest[0]
-
     def transposed(self, rows: list[str]) -> list[str]:
         """As many vectors as there are lanes, transposed: log2(lanes) rounds of shuffles."""
         lanes, width = self.machine.lanes, 1
@@ -100,3 +94,31 @@ class Function:
         """Whether a mask of lanes has a lane set."""
         lanes = self.machine.lanes
         return self.put(f"icmp ne i{lanes} {self.put(f'bitcast {self.bits} {mask} to i{lanes}')}, 0")
+
+
+class Zeros:
+    """Code that adds 0 times each vector it is shown to a total: NaN once a number of them is infinite or NaN.
+
+    Each vector is multiplied by 0 before it is added, since a sum of finite numbers may be infinite. Chains of operations
+    side by side are waited for less than one long chain.
+    """
+
+    def __init__(self, f: Function, total: str):
+        self.f, self.chains, self.count = f, [total], 0
+
+    def add(self, vectors: Sequence[str]) -> None:
+        f, zeros = self.f, self.f.const(0.0)
+        for x in vectors:
+            self.count += 1
+            if len(self.chains) < CHAINS:
+                self.chains.append(f.put(f"fmul {f.vector} {x}, {zeros}"))
+            else:
+                self.chains[self.count % CHAINS] = f.fma(x, zeros, self.chains[self.count % CHAINS])
+
+    def total(self) -> str:
+        """The sum of all, by pairs."""
+        f, rest = self.f, self.chains
+        while len(rest) > 1:
+            pairs = [f.put(f"fadd {f.vector} {a}, {b}") for a, b in zip(rest[::2], rest[1::2], strict=False)]
+            rest = pairs + rest[2 * len(pairs):]
+        return rest[0]

@@ -15,11 +15,12 @@ import numpy as np
 
 from dalembert.codegen.llvm.blocks import TURNS, kernel, module
 from dalembert.codegen.llvm.elementary import LIBRARY, angles, kind, operation
-from dalembert.codegen.llvm.function import Function
+from dalembert.codegen.llvm.function import Function, Zeros
 from dalembert.codegen.llvm.machine import Machine, literal
 from dalembert.codegen.llvm.rows import ALONE, loaded, stored
 from dalembert.codegen.program import STATUS
 from dalembert.codegen.rolled import Rolled, Scan, Step
+from dalembert.codegen.steps import fused
 
 CHUNK = 800         # operations per function
 LEAVES = ("constant", "input")
@@ -86,13 +87,12 @@ class _Writer:
     def _read(self, port: int) -> str:
         """Rows of an input into the work array; the sum of 0 times each entry is NaN if one is infinite or NaN."""
         f, size, place = self._function(), self.rolled.inputs[port].size, self.rolled.places[port]
-        zeros = f.const(0.0)
 
         def move(first: int | str, total: str) -> str:
             columns = loaded(f, port, first, size)
             for lane, x in enumerate(columns):
                 f.store(x, _at(f, place + lane, first))
-            return f.fma(f.sum(columns), zeros, total) if self.machine.checked else total
+            return self._watched(f, columns, total)
 
         return self._looped(f"read{port}", f, size, move)
 
@@ -100,14 +100,20 @@ class _Writer:
         """Results from the work array to the rows of an output; sum as for the inputs."""
         port = len(self.rolled.inputs) + output
         f, size, place = self._function(), self.rolled.outputs[output].size, self.rolled.places[port]
-        zeros = f.const(0.0)
 
         def move(first: int | str, total: str) -> str:
             columns = [f.load(_at(f, place + n, first)) for n in range(size if first == ALONE else self.machine.lanes)]
             stored(f, columns, port, first)
-            return f.fma(f.sum(columns), zeros, total) if self.machine.checked else total
+            return self._watched(f, columns, total)
 
         return self._looped(f"write{output}", f, size, move)
+
+    def _watched(self, f: Function, columns: Sequence[str], total: str) -> str:
+        """The total and 0 times each vector, if the machine is checked."""
+        zeros = Zeros(f, total)
+        if self.machine.checked:
+            zeros.add(columns)
+        return zeros.total()
 
     def _looped(self, name: str, f: Function, size: int, move: Callable[[int | str, str], str]) -> str:
         """A function that moves all entries of a port, as many at a time as there are lanes, and adds to a sum."""
@@ -160,7 +166,8 @@ class _StepWriter:
     """The functions of one step: runs of operations, and sines and cosines of angles that are no inputs in between."""
 
     def __init__(self, writer: _Writer, step: Step, name: str):
-        self.writer, self.program, self.name = writer, step.program, name
+        self.writer, self.name = writer, name
+        self.program = fused(step.program) if writer.machine.fused else step.program
         first, growth = step.places[0], step.places[min(1, len(step.places) - 1)] - step.places[0]
         even = (step.places == first + np.arange(len(step.places))[:, None] * growth).all(axis=0)
         self.uneven = np.flatnonzero(~even)                    # ports whose places are in the table

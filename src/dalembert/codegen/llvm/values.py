@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 from dalembert.codegen.llvm.blocks import TURNS
 from dalembert.codegen.llvm.elementary import LIBRARY, angles, kind, operation
-from dalembert.codegen.llvm.function import Function
+from dalembert.codegen.llvm.function import Function, Zeros
 from dalembert.codegen.llvm.machine import Machine
 from dalembert.codegen.program import Program
+from dalembert.codegen.steps import fused
 
 CHUNK = 450             # operations per function at most: compile time is linear, and values fit the registers and the stack
-TOGETHER = 4            # values are looked at together
 LEAVES = ("constant", "input")
 
 
@@ -45,26 +45,17 @@ class Watch:
     """Code that adds 0 times all vectors it is shown to a place of the scratch array: NaN once one is infinite or NaN."""
 
     def __init__(self, f: Function, place: int):
-        self.f, self.at, self.total = f, f"getelementptr inbounds {f.vector}, ptr %scratch, i64 {place}", ""
-        self.seen: list[str] = []
+        self.f, self.at = f, f"getelementptr inbounds {f.vector}, ptr %scratch, i64 {place}"
+        self.zeros: Zeros | None = None
 
     def add(self, columns: Sequence[str]) -> None:
-        if self.f.machine.checked:
-            self.seen += columns
-            if len(self.seen) >= TOGETHER:
-                self._add()
+        if self.f.machine.checked and columns:
+            self.zeros = self.zeros or Zeros(self.f, self.f.load(self.f.put(self.at)))
+            self.zeros.add(columns)
 
     def keep(self) -> None:
-        if self.seen:
-            self._add()
-        if self.total:
-            self.f.store(self.total, self.f.put(self.at))
-
-    def _add(self) -> None:
-        """A short chain of operations: some are added to each other first."""
-        f = self.f
-        self.total = f.fma(f.sum(self.seen), f.const(0.0), self.total or f.load(f.put(self.at)))
-        self.seen = []
+        if self.zeros:
+            self.f.store(self.zeros.total(), self.f.put(self.at))
 
     def found(self) -> str:
         """The sum."""
@@ -86,6 +77,8 @@ class Values:
                  kept: Collection[int] = (), places: Mapping[tuple[int, int], int] | None = None, start: int = 0,
                  leaving: Sequence[Leave] = (), beside: str = ""):
         self.program, self.machine, self.constants, self.prefix = program, machine, constants, prefix
+        if machine.fused:
+            self.program = fused(program)
         self.chunks = self._chunked()
         self.chunk_of = {k: number for number, chunk in enumerate(self.chunks) for k in chunk}
         self.late: list[Leave] = []
