@@ -34,6 +34,12 @@ def test_json_is_the_run_of_the_function(run):
     assert found["work"] == right.work[-1] and found["energy_drift"] == right.energy_drift
 
 
+def test_the_greatest_step_is_that_of_the_function(run):
+    code, out, err = run("--t", 0.1, "--method", "dopri5", "--longest-step", 0.001, "--json")
+    assert (code, err) == (0, "") and json.loads(out)["steps"] == 100
+    fails(run("--t", 0.1, "--method", "rk4", "--longest-step", 0.001), 2, "longest_step= is for methods that choose their step; 'rk4'")
+
+
 def test_summary_and_final_state_are_printed(run):
     code, out, err = run("--t", 0.2, "--q=0.1,0.2")
     right = da.simulate(da.load(CARTPOLE), [0.1, 0.2], [0, 0], 0.2)

@@ -162,6 +162,8 @@ def simulate(file: File, t: Annotated[float, typer.Option("--t", metavar="SECOND
                  "Relative tolerance of methods that choose the step [1e-9]."))] = None,
              atol: Annotated[float | None, typer.Option(min=0, metavar="NUMBER", help=(
                  "Absolute tolerance of these [1e-12]."))] = None,
+             longest_step: Annotated[float | None, typer.Option(min=1e-300, metavar="SECONDS", help=(
+                 "Greatest step of these."))] = None,
              friction: Annotated[str, typer.Option(metavar="stick|sign", help=(
                  "Coulomb friction of a joint at rest: holds it up to its bound, or is 0."))] = "stick",
              stops: Annotated[bool, typer.Option("--stops", help="Joints stop at their limits.")] = False,
@@ -188,7 +190,7 @@ def simulate(file: File, t: Annotated[float, typer.Option("--t", metavar="SECOND
     files.check(t)
     typed = simulation.State(q, qd, tau, controller, goal, bandwidth)
     options = {"method": method, "formulation": formulation, "h": h, "rtol": rtol, "atol": atol, "friction": friction,
-               "stops": stops or None, "record": record, **files.streamed}
+               "stops": stops or None, "record": record, "longest_step": longest_step, **files.streamed}
     run = simulation.simulated(_numeric(_load(file, base=base)), typed, t, **options)
     try:
         written = files.write(run)

@@ -65,7 +65,8 @@ def test_machine_code_the_march_on_numbers_and_the_method_in_python_agree(marchi
         assert [r.steps for r in plain] == found.steps[k].tolist() and [r.rejected for r in plain] == found.rejected[k].tolist()
         if name in COMPILED:
             m = marchings[name].march
-            values = {"t": [0.0], "x": x, "h": [0.05], "p": [1.0], "rtol": [1e-8], "atol": [1e-8], "end": [1.0], "way": [1.0]}
+            values = {"t": [0.0], "x": x, "h": [0.05], "p": [1.0], "rtol": [1e-8], "atol": [1e-8], "end": [1.0], "way": [1.0],
+                      "longest": [1e300]}
             sizes = {r.name: r.size for r in m.registers}
             right, left = march.run(m, [values.get(n, np.zeros(sizes[n])) for n in m.read], [0.5, 1.0], 10 if fixed else ENOUGH)
             assert np.abs([r[1] for r in right] - found.x[k]).max() < 1e-14

@@ -34,7 +34,8 @@ from dalembert.integrators.methods import (
 )
 
 Function = Callable[..., np.ndarray]      # (t, x, p) -> x'
-NUMBERS = ("known", "end", "way", "over", "done", "rejected", "dense", "enough", "taken", "code", "ahead", "rtol", "atol")
+NUMBERS = ("known", "end", "way", "over", "done", "rejected", "dense", "enough", "taken", "code", "ahead", "rtol", "atol",
+           "longest")
 Projection = Callable[[np.ndarray], np.ndarray]
 
 
@@ -147,7 +148,7 @@ def march_of(f: Function, nx: int, parameters: int, method: Fixed | Adaptive, pr
                 begin = _begin(trace)
                 _adaptive(method, trace, project, watch)
                 state = ("t", "x", "first", "known", "h", "steps", "rejected", "failed")
-                read = (*state, "p", "end", "way", "rtol", "atol")
+                read = (*state, "p", "end", "way", "rtol", "atol", "longest")
                 recorded = ("at", "there", "taken", "code", "ahead", "rejected")
     ports = tuple(Port(name, (len(x),)) for name, x in trace.registers.items())
     return March(ports, read, tuple(trace.programs), tuple(trace.items), recorded, begin, state)
@@ -219,7 +220,8 @@ def _adaptive(method: Adaptive, trace: Steps, project: Projection | None, watch:
                     "first": chosen(moves, v["last"], v["first"]), "h": [chosen(moves, trace["h1"], trace["h"])],
                     "steps": [chosen(moves, trace["steps"] + 1, trace["steps"])]})
         new = controlled_step(method, trace.f, trace["t"], v["x"], trace["h"], v["first"], trace["end"], trace["way"],
-                              trace["rtol"], trace["atol"], project, watch and (lambda *step: watch(*step, v["p"])))
+                              trace["rtol"], trace["atol"], project, watch and (lambda *step: watch(*step, v["p"])),
+                              trace["longest"])
         ready = trace["done"] > 0
         over, failed = chosen(ready, trace["over"], new.accepted), chosen(ready, trace["failed"], new.failed)
         trace.give({"t1": [new.t], "x1": new.x, "last": new.k[-1], "h1": [new.h], "over": [over], "failed": [failed],
@@ -270,12 +272,14 @@ class Marching:
         return self._kernels[alone]
 
     def run(self, x: np.ndarray, times: np.ndarray, h: Any, p: np.ndarray, repeats: int, rtol: float = 0.0,
-            atol: float = 0.0, threads: int = 1, end: float | None = None, state: dict[str, np.ndarray] | None = None,
-            functions: Sequence[callbacks.Function] = (), goals: np.ndarray | None = None) -> Trajectories:
+            atol: float = 0.0, threads: int = 1, longest: float = HUGE, end: float | None = None,
+            state: dict[str, np.ndarray] | None = None, functions: Sequence[callbacks.Function] = (),
+            goals: np.ndarray | None = None) -> Trajectories:
         """Trajectories from x (N, nx) at times[0] to each later time; p (n,) or (N, n).
 
         h: of fixed methods the step, negative where times decrease; of others the first step, a length; one, or (N,).
         repeats: steps between two records, whatever the times are; of adaptive methods, attempted ones at most.
+        longest: greatest step of an adaptive method.
         end: where an adaptive method ends a step; by default at the last of the times. In between it interpolates.
         state: what an earlier call left; this one goes on there, and x, times[0] and h, of adaptive methods, only have to
         be in order.
@@ -293,7 +297,7 @@ class Marching:
         h = h.reshape(-1, 1) if h.ndim else h.reshape(1)
         self._check(x, times, h, p, rtol, atol)
         if isinstance(self.method, External):
-            return self._run_external(x, times, h, p, rtol, atol)
+            return self._run_external(x, times, h, p, rtol, atol, longest)
         rows = len(x)
         if self._counts:
             goals = np.array(repeats * np.arange(1, len(times)) if goals is None else goals, dtype=float)
@@ -301,7 +305,7 @@ class Marching:
             goals = np.ascontiguousarray(times[1:])
         sizes, end = self._sizes, float(times[-1]) if end is None else end
         values = {"t": times[:1], "start": times[:1], "x": x, "h": h, "p": p, "rtol": rtol, "atol": atol, "end": end,
-                  "way": 1.0 if end >= times[0] else -1.0} | (state or {})
+                  "longest": longest, "way": 1.0 if end >= times[0] else -1.0} | (state or {})
         inputs = [np.atleast_1d(np.ascontiguousarray(values[name], dtype=np.float64)) if name in values
                   else np.zeros(sizes[name]) for name in self.march.read]
         records, left = ([np.zeros((rows, *k, sizes[name])) for name in names]
@@ -336,7 +340,7 @@ class Marching:
                              f"{'not 0' if fixed else 'positive, and tolerances of which one is positive'}.")
 
     def _run_external(self, x: np.ndarray, times: np.ndarray, h: np.ndarray, p: np.ndarray, rtol: float,
-                      atol: float) -> Trajectories:
+                      atol: float, longest: float) -> Trajectories:
         """One trajectory after the other by a library's method."""
         assert isinstance(self.method, External)
         rows, records = len(x), len(times) - 1
@@ -346,7 +350,7 @@ class Marching:
         for row in range(rows):
             f, df = (_callable(kernel, p[row], shape) for kernel, shape in zip(
                 self._called, ((self.nx,), (self.nx, self.nx)), strict=True))
-            going = self.method.steps(f, times, x[row], h[row, 0], rtol, atol, df)
+            going = self.method.steps(f, times, x[row], h[row, 0], rtol, atol, df, longest=longest)
             for k, (at, y, taken, stopped, _) in enumerate(going):
                 until = slice(k, None) if stopped else k
                 t[row, until], found[row, until], steps[row, until] = at, y, taken

@@ -26,7 +26,8 @@ from dalembert.integrators.choice import chosen
 from dalembert.integrators.fixed_point import HUGE
 
 SAFETY, SHRINK, GROW = 0.9, 0.2, 5.0      # of the step that would just do
-LEAST = 1e-14                             # of the times: a smaller step does not move on
+LEAST = 1e-14                             # of the time: a smaller step does not move on
+TINY = 1e-20                              # of the last time: a smaller step at the beginning would take for ever
 WORST, BEST = 1e20, 1e-20                 # squares of errors relative to the tolerances, for the choice of the next step
 NOT_FINITE, NOT_SETTLED, TOO_SMALL = 1.0, 2.0, radau5.TOO_SMALL      # why a trajectory stays where it is; 0: it does not
 
@@ -163,11 +164,12 @@ class Controlled(NamedTuple):
 
 
 def controlled_step(pair: Adaptive, f: Any, t: Any, x: Any, h: Any, first: Any, end: Any, way: Any, rtol: Any, atol: Any,
-                    project: Callable[[Any], Any] | None = None, watch: Watch | None = None) -> Controlled:
+                    project: Callable[[Any], Any] | None = None, watch: Watch | None = None,
+                    longest: Any = HUGE) -> Controlled:
     """One step of length h [s], or less to end at the last time `end`, taken only if its error is within the tolerances.
 
         err = sqrt(mean_i (e_i / (atol + rtol max(|x_i|, |x_new,i|)))^2) <= 1
-        h_new = h min(5, max(0.2, 0.9 err^(-1/order)))
+        h_new = min(longest, h min(5, max(0.2, 0.9 err^(-1/order))))
 
     A step that is cut short does not shorten the next one. An error that is not a number shortens the step. failed: a key
     of REASONS where the step has become too small to move the time, or what `watch` caught in the step, which is then not
@@ -184,8 +186,9 @@ def controlled_step(pair: Adaptive, f: Any, t: Any, x: Any, h: Any, first: Any, 
     factor = minimum(GROW, maximum(SHRINK, SAFETY * power(bounded, -0.5 / pair.order)))
     size = absolute(used)
     following = chosen(err <= 1, chosen(last, maximum(h, size * factor), size * factor), size * minimum(factor, 1.0))
+    following = minimum(following, longest)
     t_new, x_new = chosen(last, end, t + used), project(x_new) if project else x_new
-    stuck = chosen(following > LEAST * (absolute(t) + absolute(end)), 0.0, chosen(err <= HUGE, TOO_SMALL, NOT_FINITE))
+    stuck = chosen(following > LEAST * absolute(t) + TINY * absolute(end), 0.0, chosen(err <= HUGE, TOO_SMALL, NOT_FINITE))
     caught = watch(t, x, t_new, x_new) if watch else 0.0
     failed = chosen(accepted > 0, chosen(caught > 0, caught, chosen(last, 0.0, stuck)), stuck)
     if watch:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.integrators.fixed_point import FixedPoint
+from dalembert.integrators.fixed_point import HUGE, FixedPoint
 from dalembert.integrators.methods import (
     Adaptive,
     Controlled,
@@ -34,23 +34,23 @@ class Record(NamedTuple):
 def records(method: Method, f: Callable[[float, np.ndarray], np.ndarray], x: np.ndarray, times: np.ndarray, h: float,
             repeats: int, rtol: float = 0.0, atol: float = 0.0, project: Callable[[Any], Any] | None = None,
             jacobian: Callable[[float, np.ndarray], np.ndarray] | None = None,
-            watch: Watch | None = None,
-            steps: int = 0) -> Iterator[Record]:
+            watch: Watch | None = None, steps: int = 0, longest: float = HUGE) -> Iterator[Record]:
     """Records of x' = f(t, x) from x (n,) at times[0] to each later time; the last one where it fails.
 
     A method of fixed step makes `repeats` steps h between two records, whatever the times are: it goes where that leads.
     Others begin with a step h and attempt `repeats` steps at most; they end a step at the last of the times, and
     interpolate at the others. times may decrease; h of a fixed step is then negative. watch: a trajectory stays before a
     step in which it gives a code above 0. steps: of a method of fixed step, how many it has made from times[0] to x.
+    longest: greatest step of the others.
     """
     x = np.asarray(x, dtype=float)
     if isinstance(method, Fixed):
         found = _fixed(method, f, x, times, h, repeats, project, watch, steps)
     elif isinstance(method, Adaptive):
-        found = _adaptive(method, f, x, times, h, repeats, rtol, atol, project, watch)
+        found = _adaptive(method, f, x, times, h, repeats, rtol, atol, project, watch, longest)
     else:
         found = (Record(t, y, steps, 0, failed, span)
-                 for t, y, steps, failed, span in method.steps(f, times, x, h, rtol, atol, jacobian, watch))
+                 for t, y, steps, failed, span in method.steps(f, times, x, h, rtol, atol, jacobian, watch, longest))
     while True:
         with np.errstate(all="ignore"):      # not around the caller's code between two records
             record = next(found, None)
@@ -78,10 +78,10 @@ def _fixed(method: Fixed, f: Any, x: np.ndarray, times: np.ndarray, h: float, re
 
 
 def _adaptive(method: Adaptive, f: Any, x: np.ndarray, times: np.ndarray, h: float, repeats: int, rtol: float, atol: float,
-              project: Any, watch: Watch | None) -> Iterator[Record]:
+              project: Any, watch: Watch | None, longest: float) -> Iterator[Record]:
     t, end, steps, rejected = float(times[0]), float(times[-1]), 0, 0
     way = 1.0 if end >= t else -1.0
-    step = Controlled(t, x, [f(t, x)], h, 1.0, 0.0)
+    step = Controlled(t, x, [f(t, x)], min(h, longest), 1.0, 0.0)
     k: list[Any] = []                                              # values of f for what lies between
     for goal in map(float, times[1:]):
         for _ in range(repeats):
@@ -91,7 +91,7 @@ def _adaptive(method: Adaptive, f: Any, x: np.ndarray, times: np.ndarray, h: flo
                 t, x, h, first, k = step.t, step.x, step.h, step.k[-1], []
             else:
                 h = step.h
-            step = controlled_step(method, f, t, x, h, first, end, way, rtol, atol, project, watch)
+            step = controlled_step(method, f, t, x, h, first, end, way, rtol, atol, project, watch, longest)
             steps, rejected = steps + int(step.accepted), rejected + int(not step.accepted)
         at, y = (step.t, step.x) if step.accepted else (t, x)
         if (at - goal) * way > 0:

@@ -14,10 +14,12 @@ ORDER, TOO_SMALL = 5, 3.0
 
 def steps(f: Callable[..., Any], times: np.ndarray, x: np.ndarray, h: float, rtol: float, atol: float,
           jacobian: Callable[..., Any] | None = None,
-          watch: Callable[..., float] | None = None) -> Iterator[tuple[float, np.ndarray, int, float, float]]:
+          watch: Callable[..., float] | None = None,
+          longest: float = np.inf) -> Iterator[tuple[float, np.ndarray, int, float, float]]:
     """(time, x, steps taken, why this is as far as it goes or 0, last step) for each of the times but the first.
 
     jacobian : function (t, x) -> df/dx; estimated by differences without one
+    longest : greatest step
     watch : function (t, x, t1, x1) -> why it stays before a step; TOO_SMALL tells that no step could be made
 
     Hairer, Wanner, Solving Ordinary Differential Equations II (1996), section IV.8.
@@ -27,8 +29,8 @@ def steps(f: Callable[..., Any], times: np.ndarray, x: np.ndarray, h: float, rto
     except ImportError as error:
         raise DalembertError("method 'radau5' needs SciPy: pip install scipy, or take method='dopri5'.") from error
     end = float(times[-1])
-    solver = Radau(f, float(times[0]), x, end, first_step=min(h, abs(end - float(times[0]))), rtol=rtol, atol=atol,
-                   jac=jacobian)
+    solver = Radau(f, float(times[0]), x, end, first_step=min(h, longest, abs(end - float(times[0]))),
+                   max_step=longest, rtol=rtol, atol=atol, jac=jacobian)
     taken, span = 0, h
     at: Any = None
     for goal in times[1:]:

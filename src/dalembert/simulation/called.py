@@ -9,6 +9,7 @@ import numpy as np
 from dalembert.compiled.marching import Trajectories
 from dalembert.integrators import Fixed, Method, records
 from dalembert.integrators.crossing import crossing, resolution
+from dalembert.integrators.fixed_point import HUGE
 from dalembert.simulation.motion import Motion
 
 State = dict[str, np.ndarray]
@@ -18,12 +19,13 @@ ATTEMPTS = 1_000_000         # steps between two records of an adaptive method
 class Called:
     """Trajectories one after the other, whose forces and events may be any Python functions."""
 
-    def __init__(self, motion: Motion, way: Method, tolerances: tuple[float, float]):
-        self.motion, self.way, self.tolerances = motion, way, tolerances      # these, of steps to where something happens
+    def __init__(self, motion: Motion, way: Method, tolerances: tuple[float, float], longest: float = HUGE):
+        self.motion, self.way = motion, way
+        self.tolerances, self.longest = tolerances, longest            # of steps to where something happens
 
     def run(self, x: np.ndarray, times: np.ndarray, h: Any, p: np.ndarray, repeats: int, rtol: float = 0.0,
-            atol: float = 0.0, threads: int = 1, end: float | None = None, state: State | None = None,
-            goals: np.ndarray | None = None) -> Trajectories:
+            atol: float = 0.0, threads: int = 1, longest: float = HUGE, end: float | None = None,
+            state: State | None = None, goals: np.ndarray | None = None) -> Trajectories:
         """As `Marching.run`; an adaptive method ends a step at the last of the times, and none waits for others."""
         n, k = len(x), len(times) - 1
         out = {name: np.zeros((n, k)) for name in ("t", "steps", "rejected", "failed", "h")}
@@ -36,7 +38,7 @@ class Called:
         for row in range(n):
             at = {name: v[row, 0] for name, v in now.items()} | {"x": now["x"][row]}
             first = int(goals[0] - at["steps"]) if goals is not None else repeats
-            for place, record in enumerate(self._records(at, times, p[row], first, repeats, rtol, atol)):
+            for place, record in enumerate(self._records(at, times, p[row], first, repeats, rtol, atol, longest)):
                 rest = slice(place, None if record["failed"] else place + 1)
                 found[row, rest] = record["x"]
                 for name, values in out.items():
@@ -47,7 +49,7 @@ class Called:
         return Trajectories(out["t"], found, out["steps"], out["rejected"], out["failed"], out["h"], now)
 
     def _records(self, at: dict[str, Any], times: np.ndarray, p: np.ndarray, first: int, repeats: int, rtol: float,
-                 atol: float) -> Any:
+                 atol: float, longest: float) -> Any:
         """Records behind a state, each as a dict; a trajectory that has failed stays where it is."""
         if at["failed"] > 0:
             yield at
@@ -56,14 +58,14 @@ class Called:
         watch = (lambda *step: motion.watch_called(*step, p)) if motion.is_watched else None
         grid = np.array([at["start"] if fixed else at["t"], *times[1:]])
         if fixed and first != repeats and len(times) > 2:              # after an event the way to the next record is shorter
-            for record in self._records(at, times[:2], p, first, first, rtol, atol):
+            for record in self._records(at, times[:2], p, first, first, rtol, atol, longest):
                 yield record
             if not record["failed"]:
-                yield from self._records(at | record, times[1:], p, repeats, repeats, rtol, atol)
+                yield from self._records(at | record, times[1:], p, repeats, repeats, rtol, atol, longest)
             return
         before = np.array([0.0 if fixed else at["steps"], at["rejected"]])
         for r in records(self.way, motion.function(p=p), at["x"], grid, at["h"], first, rtol, atol, motion.projected,
-                         watch=watch, steps=int(at["steps"]) if fixed else 0):
+                         watch=watch, steps=int(at["steps"]) if fixed else 0, longest=longest):
             steps, rejected = before + (r.steps, r.rejected)
             yield {"t": r.t, "x": r.x, "steps": steps, "rejected": rejected, "failed": r.failed, "h": r.h}
 
@@ -94,5 +96,6 @@ class Called:
         if not t + s > t:
             return x
         repeats = 1 if isinstance(self.way, Fixed) else ATTEMPTS
-        found = self.run(x[None], np.array([t, t + s]), s, np.append(p[:-1], 0.0), repeats, *self.tolerances)
+        found = self.run(x[None], np.array([t, t + s]), s, np.append(p[:-1], 0.0), repeats, *self.tolerances,
+                         longest=self.longest)
         return np.asarray(found.x[0, -1])

@@ -12,6 +12,7 @@ import numpy as np
 from dalembert.compiled.marching import Trajectories
 from dalembert.errors import DalembertWarning
 from dalembert.integrators import External, Fixed, Method
+from dalembert.integrators.fixed_point import HUGE
 from dalembert.simulation.called import Called, State
 from dalembert.simulation.events import CAUGHT, Change, Event
 from dalembert.simulation.motion import Motion
@@ -29,16 +30,19 @@ class Course:
     ----------
     events, changes : what happened so far
     reasons : why trajectories ended that did, by their numbers
+
+    Times are those of the motion, from its beginning on; of events, changes and reasons, those of the caller.
     """
 
-    def __init__(self, motion: Motion, way: Method, h: float, repeats: int, rtol: float, atol: float, threads: int = 1):
+    def __init__(self, motion: Motion, way: Method, h: float, repeats: int, rtol: float, atol: float, threads: int = 1,
+                 longest: float = HUGE):
         self.motion, self.h, self.repeats = motion, h, repeats
         self.events: list[Event] = []
         self.changes: list[Change] = []
         self.reasons: dict[int, str] = {}
-        self._way, self._options = way, (rtol, atol, threads)
+        self._way, self._options = way, (rtol, atol, threads, longest)
         self._fixed, self._compiled = isinstance(way, Fixed), motion.compiles(way)
-        self._march = motion.run(way) if self._compiled else Called(motion, way, (rtol, atol)).run
+        self._march = motion.run(way) if self._compiled else Called(motion, way, (rtol, atol), longest).run
         self._now: State = {}
         self.initial = np.zeros((0, 0))                                # modes at the start
 
@@ -110,7 +114,8 @@ class Course:
     def _crossing(self) -> Callable[..., Any]:
         if self._compiled and not isinstance(self._way, External):
             return self.motion.crossing(self._way)
-        return Called(self.motion, self._way, self._options[:2]).crossing
+        rtol, atol, _, longest = self._options
+        return Called(self.motion, self._way, (rtol, atol), longest).crossing
 
     def _cross(self, lanes: np.ndarray) -> None:
         """Bring lanes through a step in which something happens: as far as it happens; of fixed steps, to the grid."""
@@ -181,8 +186,9 @@ class Course:
 
     def _event(self, lane: int, k: int) -> None:
         now, watched = self._now, self.motion.watched
-        t, x = float(now["t"][lane, 0]), now["x"][lane]
-        qd = self.motion.velocities_at(t, x, now["p"][lane])
+        p, x = now["p"][lane], now["x"][lane]
+        t = self._clock(lane)
+        qd = self.motion.velocities_at(now["t"][lane, 0], x, p)
         self.events.append(Event(lane, t, x[:self.motion.mechanism.nq].copy(), qd.copy(), watched.names[k]))
         now["counts"][lane, k] += 1
         if watched.terminal[k] and now["counts"][lane, k] >= watched.terminal[k]:
@@ -193,9 +199,13 @@ class Course:
         law, names, watched = self.motion.reactions, self.motion.mechanism.velocity_names, self.motion.watched.names
         what = ", ".join([*(names[i] for i in (law.entries[ends] if law else ())),
                           *(watched[k] for k in np.flatnonzero(events))])
-        self._end_of(lane, f"events cluster: {MANY} within {self.h:g} s before t = {self._now['t'][lane, 0]:.9g} s, "
+        self._end_of(lane, f"events cluster: {MANY} within {self.h:g} s before t = {self._clock(lane):.9g} s, "
                            f"the last of {what}")
         warnings.warn(f"trajectory {lane}: {self.reasons[lane]}; it ends there.", DalembertWarning, stacklevel=2)
+
+    def _clock(self, lane: int) -> float:
+        """The caller's time at which a lane is [s]."""
+        return float(self.motion.clock(self._now["t"][lane, 0], self._now["p"][lane]))
 
     def _end_of(self, lane: int, reason: str) -> None:
         self.reasons[lane] = reason
@@ -225,5 +235,5 @@ class Course:
         now["x"][lanes], now["p"][lanes], now["does"][lanes] = x, p, does
         names = motion.mechanism.velocity_names
         for row, i in np.argwhere(((impacts != 0) | (before != does) | first[:, None]) & law.restable):
-            self.changes.append(Change(int(lanes[row]), float(t[row]), names[i], law.mode(i, does[row, i], x[row]),
+            self.changes.append(Change(int(lanes[row]), self._clock(lanes[row]), names[i], law.mode(i, does[row, i], x[row]),
                                        float(impacts[row, i])))

@@ -38,21 +38,25 @@ from dalembert.simulation.reactions import SIGN, STICK, coulomb, reactions_of
 class Motion:
     """Right-hand side for a mechanism, or a user's Lagrangian, under forces along its velocities.
 
-    Arguments are those of `simulate`. p: the forces given as numbers, then numbers of the mechanism that are inputs. What
-    watches a motion has parameters behind them: modes of the `Reactions`, if there are any, and whether to watch (1) or not
-    (0).
+    Arguments are those of `simulate`. Time is counted from `begin` [s], so that steps and times of events keep their digits
+    however late a motion begins; forces and events are given the time of the caller, t + begin.
+
+    p: the forces given as numbers, numbers of the mechanism that are inputs, then `begin`. A watched motion appends the
+    modes of the `Reactions`, if there are any, and whether to watch (1) or not (0).
     """
 
     def __init__(self, mechanism: Any, control: Any = None, forces: Any = None, formulation: str | None = None,
-                 friction: str = STICK, stops: Any = None, events: Any = None, parameters: Mapping[str, Any] | None = None):
+                 friction: str = STICK, stops: Any = None, events: Any = None, parameters: Mapping[str, Any] | None = None,
+                 begin: float = 0.0):
         paths, self.numbers = numbers_of(mechanism, parameters)
         self.mechanism, self.form = mechanism, form_of(mechanism, formulation, paths)
         self.reactions = reactions_of(self.form, friction, stops)
         if paths:
             self._check_inputs(friction)
+        self.begin = begin
         self.watched = Watched(events, mechanism.nq, mechanism.nv)
         self.forces = Forces(mechanism, control, forces)
-        self.constants = beside(self.forces.constants, self.numbers) if paths else self.forces.constants
+        self.constants = beside(self.forces.constants, *([self.numbers] if paths else []), np.array([begin]))
 
     def _check_inputs(self, friction: str) -> None:
         """See that no number is an input that the law of reactions has as a float."""
@@ -112,6 +116,10 @@ class Motion:
         """Numbers of the mechanism in parameters (..., n)."""
         at = self.forces.constants.shape[-1]
         return p[..., at:at + len(self.form.paths)]
+
+    def clock(self, t: Any, p: Any) -> Any:
+        """The caller's time [s] at a time t of the motion, with parameters (..., n)."""
+        return t + p[..., self.forces.constants.shape[-1] + len(self.form.paths)]
 
     @property
     def nx(self) -> int:
@@ -248,6 +256,7 @@ class Motion:
 
         def f(t: float, x: np.ndarray) -> np.ndarray:
             q, y, _, states = self.split(x)
+            t = float(self.clock(t, p))
             q = self.form.normalize(q)
             qd = velocities(t, q, y)
             q_rate, y_rate, power = rates(t, q, y, qd, self.forces(t, q, qd, p, states))
@@ -259,6 +268,7 @@ class Motion:
         """outside: stand-ins for the functions that are called with numbers, which are given unit quaternions."""
         called = dict(zip(self.forces.lengths, outside, strict=True)) if outside else {}
         form, (q, y, _, states) = self.at(p), self.split(self.projected(x) if outside else x)
+        t = self.clock(t, p)
         qd = form.velocities(t, q, y)
         tau = self.forces(t, q, qd, p, states, called)
         if self.reactions:
@@ -278,9 +288,10 @@ class Motion:
         found: list[Any] = []
         if self.reactions:
             law = self.reactions.at(self.numbers_in(p))
-            found += law.depths(q, y, self.forces(t1, q, y, p, states), self.modes(p))
+            found += law.depths(q, y, self.forces(self.clock(t1, p), q, y, p, states), self.modes(p))
         if self.watched.functions:
             velocities, nq = self.at(p).velocities, self.mechanism.nq
+            t, t1 = self.clock(t, p), self.clock(t1, p)
             before, after = ((s, v[:nq], velocities(s, *self.split(v)[:2])) for s, v in ((t, x), (t1, x1)))
             found += self.watched.depths(self.watched.values(*before), self.watched.values(*after))
         return found
@@ -291,10 +302,11 @@ class Motion:
         found = []
         if self.reactions:
             q, qd, _, states = self.split(x1)
-            tau = self.forces(t1, q, qd, p, states)
+            tau = self.forces(float(self.clock(t1, p)), q, qd, p, states)
             found = [self.reactions.called_depths(q, qd, tau, self.modes(p), self.numbers_in(p))]
         if self.watched.functions:
             nq, g = self.mechanism.nq, self.watched
+            t, t1 = float(self.clock(t, p)), float(self.clock(t1, p))
             before, after = ((s, v[:nq], velocities(s, *self.split(v)[:2])) for s, v in ((t, x), (t1, x1)))
             found.append(np.array(g.depths(g.values(*before), g.values(*after)), dtype=float))
         return np.concatenate(found)
@@ -306,7 +318,8 @@ class Motion:
     def velocities_at(self, t: float, x: np.ndarray, p: np.ndarray) -> np.ndarray:
         """qd of one state."""
         q, y, *_ = self.split(x)
-        return np.asarray(self.form.called(self.numbers_in(p))[0](t, q, y)) if self.form.canonical else y
+        velocities, _ = self.form.called(self.numbers_in(p))
+        return np.asarray(velocities(float(self.clock(t, p)), q, y)) if self.form.canonical else y
 
     def forces_at(self, t: np.ndarray, x: np.ndarray, p: np.ndarray) -> np.ndarray:
         """Control and forces (n, nv) at t (n,), x (n, nx), p (n, k)."""
@@ -319,7 +332,8 @@ class Motion:
 
     def _forces_of(self, t: Any, x: Any, p: Any) -> Any:
         q, y, _, states = self.split(x)
-        return self.forces(t[0], q, self.at(p).velocities(t[0], q, y), p, states)
+        time = self.clock(t[0], p)
+        return self.forces(time, q, self.at(p).velocities(time, q, y), p, states)
 
     @cached_property
     def _compiled_forces(self) -> Any:

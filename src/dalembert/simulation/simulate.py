@@ -12,6 +12,7 @@ import numpy as np
 from dalembert.compiled.marching import Trajectories
 from dalembert.errors import DalembertError, ShapeError
 from dalembert.integrators import METHODS, REASONS, External, Fixed, Method
+from dalembert.integrators.fixed_point import HUGE
 from dalembert.integrators.methods import TOO_SMALL
 from dalembert.simulation import streaming
 from dalembert.simulation.accuracy import warn_of_drift
@@ -35,7 +36,7 @@ def simulate(mechanism: Any, q: Any, qd: Any, t: Any, control: Any = None, force
              h: float = STEP, rtol: float | None = None, atol: float | None = None, record: float | None = None,
              threads: int = 1, formulation: str | None = None, friction: str = STICK, stops: Any = None, events: Any = None,
              parameters: Mapping[str, Any] | None = None, progress: Progress = None, store: Any = None,
-             resume: bool = False) -> Run:
+             resume: bool = False, longest_step: float | None = None) -> Run:
     """Trajectories of a mechanism under forces on its joints.
 
         M(q) qdd = control + forces + passive_force - C(q, qd) qd - g(q)
@@ -56,11 +57,13 @@ def simulate(mechanism: Any, q: Any, qd: Any, t: Any, control: Any = None, force
         of the same arguments gives their time derivative (m,).
     method : str, optional
         'rk4' and other methods of fixed step, 'dopri5' and others that choose it; an unknown name lists them. By default
-        'rk4', or 'dop853' if a tolerance is given.
+        'rk4', or 'dop853' if a tolerance or longest_step is given.
     h : float
         Step, shortened so that records fall on steps; of adaptive methods the first one [s].
     rtol, atol : float, optional
         Tolerances of adaptive methods, relative and absolute [1e-9, 1e-12].
+    longest_step : float, optional
+        Greatest step of methods that choose it [s]: for forces that act for a short time in a long rest.
     record : float, optional
         Spacing of the records if t is a duration [s]; by default a thousandth of it, or the step if that is longer.
     threads : int
@@ -103,29 +106,32 @@ def simulate(mechanism: Any, q: Any, qd: Any, t: Any, control: Any = None, force
         A number of the mechanism cannot be an input, or not with these options; a value makes no sense.
     """
     given = dict(locals())
-    for name, value in (("t", t), ("h", h), ("rtol", rtol), ("atol", atol), ("record", record), ("threads", threads)):
+    for name, value in (("t", t), ("h", h), ("rtol", rtol), ("atol", atol), ("record", record), ("threads", threads),
+                        ("longest_step", longest_step)):
         _check_number(name, value)
+    begin = float(np.ravel(t)[0]) if np.size(t) > 1 else 0.0
     _check_options(threads, store, resume)
-    name, rtol, atol = _method(method, rtol, atol)
+    name, rtol, atol = _method("dop853" if method is None and longest_step is not None else method, rtol, atol)
     formulation = formulation_for(name, formulation)
-    motion = Motion(mechanism, control, forces, formulation, friction, stops, events, parameters)
+    motion = Motion(mechanism, control, forces, formulation, friction, stops, events, parameters, begin)
     way = motion.method(name)
+    longest = _longest(longest_step, way)
     numbers = {path: values.tolist() for path, values in motion.parameters.items()} or None
     given |= {"events": motion.watched.names, "parameters": numbers}
-    x, single = _initial(motion, q, qd, float(np.ravel(t)[0]) if np.size(t) > 1 else 0.0)
+    x, single = _initial(motion, q, qd, begin)
     times, steps, h = _times(t, h, record, isinstance(way, Fixed), x.size, store is not None)
-    repeats = steps if isinstance(way, Fixed) else ATTEMPTS
+    repeats, h = steps if isinstance(way, Fixed) else ATTEMPTS, min(h, longest)
     constants = motion.constants
     if constants.ndim == 2 and len(constants) not in (1, len(x)):
         raise ShapeError(f"forces or parameters for {len(constants)} trajectories, but there are {len(x)} initial states.",
                          "control")
     work = x.size * (repeats if isinstance(way, Fixed) else max(1.0, (times[-1] - times[0]) / (len(times) - 1) / h))
     size = streaming.records_of(x.size, work) if not isinstance(way, External) or store is not None else len(times)
-    course, begin, end = Course(motion, way, h, repeats, rtol, atol, threads), float(times[0]), float(times[-1])
+    course, duration = Course(motion, way, h, repeats, rtol, atol, threads, longest), float(times[-1]) - begin
 
     def advance(x: np.ndarray, times: np.ndarray, state: Any) -> Trajectories:
-        found = course.advance(x, times, state, end)
-        shown((float(times[-1]) - begin) / (end - begin), float(times[-1]))
+        found = course.advance(x, times - begin, state, duration)
+        shown((float(times[-1]) - begin) / duration, float(times[-1]))
         return found
 
     def stretch(x: np.ndarray, times: np.ndarray, state: Any) -> tuple[Run, np.ndarray, Any]:
@@ -236,14 +242,14 @@ def _method(name: str | None, rtol: float | None, atol: float | None) -> tuple[s
 
 
 def _check_number(name: str, value: Any) -> None:
-    """See that an option is a real number: t one or several, record one or None.
+    """See that an option is a real number: t one or several, record and longest_step one or None.
 
     Raises
     ------
     TypeError, ShapeError
         It is something else: a text, None, a bool, several; t is empty.
     """
-    if name in ("record", "rtol", "atol") and value is None:
+    if name in ("record", "rtol", "atol", "longest_step") and value is None:
         return
     found = np.asarray(value)
     real = found.dtype.kind in "iuf" or all(isinstance(x, Real) and not isinstance(x, bool) for x in found.flat)
@@ -253,6 +259,23 @@ def _check_number(name: str, value: Any) -> None:
     if not found.size:
         raise ShapeError(f"t has shape {found.shape}, no times: expected a duration, or the times of the records [s].", "t",
                          found.shape)
+
+
+def _longest(longest_step: float | None, way: Method) -> float:
+    """Greatest step of a method [s].
+
+    Raises
+    ------
+    ValueError
+        It is not positive and finite; the method has a fixed step.
+    """
+    if longest_step is None:
+        return HUGE
+    if isinstance(way, Fixed):
+        raise ValueError(f"longest_step= is for methods that choose their step; {way.name!r} has a fixed one: give h=.")
+    if not 0 < longest_step < HUGE:
+        raise ValueError(f"longest_step={longest_step!r}: expected a positive time [s].")
+    return float(longest_step)
 
 
 def _times(t: Any, h: float, record: float | None, fixed: bool, size: int, stored: bool) -> tuple[Any, int, float]:
@@ -281,7 +304,7 @@ def _times(t: Any, h: float, record: float | None, fixed: bool, size: int, store
     if not fixed:
         return times, 0, min(h, float(times[-1] - times[0]))
     spacing = float(times[-1] - times[0]) / (len(times) - 1)
-    if len(given) > 1 and not np.allclose(np.diff(given), spacing, rtol=1e-9, atol=0):
+    if len(given) > 1 and not np.allclose(np.diff(given), spacing, rtol=1e-9, atol=_rounding(given)):
         raise ValueError("methods of fixed step need times t at equal distances; give a duration, or use method='dopri5'.")
     steps = max(1, int(np.ceil(spacing / h * (1 - 1e-9))))
     if steps * (len(times) - 1) > TOO_MANY_STEPS and not stored:
@@ -295,7 +318,8 @@ def _run(motion: Motion, way: Method, x0: np.ndarray, single: bool, times: np.nd
     """The records with the initial states in front, and why each trajectory stopped."""
     m = motion.mechanism
     x = np.concatenate([x0[:, None], found.x], axis=1)
-    reached, finite, good = found.t >= times[1:] - 1e-9 * np.abs(times[1:]), *np.ones((2, *x.shape[:2]), bool)
+    goals, slack = times[1:] - motion.begin, 1e-6 * np.diff(times) + _rounding(times)
+    reached, finite, good = found.t >= goals - slack, *np.ones((2, *x.shape[:2]), bool)
     if not (whole := reached.all() and np.vdot(x, x) < BOUND):
         finite = (np.abs(x) < BOUND).all(axis=2)                  # NaN is not
         good[:, 1:] = reached
@@ -325,6 +349,11 @@ def _run(motion: Motion, way: Method, x0: np.ndarray, single: bool, times: np.nd
     return Run(m, times, q, qd, work, way.name, h, tuple(reasons), dict(motion.kinds), counts[0],
                counts[1], states, motion.forces.applied, _in_order(course.events), _in_order(course.changes), modes,
                motion.friction, motion.reactions, motion.parameters)
+
+
+def _rounding(times: np.ndarray) -> float:
+    """Error of differences of the caller's times [s]."""
+    return float(4 * np.finfo(float).eps * np.abs(times).max())
 
 
 def _reason(mechanism: Any, times: np.ndarray, good: np.ndarray, finite: np.ndarray, x: np.ndarray,
