@@ -1,51 +1,36 @@
-"""URDF robot files to mechanisms. The file is hostile input: no entities, no network, no other file is opened."""
+"""URDF robot files to mechanisms. The file is hostile input: nothing of it is evaluated, no other file is opened."""
 
 from __future__ import annotations
 
 import difflib
-import io
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
-from lxml import etree
-
-from dalembert.errors import ReadError
+from dalembert.errors import ModelError, ReadError
 from dalembert.model.joints import Continuous, Fixed, Free, JointType, Planar, Prismatic, Revolute
 from dalembert.model.mechanism import GRAVITY, Mechanism
 from dalembert.model.numbers import Literal, Number
 from dalembert.model.parts import Body, Joint, Limits, Mimic, Origin, Source
-from dalembert.model.validation import MAX_LINKS, Finding
-from dalembert.spatial.angles import snapped
+from dalembert.model.validation import MAX_LINKS, Finding, listed
+from dalembert.readers.noise import Zeroed, noise_finding, without_noise
+from dalembert.readers.unread import MAX_HINTS, MOMENTS, Unread, near
+from dalembert.readers.xml import Element, parsed
+from dalembert.spatial.angles import SNAP, snapped
 from dalembert.spatial.rotations import Rotation
 from dalembert.spatial.vectors import Matrix
 
-MAX_ELEMENTS = 1_000_000      # and attributes; a link with its joint has some 40, so MAX_LINKS links 800 000 (300 MB)
-MAX_UNUSED = 20               # kinds of elements and attributes listed as not used; the rest is counted
 MAX_ATTRIBUTE = 4096          # characters; the longest names and numbers known to us have 100
-PARSER_LIMIT = re.compile("too big|too long|Buffer size")      # 10 MB (XML_MAX_TEXT_LENGTH of libxml2)
-LONG_PARTS = {"Comment": "a comment", "PI": "a processing instruction", "CData": "a CDATA section"}
-PARSER_ADVICE = re.compile(r"[,;.]? (?:use|try|see) xml.*", re.IGNORECASE | re.DOTALL)      # on options of the parser
 JOINT_KINDS: dict[str, type[JointType]] = {"fixed": Fixed, "revolute": Revolute, "continuous": Continuous,
                                            "prismatic": Prismatic, "planar": Planar, "floating": Free}
 AXIS_DEFAULT = (1, 0, 0)
-MOMENTS = ("ixx", "ixy", "iyy", "ixz", "iyz", "izz")      # the order of Body.inertia
-
-# What is read, by element; the rest of a file is reported as not used, with a warning unless it is no dynamics.
-ATTRIBUTES = {"robot": {"name", "version"}, "link": {"name"}, "joint": {"name", "type"}, "inertial": set(),
-              "origin": {"xyz", "rpy"}, "mass": {"value"}, "inertia": set(MOMENTS), "parent": {"link"}, "child": {"link"},
-              "axis": {"xyz"}, "limit": {"lower", "upper", "velocity", "effort"}, "dynamics": {"damping", "friction"},
-              "mimic": {"joint", "multiplier", "offset"}}
-CHILDREN = {"robot": {"link", "joint"}, "link": {"inertial"}, "inertial": {"origin", "mass", "inertia"},
-            "joint": {"origin", "parent", "child", "axis", "limit", "dynamics", "mimic"}}
 OTHER_ROOTS = {"mujoco": "MJCF", "sdf": "SDF"}
-XACRO = "http://www.ros.org/wiki/xacro"      # elements of this namespace stand for others, which only xacro knows
-NOT_DYNAMICS = {"<visual>", "<collision>", "<material>", "<gazebo>", "<transmission>"}
+XACRO = re.compile(r"\$(\{|\(|\\?\{)")      # arithmetic or a command of xacro in an attribute
+EXPAND = "this is a source of xacro. Run `xacro FILE > robot.urdf` and load that."
 
 
 def read_urdf(data: bytes, file: str = "", *, encoding: str | None = None, mimic: str = "exact",
-              exact_angles: bool = True) -> Mechanism:
+              exact_angles: bool = True, angle_tolerance: float = SNAP) -> Mechanism:
     """Mechanism of a URDF file.
 
     Parameters
@@ -57,64 +42,32 @@ def read_urdf(data: bytes, file: str = "", *, encoding: str | None = None, mimic
     mimic : {'exact', 'independent'}
         Followers are reduced exactly, or become joints of their own.
     exact_angles : bool
-        Angles within 1e-9 rad of a multiple of pi/12 are read as that multiple.
+        Angles within `angle_tolerance` of a multiple of pi/12 are read as that multiple, rounding noise as 0.
+    angle_tolerance : float
+        [rad]; a non-zero multiple of pi/12 may be as far away; 0 counts within 1e-9 rad.
 
     Raises
     ------
     ReadError, ModelError
         The file is not a sound URDF; line and fix are named.
     """
-    reader = _Reader(file, exact_angles, mimic)
-    robot = _root(data, file, encoding)
+    robot, remarks, prefixed = parsed(data, file, encoding)
     if robot.tag in OTHER_ROOTS:
-        raise ReadError(f"{OTHER_ROOTS[robot.tag]} files are not supported yet (supported: URDF, TOML).", file,
-                        _line(robot))
+        raise ReadError(f"{OTHER_ROOTS[robot.tag]} files are not supported yet (supported: URDF, TOML).", file, robot.line)
     if robot.tag != "robot":
-        raise ReadError(f"the root element is <{robot.tag}>, expected <robot>.", file, _line(robot))
-    if (macro := next(robot.iter(f"{{{XACRO}}}*"), None)) is not None:
-        raise ReadError(f"<xacro:{etree.QName(macro).localname}> is not expanded: this is a source of xacro. Run "
-                        "`xacro FILE > robot.urdf` and load that.", file, _line(macro))
-    return reader.mechanism(robot)
+        raise ReadError(f"the root element is <{robot.tag[:60]}>, expected <robot>.", file, robot.line)
+    _refuse_xacro(robot, prefixed, file)
+    return _Reader(file, angle_tolerance if exact_angles else None, mimic, remarks).mechanism(robot)
 
 
-def _root(data: bytes, file: str, encoding: str | None) -> etree._Element:
-    """Root element, with the parser's error as a ReadError."""
-    parser = etree.iterparse(io.BytesIO(data), events=("start",), resolve_entities=False, no_network=True,
-                             load_dtd=False, huge_tree=False, remove_comments=True, remove_pis=True, encoding=encoding)
-    count = 0
-    try:
-        for _, element in parser:
-            if not count and element.getroottree().docinfo.internalDTD is not None:
-                raise _doctype_error(data, file)
-            count += 1 + len(element.attrib)
-            if count > MAX_ELEMENTS:
-                raise ReadError(f"more than MAX_ELEMENTS = {MAX_ELEMENTS} XML elements and attributes.", file,
-                                _line(element))
-    except etree.XMLSyntaxError as error:
-        if _declaration_line(data):
-            raise _doctype_error(data, file) from None
-        first = parser.error_log[0] if len(parser.error_log) else None
-        why, line = (first.message, first.line) if first else (error.msg, error.lineno)
-        if PARSER_LIMIT.search(why):
-            what = next((text for mark, text in LONG_PARTS.items() if why.startswith(mark)), "a text or an attribute")
-            raise ReadError(f"{what} of more than 10 MB, which is not read. Shorten it.", file, line or 0) from None
-        why = PARSER_ADVICE.sub("", why).strip().rstrip(".")
-        why = "".join(c if c.isprintable() else " " for c in why[:200])      # the parser quotes what the file has
-        raise ReadError(f"not well-formed XML: {why}.", file, line or 0) from None
-    except LookupError as error:
-        raise ReadError(f"unknown text encoding ({error}).", file) from None
-    return parser.root
-
-
-def _doctype_error(data: bytes, file: str) -> ReadError:
-    return ReadError("document type declarations and entities are not read. Remove <!DOCTYPE ...>.", file,
-                     _declaration_line(data))
-
-
-def _declaration_line(data: bytes) -> int:
-    """Line of a document type declaration, 0 if none is seen (as in encodings that do not contain ASCII)."""
-    before, found, _ = data.replace(b"\x00", b"").partition(b"<!DOCTYPE")      # zeros: UTF-16 of ASCII
-    return before.count(b"\n") + 1 if found else 0
+def _refuse_xacro(robot: Element, prefixed: dict[str, int], file: str) -> None:
+    """Error for elements that only xacro knows: they stand for others."""
+    prefixes = {"xacro"} | {name.partition(":")[2] for name, space in robot.attributes.items()
+                            if name.startswith("xmlns:") and space.rstrip("/").endswith("xacro")}
+    for tag, line in prefixed.items():
+        prefix, _, name = tag.partition(":")
+        if prefix in prefixes:
+            raise ReadError(f"<xacro:{name[:60]}> is not expanded: {EXPAND}", file, line)
 
 
 @dataclass
@@ -122,228 +75,268 @@ class _Reader:
     """Collects parts and remarks of one file."""
 
     file: str
-    exact_angles: bool
+    tolerance: float | None                                                  # of angles; None: numbers as they are
     mimic: str
-    remarks: list[Finding] = field(default_factory=list)
-    unused: dict[str, list[int]] = field(default_factory=dict)               # what -> lines
+    remarks: list[Finding]
+    unread: Unread = field(init=False)
     angles: list[tuple[float, int]] = field(default_factory=list)            # difference [rad], line
+    zeroed: list[Zeroed] = field(default_factory=list)
 
-    def mechanism(self, robot) -> Mechanism:
-        name = robot.get("name") or "robot"
-        links, connections = ([e for e in robot if e.tag == tag] for tag in ("link", "joint"))
-        for what, found in (("links", links), ("joints", connections)):
-            if len(found) > MAX_LINKS:
-                raise ReadError(f"{len(found)} {what}, the limit MAX_LINKS is {MAX_LINKS}.", self.file,
-                                _line(found[MAX_LINKS]))
+    def __post_init__(self) -> None:
+        self.unread = Unread(self.file)
+
+    def mechanism(self, robot: Element) -> Mechanism:
+        links, connections = robot.all("link"), robot.all("joint")
+        for what, parts in (("links", links), ("joints", connections)):
+            if len(parts) > MAX_LINKS:
+                self._fail(f"{len(parts)} {what}, the limit MAX_LINKS is {MAX_LINKS}.", parts[MAX_LINKS])
         if not links:
-            raise ReadError("the robot has no <link>.", self.file, robot.sourceline)
-        self._note_unused(robot)
+            raise ReadError(f"the robot has no <link>.{_meant(robot, 'link')}", self.file, robot.line)
+        if not (robot.get("name") or "").strip():
+            self._remark("note", "<robot>", "it has no name;", "called 'robot'.", robot)
+        self.unread.note(robot, "robot")
         bodies = [self._body(e) for e in links]
         joints = [self._joint(e) for e in connections]
+        if self.tolerance is not None:
+            bodies, joints, zeroed = without_noise(bodies, joints)
+            self.zeroed += zeroed
         self._summarise()
-        return Mechanism(name, tuple(bodies), tuple(joints), gravity=GRAVITY, file=self.file, remarks=tuple(self.remarks))
+        try:
+            return Mechanism(robot.get("name") or "robot", tuple(bodies), tuple(joints), gravity=GRAVITY, file=self.file,
+                             remarks=tuple(self.remarks))
+        except ModelError as error:      # with content that was not read, which may be the cause
+            found = [*error.findings, *(f for f in self.remarks if f.severity == "error")]
+            raise ModelError(listed(found), tuple(found)) from None
 
     # --- links ---
 
-    def _body(self, element) -> Body:
+    def _body(self, element: Element) -> Body:
         name, source = self._required(element, "name"), self._source(element)
-        self._note_unused(element)
+        what = f"link {name!r}"
+        self.unread.note(element, what)
         inertial = element.find("inertial")
         if inertial is None:
             return Body(name, source=source)
-        self._note_unused(inertial)
-        what = f"link {name!r}"
-        xyz, turns = self._pose(inertial.find("origin"))
-        mass = self._child_number(inertial, "mass", "value", what)
+        xyz, turns = self._pose(inertial.find("origin"), what)
+        mass = self._mass(inertial, what)
         tensor = self._tensor(inertial, what)
         if turns:
             rotation = Origin((0, 0, 0), turns).transform(_plain).R
             tensor = _rotated(rotation, tensor)
         return Body(name, mass, xyz, tensor, source)
 
-    def _tensor(self, inertial, what) -> tuple[Number, ...]:
+    def _mass(self, inertial: Element, what: str) -> Number:
+        element = inertial.find("mass")
+        if element is None:
+            self._remark("error", what, f"it has no <mass>;{_meant(inertial, 'mass')}", "taken as 0.", inertial)
+            return 0
+        return self._number(element, "value", where=what)
+
+    def _tensor(self, inertial: Element, what: str) -> tuple[Number, ...]:
         element = inertial.find("inertia")
         if element is None:
-            self._remark("warning", what, "it has no <inertia>;", "its moments are taken as 0.", inertial)
+            self._remark("error", what, f"it has no <inertia>;{_meant(inertial, 'inertia')}", "its moments are taken as 0.",
+                         inertial)
             return (0,) * 6
         missing = [m for m in MOMENTS if element.get(m) is None]
         if missing:
-            self._remark("warning", what, f"<inertia> lacks {', '.join(missing)};", "taken as 0.", element)
-        return tuple(self._number(element, m) if element.get(m) is not None else 0 for m in MOMENTS)
-
-    def _child_number(self, parent, tag, attribute, what) -> Number:
-        element = parent.find(tag)
-        if element is None:
-            self._remark("warning", what, f"it has no <{tag}>;", "taken as 0.", parent)
-            return 0
-        return self._number(element, attribute)
+            severity = "error" if {"ixx", "iyy", "izz"} & {*missing} else "warning"
+            self._remark(severity, what, f"<inertia> lacks {', '.join(missing)};", "taken as 0.", element)
+        return tuple(self._number(element, m, 0, what) for m in MOMENTS)
 
     # --- joints ---
 
-    def _joint(self, element) -> Joint:
+    def _joint(self, element: Element) -> Joint:
         name, source = self._required(element, "name"), self._source(element)
-        self._note_unused(element)
+        what = f"joint {name!r}"
+        self.unread.note(element, what)
         kind = self._kind(element, name)
-        parent, child = (self._required(self._part(element, role, name), "link") for role in ("parent", "child"))
+        parent, child = (self._required(self._part(element, role, what), "link", what) for role in ("parent", "child"))
         kind_type = JOINT_KINDS[kind]
-        axis = self._axis(element, name, needed="axis" in kind_type.parameters)
-        joint_type = kind_type(axis) if "axis" in kind_type.parameters else kind_type()      # type: ignore[call-arg]
-        xyz, turns = self._pose(element.find("origin"))
-        friction = element.find("dynamics")
-        viscous, coulomb = ((self._number(friction, a, 0) for a in ("damping", "friction"))
-                            if friction is not None and joint_type.nv else (0, 0))
-        return Joint(name, joint_type, parent, child, Origin(xyz, turns), self._limits(element, joint_type, name),
-                     viscous=viscous, coulomb=coulomb, mimic=self._mimic(element, name), source=source)
+        has_axis = "axis" in kind_type.parameters
+        axis = self._axis(element, what, has_axis)
+        joint_type = kind_type(axis) if has_axis else kind_type()      # type: ignore[call-arg]
+        xyz, turns = self._pose(element.find("origin"), what)
+        viscous, coulomb = self._friction(element, joint_type, what)
+        limits = self._limits(element, joint_type, what)
+        return Joint(name, joint_type, parent, child, Origin(xyz, turns), limits, viscous=viscous, coulomb=coulomb,
+                     mimic=self._mimic(element, joint_type, what), source=source)
 
-    def _kind(self, element, name) -> str:
-        kind = self._required(element, "type")
+    def _kind(self, element: Element, name: str) -> str:
+        kind = self._required(element, "type", f"joint {name!r}")
         if kind not in JOINT_KINDS:
-            near = difflib.get_close_matches(kind, JOINT_KINDS, n=1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
+            similar = difflib.get_close_matches(kind[:60].lower(), JOINT_KINDS, n=1)
+            hint = f" Did you mean {similar[0]!r}?" if similar else ""
             raise ReadError(f"joint {name!r}: unknown joint type {_short(kind)} "
-                            f"(known: {', '.join(JOINT_KINDS)}).{hint}", self.file, element.sourceline)
+                            f"(known: {', '.join(JOINT_KINDS)}).{hint}", self.file, element.line)
         return kind
 
-    def _axis(self, element, name, needed) -> tuple[Number, ...]:
+    def _axis(self, element: Element, what: str, needed: bool) -> tuple[Number, ...]:
         axis = element.find("axis")
-        if axis is None or not needed:            # exporters write zero axes on fixed joints: never looked at
+        if not needed:                            # exporters write zero axes on fixed joints: never looked at
+            self.unread.note_vain(element, "axis")
             return AXIS_DEFAULT
-        return self._vector(axis, "xyz", f"axis of joint {name!r}")
+        if axis is None:
+            self._remark("note", what, "it has no <axis>;", "read as (1, 0, 0), the default of URDF.", element)
+            return AXIS_DEFAULT
+        return self._vector(axis, "xyz", f"axis of {what}")
 
-    def _limits(self, element, joint_type, name) -> Limits:
+    def _friction(self, element: Element, joint_type: JointType, what: str) -> tuple[Number, Number]:
+        dynamics = element.find("dynamics")
+        if dynamics is None or not joint_type.nv:
+            self.unread.note_vain(element, "dynamics")
+            return 0, 0
+        return self._number(dynamics, "damping", 0, what), self._number(dynamics, "friction", 0, what)
+
+    def _limits(self, element: Element, joint_type: JointType, what: str) -> Limits:
         limit = element.find("limit")
-        if not joint_type.nv or joint_type.nq != joint_type.nv:
-            return Limits()
         bounded = joint_type.name in ("revolute", "prismatic")
+        if not joint_type.nv or joint_type.nq != joint_type.nv:
+            self.unread.note_vain(element, "limit")
+            return Limits()
         if limit is None:
             if bounded:
-                self._remark("warning", f"joint {name!r}", "it has no <limit>;", "it is read without limits.", element)
+                self._remark("warning", what, "it has no <limit>;", "it is read without limits.", element)
             return Limits()
 
-        def bound(attribute):
-            return (self._number(limit, attribute),) * joint_type.nv if limit.get(attribute) is not None else None
+        def bound(attribute: str) -> tuple[Number, ...] | None:
+            if limit.get(attribute) is None:
+                return None
+            return (self._number(limit, attribute, where=what),) * joint_type.nv
 
-        lower, upper = (bound("lower"), bound("upper")) if bounded else (None, None)
-        if bounded and (lower is None) != (upper is None) or (bounded and lower is None and upper is None):
-            missing = " and ".join(n for n, value in (("lower", lower), ("upper", upper)) if value is None)
-            self._remark("warning", f"joint {name!r}", f"its <limit> has no {missing};", "read as no limit there.", limit)
+        lower, upper = bound("lower"), bound("upper")
+        if not bounded:
+            if lower is not None or upper is not None:
+                self.unread.note_vain(element, "limit", " with lower or upper")
+            return Limits(None, None, bound("velocity"), bound("effort"))
+        missing = " and ".join(n for n, value in (("lower", lower), ("upper", upper)) if value is None)
+        if missing:
+            self._remark("warning", what, f"its <limit> has no {missing};", "read as no limit there.", limit)
         if lower is not None and lower == upper:
-            self._remark("note", f"joint {name!r}", f"both limits are {lower[0]};", "read as no limit.", limit)
+            self._remark("note", what, f"both limits are {lower[0]};", "read as no limit.", limit)
             lower = upper = None
         return Limits(lower, upper, bound("velocity"), bound("effort"))
 
-    def _mimic(self, element, name) -> Mimic | None:
+    def _mimic(self, element: Element, joint_type: JointType, what: str) -> Mimic | None:
         mimic = element.find("mimic")
         if mimic is None:
             return None
-        leader = self._required(mimic, "joint")
-        if self.mimic == "independent":
-            self._remark("note", f"joint {name!r}", f"it follows {leader!r};", "made independent, as asked.", mimic)
+        leader = self._required(mimic, "joint", what)
+        if not joint_type.nv:
+            self._remark("warning", what, f"it is fixed and is to follow {leader!r};", "its <mimic> is not used.", mimic)
             return None
-        self._remark("note", f"joint {name!r}", f"it follows {leader!r}:", "reduced exactly, it has no entry in q.", mimic)
-        return Mimic(leader, self._number(mimic, "multiplier", 1), self._number(mimic, "offset", 0))
+        if self.mimic == "independent":
+            self._remark("note", what, f"it follows {leader!r};", "made independent, as asked.", mimic)
+            return None
+        self._remark("note", what, f"it follows {leader!r}:", "reduced exactly, it has no entry in q.", mimic)
+        return Mimic(leader, self._number(mimic, "multiplier", 1, what), self._number(mimic, "offset", 0, what))
 
     # --- numbers, attributes, places ---
 
-    def _pose(self, element) -> tuple[tuple[Number, ...], tuple[tuple[str, Number], ...]]:
+    def _pose(self, element: Element | None, what: str) -> tuple[tuple[Number, ...], tuple[tuple[str, Number], ...]]:
         if element is None:
             return (0, 0, 0), ()
-        self._note_unused(element)
-        xyz = self._vector(element, "xyz", "origin") if element.get("xyz") is not None else (0, 0, 0)
-        angles = self._vector(element, "rpy", "origin") if element.get("rpy") is not None else (0, 0, 0)
-        roll, pitch, yaw = (self._angle(a, element.sourceline) for a in angles)
+        xyz, angles = (self._vector(element, a, f"origin of {what}") if element.get(a) is not None else (0, 0, 0)
+                       for a in ("xyz", "rpy"))
+        roll, pitch, yaw = (self._angle(a, element.line, what) for a in angles)
         return xyz, Origin.rpy(xyz, roll, pitch, yaw).rotations
 
-    def _angle(self, angle: Number, line: int) -> Number:
-        multiple = snapped(float(angle)) if self.exact_angles else None
+    def _angle(self, angle: Number, line: int, what: str) -> Number:
+        if self.tolerance is None or angle == 0:
+            return angle
+        if abs(angle) <= SNAP:
+            self.zeroed.append(Zeroed(float(angle), f"{what}, rpy", Source(self.file, line)))
+            return 0
+        multiple = snapped(float(angle), self.tolerance)
         if multiple is None:
             return angle
         self.angles.append((float(angle) - float(multiple), line))
         return multiple
 
-    def _vector(self, element, attribute, what) -> tuple[Number, ...]:
-        parts = self._required(element, attribute).split()
+    def _vector(self, element: Element, attribute: str, what: str) -> tuple[Number, ...]:
+        text = self._required(element, attribute, what)
+        parts = text.split()
         if len(parts) != 3:
-            raise ReadError(f"{what}: {attribute}={_short(element.get(attribute))} has {len(parts)} numbers, "
-                            "expected 3 separated by spaces.", self.file, element.sourceline)
-        return tuple(self._literal(p, element, attribute) for p in parts)
+            self._refuse_expression(text, element, attribute, what)
+            count = "commas" if "," in text else f"{len(parts)} number{'' if len(parts) == 1 else 's'}"
+            self._fail(f"{what}: {attribute}={_short(text)} has {count}, expected 3 numbers separated by spaces.", element)
+        return tuple(self._literal(p, element, attribute, what) for p in parts)
 
-    def _number(self, element, attribute, default: Number | None = None) -> Number:
-        text = element.get(attribute)
-        if text is None and default is not None:
+    def _number(self, element: Element, attribute: str, default: Number | None = None, where: str = "") -> Number:
+        if element.get(attribute) is None and default is not None:
             return default
-        return self._literal(self._required(element, attribute).strip(), element, attribute)
+        return self._literal(self._required(element, attribute, where).strip(), element, attribute, where)
 
-    def _literal(self, text, element, attribute) -> Literal:
+    def _literal(self, text: str, element: Element, attribute: str, where: str) -> Literal:
         try:
             return Literal(text)
         except ValueError as error:
-            raise ReadError(f"<{element.tag}> {attribute}: {error}.", self.file, element.sourceline) from None
+            self._refuse_expression(text, element, attribute, where)
+            hint = ". Separate numbers by spaces, and write decimals with a point" if "," in text else ""
+            self._fail(f"{where}: <{element.tag}> {attribute}: {error}{hint}.", element)
 
-    def _part(self, element, tag, name):
+    def _refuse_expression(self, text: str, element: Element, attribute: str, where: str) -> None:
+        if XACRO.search(text):
+            self._fail(f"{where}: <{element.tag}> {attribute}={_short(text)} is not expanded: {EXPAND}", element)
+
+    def _part(self, element: Element, tag: str, what: str) -> Element:
         part = element.find(tag)
         if part is None:
-            raise ReadError(f"joint {name!r} has no <{tag} link=...>.", self.file, element.sourceline)
+            self._fail(f"{what} has no <{tag} link=...>.{_meant(element, tag)}", element)
         return part
 
-    def _required(self, element, attribute) -> str:
-        text = element.get(attribute)
-        if text is None or not text.strip():
-            raise ReadError(f"<{element.tag}> has no attribute {attribute!r}.", self.file, element.sourceline)
-        if len(text) > MAX_ATTRIBUTE:
-            raise ReadError(f"<{element.tag} {attribute}> has {len(text)} characters, the limit MAX_ATTRIBUTE is "
-                            f"{MAX_ATTRIBUTE}.", self.file, element.sourceline)
-        return text
+    def _required(self, element: Element, attribute: str, where: str = "") -> str:
+        value = element.get(attribute)
+        of = f"{where}: " if where else ""
+        if value is None:
+            similar = next((a for a in list(element.attributes)[:MAX_HINTS] if near(a, (attribute,))), None)
+            meant = f" Did you mean it by {similar!r}?" if similar else ""
+            text = element.text[:60]
+            written = f" It has the text {text!r}; write <{element.tag} {attribute}=\"...\"/>." if text else ""
+            self._fail(f"{of}<{element.tag}> has no attribute {attribute!r}.{meant}{written}", element)
+        if not value.strip():
+            self._fail(f"{of}<{element.tag}> has an empty attribute {attribute!r}.", element)
+        if len(value) > MAX_ATTRIBUTE:
+            self._fail(f"{of}<{element.tag} {attribute}> has {len(value)} characters, the limit MAX_ATTRIBUTE is "
+                       f"{MAX_ATTRIBUTE}.", element)
+        return value
 
-    def _source(self, element) -> Source:
-        return Source(self.file, element.sourceline or 0)
+    def _source(self, element: Element) -> Source:
+        return Source(self.file, element.line)
+
+    def _fail(self, message: str, element: Element) -> NoReturn:
+        raise ReadError(message, self.file, element.line)
 
     # --- what is said about the file ---
 
-    def _remark(self, severity, what, why, fix, element) -> None:
+    def _remark(self, severity: str, what: str, why: str, fix: str, element: Element) -> None:
         self.remarks.append(Finding(severity, what, why, fix, self._source(element)))
 
-    def _note_unused(self, element) -> None:
-        """Remember attributes and children of an element that are not used."""
-        for what in _unused_in(element):
-            self.unused.setdefault(what, []).append(element.sourceline or 0)
-        for child in element:
-            if child.tag in ("axis", "limit", "dynamics", "mimic", "mass", "inertia", "parent", "child"):
-                for what in _unused_in(child):
-                    self.unused.setdefault(what, []).append(child.sourceline or 0)
-            elif child.tag not in CHILDREN.get(element.tag, ()):
-                self.unused.setdefault(f"<{child.tag}>", []).append(child.sourceline or 0)
-
     def _summarise(self) -> None:
-        """One finding for all that is not used, one for all angles read as multiples of pi."""
-        for severity, expected in (("note", True), ("warning", False)):
-            found = {what: min(at) for what, at in self.unused.items() if (what in NOT_DYNAMICS) == expected}
-            if found:
-                listed = ", ".join(f"{what[:60]} ({len(self.unused[what])}, first in line {at})"
-                                   for what, at in list(found.items())[:MAX_UNUSED])
-                listed += f" and {len(found) - MAX_UNUSED} more" if len(found) > MAX_UNUSED else ""
-                self.remarks.append(Finding(severity, "not used", f"{listed}.", "", Source(self.file, min(found.values()))))
+        """Findings for all that is not read, for all angles read as multiples of pi, for all noise read as 0."""
+        self.remarks += self.unread.findings()
         if self.angles:
             worst, line = max(self.angles, key=lambda found: abs(found[0]))
             why = f"read as exact multiples of pi/12; the largest difference is {worst:.2g} rad."
             self.remarks.append(Finding("note", f"{len(self.angles)} angles", why, "exact_angles=False keeps the decimals.",
                                         Source(self.file, line)))
+        if self.zeroed:
+            self.remarks.append(noise_finding(self.zeroed))
 
 
-def _unused_in(element) -> Iterator[str]:
-    known = ATTRIBUTES.get(element.tag)
-    for attribute in element.attrib:
-        if known is not None and attribute not in known:
-            yield f"<{element.tag} {attribute}>"
+def _meant(parent: Element, tag: str) -> str:
+    """A hint at a child whose tag is like the one that is missing."""
+    first: dict[str, Element] = {}
+    for child in parent:
+        first.setdefault(child.tag, child)
+    similar = next((child for child in list(first.values())[:MAX_HINTS] if near(child.tag, (tag,))), None)
+    return f" Did you mean it by <{similar.tag[:60]}> in line {similar.line}?" if similar else ""
 
 
-def _short(text: str) -> str:
+def _short(text: str | None) -> str:
     """An attribute as shown in messages."""
+    text = text or ""
     return repr(text if len(text) <= 60 else text[:57] + "...")
-
-
-def _line(element) -> int:
-    return element.sourceline or 0
 
 
 def _plain(x: Any) -> Any:

@@ -48,12 +48,12 @@ class PiMultiple:
         return (PiMultiple, (self.turns,))
 
 
-def snapped(angle: float) -> PiMultiple | None:
-    """The multiple of pi/12 within 1e-9 rad of an angle, or None (0 counts only when exact)."""
+def snapped(angle: float, tolerance: float = SNAP) -> PiMultiple | None:
+    """The multiple of pi/12, other than 0, within a tolerance [rad] of an angle, or None."""
     if not abs(angle) <= LARGEST:
         return None
     steps = round(angle * STEPS / math.pi)
-    if steps == 0 or abs(angle - steps * math.pi / STEPS) > SNAP:
+    if steps == 0 or abs(angle - steps * math.pi / STEPS) > tolerance:
         return None
     return PiMultiple(Fraction(steps, STEPS))
 

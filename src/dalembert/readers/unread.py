@@ -1,0 +1,191 @@
+"""What a URDF file says and this package does not read: second elements, texts, misspelt and misplaced names."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Iterator
+from typing import NamedTuple
+
+from dalembert.errors import ReadError
+from dalembert.model.parts import Source
+from dalembert.model.validation import Finding
+from dalembert.readers.xml import SHOWN, Element
+
+MOMENTS = ("ixx", "ixy", "iyy", "ixz", "iyz", "izz")      # the order of Body.inertia
+MAX_UNUSED = 20               # kinds of elements and attributes listed as not used; the rest is counted
+MAX_KINDS = 1000              # kinds that are told apart while reading
+OTHERS = "others"             # the name of the rest
+MAX_COMPARED = 30             # characters of a name compared for a hint
+MAX_HINTS = 100               # different names compared for a hint; their time grows with each
+LIKENESS = 0.75               # of a name to the one that was meant, by difflib: 'orgin' has 0.91
+SHORT, SHORT_LIKENESS = 4, 0.6      # letters of a name in which one wrong letter counts more: 'rpz' has 0.67
+
+
+class Kind(NamedTuple):
+    """What an element may have: attributes, children that stand once, children that may be repeated."""
+
+    attributes: tuple[str, ...] = ()
+    once: tuple[str, ...] = ()
+    repeated: tuple[str, ...] = ()
+
+
+KINDS = {
+    "robot": Kind(("name", "version"), (), ("link", "joint")),
+    "link": Kind(("name",), ("inertial",)),
+    "inertial": Kind((), ("origin", "mass", "inertia")),
+    "joint": Kind(("name", "type"), ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic")),
+    "origin": Kind(("xyz", "rpy")), "mass": Kind(("value",)), "inertia": Kind(MOMENTS), "axis": Kind(("xyz",)),
+    "parent": Kind(("link",)), "child": Kind(("link",)), "limit": Kind(("lower", "upper", "velocity", "effort")),
+    "dynamics": Kind(("damping", "friction")), "mimic": Kind(("joint", "multiplier", "offset")),
+}
+NOT_DYNAMICS = ("visual", "collision", "material", "gazebo", "transmission")
+SHAPES = ("visual", "collision")      # which have an origin, and no other mechanics
+NAMES = ("name", "version", "type", "link", "joint")      # attributes that are no numbers
+HOMES: dict[str, list[str]] = {}      # where the elements and the numeric attributes belong
+for parent, kind in KINDS.items():
+    for name in (*kind.once, *kind.repeated, *(a for a in kind.attributes if a not in NAMES)):
+        HOMES.setdefault(name, []).append(parent)
+
+
+def near(name: str, known: Collection[str]) -> str:
+    """The known name that was probably meant, '' if none is like it; prefixes and capitals do not count."""
+    local = name.rpartition(":")[2].lower()
+    if len(local) > MAX_COMPARED:
+        return ""
+    cutoff = SHORT_LIKENESS if len(local) <= SHORT else LIKENESS
+    return next(iter(difflib.get_close_matches(local, known, n=1, cutoff=cutoff)), "")
+
+
+class Unread:
+    """Collects what of one file is not read."""
+
+    def __init__(self, file: str):
+        self.file = file
+        self.unused: dict[str, list[int]] = {}                      # what -> lines
+        self.lost: dict[tuple[str, str, str], list[int]] = {}       # (what, why, fix) -> lines
+        self.harmless: set[str] = {f"<{tag}>" for tag in NOT_DYNAMICS}
+        self.fixes: dict[tuple[str, str], str] = {}                 # (parent, child) -> fix, '' if it is no mechanics
+        self.hints: dict[tuple[str, str], str] = {}
+
+    def note(self, element: Element, where: str) -> None:
+        """Remember what of an element of KINDS, and of its children of KINDS, is not read; `where` is for messages."""
+        kind = KINDS[element.tag]
+        self._attributes(element, kind)
+        if element.text:
+            self._text(element, kind)
+        first: dict[str, Element] = {}
+        for child in element:
+            tag = child.tag
+            if tag in kind.once and tag in first:
+                self._second(element, first[tag], child, where)
+            elif tag not in (*kind.once, *kind.repeated):
+                self._unknown(element, child)
+            if tag in kind.once and first.setdefault(tag, child) is child:
+                self.note(child, where)
+
+    def _text(self, element: Element, kind: Kind) -> None:
+        """Text is mechanics lost where it has numbers; without them it is somebody's comment."""
+        if any(c.isdigit() for c in element.text) and element.tag != "robot":
+            fix = f"Write <{element.tag} {kind.attributes[0]}=\"...\"/>." if kind.attributes else "Numbers are attributes."
+            self._lose(f"<{element.tag}>", f"its text {element.text[:SHOWN]!r} is not read.", fix, element.line)
+        else:
+            self._add(f"text in <{element.tag}>: {element.text[:SHOWN]!r}", element.line)
+
+    def _second(self, parent: Element, first: Element, second: Element, where: str) -> None:
+        """A second element is an error where it says something else."""
+        if not first.same_as(second):
+            raise ReadError(f"{where}: <{parent.tag}> has a second <{second.tag}>, which differs from the one in line "
+                            f"{first.line}. Keep one.", self.file, second.line)
+        self._lose(f"second <{second.tag}> in <{parent.tag}>", "it repeats the first.", "Remove it.", second.line)
+
+    def _attributes(self, element: Element, kind: Kind) -> None:
+        for attribute in element.attributes:
+            if attribute in kind.attributes or attribute.startswith("xmlns:"):
+                continue
+            what = f"<{element.tag} {attribute[:60]}>"
+            absent = [a for a in kind.attributes if a not in element.attributes]
+            if meant := self._near(attribute, what, absent):
+                self._lose(what, "the attribute is not read.", f"Did you mean {meant!r}?", element.line)
+            elif attribute in HOMES:
+                self._lose(what, "the attribute is not read.", f"It belongs in {_homes(attribute)}.", element.line)
+            else:
+                self._add(what, element.line)
+
+    def _unknown(self, parent: Element, child: Element) -> None:
+        if child.children:
+            for inside in _mechanics(child):
+                self._lose(f"<{inside.tag}> in <{child.tag[:60]}>", "it is not read.",
+                           f"It belongs in {_homes(inside.tag)}.", inside.line)
+        key = (parent.tag, child.tag)
+        if key not in self.fixes:
+            if len(self.fixes) >= MAX_KINDS:
+                return self._add(OTHERS, child.line)
+            self.fixes[key] = self._fix(parent.tag, child.tag)
+        if fix := self.fixes[key]:
+            self._lose(f"<{child.tag[:60]}> in <{parent.tag}>", "it is not read.", fix, child.line)
+        else:
+            self._add(f"<{child.tag}>", child.line)
+
+    def _fix(self, parent: str, tag: str) -> str:
+        """What was probably meant by an unknown element; '' if it is no mechanics."""
+        kind = KINDS[parent]
+        if tag in NOT_DYNAMICS:
+            return ""
+        if tag in kind.attributes:
+            return f"It is an attribute: <{parent} {tag}=\"...\"/>."
+        if tag in HOMES:
+            return f"It belongs in {_homes(tag)}."
+        meant = self._near(tag, parent, (*kind.once, *kind.repeated)) or self._near(tag, "", tuple(KINDS))
+        return f"Did you mean <{meant}>?" if meant else ""
+
+    def note_vain(self, joint: Element, tag: str, why: str = "") -> None:
+        """Remember a part of a joint that means nothing for its type."""
+        if (part := joint.find(tag)) is not None:
+            what = f"<{tag}>{why} of {joint.get('type')} joints"
+            self.harmless.add(what)
+            self._add(what, part.line)
+
+    def _near(self, name: str, what: str, known: Collection[str]) -> str:
+        """`near`, each once and not for ever new names."""
+        key = (name, what)
+        if key not in self.hints:
+            if len(self.hints) >= MAX_HINTS:
+                return ""
+            self.hints[key] = near(name, known)
+        return self.hints[key]
+
+    def _add(self, what: str, line: int) -> None:
+        self.unused.setdefault(what if what in self.unused or len(self.unused) < MAX_KINDS else OTHERS, []).append(line)
+
+    def _lose(self, what: str, why: str, fix: str, line: int) -> None:
+        self.lost.setdefault((what, why, fix), []).append(line)
+
+    def findings(self) -> Iterator[Finding]:
+        """An error for each kind of lost mechanics, one note and one warning for all else that is not used."""
+        for (what, why, fix), lines in list(self.lost.items())[:MAX_UNUSED]:
+            times = f"{why} It stands {len(lines)} times." if len(lines) > 1 else why
+            yield Finding("error", what, times, fix, Source(self.file, min(lines)))
+        if (more := len(self.lost) - MAX_UNUSED) > 0:
+            yield Finding("error", f"{more} more kinds of content", "are not read.", "", Source(self.file))
+        for severity, expected in (("note", True), ("warning", False)):
+            found = {what: min(at) for what, at in self.unused.items() if (what in self.harmless) == expected}
+            if found:
+                listed = ", ".join(f"{what[:60]} ({len(self.unused[what])}, first in line {at})"
+                                   for what, at in list(found.items())[:MAX_UNUSED])
+                listed += f" and {len(found) - MAX_UNUSED} more" if len(found) > MAX_UNUSED else ""
+                yield Finding(severity, "not used", f"{listed}.", "", Source(self.file, min(found.values())))
+
+
+def _mechanics(unknown: Element) -> Iterator[Element]:
+    """Elements of mechanics inside another; other parts of a file have joints, parents and origins of their own."""
+    if unknown.tag in NOT_DYNAMICS and unknown.tag not in SHAPES:
+        return
+    for element in unknown.below():
+        is_joint = element.tag == "joint" and element.find("parent") is not None
+        if element.tag in ("inertial", "mass", "inertia") or is_joint or \
+                unknown.tag in SHAPES and element.tag in KINDS and element.tag != "origin":
+            yield element
+
+
+def _homes(name: str) -> str:
+    return " or ".join(f"<{home}>" for home in HOMES[name]) if name in HOMES else "<robot>"
