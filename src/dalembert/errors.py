@@ -108,6 +108,30 @@ class ParameterError(DalembertError, ValueError):
         self.paths = paths
 
 
+class StoreError(DalembertError):
+    """A folder of results cannot be read or written; `folder` is its name."""
+
+    def __init__(self, message: str, folder: str = ""):
+        super().__init__(message)
+        self.folder = folder
+
+
+class DamagedStoreError(StoreError):
+    """A folder or file of results is not as it was written: `file` in it, which holds `part`."""
+
+    def __init__(self, message: str, folder: str = "", file: str = "", part: str = ""):
+        super().__init__(message, folder)
+        self.file, self.part = file, part
+
+
+class LockedStoreError(StoreError):
+    """Another process writes a folder of results: `pid` on `host` (0 and '' where they are not known)."""
+
+    def __init__(self, message: str, folder: str = "", pid: int = 0, host: str = ""):
+        super().__init__(message, folder)
+        self.pid, self.host = pid, host
+
+
 class QuaternionError(DalembertError, ValueError):
     """The quaternion of a joint is not of unit length; `joint` and `norm` say which."""
 

@@ -245,6 +245,84 @@ def test_a_folder_of_another_sweep_is_refused(tmp_path):
         da.sweep(product, {"a": [1], "b": [2]}, Here(), store=tmp_path / "run.zarr")
 
 
+@pytest.fixture
+def filled(tmp_path):
+    """A folder of a sweep, and the same call again."""
+    def call():
+        return da.sweep(product, {"a": [1, 2, 3], "b": [10, 20]}, Here(), store=tmp_path / "s.zarr")
+
+    call()
+    return tmp_path / "s.zarr", call
+
+
+@pytest.mark.parametrize("places", [1, pytest.param(None, marks=pytest.mark.slow)])
+def test_a_flipped_bit_anywhere_in_a_folder_of_a_sweep_is_named(places, filled):
+    folder, call = filled
+    rng = np.random.default_rng(0)
+    for file in sorted(p for p in folder.rglob("*") if p.is_file()):
+        data = file.read_bytes()
+        for at in range(len(data)) if places is None else rng.integers(len(data), size=places):
+            file.write_bytes(data[:at] + bytes([data[at] ^ 1 << int(rng.integers(8))]) + data[at + 1:])
+            with pytest.raises(da.DamagedStoreError, match="is damaged") as found:
+                call()
+            assert found.value.file == file.relative_to(folder).as_posix()
+        file.write_bytes(data)
+    assert call().computed == 0
+
+
+@pytest.mark.parametrize("harm", ["missing", "shorter", "longer"])
+@pytest.mark.parametrize("file", ["status/0.0", "product/0.0", "error/.zarray", ".zattrs", ".dalembert/ledger"])
+def test_a_file_of_a_sweep_that_is_not_as_it_was_written_is_named(file, harm, filled):
+    folder, call = filled
+    found, path = call(), folder / file
+    data = path.read_bytes()
+    path.unlink() if harm == "missing" else path.write_bytes(data[:-1] if harm == "shorter" else data + b"\0")
+    with pytest.raises(da.DamagedStoreError, match="is damaged") as error:
+        call()
+    if file == "product/0.0":
+        assert r"array 'product', chunk 0.0 (a 0 to 2, b 0 to 1)" in str(error.value)
+        for look in (lambda: found["product"], lambda: found.to_xarray()["product"].values):
+            with pytest.raises(da.DamagedStoreError, match="array 'product', chunk"):
+                look()
+
+
+def test_a_sweep_that_ends_at_any_write_goes_on_to_the_same_bits(tmp_path, monkeypatch):
+    """Its status is never ahead of its results, and no sample is computed twice that was committed."""
+    from dalembert.simulation import store_folder
+    from dalembert.sweeps import tables
+
+    monkeypatch.setattr(tables, "BUFFER", 0)      # each sample is written for itself
+    grid, write = {"a": [1, 2, 3], "b": [10, 20]}, store_folder._write
+    whole = da.sweep(product, grid, Here())
+    for number in range(0, 60, 7):
+        left = [number]
+
+        def failing(path, key, data, left=left):
+            left[0] -= 1
+            if left[0] < 0:
+                raise OSError(28, "No space left on device")
+            write(path, key, data)
+
+        store = tmp_path / f"{number}.zarr"
+        with monkeypatch.context() as patch:
+            patch.setattr(store_folder, "_write", failing)
+            with pytest.raises(da.StoreError, match="cannot be written: No space left on device"):
+                da.sweep(product, grid, Here(), store=store)
+        found = da.sweep(product, grid, Here(), store=store)
+        for name in whole.results:
+            np.testing.assert_array_equal(found[name], whole[name])
+        assert (found.status == 1).all() and (number < 40 or found.computed < 6)
+
+
+def test_a_folder_that_another_process_writes_is_refused(filled):
+    from dalembert.simulation.store_lock import StoreLock
+
+    folder, call = filled
+    with StoreLock(folder), pytest.raises(da.LockedStoreError, match=f"is being written by process {os.getpid()} on"):
+        call()
+    assert call().computed == 0
+
+
 def test_identity_follows_what_a_function_does():
     def made(n, text="lambda a: a + n"):
         return eval(text, {"n": n})      # no source to be found: the code itself is compared

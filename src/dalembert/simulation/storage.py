@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
+import warnings
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -11,10 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dalembert.errors import DalembertError
+from dalembert.errors import DalembertError, DalembertWarning, DamagedStoreError, StoreError
 from dalembert.model.mechanism import Mechanism
+from dalembert.simulation import store_folder
 from dalembert.simulation.events import Change, Event
 from dalembert.simulation.labels import coordinate_units, library, velocity_units
+from dalembert.simulation.store_folder import StoreFolder
+from dalembert.simulation.store_lock import StoreLock
 
 if TYPE_CHECKING:
     from dalembert.simulation.run import Run
@@ -87,7 +93,7 @@ class Stored(np.lib.mixins.NDArrayOperatorsMixin):
 
     @cached_property
     def _zarr(self) -> Any:
-        return library("zarr", EXTRA).open_array(self.folder, path=self.name, mode="r")
+        return library("zarr", EXTRA).open_array(checked_store(store_folder.opened(self.folder)), path=self.name, mode="r")
 
     def __getstate__(self) -> dict[str, Any]:
         return {key: value for key, value in vars(self).items() if key != "_zarr"}
@@ -116,7 +122,9 @@ class Stored(np.lib.mixins.NDArrayOperatorsMixin):
         if not all(isinstance(k, (int, np.integer)) or isinstance(k, slice) and (k.step or 1) > 0 for k in keys):
             return np.asarray(self)[key]
         places = [range(n)[k] for k, n in zip(keys, self.shape, strict=True)]
-        return np.asarray(self._zarr[tuple(slice(p.start, p.stop, p.step) if isinstance(p, range) else p for p in places)])
+        with reading(self.folder):
+            slices = tuple(slice(p.start, p.stop, p.step) if isinstance(p, range) else p for p in places)
+            return np.asarray(self._zarr[slices])
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
         return np.asarray(self[...], dtype)
@@ -206,8 +214,69 @@ def write_zarr(run: Run, folder: Any) -> Path:
     path = folder_of(folder)
     if isinstance(run.q, Stored) and path.resolve() == Path(run.q.folder).resolve():
         raise DalembertError(f"the run is read from that folder, {str(path)!r}: give another name.")
-    dataset(run).to_zarr(path, mode="w", zarr_format=2, consolidated=True)
+    data = dataset(run)
+    data.attrs[store_folder.MARK] = store_folder.FORMAT
+    with StoreLock(path), writing(path):
+        fresh = fresh_folder(path)
+        data.to_zarr(fresh, mode="w", zarr_format=2, consolidated=True)
+        store_folder.seal(fresh)
+        _put_in_place(fresh, path.resolve())
     return path
+
+
+def fresh_folder(path: Path) -> Path:
+    """A name beside a folder, where nothing is: a folder there takes the other's place when it is complete."""
+    fresh = folder_of(f"{path.resolve()}.partial")
+    if fresh.exists():      # of a process that was killed
+        shutil.rmtree(fresh)
+    return fresh
+
+
+def _put_in_place(fresh: Path, path: Path) -> None:
+    """Replace a folder by another; a kill between leaves both under other names."""
+    old = folder_of(f"{path}.old")
+    if old.exists():
+        shutil.rmtree(old)
+    if path.exists():
+        path.replace(old)
+    fresh.replace(path)
+    if old.exists():
+        shutil.rmtree(old)
+
+
+@contextmanager
+def writing(path: Any) -> Iterator[None]:
+    """Errors of the file system, such as a full disk, as a StoreError."""
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(f"{str(path)!r} cannot be written: {error.strerror or error}.", str(path)) from error
+
+
+@contextmanager
+def reading(path: Any) -> Iterator[None]:
+    """Errors of the libraries that read a file or folder without checksums as a DamagedStoreError."""
+    try:
+        yield
+    except (DalembertError, IndexError):
+        raise
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}".partition("\n")[0]
+        raise DamagedStoreError(f"{str(path)!r} is damaged, it cannot be read: {reason}.", str(path)) from error
+
+
+def checked_store(folder: StoreFolder, read_only: bool = True) -> Any:
+    """A folder as a store of Zarr, which checks each file when it is read."""
+    library("zarr", EXTRA)
+    from dalembert.simulation.zarr_store import CheckedStore
+
+    return CheckedStore(folder, read_only)
+
+
+def group_of(folder: StoreFolder, read_only: bool = True) -> Any:
+    """The group of Zarr in a folder; what is written to it waits for the folder's commit."""
+    return library("zarr", EXTRA).open_group(checked_store(folder, read_only), mode="r" if read_only else "r+",
+                                             use_consolidated=False)
 
 
 def read(mechanism: Mechanism, file: Any, lazy: bool = False) -> dict[str, Any]:
@@ -218,13 +287,16 @@ def read(mechanism: Mechanism, file: Any, lazy: bool = False) -> dict[str, Any]:
     ending = ".zarr" if path.is_dir() else ".nc"
     require(ending)
     lazy = lazy and ending == ".zarr"
-    with _opened(path, ending, lazy) as data:
+    folder = store_folder.opened(path) if ending == ".zarr" else None
+    if folder is not None:
+        folder.verify(contents=not lazy)
+    with _opened(path, folder, lazy) as data, reading(path):
         for name in ("coordinate", "velocity"):
             stored, own = tuple(data[name].values.tolist()), getattr(mechanism, f"{name}_names")
             if stored != own:
                 raise DalembertError(f"{str(path)!r} is a run of {data.attrs['mechanism']!r} with {name} names "
                                      f"{_few(stored)}, but mechanism {mechanism.name!r} has {_few(own)}.")
-        count = written(path) if ending == ".zarr" else data.sizes["time"]
+        count = data.sizes["time"] if folder is None else written(folder)
         known = {field: name for field, name in ALONG.items() if name in data or name == "time"}
         axis = data["q"].dims.index("time")
         found = {field: Stored(str(path), name, axis if field != "times" else 0, count) if lazy
@@ -238,26 +310,39 @@ def read(mechanism: Mechanism, file: Any, lazy: bool = False) -> dict[str, Any]:
                 **{f"{dim}s": _rows(data, dim, kind) for dim, kind in HAPPENINGS.items()}}
 
 
-def _opened(path: Path, ending: str, lazy: bool) -> Any:
-    """The dataset of a run; of a lazy one without its times, which would be read as an index.
+def _opened(path: Path, folder: StoreFolder | None, lazy: bool) -> Any:
+    """The dataset of a run in a file or folder; of a lazy one without its times, which would be read as an index.
 
     Raises
     ------
     DalembertError
         There is something else.
     """
-    expected = {".nc": "a file that Run.to_netcdf wrote (a folder would be one of Zarr)",
-                ".zarr": "a folder that Run.to_zarr or simulate(store=) wrote"}[ending]
+    if folder is None:
+        expected, source, engine = "a file that Run.to_netcdf wrote (a folder would be one of Zarr)", path, "h5netcdf"
+    else:
+        expected, source, engine = "a folder that Run.to_zarr or simulate(store=) wrote", checked_store(folder), "zarr"
     try:
-        data = library("xarray", EXTRA).open_dataset(path, engine=ending[1:].replace("nc", "h5netcdf"),
-                                                     drop_variables="time" if lazy else None)
-    except (OSError, ValueError, KeyError) as error:      # what the libraries say of files and folders of other kinds
+        data = library("xarray", EXTRA).open_dataset(source, engine=engine, drop_variables="time" if lazy else None)
+    except DalembertError:
+        raise
+    except Exception as error:      # of the libraries, for files and folders of other kinds
         reason = str(error).partition("\n")[0]
         raise DalembertError(f"{str(path)!r} cannot be read as a run, expected {expected}: {reason}") from error
     if missing := [name for name in NEEDED if name not in data.variables and name not in data.attrs]:
         data.close()
         raise DalembertError(f"{str(path)!r} is no run, expected {expected}: it has no {', '.join(missing)}.")
+    if folder is not None:
+        warn_without_checksums(folder)
     return data
+
+
+def warn_without_checksums(folder: StoreFolder) -> None:
+    """Say so if a folder has none."""
+    if not folder.has_ledger:
+        warnings.warn(DalembertWarning(
+            f"{str(folder.path)!r} has no checksums, as an earlier version wrote it: damage would not be seen. Load it and "
+            "write it again with to_zarr."), stacklevel=2)
 
 
 def _rows(data: Any, dim: str, kind: Any) -> tuple[Any, ...]:
@@ -269,9 +354,9 @@ def _rows(data: Any, dim: str, kind: Any) -> tuple[Any, ...]:
                  for row in zip(*columns, strict=True))
 
 
-def written(path: Path) -> int:
+def written(folder: StoreFolder) -> int:
     """Records of a run in a folder of Zarr: those that a run has got to which is being computed, or was cut off."""
-    group = library("zarr", EXTRA).open_group(path, mode="r", use_consolidated=False)
+    group = group_of(folder)
     return int(group[CONTINUATION].attrs["records"] if CONTINUATION in group else group["time"].shape[0])
 
 

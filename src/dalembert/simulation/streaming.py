@@ -15,10 +15,12 @@ import numpy as np
 from dalembert.errors import DalembertError
 from dalembert.model import paths
 from dalembert.model.mechanism import Mechanism
-from dalembert.simulation import storage
+from dalembert.simulation import storage, store_folder
 from dalembert.simulation.events import Change, Event
 from dalembert.simulation.labels import library
 from dalembert.simulation.run import FINISHED, Run
+from dalembert.simulation.store_folder import StoreFolder
+from dalembert.simulation.store_lock import StoreLock
 
 ARGUMENTS = "dalembert_arguments"        # attribute: how the run was called
 UNFINISHED = "not finished: `resume` goes on"
@@ -70,15 +72,22 @@ def streamed(mechanism: Any, folder: Any, resume: bool, arguments: dict[str, Any
         There is something of that name; or, where it is to go on, a run that was called in another way.
     """
     path = storage.folder_of(folder)
-    there = path.exists() and any(path.iterdir())
+    with StoreLock(path):
+        return _streamed(mechanism, path, resume, arguments, x, times, size, stretch)
+
+
+def _streamed(mechanism: Any, path: Path, resume: bool, arguments: dict[str, Any], x: np.ndarray, times: Any, size: int,
+              stretch: Stretch) -> Run:
+    there = not store_folder.is_empty(path)
     if there and not resume:
         raise DalembertError(f"{str(path)!r} is there already: give another name, or remove it; a run that was cut off "
                              "goes on with resume=True.")
     if there:
         compare(path, arguments)
+        folder = _recovered(path)
         run = Run.load(mechanism, path, lazy=True)
-        recorder, at, kept = Recorder.open(path, storage.part(run, 0, 1))
-        if finished(path):
+        recorder, at, kept = Recorder.open(folder, storage.part(run, 0, 1))
+        if finished(folder):
             return run
     else:
         kept = {"x": x, "method": None, "reasons": [FINISHED] * len(x), "steps": None, "ended": False}
@@ -97,6 +106,15 @@ def streamed(mechanism: Any, folder: Any, resume: bool, arguments: dict[str, Any
     assert recorder is not None
     recorder.finish(tuple(kept["reasons"]), at)
     return Run.load(mechanism, path, lazy=True)
+
+
+def _recovered(path: Path) -> StoreFolder:
+    """A folder to go on with, all of which is as it was written."""
+    folder = StoreFolder(path)
+    storage.warn_without_checksums(folder)
+    folder.recover()
+    folder.verify()
+    return folder
 
 
 def records_of(size: int, work: float) -> int:
@@ -156,38 +174,41 @@ def stored_arguments(folder: Any) -> dict[str, Any]:
 
 def _called(path: Path) -> dict[str, Any]:
     storage.require(".zarr")
-    attributes = opened(path).attrs
+    attributes = storage.group_of(store_folder.opened(path)).attrs
     if ARGUMENTS not in attributes:
         raise DalembertError(f"{str(path)!r} is no run of simulate(store=...): there is nothing to go on with.")
     return dict(attributes[ARGUMENTS])
 
 
-def finished(path: Path) -> bool:
+def finished(folder: StoreFolder) -> bool:
     """Whether the run in a folder is complete."""
-    return bool(opened(path)[storage.CONTINUATION].attrs.get("finished", False))
+    return bool(storage.group_of(folder)[storage.CONTINUATION].attrs.get("finished", False))
 
 
 class Recorder:
     """A run on its way to a folder: arrays of full length, NaN where nothing is written yet.
 
-    After every part the number of records, and the state to go on from, replace those before in one step: whenever the
-    process dies, the folder holds a run up to some record, and all that is needed to go on from it.
+    Every part, the number of records, and the state to go on from are written in one step: whenever the process dies, the
+    folder holds a run up to some record, and all that is needed to go on from it.
     """
 
-    def __init__(self, folder: Path, group: Any, start: Any):
-        self.folder, self._group, self._start = folder, group, start
+    def __init__(self, folder: StoreFolder, start: Any):
+        self._folder, self._group, self._start = folder, storage.group_of(folder, read_only=False), start
 
     @staticmethod
-    def begin(folder: Any, first: Run, count: int, arguments: dict[str, Any], state: dict[str, Any]) -> Recorder:
+    def begin(path: Path, first: Run, count: int, arguments: dict[str, Any], state: dict[str, Any]) -> Recorder:
         """A new folder for `count` records, of which there are the first ones."""
-        path = Path(folder)
         start = first.energy[..., :1]
         data = storage.dataset(replace(storage.part(first, 0, 1), events=(), changes=()), start)
         data["reason"] = data["reason"].dims, np.full(data["reason"].shape, UNFINISHED, dtype=object)
+        data.attrs |= {ARGUMENTS: arguments, store_folder.MARK: store_folder.FORMAT}
         lengthened = [name for name, v in data.variables.items() if "time" in v.dims]
-        fresh = path.with_name(f"{path.name}.partial")      # takes the name when it is complete
-        data.drop_vars(lengthened).to_zarr(fresh, mode="w", zarr_format=2, consolidated=False)
-        group = opened(fresh)
+        with storage.writing(path):
+            fresh = StoreFolder(storage.fresh_folder(path))      # takes the name when it is complete
+        data.drop_vars(lengthened).to_zarr(storage.checked_store(fresh, read_only=False), mode="w", zarr_format=2,
+                                           consolidated=False)
+        recorder = Recorder(fresh, start)
+        group = recorder._group
         for name in lengthened:
             v = data.variables[name]
             lengths = {d: n for d, n in zip(v.dims, v.shape, strict=True) if d != "time"}
@@ -197,22 +218,21 @@ class Recorder:
                                chunks=[max(1, lengths.get(d, min(rows, count))) for d in v.dims],
                                attributes={**v.attrs, "_ARRAY_DIMENSIONS": list(v.dims)})
         group.create_group(storage.CONTINUATION)
-        group.attrs[ARGUMENTS] = arguments
-        recorder = Recorder(fresh, group, start)
-        recorder.write(0, first, state)
         recorder._consolidate()
-        fresh.replace(path)
-        return Recorder(path, opened(path), start)
+        recorder.write(0, first, state)
+        with storage.writing(path):
+            fresh.path.replace(path.resolve())
+        return Recorder(StoreFolder(path), start)
 
     @staticmethod
-    def open(folder: Any, first: Run) -> tuple[Recorder, int, dict[str, Any]]:
+    def open(folder: StoreFolder, first: Run) -> tuple[Recorder, int, dict[str, Any]]:
         """The recorder of a folder whose first record is known, the number of records there, and the state to go on from."""
-        group = opened(Path(folder))
-        found = group[storage.CONTINUATION].attrs
-        return Recorder(Path(folder), group, first.energy[..., :1]), int(found["records"]), unpacked(found["state"])
+        recorder = Recorder(folder, first.energy[..., :1])
+        found = recorder._group[storage.CONTINUATION].attrs
+        return recorder, int(found["records"]), unpacked(found["state"])
 
     def write(self, at: int, part: Run, state: dict[str, Any]) -> None:
-        """Write records from place `at` on, and then that they are there."""
+        """Write records from place `at` on, and that they are there."""
         end = at + len(part.times)
         for name, v in storage.dataset(part, self._start).variables.items():
             if "time" in v.dims:
@@ -223,6 +243,7 @@ class Recorder:
         if part.events or part.changes:
             going.require_group(f"{at:015d}").attrs.update({"events": packed(part.events), "changes": packed(part.changes)})
         going.attrs.update({"records": end, "state": packed(state)})
+        self._folder.commit()
 
     def finish(self, reasons: tuple[str, ...], count: int) -> None:
         """Say how the run went; cut what was not reached."""
@@ -238,14 +259,10 @@ class Recorder:
             array[...] = values
         self._group[storage.CONTINUATION].attrs.update({"finished": True})
         self._consolidate()
+        self._folder.commit()
 
     def _consolidate(self) -> None:
         library("zarr", storage.EXTRA).consolidate_metadata(self._group.store)
-
-
-def opened(path: Path) -> Any:
-    """The group of a folder, for writing."""
-    return library("zarr", storage.EXTRA).open_group(path, mode="r+", use_consolidated=False)
 
 
 def happened(group: Any, records: int) -> tuple[list[Event], list[Change]]:

@@ -20,7 +20,7 @@ from dalembert.simulation import storage
 from dalembert.simulation.labels import library
 from dalembert.sweeps.identity import identity
 from dalembert.sweeps.samples import Samples
-from dalembert.sweeps.tables import DONE, ERROR, FAILED, MISSING, Table
+from dalembert.sweeps.tables import DONE, ERROR, FAILED, MISSING, Table, table_of
 from dalembert.sweeps.trials import Outcome, Simulated
 from dalembert.sweeps.workers import Workers, is_loss
 
@@ -47,7 +47,8 @@ class Sweep:
 
     def __init__(self, samples: Samples, table: Table, computed: int):
         self._samples, self._table, self.computed = samples, table, computed
-        self.dims, self.shape, self.parameters, self.path = samples.dims, samples.shape, samples.values, table.path
+        self.dims, self.shape, self.parameters = samples.dims, samples.shape, samples.values
+        self.path = None if table.folder is None else table.folder.path
 
     def __getitem__(self, name: str) -> np.ndarray:
         """The array of a result: NaN, False or '' where a sample failed."""
@@ -92,8 +93,9 @@ class Sweep:
     def to_xarray(self) -> Any:
         """An `xarray.Dataset` with the parameters as dimensions (needs the extra `files`); of a folder, loaded when used."""
         xarray = library("xarray", storage.EXTRA)
-        if self.path is not None:
-            return xarray.open_zarr(self.path, mask_and_scale=False, chunks=None)
+        if self._table.folder is not None:
+            store = storage.checked_store(self._table.folder)
+            return xarray.open_zarr(store, mask_and_scale=False, chunks=None)
         variables = {name: (self._table.dims[name], array) for name, array in self._table.arrays.items()}
         return xarray.Dataset(variables, {name: (dims, values) for name, (dims, values) in self._table.constants.items()})
 
@@ -153,11 +155,11 @@ def sweep(work: Callable[..., Any] | Mechanism | LagrangianSystem, samples: Any,
     task.check(list(points.values))
     of_same = {"the function": identity(work), "the options": identity([options, collect]),
                "the samples": identity([points.values, points.dims])}
-    table = Table(points, of_same, task.labels(), store)
-    status = table.status
-    todo = np.flatnonzero((status == MISSING) | (status == FAILED) if retry else status == MISSING)
-    with _shown(progress, len(points) - len(todo), len(points)) as show:
-        _Sweeping(points, table, errors == "raise", batch, show).run(task, executor, todo)
+    with table_of(points, task.labels(), store, of_same) as table:
+        status = table.status
+        todo = np.flatnonzero((status == MISSING) | (status == FAILED) if retry else status == MISSING)
+        with _shown(progress, len(points) - len(todo), len(points)) as show:
+            _Sweeping(points, table, errors == "raise", batch, show).run(task, executor, todo)
     return Sweep(points, table, len(todo))
 
 
@@ -198,7 +200,7 @@ class _Sweeping:
         """Compute these samples."""
         if not len(todo):
             return
-        rest, self._left = iter(todo.tolist()), len(todo)
+        rest, self._left = map(int, todo), len(todo)
         self._workers = Workers(executor, task)
         try:
             while self._submit(rest):

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from dalembert.errors import DalembertError, ShapeError
-from dalembert.simulation import storage
+from dalembert.simulation import storage, store_folder
 from dalembert.simulation.labels import library
+from dalembert.simulation.store_folder import StoreFolder
+from dalembert.simulation.store_lock import StoreLock
 from dalembert.sweeps.samples import Samples
 from dalembert.sweeps.trials import Arrays, Outcome
 
@@ -30,18 +33,18 @@ STATUS, ERROR = "status", "error"
 class Table:
     """One array for every result, shaped as the samples, and then as the result; status and error of each sample.
 
-    In a folder a sample's status is written after everything else of it: what is marked as done is there.
+    In a folder a sample's results and its status are written in one step: a sample that is marked as done is there.
     """
 
-    def __init__(self, samples: Samples, identity: dict[str, str], labels: Mapping[str, Sequence[str]], folder: Any = None):
+    def __init__(self, samples: Samples, labels: Mapping[str, Sequence[str]], folder: StoreFolder | None = None):
         self.samples, self._labels = samples, labels
         self.dims: dict[str, tuple[str, ...]] = {}
         self.arrays: dict[str, Any] = {}
         self.constants: dict[str, tuple[tuple[str, ...], np.ndarray]] = {}
         self._waiting: list[Outcome] = []
         self._size, self._since = 0, time.monotonic()
-        self._group = None if folder is None else opened(folder, identity)
-        self.path = None if folder is None else Path(folder)
+        self.folder = folder
+        self._group = None if folder is None else storage.group_of(folder, read_only=False)
         for name, dims, values in samples.coordinates():
             self._constant(name, dims, values)
         self._create(STATUS, (), (), np.dtype(np.int8), 0)
@@ -51,6 +54,7 @@ class Table:
                 self.arrays[name] = self._group[name]
                 self.dims[name] = tuple(self.arrays[name].attrs["_ARRAY_DIMENSIONS"])
             consolidated(self._group)
+        self._commit()
 
     @property
     def status(self) -> np.ndarray:
@@ -76,7 +80,7 @@ class Table:
             self.flush()
 
     def flush(self) -> None:
-        """Write what waits: results first, then which samples are done."""
+        """Write what waits: results, and which samples are done."""
         good = [o for o in self._waiting if not o.error]
         bad = [o for o in self._waiting if o.error]
         for name in good[0].arrays if good else ():
@@ -85,7 +89,12 @@ class Table:
             self._write(ERROR, [o.k for o in bad], [o.error for o in bad])
         if self._waiting:
             self._write(STATUS, [o.k for o in self._waiting], [FAILED if o.error else DONE for o in self._waiting])
+        self._commit()
         self._waiting, self._size, self._since = [], 0, time.monotonic()
+
+    def _commit(self) -> None:
+        if self.folder is not None:
+            self.folder.commit()
 
     def results(self) -> list[str]:
         """Names of the results."""
@@ -187,21 +196,38 @@ def blocked(shape: tuple[int, ...], rows: int) -> tuple[int, ...]:
     return tuple(lengths)
 
 
-def opened(folder: Any, identity: dict[str, str]) -> Any:
-    """The group of Zarr in a folder, new or of the same sweep.
+@contextmanager
+def table_of(samples: Samples, labels: Mapping[str, Sequence[str]], store: Any,
+             identity: dict[str, str]) -> Iterator[Table]:
+    """The table of a sweep. A folder of it is locked; it is new, or of the same sweep and as it was written.
 
     Raises
     ------
-    DalembertError
-        There is something else of that name, or another sweep.
+    LockedStoreError, DamagedStoreError, DalembertError
+        Another process writes the folder; it is damaged; there is something else of that name, or another sweep.
     """
-    zarr, path = library("zarr", storage.EXTRA), storage.folder_of(folder)
-    if not path.exists() or not any(path.iterdir()):
-        return zarr.open_group(path, mode="w", zarr_format=2, attributes={SWEEP: identity})
-    group = zarr.open_group(path, mode="r+", use_consolidated=False)
-    stored = group.attrs.get(SWEEP)
-    if stored is None and not any(True for _ in group.members()):      # killed as it began
-        group.attrs[SWEEP] = stored = identity
+    if store is None:
+        yield Table(samples, labels)
+        return
+    path = storage.folder_of(store)
+    storage.require(".zarr")
+    with StoreLock(path):
+        with storage.reading(path):
+            table = Table(samples, labels, _opened(path, identity))
+        yield table
+
+
+def _opened(path: Path, identity: dict[str, str]) -> StoreFolder:
+    folder = StoreFolder(path)
+    if store_folder.is_empty(path):
+        zarr = library("zarr", storage.EXTRA)
+        zarr.open_group(storage.checked_store(folder, read_only=False), mode="w", zarr_format=2,
+                        attributes={SWEEP: identity, store_folder.MARK: store_folder.FORMAT})
+        return folder
+    storage.warn_without_checksums(folder)
+    folder.recover()
+    folder.verify()
+    stored = storage.group_of(folder).attrs.get(SWEEP)
     if stored is None:
         raise DalembertError(f"{str(path)!r} is a Zarr folder without a sweep: give another name, or remove it.")
     other = [name for name in identity if stored.get(name) != identity[name]]
@@ -209,7 +235,7 @@ def opened(folder: Any, identity: dict[str, str]) -> Any:
         verb = "is" if len(other) == 1 else "are"
         raise DalembertError(f"{str(path)!r} is of another sweep: {', '.join(other)} {verb} not "
                              "the same. Give another folder, or remove it.")
-    return group
+    return folder
 
 
 def _kind(dtype: np.dtype) -> str:

@@ -1,0 +1,364 @@
+"""Folders of results: what is damaged is named, a kill or a full disk loses nothing, and one process writes at a time."""
+
+import errno
+import json
+import os
+import pickle
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray
+
+import dalembert as da
+from dalembert.simulation import store_folder, streaming
+from dalembert.simulation.store_folder import StoreFolder
+from dalembert.simulation.store_lock import StoreLock
+
+ARM = da.planar_chain(2)
+CALL = {"q": [0.3, -0.5], "qd": [0, 0], "t": 0.05, "h": 1e-3, "record": 1e-3}
+ARRAYS = ("times", "q", "qd", "work", "kinetic_energy")
+
+
+def low(t, q, qd):
+    return q[0] - 0.25
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_records():
+    """Parts of 20 records and chunks of 32 numbers, so that a short run has several of each."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(streaming, "records_of", lambda numbers, work: 20)
+        patch.setattr(streaming, "CHUNK", 32)
+        yield
+
+
+@pytest.fixture(scope="module")
+def whole():
+    return da.simulate(ARM, **CALL, events=[low])
+
+
+def stored(folder):
+    return da.simulate(ARM, **CALL, events=[low], store=folder)
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("written") / "run.zarr"
+    stored(folder)
+    return folder
+
+
+@pytest.fixture
+def folder(written, tmp_path):
+    """A folder of the run, to do harm to."""
+    return Path(shutil.copytree(written, tmp_path / "run.zarr"))
+
+
+def assert_same(found, whole):
+    for name in ARRAYS:
+        np.testing.assert_array_equal(np.asarray(getattr(found, name)), getattr(whole, name), err_msg=name)
+    assert found.reasons == whole.reasons and len(found.events) == len(whole.events)
+
+
+def files(folder):
+    return sorted(p for p in Path(folder).rglob("*") if p.is_file())
+
+
+def say_nothing_else(folder, errors):
+    """Each way to open a folder raises one of these errors; no number comes out."""
+    messages = []
+    for look in (lambda: da.Run.load(ARM, folder), lambda: da.resume(ARM, folder, events=[low])):
+        with pytest.raises(errors) as found:
+            look()
+        messages.append(str(found.value))
+    return messages
+
+
+# --- damage is named ---
+
+def test_a_flipped_bit_anywhere_in_a_folder_is_named(folder):
+    """A bit of two bytes of every file; `test_every_flipped_byte_is_named` is the full form."""
+    rng = np.random.default_rng(1)
+    for file in files(folder):
+        flip_and_see(folder, file, rng, {int(rng.choice([0, -1])), int(rng.integers(file.stat().st_size))})
+
+
+@pytest.mark.slow
+def test_every_flipped_byte_is_named(folder):
+    rng = np.random.default_rng(2)
+    for file in files(folder):
+        flip_and_see(folder, file, rng, range(file.stat().st_size))
+
+
+def flip_and_see(folder, file, rng, places):
+    data, key = file.read_bytes(), file.relative_to(folder).as_posix()
+    for at in places:
+        damaged = bytearray(data)
+        damaged[at] ^= 1 << int(rng.integers(8))
+        file.write_bytes(damaged)
+        with pytest.raises(da.DamagedStoreError, match="is damaged") as found:
+            da.Run.load(ARM, folder)
+        assert found.value.folder == str(folder) and found.value.file == key, (key, at)
+        assert "\n" not in str(found.value)
+    file.write_bytes(data)
+
+
+@pytest.mark.parametrize("file, says", [
+    ("q/1.0", r"array 'q', chunk 1\.0 \(records 16 to 31, coordinate 0 to 1\): its file 'q/1\.0'"),
+    ("work/1", r"array 'work', chunk 1 \(records 32 to 50\): its file 'work/1'"), ("steps/0", "array 'steps': its file"),
+    ("q/.zarray", "the description of 'q': its file"), (".zmetadata", "the description of the folder: its file"),
+    ("continuation/.zattrs", "the description of 'continuation'"), (".dalembert/ledger", "its list of checksums")])
+@pytest.mark.parametrize("harm", ["missing", "shorter", "longer", "another", "empty"])
+def test_a_file_that_is_not_as_it_was_written_is_named_with_what_it_holds(file, says, harm, folder):
+    path = folder / file
+    data = path.read_bytes()
+    changed = {"shorter": data[:-1], "longer": data + b"x", "another": bytes(len(data)), "empty": b""}
+    path.unlink() if harm == "missing" else path.write_bytes(changed[harm])
+    for message in say_nothing_else(folder, da.DamagedStoreError):
+        assert re.search(says, message), message
+    if file == "q/1.0":
+        with pytest.raises(da.DamagedStoreError, match=says):
+            np.asarray(da.Run.load(ARM, folder, lazy=True).q)
+
+
+def test_a_lazy_run_names_a_damaged_chunk_when_it_is_read(folder):
+    chunk = folder / "q" / "2.0"
+    chunk.write_bytes(bytes([chunk.read_bytes()[0] ^ 1]) + chunk.read_bytes()[1:])
+    run = da.Run.load(ARM, folder, lazy=True)
+    assert run.q[:32].shape == (32, 2)
+    with pytest.raises(da.DamagedStoreError, match=r"array 'q', chunk 2\.0 \(records 32 to 47") as found:
+        run.q[40]
+    assert found.value.part.startswith("array 'q', chunk 2.0") and pickle.loads(pickle.dumps(found.value)).args
+
+
+def test_a_file_that_does_not_belong_to_a_folder_is_named(folder):
+    (folder / ".DS_Store").write_bytes(b"of a desktop")
+    da.Run.load(ARM, folder)
+    (folder / "q" / "7.0").write_bytes(b"rubbish")
+    for message in say_nothing_else(folder, da.DamagedStoreError):
+        assert "the file 'q/7.0' does not belong to it; remove that file." in message
+
+
+def test_a_folder_of_a_finished_run_in_memory_is_checked_too(whole, tmp_path):
+    folder = whole.to_zarr(tmp_path / "run.zarr")
+    assert_same(da.Run.load(ARM, folder), whole)
+    assert_same(da.Run.load(ARM, whole.to_zarr(folder)), whole)             # replaced
+    assert [p.name for p in tmp_path.iterdir()] == ["run.zarr"]
+    for file in files(folder):
+        flip_and_see(folder, file, np.random.default_rng(3), {file.stat().st_size // 2})
+
+
+def test_keys_of_a_ledger_stay_inside_the_folder(folder):
+    for key in ("../outside", "/etc/passwd", "a/../../b", "", ".dalembert/x", "a//b", "a\\b"):
+        text = json.dumps({"format": 1, "files": {key: [1, "x"]}})
+        (folder / ".dalembert" / "ledger").write_text(f"{store_folder.digest(text.encode())} {text}\n")
+        with pytest.raises(da.DamagedStoreError, match="line 1 of its list of checksums"):
+            da.Run.load(ARM, folder)
+    text = json.dumps({"format": 99, "files": {}})
+    (folder / ".dalembert" / "ledger").write_text(f"{store_folder.digest(text.encode())} {text}\n")
+    with pytest.raises(da.StoreError, match="written by a newer version of dalembert .format 99, known is 1.: update this one"):
+        da.Run.load(ARM, folder)
+
+
+def without_checksums(folder):
+    """The folder as an earlier version wrote it."""
+    shutil.rmtree(folder / ".dalembert")
+    for name in (".zattrs", ".zmetadata"):
+        text = (folder / name).read_text()
+        (folder / name).write_text(text.replace(f'"{store_folder.MARK}"', '"other"'))
+
+
+def test_a_folder_without_checksums_is_read_with_a_warning(whole, tmp_path, monkeypatch):
+    folder = tmp_path / "run.zarr"
+    with monkeypatch.context() as patch:
+        killed_at(patch, 80, Killed())
+        with pytest.raises(Killed):
+            stored(folder)
+    store_folder.opened(folder)
+    without_checksums(folder)
+    with pytest.warns(da.DalembertWarning, match="has no checksums, as an earlier version wrote it: damage would not be seen"):
+        assert len(da.Run.load(ARM, folder).times) > 1
+    with pytest.warns(da.DalembertWarning, match="has no checksums"):
+        assert_same(da.resume(ARM, folder, events=[low]), whole)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert_same(da.Run.load(ARM, folder), whole)
+    without_checksums(folder)
+    (folder / "q" / "0.0").write_bytes(b"no chunk")
+    with pytest.raises(da.DamagedStoreError, match="is damaged, it cannot be read"):
+        da.Run.load(ARM, folder)
+
+
+# --- kills and full disks ---
+
+class Killed(BaseException):
+    pass
+
+
+def killed_at(monkeypatch, number, error, partly=False):
+    """The error instead of writing file `number`, of which a part may be there."""
+    write, left = store_folder._write, [number]
+
+    def failing(path, key, data):
+        if left[0] == 0:
+            if partly:
+                (path / store_folder.OWN).mkdir(parents=True, exist_ok=True)
+                (path / store_folder.OWN / "new").write_bytes(data[:len(data) // 2])
+            raise error
+        left[0] -= 1
+        write(path, key, data)
+
+    monkeypatch.setattr(store_folder, "_write", failing)
+    return left
+
+
+@pytest.mark.parametrize("error, seen", [(Killed(), Killed), (OSError(errno.ENOSPC, "No space left on device"), da.StoreError)])
+@pytest.mark.parametrize("step", [17, pytest.param(1, marks=pytest.mark.slow)])
+def test_a_run_that_ends_at_any_write_goes_on_to_the_same_bits(error, seen, step, whole, tmp_path, monkeypatch):
+    number, is_done = 0, False
+    while not is_done:
+        folder = tmp_path / f"{number}.zarr"
+        with monkeypatch.context() as patch:
+            left = killed_at(patch, number, error, partly=number % 2 == 1)
+            try:
+                stored(folder)
+            except seen as found:
+                assert isinstance(found, Killed) or "cannot be written: No space left on device" in str(found)
+            is_done = left[0] > 0
+        if folder.exists():
+            found = da.Run.load(ARM, folder)
+            count = len(found.times)
+            np.testing.assert_array_equal(found.q, whole.q[:count])
+            with xarray.open_zarr(folder, chunks=None) as data:
+                np.testing.assert_array_equal(data["q"].values[:count], whole.q[:count])
+        assert_same(da.simulate(ARM, **CALL, events=[low], store=folder, resume=True), whole)
+        assert_same(da.Run.load(ARM, folder), whole)
+        shutil.rmtree(folder)
+        number += step
+    assert number > 80 and not list(tmp_path.iterdir())
+
+
+def test_a_transaction_is_read_from_its_journal_where_nobody_can_write(tmp_path, monkeypatch):
+    folder = StoreFolder(tmp_path / "a")
+    for key in ("x", "y", "z/1"):
+        folder.stage(key, b"old")
+    folder.commit()
+    killed_at(monkeypatch, 2, Killed())               # the journal and the first file are there
+    folder.stage("x", b"new")
+    folder.stage("y", None)
+    folder.stage("z/1", b"new")
+    folder.stage("z/2", b"new")
+    with pytest.raises(Killed):
+        folder.commit()
+    monkeypatch.undo()
+    killed = StoreFolder(tmp_path / "a")
+    assert [killed.read(key) for key in ("x", "y", "z/1", "z/2")] == [b"new", None, b"new", b"new"]
+    assert killed.keys() == ["x", "z/1", "z/2"] and (tmp_path / "a" / "z" / "1").read_bytes() == b"old"
+    killed.verify()
+    journal = tmp_path / "a" / ".dalembert" / "journal"
+    data = journal.read_bytes()
+    for at in range(0, len(data), 7):
+        journal.write_bytes(data[:at] + bytes([data[at] ^ 4]) + data[at + 1:])
+        with pytest.raises(da.DamagedStoreError, match="the files of its last change are not as they were written"):
+            StoreFolder(tmp_path / "a")
+    journal.write_bytes(data)
+    store_folder.opened(tmp_path / "a").verify()
+    assert not journal.exists() and (tmp_path / "a" / "z" / "1").read_bytes() == b"new"
+
+
+def test_a_reader_of_a_folder_that_is_being_written_sees_one_state(tmp_path):
+    writer = StoreFolder(tmp_path / "a")
+    writer.stage("x", b"1")
+    writer.commit()
+    reader = StoreFolder(tmp_path / "a")
+    for value in (b"2", b"33"):
+        writer.stage("x", value)
+        writer.stage(f"more{value.decode()}", value)
+        writer.commit()
+        assert reader.read("x") == value
+        reader.verify()
+
+
+# --- one writer ---
+
+HOLDER = """
+import sys, time
+from dalembert.simulation.store_lock import StoreLock
+lock = StoreLock(sys.argv[1])
+print("locked", flush=True)
+if len(sys.argv) > 2:
+    import os
+    if not os.fork():
+        time.sleep(60)
+        os._exit(0)
+time.sleep(60)
+"""
+
+
+@pytest.fixture
+def holder(tmp_path):
+    """A process that has the lock of a folder, and may leave a child behind."""
+    made = []
+
+    def begin(*more):
+        process = subprocess.Popen([sys.executable, "-c", HOLDER, str(tmp_path / "run.zarr"), *more], stdout=subprocess.PIPE,
+                                   text=True, start_new_session=True)
+        made.append(process)
+        assert process.stdout.readline() == "locked\n"
+        return process
+
+    yield begin
+    for process in made:
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        process.wait()
+        process.stdout.close()
+
+
+def test_a_second_writer_is_refused_and_told_who_writes(holder, whole, tmp_path):
+    process, folder = holder(), tmp_path / "run.zarr"
+    says = rf"run\.zarr' is being written by process {process.pid} on .+: wait until it has ended, or end it"
+    for write in (lambda: stored(folder), lambda: whole.to_zarr(folder),
+                  lambda: da.sweep(ARM, {"q[q1]": [0.1]}, t=0.01, store=folder)):
+        with pytest.raises(da.LockedStoreError, match=says) as found:
+            write()
+        assert found.value.pid == process.pid and found.value.host and not folder.exists()
+    process.kill()
+    process.wait()
+    assert (tmp_path / "run.zarr.lock").exists()
+    assert_same(stored(folder), whole)
+    assert [p.name for p in tmp_path.iterdir()] == ["run.zarr"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks")
+def test_a_child_that_outlives_a_killed_writer_locks_nothing(holder, whole, tmp_path):
+    process = holder("with a child")
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    assert_same(stored(tmp_path / "run.zarr"), whole)
+
+
+def test_two_calls_of_one_process_do_not_write_one_folder(whole, tmp_path):
+    with StoreLock(tmp_path / "run.zarr"):
+        with pytest.raises(da.LockedStoreError, match=f"process {os.getpid()} on"):
+            stored(tmp_path / "run.zarr")
+        (tmp_path / "link.zarr").symlink_to(tmp_path / "run.zarr")
+        with pytest.raises(da.LockedStoreError):
+            stored(tmp_path / "link.zarr")
+        (tmp_path / "link.zarr").unlink()
+    assert_same(stored(tmp_path / "run.zarr"), whole)
+
+
+def test_a_folder_that_cannot_be_made_says_so(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(da.StoreError, match=r"run\.zarr' cannot be written"):
+        stored(tmp_path / "file" / "run.zarr")
