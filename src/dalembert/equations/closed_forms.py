@@ -14,6 +14,7 @@ from dalembert.compiled.calls import without_collection
 from dalembert.equations import documents, source
 from dalembert.equations.factored import Parts
 from dalembert.equations.forms import Builder, Sum, object_array
+from dalembert.equations.names import Names, entry
 from dalembert.equations.sheets import Sheet, lines_of, with_names
 from dalembert.equations.verification import Verifier
 from dalembert.errors import UnknownNameError
@@ -46,8 +47,14 @@ class ClosedForms(ABC):
     name : str
     coordinate_names : tuple of str
         What the coordinates are.
+    velocity_names : tuple of str
+        What the velocities are.
     coordinates, velocities, accelerations : tuple of str
-        Printed names of the entries of q, qd and qdd.
+        Names of the entries of q, qd and qdd in forms.
+    rates : dict
+        Name of a velocity or acceleration -> (the name that it is the rate of, how many times).
+    units : dict
+        Name -> unit, where it is known.
     symbols : dict
         Printed name -> what it is.
     values : dict
@@ -70,10 +77,14 @@ class ClosedForms(ABC):
 
     def __init__(self, model: Any, problem: Any, verifier: Verifier, digits: int, progress: Callable[[str, float], None]):
         self.name, self.coordinate_names = model.name, model.coordinate_names
+        self.velocity_names = getattr(model, "velocity_names", model.coordinate_names)
         self._problem, self.verifier, self.digits, self.progress = problem, verifier, digits, progress
         self.graph, self.why_factored = problem.graph, problem.why_factored
         self.symbols, self.values = problem.symbols, problem.values
         self.coordinates, self.velocities, self.accelerations = problem.names
+        self.rates, self.units = problem.motion.rates, problem.units
+        self.printed_names = Names(self.coordinates, problem.motion.rates, self.symbols, self.letters.values(),
+                                   problem.motion.symbols)
         self.group_names: dict[Sum, str] = {}                  # names of repeated sums
         self.parts = Parts(problem.part_prefix, problem.names[0])
         self._sheets: dict[str, Sheet] = {}
@@ -138,6 +149,7 @@ class ClosedForms(ABC):
             self.verifier.compare(quantity, found)
             self._verify_lines(sheet, builder, found)
             self._expressions[quantity], self._sheets[quantity] = found, sheet
+            self.printed_names.tell_from_angles(sheet.letter, (at for at, _ in sheet.lines))
 
     mass_matrix = _quantity("mass_matrix", "M(q), (nv, nv).")
     christoffel = _quantity("christoffel", "Christoffel symbols c[i, j, k], (nv, nv, nv): C[k, j] = sum over i of "
@@ -165,7 +177,7 @@ class ClosedForms(ABC):
         found = {name: form for form, name in self.group_names.items()} | self.parts.definitions
         for base, quantity in (("M", "mass_matrix"), ("c", "christoffel")):
             if other := self._sheets.get(quantity):
-                found |= {":".join([base, *(str(k + 1) for k in at)]): form for at, form in np.ndenumerate(other.forms)}
+                found |= {entry(base, *(k + 1 for k in at)): form for at, form in np.ndenumerate(other.forms)}
         return found
 
     def _verify_lines(self, sheet: Sheet, builder: Builder, found: np.ndarray) -> None:
@@ -175,6 +187,11 @@ class ClosedForms(ABC):
             printed = self.verifier.evaluated(builder.array(object_array([form for _, form in lines], (len(lines),))))
             entries = self.verifier.evaluated(object_array([found[at] for at, _ in lines], (len(lines),)))
             self.verifier.check(f"lines of {sheet.quantity}", printed, entries)
+
+    @property
+    def sheets(self) -> tuple[Sheet, ...]:
+        """What has been derived so far."""
+        return tuple(self._sheets.values())
 
     # --- kinds of sheets ---
 
@@ -191,9 +208,10 @@ class ClosedForms(ABC):
         return self._sheet(quantity, forms, forms, tuple(self.parts.needed(forms.flat).items()),
                            f"in factored form, with named parts: {p.why_factored or p.why_no_christoffel}", True)
 
-    def abridged(self, quantity: str, forms: np.ndarray, short: np.ndarray, remark: str) -> Sheet:
-        """A sheet whose lines are short forms, in terms of the entries of another sheet."""
-        return self._sheet(quantity, forms, short, tuple(self.parts.needed(short.flat).items()), remark)
+    def abridged(self, quantity: str, forms: np.ndarray, short: np.ndarray, others: Sequence[str]) -> Sheet:
+        """A sheet whose lines are short forms, in terms of the entries of other quantities."""
+        parts = tuple(self.parts.needed(short.flat).items())
+        return replace(self._sheet(quantity, forms, short, parts), uses=tuple(others))
 
     def _sheet(self, quantity: str, forms: np.ndarray, short: np.ndarray, *more: Any) -> Sheet:
         lines = lines_of(short, symmetric=quantity == "mass_matrix")
@@ -213,14 +231,29 @@ class ClosedForms(ABC):
         """MathML of some quantities: one <math> element per equation."""
         return documents.mathml(self, quantities or self.shown)
 
+    def names(self, form: str = "text") -> dict[str, str]:
+        """Name of each coordinate, velocity, acceleration and symbol -> how it is printed as "text", "latex", "mathml",
+        "python" or "sympy": no two alike.
+
+        Raises
+        ------
+        UnknownNameError
+        """
+        return source.printed_names(self, form)
+
+    def legend(self) -> str:
+        """Plain text: what the names mean that occur in what has been derived so far."""
+        return documents.legend_text(self)
+
     def python(self, *quantities: str) -> str:
-        """Python source: one function per quantity, in terms of the printed names."""
+        """Python source: one function per quantity, in terms of the printed names; `NAMES` there says what was renamed."""
         return source.python(self, quantities or self.programmed)
 
     def to_sympy(self, *quantities: str) -> Any:
         """SymPy matrices or expressions of some quantities as a dict (needs sympy); one quantity alone as itself."""
         names = quantities or self.programmed
-        found = {name: source.sympy_of(self.entries(name)[()]) for name in names}
+        symbols = self.names("sympy")
+        found = {name: source.sympy_of(self.entries(name)[()], symbols) for name in names}
         return found[quantities[0]] if len(quantities) == 1 else found
 
     def write(self, file: str | Path, *quantities: str) -> Path:

@@ -2,38 +2,45 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dalembert.equations.naming import html_text, latex_name, latex_text, mathml_name, text_name
+import numpy as np
+
+from dalembert.equations import layout, legend
+from dalembert.equations.forms import ZERO, Sum
+from dalembert.equations.naming import html_text, latex_text
+from dalembert.equations.pdf import pdf
 from dalembert.equations.printing import LATEX, MATHML, TEXT, Notation, Printer
 from dalembert.equations.sheets import Sheet
-from dalembert.equations.style import ANGLE_EXAMPLE, LATEX_HEAD, PAGE
-from dalembert.errors import DalembertError
+from dalembert.equations.style import LATEX_HEAD, PAGE
 
-ENGINES = ("lualatex", "xelatex", "pdflatex")      # the first two know every script
-LATEX_TIMEOUT = 300                                # s
+USED = {"mass_matrix": ("ij", "entries of the mass matrix"), "christoffel": ("ijk", "the Christoffel symbols"),
+        "coriolis_vector": ("i", "the Coriolis vector"), "gravity_vector": ("i", "the gravity vector")}
+MATRICES = ("placement", "jacobian")               # laid out in plain text, too
+BY_ROWS = ("equations_of_motion",)                 # never as a column
 Terms = list[tuple[str, str]]                      # signs and texts of terms
 
 
 class Section(NamedTuple):
-    """What a document says of a quantity: lines are left sides and signed terms."""
+    """What a document says of a quantity.
+
+    lines: left sides and signed terms; whole: left side and entries of a matrix or vector, after the lines of its parts or,
+    if it shows the names of its entries, before the lines.
+    """
 
     key: str
     title: str
     remark: str
     lines: list[tuple[str, Terms]]
+    whole: tuple[str, np.ndarray] | None = None
+    comes_first: bool = False
 
 
 def printer(eom: Any, notation: Notation) -> Printer:
-    """A printer for the names of `eom`: coordinates with numbers make short angles, c23."""
-    numbers = {name: k for k, name in enumerate(eom.coordinates, 1)}
-    numbered = all(f"{name.rstrip('0123456789')}{k}" == name for name, k in numbers.items())
-    return Printer(notation, numbers if numbered else {}, eom.digits)
+    """A printer for the names of `eom`."""
+    return Printer(notation, eom.printed_names, eom.digits)
 
 
 def printed_lines(sheet: Sheet, target: Printer, printed: set[str], label: str = "") -> list[tuple[str, Terms]]:
@@ -47,25 +54,66 @@ def printed_lines(sheet: Sheet, target: Printer, printed: set[str], label: str =
                     for at, form in sheet.lines]
 
 
-def sections(eom: Any, quantities: Iterable[str], target: Printer) -> list[Section]:
-    """The sections of some quantities."""
-    sheets = [eom.sheet(name) for name in quantities]
-    printed: set[str] = set()
-    return [Section(s.quantity, s.title, s.remark, printed_lines(s, target, printed) or [("", [])]) for s in sheets]
+def sections(eom: Any, quantities: Iterable[str], target: Printer, formula: str = "%s",
+             width: Callable[[str], int] | None = None) -> list[Section]:
+    """The sections of some quantities; formula: how one stands in text; width: of a formula, where matrices are wanted."""
+    found, printed = [], set[str]()
+    for sheet in [eom.sheet(name) for name in quantities]:
+        lines = printed_lines(sheet, target, printed)
+        section = Section(sheet.quantity, sheet.title, remark_of(eom, sheet, target, formula), lines)
+        if width is not None and sheet.forms.ndim in (1, 2) and sheet.forms.size > 1 and sheet.quantity not in BY_ROWS:
+            section = _with_matrix(section, sheet, target, width)
+        found.append(section if section.lines or section.whole else section._replace(lines=[("", [])]))
+    return found
+
+
+def _with_matrix(section: Section, sheet: Sheet, target: Printer, width: Callable[[str], int]) -> Section:
+    """The section with the matrix in place of its lines, where that fits on a line, else with one of the entries' names."""
+    letter, parts = target.whole(sheet.letter), section.lines[:len(section.lines) - len(sheet.lines)]
+    cells = _cells(sheet, target, lambda _, form: target.sum(form))
+    if layout.fits(cells, width):
+        return section._replace(lines=parts, whole=(letter, cells))
+    cells = _cells(sheet, target, lambda at, _: target.label(sheet.letter, *(k + 1 for k in at)))
+    if sheet.forms.ndim == 2 and layout.fits(cells, width):
+        return section._replace(whole=(letter, cells), comes_first=True)
+    return section
+
+
+def _cells(sheet: Sheet, target: Printer, written: Callable[[tuple[int, ...], Sum], str]) -> np.ndarray:
+    """Entries of a matrix or vector as formulas."""
+    cells = np.full(sheet.forms.shape, target.sum(ZERO), dtype=object)
+    for at, form in sheet.lines:
+        cells[at] = written(at, form)
+        if sheet.is_symmetric:
+            cells[at[::-1]] = cells[at]
+    return cells
+
+
+def remark_of(eom: Any, sheet: Sheet, target: Printer, formula: str) -> str:
+    """The remark on a sheet, and what the entries in its lines are; `formula` wraps formulas."""
+    found = [sheet.remark] if sheet.remark else []
+    for quantity in sheet.uses:
+        letters, what = USED[quantity]
+        found.append(f"{formula % target.label(eom.letters[quantity], *letters)}: {what}")
+    return "; ".join(found)
 
 
 def groupings(eom: Any, target: Printer) -> list[Section]:
     """A section on base parameters, where there are any."""
-    lines = [(target.name(name), target.signed_terms(form)) for name, form in eom.groupings.items()]
+    if not eom.groupings:
+        return []
+    lines = [(target.name(name), target.signed_terms(form)) for name, form in eom.groupings.items() if form.terms]
+    none = [name for name, form in eom.groupings.items() if not form.terms]
     fewest = "" if eom.minimal else " (not all as few as possible)"
-    remark = (f"{len(lines)} combinations{fewest} of the inertial parameters of the links about their joint frames' origins "
-              "determine all forces")
-    return [Section("base", "Base parameters", remark, lines)] if lines else []
+    remark = (f"{len(eom.groupings)} combinations{fewest} of the inertial parameters of the links about their joint frames' "
+              "origins determine all forces" + (f"; zero here: {', '.join(none)}" if none else ""))
+    return [Section("base", "Base parameters", remark, lines)]
 
 
 def sentence(remark: str) -> str:
-    """A remark with a capital letter and a full stop."""
-    return f"{remark[:1].upper()}{remark[1:]}."
+    """A remark with a capital letter, where it begins with a word, and a full stop."""
+    first = remark[:1].upper() if remark[1:2].islower() and remark[:1].isalpha() else remark[:1]
+    return f"{first}{remark[1:]}."
 
 
 # --- text and formulas -----------------------------------------------------------------------------------------------
@@ -73,21 +121,39 @@ def sentence(remark: str) -> str:
 def text(eom: Any, quantities: Sequence[str]) -> str:
     """Plain text: a title and lines per quantity."""
     target = printer(eom, TEXT)
-    return "\n".join(title + (f" ({remark})" if remark else "") + "\n" + "".join(
-        f"{_equation(left, terms, target)}\n" for left, terms in lines)
-        for _, title, remark, lines in sections(eom, quantities, target))
+    found = []
+    for section in sections(eom, quantities, target):
+        title = section.title + (f" ({section.remark})" if section.remark else "")
+        lines = [_equation(left, terms, target) for left, terms in section.lines]
+        if section.key.partition(":")[0] in MATRICES:
+            lines = _text_matrix(eom.sheet(section.key), target) or lines
+        found.append("".join(f"{line}\n" for line in (title, *lines)))
+    return "\n".join(found)
 
 
 def latex(eom: Any, quantities: Sequence[str]) -> str:
-    """LaTeX lines, with titles as comments."""
+    """LaTeX for amsmath: matrices where they fit on a line, else aligned equations; titles as comments."""
     target = printer(eom, LATEX)
-    return "".join(f"% {title}\n" + "".join(f"{latex_line(*line, target)}\n" for line in lines)
-                   for _, title, _, lines in sections(eom, quantities, target))
+    shown = sections(eom, quantities, target, "$%s$", layout.latex_width)
+    found = "\n".join(f"% {section.title}" + (f" ({section.remark})" if section.remark else "") + "\n" +
+                      "\n".join(latex_blocks(section, target)) + "\n" for section in shown)
+    foreign = "".join(dict.fromkeys(c for c in found if not c.isascii()))
+    return (f"% LuaLaTeX or XeLaTeX with a font for {foreign}\n" if foreign else "") + found
 
 
-def latex_line(left: str, terms: Terms, target: Printer) -> str:
-    """One equation in running text, so that LaTeX breaks it at its signs; continued lines are indented."""
-    return rf"\noindent\hangindent=2em ${_equation(left, terms, target)}$\par" if left else r"$0$\par"
+def latex_blocks(section: Section, target: Printer, within: bool = False) -> list[str]:
+    """Displayed formulas of a section; within: without the marks that begin a display."""
+    equations = [(left, target.joined(terms)) for left, terms in section.lines if left]
+    blocks = []
+    if len(equations) == 1 and layout.latex_width("=".join(equations[0])) < layout.LINE:
+        blocks = [" = ".join(equations[0]) if within else layout.displayed(" = ".join(equations[0]))]
+    elif equations:
+        blocks = [layout.aligned(equations, within)]
+    if section.whole:
+        left, cells = section.whole
+        formula = f"{left} = {layout.latex_matrix(cells)}"
+        blocks.insert(0 if section.comes_first else len(blocks), formula if within else layout.displayed(formula))
+    return blocks or ["0" if within else layout.displayed("0")]
 
 
 def mathml(eom: Any, quantities: Sequence[str]) -> str:
@@ -95,6 +161,14 @@ def mathml(eom: Any, quantities: Sequence[str]) -> str:
     target = printer(eom, MATHML)
     return "\n".join(f'<math xmlns="http://www.w3.org/1998/Math/MathML"><mrow>{left}<mo>=</mo>{target.joined(terms)}</mrow></math>'
                      for section in sections(eom, quantities, target) for left, terms in section.lines if left)
+
+
+def _text_matrix(sheet: Sheet, target: Printer) -> list[str]:
+    """A matrix in plain text, or nothing where it is too wide."""
+    cells = _cells(sheet, target, lambda _, form: target.sum(form))
+    if sheet.parts or not layout.fits(cells, len, layout.TEXT_LINE):
+        return []
+    return [f"{target.whole(sheet.letter)} =", *layout.text_matrix(cells)]
 
 
 def _equation(left: str, terms: Terms, target: Printer) -> str:
@@ -105,24 +179,16 @@ def _equation(left: str, terms: Terms, target: Printer) -> str:
 
 def write(eom: Any, file: Path, quantities: Sequence[str]) -> Path:
     """Write the kind of document that the file's ending names; see `ClosedForms.write`."""
-    makers = {".html": html, ".htm": html, ".tex": tex, ".md": markdown, ".txt": text, ".py": lambda e, q: e.python(*q)}
+    makers = {".html": html, ".htm": html, ".tex": tex, ".md": markdown, ".txt": plain, ".py": lambda e, q: e.python(*q)}
     ending = file.suffix.lower()
     if ending == ".pdf":
-        return pdf(eom, file, quantities)
+        return pdf(tex(eom, quantities), file)
     if ending not in makers:
         raise ValueError(f"cannot write {file.name!r}: known endings are {', '.join(makers)}, .pdf.")
     if ending == ".py":
         quantities = [q for q in quantities if q not in ("christoffel", "regressor")]
     file.write_text(makers[ending](eom, quantities), encoding="utf-8", newline="\n")
     return file
-
-
-def legend(eom: Any) -> list[tuple[str, str, str]]:
-    """(printed name, what it is, number) of coordinates and symbols."""
-    rows = [(name, f"coordinate {entry}", "") for name, entry in zip(eom.coordinates, eom.coordinate_names, strict=True)]
-    used = eom.used_symbols
-    return rows + [(name, path, f"{eom.values[name]:.6g}" if name in eom.values else "")
-                   for name, path in eom.symbols.items() if name in used]
 
 
 def checked(eom: Any) -> str:
@@ -134,31 +200,72 @@ def checked(eom: Any) -> str:
 def _law(eom: Any, target: Printer) -> str:
     """The equations of motion with the letters of the quantities: M(q) qdd + h(q, qd) + g(q) = tau."""
     notation, (left, right) = target.notation, eom.law
+    vectors = {"q": ("q", 0), "q_dot": ("q", 1), "q_ddot": ("q", 2), "tau": (r"\tau", 0)}
+
+    def vector(name: str) -> str:
+        letter, dots = vectors.get(name, (name, 0))
+        return notation.whole(target.names, letter, dots)
+
     terms = []
     for letter, arguments, *factor in left:
-        names = notation.comma.join(map(target.name, arguments.split()))
-        function = target.label(letter) + (notation.parentheses % names if names else "")
-        terms.append(("+", notation.times.join([function, *map(target.name, factor)])))
-    return notation.equation % (target.joined(terms), target.joined([("+", target.name(x)) for x in right]))
+        names = notation.comma.join(map(vector, arguments.split()))
+        function = target.whole(letter) + (notation.parentheses % names if names else "")
+        terms.append(("+", notation.times.join([function, *map(vector, factor)])))
+    return notation.equation % (target.joined(terms), target.joined([("+", vector(x)) for x in right]))
+
+
+def plain(eom: Any, quantities: Sequence[str]) -> str:
+    """Plain text with a legend."""
+    target = printer(eom, TEXT)
+    shown = text(eom, quantities)
+    blocks = [shown] + ["".join(f"{line}\n" for line in (f"{title} ({remark})", *(_equation(*x, target) for x in lines)))
+                        for _, title, remark, lines, *_ in groupings(eom, target)]
+    return "\n".join([*blocks, legend_text(eom)])
+
+
+def legend_text(eom: Any) -> str:
+    """The legend as plain text."""
+    target = printer(eom, TEXT)
+    table = [(target.name(row.name), row.what, row.unit, row.number) for row in legend.rows(eom)]
+    widths = [max((len(row[k]) for row in table), default=0) for k in range(4)]
+    lines = ["  ".join(x.ljust(w) for x, w in zip(row, widths, strict=True)).rstrip() for row in table]
+    return "\n".join(["Symbols", *lines, *(f"{short} = {full}" for short, full in legend.angles(eom, target))]) + "\n"
 
 
 def html(eom: Any, quantities: Sequence[str]) -> str:
     """A page with MathML that needs no network."""
     target = printer(eom, MATHML)
-    shown = sections(eom, quantities, target)
+    shown = sections(eom, quantities, target, "<math>%s</math>", layout.mathml_width)
     title = f"Equations of motion of {html_text(eom.name)}"
     found = html_text(checked(eom)).replace("e-", "e\u2011")                   # a hyphen that no line breaks at
-    contents = "".join(f'<a href="#{s.key}">{s.title}</a> ' for s in shown)
+    contents = "".join(f'<a href="#{s.key}">{html_text(s.title)}</a> ' for s in shown)
     body = [f"<h1>{title}</h1>", f"<p>{found}</p>", f'<p class="eq"><math>{_law(eom, target)}</math></p>',
             f'<nav>{contents}<a href="#symbols">Symbols</a></nav>']
-    for key, heading, remark, lines in [*shown, *groupings(eom, target)]:
-        body += [f'<h2 id="{key}">{heading}</h2>', *([f"<p>{html_text(sentence(remark))}</p>"] if remark else [])]
-        body += [_html_line(left, terms) for left, terms in lines]
-    rows = "".join(f"<tr><td><math>{mathml_name(name)}</math></td><td>{html_text(what)}</td>"
-                   f'<td class="number">{value}</td></tr>' for name, what, value in legend(eom))
-    body.append(f'<h2 id="symbols">Symbols</h2>{ANGLE_EXAMPLE if target.numbers else ""}'
-                f"<table><tr><th>symbol</th><th>is</th><th>number</th></tr>{rows}</table>")
+    for section in [*shown, *groupings(eom, target)]:
+        body += [f'<h2 id="{html_text(section.key)}">{html_text(section.title)}</h2>',
+                 *([f"<p>{sentence(section.remark)}</p>"] if section.remark else []), *_html_lines(section)]
+    rows = "".join(f"<tr><td><math>{target.name(row.name)}</math></td><td><code>{html_text(row.name)}</code></td>"
+                   f'<td>{html_text(row.what)}</td><td>{row.unit}</td><td class="number">{row.number}</td></tr>'
+                   for row in legend.rows(eom))
+    short = ", ".join(f"<math>{notation_equation(target, *pair)}</math>" for pair in legend.angles(eom, target))
+    body.append(f'<h2 id="symbols">Symbols</h2>{f"<p>{short}.</p>" if short else ""}<table><tr><th>symbol</th><th>name</th>'
+                f"<th>is</th><th>unit</th><th>number</th></tr>{rows}</table>")
     return PAGE.replace("@title@", title).replace("@body@", "\n".join(body))
+
+
+def notation_equation(target: Printer, left: str, right: str) -> str:
+    """left = right."""
+    return target.notation.equation % (left, right)
+
+
+def _html_lines(section: Section) -> list[str]:
+    """Equations of a section."""
+    lines = [_html_line(*line) for line in section.lines]
+    if section.whole:
+        left, cells = section.whole
+        matrix = f'<p class="eq"><math><mrow>{left}<mo>=</mo>{layout.mathml_matrix(cells)}</mrow></math></p>'
+        lines.insert(0 if section.comes_first else len(lines), matrix)
+    return lines
 
 
 def _html_line(left: str, terms: Terms) -> str:
@@ -176,16 +283,16 @@ def _html_line(left: str, terms: Terms) -> str:
 def tex(eom: Any, quantities: Sequence[str]) -> str:
     """A LaTeX document for any engine; pdfLaTeX shows letters that it has no fonts for by their Unicode numbers."""
     target = printer(eom, LATEX)
-    shown = sections(eom, quantities, target)                     # verified by now
+    shown = sections(eom, quantities, target, "$%s$", layout.latex_width)                     # verified by now
     body = [rf"\section*{{Equations of motion of {latex_text(eom.name)}}}", latex_text(checked(eom)), "",
-            rf"\[ {_law(eom, target)} \]"]
-    for _, title, remark, lines in [*shown, *groupings(eom, target)]:
-        body += [rf"\subsection*{{{title}}}", *([latex_text(sentence(remark)) + "\n"] if remark else [])]
-        body += [latex_line(left, terms, target) for left, terms in lines]
-    body += [r"\subsection*{Symbols}"]
-    body += [r"$s$, $c$: sine and cosine of a sum of coordinates, $c_{23} = \cos(q_2 + q_3)$."] if target.numbers else []
-    body += [r"\begin{longtable}{lll}"]
-    body += [rf"${latex_name(name)}$ & {latex_text(what)} & {value} \\" for name, what, value in legend(eom)]
+            layout.displayed(_law(eom, target))]
+    for section in [*shown, *groupings(eom, target)]:
+        body += [rf"\subsection*{{{latex_text(section.title)}}}", *([sentence(section.remark)] if section.remark else [])]
+        body += latex_blocks(section, target)
+    short = ", ".join(f"${notation_equation(target, *pair)}$" for pair in legend.angles(eom, target))
+    body += [r"\subsection*{Symbols}", *([f"{short}."] if short else []), r"\begin{longtable}{llp{8cm}ll}"]
+    body += [rf"${target.name(row.name)}$ & \texttt{{{latex_text(row.name)}}} & {latex_text(row.what)} & "
+             rf"{latex_unit(row.unit)} & {row.number} \\" for row in legend.rows(eom)]
     body += [r"\end{longtable}"]
     content = "\n".join(body)
     declared = "".join(rf"\DeclareUnicodeCharacter{{{ord(c):04X}}}{{\textlangle {ord(c):X}\textrangle}}" + "\n"
@@ -193,37 +300,31 @@ def tex(eom: Any, quantities: Sequence[str]) -> str:
     return LATEX_HEAD.replace("@declared@", declared) + content + "\n\\end{document}\n"
 
 
+def latex_unit(unit: str) -> str:
+    """A unit in LaTeX: kg m², rad/s²."""
+    return unit.replace("²", r"$^{2}$").replace(" ", r"\,")
+
+
 def markdown(eom: Any, quantities: Sequence[str]) -> str:
     """Markdown with LaTeX formulas between dollars."""
     target = printer(eom, LATEX)
-    shown = sections(eom, quantities, target)                     # verified by now
+    shown = sections(eom, quantities, target, "$%s$", layout.latex_width)                     # verified by now
     blocks = [f"# Equations of motion of {markdown_text(eom.name)}", checked(eom), f"$${_law(eom, target)}$$"]
-    for _, title, remark, lines in [*shown, *groupings(eom, target)]:
-        blocks += [f"## {title}", *([sentence(remark)] if remark else [])]
-        blocks += [f"$${_equation(left, terms, target)}$$" for left, terms in lines]
-    rows = [f"| {markdown_text(text_name(name))} | {markdown_text(what)} | {value} |" for name, what, value in legend(eom)]
-    blocks += ["## Symbols", "\n".join(["| symbol | is | number |", "| --- | --- | --- |", *rows])]
+    for section in [*shown, *groupings(eom, target)]:
+        blocks += [f"## {markdown_text(section.title)}", *([sentence(section.remark)] if section.remark else [])]
+        blocks += [f"$${formula}$$" for formula in latex_blocks(section, target, within=True)]
+    short = ", ".join(f"${notation_equation(target, *pair)}$" for pair in legend.angles(eom, target))
+    rows = [f"| ${_in_table(target.name(row.name))}$ | {markdown_text(row.name)} | {markdown_text(row.what)} | {row.unit} | "
+            f"{row.number} |" for row in legend.rows(eom)]
+    blocks += ["## Symbols", *([f"{short}."] if short else []), "\n".join(
+        ["| symbol | name | is | unit | number |", "| --- | --- | --- | --- | --- |", *rows])]
     return "\n\n".join(blocks) + "\n"
+
+
+def _in_table(formula: str) -> str:
+    return formula.replace("|", r"\vert ")
 
 
 def markdown_text(text: str) -> str:
     """Any text for Markdown, with every special character escaped."""
     return "".join(f"\\{c}" if c in "\\`*_{}[]<>#!|$" else c if c.isprintable() else f"\\<{ord(c):x}\\>" for c in text)
-
-
-def pdf(eom: Any, file: Path, quantities: Sequence[str]) -> Path:
-    """The LaTeX document, compiled by the first engine that is installed."""
-    engine = next((e for e in ENGINES if shutil.which(e)), None)
-    if engine is None:
-        raise DalembertError(f"no LaTeX found ({', '.join(ENGINES)}): write .tex, or .html, which a browser can print.")
-    with tempfile.TemporaryDirectory() as folder:
-        source = Path(folder) / "equations.tex"
-        source.write_text(tex(eom, quantities), encoding="utf-8")
-        command = [engine, "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", source.name]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace", timeout=LATEX_TIMEOUT)
-        made = source.with_suffix(".pdf")
-        if done.returncode or not made.exists():
-            fault = next((x for x in done.stdout.splitlines() if x.startswith("!")), "see the .tex file")
-            raise DalembertError(f"{engine} failed: {fault}")
-        shutil.copyfile(made, file)
-    return file

@@ -13,6 +13,7 @@ from dalembert.equations import derivation as deriving
 from dalembert.equations.closed_forms import ClosedForms
 from dalembert.equations.factored import factored
 from dalembert.equations.forms import ZERO, Name, Sum, Term, object_array
+from dalembert.equations.names import entry
 from dalembert.equations.problem import Problem
 from dalembert.equations.ring import PARAMETER, Poly, TooLarge, plain, terms_of
 from dalembert.equations.sheets import Sheet
@@ -26,7 +27,6 @@ SHORT = 60      # terms up to which velocities are multiplied out in energies an
 QUANTITIES = {"mass_matrix": "Mass matrix", "christoffel": "Christoffel symbols", "coriolis_matrix": "Coriolis matrix",
               "coriolis_vector": "Coriolis vector", "gravity_vector": "Gravity vector", "kinetic_energy": "Kinetic energy",
               "potential_energy": "Potential energy of gravity and springs", "regressor": "Regressor"}
-REMARKS = {"mass_matrix": "M_ij: entries of the mass matrix", "christoffel": "c_ijk: the Christoffel symbols"}
 LETTERS = dict(zip(QUANTITIES, ("M", "c", "C", "h", "g", "T", r"\Pi", "Y"), strict=True))
 
 
@@ -146,10 +146,10 @@ def _by_entries(eom: ClosedForms, quantity: str, other: str, shape: tuple[int, .
     named = sheet.forms.copy()
     for at, form in np.ndenumerate(sheet.forms):
         if form.terms:
-            named[at] = Sum((Term(1, ((Name(":".join([letter, *(str(k + 1) for k in at)])), 1),)),))
+            named[at] = Sum((Term(1, ((Name(entry(letter, *(k + 1 for k in at))), 1),)),))
     places = [products(*at) for at in np.ndindex(shape)]
     forms, short = (object_array([_combined(x, entries) for x in places], shape) for entries in (sheet.forms, named))
-    return eom.abridged(quantity, forms, short, REMARKS[other])
+    return eom.abridged(quantity, forms, short, (other,))
 
 
 def _combined(products: Products, entries: np.ndarray) -> Sum:

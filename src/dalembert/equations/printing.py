@@ -10,7 +10,8 @@ from html import escape
 from typing import Any, NamedTuple
 
 from dalembert.equations.forms import ENDLESS, SMALL, Call, Cosine, Name, Sum, Term, angle_sum, inner_forms, sole_factor
-from dalembert.equations.naming import index, latex_name, mathml_name, text_name
+from dalembert.equations.names import Names
+from dalembert.equations.naming import index, latex_symbol, mathml_symbol
 from dalembert.equations.ring import plain
 
 RELATIONS = {"less": "<", "less_equal": "<=", "equal": "=", "and": "and", "or": "or"}
@@ -19,9 +20,11 @@ RELATIONS = {"less": "<", "less_equal": "<=", "equal": "=", "and": "and", "or": 
 class Notation(NamedTuple):
     """What a target writes forms with; pieces take the place of %s."""
 
-    name: Callable[[str], str]                        # a symbol
+    name: Callable[[Names, str], str]                 # a symbol
+    label: Callable[..., str]                         # of names, a letter and an index: M_12, c_23
+    whole: Callable[..., str]                         # of names, a letter, dots: a matrix or vector
+    short_angle: Callable[[Names, str, Sequence[str]], str]      # "c" or "s" of numbered coordinates
     number: Callable[[str], str]                      # from its text
-    label: Callable[[str, str], str]                  # a letter with an index: M_12, c_23
     fraction: Callable[[str, str], str]
     power: Callable[[str, Any], str]                  # exponent: a whole number, not 1, or a formula
     call: Callable[[str, Sequence[str]], str]         # a function, relation or condition by its name in `dalembert.expr`
@@ -36,15 +39,14 @@ class Notation(NamedTuple):
 
 
 class Printer:
-    """Writes forms; `numbers` gives the number of a coordinate's name in angles such as c23.
+    """Writes forms with the names of a document; names.numbers: coordinates in angles such as c23.
 
     The numbers of one formula are written in one way: as fractions, or, where one of them has a denominator above SMALL, as
     `decimals`; what no decimal is (1/3) stays a fraction.
     """
 
-    def __init__(self, notation: Notation, numbers: Mapping[str, int], digits: int, decimals: bool = False):
-        self.notation, self.numbers, self.digits, self.decimals = notation, numbers, digits, decimals
-        self.name = notation.name
+    def __init__(self, notation: Notation, names: Names, digits: int, decimals: bool = False):
+        self.notation, self.names, self.digits, self.decimals = notation, names, digits, decimals
         self._known: dict[tuple[Any, int], str] = {}
 
     def sum(self, form: Sum) -> str:
@@ -58,7 +60,7 @@ class Printer:
 
     @cached_property
     def _with_decimals(self) -> Printer:
-        return Printer(self.notation, self.numbers, self.digits, decimals=True)
+        return Printer(self.notation, self.names, self.digits, decimals=True)
 
     def _is_fraction(self, x: Any) -> bool:
         """Whether a number is written as whole numbers."""
@@ -124,14 +126,22 @@ class Printer:
 
     def _cosine(self, factor: Cosine, power: int) -> str:
         angle = factor.angle
-        if all(k == 1 and name in self.numbers for name, k in angle):      # 23 for q2 + q3
-            return self._power(self.label(factor.kind, *(self.numbers[name] for name, _ in angle)), power)
+        if all(k == 1 and name in self.names.numbers for name, k in angle):      # 23 for q2 + q3
+            return self._power(self.notation.short_angle(self.names, factor.kind, [name for name, _ in angle]), power)
         alone = len(angle) == 1 and isinstance(angle[0][0], str) and angle[0][1] == 1
         return self.notation.cosine("cos" if factor.kind == "c" else "sin", self.sum(angle_sum(angle)), alone, power)
 
-    def label(self, base: str, *numbers: int) -> str:
+    def name(self, name: str) -> str:
+        """A symbol, part or entry."""
+        return self.notation.name(self.names, name)
+
+    def label(self, letter: str, *numbers: int | str) -> str:
         """The left side of an equation: M_12, c_123, g_1, T."""
-        return self.notation.label(base, index(*numbers))
+        return self.notation.label(self.names, letter, *numbers)
+
+    def whole(self, letter: str) -> str:
+        """A matrix or vector."""
+        return self.notation.whole(self.names, letter)
 
 
 def _numbers(form: Sum) -> Iterator[Any]:
@@ -146,7 +156,6 @@ def _numbers(form: Sum) -> Iterator[Any]:
 # --- text: 2 MX3 a2 c2 c23 + 1/2 (XX5 - ZZ6) sin(2 q5) ----------------------------------------------------------------
 
 ONE_CALL = re.compile(r"\w+\([^()]*\)(\^\d+)?")      # a function of something, to a power
-IN_TEXT = {r"\Pi": "U", r"\tau": "tau"}
 
 
 def _text_call(op: str, args: Sequence[str]) -> str:
@@ -160,7 +169,9 @@ def _text_power(base: str, exponent: Any) -> str:
 
 
 TEXT = Notation(
-    name=text_name, number=str, label=lambda base, index: IN_TEXT.get(base, base) + index.replace(",", "_"),
+    name=Names.text, number=str, label=Names.text_label,
+    whole=lambda names, letter, dots=0: names.text_label(letter),
+    short_angle=lambda names, kind, coordinates: names.angle(kind, coordinates)[1],
     fraction=lambda over, under: f"{over}/{under}" if " " not in under or ONE_CALL.fullmatch(under) else f"{over}/({under})",
     power=_text_power, call=_text_call,
     cosine=lambda function, angle, alone, power: _text_power(f"{function}({angle})", power),
@@ -171,6 +182,7 @@ TEXT = Notation(
 
 OPERATORS = {"asin": r"\arcsin", "acos": r"\arccos", "log": r"\ln",
              **{op: rf"\{op}" for op in ("exp", "min", "max", "sinh", "cosh", "tanh", "sin", "cos", "tan")}}
+BARS = {"abs": r"\lvert %s \rvert", "not": r"\lnot (%s)"}
 LATEX_RELATIONS = {"less": " < ", "less_equal": r" \le ", "equal": " = ", "and": r" \land ", "or": r" \lor "}
 
 
@@ -179,8 +191,10 @@ def _latex_number(text: str) -> str:
     return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if exponent else mantissa
 
 
-def _latex_label(base: str, index: str) -> str:
-    return base % index if "%s" in base else f"{base}_{{{index}}}" if index else base      # \partial H / \partial q_{%s}
+def _latex_label(names: Names, letter: str, *numbers: int | str) -> str:
+    if "%s" in letter:
+        return letter % index(*numbers)                         # \partial H / \partial q_{%s}
+    return latex_symbol(names.label(letter, *numbers)) if " " not in letter else f"{letter}_{{{index(*numbers)}}}"
 
 
 def _latex_call(op: str, args: Sequence[str]) -> str:
@@ -188,13 +202,18 @@ def _latex_call(op: str, args: Sequence[str]) -> str:
         condition, yes, no = args
         return rf"\begin{{cases}} {yes} & {condition} \\ {no} & \text{{otherwise}} \end{{cases}}"
     if op in LATEX_RELATIONS:
-        return LATEX_RELATIONS[op].join(args)
+        return LATEX_RELATIONS[op].join(f"({a})" for a in args) if op in ("and", "or") else LATEX_RELATIONS[op].join(args)
+    if op in BARS:
+        return BARS[op] % args[0]
     operator = OPERATORS.get(op, rf"\operatorname{{{op}}}".replace("_", r"\_"))
     return rf"{operator}({', '.join(args)})"
 
 
 LATEX = Notation(
-    name=latex_name, number=_latex_number, label=_latex_label, fraction=lambda over, under: rf"\tfrac{{{over}}}{{{under}}}",
+    name=lambda names, name: latex_symbol(names.symbol(name)), number=_latex_number, label=_latex_label,
+    whole=lambda names, letter, dots=0: latex_symbol(names.whole(letter)._replace(dots=dots)),
+    short_angle=lambda names, kind, coordinates: latex_symbol(names.angle(kind, coordinates)[0]),
+    fraction=lambda over, under: rf"\tfrac{{{over}}}{{{under}}}",
     power=lambda base, exponent: f"{base}^{{{exponent}}}", call=_latex_call,
     cosine=lambda function, angle, alone, power: (
         rf"\{function}" + (f"^{{{power}}}" if power != 1 else "") + (f" {angle}" if alone else f"({angle})")),
@@ -203,18 +222,12 @@ LATEX = Notation(
 
 # --- MathML (presentation), without the <math> around it --------------------------------------------------------------
 
-IN_MATHML = {r"\Pi": "Π", r"\tau": "τ"}
 PARENTHESES = '<mrow><mo stretchy="false">(</mo>%s<mo stretchy="false">)</mo></mrow>'
 
 
 def _mathml_number(text: str) -> str:
     mantissa, _, exponent = text.partition("e")
     return f"<mn>{mantissa}</mn>" + (f"<mo>·</mo><msup><mn>10</mn><mn>{int(exponent)}</mn></msup>" if exponent else "")
-
-
-def _mathml_label(base: str, index: str) -> str:
-    mark = f"<mi>{IN_MATHML.get(base, base)}</mi>"
-    return f"<msub>{mark}<mn>{index}</mn></msub>" if index else mark
 
 
 def _mathml_power(base: str, exponent: Any) -> str:
@@ -225,13 +238,20 @@ def _mathml_power(base: str, exponent: Any) -> str:
 
 
 def _mathml_call(op: str, args: Sequence[str]) -> str:
+    if op in ("and", "or"):
+        args = [PARENTHESES % a for a in args]
     if op in RELATIONS:
         return f"<mrow>{args[0]}<mo>{escape(RELATIONS[op])}</mo>{args[1]}</mrow>"
+    if op == "abs":
+        return f'<mrow><mo stretchy="false">|</mo>{args[0]}<mo stretchy="false">|</mo></mrow>'
     return f"<mi>{'where' if op == 'select' else escape(op)}</mi>" + PARENTHESES % "<mo>,</mo>".join(args)
 
 
 MATHML = Notation(
-    name=mathml_name, number=_mathml_number, label=_mathml_label,
+    name=lambda names, name: mathml_symbol(names.symbol(name)), number=_mathml_number,
+    label=lambda names, letter, *numbers: mathml_symbol(names.label(letter, *numbers)),
+    whole=lambda names, letter, dots=0: mathml_symbol(names.whole(letter)._replace(dots=dots)),
+    short_angle=lambda names, kind, coordinates: mathml_symbol(names.angle(kind, coordinates)[0]),
     fraction=lambda over, under: f'<mfrac displaystyle="false"><mrow>{over}</mrow><mrow>{under}</mrow></mfrac>',
     power=_mathml_power, call=_mathml_call,
     cosine=lambda function, angle, alone, power: (

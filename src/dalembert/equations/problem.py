@@ -23,12 +23,14 @@ from dalembert.equations.chain import (
     mass_matrix,
     single_turns,
 )
+from dalembert.equations.coordinates import motion_names
 from dalembert.equations.factored import Expressions
 from dalembert.equations.forms import Builder, Sum
 from dalembert.equations.grouping import BASE, Parameter, bodies, grouped, is_nothing, minimal, raw_values, without
+from dalembert.equations.names import free_prefix
 from dalembert.equations.polynomials import Polynomials
 from dalembert.equations.ring import NotPolynomial, Ring, TooLarge, terms_in
-from dalembert.equations.selection import Selection, select
+from dalembert.equations.selection import Selection, numbers_of_bodies, select
 from dalembert.equations.writing import Writer
 from dalembert.expr import Expr, evaluate, free_symbols, import_nodes, jacobian, symbol
 from dalembert.formulations import newton_euler
@@ -81,10 +83,13 @@ class Problem:
         self.mechanism, self.selection, self.formulation, self.budget = mechanism, selection, formulation, budget
         self.graph, self.grouped = selection.graph, selection.grouped
         taken = {*selection.symbols, *selection.values}
-        self.names = _coordinate_names(mechanism, taken)
+        self.motion = motion_names(mechanism, numbers_of_bodies(mechanism), taken)
+        self.names = self.motion[:3]
         self.varying = {name for group in self.names for name in group}
+        taken |= self.varying
         self.group_prefix, self.part_prefix = free_prefix("k", taken), free_prefix("p", taken)
         self.symbols, self.values = dict(selection.symbols), dict(selection.values)
+        self.units = dict(self.motion.units)
         self.own = random_symbols(mechanism)
         self.mark = _mark(self.own)
         self.tree = Tree(selection.mechanism, self.number, exact=True)
@@ -288,21 +293,6 @@ class _Traced(Mechanism):
 
     def tree(self, graph: Any = None, exact: bool = False) -> Tree:
         return self.__dict__["_given"]
-
-
-def _coordinate_names(mechanism: Mechanism, taken: set[str]) -> tuple[tuple[str, ...], ...]:
-    for prefix in ("q", "q_", "Q"):
-        names = tuple(tuple(f"{prefix}{dots}{k + 1}" for k in range(n))
-                      for dots, n in (("", mechanism.nq), ("d", mechanism.nv), ("dd", mechanism.nv)))
-        if not taken & {name for group in names for name in group}:
-            break
-    return names
-
-
-def free_prefix(letter: str, taken: set[str]) -> str:
-    """A prefix for numbered names, none of which is taken."""
-    return next(p for p in (letter, letter.upper(), letter * 2, letter * 3, letter * 4)
-                if not any(name.startswith(p) and name[len(p):].isdigit() for name in taken))
 
 
 def _mark(names: Iterable[str]) -> str:

@@ -62,7 +62,7 @@ def select(mechanism: Mechanism, wanted: str | Iterable[str] | None, grouped: bo
     grouped = inertial if grouped is None else grouped
     frames = tuple(f"{f.name}." for f in mechanism.frames)
     chosen = [path for w in wishes for path in _matching(w, all_paths) if w not in KEYWORDS or not path.startswith(frames)]
-    moving = _numbers_of_bodies(mechanism)
+    moving = numbers_of_bodies(mechanism)
     graph = own[0][1].graph if own else Graph("equations")
     taken = {s.name for _, x in own for s in free_symbols(x)}
     replaced: dict[str, Any] = {}
@@ -107,7 +107,7 @@ def _zero(x: Any) -> bool:
     return isinstance(x, (int, float, Fraction)) and x == 0
 
 
-def _numbers_of_bodies(mechanism: Mechanism) -> dict[str, str]:
+def numbers_of_bodies(mechanism: Mechanism) -> dict[str, str]:
     """Number of each joint and of its child: 1, 2, ... for those that move, F1, F2, ... for the fixed ones."""
     found: dict[str, str] = {mechanism.bodies[0].name: "0"}
     moving = fixed = 0

@@ -26,6 +26,12 @@ class Sheet:
     parts: tuple[tuple[str, Sum], ...] = ()
     remark: str = ""
     factored: bool = False
+    uses: tuple[str, ...] = ()      # quantities whose entries stand in the lines
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether the lines are those of the upper triangle."""
+        return self.quantity == "mass_matrix"
 
     @property
     def terms(self) -> int:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import keyword
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from dalembert.equations.forms import Call, Cosine, Name, Sum, Term, angle_sum
-from dalembert.equations.printing import RELATIONS
+from dalembert.equations.printing import LATEX, MATHML, RELATIONS, TEXT
 from dalembert.equations.ring import plain
-from dalembert.errors import DalembertError
+from dalembert.errors import DalembertError, UnknownNameError
 from dalembert.expr import Expr, topological
 from dalembert.expr.graph import FUNCTIONS
 from dalembert.expr.identifiers import safe_identifiers
@@ -21,7 +21,7 @@ from dalembert.expr.identifiers import safe_identifiers
 WIDTH = 118
 PYTHON = {"select": "({1} if {0} else {2})", "sign": "(({0} > 0) - ({0} < 0))", "not": "(not {})", "power": "({})**({})",
           **{op: f"({{}} {mark} {{}})" for op, mark in RELATIONS.items()}, "equal": "({} == {})"}
-WORDS = frozenset([*keyword.kwlist, *FUNCTIONS, "q", "qd", "qdd"])      # what the source itself says
+WORDS = frozenset([*keyword.kwlist, *FUNCTIONS, "q", "qd", "qdd", "NAMES"])      # what the source itself says
 
 
 class PythonWriter:
@@ -29,8 +29,8 @@ class PythonWriter:
 
     def __init__(self, eom: Any):
         self.eom = eom
-        names = [*eom.coordinates, *eom.velocities, *eom.accelerations, *eom.symbols]
-        self.identifiers = safe_identifiers(dict.fromkeys(names), WORDS)
+        parts = [*eom.group_names.values(), *eom.parts.definitions]
+        self.identifiers = safe_identifiers(dict.fromkeys([*_names(eom), *parts]), WORDS)
         self._taken = {*self.identifiers.values()}
         self.cosines: dict[Cosine, str] = {}
         self.used: set[str] = set()
@@ -61,7 +61,7 @@ class PythonWriter:
         """A factor; names in it count as used."""
         if isinstance(factor, Name):
             self.used.add(factor.name)
-            return self.identifiers.get(factor.name, factor.name.replace(":", "_"))
+            return self.identifiers[factor.name]
         if isinstance(factor, Sum):
             return f"({self.sum(factor)})"
         if isinstance(factor, Cosine):
@@ -80,11 +80,43 @@ class PythonWriter:
         return PYTHON[factor.op].format(*args) if factor.op in PYTHON else f"{factor.op}({', '.join(args)})"
 
 
+def _names(eom: Any) -> list[str]:
+    return [*eom.coordinates, *eom.velocities, *eom.accelerations, *eom.symbols]
+
+
 def python(eom: Any, quantities: Sequence[str]) -> str:
-    """One function per quantity: vectors in, nested lists out; symbols as keywords with the mechanism's numbers."""
+    """One function per quantity: vectors in, nested lists out; symbols as keywords with the mechanism's numbers.
+
+    Names that are no identifiers are renamed; comments, and NAMES in the source, say how.
+    """
+    for name in quantities:
+        eom.sheet(name)                                                      # all parts have their names now
     functions = [_function(eom, name) for name in quantities]
     head = f'"""Equations of motion of {eom.name!r}, written by dalembert."""\n\n'.replace("\\", "\\\\")
-    return head + "from math import *\n\n\n" + "\n\n".join(functions)
+    renamed = {name: x for name, x in identifiers(eom).items() if name != x}
+    table = "".join(f"    {x!r}: {name!r},\n" for name, x in renamed.items())
+    names = f"NAMES = {{      # identifier here: name in the model\n{table}}}\n\n" if renamed else ""
+    return head + "from math import *\n\n" + names + "\n" + "\n\n".join(functions)
+
+
+def printed_names(eom: Any, form: str) -> dict[str, str]:
+    """How each name is printed in a format; see `ClosedForms.names`."""
+    notations = {"text": TEXT, "latex": LATEX, "mathml": MATHML}
+    if form in notations:
+        return {name: notations[form].name(eom.printed_names, name) for name in _names(eom)}
+    if form == "python":
+        return identifiers(eom)
+    if form == "sympy":
+        names = sorted(_names(eom), key=lambda name: not name.isidentifier())          # these keep their names
+        words = safe_identifiers(names, frozenset())
+        return {name: name if name.isidentifier() else words[name] for name in _names(eom)}
+    raise UnknownNameError("format", form, (*notations, "python", "sympy"))
+
+
+def identifiers(eom: Any) -> dict[str, str]:
+    """Identifiers of Python for the names of coordinates, velocities, accelerations and symbols."""
+    writer = PythonWriter(eom)
+    return {name: writer.identifiers[name] for name in _names(eom)}
 
 
 def _function(eom: Any, quantity: str) -> str:
@@ -122,8 +154,11 @@ def _nested(forms: Any, writer: PythonWriter) -> str:
 
 # --- SymPy -----------------------------------------------------------------------------------------------------------
 
-def sympy_of(expressions: Any) -> Any:
-    """An expression, or an array of them as Matrix (of one or two axes) or Array; exact numbers stay exact."""
+def sympy_of(expressions: Any, names: Mapping[str, str]) -> Any:
+    """An expression, or an array of them as Matrix (of one or two axes) or Array; exact numbers stay exact.
+
+    names: name of each symbol -> what it is called in SymPy.
+    """
     try:
         import sympy
     except ImportError:
@@ -131,7 +166,7 @@ def sympy_of(expressions: Any) -> Any:
     array = np.array(expressions, dtype=object)
     made: dict[Any, Any] = {}
     for node in topological([x for x in array.flat if isinstance(x, Expr)]):
-        made[node] = _sympy_node(sympy, node, made)
+        made[node] = _sympy_node(sympy, node, made, names)
     entries = [made[x] if isinstance(x, Expr) else sympy.sympify(x) for x in array.flat]
     if array.ndim == 0:
         return entries[0]
@@ -139,18 +174,18 @@ def sympy_of(expressions: Any) -> Any:
         sympy.Matrix(entries) if array.ndim == 1 else sympy.Array(entries, array.shape))
 
 
-def _sympy_node(sympy: Any, node: Expr, made: dict[Any, Any]) -> Any:
+def _sympy_node(sympy: Any, node: Expr, made: dict[Any, Any], names: Mapping[str, str]) -> Any:
     if node.op == "exact":
         return sympy.Rational(*node.value.as_integer_ratio())
     if node.op == "float":
         return sympy.Float(node.value, 17)
     if node.op == "symbol":
-        return sympy.Symbol(node.name, real=True)
+        return sympy.Symbol(names[node.name], real=True)
     args = [made[a] for a in node.args]
     infix = {"add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b, "div": lambda a, b: a / b,
              "neg": lambda a: -a, "power": lambda a, b: a**b, "hypot": lambda a, b: sympy.sqrt(a * a + b * b),
              "select": lambda c, a, b: sympy.Piecewise((a, c), (b, True)), "less": sympy.Lt, "less_equal": sympy.Le,
              "equal": sympy.Eq, "and": sympy.And, "or": sympy.Or, "not": sympy.Not}
-    names = {"abs": "Abs", "min": "Min", "max": "Max"}
-    function = infix.get(node.op) or getattr(sympy, names.get(node.op, node.op))
+    functions = {"abs": "Abs", "min": "Min", "max": "Max"}
+    function = infix.get(node.op) or getattr(sympy, functions.get(node.op, node.op))
     return function(*args)

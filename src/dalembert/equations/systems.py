@@ -13,9 +13,11 @@ from dalembert.compiled.calls import without_collection
 from dalembert.compiled.dynamics import compile
 from dalembert.compiled.systems import SystemDynamics
 from dalembert.equations.closed_forms import ClosedForms, silent
+from dalembert.equations.coordinates import MotionNames
 from dalembert.equations.forms import Sum, object_array
+from dalembert.equations.names import free_prefix
 from dalembert.equations.polynomials import Normal
-from dalembert.equations.problem import CHRISTOFFEL_BUDGET, SEED, free_prefix
+from dalembert.equations.problem import CHRISTOFFEL_BUDGET, SEED
 from dalembert.equations.ring import TooLarge, terms_in
 from dalembert.equations.sheets import Sheet
 from dalembert.equations.verification import STATES, Verifier, size_of_terms
@@ -44,6 +46,7 @@ QUANTITIES: dict[str, tuple[str, str]] = {
     "energy": ("Energy (Jacobi's function)", "E"),
     "equations_of_motion": ("Equations of motion", r"\tau"),
 }
+LETTERS = tuple(letter for _, letter in QUANTITIES.values())
 DIRECT = ("lagrangian", "mass_matrix", "momenta", "bias_force", "generalized_forces", "linear_terms")   # compiled so
 BY_RATES = ("lagrangian", "kinetic_energy", "momenta", "energy", "equations_of_motion")      # sums of products of rates
 SHOWN = ("mass_matrix", "christoffel", "coriolis_vector", "linear_terms", "gyroscopic_matrix", "time_terms",
@@ -117,10 +120,13 @@ class SystemProblem:
         self.parameters = [*parameters] or sorted(system.parameters, key=made.index)      # as the user made them
         self.varying = {*(name for group in self.names for name in group), "t"}
         taken = {*self.varying, *self.parameters}
+        q, qd, qdd = self.names
+        rates = {name: (base, dots) for dots, group in ((1, qd), (2, qdd)) for name, base in zip(group, q, strict=True)}
+        self.motion, self.units = MotionNames(q, qd, qdd, rates, {}, {}), {"t": "s"}
         self.symbols = dict.fromkeys(self.parameters, "parameter") | {"t": "time"}
         self.values: dict[str, float] = {}
         self.groupings: dict[str, Sum] = {}
-        self.group_prefix, self.part_prefix = free_prefix("k", taken), free_prefix("p", taken)
+        self.group_prefix, self.part_prefix = (free_prefix(x, taken, LETTERS) for x in "kp")
         self.normal = Normal(dict(zip(("q", "qd", "qdd"), self.names, strict=True)))
         for name in self.parameters:
             self.normal.ring.variable(name)

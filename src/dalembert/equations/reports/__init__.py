@@ -6,7 +6,6 @@ from importlib import import_module
 from typing import Any
 
 from dalembert.equations.documents import markdown_text
-from dalembert.equations.naming import latex_name
 from dalembert.equations.reports.steps import Steps
 
 
@@ -22,7 +21,8 @@ def report(eom: Any) -> str:
     with eom.graph:
         steps = Steps(eom)
         names = zip(eom.coordinates, eom.coordinate_names, strict=True)
-        steps.section("Coordinates", "; ".join(f"${latex_name(x)}$: {markdown_text(entry)}" for x, entry in names) + ".")
+        listed = (f"${steps.target.name(x)}$: {markdown_text(entry)}" for x, entry in names)
+        steps.section("Coordinates", "; ".join(listed) + ".")
         import_module(f"dalembert.equations.reports.{eom.formulation}").write(steps)
         worst = max(steps.largest, *eom.verified.values(), 0.0)
         head = (f"# Derivation by {eom.formulation}: the equations of motion of {markdown_text(eom.name)}\n\n"

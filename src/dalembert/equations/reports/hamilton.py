@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.equations.naming import latex_name
+from dalembert.equations.names import entry
 from dalembert.equations.reports.steps import Steps
 from dalembert.expr import constant, evaluate
 from dalembert.formulations import hamilton
@@ -29,11 +29,11 @@ def write(steps: Steps) -> None:
     steps.entries("p", M @ steps.qd, momenta)
     steps.section("Velocities", r"$$\dot q = M^{-1} p = \partial H / \partial p$$")
     W = _inverse(steps, M, M_values) if len(M) <= EXPLICIT else None
-    p = np.array([steps.new_symbol(f"p_{k + 1}", values) for k, values in enumerate(momenta.T)], dtype=object)
+    p = np.array([steps.new_symbol(entry("p", k + 1), values) for k, values in enumerate(momenta.T)], dtype=object)
     if W is not None:
         steps.entries(r"\dot q", W @ p, qd)
     else:
-        names = ", ".join(f"${latex_name(x.name)}$" for x in p)
+        names = ", ".join(f"${steps.target.name(x.name)}$" for x in p)
         steps.text(f"By elimination along the tree, without forming the inverse; {names} are the momenta:")
         steps.entries(r"\dot q", hamilton.velocities(steps.mechanism, steps.q, p), qd, in_parts=True)
 
@@ -61,18 +61,18 @@ def write(steps: Steps) -> None:
 
 
 def _entries_of_M(steps: Steps) -> tuple[np.ndarray, np.ndarray]:
-    """M as symbols M:1:2, zeros as zeros, and its values."""
+    """M as symbols M_12, zeros as zeros, and its values."""
     forms, n = steps.eom.sheet("mass_matrix").forms, steps.mechanism.nv
     values = steps.verifier.evaluated(steps.eom.entries("mass_matrix"))
     M = np.zeros((n, n), dtype=object)
     for i, j in combinations_with_replacement(range(n), 2):
         if forms[i, j].terms:
-            M[i, j] = M[j, i] = steps.new_symbol(f"M:{i + 1}:{j + 1}", values[:, i, j])
+            M[i, j] = M[j, i] = steps.new_symbol(entry("M", i + 1, j + 1), values[:, i, j])
     return M, values
 
 
 def _inverse(steps: Steps, M: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """The inverse of M by determinants, as symbols W:1:2."""
+    """The inverse of M by determinants, as symbols W_12."""
     n = len(M)
     adjugate = np.array([[_determinant(np.delete(np.delete(M, j, 0), i, 1)) * (-1) ** (i + j) for j in range(n)]
                          for i in range(n)], dtype=object)
@@ -84,7 +84,7 @@ def _inverse(steps: Steps, M: np.ndarray, values: np.ndarray) -> np.ndarray:
         (form,) = steps.normal.forms([constant(adjugate[i, j] / delta, steps.problem.graph)])
         steps.check("W", steps.values([form])[:, 0], inverse[:, i, j])
         if form.terms:
-            W[i, j] = W[j, i] = steps.new_symbol(f"W:{i + 1}:{j + 1}", inverse[:, i, j])
+            W[i, j] = W[j, i] = steps.new_symbol(entry("W", i + 1, j + 1), inverse[:, i, j])
             steps.formula(steps.target.label("W", i + 1, j + 1), form)
     return W
 

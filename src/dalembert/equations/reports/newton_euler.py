@@ -8,7 +8,6 @@ import numpy as np
 
 from dalembert.equations.documents import markdown_text
 from dalembert.equations.forms import Name
-from dalembert.equations.naming import latex_name
 from dalembert.equations.reports.steps import Steps
 from dalembert.expr import Expr
 from dalembert.formulations import newton_euler
@@ -100,10 +99,10 @@ def _named(steps: Steps, letter: str, i: int, found: Vector, right: Vector) -> V
         values = steps.values([form])[:, 0]
         steps.check(name, values, y)
         if len(form.terms) == 1 and len(form.terms[0].factors) == 1 and isinstance(form.terms[0].factors[0][0], Name):
-            left, made = latex_name(name), x
+            left, made = steps.target.name(steps.declare(name)), x
         else:
             made = steps.new_symbol(name, values)
-            left = latex_name(made.name)
+            left = steps.target.name(made.name)
         if form.terms:
             steps.formula(left, form)
         components.append(made if form.terms else 0)

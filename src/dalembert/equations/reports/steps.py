@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
 
-from dalembert.equations.documents import printed_lines, printer, sentence
+from dalembert.equations.documents import printed_lines, remark_of
 from dalembert.equations.factored import factored
 from dalembert.equations.forms import Builder, Sum, object_array
-from dalembert.equations.naming import latex_name
+from dalembert.equations.names import ENTRY, free_prefix
+from dalembert.equations.naming import taken_apart
 from dalembert.equations.polynomials import Normal
-from dalembert.equations.printing import LATEX
-from dalembert.equations.problem import free_prefix
+from dalembert.equations.printing import LATEX, Printer
 from dalembert.equations.ring import TooLarge, terms_in
 from dalembert.equations.selection import unused
 from dalembert.equations.verification import STATES
@@ -33,7 +34,7 @@ class Steps:
     def __init__(self, eom: Any):
         self.eom, self.problem, self.verifier = eom, eom._problem, eom.verifier
         p = self.problem
-        self.target = printer(eom, LATEX)
+        self.target = Printer(LATEX, deepcopy(eom.printed_names), eom.digits)
         self.mechanism, self.numbers = p.twin, p.twin_of_numbers(self.verifier.values, self.verifier.mechanism)
         self.q, self.qd, self.qdd = p.vectors
         self.states = {"q": self.verifier.q, "qd": self.verifier.qd, "qdd": self.verifier.qdd}
@@ -50,10 +51,18 @@ class Steps:
 
     def new_symbol(self, name: str, values: Any) -> Any:
         """A symbol of this name, or one like it that is not taken, with its values at the states."""
-        name = unused(name, self.taken)
+        name = self.declare(name)
         self.point[name] = values
         self.normal.ring.variable(name)                          # names are written in the order they were made
         return symbol(name, self.problem.graph)
+
+    def declare(self, name: str) -> str:
+        """Take in a name, or one like it that is not taken; "omega_1_dot" is a rate."""
+        symbol = taken_apart(name.removesuffix("_dot"))
+        made = unused(name, self.taken)
+        if not made.startswith(ENTRY):
+            self.target.names.add(made, symbol._replace(dots=int(name.endswith("_dot"))))
+        return made
 
     # --- text ---
 
@@ -131,7 +140,7 @@ class Steps:
             self._parts += len(parts)
         self.check(letter, self.values(forms, parts).reshape(STATES, *array.shape), right)
         for name, form in parts.items():
-            self.formula(latex_name(name), form)
+            self.formula(self.target.name(name), form)
         for at, form in zip(np.ndindex(array.shape), forms, strict=True):
             if form.terms:
                 self.formula(self.target.label(letter, *(k + 1 for k in at)), form)
@@ -144,7 +153,7 @@ class Steps:
         sheet = self.eom.sheet(quantity)
         if right is not None:
             self.check(quantity, self.verifier.evaluated(self.eom.entries(quantity)), right)
-        self.text(*([sentence(sheet.remark)] if sheet.remark else []))
+        self.text(*filter(None, [remark_of(self.eom, sheet, self.target, "$%s$")]))
         for left, terms in printed_lines(sheet, self.target, self.printed, label):
             self.text(f"$${left} = {self.target.joined(terms)}$$")
 
@@ -154,11 +163,11 @@ class Steps:
         n = self.eom.mechanism.nv
         M, h, g = (self.eom.sheet(q).forms for q in ("mass_matrix", "coriolis_vector", "gravity_vector"))
         for k in range(n):
-            terms = [f"{self.target.label('M', *sorted((k + 1, j + 1)))} \\, {latex_name(self.eom.accelerations[j])}"
+            terms = [f"{self.target.label('M', *sorted((k + 1, j + 1)))} \\, {self.target.name(self.eom.accelerations[j])}"
                      for j in range(n) if M[k, j].terms]
             terms += [self.target.label(letter, k + 1) for letter, v in (("h", h), ("g", g)) if v[k].terms]
             self.text(f"$${' + '.join(terms) or '0'} = {self.target.label(chr(92) + 'tau', k + 1)}$$")
         if self.eom.groupings:
             self.section("Base parameters")
             for name, form in self.eom.groupings.items():
-                self.formula(latex_name(name), form)
+                self.formula(self.target.name(name), form)
