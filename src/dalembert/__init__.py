@@ -40,8 +40,9 @@ _HOMES = {
         "derivative", "equal", "evaluate", "exp", "free_symbols", "gradient", "hypot", "import_nodes", "log", "maximum",
         "minimum", "power", "sign", "sin", "sinh", "sqrt", "substitute", "symbol", "symbols", "tan", "tanh", "where"),
     "dalembert.errors": ("DalembertError", "DalembertWarning", "DamagedStoreError", "LockedStoreError", "MissingFileError",
-                         "ModelError", "OverflowedError", "ParameterError", "QuaternionError", "ReadError", "ShapeError",
-                         "SingularConfigurationError", "SingularMassMatrixError", "StoreError", "UnknownNameError"),
+                         "ModelError", "OverflowedError", "ParameterError", "QuaternionError", "ReadError",
+                         "RememberingError", "ShapeError", "SingularConfigurationError", "SingularMassMatrixError",
+                         "StoreError", "UnknownNameError"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 _MODULES = {"controllers": "dalembert.simulation.controllers", "convert": "dalembert.convert",

@@ -140,5 +140,13 @@ class QuaternionError(DalembertError, ValueError):
         self.joint, self.norm = joint, norm
 
 
+class RememberingError(DalembertError, ValueError):
+    """A function is no function of its arguments alone; `name` and `remembers` say which and what it remembers or reads."""
+
+    def __init__(self, message: str, name: str = "", remembers: str = ""):
+        super().__init__(message)
+        self.name, self.remembers = name, remembers
+
+
 class DalembertWarning(UserWarning):
     """Base of every warning of this package: input that was ignored, repaired or is doubtful."""

@@ -36,7 +36,7 @@ EVENTS = {
     "an empty list": (lambda *_: [], da.ShapeError, r"returned an array of shape \(0,\)"),
     "None": ([lambda t, q, qd: q[0], nothing], TypeError, r"the event 'nothing' returned None \(NoneType\), expected a number"),
     "a text": (text, TypeError, r"the event 'text' returned '0' \(str\), expected a number"),
-    "a truth": (truth, TypeError, r"the event 'truth' returned True \(bool\)"),
+    "a truth": (truth, TypeError, r"the event 'truth' returned (True|False) \(bool\)"),
     "a number": (5, TypeError, r"events=5: expected a function g\(t, q, qd\) -> number, or a sequence"),
     "numbers": ([5], TypeError, r"expected functions g\(t, q, qd\) -> number")}
 

@@ -93,7 +93,7 @@ def test_a_control_that_remembers_something_is_told_where_to_keep_it(chain):
     with pytest.raises(ValueError, match="`states` and the method `rate`"):
         da.simulate(chain, SWING, [0, 0, 0], 0.1, control=Integral())
     rng = np.random.default_rng(0)
-    with pytest.raises(ValueError, match="or is random"):
+    with pytest.raises(ValueError, match="forces draws random numbers .*rng"):
         da.simulate(chain, SWING, [0, 0, 0], 0.1, forces=lambda t, q, qd: rng.standard_normal(3))
     called = Integral()
     called.traced = False

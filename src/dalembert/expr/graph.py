@@ -49,7 +49,7 @@ class Graph:
         return True
 
     def __repr__(self) -> str:
-        return f"<Graph {self.name!r} at {id(self):#x}, {len(self)} nodes>"
+        return f"<Graph {self.name!r}, {len(self)} nodes>"
 
 
 _open_graphs: ContextVar[tuple[Graph, ...]] = ContextVar("open_graphs", default=())

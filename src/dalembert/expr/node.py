@@ -128,8 +128,9 @@ def require_same_graph(op: str, graphs: tuple[Graph, Graph]) -> None:
     """Raise a GraphMixError where the operands of an operation are of two graphs."""
     if graphs[0] is not graphs[1]:
         raise GraphMixError(
-            f"{op} of nodes of two graphs, {graphs[0]} and {graphs[1]}: bring one operand over with "
-            "da.import_nodes(expression, graph).", graphs,
+            f"{op} of expressions of two graphs, {graphs[0].name!r} with {len(graphs[0])} nodes and {graphs[1].name!r} with "
+            f"{len(graphs[1])}: expressions live where their symbols were made. Make all symbols in one `with da.Graph():`, "
+            "or bring one operand over with da.import_nodes(expression, graph).", graphs,
         )
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dalembert.errors import ShapeError
-from dalembert.expr import Expr, Graph, absolute, maximum, sign, symbols
+from dalembert.expr import Expr, absolute, maximum, sign
 from dalembert.integrators.choice import chosen
+from dalembert.purity.examine import Guard, check_arguments, examine, remembering
+from dalembert.simulation.trials import trial_states
 
 CAUGHT = 4.0      # why a trajectory stays where it is: something happens in its next step; above all of integrators.REASONS
 NEVER = -1.0      # depth of an event that cannot happen in a step
@@ -43,11 +46,11 @@ class Watched:
 
     Raises
     ------
-    TypeError, ValueError
-        There is something else than functions; an attribute makes no sense.
+    TypeError, ValueError, RememberingError
+        There is something else than functions; an attribute makes no sense; a function remembers something.
     """
 
-    def __init__(self, events: Any, nq: int, nv: int):
+    def __init__(self, events: Any, system: Any):
         given = () if events is None else (events,) if callable(events) else events
         if not np.iterable(given):
             raise TypeError(f"events={events!r}: expected a function g(t, q, qd) -> number, or a sequence of such.")
@@ -55,13 +58,13 @@ class Watched:
         for g in self.functions:
             if not callable(g):
                 raise TypeError(f"events= holds a {type(g).__name__}: expected functions g(t, q, qd) -> number.")
-            if (direction := getattr(g, "direction", 0)) not in (-1, 0, 1):
-                raise ValueError(f"direction of the event {_name(g)!r} is {direction!r}: expected -1, 0 or 1.")
-        self.directions = [float(getattr(g, "direction", 0)) for g in self.functions]
-        self.terminal = [int(getattr(g, "terminal", False) or 0) for g in self.functions]
+        self.directions = [_direction(g) for g in self.functions]
+        self.terminal = [_terminal(g) for g in self.functions]
         names = [_name(g) for g in self.functions]
         self.names = [n if names.count(n) == 1 else f"{n}[{k}]" for k, n in enumerate(names)]
-        self.traced = all(_traces(g, nq, nv) for g in self.functions)
+        self.traced = all([_traces(g, system) for g in self.functions])
+        self.guards = [] if self.traced else [Guard(g, f"the event {name!r}", _opened)
+                                              for g, name in zip(self.functions, self.names, strict=True)]
 
     def values(self, t: Any, q: np.ndarray, qd: np.ndarray) -> list[Any]:
         """g of each function, floats or expressions.
@@ -100,11 +103,46 @@ def _name(g: Any) -> str:
     return str(getattr(g, "name", None) or getattr(g, "__name__", type(g).__name__))
 
 
-def _traces(g: Any, nq: int, nv: int) -> bool:
-    """Whether g works on symbols."""
-    with Graph():
-        try:
-            found = np.asarray(g(symbols("t", 1)[0], symbols("q", nq), symbols("qd", nv)))
-            return found.size == 1 and isinstance(found.reshape(-1)[0], (Expr, float, int))
-        except Exception:      # whatever a function does that is not meant for symbols: it is called with numbers instead
-            return False
+def _direction(g: Any) -> float:
+    """The sign with which an event's function must pass 0, or 0 for both."""
+    direction = getattr(g, "direction", 0)
+    if isinstance(direction, (bool, np.bool_)) or not isinstance(direction, Real) or direction not in (-1, 0, 1):
+        raise ValueError(f"direction of the event {_name(g)!r} is {direction!r}: expected 1 for rising zeros, -1 for "
+                         "falling ones, or 0 for both.")
+    return float(direction)
+
+
+def _terminal(g: Any) -> int:
+    """How many events of a function end a trajectory, 0 if none do."""
+    terminal = getattr(g, "terminal", False)
+    if terminal is None or isinstance(terminal, (bool, np.bool_)):
+        return int(bool(terminal))
+    if not isinstance(terminal, (int, np.integer)) or terminal < 1:
+        raise ValueError(f"terminal of the event {_name(g)!r} is {terminal!r}: expected True, False, or how many of its "
+                         "events end a trajectory, 1 or more.")
+    return int(terminal)
+
+
+def _traces(g: Any, system: Any) -> bool:
+    """Whether an event's function gives expressions of symbols.
+
+    Raises
+    ------
+    TypeError, ShapeError, RememberingError
+        It takes other arguments; it gives no number; it remembers something.
+    """
+    name = f"the event {_name(g)!r}"
+    check_arguments(g, name, ("t", "q", "qd"))
+    found = examine(g, name, trial_states(system, g), _opened, getattr(g, "traced", True) is not False)
+    for result in found.results:
+        if result is not None:
+            _number(result if result.size != 1 else result.item(), _name(g))
+    if found.verdict.remembers:
+        raise remembering(name, found.verdict.remembers, " An event that waits is a function of t: t - 0.5.")
+    return found.traced
+
+
+def _opened(found: Any) -> Any:
+    """What an event returned; an array of one number as this number."""
+    values = np.asarray(found)
+    return values.reshape(()) if values.size == 1 else found

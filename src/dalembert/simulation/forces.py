@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from numbers import Real
 from types import MappingProxyType
 from typing import Any
 
@@ -11,11 +13,14 @@ import numpy as np
 
 from dalembert.compiled.callbacks import Function
 from dalembert.compiled.function import function
-from dalembert.errors import ShapeError
-from dalembert.expr import Expr, Graph, symbols
+from dalembert.errors import DalembertWarning, ShapeError
+from dalembert.expr import Expr
+from dalembert.purity.examine import INSTEAD, Guard, check_arguments, examine, remembering
 from dalembert.simulation.controllers.checks import is_unchanging
+from dalembert.simulation.trials import trial_states
 
 NONE, CONSTANT, TRACED, CALLED = "none", "constant", "traced", "called"
+ARGUMENTS = ("t", "q", "qd")
 
 Force = Callable[..., Any]                  # (t, q, qd) -> (nv,); of a controller with states, (t, q, qd, states)
 NOTHING: Mapping[str, Force] = MappingProxyType({})
@@ -33,19 +38,52 @@ class Forces:
     kinds : how each is evaluated: none, constant, traced or called
     constants : the forces given as numbers, one after the other (n,) or (N, n)
     lengths : functions that are called with numbers, and how many each of them gives
+    remembers : what functions remember that are called all the same, as their user insists
+    guards : of functions that are called, to look at again after the run
     """
 
     def __init__(self, system: Any, control: Any = None, forces: Any = None):
         self.nq, self.nv, self._given = system.nq, system.nv, {"control": control, "forces": forces}
         self.states = np.asarray(getattr(control, "states", ()), dtype=float)
         self._rate = control.rate if self.states.size else None
-        self.kinds = {name: _kind(system, name, given, self.states.shape[-1] if name == "control" else 0)
-                      for name, given in self._given.items()}
+        self.remembers: dict[str, str] = {}
+        self.kinds: dict[str, str] = {}
+        for name, given in self._given.items():
+            self.kinds[name] = self._kind(system, name, given, self.states.shape[-1] if name == "control" else 0)
         self.constants = beside(*(np.asarray(self._given[name], dtype=float) for name, kind in self.kinds.items()
                                   if kind == CONSTANT))
         self.lengths = {name: self.nv for name, kind in self.kinds.items() if kind == CALLED}
         if "control" in self.lengths and self._rate:
             self.lengths["rate"] = self.states.shape[-1]
+        self.guards = [Guard(self._function(name), name) for name in self.lengths if name not in self.remembers]
+
+    def _kind(self, system: Any, name: str, given: Any, states: int = 0) -> str:
+        """How a force is given; functions are tried on numbers and on symbols.
+
+        Raises
+        ------
+        ShapeError, TypeError, RememberingError
+            It has another length; it is no function and no numbers, or takes other arguments; it remembers something.
+        """
+        if given is None:
+            return NONE
+        if not callable(given):
+            _check_numbers(given, name, system.nv)
+            return CONSTANT
+        if is_unchanging(given):
+            return TRACED
+        arguments = (*ARGUMENTS, "states") if states else ARGUMENTS
+        functions = {name: (given, system.nv), **({"rate": (given.rate, states)} if states else {})}
+        traced = []
+        for own, (f, length) in functions.items():
+            check_arguments(f, own, arguments)
+            found = examine(f, own, trial_states(system, f, states), _entries, getattr(given, "traced", True) is not False)
+            _check_results(found.results, own, length)
+            if found.verdict.remembers:
+                _refuse(given, own, found.verdict.remembers)
+                self.remembers[own] = found.verdict.remembers
+            traced.append(found.traced)
+        return TRACED if all(traced) else CALLED
 
     @property
     def traced(self) -> list[Force]:
@@ -54,8 +92,10 @@ class Forces:
 
     def outside(self) -> list[Function]:
         """The functions that are called with numbers, with what converts their results."""
-        return [(self._rate if name == "rate" else self._given[name],      # type: ignore[misc]
-                 partial(_floats, name=name, nv=length)) for name, length in self.lengths.items()]
+        return [(self._function(name), partial(_floats, name=name, nv=length)) for name, length in self.lengths.items()]
+
+    def _function(self, name: str) -> Force:
+        return self._rate if name == "rate" else self._given[name]      # type: ignore[return-value]
 
     def __call__(self, t: Any, q: np.ndarray, qd: np.ndarray, p: np.ndarray, states: np.ndarray,
                  called: Mapping[str, Force] = NOTHING) -> np.ndarray:
@@ -66,7 +106,7 @@ class Forces:
                 tau, at = tau + p[at:at + self.nv], at + self.nv
             elif self.kinds[name] != NONE:
                 own = (states,) if name == "control" and self._rate else ()
-                tau = tau + _vector(called.get(name, given)(t, q, qd, *own), name, self.nv)
+                tau = tau + _vector(called.get(name, given)(t, q.copy(), qd.copy(), *own), name, self.nv)
         return tau
 
     def rates(self, t: Any, q: np.ndarray, qd: np.ndarray, states: np.ndarray,
@@ -108,52 +148,69 @@ def beside(*parts: np.ndarray) -> np.ndarray:
     return np.concatenate([np.broadcast_to(v, (*rows, v.shape[-1])) for v in parts], axis=-1)
 
 
-def _kind(mechanism: Any, name: str, given: Any, states: int = 0) -> str:
-    """How a force is given; functions are tried on symbols."""
-    if given is None:
-        return NONE
-    if not callable(given):
-        array = np.asarray(given)
-        if array.dtype.kind not in "fiu" or array.ndim not in (1, 2) or array.shape[-1] != mechanism.nv:
-            raise ShapeError(f"{name} has shape {array.shape}, expected a function of t, q, qd, or numbers "
-                             f"({mechanism.nv},) or (N, {mechanism.nv}).", name, array.shape, (mechanism.nv,))
-        return CONSTANT
-    if is_unchanging(given):
-        return TRACED
+def _refuse(given: Any, name: str, remembers: str) -> None:
+    """Refuse a force that remembers something, or warn of it where the user insists.
+
+    Raises
+    ------
+    RememberingError
+    """
     if getattr(given, "traced", True) is False:
-        return CALLED
-    with Graph():
-        t, *rest = symbols("t", 1), symbols("q", mechanism.nq), symbols("qd", mechanism.nv)
-        own = (symbols("z", states),) if states else ()
-        try:
-            first = _vector(given(t[0], *rest, *own), name, mechanism.nv)
-            if own:
-                _vector(given.rate(t[0], *rest, *own), "rate", states)
-        except ShapeError:
-            raise
-        except Exception:      # whatever a function does that is not meant for symbols: it is called with numbers instead
-            return CALLED
-        if not _same(first, given(t[0], *rest, *own)):
-            raise ValueError(
-                f"{name} gives other forces when it is called again with the same t, q, qd: it remembers something between "
-                "calls, or is random. What it remembers belongs to the state of the run: give it the attribute `states` and "
-                "the method `rate` (an integral of the error has the error as its rate). To have it called with numbers all "
-                f"the same, make a new one with {name}.traced = False.")
-        return TRACED
+        warnings.warn(f"{name} {remembers}: its results depend on how often and in which order the method calls it. "
+                      f"{INSTEAD}", DalembertWarning, stacklevel=6)
+        return
+    raise remembering(name, remembers, (
+        " A memory that follows a differential equation, such as an integral of the error, belongs to the attribute "
+        f"`states` and the method `rate`. To have {name} called with numbers all the same, set {name}.traced = False."))
 
 
-def _same(first: np.ndarray, again: Any) -> bool:
-    """Whether all entries are the same expressions or numbers."""
-    return all(a is b or (not isinstance(a, Expr) and a == b) for a, b in zip(first, np.asarray(again), strict=True))
+def _check_numbers(given: Any, name: str, nv: int) -> None:
+    """See that forces given as numbers are real, (nv,) or (N, nv)."""
+    try:
+        array = np.asarray(given)
+    except ValueError:      # rows of different lengths
+        array = np.empty(0, dtype=object)
+    if array.dtype.kind not in "fiu" or array.ndim not in (1, 2) or array.shape[-1] != nv:
+        kind = "" if array.dtype.kind in "fiu" else f" ({type(given).__name__} of {array.dtype})"
+        raise ShapeError(f"{name} has shape {array.shape}{kind}, expected a function of t, q, qd, or numbers "
+                         f"({nv},) or (N, {nv}).", name, array.shape, (nv,))
+
+
+def _check_results(results: Sequence[np.ndarray | None], name: str, nv: int) -> None:
+    """See that a function returned real numbers, as many as there should be, at the states tried."""
+    for result in results:
+        if result is not None:
+            _vector(result, name, nv)
+
+
+def _entries(found: Any) -> Any:
+    """What a function returned as an array; a shape or kind that does not fit is found later."""
+    return found if found is None or isinstance(found, (str, dict)) else np.asarray(found)
 
 
 def _vector(found: Any, name: str, nv: int) -> np.ndarray:
+    """What a function returned, as (nv,) of real numbers or expressions.
+
+    Raises
+    ------
+    ShapeError, TypeError
+        It returned another shape; nothing, text or complex numbers.
+    """
+    per = "one rate per state of the controller" if name == "rate" else "one force per entry of qd"
     array = np.asarray(found)
+    if array.dtype.kind not in "fiubO" or array.dtype == object and not all(map(_is_number, array.flat)):
+        shown = repr(found if not isinstance(found, np.ndarray) else found.tolist())
+        kind = "complex numbers" if array.dtype.kind == "c" else "None" if shown == "None" else "no real numbers"
+        raise TypeError(f"{name} returned {kind}{'' if kind == 'None' else f': {shown[:80]}'}, expected ({nv},) real "
+                        f"numbers: {per}.")
     if array.shape != (nv,):
-        per = "one rate per state of the controller" if name == "rate" else "one force per entry of qd"
         raise ShapeError(f"{name} returned shape {array.shape}, expected ({nv},): {per}.", name,
                          array.shape, (nv,))
     return array
+
+
+def _is_number(x: Any) -> bool:
+    return isinstance(x, (Expr, Real)) or isinstance(x, np.ndarray) and x.shape == ()
 
 
 def _floats(found: Any, name: str, nv: int) -> np.ndarray:

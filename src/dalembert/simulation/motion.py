@@ -54,7 +54,7 @@ class Motion:
         if paths:
             self._check_inputs(friction)
         self.begin = begin
-        self.watched = Watched(events, mechanism.nq, mechanism.nv)
+        self.watched = Watched(events, mechanism)
         self.forces = Forces(mechanism, control, forces)
         self.constants = beside(self.forces.constants, *([self.numbers] if paths else []), np.array([begin]))
 
@@ -70,6 +70,21 @@ class Motion:
     def traced(self) -> bool:
         """Whether all forces compile."""
         return CALLED not in self.kinds.values() and self.watched.traced
+
+    def check_memory(self, times: np.ndarray, q: np.ndarray, qd: np.ndarray, states: np.ndarray | None) -> None:
+        """See that functions that were called did not change at states of the run, (K,), (K, n) each.
+
+        Raises
+        ------
+        RememberingError
+        """
+        rows = [(float(t), *row) for t, *row in zip(times, q, qd) if np.isfinite(np.hstack(row)).all()]
+        own = list(zip(rows, np.zeros((len(times), 0)) if states is None else states))
+        for guard in self.forces.guards if rows else ():
+            with_states = self.states.size and guard.name in ("control", "rate")
+            guard.check([(*row, z) for row, z in own] if with_states else rows)
+        for guard in self.watched.guards if rows else ():
+            guard.check(rows)
 
     @property
     def kinds(self) -> dict[str, str]:

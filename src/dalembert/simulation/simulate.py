@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from dalembert.compiled.marching import Trajectories
-from dalembert.errors import DalembertError, ShapeError
+from dalembert.errors import DalembertError, RememberingError, ShapeError
 from dalembert.integrators import METHODS, REASONS, External, Fixed, Method
 from dalembert.integrators.fixed_point import HUGE
 from dalembert.integrators.methods import TOO_SMALL
+from dalembert.purity.examine import INSTEAD
 from dalembert.simulation import streaming
 from dalembert.simulation.accuracy import warn_of_drift
 from dalembert.simulation.called import ATTEMPTS
@@ -29,6 +30,7 @@ STEP = 1e-3                  # s
 RTOL, ATOL = 1e-9, 1e-12     # of adaptive methods
 TOO_MANY = 1e8               # numbers in all records: beyond it, ask for fewer
 TOO_MANY_STEPS = 1e9         # minutes to hours that nothing could interrupt
+LOOKED_AT = 12               # records of a run at which functions that changed are tried again
 BOUND = 1e100                # of a state: beyond it, energies are no numbers
 
 
@@ -125,6 +127,10 @@ def simulate(mechanism: Any, q: Any, qd: Any, t: Any, control: Any = None, force
     if constants.ndim == 2 and len(constants) not in (1, len(x)):
         raise ShapeError(f"forces or parameters for {len(constants)} trajectories, but there are {len(x)} initial states.",
                          "control")
+    if len(x) > 1 and (shared := motion.forces.remembers):
+        name, what = next(iter(shared.items()))
+        raise RememberingError(f"{name} {what}, and {len(x)} trajectories would share its memory. {INSTEAD} It has one "
+                               "memory for each trajectory.", name, what)
     work = x.size * (repeats if isinstance(way, Fixed) else max(1.0, (times[-1] - times[0]) / (len(times) - 1) / h))
     size = streaming.records_of(x.size, work) if not isinstance(way, External) or store is not None else len(times)
     course, duration = Course(motion, way, h, repeats, rtol, atol, threads, longest), float(times[-1]) - begin
@@ -148,6 +154,7 @@ def simulate(mechanism: Any, q: Any, qd: Any, t: Any, control: Any = None, force
             run = streaming.streamed(mechanism, store, resume, streaming.plain(mechanism, given, motion.kinds), x, times,
                                      size, stretch)
             run = replace(run, applied=motion.forces.applied, law=motion.reactions)
+    _check_memory(motion, run)
     warn_of_drift(run)
     return run
 
@@ -368,6 +375,14 @@ def _reason(mechanism: Any, times: np.ndarray, good: np.ndarray, finite: np.ndar
              *(f"state {i} of the controller" for i in range(x.shape[-1] - mechanism.nq - mechanism.nv - 1))]
     return (f"{names[bad]} is no longer a number after t = {times[k - 1]:g} s: the step may be too long for a method of "
             "fixed step, or forces too large.")
+
+
+def _check_memory(motion: Motion, run: Run) -> None:
+    """See that functions that were called did not change at some states of the run."""
+    at = slice(None, None, max(1, len(run.times) // LOOKED_AT))
+    for row in ((...,),) if run.q.ndim == 2 else ((0,), (len(run.q) - 1,)):
+        z = None if run.controller_states is None else run.controller_states[(*row, at, slice(None))]
+        motion.check_memory(run.times[at], run.q[(*row, at, slice(None))], run.qd[(*row, at, slice(None))], z)
 
 
 def _in_order(found: list[Any]) -> tuple[Any, ...]:

@@ -27,6 +27,8 @@ from dalembert.expr import (
 )
 from dalembert.formulations.lagrange.christoffel import connection, contracted
 from dalembert.model.loads import check_rows
+from dalembert.purity.examine import check_arguments, fits, remembering
+from dalembert.purity.judge import judged
 from dalembert.spatial import linear_algebra
 from dalembert.spatial.arrays import unpacked
 
@@ -64,12 +66,36 @@ def lagrangian_system(L: Callable[..., Any], coordinates: str | int | Sequence[s
     graph = current_graph()
     q, qd = (_vector([symbol(n + suffix, graph) for n in names]) for suffix in ("", "_dot"))
     t = symbol("t", graph)
-    lagrangian = _scalar(L(q.copy(), qd.copy(), t), graph)
-    Q = [0] * len(names) if forces is None else list(np.ravel(np.array(forces(q.copy(), qd.copy(), t), dtype=object)))
+    lagrangian = _scalar(_traced(L, "L", q, qd, t), graph)
+    Q = [0] * len(names) if forces is None else list(np.ravel(np.array(_traced(forces, "forces", q, qd, t), dtype=object)))
     if len(Q) != len(names):
         raise ShapeError(f"forces returns {len(Q)} entries, expected {len(names)}: one per coordinate ({', '.join(names)}).",
                          "forces", (len(Q),), (len(names),))
     return LagrangianSystem(name, names, lagrangian, _vector([_scalar(x, graph) for x in Q]), q, qd, t)
+
+
+def _traced(f: Callable[..., Any], name: str, q: np.ndarray, qd: np.ndarray, t: Expr) -> Any:
+    """f(q, qd, t) as expressions, which have its values.
+
+    Raises
+    ------
+    RememberingError, TypeError, ValueError
+        It remembers something; it takes other arguments; it branches on a value, so that its expressions are others.
+    """
+    check_arguments(f, name, ("q", "qd", "t"))
+    rows = np.random.default_rng(3).uniform(-1, 1, (5, 2 * len(q)))
+    states = [(x[:len(q)], x[len(q):], 0.7 * k) for k, x in enumerate(rows)]
+    looked = judged(f, name, states, lambda state: f(state[0].copy(), state[1].copy(), state[2]))
+    if looked.remembers:
+        raise remembering(name, looked.remembers)
+    found = f(q.copy(), qd.copy(), t)
+    looked.memory.restore()
+    known = [(s, r) for s, r in zip(states, looked.results, strict=False) if r is not None and r.dtype.kind in "fiu"]
+    own = {s.name for s in free_symbols(found)} <= {s.name for s in (*q, *qd, t)}
+    if known and own and not fits(found, (q, qd, t), *zip(*known, strict=True), near=1e-3):
+        raise ValueError(f"{name} has other values than its expressions: it branches on a value, or makes a number of one, "
+                         "and is a constant of symbols there. Write branches as da.where(condition, a, b).")
+    return found
 
 
 class Quantity(NamedTuple):
