@@ -173,11 +173,11 @@ class ClosedForms(ABC):
         return {s.name for a in (*self._expressions.values(), *groupings) for s in free_symbols(a)}
 
     def _definitions(self, sheet: Sheet) -> dict[str, Sum]:
-        """Forms of all names on a sheet that are not symbols: repeated sums, parts, entries M:1:2 and c:1:2:3."""
+        """Forms of all names on a sheet that are not symbols: repeated sums, parts, entries of others."""
         found = {name: form for form, name in self.group_names.items()} | self.parts.definitions
-        for base, quantity in (("M", "mass_matrix"), ("c", "christoffel")):
-            if other := self._sheets.get(quantity):
-                found |= {entry(base, *(k + 1 for k in at)): form for at, form in np.ndenumerate(other.forms)}
+        for quantity in sheet.uses:
+            found |= {entry(self.letters[quantity], *(k + 1 for k in at)): form
+                      for at, form in np.ndenumerate(self._sheets[quantity].forms)}
         return found
 
     def _verify_lines(self, sheet: Sheet, builder: Builder, found: np.ndarray) -> None:

@@ -17,7 +17,7 @@ from dalembert.equations.sheets import Sheet
 from dalembert.equations.style import LATEX_HEAD, PAGE
 
 USED = {"mass_matrix": ("ij", "entries of the mass matrix"), "christoffel": ("ijk", "the Christoffel symbols"),
-        "coriolis_vector": ("i", "the Coriolis vector"), "gravity_vector": ("i", "the gravity vector")}
+        "coriolis_vector": ("i", "entries of the Coriolis vector"), "gravity_vector": ("i", "entries of the gravity vector")}
 MATRICES = ("placement", "jacobian")               # laid out in plain text, too
 BY_ROWS = ("equations_of_motion",)                 # never as a column
 Terms = list[tuple[str, str]]                      # signs and texts of terms

@@ -24,7 +24,8 @@ from dalembert.formulations.lagrange.system import LagrangianSystem
 from dalembert.model.mechanism import Mechanism
 
 BUDGET = 2500              # terms of M in normal form that are still printed in full (a dense PUMA 560 has 800)
-SHOWN = ("mass_matrix", "christoffel", "coriolis_vector", "gravity_vector", "kinetic_energy", "potential_energy")
+SHOWN = ("mass_matrix", "christoffel", "coriolis_vector", "gravity_vector", "kinetic_energy", "potential_energy",
+         "passive_force", "equations_of_motion")
 Progress = Callable[[str, float], None]
 
 
@@ -94,7 +95,6 @@ class Equations(ClosedForms):
     """
 
     titles, letters = QUANTITIES, LETTERS
-    law = (("M", "q", "q_ddot"), ("h", "q q_dot"), ("g", "q")), ("tau",)
     programmed = ("mass_matrix", "coriolis_vector", "gravity_vector")
 
     def __init__(self, mechanism: Mechanism, selection: Selection, formulation: str, budget: int, digits: int,
@@ -105,6 +105,11 @@ class Equations(ClosedForms):
             problem = Problem(mechanism, selection, formulation, budget)
             super().__init__(mechanism, problem, MechanismVerifier(problem), digits, progress)
         self.minimal = problem.minimal
+
+    @property
+    def law(self) -> Any:      # type: ignore[override]
+        """M qdd + h + g = f + tau, with f of springs and friction."""
+        return (("M", "q", "q_ddot"), ("h", "q q_dot"), ("g", "q")), (*(("f", "tau") if self._is_passive else ("tau",)),)
 
     @property
     def base_parameters(self) -> tuple[BaseParameter, ...]:
@@ -139,8 +144,15 @@ class Equations(ClosedForms):
 
     @property
     def shown(self) -> tuple[str, ...]:
-        """Quantities that are printed by default: without Christoffel symbols where these are too long."""
-        return tuple(q for q in SHOWN if q != "christoffel" or self._problem.christoffel_terms() < inf)
+        """Quantities that are printed by default: without Christoffel symbols where these are too long, and without springs
+        and friction where there are none."""
+        missing = set() if self._problem.christoffel_terms() < inf else {"christoffel"}
+        return tuple(q for q in SHOWN if q not in missing | (set() if self._is_passive else {"passive_force"}))
+
+    @property
+    def _is_passive(self) -> bool:
+        """Whether there are springs or friction."""
+        return any(form.terms for form in self.sheet("passive_force").forms.flat)
 
     def report(self) -> str:
         """The derivation by the chosen formulation, step by step, as Markdown with LaTeX formulas."""

@@ -12,22 +12,23 @@ import numpy as np
 from dalembert.equations import derivation as deriving
 from dalembert.equations.closed_forms import ClosedForms
 from dalembert.equations.factored import factored
-from dalembert.equations.forms import ZERO, Name, Sum, Term, object_array
+from dalembert.equations.forms import ZERO, Call, Name, Sum, Term, object_array
 from dalembert.equations.names import entry
 from dalembert.equations.problem import Problem
 from dalembert.equations.ring import PARAMETER, Poly, TooLarge, plain, terms_of
 from dalembert.equations.sheets import Sheet
 from dalembert.equations.writing import Writer
 from dalembert.expr import derivative
-from dalembert.model.joints import Free, Spherical
 from dalembert.spatial.inertias import HALF
 
 SHORT = 60      # terms up to which velocities are multiplied out in energies and Coriolis terms
 
 QUANTITIES = {"mass_matrix": "Mass matrix", "christoffel": "Christoffel symbols", "coriolis_matrix": "Coriolis matrix",
               "coriolis_vector": "Coriolis vector", "gravity_vector": "Gravity vector", "kinetic_energy": "Kinetic energy",
-              "potential_energy": "Potential energy of gravity and springs", "regressor": "Regressor"}
-LETTERS = dict(zip(QUANTITIES, ("M", "c", "C", "h", "g", "T", r"\Pi", "Y"), strict=True))
+              "potential_energy": "Potential energy of gravity and springs", "regressor": "Regressor",
+              "passive_force": "Forces of springs and friction", "equations_of_motion": "Equations of motion"}
+LETTERS = dict(zip(QUANTITIES, ("M", "c", "C", "h", "g", "T", r"\Pi", "Y", "f", r"\tau"), strict=True))
+BY_ENTRIES = ("kinetic_energy", "passive_force", "equations_of_motion")      # never long
 
 
 def made(p: Problem, eom: ClosedForms, quantity: str) -> Sheet:
@@ -36,7 +37,7 @@ def made(p: Problem, eom: ClosedForms, quantity: str) -> Sheet:
         long = bool(p.why_factored)
     else:
         long = p.christoffel_terms(lambda done: eom.progress("Christoffel symbols", done)) == inf
-    if not long or quantity == "kinetic_energy":
+    if not long or quantity in BY_ENTRIES:
         return MAKE[quantity](p, eom)
     return eom.factored(quantity, p.traced(quantity) if quantity != "christoffel" else (
         _christoffel_of(p, eom.entries("mass_matrix"))))
@@ -89,10 +90,15 @@ def coriolis_vector(p: Problem, eom: ClosedForms) -> Sheet:
     if p.christoffel_terms() <= SHORT:
         h = [d.ring.total(x * rate for x, rate in zip(row, d.rates, strict=True)) for row in deriving.coriolis_matrix(d)]
         return eom.in_full("coriolis_vector", _forms(p, h, (n,)))
-    symmetric = not any(isinstance(j.type, (Spherical, Free)) for j in p.tree.joint[1:])
-    pairs = [(i, j, 1 if i == j or not symmetric else 2) for i in range(n) for j in range(i if symmetric else 0, n)]
-    return _by_entries(eom, "coriolis_vector", "christoffel", (n,),
-                       lambda k: [((i, j, k), count, (v[i], v[j])) for i, j, count in pairs])
+    c = eom.sheet("christoffel").forms
+    rates = {(i, j): (v[min(i, j)], v[max(i, j)]) for i in range(n) for j in range(n)}
+
+    def products(k: int) -> Products:
+        """With symbols that are equal in i and j once."""
+        pairs = [(i, j) for i, j in rates if i <= j or c[i, j, k] != c[j, i, k]]
+        return [((i, j, k), 2 if i < j and c[i, j, k] == c[j, i, k] else 1, rates[i, j]) for i, j in pairs]
+
+    return _by_entries(eom, "coriolis_vector", "christoffel", (n,), products)
 
 
 def kinetic_energy(p: Problem, eom: ClosedForms) -> Sheet:
@@ -130,6 +136,33 @@ def regressor(p: Problem, eom: ClosedForms) -> Sheet:
     return eom.in_full("regressor", forms)
 
 
+def passive_force(p: Problem, eom: ClosedForms) -> Sheet:
+    """f = -k (q - rest) - d qd - f_c sign(qd)."""
+    return eom.in_full("passive_force", object_array(_passive(p), (p.tree.nv,)))
+
+
+def equations_of_motion(p: Problem, eom: ClosedForms) -> Sheet:
+    """tau = M qdd + h + g - f, row by row; in terms of the entries of these where that is long."""
+    n, passive, d = p.tree.nv, _passive(p), p.derived
+    resisting = [tuple(Term(-t.number, t.factors) for t in form.terms) for form in passive]
+    if not p.why_factored and p.christoffel_terms() <= SHORT and eom.sheet("mass_matrix").terms <= SHORT:
+        qdd = [d.ring.variable(("qdd", k)) for k in range(n)]
+        C = deriving.coriolis_matrix(d)
+        rows = [d.ring.total([*(M * a for M, a in zip(d.M[k], qdd, strict=True)),
+                              *(x * v for x, v in zip(C[k], d.rates, strict=True)), d.g[k]]) for k in range(n)]
+        return eom.in_full("equations_of_motion", object_array(
+            [Sum(p.writer.by_rates(row).terms + more) for row, more in zip(rows, resisting, strict=True)], (n,)))
+    sheets = [eom.sheet(quantity) for quantity in ("mass_matrix", "coriolis_vector", "gravity_vector")]
+    made = []
+    for entries in ([s.forms for s in sheets], [named_entries(s, eom.letters[s.quantity]) for s in sheets]):
+        M, h, g = entries
+        made.append(object_array([Sum(_combined([((k, j), 1, (a,)) for j, a in enumerate(p.names[2])], M).terms
+                                      + _combined([((k,), 1, ())], h).terms + _combined([((k,), 1, ())], g).terms
+                                      + resisting[k]) for k in range(n)], (n,)))
+    forms, short = made
+    return eom.abridged("equations_of_motion", forms, short, [s.quantity for s in sheets])
+
+
 # --- pieces ----------------------------------------------------------------------------------------------------------
 
 Products = list[tuple[tuple[int, ...], Any, tuple[str, ...]]]      # (an entry's place, number, velocities)
@@ -143,13 +176,21 @@ def _by_entries(eom: ClosedForms, quantity: str, other: str, shape: tuple[int, .
                 products: Callable[..., Products]) -> Sheet:
     """A sheet of sums of products of another quantity's entries with velocities, printed in terms of these entries."""
     sheet, letter = eom.sheet(other), eom.letters[other]
-    named = sheet.forms.copy()
-    for at, form in np.ndenumerate(sheet.forms):
-        if form.terms:
-            named[at] = Sum((Term(1, ((Name(entry(letter, *(k + 1 for k in at))), 1),)),))
+    named = named_entries(sheet, letter)
     places = [products(*at) for at in np.ndindex(shape)]
     forms, short = (object_array([_combined(x, entries) for x in places], shape) for entries in (sheet.forms, named))
     return eom.abridged(quantity, forms, short, (other,))
+
+
+def named_entries(sheet: Sheet, letter: str) -> np.ndarray:
+    """The entries' names in place of their forms; of equal c_ijk and c_jik the first, which has a line."""
+    named = sheet.forms.copy()
+    for at, form in np.ndenumerate(sheet.forms):
+        swapped = (at[1], at[0], *at[2:]) if len(at) > 1 else at
+        line = swapped if swapped < at and form == sheet.forms[swapped] else at
+        if form.terms:
+            named[at] = Sum((Term(1, ((Name(entry(letter, *(k + 1 for k in line))), 1),)),))
+    return named
 
 
 def _combined(products: Products, entries: np.ndarray) -> Sum:
@@ -166,6 +207,36 @@ def _combined(products: Products, entries: np.ndarray) -> Sum:
     return Sum(tuple(terms))
 
 
+def _passive(p: Problem) -> list[Sum]:
+    """-k (q - rest) - d qd - f sign(qd) of each entry of qd."""
+    q, v = p.names[:2]
+    rows: list[list[Term]] = [[] for _ in v]
+    for joint in p.tree.joint[1:]:
+        springs = joint.type.nq == joint.type.nv
+        for m, k in enumerate(joint.dof):
+            rate = Sum((Term(joint.factor, ((Name(v[k]), 1),)),))
+            resisting: list[tuple[Any, Any]] = [(joint.viscous[m], rate), (joint.coulomb[m], Call("sign", (rate,)))]
+            if springs:
+                own = Term(joint.factor, ((Name(q[joint.at_q.start + m]), 1),))
+                resisting.append((joint.stiffness[m], Sum((own, *_expression_terms(joint.offset - joint.rest[m])))))
+            rows[k] += [Term(plain(-t.number * joint.factor), (*t.factors, (x, 1)))
+                        for number, x in resisting for t in _expression_terms(number)]
+    return [Sum(tuple(_flat(t) for t in row)) for row in rows]
+
+
+def _flat(term: Term) -> Term:
+    """A product with a sum of one term multiplied out."""
+    number, factors = term.number, list[tuple[Any, int]]()
+    for factor, e in term.factors:
+        inner = factor.terms if isinstance(factor, Sum) else ()
+        if len(inner) == 1:
+            number = plain(number * inner[0].number**e)
+            factors += [(f, e * power) for f, power in inner[0].factors]
+        else:
+            factors.append((factor, e))
+    return Term(number, tuple(factors))
+
+
 def _springs(p: Problem) -> Sum:
     """1/2 k (q - rest)^2 of each spring."""
     terms: list[Term] = []
@@ -175,7 +246,7 @@ def _springs(p: Problem) -> Sum:
         for k, stiffness, rest in zip(joint.dof, joint.stiffness, joint.rest, strict=True):
             q = p.names[0][joint.at_q.start + k - joint.dof.start]
             x = Sum((Term(joint.factor, ((Name(q), 1),)), *_expression_terms(joint.offset - rest)))
-            terms += [Term(plain(t.number * HALF), (*t.factors, (x, 2))) for t in _expression_terms(stiffness)]
+            terms += [_flat(Term(plain(t.number * HALF), (*t.factors, (x, 2)))) for t in _expression_terms(stiffness)]
     return Sum(tuple(terms))
 
 
@@ -187,4 +258,5 @@ def _expression_terms(x: Any) -> tuple[Term, ...]:
 MAKE: dict[str, Callable[[Problem, ClosedForms], Sheet]] = {
     "mass_matrix": mass_matrix, "christoffel": christoffel, "coriolis_matrix": coriolis_matrix,
     "coriolis_vector": coriolis_vector, "gravity_vector": gravity_vector, "kinetic_energy": kinetic_energy,
-    "potential_energy": potential_energy, "regressor": regressor}
+    "potential_energy": potential_energy, "regressor": regressor, "passive_force": passive_force,
+    "equations_of_motion": equations_of_motion}

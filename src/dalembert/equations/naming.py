@@ -24,6 +24,7 @@ BOLD = dict(zip("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyzΓΠτ", [
     *(chr(0x1D468 + k) for k in range(52)), *"𝜞𝜫𝝉"], strict=True))      # bold italic, as characters
 WORDS = frozenset("""abs acos and asin atan atan2 cos cosh equal exp hypot less less_equal log max maximum min minimum not or
     otherwise power select sign sin sinh sqrt tan tanh where""".split())      # printed as functions, never as symbols
+INDICES = (*"ijk", "ij", "ijk")
 ALIKE = str.maketrans("АВЕЅІЈКМНОРСТУХаеоѕіјрсухԁԛԝΑΒΕΖΗΙΚΜΝΟΡΤΥΧοѐё", "ABESIJKMHOPCTYXaeosijpcyxdqwABEZHIKMNOPTYXoèë")
 
 
@@ -101,7 +102,7 @@ def latex_symbol(symbol: Symbol) -> str:
     base += rf"^{{\text{{{latex_text(over)}}}}}" if over else ""
     if not sub:
         return base
-    inner = sub if sub.isdigit() or len(sub) == 1 or not sub.isalpha() else rf"\mathrm{{{sub}}}"
+    inner = sub if sub in INDICES or not sub.isalpha() else rf"\mathrm{{{sub}}}"
     return f"{base}_{{{inner.replace('..', chr(92) + 'ldots ')}}}"
 
 
@@ -121,7 +122,9 @@ def mathml_symbol(symbol: Symbol) -> str:
     if dots:
         mark = f'<mover>{mark}<mo>{"˙" if dots == 1 else "¨"}</mo></mover>'
     mark = f'<mrow><mo stretchy="false">[</mo>{mark}<mo stretchy="false">]</mo></mrow>' if entry else mark
-    lower = f"<m{'n' if sub.isdigit() else 'i'}>{escape(sub.replace('..', '…'))}</m{'n' if sub.isdigit() else 'i'}>"
+    kind = "mn" if sub.isdigit() else "mi"
+    lower = "".join(f"<{kind}>{part}</{kind}>" for part in (sub if sub in INDICES else [escape(sub.replace("..", "…"))]))
+    lower = f"<mrow>{lower}</mrow>" if sub in INDICES[3:] else lower
     upper = f"<mtext>{html_text(over)}</mtext>"
     if over:
         return f"<msubsup>{mark}{lower}{upper}</msubsup>" if sub else f"<msup>{mark}{upper}</msup>"

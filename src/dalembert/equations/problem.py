@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from importlib import import_module
@@ -25,14 +25,15 @@ from dalembert.equations.chain import (
 )
 from dalembert.equations.coordinates import motion_names
 from dalembert.equations.factored import Expressions
-from dalembert.equations.forms import Builder, Sum
+from dalembert.equations.forms import ZERO, Builder, Sum
 from dalembert.equations.grouping import BASE, Parameter, bodies, grouped, is_nothing, minimal, raw_values, without
+from dalembert.equations.meanings import parameter, unit_at
 from dalembert.equations.names import free_prefix
 from dalembert.equations.polynomials import Polynomials
-from dalembert.equations.ring import NotPolynomial, Ring, TooLarge, terms_in
+from dalembert.equations.ring import PARAMETER, NotPolynomial, Poly, Ring, TooLarge, terms_in
 from dalembert.equations.selection import Selection, numbers_of_bodies, select
 from dalembert.equations.writing import Writer
-from dalembert.expr import Expr, evaluate, free_symbols, import_nodes, jacobian, symbol
+from dalembert.expr import Expr, constant, evaluate, free_symbols, import_nodes, jacobian, symbol
 from dalembert.formulations import newton_euler
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import as_float, is_symbolic
@@ -89,7 +90,8 @@ class Problem:
         taken |= self.varying
         self.group_prefix, self.part_prefix = free_prefix("k", taken), free_prefix("p", taken)
         self.symbols, self.values = dict(selection.symbols), dict(selection.values)
-        self.units = dict(self.motion.units)
+        self.units = dict(self.motion.units) | {name: unit_at(mechanism, path) for name, path in self.symbols.items()
+                                                if not path.startswith("in ")}
         self.own = random_symbols(mechanism)
         self.mark = _mark(self.own)
         self.tree = Tree(selection.mechanism, self.number, exact=True)
@@ -98,6 +100,8 @@ class Problem:
             if isinstance(x, Expr) or x != 0:
                 self.rotors[self._rotor_names[k]] = x
                 self.symbols[self._rotor_names[k]] = f"{entry}: rotor inertia times gear ratio squared"
+                turns = self.motion.units[self.names[1][k]] == "rad/s"
+                self.units[self._rotor_names[k]] = "kg m²" if turns else "kg"
         self.why_factored = self.why_no_christoffel = ""
         self.derived: Any = None
         self._raw = Polynomials(Ring())                # of the parameters that base parameters are made of
@@ -150,16 +154,27 @@ class Problem:
         """Give the numbers of rotors and base parameters, and say what these stand for."""
         self.numbers |= {name: value_of(x, self.numbers) for name, x in self.rotors.items()}
         if self.grouped:
-            raw = self.numbers | {name: value_of(x, self.numbers) for name, x in raw_values(self.tree, self.mark).items()}
-            builder = Builder(self.graph)
+            own = {name: value_of(x, self.numbers) for name, x in raw_values(self.tree, self.mark).items()}
+            raw = self.numbers | own
+            builder, writer, used = Builder(self.graph), Writer(self._raw.ring, self.by_kind), set[str]()
             for p in self.parameters:
-                grouping, body = builder.expression(self.groupings[p.name]), self.tree.joint[p.body].body
+                grouping = constant(builder.expression(writer.form(p.grouping)), self.graph)
+                used |= {s.name for s in free_symbols(grouping)}
                 self.numbers[p.name] = value_of(grouping, raw)
-                self.symbols[p.name] = f"{body}: {_kind_of(p.name)}, grouped"
+                body = self._explain(p.name, p.body)
                 value = None if self.own else self.numbers[p.name]
                 self.base_parameters.append(BaseParameter(p.name, body, grouping, value))
+            for name in [name for name in own if name in used]:
+                self._explain(name, int(re.sub("[^0-9]", "", name)))
+                self.numbers[name] = own[name]
         if not self.own:
             self.values = dict(self.numbers)
+
+    def _explain(self, name: str, k: int) -> str:
+        """Say what an inertial parameter of body k is; the body's name."""
+        body = self.tree.joint[k].body
+        self.symbols[name], self.units[name] = parameter(name, body)
+        return body
 
     @property
     def by_kind(self) -> dict[str, tuple[str, ...]]:
@@ -172,9 +187,13 @@ class Problem:
 
     @cached_property
     def groupings(self) -> dict[str, Sum]:
-        """Base parameters in print: name -> form."""
+        """Base parameters in print: name -> form, without parameters of bodies that are exactly zero."""
+        if not self.grouped:
+            return {}
         writer = Writer(self._raw.ring, self.by_kind)
-        return {p.name: writer.form(p.grouping) for p in self.parameters} if self.grouped else {}
+        zeros = {name for name, x in raw_values(self.tree, self.mark).items() if not isinstance(x, Expr) and x == 0}
+        return {p.name: ZERO if p.name in self.nothing else writer.form(_without(p.grouping, zeros))
+                for p in self.parameters}
 
     def christoffel_terms(self, progress: Callable[[float], None] = lambda done: None) -> float:
         """Terms of all Christoffel symbols; infinite where they are too many to print."""
@@ -302,9 +321,12 @@ def _mark(names: Iterable[str]) -> str:
                 if not any(name.endswith("_" * n) and OURS.fullmatch(name[:len(name) - n]) for name in names))
 
 
-def _kind_of(name: str) -> str:
-    letters = name.rstrip("_").rstrip("0123456789")
-    return {"MM": "mass", "MX": "m cx", "MY": "m cy", "MZ": "m cz"}.get(letters, f"I{letters.lower()}")
+def _without(p: Any, names: Container[str]) -> Any:
+    """A combination of inertial parameters without some of them."""
+    if not isinstance(p, Poly):
+        return p
+    terms = {m: c for m, c in p.terms.items() if p.ring.parameters[m & PARAMETER] not in names}
+    return Poly(p.ring, terms) if terms else 0
 
 
 def value_of(x: Any, values: Mapping[str, float]) -> float:

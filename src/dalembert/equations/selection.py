@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from fractions import Fraction
 from typing import Any
 
+from dalembert.equations.meanings import meanings_of
 from dalembert.errors import UnknownNameError
 from dalembert.expr import Expr, Graph, free_symbols, symbol
 from dalembert.model.mechanism import Mechanism
@@ -80,9 +81,7 @@ def select(mechanism: Mechanism, wanted: str | Iterable[str] | None, grouped: bo
         replaced[path] = -symbol(name, graph) if turned else symbol(name, graph)
         symbols[name], values[name] = ("-" if turned else "") + path, abs(as_float(x)) if turned else as_float(x)
     made = mechanism.replace(replaced) if replaced else mechanism
-    for path, x in own:
-        for s in free_symbols(x):
-            symbols.setdefault(s.name, path)
+    symbols |= meanings_of(own)
     return Selection(made, graph, symbols, values, grouped, wishes)
 
 

@@ -14,6 +14,7 @@ from dalembert.equations.grouping import BASE
 from dalembert.equations.problem import SEED, Problem, value_of, with_values
 from dalembert.errors import DalembertError
 from dalembert.expr import Expr, evaluate, topological
+from dalembert.kinematics.forces import passive_force
 from dalembert.kinematics.poses import placement
 from dalembert.model.numbers import as_float
 
@@ -140,9 +141,11 @@ class MechanismVerifier(Verifier):
         M = second + float(np.abs(self.right["mass_matrix"]).max(initial=0.0))
         weight = gravity * (lever + (mass * M)**0.5)                  # |g_k| <= |g| sqrt(m M_kk)
         forces = M * (acceleration + rate**2) + weight
+        passive = float(np.abs(passive_force(self.mechanism, self.q, self.qd)).max(initial=0.0))
         return {"mass_matrix": M, "christoffel": M, "coriolis_matrix": M * rate, "coriolis_vector": M * rate**2,
                 "gravity_vector": weight, "kinetic_energy": M * rate**2, "potential_energy": gravity * height,
-                "forces": forces, "regressor": acceleration + rate**2 + gravity,
+                "forces": forces, "equations_of_motion": forces + passive,
+                "passive_force": passive, "regressor": acceleration + rate**2 + gravity,
                 "regressor times base parameters": forces}
 
     @cached_property
@@ -157,6 +160,10 @@ class MechanismVerifier(Verifier):
         if quantity == "potential_energy":
             right = np.asarray(self.dynamics.potential_energy(self.q))
             return self.check(quantity, found + (right[0] - found[0] if self.problem.grouped else 0), right)
+        if quantity in ("equations_of_motion", "passive_force"):
+            passive = passive_force(self.mechanism, self.q, self.qd)
+            right = passive if quantity == "passive_force" else self.right["forces"] - passive
+            return self.check(quantity, found, right)
         if quantity != "regressor":
             return self.check(quantity, found, self.right[quantity])
         # Columns of base parameters are those of the inertial parameters that stand for themselves in them; newton_euler
