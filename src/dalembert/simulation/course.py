@@ -76,7 +76,7 @@ class Course:
                 "h": np.full((n, 1), self.h), "p": np.hstack([p, np.ones((n, self.motion.extra))]),
                 "does": np.full((n, self.motion.mechanism.nv), FREE),
                 "counts": np.zeros((n, len(self.motion.watched.functions))), "recent": np.zeros((n, 2)),
-                **{name: np.zeros((n, 1)) for name in ("steps", "rejected", "failed", "made")}}
+                **{name: np.zeros((n, 1)) for name in ("steps", "rejected", "failed", "made", "ended")}}
 
     # --- from event to event ---
 
@@ -97,6 +97,8 @@ class Course:
             for name in ("t", "x", "steps", "rejected", "failed", "h"):
                 getattr(self._out, name)[lane, to] = getattr(found, name)[row, of]
             self._modes_out[lane, to] = now["does"][lane]
+            if now["failed"][lane, 0] == ENDED:                        # methods have counted its time on to the grid
+                self._out.t[lane, to] = now["ended"][lane]
         self._made[lanes] = stop
         if len(hit := lanes[caught.any(axis=1)]):
             self._cross(hit)
@@ -209,7 +211,7 @@ class Course:
 
     def _end_of(self, lane: int, reason: str) -> None:
         self.reasons[lane] = reason
-        self._now["failed"][lane] = ENDED
+        self._now["failed"][lane], self._now["ended"][lane] = ENDED, self._now["t"][lane]
 
     def _settle(self, lanes: np.ndarray, law: Reactions) -> None:
         """What each entry of qd does from now on."""

@@ -218,7 +218,7 @@ def along(times: np.ndarray, f: Callable[..., np.ndarray], *vectors: np.ndarray)
     """f(t, *vectors) at records (..., entries); NaN where they are."""
     flat = [v.reshape(prod(v.shape[:-1]), v.shape[-1]) for v in vectors]
     rows = vectors[0].shape[:-1]
-    t = times if times.shape == rows else np.broadcast_to(times, rows).reshape(-1)
+    t = times if times.shape == rows == flat[0].shape[:1] else np.broadcast_to(times, rows).reshape(-1)
     good = np.all([np.isfinite(v).all(axis=-1) for v in flat], axis=0)
     if good.all():
         found = np.asarray(f(t, *flat))

@@ -12,6 +12,7 @@ import numpy as np
 
 from dalembert.errors import DalembertError, ShapeError
 from dalembert.model.mechanism import Mechanism
+from dalembert.simulation.ends import End, last_records
 from dalembert.simulation.events import Change, Event
 from dalembert.simulation.forms import along, rows_of
 from dalembert.simulation.kept import dynamics_of
@@ -26,7 +27,10 @@ LAWS = {STICK: "sticks at rest", SIGN: "-F sign(qd), does not stick"}
 class Run:
     """Trajectories of a mechanism or Lagrangian: of one state, arrays start with K times; of N states, with N, then K.
 
-    A trajectory that could not go on has NaN from there on, and its reason says why; a single one is cut there instead.
+    A trajectory may end before the last of its times: at an event that is terminal, where a state is no longer a number,
+    where the step becomes too small; its reason says why. A single one then has its last record there, whose time lies
+    between two of those that were asked for. Of several, which share `times`, one that ended has NaN at later times, and
+    `end` tells when and in which state each ended.
     """
 
     mechanism: Any                             # Mechanism or LagrangianSystem
@@ -49,6 +53,7 @@ class Run:
     law: Any = field(default=None, repr=False, compare=False)          # the `Reactions` that `reactions` evaluates
     parameters: dict[str, Any] = field(default_factory=dict, repr=False)      # path -> number that was an input, or (N,)
     dynamics: Any = field(default=None, repr=False, compare=False)     # compiled with them as inputs; None: the mechanism's
+    ended: End | None = field(default=None, repr=False)                # of several trajectories: `end`; None: at records
 
     @property
     def reason(self) -> str:
@@ -146,9 +151,19 @@ class Run:
         """Generalized momenta p = M qd, shaped as qd."""
         return self._quantity("momenta", self.q, self.qd)
 
+    @property
+    def end(self) -> End:
+        """Where each trajectory ended: t () or (N,) [s], q, qd, work, controller_states, from which another run goes on.
+
+        The last record, or the state between two records at which an event or a failure ended it.
+        """
+        if self.ended is not None:
+            return self.ended
+        return last_records(self.times, self.q, self.qd, self.work, self.controller_states)
+
     def final(self) -> tuple[np.ndarray, np.ndarray]:
-        """The last q and qd: where another run goes on."""
-        return self.q[..., -1, :], self.qd[..., -1, :]
+        """q and qd at the `end` of each trajectory: where another run goes on."""
+        return self.end.q, self.end.qd
 
     def to_csv(self, file: Any) -> Path:
         """Write times, coordinates, velocities and energies of one trajectory as CSV with a row of names.
@@ -271,12 +286,22 @@ class Run:
             *([f"{len(self.events)} events, {len(self.changes)} changes of sticking and stops"]
               if self.events or self.changes else []), f"stopped: {self.reason}"])
 
-    def _quantity(self, name: str, *vectors: np.ndarray) -> np.ndarray:
-        """A quantity at every record; NaN where the state is."""
+    @cached_property
+    def end_energies(self) -> tuple[np.ndarray, np.ndarray]:
+        """T and Pi [J] at the `end` of each trajectory, () or (N,) each."""
+        t, q, qd, *_ = self.end
+        t, q, qd = np.asarray(t)[..., None], q[..., None, :], qd[..., None, :]      # a record of each
+        T, P = self._quantity("kinetic_energy", q, qd, times=t), self._quantity("potential_energy", q, times=t)
+        return T[..., 0], P[..., 0]
+
+    def _quantity(self, name: str, *vectors: np.ndarray, times: np.ndarray | None = None) -> np.ndarray:
+        """A quantity at every record, or at states of other times; NaN where the state is."""
+        times = self.times if times is None else times
         quantity = getattr(self.dynamics or dynamics_of(self.mechanism, tuple(self.parameters)), name)
         if self.parameters:
-            return along(self.times, lambda t, *state: quantity(*state[:-1], parameters=state[-1]), *vectors,
-                         rows_of(self.numbers, self.q))
+            return along(times, lambda t, *state: quantity(*state[:-1], parameters=state[-1]), *vectors,
+                         rows_of(self.numbers, vectors[0]))
         if isinstance(self.mechanism, Mechanism):
-            return along(self.times, lambda t, *state: quantity(*state), *vectors)
-        return along(self.times, lambda t, *state: quantity(*state, t), self.q, self.qd)
+            return along(times, lambda t, *state: quantity(*state), *vectors)
+        q, qd = vectors if len(vectors) == 2 else (vectors[0], np.zeros(vectors[0].shape))
+        return along(times, lambda t, *state: quantity(*state, t), q, qd)

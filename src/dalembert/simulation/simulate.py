@@ -19,7 +19,8 @@ from dalembert.simulation import streaming
 from dalembert.simulation.accuracy import warn_of_drift
 from dalembert.simulation.called import ATTEMPTS
 from dalembert.simulation.choice import formulation_for
-from dalembert.simulation.course import Course
+from dalembert.simulation.course import ENDED, Course
+from dalembert.simulation.ends import End, ends_of
 from dalembert.simulation.motion import Motion
 from dalembert.simulation.progress import Progress, reported
 from dalembert.simulation.reactions import STICK
@@ -98,7 +99,8 @@ def simulate(mechanism: Any, q: Any, qd: Any, t: Any, control: Any = None, force
     Returns
     -------
     Run
-        It ends early, with a reason, where a state is no longer finite or a step becomes too small.
+        It ends early, with a reason, where an event ends it, a state is no longer finite or a step becomes too small:
+        one trajectory with a last record there, each of several as `Run.end` tells.
 
     Raises
     ------
@@ -322,40 +324,58 @@ def _times(t: Any, h: float, record: float | None, fixed: bool, size: int, store
 
 def _run(motion: Motion, way: Method, x0: np.ndarray, single: bool, times: np.ndarray, h: float,
          found: Trajectories, course: Course) -> Run:
-    """The records with the initial states in front, and why each trajectory stopped."""
+    """The records with the initial states in front, where each trajectory ended, and why."""
     m = motion.mechanism
-    x = np.concatenate([x0[:, None], found.x], axis=1)
-    goals, slack = times[1:] - motion.begin, 1e-6 * np.diff(times) + _rounding(times)
-    reached, finite, good = found.t >= goals - slack, *np.ones((2, *x.shape[:2]), bool)
-    if not (whole := reached.all() and np.vdot(x, x) < BOUND):
-        finite = (np.abs(x) < BOUND).all(axis=2)                  # NaN is not
-        good[:, 1:] = reached
-        good = np.logical_and.accumulate(finite & good, axis=1)
-    failed = found.failed
-    reasons = [course.reasons.get(k) or (FINISHED if whole else _reason(m, times, good[k], finite[k], x[k], failed[k]))
-               for k in range(len(x))]
+    x, reached = np.concatenate([x0[:, None], found.x], axis=1), np.insert(found.t, 0, times[0] - motion.begin, axis=1)
+    goals = times - motion.begin
+    finite, good = _recorded(goals, x, reached, found.failed, _rounding(times))
     q, y, *_ = motion.split(x)
     qd = motion.form.recorded(times, q, y, motion.numbers)
+    singular = _singular(motion, times, finite, good, q, qd)
+    t, place = ends_of(goals, reached, finite, good)
+    t = np.where(good[np.arange(len(x)), place], times[place], t + motion.begin)
+    reasons = [singular.get(k) or course.reasons.get(k) or _reason(m, t[k], good[k], finite[k], x[k], found.failed[k])
+               for k in range(len(x))]
+    last = x[np.arange(len(x)), place]
+    q_end, y_end, work_end, states_end = motion.split(last)
+    qd_end = motion.form.recorded(t[:, None], q_end[:, None], y_end[:, None], motion.numbers)[:, 0]
+    end = End(t, q_end, qd_end, work_end, states_end)
+    steps, rejected = (np.where(place > 0, counts[np.arange(len(x)), np.maximum(place - 1, 0)], 0)
+                       for counts in (found.steps, found.rejected))
+    modes = None if found.modes is None else np.concatenate([course.initial[:, None], found.modes], axis=1)
+    if not good.all():
+        x[~good] = qd[~good] = np.nan
+    if single:
+        x[0, place[0]], qd[0, place[0]] = last[0], qd_end[0]
+        x, qd, times = x[0, :place[0] + 1], qd[0, :place[0] + 1], np.append(times[:place[0]], t)
+        modes = None if modes is None else modes[0, :place[0] + 1]
+        steps, rejected = steps[0], rejected[0]
+    q, _, work, states = motion.split(x)
+    return Run(m, times, q, qd, work, way.name, h, tuple(reasons), dict(motion.kinds), steps, rejected, states,
+               motion.forces.applied, _in_order(course.events), _in_order(course.changes), modes, motion.friction,
+               motion.reactions, motion.parameters, ended=None if single else end)
+
+
+def _recorded(times: np.ndarray, x: np.ndarray, reached: np.ndarray, failed: np.ndarray,
+              rounding: float) -> tuple[np.ndarray, np.ndarray]:
+    """Whether the states x (N, K, nx) of times `reached` are numbers, and whether they are records at `times` (K,)."""
+    on_time = np.ones(x.shape[:2], dtype=bool)
+    on_time[:, 1:] = reached[:, 1:] >= times[1:] - np.where(failed == ENDED, 0.0, 1e-6 * np.diff(times) + rounding)
+    finite = np.ones_like(on_time) if np.vdot(x, x) < BOUND else (np.abs(x) < BOUND).all(axis=2)      # NaN is not
+    return finite, np.logical_and.accumulate(finite & on_time, axis=1)
+
+
+def _singular(motion: Motion, times: np.ndarray, finite: np.ndarray, good: np.ndarray, q: np.ndarray,
+              qd: np.ndarray) -> dict[int, str]:
+    """Reasons of trajectories that came to a singular mass matrix, before which they end: no records from there on."""
+    reasons = {}
     for k, kept in enumerate(good.sum(axis=1)):
         until = min(kept + 1, len(times)) if finite[k, :kept + 1].all() else kept      # with the state it could not leave
         stuck = motion.form.singular(times[:until], q[k, :until], qd[k, :until], kept < len(times))
         if stuck is not None:
-            good[k, stuck[0]:] = False
+            good[k, stuck[0]:] = finite[k, stuck[0]:] = False
             reasons[k] = f"after t = {times[stuck[0] - 1]:g} s: {stuck[1]}."
-    counts = [c[:, -1] for c in (found.steps, found.rejected)]
-    if not good.all():
-        x[~good] = qd[~good] = np.nan
-        last = good.sum(axis=1) - 2                               # of the records behind the first
-        counts = [np.where(last >= 0, c[np.arange(len(c)), last], 0) for c in (found.steps, found.rejected)]
-    modes = None if found.modes is None else np.concatenate([course.initial[:, None], found.modes], axis=1)
-    if single:
-        kept = int(good[0].sum())
-        modes = None if modes is None else modes[0, :kept]
-        x, qd, times, counts = x[0, :kept], qd[0, :kept], times[:kept], [c[0] for c in counts]
-    q, _, work, states = motion.split(x)
-    return Run(m, times, q, qd, work, way.name, h, tuple(reasons), dict(motion.kinds), counts[0],
-               counts[1], states, motion.forces.applied, _in_order(course.events), _in_order(course.changes), modes,
-               motion.friction, motion.reactions, motion.parameters)
+    return reasons
 
 
 def _rounding(times: np.ndarray) -> float:
@@ -363,17 +383,17 @@ def _rounding(times: np.ndarray) -> float:
     return float(4 * np.finfo(float).eps * np.abs(times).max())
 
 
-def _reason(mechanism: Any, times: np.ndarray, good: np.ndarray, finite: np.ndarray, x: np.ndarray,
-            failed: np.ndarray) -> str:
+def _reason(mechanism: Any, t: float, good: np.ndarray, finite: np.ndarray, x: np.ndarray, failed: np.ndarray) -> str:
+    """Why a trajectory ends at t [s]."""
     if good.all():
         return FINISHED
     k = int(np.argmin(good))
     if finite[k]:
-        return f"after t = {times[k - 1]:g} s: {REASONS.get(failed[k - 1], REASONS[TOO_SMALL])}."
+        return f"after t = {t:g} s: {REASONS.get(failed[k - 1], REASONS[TOO_SMALL])}."
     bad = int(np.argmax(~(np.abs(x[k]) < BOUND)))
     names = [*mechanism.coordinate_names, *(f"the rate of {n}" for n in mechanism.velocity_names), "the work",
              *(f"state {i} of the controller" for i in range(x.shape[-1] - mechanism.nq - mechanism.nv - 1))]
-    return (f"{names[bad]} is no longer a number after t = {times[k - 1]:g} s: the step may be too long for a method of "
+    return (f"{names[bad]} is no longer a number after t = {t:g} s: the step may be too long for a method of "
             "fixed step, or forces too large.")
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from dalembert.errors import DalembertError, DalembertWarning, DamagedStoreError, StoreError
 from dalembert.model.mechanism import Mechanism
 from dalembert.simulation import store_folder
+from dalembert.simulation.ends import End
 from dalembert.simulation.events import Change, Event
 from dalembert.simulation.labels import coordinate_units, library, velocity_units
 from dalembert.simulation.store_folder import StoreFolder
@@ -31,6 +32,9 @@ ENERGIES = ("kinetic_energy", "potential_energy", "work", "power_balance")
 ALONG = {"times": "time", "q": "q", "qd": "qd", "work": "work", "controller_states": "controller_states",
          "modes": "modes"}                                                    # fields and variables with time
 HAPPENINGS: dict[str, Any] = {"event": Event, "change": Change}                               # dimension -> what is along it
+ENDS: dict[str, tuple[str, ...]] = {
+    "end_time": (), "end_q": ("coordinate",), "end_qd": ("velocity",), "end_work": (),
+    "end_controller_states": ("controller_state",)}                           # of several trajectories, as `End` has them
 CONTINUATION = "continuation"      # group whose attributes say how many records are written, and what to go on from
 NEEDED = ("coordinate", "velocity", "q", "qd", "work", "steps", "rejected", "reason", "mechanism", "method", "h",
           "forces")                # variables and attributes without which a dataset is no run
@@ -56,6 +60,7 @@ def dataset(run: Run, start: Any = None) -> Any:
     if run.parameters:
         sizes = (len(run.q), len(run.parameters)) if several else len(run.parameters)
         variables["parameters"] = (*several, "parameter"), np.broadcast_to(run.numbers, sizes)
+    variables |= _ends(run.ended) if run.ended else {}
     variables |= happenings(run.events, run.changes)
     variables |= {"steps": (several, run.steps), "rejected": (several, run.rejected),
                   "reason": (several, _texts(run.reasons) if several else _texts(run.reasons)[0])}
@@ -67,6 +72,18 @@ def dataset(run: Run, start: Any = None) -> Any:
     attributes = {"mechanism": m.name, "method": run.method, "h": run.h, "forces": json.dumps(run.forces)}
     attributes |= {} if run.friction is None else {"friction": run.friction}
     return library("xarray", EXTRA).Dataset(variables, coordinates, attributes)
+
+
+def _ends(end: End) -> dict[str, Any]:
+    """Where each of several trajectories ended, as variables `end_time`, `end_q` and so on."""
+    return {name: (("trajectory", *dims), values) for (name, dims), values in zip(ENDS.items(), end, strict=True)
+            if values is not None}
+
+
+def _ended(data: Any) -> End | None:
+    """Where each of several trajectories ended, if a dataset tells."""
+    values: list[Any] = [data[name].values if name in data else None for name in ENDS]
+    return End(*values) if "end_time" in data else None
 
 
 def happenings(events: Sequence[Event], changes: Sequence[Change]) -> dict[str, Any]:
@@ -307,6 +324,7 @@ def read(mechanism: Mechanism, file: Any, lazy: bool = False) -> dict[str, Any]:
                 "rejected": data["rejected"].values, "friction": data.attrs.get("friction"), **found,
                 "parameters": {str(name): data["parameters"].values[..., k][()] for k, name in enumerate(
                     data["parameter"].values)} if "parameters" in data else {},
+                "ended": _ended(data),
                 **{f"{dim}s": _rows(data, dim, kind) for dim, kind in HAPPENINGS.items()}}
 
 

@@ -16,6 +16,7 @@ from dalembert.errors import DalembertError
 from dalembert.model import paths
 from dalembert.model.mechanism import Mechanism
 from dalembert.simulation import storage, store_folder
+from dalembert.simulation.ends import End
 from dalembert.simulation.events import Change, Event
 from dalembert.simulation.labels import library
 from dalembert.simulation.run import FINISHED, Run
@@ -97,7 +98,7 @@ def _streamed(mechanism: Any, path: Path, resume: bool, arguments: dict[str, Any
         part, x, state = stretch(np.nan_to_num(kept["x"]), np.asarray(times[at - 1:end]), kept["method"])
         part = _after(part, kept, anew=state is None)      # a library's method counts anew
         kept = {"x": x, "method": state, "reasons": list(part.reasons), "steps": part.steps, "rejected": part.rejected,
-                "ended": at - 1 + len(part.times) < end}      # of one trajectory
+                "end": part.ended and list(part.ended), "ended": part.q.ndim == 2 and part.reason != FINISHED}
         if recorder is None:
             recorder = Recorder.begin(path, part, len(times), arguments, kept)
         else:
@@ -137,7 +138,8 @@ def _after(part: Run, before: dict[str, Any], anew: bool) -> Run:
     for values in arrays.values():
         values[dead] = np.nan
     reasons = [old if stopped else new for old, new, stopped in zip(before["reasons"], part.reasons, dead, strict=True)]
-    return replace(part, reasons=tuple(reasons), **arrays)
+    assert part.ended is not None
+    return replace(part, reasons=tuple(reasons), ended=End(*before["end"]).where(dead, part.ended), **arrays)
 
 
 def plain(mechanism: Any, arguments: dict[str, Any], kinds: dict[str, str]) -> dict[str, Any]:
@@ -237,7 +239,7 @@ class Recorder:
         for name, v in storage.dataset(part, self._start).variables.items():
             if "time" in v.dims:
                 self._group[name][(*[slice(None)] * v.dims.index("time"), slice(at, end))] = v.values
-            elif name in ("steps", "rejected"):
+            elif name in ("steps", "rejected", *storage.ENDS):
                 self._group[name][...] = v.values
         going = self._group[storage.CONTINUATION]
         if part.events or part.changes:

@@ -94,12 +94,13 @@ def final(run: Run, row: int | None = None) -> dict[str, Any]:
     """Where a run of one trajectory, or trajectory `row` of it, ended: time, states, energies and how it went."""
     if row is None and run.q.ndim != 2:
         raise ShapeError(f"the function returned a Run of {len(run.q)} trajectories: return one, or {{name: array}}.")
-    q, qd, T, P, W = (getattr(run, name)[np.s_[:] if row is None else row] for name in ("q", "qd", *QUANTITIES))
-    last = max(int(np.isfinite(W).sum()) - 1, 0)
-    T, P, W = (values[:last + 1] for values in (T, P, W))
-    scale = max(T.max(), P.max() - P.min(), np.finfo(float).tiny)
-    return {"time": run.times[last], "q": ("coordinate", q[last]), "qd": ("velocity", qd[last]), "kinetic_energy": T[-1],
-            "potential_energy": P[-1], "work": W[-1], "energy_drift": np.abs(T + P - (T + P)[0] - W).max() / scale,
+    end = run.end if row is None else run.end.trajectory(row)
+    own: Any = np.s_[...] if row is None else row
+    at_end = *(values[own] for values in run.end_energies), end.work
+    T, P, W = (np.append(getattr(run, name)[own], last) for name, last in zip(QUANTITIES, at_end, strict=True))
+    scale = max(np.nanmax(T), np.nanmax(P) - np.nanmin(P), np.finfo(float).tiny)
+    return {"time": end.t, "q": ("coordinate", end.q), "qd": ("velocity", end.qd), "kinetic_energy": T[-1],
+            "potential_energy": P[-1], "work": W[-1], "energy_drift": np.nanmax(np.abs(T + P - (T + P)[0] - W)) / scale,
             **_counts(run, row)}
 
 
@@ -254,11 +255,20 @@ class Simulated:
 
 
 def _single(run: Run, row: int) -> Run:
-    """Trajectory `row` alone with its own mechanism, cut where it ended."""
-    kept = max(int(np.isfinite(run.work[row]).sum()), 1)
-    states, modes = (None if values is None else values[row][:kept] for values in (run.controller_states, run.modes))
-    return replace(run, mechanism=run.own_mechanism(row), times=run.times[:kept], q=run.q[row][:kept], qd=run.qd[row][:kept],
-                   work=run.work[row][:kept], reasons=run.reasons[row:row + 1], steps=run.steps[row],
+    """Trajectory `row` alone with its own mechanism, up to its end."""
+    end, made = run.end.trajectory(row), max(int(np.isfinite(run.work[row]).sum()), 1)
+    between = int(end.t > run.times[made - 1])                     # records behind those at the times asked for: 1 or 0
+
+    def up_to_end(records: Any, last: Any) -> Any:
+        """Records of the trajectory, (K,) or (K, n), with the state at its end."""
+        return None if records is None else np.concatenate([records[:made], *[np.asarray(last)[None]] * between])
+
+    times, q, qd, work, states = (up_to_end(records, last) for records, last in zip(
+        (run.times, run.q[row], run.qd[row], run.work[row], None if run.controller_states is None else
+         run.controller_states[row]), end, strict=True))
+    modes = None if run.modes is None else run.modes[row][:made + between]
+    return replace(run, mechanism=run.own_mechanism(row), times=times, q=q, qd=qd, work=work, ended=None,
+                   reasons=run.reasons[row:row + 1], steps=run.steps[row],
                    rejected=run.rejected[row], controller_states=states, modes=modes,
                    events=tuple(e._replace(trajectory=0) for e in run.events if e.trajectory == row),
                    changes=tuple(c._replace(trajectory=0) for c in run.changes if c.trajectory == row),

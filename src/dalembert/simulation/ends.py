@@ -1,0 +1,61 @@
+"""Where trajectories end: at the last record, or between two records where an event or a failure ended them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class End(NamedTuple):
+    """Times and states at the end of one trajectory, or of N."""
+
+    t: np.ndarray                                # () or (N,) [s]
+    q: np.ndarray                                # (nq,) or (N, nq)
+    qd: np.ndarray                               # (nv,) or (N, nv)
+    work: np.ndarray                             # () or (N,) [J]
+    controller_states: np.ndarray | None = None  # (m,) or (N, m)
+
+    def where(self, chosen: np.ndarray, other: End) -> End:
+        """Ends of N trajectories: these where `chosen` (N,) holds, and those of `other` elsewhere."""
+        def merged(own: Any, others: Any) -> Any:
+            if own is None:
+                return None
+            rows = chosen.reshape(-1, *[1] * (np.ndim(own) - 1))
+            return np.where(rows, own, others)
+
+        values: list[Any] = [merged(own, others) for own, others in zip(self, other, strict=True)]
+        return End(*values)
+
+    def trajectory(self, k: int) -> End:
+        """The end of trajectory k of N."""
+        values: list[Any] = [None if values is None else values[k] for values in self]
+        return End(*values)
+
+
+def last_records(times: np.ndarray, q: Any, qd: Any, work: Any, states: Any) -> End:
+    """The last record of one trajectory, or of each of N the last that holds numbers."""
+    if q.ndim == 2:
+        return End(times[-1], q[-1], qd[-1], work[-1], None if states is None else states[-1])
+    last = np.maximum(np.isfinite(np.asarray(work)).sum(axis=1) - 1, 0)
+    rows = np.arange(len(last))
+    values: list[Any] = [None if v is None else np.asarray(v)[rows, last] for v in (q, qd, work, states)]
+    return End(np.asarray(times)[last], *values)
+
+
+def ends_of(times: np.ndarray, reached: np.ndarray, finite: np.ndarray, good: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Times (N,) at which trajectories end, and the places (N,) of their last states among records (N, K).
+
+    The first record that a trajectory has not made holds where it stays, at the time that it `reached`. That is the end, if
+    it lies behind the last record that was made.
+
+    Parameters
+    ----------
+    times : (K,) of the records [s]
+    reached : (N, K) times that the states of the records belong to [s]
+    finite, good : (N, K) whether they are numbers, and whether they are records
+    """
+    rows, last = np.arange(len(good)), good.sum(axis=1) - 1
+    following = np.minimum(last + 1, len(times) - 1)
+    behind = finite[rows, following] & ~good[rows, following] & (reached[rows, following] > times[last])
+    return np.where(behind, reached[rows, following], times[last]), np.where(behind, following, last)
