@@ -170,7 +170,8 @@ def test_a_file_that_others_may_have_written_is_not_run(folder, how, monkeypatch
     gravity()
     entry, = folder.iterdir()
     if how == "owner":
-        monkeypatch.setattr(os, "getuid", lambda uid=os.getuid(): uid + 1)
+        another = os.getuid() + 1
+        monkeypatch.setattr(os, "getuid", lambda: another)
     elif how in ("group", "others"):
         entry.chmod(0o620 if how == "group" else 0o602)
     elif how == "pipe":

@@ -146,7 +146,7 @@ def test_progress_is_told_and_an_interrupt_comes_through(drop, monkeypatch):
 @pytest.mark.parametrize("method", ["rk4", "gauss4", "dopri5", "dop853"])
 def test_parts_change_nothing_with_events_and_friction(method, monkeypatch):
     m = da.planar_chain(2)
-    options = {"events": lambda t, q, qd: q[0], "method": method, "h": 5e-3, "rtol": 1e-8}
+    options = {"events": lambda t, q, qd: q[0], "method": method, "h": 5e-3} | ({"rtol": 1e-8} if method == "dopri5" else {})
     whole = da.simulate(m, [1.0, 0.3], [0, 0], 2.0, **options)
     monkeypatch.setattr(streaming, "WORK", 500)
     parts = da.simulate(m, [1.0, 0.3], [0, 0], 2.0, **options)

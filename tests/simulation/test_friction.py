@@ -11,7 +11,7 @@ import dalembert as da
 from dalembert.model.joints import Prismatic, Revolute
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.parts import Body, Joint, Limits, Mimic
-from dalembert.simulation.course import Course
+from dalembert.simulation.course import Course, Pace
 from dalembert.simulation.motion import Motion
 from dalembert.simulation.reactions import Reactions
 
@@ -315,7 +315,7 @@ def test_a_course_in_parts_is_the_course_in_one(method):
     x, times = np.hstack([q, qd, np.zeros((3, 1))]), np.linspace(0, 1.5, 16)
 
     def course():
-        return Course(motion, motion.method(method), 0.01, 10 if method != "dopri5" else 10_000, 1e-8, 1e-10)
+        return Course(motion, motion.method(method), Pace(0.01, 10 if method != "dopri5" else 10_000), 1e-8, 1e-10)
 
     whole, parts, state = course().advance(x, times, end=1.5), [], None
     for at in (0, 4, 5, 11):

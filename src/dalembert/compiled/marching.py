@@ -52,6 +52,16 @@ class Trajectories(NamedTuple):
     modes: np.ndarray | None = None       # (N, K, nv): what the one who asks for records adds to them
 
 
+def joined(parts: Sequence[Trajectories]) -> Trajectories:
+    """Records of parts one after the other, with the state of the last."""
+    if len(parts) == 1:
+        return parts[0]
+    whole: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts], axis=1)
+                             for name in Trajectories._fields
+                             if name != "state" and getattr(parts[0], name) is not None}
+    return Trajectories(**whole, state=parts[-1].state)
+
+
 class Trace:
     """Registers, programs and items of a march, while they are traced."""
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.compiled.marching import Trajectories
+from dalembert.compiled.marching import Trajectories, joined
 from dalembert.errors import DalembertWarning
 from dalembert.integrators import External, Fixed, Method
 from dalembert.integrators.fixed_point import HUGE
@@ -23,6 +23,13 @@ AHEAD = 100_000              # numbers in the records to which trajectories go o
 MANY = 100                   # events within the length of a step: they cluster
 
 
+class Pace(NamedTuple):
+    """Step of a method [s], of adaptive ones the first, and steps between two records, of these attempted ones at most."""
+
+    h: float
+    repeats: int
+
+
 class Course:
     """N trajectories of a motion by a method, advanced from records to later records.
 
@@ -34,9 +41,10 @@ class Course:
     Times are those of the motion, from its beginning on; of events, changes and reasons, those of the caller.
     """
 
-    def __init__(self, motion: Motion, way: Method, h: float, repeats: int, rtol: float, atol: float, threads: int = 1,
-                 longest: float = HUGE):
-        self.motion, self.h, self.repeats = motion, h, repeats
+    def __init__(self, motion: Motion, way: Method, pace: Pace, rtol: float, atol: float, threads: int = 1,
+                 longest: float = HUGE, last: Pace | None = None):
+        """last: the pace between the last two records of all, if it is another than before."""
+        self.motion, self.h, self.repeats, self._last = motion, pace.h, pace.repeats, last
         self.events: list[Event] = []
         self.changes: list[Change] = []
         self.reasons: dict[int, str] = {}
@@ -51,8 +59,31 @@ class Course:
         """Trajectories from x (N, nx) at times[0] to each later time.
 
         state: what an earlier call left, from where this one goes on to the last bit; x only has the shape then.
-        end: where an adaptive method ends a step; by default at the last of the times.
+        end: where an adaptive method ends a step, and the last record of all; by default at the last of the times.
         """
+        if self._last is None or end is None or times[-1] < end:
+            return self._advance(x, times, state, end)
+        parts = [self._advance(x, times[:-1], state, end)] if len(times) > 2 else []
+        before = parts[0].state if parts else state
+        after = self._advance(x, times[-2:], self._at_last_pace(before), end)
+        if before is not None:
+            after = after._replace(steps=after.steps + before["steps"])
+        return joined([*parts, after])
+
+    def _at_last_pace(self, state: State | None) -> State | None:
+        """The state of a method of fixed step that goes on with the last step; it counts steps from 0 again."""
+        assert self._last is not None
+        self.h, self.repeats = self._last
+        if state is None:
+            return None
+        state = {name: np.array(values) for name, values in state.items()}
+        state["start"] = state["t"].copy()
+        for name, values in state.items():
+            if name in ("steps", "made") or name[0] == "z":
+                values[:] = 0.0
+        return state
+
+    def _advance(self, x: np.ndarray, times: np.ndarray, state: State | None, end: float | None) -> Trajectories:
         if not self.motion.is_watched:
             return self._march(x, times, self.h, self.motion.constants, self.repeats, *self._options, end, state)
         n, k = len(x), len(times) - 1

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from dalembert.compiled.marching import Trajectories
+from dalembert.compiled.marching import Trajectories, joined
 from dalembert.errors import DalembertError, RememberingError, ShapeError
 from dalembert.integrators import METHODS, REASONS, External, Fixed, Method
 from dalembert.integrators.fixed_point import HUGE
@@ -19,7 +19,7 @@ from dalembert.simulation import streaming
 from dalembert.simulation.accuracy import warn_of_drift
 from dalembert.simulation.called import ATTEMPTS
 from dalembert.simulation.choice import formulation_for
-from dalembert.simulation.course import ENDED, Course
+from dalembert.simulation.course import ENDED, Course, Pace
 from dalembert.simulation.ends import End, ends_of
 from dalembert.simulation.motion import Motion
 from dalembert.simulation.progress import Progress, reported
@@ -30,6 +30,7 @@ RECORDS = 1000               # of a duration, unless times or a spacing are give
 STEP = 1e-3                  # s
 RTOL, ATOL = 1e-9, 1e-12     # of adaptive methods
 TOO_MANY = 1e8               # numbers in all records: beyond it, ask for fewer
+MOST_RECORDS = 1e12          # in a folder
 TOO_MANY_STEPS = 1e9         # minutes to hours that nothing could interrupt
 LOOKED_AT = 12               # records of a run at which functions that changed are tried again
 BOUND = 1e100                # of a state: beyond it, energies are no numbers
@@ -68,7 +69,8 @@ def simulate(mechanism: Any, q: Any, qd: Any, t: Any, control: Any = None, force
     longest_step : float, optional
         Greatest step of methods that choose it [s]: for forces that act for a short time in a long rest.
     record : float, optional
-        Spacing of the records if t is a duration [s]; by default a thousandth of it, or the step if that is longer.
+        Spacing of the records if t is a duration [s], at whose end there is one too; by default a thousandth of it, or
+        the step if that is longer.
     threads : int
         Over which several trajectories are split; results do not depend on it.
     formulation : str, optional
@@ -123,8 +125,8 @@ def simulate(mechanism: Any, q: Any, qd: Any, t: Any, control: Any = None, force
     numbers = {path: values.tolist() for path, values in motion.parameters.items()} or None
     given |= {"events": motion.watched.names, "parameters": numbers}
     x, single = _initial(motion, q, qd, begin)
-    times, steps, h = _times(t, h, record, isinstance(way, Fixed), x.size, store is not None)
-    repeats, h = steps if isinstance(way, Fixed) else ATTEMPTS, min(h, longest)
+    times, pace, last = _times(t, h, record, way, x.size, store is not None)
+    pace, duration = pace._replace(h=min(pace.h, longest)), float(times[-1]) - begin
     constants = motion.constants
     if constants.ndim == 2 and len(constants) not in (1, len(x)):
         raise ShapeError(f"forces or parameters for {len(constants)} trajectories, but there are {len(x)} initial states.",
@@ -133,9 +135,9 @@ def simulate(mechanism: Any, q: Any, qd: Any, t: Any, control: Any = None, force
         name, what = next(iter(shared.items()))
         raise RememberingError(f"{name} {what}, and {len(x)} trajectories would share its memory. {INSTEAD} It has one "
                                "memory for each trajectory.", name, what)
-    work = x.size * (repeats if isinstance(way, Fixed) else max(1.0, (times[-1] - times[0]) / (len(times) - 1) / h))
+    work = x.size * (pace.repeats if isinstance(way, Fixed) else max(1.0, duration / (len(times) - 1) / pace.h))
     size = streaming.records_of(x.size, work) if not isinstance(way, External) or store is not None else len(times)
-    course, duration = Course(motion, way, h, repeats, rtol, atol, threads, longest), float(times[-1]) - begin
+    course = Course(motion, way, pace, rtol, atol, threads, longest, last)
 
     def advance(x: np.ndarray, times: np.ndarray, state: Any) -> Trajectories:
         found = course.advance(x, times - begin, state, duration)
@@ -145,13 +147,13 @@ def simulate(mechanism: Any, q: Any, qd: Any, t: Any, control: Any = None, force
     def stretch(x: np.ndarray, times: np.ndarray, state: Any) -> tuple[Run, np.ndarray, Any]:
         seen = len(course.events), len(course.changes)
         found = advance(x, times, state)
-        part = _run(motion, way, x, single, times, h, found, course)
+        part = _run(motion, way, x, single, times, pace.h, found, course)
         part = replace(part, events=tuple(course.events[seen[0]:]), changes=tuple(course.changes[seen[1]:]))
         return part, found.x[:, -1], found.state
 
     with reported(progress) as shown:
         if store is None:
-            run = _run(motion, way, x, single, times, h, _joined(advance, x, times, size), course)
+            run = _run(motion, way, x, single, times, pace.h, _joined(advance, x, times, size), course)
         else:
             run = streaming.streamed(mechanism, store, resume, streaming.plain(mechanism, given, motion.kinds), x, times,
                                      size, stretch)
@@ -168,11 +170,7 @@ def _joined(advance: Callable[[np.ndarray, np.ndarray, Any], Trajectories], x: n
     while at < len(times):
         parts.append(advance(x, times[at - 1:at + size], state))
         state, at = parts[-1].state, at + size
-    if len(parts) == 1:
-        return parts[0]
-    whole: dict[str, Any] = {name: np.concatenate([getattr(p, name) for p in parts], axis=1) for name in Trajectories._fields
-             if name != "state" and getattr(parts[0], name) is not None}
-    return Trajectories(**whole)
+    return joined(parts)
 
 
 def resume(mechanism: Any, store: Any, **given: Any) -> Run:
@@ -287,39 +285,64 @@ def _longest(longest_step: float | None, way: Method) -> float:
     return float(longest_step)
 
 
-def _times(t: Any, h: float, record: float | None, fixed: bool, size: int, stored: bool) -> tuple[Any, int, float]:
-    """Times of the records, steps between two of them, and the step; of a stored run as many as are wanted."""
+def _times(t: Any, h: float, record: float | None, way: Method, size: int, stored: bool) -> tuple[Any, Pace, Pace | None]:
+    """Times of the records, the pace between two of them, and that between the last two if it is another.
+
+    Of a stored run there are as many times as are wanted.
+    """
     given = np.atleast_1d(np.asarray(t, dtype=float))
     if given.ndim != 1 or not np.isfinite(given).all() or not (np.isfinite(h) and h > 0):
         raise ValueError(f"t={t!r}, h={h!r}: expected a duration or times [s], and a positive step.")
+    fixed, times = isinstance(way, Fixed), cast(Any, given)
     if len(given) == 1:
-        duration = float(given[0])
-        if not duration > 0:
-            raise ValueError(f"t={t!r}: expected a positive duration [s], or the times of the records.")
-        spacing = max(duration / RECORDS, h if fixed else 0.0) if record is None else float(record)
-        if not 0 < spacing:
-            raise ValueError(f"record={record!r}: expected a positive spacing [s].")
-        count = max(1, round(duration / spacing)) + 1
-        if count * size > TOO_MANY and not stored:
-            raise ValueError(f"{count} records are {count * size:.3g} numbers, more than {TOO_MANY:.0e}: give record= a "
-                             "larger spacing [s].")
-        times = streaming.Even(0.0, duration, count) if stored else np.linspace(0.0, duration, count)
-    else:
-        times = given
-        if record is not None:
-            raise ValueError("record= is the spacing of the records of a duration; t gives their times already.")
-        if not (np.diff(given) > 0).all():
-            raise ValueError("the times t must increase.")
+        times = _evenly(float(given[0]), record, h if fixed else 0.0)
+        if len(times) * size > TOO_MANY and not stored:
+            raise ValueError(f"{len(times)} records are {len(times) * size:.3g} numbers, more than {TOO_MANY:.0e}: give "
+                             "record= a larger spacing [s].")
+        times = times if stored else times[:]
+    elif record is not None:
+        raise ValueError("record= is the spacing of the records of a duration; t gives their times already.")
+    elif not (np.diff(given) > 0).all():
+        raise ValueError("the times t must increase.")
     if not fixed:
-        return times, 0, min(h, float(times[-1] - times[0]))
-    spacing = float(times[-1] - times[0]) / (len(times) - 1)
-    if len(given) > 1 and not np.allclose(np.diff(given), spacing, rtol=1e-9, atol=_rounding(given)):
-        raise ValueError("methods of fixed step need times t at equal distances; give a duration, or use method='dopri5'.")
+        return times, Pace(min(h, float(times[-1] - times[0])), ATTEMPTS), None
+    spacing, rest = (float(times[k] - times[k - 1]) for k in (1, -1))
+    if len(given) > 1:
+        spacing = rest = float(times[-1] - times[0]) / (len(times) - 1)
+        if not np.allclose(np.diff(given), spacing, rtol=1e-9, atol=_rounding(given)):
+            raise ValueError("methods of fixed step need times t at equal distances; give a duration, or use "
+                             "method='dopri5'.")
+    pace, last = _pace(spacing, h), _pace(rest, h)
+    if pace.repeats * (len(times) - 1) > TOO_MANY_STEPS and not stored:
+        raise ValueError(f"{pace.repeats * (len(times) - 1):.3g} steps of {h:g} s are more than {TOO_MANY_STEPS:.0e}: "
+                         "give a larger h.")
+    return times, pace, None if abs(rest - spacing) <= 1e-9 * spacing else last
+
+
+def _pace(spacing: float, h: float) -> Pace:
+    """As few equal steps of at most h as lead from record to record."""
     steps = max(1, int(np.ceil(spacing / h * (1 - 1e-9))))
-    if steps * (len(times) - 1) > TOO_MANY_STEPS and not stored:
-        raise ValueError(f"{steps * (len(times) - 1):.3g} steps of {h:g} s are more than {TOO_MANY_STEPS:.0e}: give a "
-                         "larger h.")
-    return times, steps, spacing / steps
+    return Pace(spacing / steps, steps)
+
+
+def _evenly(duration: float, record: float | None, least: float) -> streaming.Even:
+    """Times at the spacing `record`, after the last of which a shorter one may lead to the end.
+
+    By default a thousandth of the duration, or `least` if that is longer, about as long as divides it.
+    """
+    if not duration > 0:
+        raise ValueError(f"t={duration!r}: expected a positive duration [s], or the times of the records.")
+    if record is None:
+        return streaming.Even(0.0, duration, max(1, round(duration / max(duration / RECORDS, least))) + 1)
+    spacing = float(record)
+    if not 0 < spacing < np.inf:
+        raise ValueError(f"record={record!r}: expected a positive spacing [s].")
+    if not (intervals := duration / spacing) < MOST_RECORDS:
+        raise ValueError(f"record={record!r}: {intervals:.3g} records of {duration:g} s are more than {MOST_RECORDS:.0e}: "
+                         "give a larger spacing [s].")
+    if abs(intervals - round(intervals)) <= 1e-9 * intervals and intervals > 0.5:
+        return streaming.Even(0.0, duration, round(intervals) + 1)
+    return streaming.Even(0.0, duration, int(intervals) + 2, spacing)
 
 
 def _run(motion: Motion, way: Method, x0: np.ndarray, single: bool, times: np.ndarray, h: float,

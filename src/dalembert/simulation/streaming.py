@@ -32,10 +32,14 @@ CHUNK = 2**17                            # numbers of one array in a file
 
 
 class Even:
-    """Times at equal distances, as `np.linspace` has them, of which only those exist that are looked at."""
+    """Times at equal distances, of which only those exist that are looked at; the last distance may be shorter.
 
-    def __init__(self, begin: float, end: float, count: int):
+    spacing: distance [s]; by default times are those of `np.linspace`.
+    """
+
+    def __init__(self, begin: float, end: float, count: int, spacing: float | None = None):
         self._begin, self._end, self._count = begin, end, count
+        self._spacing = (end - begin) / (count - 1) if spacing is None else spacing
 
     def __len__(self) -> int:
         return self._count
@@ -45,7 +49,7 @@ class Even:
         if isinstance(places, int):
             return self[places:places + 1][0]
         at = np.arange(places.start, places.stop, places.step)
-        return np.where(at == self._count - 1, self._end, at * ((self._end - self._begin) / (self._count - 1)) + self._begin)
+        return np.where(at == self._count - 1, self._end, at * self._spacing + self._begin)
 
 
 Stretch = Callable[[np.ndarray, np.ndarray, Any], tuple[Run, np.ndarray, Any]]
