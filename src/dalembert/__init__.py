@@ -35,6 +35,7 @@ _HOMES = {
     "dalembert.simulation.simulate": ("resume", "simulate"),
     "dalembert.sweeps.sweep": ("Sweep", "sweep"),
     "dalembert.equations.equations": ("Equations", "equations"),
+    "dalembert.equations.expressions": ("latex", "text"),
     "dalembert.expr": (
         "Expr", "Graph", "absolute", "acos", "array", "asin", "atan2", "constant", "cos", "cosh", "count_operations",
         "derivative", "equal", "evaluate", "exp", "free_symbols", "gradient", "hypot", "import_nodes", "log", "maximum",

@@ -109,7 +109,7 @@ def test_what_is_no_polynomial_is_printed_as_it_is():
     eom = da.equations(system)
     found = lines(eom)
     assert found["M11"] == "m exp(-k u)" and found["M12"] == "m/sqrt(1 + v^2)" and found["c111"] == "-1/2 m k exp(-k u)"
-    assert found["U"] == "D - 2 D exp(-a u) + D exp(-a u)^2 + where((0 < v), v, -k v)"
+    assert found["U"] == "D - 2 D exp(-a u) + D exp(-a u)^2 + where(0 < v, v, -k v)"
     q, qd = np.array([0.3, -0.4]), np.array([1.1, 0.7])
     values = {"m": 1.3, "k": 0.7, "D": 2.0, "a": 0.9}
     point = values | dict(zip((*eom.coordinates, *eom.velocities), (*q, *qd)))

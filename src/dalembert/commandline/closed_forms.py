@@ -13,6 +13,7 @@ from rich.progress import BarColumn, Progress, TextColumn
 
 from dalembert.commandline.output import console, line
 from dalembert.equations.equations import Equations, equations
+from dalembert.equations.frames import described
 from dalembert.equations.making import QUANTITIES
 from dalembert.errors import UnknownNameError
 from dalembert.model.mechanism import Mechanism
@@ -33,7 +34,7 @@ def show(out: Console, mechanism: Mechanism, symbols: Sequence[str], quantities:
         A quantity, path or pattern is unknown.
     """
     for name in quantities:
-        if name not in QUANTITIES:
+        if described(mechanism, name) is None and name not in QUANTITIES:
             raise UnknownNameError("quantity", name, tuple(QUANTITIES))
     with _bar() as progress:
         eom = equations(mechanism, symbols or None, formulation=formulation, budget=budget, progress=progress)

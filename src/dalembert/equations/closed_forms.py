@@ -128,12 +128,22 @@ class ClosedForms(ABC):
         ------
         UnknownNameError, VerificationError, TooLarge
         """
-        if quantity not in self.titles:
-            raise UnknownNameError("quantity", quantity, tuple(self.titles))
+        self.described(quantity)
         owner = self._owner(quantity)
         if quantity not in owner._sheets:
             owner._add(quantity)
         return owner._sheets[quantity]
+
+    def described(self, quantity: str) -> tuple[str, str]:
+        """Title of a quantity, and the letter of its entries.
+
+        Raises
+        ------
+        UnknownNameError
+        """
+        if quantity not in self.titles:
+            raise UnknownNameError("quantity", quantity, tuple(self.titles))
+        return self.titles[quantity], self.letters[quantity]
 
     def entries(self, quantity: str) -> np.ndarray:
         """Expressions of a quantity's entries, an array of its shape; errors as for `sheet`."""
@@ -142,7 +152,8 @@ class ClosedForms(ABC):
 
     def _add(self, quantity: str) -> None:
         with self.graph, without_collection():
-            self.progress(self.titles[quantity].lower(), list(self.titles).index(quantity) / len(self.titles))
+            place = list(self.titles).index(quantity) if quantity in self.titles else len(self.titles) - 1
+            self.progress(self.described(quantity)[0].lower(), place / len(self.titles))
             sheet = self._made(quantity)
             builder = Builder(self.graph, self._definitions(sheet))
             found = builder.array(sheet.forms)
@@ -201,12 +212,12 @@ class ClosedForms(ABC):
         lines, parts = with_names(sheet.lines, self.group_names, p.group_prefix, p.varying)
         return replace(sheet, lines=lines, parts=parts)
 
-    def factored(self, quantity: str, expressions: np.ndarray) -> Sheet:
+    def factored(self, quantity: str, expressions: np.ndarray, why: str = "") -> Sheet:
         """A sheet of expressions in factored form, with named parts."""
         p = self._problem
         forms = object_array(self.parts.forms([*expressions.flat]), expressions.shape)
         return self._sheet(quantity, forms, forms, tuple(self.parts.needed(forms.flat).items()),
-                           f"in factored form, with named parts: {p.why_factored or p.why_no_christoffel}", True)
+                           f"in factored form, with named parts: {why or p.why_factored or p.why_no_christoffel}", True)
 
     def abridged(self, quantity: str, forms: np.ndarray, short: np.ndarray, others: Sequence[str]) -> Sheet:
         """A sheet whose lines are short forms, in terms of the entries of other quantities."""
@@ -215,7 +226,7 @@ class ClosedForms(ABC):
 
     def _sheet(self, quantity: str, forms: np.ndarray, short: np.ndarray, *more: Any) -> Sheet:
         lines = lines_of(short, symmetric=quantity == "mass_matrix")
-        return Sheet(quantity, self.titles[quantity], self.letters[quantity], forms, lines, *more)
+        return Sheet(quantity, *self.described(quantity), forms, lines, *more)
 
     # --- output ---
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from dalembert.compiled.calls import without_collection
 from dalembert.compiled.quantities import known_formulation
+from dalembert.equations import frames
 from dalembert.equations.closed_forms import ClosedForms, silent
 from dalembert.equations.making import LETTERS, QUANTITIES, made
 from dalembert.equations.problem import BaseParameter, Problem
@@ -136,6 +137,10 @@ class Equations(ClosedForms):
 
     def _made(self, quantity: str) -> Sheet:
         return made(self._problem, self, quantity)
+
+    def described(self, quantity: str) -> tuple[str, str]:
+        """Also of "placement:tool", "jacobian:tool" and "jacobian:tool:local"."""
+        return frames.described(self.mechanism, quantity) or super().described(quantity)
 
     @property
     def regressor(self) -> np.ndarray:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.equations import derivation as deriving
+from dalembert.equations import frames
 from dalembert.equations.closed_forms import ClosedForms
 from dalembert.equations.factored import factored
 from dalembert.equations.forms import ZERO, Call, Name, Sum, Term, object_array
@@ -33,6 +34,8 @@ BY_ENTRIES = ("kinetic_energy", "passive_force", "equations_of_motion")      # n
 
 def made(p: Problem, eom: ClosedForms, quantity: str) -> Sheet:
     """The sheet of a quantity: in full, or in factored form where that is too long or no polynomial."""
+    if ":" in quantity:
+        return frames.made(p, eom, quantity)
     if quantity in ("mass_matrix", "gravity_vector", "kinetic_energy", "potential_energy"):
         long = bool(p.why_factored)
     else:

@@ -80,12 +80,12 @@ class Printer:
         times, number, fraction = self.notation.times, self.notation.number, self.notation.fraction
         over = [self.factor(f, e) for f, e in term.factors if e > 0]
         below = [(f, -e) for f, e in term.factors if e < 0]
-        alone = len(below) == 1 and isinstance(below[0][0], Sum) and below[0][1] == 1      # needs no parentheses of its own
-        under = [self.sum(below[0][0])] if alone else [self.factor(f, e) for f, e in below]
         size = plain(abs(term.number))
         top, bottom = "", ""
         if size != 1:
             top, _, bottom = (str(Fraction(size)) if self._is_fraction(size) else self._decimal(size)).partition("/")
+        alone = len(below) == 1 and isinstance(below[0][0], Sum) and below[0][1] == 1 and bottom in ("", "1")
+        under = [self.sum(below[0][0])] if alone else [self.factor(f, e) for f, e in below]      # alone: no parentheses
         if bottom and over and not under:                         # 1/2 x, not x/2: the coefficient stays in front
             return times.join([fraction(number(top), number(bottom)), *over])
         numerator = times.join(([number(top)] if top not in ("", "1") else []) + over or [number("1")])
@@ -94,8 +94,8 @@ class Printer:
 
     def _decimal(self, x: Any) -> str:
         """A number in few digits; exactly where these suffice."""
-        text = f"{float(x):.{self.digits}g}"
-        return text if "e" not in text else f"{float(x):.{self.digits - 1}e}"
+        mantissa, _, exponent = f"{float(x):.{self.digits}g}".partition("e")
+        return f"{mantissa}e{int(exponent)}" if exponent else mantissa
 
     def factor(self, factor: Any, power: int) -> str:
         """A power of a factor."""
@@ -104,7 +104,10 @@ class Printer:
             if isinstance(factor, Cosine):
                 found = self._cosine(factor, power)
             elif isinstance(factor, Call) and factor.op == "power":      # with an exponent that is no whole number
-                base = self.factor(sole_factor(factor.args[0]) or factor.args[0], 1)
+                sole = sole_factor(factor.args[0])
+                base = self.factor(sole or factor.args[0], 1)
+                if isinstance(sole, Cosine) or isinstance(sole, Call) and sole.op == "power":
+                    base = self.notation.parentheses % base
                 whole = self._power(base, self.sum(factor.args[1]))
                 found = whole if power == 1 else self._power(self.notation.parentheses % whole, power)
             else:
@@ -155,13 +158,18 @@ def _numbers(form: Sum) -> Iterator[Any]:
 
 # --- text: 2 MX3 a2 c2 c23 + 1/2 (XX5 - ZZ6) sin(2 q5) ----------------------------------------------------------------
 
+ONE_RELATION = re.compile(r"\([^()]*\)")
 ONE_CALL = re.compile(r"\w+\([^()]*\)(\^\d+)?")      # a function of something, to a power
 
 
 def _text_call(op: str, args: Sequence[str]) -> str:
     if op in RELATIONS:
         return f"({args[0]} {RELATIONS[op]} {args[1]})"
-    return f"{'where' if op == 'select' else op}({', '.join(args)})"
+    if op == "select":
+        condition, *values = args
+        alone = condition[1:-1] if ONE_RELATION.fullmatch(condition) else condition
+        return f"where({', '.join([alone, *values])})"
+    return f"{op}({', '.join(args)})"
 
 
 def _text_power(base: str, exponent: Any) -> str:
@@ -213,7 +221,7 @@ LATEX = Notation(
     name=lambda names, name: latex_symbol(names.symbol(name)), number=_latex_number, label=_latex_label,
     whole=lambda names, letter, dots=0: latex_symbol(names.whole(letter)._replace(dots=dots)),
     short_angle=lambda names, kind, coordinates: latex_symbol(names.angle(kind, coordinates)[0]),
-    fraction=lambda over, under: rf"\tfrac{{{over}}}{{{under}}}",
+    fraction=lambda over, under: rf"\{'t' * (over + under).isdigit()}frac{{{over}}}{{{under}}}",
     power=lambda base, exponent: f"{base}^{{{exponent}}}", call=_latex_call,
     cosine=lambda function, angle, alone, power: (
         rf"\{function}" + (f"^{{{power}}}" if power != 1 else "") + (f" {angle}" if alone else f"({angle})")),

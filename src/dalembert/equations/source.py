@@ -19,7 +19,7 @@ from dalembert.expr.graph import FUNCTIONS
 from dalembert.expr.identifiers import safe_identifiers
 
 WIDTH = 118
-PYTHON = {"select": "({1} if {0} else {2})", "sign": "(({0} > 0) - ({0} < 0))", "not": "(not {})", "power": "({})**({})",
+PYTHON = {"select": "({1} if {0} else {2})", "sign": "(({0} > 0) - ({0} < 0))", "not": "(not {})", "power": "(({})**({}))",
           **{op: f"({{}} {mark} {{}})" for op, mark in RELATIONS.items()}, "equal": "({} == {})"}
 WORDS = frozenset([*keyword.kwlist, *FUNCTIONS, "q", "qd", "qdd", "NAMES"])      # what the source itself says
 
@@ -91,12 +91,13 @@ def python(eom: Any, quantities: Sequence[str]) -> str:
     """
     for name in quantities:
         eom.sheet(name)                                                      # all parts have their names now
-    functions = [_function(eom, name) for name in quantities]
+    names = safe_identifiers(quantities, WORDS)
+    functions = [_function(eom, name, names[name]) for name in quantities]
     head = f'"""Equations of motion of {eom.name!r}, written by dalembert."""\n\n'.replace("\\", "\\\\")
     renamed = {name: x for name, x in identifiers(eom).items() if name != x}
-    table = "".join(f"    {x!r}: {name!r},\n" for name, x in renamed.items())
-    names = f"NAMES = {{      # identifier here: name in the model\n{table}}}\n\n" if renamed else ""
-    return head + "from math import *\n\n" + names + "\n" + "\n\n".join(functions)
+    rows = "".join(f"    {x!r}: {name!r},\n" for name, x in renamed.items())
+    table = f"NAMES = {{      # identifier here: name in the model\n{rows}}}\n\n" if renamed else ""
+    return head + "from math import *\n\n" + table + "\n" + "\n\n".join(functions)
 
 
 def printed_names(eom: Any, form: str) -> dict[str, str]:
@@ -119,7 +120,7 @@ def identifiers(eom: Any) -> dict[str, str]:
     return {name: writer.identifiers[name] for name in _names(eom)}
 
 
-def _function(eom: Any, quantity: str) -> str:
+def _function(eom: Any, quantity: str, name_here: str) -> str:
     writer, sheet = PythonWriter(eom), eom.sheet(quantity)
     result = _nested(sheet.forms, writer)
     parts = [*((name, form) for form, name in eom.group_names.items()), *eom.parts.definitions.items()]
@@ -137,7 +138,7 @@ def _function(eom: Any, quantity: str) -> str:
     trig = [f"{name} = {'cos' if c.kind == 'c' else 'sin'}({writer.sum(angle_sum(c.angle))})"
             for c, name in writer.cosines.items()]
     signature = ", ".join([*dict.fromkeys(["q", *vectors]), *(["*", *keywords] if keywords else [])])
-    return "\n".join([_wrapped(f"def {quantity}({signature}):", ""), *(f"    {line}" for line in (*unpack, *trig, *body)),
+    return "\n".join([_wrapped(f"def {name_here}({signature}):", ""), *(f"    {line}" for line in (*unpack, *trig, *body)),
                       _wrapped(f"return {result}", "    ")]) + "\n"
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.compiled.dynamics import Dynamics, compile
+from dalembert.equations.frames import numbers
 from dalembert.equations.grouping import BASE
 from dalembert.equations.problem import SEED, Problem, value_of, with_values
 from dalembert.errors import DalembertError
@@ -160,6 +161,10 @@ class MechanismVerifier(Verifier):
         if quantity == "potential_energy":
             right = np.asarray(self.dynamics.potential_energy(self.q))
             return self.check(quantity, found + (right[0] - found[0] if self.problem.grouped else 0), right)
+        if ":" in quantity:
+            right = numbers(self.mechanism, self.q, quantity)
+            self.sizes[quantity] = 1 + float(np.abs(right).max(initial=0.0))
+            return self.check(quantity, found, right)
         if quantity in ("equations_of_motion", "passive_force"):
             passive = passive_force(self.mechanism, self.q, self.qd)
             right = passive if quantity == "passive_force" else self.right["forces"] - passive
