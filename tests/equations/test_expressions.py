@@ -23,7 +23,7 @@ def test_expressions_print_as_in_a_textbook(symbols):
     for x, text, latex in [
             (l1 * da.cos(q1) + l2 * da.cos(q1 + q2), "l1 c1 + l2 c12", r"l_{1} \, c_{1} + l_{2} \, c_{12}"),
             (da.cos(q1) * da.cos(q2) - da.sin(q1) * da.sin(q2), "c12", "c_{12}"),
-            (da.cos(q12), "cos(q12)", r"\cos(q_{12})"), (m**2 / l1, "m^2/l1", r"\frac{m^{2}}{l_{1}}"), (m / 2, "1/2 m", r"\tfrac{1}{2} \, m"),
+            (da.cos(q12), "cos(q12)", r"\cos q_{12}"), (m**2 / l1, "m^2/l1", r"\frac{m^{2}}{l_{1}}"), (m / 2, "1/2 m", r"\tfrac{1}{2} \, m"),
             (da.sqrt(m) + da.exp(-l1), "exp(-l1) + sqrt(m)", r"\exp(-l_{1}) + \sqrt{m}"),
             (da.absolute(l1), "abs(l1)", r"\lvert l_{1} \rvert"), (1e-7 * m, "1e-7 m", r"1 \cdot 10^{-7} \, m"), (3, "3", "3"), (-m, "-m", "-m"),
             (da.where(l1 < 0, m, l2), "where(l1 < 0, m, l2)", r"\begin{cases} m & l_{1} < 0 \\ l_{2} & \text{otherwise} \end{cases}"),

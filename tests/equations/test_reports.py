@@ -49,7 +49,7 @@ def test_elementary_motions_report_shows_matrices_and_coefficients():
 def test_hamilton_report_shows_momenta_and_derivatives():
     found = formulas(planar("hamilton"))
     assert found["p_{1}"] == r"M_{11} \, \dot{q}_{1} + M_{12} \, \dot{q}_{2}"
-    assert found[r"\Delta"] == r"M_{11} \, M_{22} - M_{12}^{2}" and found["W_{12}"] == r"-\tfrac{M_{12}}{\Delta}"
+    assert found[r"\Delta"] == r"M_{11} \, M_{22} - M_{12}^{2}" and found["W_{12}"] == r"-\frac{M_{12}}{\Delta}"
     assert found[r"\dot q_{2}"] == "W_{12} \\, p_{1} + W_{22} \\, p_{2}"
     assert found[r"\partial H / \partial q_{2}"].endswith(r"\dot{q}_{1} \, (\dot{q}_{1} + \dot{q}_{2}) \, s_{2})")
 

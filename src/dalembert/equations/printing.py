@@ -131,8 +131,9 @@ class Printer:
         angle = factor.angle
         if all(k == 1 and name in self.names.numbers for name, k in angle):      # 23 for q2 + q3
             return self._power(self.notation.short_angle(self.names, factor.kind, [name for name, _ in angle]), power)
-        alone = len(angle) == 1 and isinstance(angle[0][0], str) and angle[0][1] == 1
-        return self.notation.cosine("cos" if factor.kind == "c" else "sin", self.sum(angle_sum(angle)), alone, power)
+        total = angle_sum(angle)
+        alone = isinstance(sole_factor(total), Name)
+        return self.notation.cosine("cos" if factor.kind == "c" else "sin", self.sum(total), alone, power)
 
     def name(self, name: str) -> str:
         """A symbol, part or entry."""
