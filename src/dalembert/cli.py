@@ -241,7 +241,7 @@ def equations(file: File, symbols: Annotated[str | None, typer.Option(metavar="N
               formulation: Annotated[str, typer.Option(metavar="NAME", help=(
                   "Formulation whose numbers forms are compared with, and whose steps the report shows."))] = "newton_euler",
               budget: Annotated[int | None, typer.Option(min=0, metavar="N", help=(
-                  "Terms of M up to which it is printed in full."))] = None,
+                  "Characters of a quantity up to which it is printed in full."))] = None,
               base: Base = "fixed") -> None:
     """Write the equations of motion in closed form.
 

@@ -12,6 +12,7 @@ from dalembert import data
 from dalembert.equations.equations import SHOWN
 from dalembert.equations.forms import ZERO, Sum, Term
 from dalembert.equations.making import MAKE
+from dalembert.equations.sheets import Groups
 from dalembert.equations.verification import VerificationError
 
 from . import robots
@@ -82,7 +83,7 @@ def test_regressor_times_base_parameters_is_inverse_dynamics():
 
 @pytest.mark.parametrize("name, M, g", [("puma", 613, 52), ("ur5", 376, 38), ("stanford", 344, 40), ("scara", 50, 1)])
 def test_dense_arms_are_printed_in_few_terms(name, M, g):
-    eom = da.equations(robots.dense(name), "all")
+    eom = da.equations(robots.dense(name), "all", budget=20_000)
     assert eom.sheet("mass_matrix").terms <= M and eom.sheet("gravity_vector").terms <= g and not eom.why_factored
 
 
@@ -95,6 +96,25 @@ def test_planar_3r_and_sparse_puma_are_printed_in_few_terms():
     assert lines["M44"] == "ZZ4 + ZZ6 c5^2 + XX5 s5^2"                  # as symbolic_equations.md, section 3, prints them
     assert lines["M35"] == "ZZ5 c4 - MY5 px4 s5 + MY5 pz5 c4 c5"
     assert lines["g4"] == "MY5 g s23 s4 s5" and lines["g5"] == "-MY5 g (c23 s5 + s23 c4 c5)"
+
+
+@pytest.mark.parametrize("links", [6, pytest.param(12, marks=pytest.mark.slow)])
+def test_planar_chains_are_printed_in_full(links):
+    """Entries of a long chain by what they add to others, Christoffel symbols by the first that is equal or opposite."""
+    eom = da.equations(da.planar_chain(links))
+    text = eom.text()
+    assert not eom.why_factored and "christoffel" in eom.shown and "factored form" not in text
+    assert len(text) < {6: 7600, 12: 46_000}[links]
+    formulas = [line.split(" = ")[1] for line in text.splitlines() if re.match(r"(c|Gamma)\d", line)]
+    distinct = {x.lstrip("-") for x in formulas if not re.fullmatch(r"-?(c|Gamma)[\d_]+", x)}
+    assert len(distinct) == links * (links - 1) // 2                       # of links^2 (links + 1) / 2 symbols
+
+
+def test_lengths_of_latex_stay_readable():
+    """iiwa14 had 245 kB, kinova 174 kB."""
+    for name in ("kinova", "iiwa14"):
+        eom = da.equations(load(name))
+        assert len(eom.latex()) < 25_000 and "characters in full" in eom.why_factored
 
 
 def test_seven_joint_arm_is_printed_in_factored_form():
@@ -231,9 +251,7 @@ def test_a_wrong_term_is_refused_before_it_is_shown(quantity, monkeypatch):
 
 
 def test_a_wrong_name_for_a_sum_is_refused(monkeypatch):
-    from dalembert.equations import sheets
-
-    monkeypatch.setattr(sheets, "_named", lambda form, *names: ZERO)
+    monkeypatch.setattr(Groups, "_replaced", lambda groups, form: ZERO)
     with pytest.raises(VerificationError, match="lines of mass_matrix"):
         da.equations(robots.dense("scara"), "all").text(*SHOWN)
 

@@ -33,7 +33,7 @@ def test_planar_2r_as_in_spong_and_in_docs():
         "M11": "I1 + I2 + m1 lc1^2 + m2 l1^2 + m2 lc2^2 + 2 m2 lc2 l1 c2",
         "M12": "I2 + m2 lc2^2 + m2 lc2 l1 c2",
         "M22": "I2 + m2 lc2^2",
-        "c121": "-m2 lc2 l1 s2", "c221": "-m2 lc2 l1 s2", "c112": "m2 lc2 l1 s2",
+        "c121": "-m2 lc2 l1 s2", "c221": "c121", "c112": "-c121",
         "h1": "-m2 lc2 l1 qd2 (2 qd1 + qd2) s2",
         "h2": "m2 lc2 l1 qd1^2 s2",
         "g1": "g ((m1 lc1 + m2 l1) c1 + m2 lc2 c12)",
@@ -99,7 +99,7 @@ def test_scara():
         "M11": "I1 + I2 + I3 + I4 + m1 lc1^2 + m2 a1^2 + m2 lc2^2 + m3 a1^2 + m3 a2^2 + m4 a1^2 + m4 a2^2 + 2 a1 k1 c2",
         "M12": "I2 + I3 + I4 + m2 lc2^2 + m3 a2^2 + m4 a2^2 + a1 k1 c2",
         "M14": "I4", "M22": "I2 + I3 + I4 + m2 lc2^2 + m3 a2^2 + m4 a2^2", "M24": "I4", "M33": "m3 + m4", "M44": "I4",
-        "c121": "-a1 k1 s2", "c221": "-a1 k1 s2", "c112": "a1 k1 s2", "g3": "g (m3 + m4)"}
+        "c121": "-a1 k1 s2", "c221": "c121", "c112": "-c121", "g3": "g (m3 + m4)"}
 
 
 def test_spherical_wrist_is_the_asymmetric_top_in_euler_angles():
@@ -127,12 +127,13 @@ def test_scara_of_point_masses_from_dh_rows_uses_the_name_of_what_is_common():
         half = "1/2 " if middles else ""
         assert eom.text("coriolis_vector").splitlines()[1:] == [
             f"k1 = {k1}", f"h1 = -{half}a1 a2 k1 qd2 (2 qd1 + qd2) s2", f"h2 = {half}a1 a2 k1 qd1^2 s2"]
-        assert eom.text("kinetic_energy").endswith(f"+ {half}a1 a2 k1 qd1 (qd1 + qd2) c2\n")
+        energy = eom.text("kinetic_energy").splitlines()[-1]              # 1/2 M11 qd1^2 + M12 qd1 qd2 + ...
+        assert re.findall(r"qd\d[\^2]*(?: qd\d)?", energy) == ["qd1^2", "qd1 qd2", "qd2^2", "qd3^2"]
         if not middles:
             assert "M12 = a2 k1 (a2 + a1 c2)" in eom.text("mass_matrix")
 
 
-@pytest.mark.parametrize("budget", [2500, 5])      # in full, and factored
+@pytest.mark.parametrize("budget", [2500, 0])      # in full, and factored
 def test_every_name_that_is_listed_is_used(budget):
     eom = da.equations(robots.dense("scara"), "all", budget=budget)
     for quantity in ("mass_matrix", "coriolis_vector", "gravity_vector", "kinetic_energy", "potential_energy"):

@@ -13,9 +13,9 @@ import numpy as np
 from dalembert.compiled.calls import without_collection
 from dalembert.equations import documents, source
 from dalembert.equations.factored import Parts
-from dalembert.equations.forms import Builder, Sum, object_array
+from dalembert.equations.forms import Builder, Sum, names_in, object_array
 from dalembert.equations.names import Names, entry
-from dalembert.equations.sheets import Sheet, lines_of, with_names
+from dalembert.equations.sheets import Groups, Sheet, by_first, lines_of
 from dalembert.equations.verification import Verifier
 from dalembert.errors import UnknownNameError
 from dalembert.expr import free_symbols
@@ -61,8 +61,6 @@ class ClosedForms(ABC):
         Printed name -> number, where there is one.
     groupings : dict
         Base parameters in print: name -> form; empty where inertial parameters are not grouped.
-    why_factored : str
-        Why forms are printed in factored form, with named parts; empty where they are printed in full.
     titles, letters : dict
         Quantity -> title, letter of its entries.
     law : pair
@@ -79,14 +77,15 @@ class ClosedForms(ABC):
         self.name, self.coordinate_names = model.name, model.coordinate_names
         self.velocity_names = getattr(model, "velocity_names", model.coordinate_names)
         self._problem, self.verifier, self.digits, self.progress = problem, verifier, digits, progress
-        self.graph, self.why_factored = problem.graph, problem.why_factored
+        self.graph = problem.graph
         self.symbols, self.values = problem.symbols, problem.values
         self.coordinates, self.velocities, self.accelerations = problem.names
         self.rates, self.units = problem.motion.rates, problem.units
         self.printed_names = Names(self.coordinates, problem.motion.rates, self.symbols, self.letters.values(),
                                    problem.motion.symbols)
-        self.group_names: dict[Sum, str] = {}                  # names of repeated sums
+        self.groups = Groups(problem.group_prefix, problem.varying)
         self.parts = Parts(problem.part_prefix, problem.names[0])
+        self.drafts: dict[str, Sheet] = {}                     # sheets whose length was asked for before they are shown
         self._sheets: dict[str, Sheet] = {}
         self._expressions: dict[str, np.ndarray] = {}
 
@@ -118,6 +117,12 @@ class ClosedForms(ABC):
     def groupings(self) -> dict[str, Sum]:
         """Base parameters in print; empty where inertial parameters are not grouped."""
         return self._problem.groupings
+
+    @property
+    def why_factored(self) -> str:
+        """Why forms are printed in factored form, with named parts; empty where they are printed in full."""
+        self.sheet("mass_matrix")
+        return self._problem.why_factored
 
     # --- quantities, each verified before anyone sees it ---
 
@@ -184,11 +189,10 @@ class ClosedForms(ABC):
         return {s.name for a in (*self._expressions.values(), *groupings) for s in free_symbols(a)}
 
     def _definitions(self, sheet: Sheet) -> dict[str, Sum]:
-        """Forms of all names on a sheet that are not symbols: repeated sums, parts, entries of others."""
-        found = {name: form for form, name in self.group_names.items()} | self.parts.definitions
-        for quantity in sheet.uses:
-            found |= {entry(self.letters[quantity], *(k + 1 for k in at)): form
-                      for at, form in np.ndenumerate(self._sheets[quantity].forms)}
+        """Forms of all names on a sheet that are not symbols: repeated sums, parts, entries of this and of other sheets."""
+        found = self.groups.definitions | self.parts.definitions
+        for other in (sheet, *(self._sheets[quantity] for quantity in sheet.uses)):
+            found |= {entry(other.letter, *(k + 1 for k in at)): form for at, form in np.ndenumerate(other.forms)}
         return found
 
     def _verify_lines(self, sheet: Sheet, builder: Builder, found: np.ndarray) -> None:
@@ -206,18 +210,25 @@ class ClosedForms(ABC):
 
     # --- kinds of sheets ---
 
-    def in_full(self, quantity: str, forms: np.ndarray) -> Sheet:
-        """A sheet of forms in full, with names for repeated sums of parameters."""
-        p, sheet = self._problem, self._sheet(quantity, forms, forms)
-        lines, parts = with_names(sheet.lines, self.group_names, p.group_prefix, p.varying)
+    def length(self, sheet: Sheet) -> int:
+        """Characters of a sheet's lines and parts in plain text."""
+        return documents.length(self, sheet)
+
+    def in_full(self, quantity: str, forms: np.ndarray, short: np.ndarray | None = None) -> Sheet:
+        """A sheet of forms in full, with names for repeated sums of parameters; `short` is printed in place of these."""
+        if short is None:
+            short = by_first(forms, self.letters[quantity]) if quantity == "christoffel" else forms
+        sheet = self._sheet(quantity, forms, short)
+        lines = self.groups.named(sheet.lines)
+        used = {name for _, form in lines for name in names_in(form)}
+        parts = tuple((name, form) for name, form in self.groups.definitions.items() if name in used)
         return replace(sheet, lines=lines, parts=parts)
 
-    def factored(self, quantity: str, expressions: np.ndarray, why: str = "") -> Sheet:
+    def factored(self, quantity: str, expressions: np.ndarray, why: str) -> Sheet:
         """A sheet of expressions in factored form, with named parts."""
-        p = self._problem
         forms = object_array(self.parts.forms([*expressions.flat]), expressions.shape)
         return self._sheet(quantity, forms, forms, tuple(self.parts.needed(forms.flat).items()),
-                           f"in factored form, with named parts: {why or p.why_factored or p.why_no_christoffel}", True)
+                           f"in factored form, with named parts: {why}", True)
 
     def abridged(self, quantity: str, forms: np.ndarray, short: np.ndarray, others: Sequence[str]) -> Sheet:
         """A sheet whose lines are short forms, in terms of the entries of other quantities."""
@@ -225,7 +236,7 @@ class ClosedForms(ABC):
         return replace(self._sheet(quantity, forms, short, parts), uses=tuple(others))
 
     def _sheet(self, quantity: str, forms: np.ndarray, short: np.ndarray, *more: Any) -> Sheet:
-        lines = lines_of(short, symmetric=quantity == "mass_matrix")
+        lines = lines_of(forms, quantity == "mass_matrix", short)
         return Sheet(quantity, *self.described(quantity), forms, lines, *more)
 
     # --- output ---

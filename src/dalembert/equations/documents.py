@@ -54,6 +54,12 @@ def printed_lines(sheet: Sheet, target: Printer, printed: set[str], label: str =
                     for at, form in sheet.lines]
 
 
+def length(eom: Any, sheet: Sheet) -> int:
+    """Characters of a sheet's lines and parts in plain text."""
+    target = printer(eom, TEXT)
+    return sum(len(_equation(*line, target)) for line in printed_lines(sheet, target, set()))
+
+
 def sections(eom: Any, quantities: Iterable[str], target: Printer, formula: str = "%s",
              width: Callable[[str], int] | None = None) -> list[Section]:
     """The sections of some quantities; formula: how one stands in text; width: of a formula, where matrices are wanted."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from math import inf
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from dalembert.compiled.calls import without_collection
 from dalembert.compiled.quantities import known_formulation
 from dalembert.equations import frames
 from dalembert.equations.closed_forms import ClosedForms, silent
-from dalembert.equations.making import LETTERS, QUANTITIES, made
+from dalembert.equations.making import LETTERS, QUANTITIES, made, why_no_christoffel
 from dalembert.equations.problem import BaseParameter, Problem
 from dalembert.equations.reports import report
 from dalembert.equations.selection import Selection, select
@@ -24,7 +23,7 @@ from dalembert.equations.verification import MechanismVerifier
 from dalembert.formulations.lagrange.system import LagrangianSystem
 from dalembert.model.mechanism import Mechanism
 
-BUDGET = 2500              # terms of M in normal form that are still printed in full (a dense PUMA 560 has 800)
+BUDGET = 10_000            # characters of a quantity that are still printed in full
 SHOWN = ("mass_matrix", "christoffel", "coriolis_vector", "gravity_vector", "kinetic_energy", "potential_energy",
          "passive_force", "equations_of_motion")
 Progress = Callable[[str, float], None]
@@ -52,7 +51,8 @@ def equations(mechanism: Mechanism | LagrangianSystem, symbols: str | Iterable[s
         Whose compiled functions every entry is compared with, whose traced expressions are printed where forms in full
         would be too long, and whose steps the report shows; the closed forms themselves do not depend on it.
     budget : int
-        Terms of the mass matrix above which quantities are printed in factored form, with named parts.
+        Characters of a quantity in plain text above which it is printed in factored form, with named parts; where the mass
+        matrix is, all quantities are. 0: always.
     digits : int
         Significant digits of numbers in print; expressions keep them exactly.
     progress : callable, optional
@@ -151,7 +151,7 @@ class Equations(ClosedForms):
     def shown(self) -> tuple[str, ...]:
         """Quantities that are printed by default: without Christoffel symbols where these are too long, and without springs
         and friction where there are none."""
-        missing = set() if self._problem.christoffel_terms() < inf else {"christoffel"}
+        missing = {"christoffel"} if why_no_christoffel(self._problem, self) else set()
         return tuple(q for q in SHOWN if q not in missing | (set() if self._is_passive else {"passive_force"}))
 
     @property

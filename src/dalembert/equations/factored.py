@@ -8,7 +8,7 @@ from typing import Any
 
 from dalembert.equations.chain import Angle
 from dalembert.equations.fingerprints import Fingerprints
-from dalembert.equations.forms import Call, Cosine, Name, Sum, Term, content, factors_in, names_in
+from dalembert.equations.forms import Call, Cosine, Name, Sum, Term, content, factors_in, names_in, opposite
 from dalembert.expr import Expr, Graph, cos, sin, symbol
 
 SHORT = 3          # factors of a shared expression that is written out each time
@@ -62,7 +62,7 @@ class Parts:
 
         def of(node: Expr) -> Sum:
             form = forms[self._fingerprints.key(node)]
-            return form if self._fingerprints.sign(node) > 0 else _negative(form)
+            return form if self._fingerprints.sign(node) > 0 else opposite(form)
 
         for node in chosen:
             key, sign = self._fingerprints.key(node), self._fingerprints.sign(node)
@@ -73,8 +73,8 @@ class Parts:
             size = factors_in(form)
             if uses[key] > 1 and size > SHORT or size > LONG and key not in last:
                 form = self._name(form)
-                self._named[key] = form if sign > 0 else _negative(form)
-            forms[key] = form if sign > 0 else _negative(form)
+                self._named[key] = form if sign > 0 else opposite(form)
+            forms[key] = form if sign > 0 else opposite(form)
         return [of(x) if isinstance(x, Expr) else _number(x) for x in outputs]
 
     def _chosen(self, wanted: Iterable[Expr]) -> tuple[list[Expr], Counter[int]]:
@@ -140,9 +140,9 @@ def _form(node: Expr, of: Callable[[Expr], Sum], angles: set[str]) -> Sum:
     if op == "add":
         return _collected(args[0].terms + args[1].terms)
     if op == "sub":
-        return _collected(args[0].terms + _negative(args[1]).terms)
+        return _collected(args[0].terms + opposite(args[1]).terms)
     if op == "neg":
-        return _negative(args[0])
+        return opposite(args[0])
     if op == "mul":
         return _multiplied(_as_term(args[0]), _as_term(args[1]))
     if op == "div":
@@ -182,10 +182,6 @@ def _collected(terms: Iterable[Term]) -> Sum:
         else:
             found[factors] = number
     return Sum(tuple(Term(number, factors) for factors, number in found.items()))
-
-
-def _negative(form: Sum) -> Sum:
-    return Sum(tuple(Term(-t.number, t.factors) for t in form.terms))
 
 
 def _as_term(form: Sum) -> Term:

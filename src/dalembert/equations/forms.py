@@ -119,6 +119,11 @@ def object_array(entries: Sequence[Any], shape: tuple[int, ...]) -> np.ndarray:
     return made.reshape(shape)
 
 
+def opposite(form: Sum) -> Sum:
+    """The negative of a form."""
+    return Sum(tuple(Term(-t.number, t.factors) for t in form.terms))
+
+
 def content(terms: Sequence[Term]) -> tuple[Any, tuple[tuple[Any, int], ...], tuple[Term, ...]]:
     """(number, factors, rest): what all terms have in common pulled out; the first term of the rest is positive."""
     numbers = [t.number for t in terms]

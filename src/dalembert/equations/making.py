@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from itertools import chain, combinations_with_replacement
 from math import inf
 from typing import Any
@@ -13,15 +13,18 @@ from dalembert.equations import derivation as deriving
 from dalembert.equations import frames
 from dalembert.equations.closed_forms import ClosedForms
 from dalembert.equations.factored import factored
-from dalembert.equations.forms import ZERO, Call, Name, Sum, Term, object_array
+from dalembert.equations.forms import ZERO, Call, Name, Sum, Term, content, object_array
 from dalembert.equations.names import entry
 from dalembert.equations.problem import Problem
-from dalembert.equations.ring import PARAMETER, Poly, TooLarge, plain, terms_of
-from dalembert.equations.sheets import Sheet
+from dalembert.equations.ring import PARAMETER, Poly, TooLarge, plain, terms_in, terms_of
+from dalembert.equations.sheets import Sheet, by_first, named_entries
 from dalembert.equations.writing import Writer
 from dalembert.expr import derivative
 from dalembert.spatial.inertias import HALF
 
+PLAIN = 3000    # characters of a quantity up to which each entry is written for itself
+CHRISTOFFEL = 3       # times as many characters as the budget may be printed of all Christoffel symbols
+FEW = 4         # terms of an entry that is never written by another
 SHORT = 60      # terms up to which velocities are multiplied out in energies and Coriolis terms
 
 QUANTITIES = {"mass_matrix": "Mass matrix", "christoffel": "Christoffel symbols", "coriolis_matrix": "Coriolis matrix",
@@ -29,6 +32,7 @@ QUANTITIES = {"mass_matrix": "Mass matrix", "christoffel": "Christoffel symbols"
               "potential_energy": "Potential energy of gravity and springs", "regressor": "Regressor",
               "passive_force": "Forces of springs and friction", "equations_of_motion": "Equations of motion"}
 LETTERS = dict(zip(QUANTITIES, ("M", "c", "C", "h", "g", "T", r"\Pi", "Y", "f", r"\tau"), strict=True))
+OF_CHRISTOFFEL = ("christoffel", "coriolis_matrix", "coriolis_vector", "regressor")
 BY_ENTRIES = ("kinetic_energy", "passive_force", "equations_of_motion")      # never long
 
 
@@ -36,14 +40,34 @@ def made(p: Problem, eom: ClosedForms, quantity: str) -> Sheet:
     """The sheet of a quantity: in full, or in factored form where that is too long or no polynomial."""
     if ":" in quantity:
         return frames.made(p, eom, quantity)
-    if quantity in ("mass_matrix", "gravity_vector", "kinetic_energy", "potential_energy"):
-        long = bool(p.why_factored)
+    if quantity == "mass_matrix":
+        why = p.why_factored = p.why_factored or p.why_long
     else:
-        long = p.christoffel_terms(lambda done: eom.progress("Christoffel symbols", done)) == inf
-    if not long or quantity in BY_ENTRIES:
-        return MAKE[quantity](p, eom)
+        eom.sheet("mass_matrix")                         # its length decides about all quantities
+        why = why_no_christoffel(p, eom) if quantity in OF_CHRISTOFFEL else p.why_factored
+    if not why or quantity in BY_ENTRIES:
+        sheet = eom.drafts.get(quantity) or MAKE[quantity](p, eom)
+        size = eom.length(sheet)
+        if size <= p.budget or quantity in ("christoffel", "regressor", *BY_ENTRIES):
+            return sheet
+        terms = p.derived.size if quantity == "mass_matrix" else sheet.terms
+        why = f"the {QUANTITIES[quantity].lower()} has {terms} terms, {size} characters in full"
+        if quantity == "mass_matrix":
+            p.why_factored = why
     return eom.factored(quantity, p.traced(quantity) if quantity != "christoffel" else (
-        _christoffel_of(p, eom.entries("mass_matrix"))))
+        _christoffel_of(p, eom.entries("mass_matrix"))), why)
+
+
+def why_no_christoffel(p: Problem, eom: ClosedForms) -> str:
+    """Why Christoffel symbols are not printed in full; empty where they are."""
+    eom.sheet("mass_matrix")
+    terms = p.christoffel_terms(lambda done: eom.progress("Christoffel symbols", done))
+    if terms < inf and "christoffel" not in eom.drafts:
+        sheet = eom.drafts["christoffel"] = MAKE["christoffel"](p, eom)
+        size = eom.length(sheet)
+        if size > CHRISTOFFEL * p.budget:
+            p.why_no_christoffel = f"the Christoffel symbols have {sheet.terms} terms, {size} characters in full"
+    return p.why_factored or p.why_no_christoffel
 
 
 def _christoffel_of(p: Problem, M: np.ndarray) -> np.ndarray:
@@ -56,10 +80,11 @@ def _christoffel_of(p: Problem, M: np.ndarray) -> np.ndarray:
 
 def mass_matrix(p: Problem, eom: ClosedForms) -> Sheet:
     """M(q), upper triangle."""
+    entries: Entries = {at: p.derived.M[at[0]][at[1]] for at in combinations_with_replacement(range(p.tree.nv), 2)}
     forms = np.full((p.tree.nv,) * 2, ZERO, dtype=object)
-    for i, j in combinations_with_replacement(range(p.tree.nv), 2):
-        forms[i, j] = forms[j, i] = p.writer.form(p.derived.M[i][j])
-    return eom.in_full("mass_matrix", forms)
+    for at, value in entries.items():
+        forms[at] = forms[at[::-1]] = p.writer.form(value)
+    return _by_references(p, eom, "mass_matrix", forms, entries)
 
 
 def gravity_vector(p: Problem, eom: ClosedForms) -> Sheet:
@@ -68,14 +93,15 @@ def gravity_vector(p: Problem, eom: ClosedForms) -> Sheet:
 
 
 def christoffel(p: Problem, eom: ClosedForms) -> Sheet:
-    """c_ijk, k by k."""
+    """c_ijk, k by k; a symbol that equals another one, or its negative, refers to the first."""
     known: dict[int, Sum] = {}
     forms = np.full((p.tree.nv,) * 3, ZERO, dtype=object)
     for at, twice in p.derived.twice.items():
         if id(twice) not in known:
             known[id(twice)] = p.writer.form(twice * HALF)
         forms[at] = known[id(twice)]
-    return eom.in_full("christoffel", forms)
+    entries = {at: twice * HALF for at, twice in p.derived.twice.items() if at[0] <= at[1]}
+    return _by_references(p, eom, "christoffel", forms, entries)
 
 
 def coriolis_matrix(p: Problem, eom: ClosedForms) -> Sheet:
@@ -107,8 +133,8 @@ def coriolis_vector(p: Problem, eom: ClosedForms) -> Sheet:
 def kinetic_energy(p: Problem, eom: ClosedForms) -> Sheet:
     """T = 1/2 qd^T M qd."""
     n, v = p.tree.nv, p.names[1]
-    if not p.why_factored and eom.sheet("mass_matrix").terms <= SHORT:
-        return eom.in_full("kinetic_energy", _forms(p, [deriving.kinetic_energy(p.derived)], ()))
+    if not p.why_factored and _is_short(eom.sheet("mass_matrix")):
+        return eom.in_full("kinetic_energy", object_array([p.writer.by_rates(deriving.kinetic_energy(p.derived))], ()))
     return _by_entries(eom, "kinetic_energy", "mass_matrix", (), lambda: [
         ((i, j), HALF if i == j else 1, (v[i], v[j])) for i in range(n) for j in range(i, n)])
 
@@ -148,7 +174,7 @@ def equations_of_motion(p: Problem, eom: ClosedForms) -> Sheet:
     """tau = M qdd + h + g - f, row by row; in terms of the entries of these where that is long."""
     n, passive, d = p.tree.nv, _passive(p), p.derived
     resisting = [tuple(Term(-t.number, t.factors) for t in form.terms) for form in passive]
-    if not p.why_factored and p.christoffel_terms() <= SHORT and eom.sheet("mass_matrix").terms <= SHORT:
+    if not p.why_factored and p.christoffel_terms() <= SHORT and _is_short(eom.sheet("mass_matrix")):
         qdd = [d.ring.variable(("qdd", k)) for k in range(n)]
         C = deriving.coriolis_matrix(d)
         rows = [d.ring.total([*(M * a for M, a in zip(d.M[k], qdd, strict=True)),
@@ -157,7 +183,7 @@ def equations_of_motion(p: Problem, eom: ClosedForms) -> Sheet:
             [Sum(p.writer.by_rates(row).terms + more) for row, more in zip(rows, resisting, strict=True)], (n,)))
     sheets = [eom.sheet(quantity) for quantity in ("mass_matrix", "coriolis_vector", "gravity_vector")]
     made = []
-    for entries in ([s.forms for s in sheets], [named_entries(s, eom.letters[s.quantity]) for s in sheets]):
+    for entries in ([s.forms for s in sheets], [named_entries(s.forms, eom.letters[s.quantity]) for s in sheets]):
         M, h, g = entries
         made.append(object_array([Sum(_combined([((k, j), 1, (a,)) for j, a in enumerate(p.names[2])], M).terms
                                       + _combined([((k,), 1, ())], h).terms + _combined([((k,), 1, ())], g).terms
@@ -168,6 +194,32 @@ def equations_of_motion(p: Problem, eom: ClosedForms) -> Sheet:
 
 # --- pieces ----------------------------------------------------------------------------------------------------------
 
+def _is_short(sheet: Sheet) -> bool:
+    return sum(len(form) for form in set(sheet.forms.flat)) <= SHORT
+
+
+def _by_references(p: Problem, eom: ClosedForms, quantity: str, forms: np.ndarray,
+                   entries: Entries) -> Sheet:
+    """A sheet in full; where it is long, entries are written by what they add to later ones: M12 = M22 + ...."""
+    sheet = eom.in_full(quantity, forms)
+    if eom.length(sheet) <= PLAIN:
+        return sheet
+    letter = eom.letters[quantity]
+    short = by_first(forms, letter)
+    later: dict[str, Any] = {}
+    for at in sorted(entries, key=lambda at: (at[2:], at), reverse=True):
+        value = entries[at]
+        if short[at] is not forms[at] or len(terms_of(value)) < FEW:
+            continue
+        rest, name = min(((value - other, name) for name, other in later.items()), default=(value, ""),
+                         key=lambda x: terms_in([x[0]]))
+        if terms_in([rest]) <= len(terms_of(value)) / 2:
+            short[at] = Sum((Term(1, ((Name(name), 1),)), *p.writer.form(rest).terms))
+        later[entry(letter, *(k + 1 for k in at))] = value
+    return eom.in_full(quantity, forms, short)
+
+
+Entries = Mapping[tuple[int, ...], Any]                            # place -> polynomial
 Products = list[tuple[tuple[int, ...], Any, tuple[str, ...]]]      # (an entry's place, number, velocities)
 
 
@@ -178,22 +230,12 @@ def _forms(p: Problem, values: Iterable[Any], shape: tuple[int, ...]) -> np.ndar
 def _by_entries(eom: ClosedForms, quantity: str, other: str, shape: tuple[int, ...],
                 products: Callable[..., Products]) -> Sheet:
     """A sheet of sums of products of another quantity's entries with velocities, printed in terms of these entries."""
-    sheet, letter = eom.sheet(other), eom.letters[other]
-    named = named_entries(sheet, letter)
+    sheet = eom.sheet(other)
+    named = named_entries(sheet.forms, eom.letters[other])
     places = [products(*at) for at in np.ndindex(shape)]
-    forms, short = (object_array([_combined(x, entries) for x in places], shape) for entries in (sheet.forms, named))
+    forms, short = (object_array([combine(x, entries) for x in places], shape)
+                    for combine, entries in ((_combined, sheet.forms), (_by_names, named)))
     return eom.abridged(quantity, forms, short, (other,))
-
-
-def named_entries(sheet: Sheet, letter: str) -> np.ndarray:
-    """The entries' names in place of their forms; of equal c_ijk and c_jik the first, which has a line."""
-    named = sheet.forms.copy()
-    for at, form in np.ndenumerate(sheet.forms):
-        swapped = (at[1], at[0], *at[2:]) if len(at) > 1 else at
-        line = swapped if swapped < at and form == sheet.forms[swapped] else at
-        if form.terms:
-            named[at] = Sum((Term(1, ((Name(entry(letter, *(k + 1 for k in line))), 1),)),))
-    return named
 
 
 def _combined(products: Products, entries: np.ndarray) -> Sum:
@@ -207,6 +249,23 @@ def _combined(products: Products, entries: np.ndarray) -> Sum:
             terms.append(Term(plain(own * number), (*factors, *powers.items())))
         elif form.terms:
             terms.append(Term(number, ((form, 1), *powers.items())))
+    return Sum(tuple(terms))
+
+
+def _by_names(products: Products, named: np.ndarray) -> Sum:
+    """Sum of number * name of an entry * velocities, each name once."""
+    rates: dict[Any, list[Term]] = {}
+    for at, number, names in products:
+        for sign, ((name, _),) in named[at].terms:
+            powers = {Name(x): names.count(x) for x in names}
+            rates.setdefault(name, []).append(Term(plain(number * sign), tuple(powers.items())))
+    terms = []
+    for name, products_of_rates in rates.items():
+        number, common, rest = content(products_of_rates) if len(products_of_rates) > 1 else (1, (), products_of_rates)
+        if len(rest) > 1:
+            terms.append(Term(number, ((name, 1), *common, (Sum(tuple(rest)), 1))))
+        else:
+            terms.append(Term(rest[0].number, ((name, 1), *rest[0].factors)))
     return Sum(tuple(terms))
 
 

@@ -55,6 +55,8 @@ class Printer:
 
     def signed_terms(self, form: Sum) -> list[tuple[str, str]]:
         """(sign, term) of each term."""
+        while isinstance(inner := sole_factor(form), Sum):       # ((a + b)) is a + b
+            form = inner
         writer = self if self.decimals or all(map(self._is_fraction, _numbers(form))) else self._with_decimals
         return [("-" if t.number < 0 else "+", writer.term(t)) for t in form.terms]
 

@@ -45,7 +45,8 @@ from dalembert.spatial.vectors import IDENTITY, Matrix, Vector
 LARGEST = 20_000           # terms of M that are derived at all: base parameters are found from them
 OURS = re.compile(r"(m[xyz]?|I[xyz]{2}|[XYZ]{2}|M[XYZM]|Ia)\d+")      # names of parameters about joint frames
 SEED = 1743                # of values for symbols that have none, and of states
-CHRISTOFFEL_BUDGET = 4     # times as many terms as M may have for all Christoffel symbols
+LARGEST_CHRISTOFFEL = 40_000      # terms of all Christoffel symbols that are derived
+SHORTEST = 2               # characters of a term of M at the least, on the average
 
 
 def random_symbols(mechanism: Mechanism) -> dict[str, float]:
@@ -76,7 +77,8 @@ class BaseParameter(NamedTuple):
 class Problem:
     """What closed forms are made from.
 
-    derived: polynomials, or None where the mechanism has none; why_factored: why forms in full are not printed, or "".
+    derived: polynomials, or None where the mechanism has none; why_factored: why forms in full are not printed, or "", once
+    that is decided (by the mass matrix); why_long: why the mass matrix is not even tried in full.
     names: printed names of q, qd, qdd; symbols, values: as of `Equations`; own: a value for each symbol of the mechanism.
     """
 
@@ -102,7 +104,7 @@ class Problem:
                 self.symbols[self._rotor_names[k]] = f"{entry}: rotor inertia times gear ratio squared"
                 turns = self.motion.units[self.names[1][k]] == "rad/s"
                 self.units[self._rotor_names[k]] = "kg m²" if turns else "kg"
-        self.why_factored = self.why_no_christoffel = ""
+        self.why_factored = self.why_no_christoffel = self.why_long = ""
         self.derived: Any = None
         self._raw = Polynomials(Ring())                # of the parameters that base parameters are made of
         self.parameters: list[Parameter] = []
@@ -123,22 +125,22 @@ class Problem:
 
     def _derive(self) -> None:
         tree = self.tree
-        algebra = Polynomials(Ring())
+        algebra = Polynomials(Ring(LARGEST))
         rotor = [algebra.ring.variable(name) if name in self.rotors else 0 for name in self._rotor_names]
         if self.grouped:
             self.parameters = grouped(tree, self._raw, self.mark)
             inertias = self._base_bodies({p.name: algebra.ring.parameter(p.name) for p in self.parameters})
         else:
             inertias = [RunInertia.of(body, algebra.scalar) for body in tree.inertia]
-        found = deriving.derive(tree, algebra, inertias, rotor, max(LARGEST, self.budget))
+        found = deriving.derive(tree, algebra, inertias, rotor, LARGEST)
         if self.grouped:
             self.parameters, self.minimal = minimal(found, self.parameters)
             numbers = raw_values(tree, self.mark) | {name: self._exact_number(name) for name in self.selection.values}
             self.nothing = {p.name for p in self.parameters if is_nothing(p.grouping, numbers)}
             without(found, (algebra.ring.parameters.index(name) for name in self.nothing))
         self.derived = found
-        if found.size > self.budget:
-            self.why_factored = f"the mass matrix has {found.size} terms"
+        if found.size > self.budget / SHORTEST:
+            self.why_long = f"the mass matrix has {found.size} terms"
         self.writer = Writer(algebra.ring, self.by_kind)
 
     def _base_bodies(self, symbols: Mapping[str, Any]) -> list[RunInertia]:
@@ -201,7 +203,7 @@ class Problem:
             return inf
         if self.derived.twice is None:
             try:
-                deriving.christoffel(self.derived, CHRISTOFFEL_BUDGET * self.budget, progress)
+                deriving.christoffel(self.derived, LARGEST_CHRISTOFFEL, progress)
             except TooLarge as error:
                 self.why_no_christoffel = str(error).rstrip(".")
                 return inf

@@ -7,7 +7,7 @@ sin^2 = 1 - cos^2 are applied inside the product, so that equal functions are eq
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Collection, Hashable, Iterable
 from fractions import Fraction
 from typing import Any
 
@@ -222,7 +222,7 @@ def terms_in(values: Iterable[Any]) -> int:
     return sum(len(p) if isinstance(p, Poly) else bool(p) for p in values)
 
 
-def terms_of(p: Any) -> Iterable[tuple[int, Any]]:
+def terms_of(p: Any) -> Collection[tuple[int, Any]]:
     """(monomial, coefficient) of the terms of a polynomial; a number is none."""
     return p.terms.items() if isinstance(p, Poly) else ()
 

@@ -29,7 +29,7 @@ class PythonWriter:
 
     def __init__(self, eom: Any):
         self.eom = eom
-        parts = [*eom.group_names.values(), *eom.parts.definitions]
+        parts = [*eom.groups.definitions, *eom.parts.definitions]
         self.identifiers = safe_identifiers(dict.fromkeys([*_names(eom), *parts]), WORDS)
         self._taken = {*self.identifiers.values()}
         self.cosines: dict[Cosine, str] = {}
@@ -123,7 +123,7 @@ def identifiers(eom: Any) -> dict[str, str]:
 def _function(eom: Any, quantity: str, name_here: str) -> str:
     writer, sheet = PythonWriter(eom), eom.sheet(quantity)
     result = _nested(sheet.forms, writer)
-    parts = [*((name, form) for form, name in eom.group_names.items()), *eom.parts.definitions.items()]
+    parts = [*eom.groups.definitions.items(), *eom.parts.definitions.items()]
     body: list[str] = []
     for name, form in reversed(parts):                                       # those that what comes after them needs
         if name in writer.used:

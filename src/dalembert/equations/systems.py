@@ -15,10 +15,11 @@ from dalembert.compiled.systems import SystemDynamics
 from dalembert.equations.closed_forms import ClosedForms, silent
 from dalembert.equations.coordinates import MotionNames
 from dalembert.equations.forms import Sum, object_array
+from dalembert.equations.making import CHRISTOFFEL
 from dalembert.equations.names import free_prefix
 from dalembert.equations.polynomials import Normal
-from dalembert.equations.problem import CHRISTOFFEL_BUDGET, SEED
-from dalembert.equations.ring import TooLarge, terms_in
+from dalembert.equations.problem import SEED
+from dalembert.equations.ring import TooLarge
 from dalembert.equations.sheets import Sheet
 from dalembert.equations.verification import STATES, Verifier, size_of_terms
 from dalembert.errors import DalembertError
@@ -105,7 +106,9 @@ class SystemEquations(ClosedForms):
         """Quantities that are printed by default: those that are not zero, without symbols that are too long."""
         p = self._problem
         names = SHOWN if p.is_quadratic else SHOWN_OTHERWISE
-        return tuple(q for q in names if not (q == "christoffel" and p.why_no_christoffel)
+        if "christoffel" in names and not p.why_no_christoffel:
+            self.sheet("christoffel")
+        return tuple(q for q in names if not (q == "christoffel" and (p.why_factored or p.why_no_christoffel))
                      and any(f.terms for f in self.sheet(q).forms.flat))
 
 
@@ -133,13 +136,6 @@ class SystemProblem:
         self.expressions = self._expressions()
         self.is_quadratic = "christoffel" in self.expressions
         self.why_factored = self.why_no_christoffel = ""
-        try:
-            if (size := terms_in(self._polynomials("mass_matrix"))) > budget:
-                raise TooLarge(f"the mass matrix has {size} terms.")
-            if self.is_quadratic and terms_in(self._polynomials("christoffel")) > CHRISTOFFEL_BUDGET * budget:
-                self.why_no_christoffel = "the Christoffel symbols have too many terms"
-        except TooLarge as error:
-            self.why_factored = self.why_no_christoffel = str(error).rstrip(".")
 
     def _expressions(self) -> dict[str, np.ndarray]:
         """Every quantity as an array of expressions; of L that is not quadratic in qd, those that there are."""
@@ -181,12 +177,23 @@ def made(p: SystemProblem, eom: SystemEquations, quantity: str) -> Sheet:
     """The sheet of a quantity: in normal form, or factored where that is too long."""
     if quantity not in p.expressions:
         raise p.why_not
-    if not (p.why_no_christoffel if quantity == "christoffel" else p.why_factored):
+    if quantity != "mass_matrix":
+        eom.sheet("mass_matrix")                         # its length decides about all quantities
+    why = p.why_factored or (p.why_no_christoffel if quantity == "christoffel" else "")
+    if not why:
         try:
-            return eom.in_full(quantity, p.forms(quantity))
+            sheet = eom.in_full(quantity, p.forms(quantity))
+            size, most = eom.length(sheet), p.budget * (CHRISTOFFEL if quantity == "christoffel" else 1)
+            if size <= most:
+                return sheet
+            why = f"the {eom.titles[quantity].lower()} have {sheet.terms} terms, {size} characters in full"
         except TooLarge as error:
-            p.why_factored = str(error).rstrip(".")
-    return eom.factored(quantity, p.expressions[quantity])
+            why = str(error).rstrip(".")
+        if quantity == "mass_matrix":
+            p.why_factored = why
+        if quantity == "christoffel":
+            p.why_no_christoffel = why
+    return eom.factored(quantity, p.expressions[quantity], why)
 
 
 class SystemVerifier(Verifier):

@@ -64,7 +64,8 @@ class Writer:
         for m, c in p.terms.items():
             parts.setdefault(m & mask, {})[m & ~mask] = c
         exponents: dict[int, list[Any]] = {m: [(*key, e) for key, e in self.ring.exponents(m)] for m in parts}
-        order = {m: [(self.kinds.index(name[0]), name[1], e) for _, name, e in found] for m, found in exponents.items()}
+        order = {m: sorted((self.kinds.index(name[0]), name[1], -e) for _, name, e in found)
+                 for m, found in exponents.items()}
         terms: list[Term] = []
         for m in sorted(parts, key=lambda m: (-max((k for k, *_ in order[m]), default=0), order[m])):
             form = self.form(Poly(self.ring, parts[m]))
