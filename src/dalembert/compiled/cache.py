@@ -21,6 +21,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -146,10 +147,8 @@ def read(name: str) -> Entry | None:
         inputs, outputs = (tuple(Port(p, tuple(shape)) for p, shape in ports[role]) for role in ("inputs", "outputs"))
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    try:
+    with suppress(OSError):                               # in a folder that can only be read
         os.utime(path)                                    # lately used ones are kept longest
-    except OSError:
-        pass                                              # in a folder that can only be read
     return inputs, outputs, code
 
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from dalembert.expr import count_operations
 from dalembert.formulations.newton_euler.forward import forward_dynamics, forward_dynamics_by_factors
+from dalembert.model.joints import Continuous, Cylindrical, Helical, Prismatic, Revolute
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.tree import Tree, TreeJoint
 from dalembert.spatial.inertias import Inertia
@@ -27,7 +28,7 @@ from dalembert.spatial.transforms import Transform
 from dalembert.spatial.vectors import AXES, ZERO, ZERO_MATRIX, Matrix, Vector
 
 FACTORS_UP_TO = 12      # velocities: beyond, articulated bodies always take fewer operations than factors of the mass matrix
-SLIDING = ("revolute", "continuous", "prismatic", "helical", "cylindrical")
+SLIDING = (Revolute, Continuous, Prismatic, Helical, Cylindrical)
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,7 @@ def _moved(joint: TreeJoint, by: Vector) -> TreeJoint:
 def _axis(joint: TreeJoint) -> tuple[Vector, Vector] | None:
     """A joint's axis in the link's frame and in its parent's, where both are coordinate axes: shifts along others would not
     be exact."""
-    if joint.type.name not in SLIDING or (own := coordinate_axis(joint.type.axis)) is None:      # type: ignore[attr-defined]
+    if type(joint.type) not in SLIDING or (own := coordinate_axis(joint.type.axis)) is None:      # type: ignore[attr-defined]
         return None
     outside = joint.origin.R.to_parent(AXES[own[0]])
     return None if coordinate_axis(outside) is None else (AXES[own[0]], outside)
@@ -140,7 +141,7 @@ def _entries(place: Vector) -> int:
 
 def carried_by_parent(joint_type: Any, body: Inertia) -> tuple[Inertia, Inertia] | None:
     """(what the link keeps, what its parent carries in the joint's frame), or None where nothing can be moved."""
-    if joint_type.name in ("revolute", "continuous"):
+    if type(joint_type) in (Revolute, Continuous):
         aligned = coordinate_axis(joint_type.axis)
         if aligned is None:
             return None
@@ -149,6 +150,6 @@ def carried_by_parent(joint_type: Any, body: Inertia) -> tuple[Inertia, Inertia]
         rows = [[0 if r == c == k else body.J[r][c] for c in range(3)] for r in range(3)]
         first = [0 if r == k else body.h[r] for r in range(3)]
         return Inertia(0, type(body.h)(first), Matrix(rows)), Inertia(body.m, AXES[k] * body.h[k], rod)
-    if joint_type.name == "prismatic":
+    if type(joint_type) is Prismatic:
         return Inertia(body.m, body.h, ZERO_MATRIX), Inertia(0, ZERO, body.J)
     return None

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from dalembert.equations.ring import NotPolynomial
 from dalembert.model.joints import Cylindrical, Free, Helical, Planar, Prismatic, Revolute, Spherical, Universal
+from dalembert.model.joints.base import BUILT_IN
 from dalembert.model.tree import Tree
 from dalembert.spatial.inertias import Inertia
 from dalembert.spatial.rotations import NO_ROTATION, Dense, Rotation, about_axis_cos_sin, coordinate_axis, from_quaternion
@@ -89,6 +90,8 @@ def _steps(joint: Any) -> list[Any]:
     """The elementary joints that a joint is made of, as functions that make the next link."""
     kind, k, dof = joint.type, joint.at_q.start, joint.dof.start
     factor, offset = (exact(joint.factor), exact(joint.offset)) if joint.is_follower else (1, 0)
+    if type(kind) not in BUILT_IN:      # a subclass may do anything
+        raise NotPolynomial(f"joint {joint.name!r} of type {kind.name!r}.")
     if isinstance(kind, Universal):
         return [_turning(kind.axis, k, dof), _turning(kind.second_axis, k + 1, dof + 1)]
     if isinstance(kind, Cylindrical):

@@ -14,6 +14,8 @@ from dalembert.errors import DalembertWarning, ModelError, QuaternionError, Unkn
 from dalembert.expr import Expr, import_nodes
 from dalembert.expr.identifiers import safe_identifiers
 from dalembert.model import edits, paths, validation
+from dalembert.model.content import digest
+from dalembert.model.joints.base import BUILT_IN
 from dalembert.model.loads import check_rows, opened_loads
 from dalembert.model.numbers import Literal, Number, as_float, checked_vector, is_symbolic
 from dalembert.model.parts import Body, Frame, Joint
@@ -166,6 +168,16 @@ class Mechanism:
     def _float_tree(self) -> Tree:
         graph = self._graph
         return Tree(self, lambda x: x if x.__class__ is float else _in_graph(as_float(x), graph))
+
+    def identity(self) -> str | None:
+        """Text that is the same for mechanisms with the same equations; None where a joint type has no `identity`."""
+        text = paths.canonical_text(self)
+        return text and digest(text)
+
+    @cached_property
+    def changeable(self) -> tuple[Any, ...]:
+        """Joint types of a user's own: their methods and attributes may change while the mechanism is used."""
+        return tuple(j.type for j in self.joints if type(j.type) not in BUILT_IN)
 
     @cached_property
     def _graph(self) -> Any:

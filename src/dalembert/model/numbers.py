@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from dalembert.expr import Expr, evaluate, free_symbols
+from dalembert.expr import Expr, evaluate, free_symbols, pack
 from dalembert.spatial.angles import PiMultiple
 
 Number = Any      # int, Fraction (Literal), float, PiMultiple (angles only) or Expr
@@ -90,6 +90,13 @@ def checked_vector(values: Any, length: int, name: str, angle: bool = False) -> 
     if len(values) != length:
         raise ValueError(f"{name} has {len(values)} entries, expected {length}.")
     return tuple(checked(x, f"{name}[{k}]", angle) for k, x in enumerate(values))
+
+
+def exact_text(numbers: Sequence[Number]) -> str:
+    """Numbers with what they are: 1, 1.0, a literal as it was written and an expression are told apart."""
+    if {*map(type, numbers)} <= {int, float}:
+        return repr(numbers)
+    return repr([f"{type(x).__name__} {pack([x]) if isinstance(x, Expr) else x!r}" for x in numbers])
 
 
 def unit_vector(axis: tuple[Number, ...]) -> tuple[Number, ...]:

@@ -9,13 +9,12 @@ Of the mechanism: gravity[k].
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from dalembert.errors import UnknownNameError
-from dalembert.expr import Expr, to_text
-from dalembert.model.numbers import Number, checked
+from dalembert.model.numbers import Number, checked, exact_text
 from dalembert.model.parts import PER_VELOCITY, Body, Frame, Joint, Origin
 
 if TYPE_CHECKING:
@@ -41,26 +40,20 @@ def values(mechanism: Mechanism) -> Iterator[Number]:
 
 
 def canonical_text(mechanism: Mechanism) -> str | None:
-    """All that the equations of a mechanism depend on, as text; None if a joint is given by a Python function."""
-    if any(j.type.name == "custom" for j in mechanism.joints):
+    """All that the equations of a mechanism depend on, as text; None if a part of it has no identity."""
+    types = [j.type.identity() for j in mechanism.joints]
+    if None in types or not {*map(type, _parts(mechanism))} <= {Body, Joint, Frame}:
         return None
-    lines = [repr(mechanism.name), _exact_text(mechanism.gravity)]
-    lines += [repr(b.name) + _exact_text(_values(b)) for b in mechanism.bodies]
-    lines += [repr((j.name, j.type.name, j.parent, j.child, j.mimic and j.mimic.joint, _axes(j.origin)))
-              + _exact_text(_values(j)) for j in mechanism.joints]
-    lines += [repr((f.name, f.body, _axes(f.origin))) + _exact_text(_values(f)) for f in mechanism.frames]
+    lines = [repr(mechanism.name), exact_text(mechanism.gravity)]
+    lines += [repr(b.name) + exact_text(_values(b)) for b in mechanism.bodies]
+    lines += [repr((j.name, identity, j.parent, j.child, j.mimic and j.mimic.joint, _axes(j.origin)))
+              + exact_text(_values(j)) for j, identity in zip(mechanism.joints, types, strict=True)]
+    lines += [repr((f.name, f.body, _axes(f.origin))) + exact_text(_values(f)) for f in mechanism.frames]
     return "\n".join(lines)
 
 
 def _axes(origin: Origin) -> list[str]:
-    return [axis if isinstance(axis, str) else _exact_text(axis) for axis, _ in origin.rotations]
-
-
-def _exact_text(numbers: Sequence[Number]) -> str:
-    """Numbers with what they are: 1, 1.0, a literal as it was written and an expression are told apart."""
-    if {*map(type, numbers)} <= {int, float}:
-        return repr(numbers)
-    return repr([f"{type(x).__name__} {to_text(x) if isinstance(x, Expr) else x!r}" for x in numbers])
+    return [axis if isinstance(axis, str) else exact_text(axis) for axis, _ in origin.rotations]
 
 
 def number_at(mechanism: Mechanism, path: str) -> Number:

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dalembert.model.joints import JointType
+from dalembert.model.joints.base import BUILT_IN
 from dalembert.model.numbers import Converter
 from dalembert.model.parts import DENSE_FROM, PER_VELOCITY, Joint
 from dalembert.spatial.inertias import NO_INERTIA, Inertia
@@ -186,8 +187,10 @@ def _collapsed(X: Transform) -> Transform:
 def _tree_joint(joint: Joint, origin: Transform, entry, convert: Converter, once: Callable[..., Any]) -> TreeJoint:
     given = tuple(getattr(joint, name) for name in PER_VELOCITY)
     per = dict(zip(PER_VELOCITY, once(given, lambda: [[convert(x) for x in row] for row in given]), strict=True))
+    kind, converted = joint.type, partial(joint.type.converted, convert)
+    kind = once(kind, converted) if type(kind) in BUILT_IN else converted()      # equal ones of a user's own may differ
     return TreeJoint(
-        name=joint.name, body=joint.child, type=once(joint.type, partial(joint.type.converted, convert)), origin=origin,
+        name=joint.name, body=joint.child, type=kind, origin=origin,
         at_q=entry.at_q, dof=entry.at_v, factor=convert(entry.factor), offset=convert(entry.offset),
         viscous=per["viscous"], coulomb=per["coulomb"],
         rotor=[g * g * r for g, r in zip(per["gear_ratio"], per["rotor_inertia"], strict=True)],

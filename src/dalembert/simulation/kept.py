@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
+import threading
 import weakref
 from collections.abc import Callable, Hashable
 from typing import Any
 
 from dalembert.compiled.dynamics import compile as compiled
+from dalembert.model.content import content
 
 MOST = 64
-_kept: dict[tuple[int, Hashable], tuple[Any, Any]] = {}
+_kept: dict[Hashable, tuple[Any, Any]] = {}
+_changing = threading.Lock()      # held while entries are stored and dropped, not while they are made
 
 
 def kept(mechanism: Any, key: Hashable, make: Callable[[], Any]) -> Any:
-    """What `make` gave for this mechanism and key the last time, or gives now; what was made first goes first."""
-    owner, found = _kept.get((id(mechanism), key), (None, None))
+    """What `make` gave for this mechanism and key the last time, or gives now; the oldest entry is dropped.
+
+    Joint types of a user's own are part of the key by all that they do and hold; where that cannot be told, nothing is kept.
+    """
+    types = content(mechanism.changeable) if getattr(mechanism, "changeable", ()) else ""
+    if types is None:
+        return make()
+    key = id(mechanism), types, key
+    owner, found = _kept.get(key, (None, None))
     if owner is None or owner() is not mechanism:
         found = make()
-        while len(_kept) >= MOST:
-            _kept.pop(next(iter(_kept)))
-        _kept[id(mechanism), key] = weakref.ref(mechanism), found
+        with _changing:
+            while len(_kept) >= MOST:
+                del _kept[next(iter(_kept))]
+            _kept[key] = weakref.ref(mechanism), found
     return found
 
 

@@ -20,6 +20,7 @@ from dalembert.formulations.elementary_motions.matrices import (
     pseudo_inertia,
 )
 from dalembert.model.joints import Cylindrical, Helical, JointType, Planar, Prismatic, Revolute, Universal
+from dalembert.model.joints.base import BUILT_IN
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.tree import Tree, TreeJoint
 from dalembert.spatial.arrays import packed
@@ -175,7 +176,7 @@ class MotionTree:
 
     def _add_joint(self, tree: Tree, i: int, parent: int) -> int:
         joint = tree.joint[i]
-        row: tuple[Screw | None, ...] = screws(joint.type) or (None,)
+        row: tuple[Screw | None, ...] = (screws(joint.type) if type(joint.type) in BUILT_IN else ()) or (None,)
         for place, screw in enumerate(row):
             name = f"{joint.name}.{joint.type.coordinates[screw.at]}" if screw and len(row) > 1 else joint.name
             entries = tuple(joint.dof) if screw is None else (joint.dof[screw.at],)

@@ -26,6 +26,7 @@ from dalembert.expr import (
     unpack,
 )
 from dalembert.formulations.lagrange.christoffel import connection, contracted
+from dalembert.model.content import digest
 from dalembert.model.loads import check_rows
 from dalembert.purity.examine import check_arguments, fits, remembering
 from dalembert.purity.judge import judged
@@ -417,6 +418,10 @@ class LagrangianSystem:
 
     def __repr__(self) -> str:
         return f"<LagrangianSystem {self.name!r} of {', '.join(self.coordinate_names)}>"
+
+    def identity(self) -> str:
+        """Text that is the same for systems with the same equations."""
+        return digest(repr(self.__reduce__()[1]))
 
     def __reduce__(self):
         return _rebuilt, (self.name, self.coordinate_names, pack([self._L, *self._Q, *self._q, *self._qd, self._t]))

@@ -5,14 +5,24 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
-from dalembert.model.numbers import Converter, Number, as_exact, checked_vector, unit_vector
+from dalembert.model.numbers import Converter, Number, as_exact, checked_vector, exact_text, unit_vector
 from dalembert.spatial.motion_force import NO_MOTION, Motion
 from dalembert.spatial.transforms import Transform
 from dalembert.spatial.vectors import Scalar
 
 Scalars = Sequence[Scalar]
+Type = TypeVar("Type", bound="JointType")
+
+
+BUILT_IN: set[type] = set()      # types that are exactly what their name and numbers say
+
+
+def built_in(joint_type: type[Type]) -> type[Type]:
+    """Decorator of this package's own types."""
+    BUILT_IN.add(joint_type)
+    return joint_type
 
 
 class JointType(ABC):
@@ -37,6 +47,18 @@ class JointType(ABC):
     def nv(self) -> int:
         """Number of velocities (freedoms)."""
         return len(self.velocities)
+
+    def identity(self) -> str | None:
+        """Text that is the same for two joints if, and only if, they move alike, now and in later versions of their code.
+
+        Compiled code is kept on disk under it. None, unless a type of your own gives such a text, means that nothing is
+        kept: its name says nothing about what its methods do. A text must hold every number that they use, and change
+        whenever their code does.
+        """
+        if type(self) not in BUILT_IN:
+            return None
+        values = [getattr(self, name) for name in self.parameters]
+        return f"{self.name} {[exact_text(x if isinstance(x, tuple) else (x,)) for x in values]}"
 
     def converted(self, convert: Converter) -> JointType:
         """The same joint with each of its numbers converted."""

@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, field
 from typing import Any
 
-from dalembert.expr import Expr, Graph, derivative, directional, evaluate, import_nodes, substitute, symbol
-from dalembert.model.joints.base import JointType
+from dalembert.expr import (
+    Expr,
+    Graph,
+    constant,
+    derivative,
+    directional,
+    evaluate,
+    import_nodes,
+    pack,
+    substitute,
+    symbol,
+    unpack,
+)
+from dalembert.model.content import digest
+from dalembert.model.joints.base import JointType, built_in
 from dalembert.spatial.motion_force import Motion
 from dalembert.spatial.rotations import Dense
 from dalembert.spatial.transforms import Transform
 from dalembert.spatial.vectors import Matrix, Vector, axial
 
 
+@built_in
 @dataclass(frozen=True)
 class Custom(JointType):
     """Joint of any one to six freedoms.
@@ -24,6 +37,7 @@ class Custom(JointType):
     function : callable
         Takes the list of coordinates and gives (R, p): rows of the rotation matrix (child's axes to joint's) and
         the child's origin [m]. Written with `da.sin`, `da.cos`, ...; R must be a rotation for every q.
+        It is called once, with symbols, when the joint is made: what it refers to may change later, the joint does not.
     coordinates : tuple of str
         Names of the coordinates; velocities are their rates. A name with 'angle' in it is an angle [rad].
 
@@ -32,25 +46,54 @@ class Custom(JointType):
 
     function: Callable[[Sequence[Any]], tuple[Any, Any]]
     coordinates: tuple[str, ...] = ("angle",)      # type: ignore[misc]
+    placed: str = field(init=False, repr=False)    # stands for the placement that the function gave
     name = "custom"
     constant_subspace = False
+
+    def __post_init__(self) -> None:
+        with Graph():
+            q = [symbol(f"q[{k}]") for k in range(len(self.coordinates))]
+            R, p = self.function(q)
+            self._put(q, [constant(x) for x in (*(e for row in Matrix(R) for e in row), *Vector(p))])
+
+    def _put(self, q: list[Expr], placement: list[Expr]) -> None:
+        """Set what is derived from the placement (rows of R, p)."""
+        object.__setattr__(self, "_trace", _Trace(q, placement))
+        object.__setattr__(self, "placed", digest(repr(pack(placement))))
 
     @property
     def velocities(self):      # type: ignore[override]
         return tuple(("angular rate of " if "angle" in c else "rate of ") + c for c in self.coordinates)
 
+    def identity(self) -> str | None:
+        """The expressions of its placement."""
+        return f"custom {self.coordinates} {self.placed}" if type(self) is Custom else None
+
     def placement(self, q):
-        flat = _traced(self.function, len(self.coordinates)).at(0, q)
+        flat = self._trace.at(0, q)      # type: ignore[attr-defined]
         return Transform(Vector(flat[9:]), Dense(Matrix((flat[:3], flat[3:6], flat[6:9]))))
 
     def subspace(self, q):
-        return _motions(_traced(self.function, len(self.coordinates)).at(1, q))
+        return _motions(self._trace.at(1, q))      # type: ignore[attr-defined]
 
     def subspace_rate(self, q, v):
-        return _motions(_traced(self.function, len(self.coordinates)).at(2, [*q, *v]))
+        return _motions(self._trace.at(2, [*q, *v]))      # type: ignore[attr-defined]
 
     def subspace_rate_derivatives(self, q, v):
-        return _motions(_traced(self.function, len(self.coordinates)).at(3, [*q, *v]))
+        return _motions(self._trace.at(3, [*q, *v]))      # type: ignore[attr-defined]
+
+    def __getstate__(self):
+        trace = self._trace      # type: ignore[attr-defined]
+        return {"function": self.function, "coordinates": self.coordinates,
+                "placement": pack([*trace.inputs[:len(self.coordinates)], *map(trace.node, trace.outputs[0])])}
+
+    def __setstate__(self, state):
+        packed = state.pop("placement")
+        self.__dict__.update(state)
+        with Graph():
+            nodes = unpack(packed)
+            n = len(self.coordinates)
+            self._put(nodes[:n], nodes[n:])
 
 
 def _motions(flat):
@@ -60,21 +103,23 @@ def _motions(flat):
 class _Trace:
     """Placement, subspace, subspace rate and derivatives of rate times v as expressions of q (and v)."""
 
-    def __init__(self, function, n):
-        with Graph():
-            q = [symbol(f"q[{k}]") for k in range(n)]
-            v = [symbol(f"v[{k}]") for k in range(n)]
-            R, p = function(q)
-            R, p = Matrix(R), Vector(p)
-            columns = []
-            for x in q:
-                dR, dp = Matrix([[_derivative(e, x) for e in row] for row in R]), Vector(_derivative(e, x) for e in p)
-                columns += [*(axial(R.T @ dR) * 0.5), *(R.T @ dp)]
-            rates = [directional(e, q, v) if isinstance(e, Expr) else 0.0 for e in columns]
-            self.inputs = [*q, *v]
-            bias = [sum(rate * x for rate, x in zip(rates[k::6], v, strict=True)) for k in range(6)]
-            by_q = [_derivative(e, x) for x in q for e in bias]
-            self.outputs = [[e for row in R for e in row] + list(p), columns, rates, by_q]
+    def __init__(self, q: list[Expr], placement: list[Expr]):
+        v = [symbol(f"v[{k}]", placement[0].graph) for k in range(len(q))]
+        flat = [_plain(e) for e in placement]
+        R, p = Matrix((flat[:3], flat[3:6], flat[6:9])), Vector(flat[9:])
+        columns = []
+        for x in q:
+            dR, dp = Matrix([[_derivative(e, x) for e in row] for row in R]), Vector(_derivative(e, x) for e in p)
+            columns += [*(axial(R.T @ dR) * 0.5), *(R.T @ dp)]
+        rates = [directional(e, q, v) if isinstance(e, Expr) else 0.0 for e in columns]
+        self.inputs, self.graph = [*q, *v], placement[0].graph
+        bias = [sum(rate * x for rate, x in zip(rates[k::6], v, strict=True)) for k in range(6)]
+        by_q = [_derivative(e, x) for x in q for e in bias]
+        self.outputs = [flat, columns, rates, by_q]
+
+    def node(self, e: Any) -> Expr:
+        """A number as a node."""
+        return constant(e, self.graph)
 
     def at(self, which, values):
         """The chosen outputs at scalars of any kind."""
@@ -87,10 +132,10 @@ class _Trace:
         return [substitute(import_nodes(e, graph), pairs) if isinstance(e, Expr) else e for e in outputs]
 
 
+def _plain(e: Expr) -> Any:
+    """Numbers by themselves: zeros and ones of the structure are no nodes."""
+    return e.value if e.op in ("exact", "float") else e
+
+
 def _derivative(e, x):
     return derivative(e, x) if isinstance(e, Expr) else 0.0
-
-
-@lru_cache(maxsize=64)
-def _traced(function, n):
-    return _Trace(function, n)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from dalembert.expr import cos, sin
-from dalembert.model.joints.base import AxisJoint
+from dalembert.model.joints.base import AxisJoint, built_in
 from dalembert.model.numbers import Number
 from dalembert.spatial.motion_force import Motion
 from dalembert.spatial.rotations import about_axis_cos_sin
@@ -12,6 +12,7 @@ from dalembert.spatial.transforms import Transform
 from dalembert.spatial.vectors import ZERO, Vector
 
 
+@built_in
 @dataclass(frozen=True)
 class Cylindrical(AxisJoint):
     """Independent rotation about and translation along an axis of the joint's frame."""

@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 
-from dalembert.model.joints.base import JointType
+from dalembert.model.joints.base import JointType, built_in
 from dalembert.spatial.transforms import Transform
 
 
+@built_in
 @dataclass(frozen=True)
 class Fixed(JointType):
     """No freedom."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from dalembert.model.joints.base import JointType
+from dalembert.model.joints.base import JointType, built_in
 from dalembert.model.joints.spherical import Spherical, quaternion_rate, random_quaternion
 from dalembert.spatial.motion_force import Motion
 from dalembert.spatial.rotations import from_quaternion
@@ -13,6 +13,7 @@ from dalembert.spatial.vectors import AXES, ZERO, Vector
 ATTITUDE = Spherical()
 
 
+@built_in
 @dataclass(frozen=True)
 class Free(JointType):
     """All six freedoms: a floating base.

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from dalembert.expr import cos, sin
-from dalembert.model.joints.base import AxisJoint
+from dalembert.model.joints.base import AxisJoint, built_in
 from dalembert.model.numbers import Number, checked
 from dalembert.spatial.motion_force import Motion
 from dalembert.spatial.rotations import about_axis_cos_sin
@@ -12,6 +12,7 @@ from dalembert.spatial.transforms import Transform
 from dalembert.spatial.vectors import Vector
 
 
+@built_in
 @dataclass(frozen=True)
 class Helical(AxisJoint):
     """Rotation by an angle about an axis and translation by pitch times the angle along it; pitch in m/rad."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from dalembert.expr import cos, sin
-from dalembert.model.joints.base import AxisJoint
+from dalembert.model.joints.base import AxisJoint, built_in
 from dalembert.model.numbers import Number
 from dalembert.spatial.motion_force import NO_MOTION, Motion
 from dalembert.spatial.rotations import about_axis_cos_sin, coordinate_axis
@@ -13,6 +13,7 @@ from dalembert.spatial.transforms import Transform
 from dalembert.spatial.vectors import AXES, ZERO, Vector
 
 
+@built_in
 @dataclass(frozen=True)
 class Planar(AxisJoint):
     """Motion in the plane across `axis`.

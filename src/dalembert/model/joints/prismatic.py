@@ -3,13 +3,14 @@
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from dalembert.model.joints.base import AxisJoint
+from dalembert.model.joints.base import AxisJoint, built_in
 from dalembert.model.numbers import Number
 from dalembert.spatial.motion_force import Motion
 from dalembert.spatial.transforms import Transform
 from dalembert.spatial.vectors import ZERO, Vector
 
 
+@built_in
 @dataclass(frozen=True)
 class Prismatic(AxisJoint):
     """Translation by a displacement along an axis of the joint's frame."""

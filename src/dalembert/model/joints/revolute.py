@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from dalembert.expr import cos, sin
-from dalembert.model.joints.base import AxisJoint
+from dalembert.model.joints.base import AxisJoint, built_in
 from dalembert.model.numbers import Number
 from dalembert.spatial.motion_force import Motion
 from dalembert.spatial.rotations import about_axis_cos_sin
@@ -13,6 +13,7 @@ from dalembert.spatial.transforms import Transform
 from dalembert.spatial.vectors import ZERO, Vector
 
 
+@built_in
 @dataclass(frozen=True)
 class Revolute(AxisJoint):
     """Rotation by an angle about an axis of the joint's frame."""
@@ -32,6 +33,7 @@ class Revolute(AxisJoint):
         return (Motion(Vector(self.axis), ZERO),)
 
 
+@built_in
 @dataclass(frozen=True)
 class Continuous(Revolute):
     """Revolute joint without limits; differences of angles are taken the shorter way round."""

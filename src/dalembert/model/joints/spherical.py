@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from dalembert.model.joints.base import JointType
+from dalembert.model.joints.base import JointType, built_in
 from dalembert.spatial.motion_force import Motion
 from dalembert.spatial.rotations import (
     from_quaternion,
@@ -27,6 +27,7 @@ def random_quaternion(rng) -> list[float]:
     return [float(c) for c in q / (q @ q) ** 0.5]
 
 
+@built_in
 @dataclass(frozen=True)
 class Spherical(JointType):
     """Rotation about a point."""

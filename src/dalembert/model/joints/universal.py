@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from dalembert.expr import cos, sin
-from dalembert.model.joints.base import JointType
+from dalembert.model.joints.base import JointType, built_in
 from dalembert.model.numbers import Number, as_exact, checked_vector, unit_vector
 from dalembert.spatial.motion_force import NO_MOTION, Motion
 from dalembert.spatial.rotations import about_axis_cos_sin
@@ -12,6 +12,7 @@ from dalembert.spatial.transforms import Transform
 from dalembert.spatial.vectors import ZERO, Vector
 
 
+@built_in
 @dataclass(frozen=True)
 class Universal(JointType):
     """Rotation about an axis fixed in the parent, then about an axis fixed in the child."""
