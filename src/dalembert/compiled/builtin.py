@@ -29,6 +29,7 @@ import numpy as np
 from dalembert.codegen.llvm import FINE
 from dalembert.compiled import cache
 from dalembert.compiled.kernel import Kernel, engine, object_of_text
+from dalembert.compiled.once import once
 
 TYPE, DATA, AXES, SHAPE, STRIDES, DTYPE, FLAGS = 8, 16, 24, 32, 40, 56, 64      # places in an array object [bytes]
 ALIGNED, WRITEABLE = 0x100, 0x400
@@ -120,12 +121,13 @@ def builtin(name: str, kernel: Kernel, layout: Layout, fallback: Callable[..., A
     return new(ctypes.addressof(definition), owner, None)
 
 
-@functools.cache
+@once
 def _definition(name: str, doc: str, layout: Layout) -> tuple[_MethodDefinition, Any]:
     """Method definition and machine code of the call for some shapes: functions of the same name and shapes share them.
 
-    They are never freed: the interpreter reads the definition of a built-in after the garbage collector may have cleared
-    what its `self` keeps.
+    They are never freed, since the interpreter reads the definition of a built-in after the garbage collector may have
+    cleared what its `self` keeps, and made once, also by threads that ask at the same time: a later one would free the
+    first.
     """
     text = _Module(layout).text()
     *_, code = cache.kept((text,), lambda: ((), (), object_of_text(text)))

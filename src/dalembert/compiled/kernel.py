@@ -18,6 +18,7 @@ from dalembert.codegen.llvm import DOUBTFUL, FINE, Machine, assembly
 from dalembert.codegen.llvm.machine import ALIGNMENT
 from dalembert.codegen.program import Program
 from dalembert.codegen.rolled import Rolled
+from dalembert.compiled.once import once
 
 SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 HELD_SIGNATURE = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
@@ -139,7 +140,7 @@ def _address(a: Any) -> int:
         return int(a.__array_interface__["data"][0])
 
 
-@cache
+@once
 def _pool(process: int) -> ThreadPoolExecutor:
     """The pool of threads of a process: after a fork, the child makes its own."""
     return ThreadPoolExecutor(max_workers=os.cpu_count(), thread_name_prefix="dalembert")
