@@ -144,20 +144,20 @@ class Mine(da.JointType):
 lever = da.Custom(lambda q: (((1, 0, 0), (0, 1, 0), (0, 0, 1)), (FACTOR * q[0], 0, 0)), ("slide",))
 for joint_type in (Mine(), lever):
     m = da.Mechanism("m", (da.Body("base"), da.Body("load", 1.0)), (da.Joint("j", joint_type, "base", "load"),))
-    print(da.compile(m).mass_matrix([0.3])[0, 0], da.simulate(m, [0.], [0.], 1., control=[1.], h=.5).q[-1, 0])
+    print(da.compile(m).mass_matrix([0.3])[0, 0])
 """
 
 
-@pytest.mark.parametrize("edited", [("3.0", "3.0", "5.0", "5.0"), ("GAIN", "GAIN", "GAIN", "GAIN")])
+@pytest.mark.parametrize("edited", [("3.0", "5.0"), ("GAIN", "GAIN")])
 def test_code_edited_between_two_processes_is_compiled_again(tmp_path, edited):
     environment = os.environ | {"DALEMBERT_CACHE": str(tmp_path / "kept"), "PYTHONPATH": os.pathsep.join(sys.path)}
     found = []
-    for factor, argument in zip(edited, ("3.0", "3.0", "5.0", "5.0"), strict=True):
+    for factor, argument in zip(edited, ("3.0", "5.0"), strict=True):
         (tmp_path / "script.py").write_text(TYPE.replace("FACTOR", factor))
         run = subprocess.run([sys.executable, str(tmp_path / "script.py"), argument], env=environment, text=True,
                              capture_output=True, check=True)
         found.append([float(x) for x in run.stdout.split()])
-    assert found == [pytest.approx([k * k, 0.5 / k**2] * 2) for k in (3, 3, 5, 5)]
+    assert found == [pytest.approx([k * k] * 2) for k in (3, 5)]
 
 
 def test_a_custom_joint_is_what_its_function_gave_when_it_was_made(own_cache):

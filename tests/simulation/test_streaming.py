@@ -264,6 +264,17 @@ def test_a_run_goes_on_only_as_it_began(change, says, tmp_path):
         da.simulate(ARM, **(ONE | change), store=store, resume=True)
 
 
+def test_resume_needs_a_control_that_does_the_same_and_not_only_its_name(tmp_path):
+    def damped(gain):
+        return lambda t, q, qd: [-gain * v for v in qd]
+
+    store = tmp_path / "run.zarr"
+    da.simulate(ARM, **ONE, control=damped(1.0), store=store)
+    with pytest.raises(da.DalembertError, match="another control"):
+        da.resume(ARM, store, control=damped(2.0))
+    da.resume(ARM, store, control=damped(1.0))
+
+
 def test_resume_needs_the_mechanism_and_the_functions(tmp_path):
     store = tmp_path / "run.zarr"
     da.simulate(ARM, **ONE, control=wave, events=[low], store=store)

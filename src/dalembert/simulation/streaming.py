@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.errors import DalembertError
-from dalembert.model import paths
-from dalembert.model.mechanism import Mechanism
+from dalembert.model.content import content
 from dalembert.simulation import storage, store_folder
 from dalembert.simulation.ends import End
 from dalembert.simulation.events import Change, Event
@@ -148,10 +146,10 @@ def _after(part: Run, before: dict[str, Any], anew: bool) -> Run:
 
 def plain(mechanism: Any, arguments: dict[str, Any], kinds: dict[str, str]) -> dict[str, Any]:
     """The arguments of `simulate` as JSON has them; of forces how they are evaluated, and what the mechanism is."""
-    text = paths.canonical_text(mechanism) if isinstance(mechanism, Mechanism) else None
     found = {name: np.asarray(value).tolist() for name, value in arguments.items()
              if name not in WITHOUT and (name not in kinds or kinds[name] == "constant")}
-    known = {"arguments": found, "kinds": kinds, "mechanism": text and hashlib.sha256(text.encode()).hexdigest()[:16]}
+    functions = {name: content(value) for name, value in arguments.items() if name in kinds and callable(value)}
+    known = {"arguments": found, "kinds": kinds, "mechanism": content(mechanism), "functions": functions}
     return json.loads(json.dumps(known, default=lambda value: getattr(value, "__name__", type(value).__name__)))
 
 
@@ -165,6 +163,9 @@ def compare(path: Path, called: dict[str, Any]) -> None:
     other = [name for name in {**called["arguments"], **stored["arguments"]}
              if called["arguments"].get(name) != stored["arguments"].get(name)]
     other += ["mechanism"] if called["mechanism"] != stored["mechanism"] else []
+    for name, text in called["functions"].items():      # None where a function cannot be told from others
+        before = stored.get("functions", {}).get(name)
+        other += [name] if None not in (text, before) and text != before else []
     if other:
         raise DalembertError(f"{str(path)!r} was simulated with another {', '.join(sorted(other))}: it goes on only as it "
                              "began. Give another name, or remove it.")
