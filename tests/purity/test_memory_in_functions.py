@@ -550,7 +550,9 @@ def test_an_expression_stands_for_a_function_only_where_it_has_its_values():
     def at_one_time(t, q, qd):
         return q + 1 if t == 2.25 else -q      # `==` of a symbol is never true
 
-    for f in (by_type, at_one_time, lambda t, q, qd: {0.5: q}.get(t, -q)):
+    rare = (lambda t, q, qd: q if t == 7.125 and q[0] > 0.97 else -q, lambda t, q, qd: q if q[0] != t else -q,
+            lambda t, q, qd: q if t in (3.5, 4.5) and q[1] > 5 else -q)
+    for f in (by_type, at_one_time, lambda t, q, qd: {0.5: q}.get(t, -q), *rare):
         assert not look(f).traced
     assert look(lambda t, q, qd: da.where(t > 2.25, q, -q)).traced
 

@@ -50,6 +50,7 @@ class Trajectories(NamedTuple):
     h: np.ndarray             # (N, K): step to go on with [s]
     state: dict[str, np.ndarray] | None = None      # (N, n) each: from which another call goes on to the last bit
     modes: np.ndarray | None = None       # (N, K, nv): what the one who asks for records adds to them
+    held: np.ndarray | None = None        # (N, K, nv): forces of a sampled controller, likewise
 
 
 def joined(parts: Sequence[Trajectories]) -> Trajectories:

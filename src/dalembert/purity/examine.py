@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.errors import RememberingError
-from dalembert.expr import Expr, Graph, evaluate, symbols
+from dalembert.expr import Expr, Graph, comparing, evaluate, symbols
 from dalembert.purity.judge import Verdict, changed_later, judged
 from dalembert.purity.memory import Memory
 
@@ -82,10 +82,12 @@ def _examined(function: Callable[..., Any], name: str, states: Sequence[State], 
     with Graph():
         arguments = [_symbols(k, x) for k, x in enumerate(states[0])]
         try:
-            found = opened(function(*map(_fresh, arguments)))
+            with comparing() as compared:
+                found = opened(function(*map(_fresh, arguments)))
             known = [k for k, r in enumerate(results) if r is not None]
-            traced = fits(found, arguments, [states[k] for k in known], [results[k] for k in known]) if known else (
-                _is_repeated(found, opened(function(*map(_fresh, arguments)))))
+            traced = not compared and (
+                fits(found, arguments, [states[k] for k in known], [results[k] for k in known]) if known
+                else _is_repeated(found, opened(function(*map(_fresh, arguments)))))
         except Exception:      # whatever a function does that is not meant for symbols: it is called with numbers
             traced = False
         finally:

@@ -52,6 +52,7 @@ class Course:
         self._fixed, self._compiled = isinstance(way, Fixed), motion.compiles(way)
         self._march = motion.run(way) if self._compiled else Called(motion, way, (rtol, atol), longest).run
         self._now: State = {}
+        self.constants = motion.constants                              # parameters in which forces may be held
         self.initial = np.zeros((0, 0))                                # modes at the start
 
     def advance(self, x: np.ndarray, times: np.ndarray, state: State | None = None,
@@ -85,7 +86,7 @@ class Course:
 
     def _advance(self, x: np.ndarray, times: np.ndarray, state: State | None, end: float | None) -> Trajectories:
         if not self.motion.is_watched:
-            return self._march(x, times, self.h, self.motion.constants, self.repeats, *self._options, end, state)
+            return self._march(x, times, self.h, self.constants, self.repeats, *self._options, end, state)
         n, k = len(x), len(times) - 1
         self._times, self._end, self._made = times, float(times[-1]) if end is None else end, np.zeros(n, dtype=int)
         self._now = self._started(x) if state is None else {name: np.array(v) for name, v in state.items()}
@@ -93,16 +94,23 @@ class Course:
         self._modes_out = np.zeros((n, k, self.motion.mechanism.nv), dtype=np.int8)
         self._out = Trajectories(t, np.full((n, k, x.shape[1]), np.nan), steps, rejected, failed, h)
         if state is None and (law := self.motion.reactions):
-            self._settle(np.arange(n), law)
+            self._settle(np.arange(n), law, begins=True)
         self.initial = self.initial if self.initial.size else self._now["does"].astype(np.int8)
         while (first := int(self._made.min())) < k:
             self._go(first, min(k, first + max(1, AHEAD // x.size)) if self._compiled else k)
         self._now["made"] += k
         return self._out._replace(state=self._now, modes=self._modes_out)
 
+    def jumped(self, state: State) -> State:
+        """The state where a force has jumped: joints that rest may begin to move."""
+        if (law := self.motion.reactions) and "does" in state:
+            self._now = state
+            self._settle(np.flatnonzero(state["failed"][:, 0] == 0), law)
+        return state
+
     def _started(self, x: np.ndarray) -> State:
         """The state of trajectories that begin: what methods read, `p` with modes, records `made`, and counts of events."""
-        n, p = len(x), np.broadcast_to(self.motion.constants, (len(x), self.motion.constants.shape[-1]))
+        n, p = len(x), np.broadcast_to(self.constants, (len(x), self.constants.shape[-1]))
         return {"x": np.array(x), "t": np.full((n, 1), self._times[0]), "start": np.full((n, 1), self._times[0]),
                 "h": np.full((n, 1), self.h), "p": np.hstack([p, np.ones((n, self.motion.extra))]),
                 "does": np.full((n, self.motion.mechanism.nv), FREE),
@@ -244,11 +252,10 @@ class Course:
         self.reasons[lane] = reason
         self._now["failed"][lane], self._now["ended"][lane] = ENDED, self._now["t"][lane]
 
-    def _settle(self, lanes: np.ndarray, law: Reactions) -> None:
-        """What each entry of qd does from now on."""
+    def _settle(self, lanes: np.ndarray, law: Reactions, begins: bool = False) -> None:
+        """What each entry of qd does from now on; at the beginning of the run that is a change."""
         now, motion, nq, nv = self._now, self.motion, self.motion.mechanism.nq, self.motion.mechanism.nv
         t, p, x, before = now["t"][lanes, 0], now["p"][lanes], now["x"][lanes], now["does"][lanes]
-        first = (t == now["start"][lanes, 0]) & (now["steps"][lanes, 0] == 0)
         q, qd, work = x[:, :nq], x[:, nq:nq + nv], x[:, nq + nv]      # views
         impacts, does, rows = np.zeros((len(lanes), nv)), before.copy(), np.arange(len(lanes))
         for _ in range(nv + 1):
@@ -267,6 +274,6 @@ class Course:
             q[rows] = found.joined[moved]
         now["x"][lanes], now["p"][lanes], now["does"][lanes] = x, p, does
         names = motion.mechanism.velocity_names
-        for row, i in np.argwhere(((impacts != 0) | (before != does) | first[:, None]) & law.restable):
+        for row, i in np.argwhere(((impacts != 0) | (before != does) | begins) & law.restable):
             self.changes.append(Change(int(lanes[row]), self._clock(lanes[row]), names[i], law.mode(i, does[row, i], x[row]),
                                        float(impacts[row, i])))

@@ -17,9 +17,10 @@ from dalembert.errors import DalembertWarning, ShapeError
 from dalembert.expr import Expr
 from dalembert.purity.examine import INSTEAD, Guard, check_arguments, examine, remembering
 from dalembert.simulation.controllers.checks import is_unchanging
+from dalembert.simulation.controllers.sampled import Sampled
 from dalembert.simulation.trials import trial_states
 
-NONE, CONSTANT, TRACED, CALLED = "none", "constant", "traced", "called"
+NONE, CONSTANT, TRACED, CALLED, SAMPLED = "none", "constant", "traced", "called", "sampled"
 ARGUMENTS = ("t", "q", "qd")
 
 Force = Callable[..., Any]                  # (t, q, qd) -> (nv,); of a controller with states, (t, q, qd, states)
@@ -35,8 +36,10 @@ class Forces:
 
     Attributes
     ----------
-    kinds : how each is evaluated: none, constant, traced or called
-    constants : the forces given as numbers, one after the other (n,) or (N, n)
+    kinds : how each is evaluated: none, constant, traced, called or sampled
+    constants : the forces given as numbers, one after the other (n,) or (N, n), and in front those that a sampled
+        controller holds
+    sampled : the sampled controller, if there is one
     lengths : functions that are called with numbers, and how many each of them gives
     remembers : what functions remember that are called all the same, as their user insists
     guards : of functions that are called, to look at again after the run
@@ -50,12 +53,16 @@ class Forces:
         self.kinds: dict[str, str] = {}
         for name, given in self._given.items():
             self.kinds[name] = self._kind(system, name, given, self.states.shape[-1] if name == "control" else 0)
-        self.constants = beside(*(np.asarray(self._given[name], dtype=float) for name, kind in self.kinds.items()
-                                  if kind == CONSTANT))
+        self.sampled = control if isinstance(control, Sampled) else None
+        self.constants = beside(*(self._numbers(name) for name, kind in self.kinds.items() if kind in (CONSTANT, SAMPLED)))
         self.lengths = {name: self.nv for name, kind in self.kinds.items() if kind == CALLED}
         if "control" in self.lengths and self._rate:
             self.lengths["rate"] = self.states.shape[-1]
         self.guards = [Guard(self._function(name), name) for name in self.lengths if name not in self.remembers]
+
+    def _numbers(self, name: str) -> np.ndarray:
+        """Forces given as numbers; of a sampled controller, that before its first output."""
+        return np.zeros(self.nv) if self.kinds[name] == SAMPLED else np.asarray(self._given[name], dtype=float)
 
     def _kind(self, system: Any, name: str, given: Any, states: int = 0) -> str:
         """How a force is given; functions are tried on numbers and on symbols.
@@ -67,6 +74,10 @@ class Forces:
         """
         if given is None:
             return NONE
+        if isinstance(given, Sampled):
+            if name != "control":
+                raise TypeError(f"{name} is a Sampled controller: give it as control=.")
+            return SAMPLED
         if not callable(given):
             _check_numbers(given, name, system.nv)
             return CONSTANT
@@ -102,7 +113,7 @@ class Forces:
         """Sum of the forces at a state; p begins with the constants; called: what stands for functions."""
         tau, at = np.zeros(self.nv), 0
         for name, given in self._given.items():
-            if self.kinds[name] == CONSTANT:
+            if self.kinds[name] in (CONSTANT, SAMPLED):
                 tau, at = tau + p[at:at + self.nv], at + self.nv
             elif self.kinds[name] != NONE:
                 own = (states,) if name == "control" and self._rate else ()

@@ -53,6 +53,7 @@ class Run:
     law: Any = field(default=None, repr=False, compare=False)          # the `Reactions` that `reactions` evaluates
     parameters: dict[str, Any] = field(default_factory=dict, repr=False)      # path -> number that was an input, or (N,)
     dynamics: Any = field(default=None, repr=False, compare=False)     # compiled with them as inputs; None: the mechanism's
+    held: np.ndarray | None = field(default=None, repr=False)          # as qd: forces of a sampled controller [N m, N]
     ended: End | None = field(default=None, repr=False)                # of several trajectories: `end`; None: at records
 
     @property
@@ -98,6 +99,8 @@ class Run:
     def tau(self) -> np.ndarray:
         """Forces of control and forces [N m, N], shaped as qd: evaluated again at the records, when first asked for.
 
+        Of a sampled controller they are those that acted, from each time on.
+
         Raises
         ------
         DalembertError
@@ -105,10 +108,13 @@ class Run:
         """
         if set(self.forces.values()) == {"none"}:
             return np.zeros_like(self.qd)
+        if self.held is not None and self.forces["forces"] == "none":
+            return np.asarray(self.held)
         if self.applied is None:
             raise DalembertError("the forces of this run are not known: files and copies keep no functions. Ask for run.tau "
                                  "where it was simulated.")
-        return self.applied(self.times, self.q, self.qd, self.controller_states)
+        others = self.applied(self.times, self.q, self.qd, self.controller_states)
+        return others if self.held is None else others + self.held
 
     @cached_property
     def reactions(self) -> np.ndarray:

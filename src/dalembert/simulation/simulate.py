@@ -25,6 +25,7 @@ from dalembert.simulation.motion import Motion
 from dalembert.simulation.progress import Progress, reported
 from dalembert.simulation.reactions import STICK
 from dalembert.simulation.run import FINISHED, Run
+from dalembert.simulation.sampling import Law, Sampling
 
 RECORDS = 1000               # of a duration, unless times or a spacing are given
 STEP = 1e-3                  # s
@@ -124,6 +125,8 @@ def simulate(mechanism: Any, q: Any, qd: Any, t: Any, control: Any = None, force
     longest = _longest(longest_step, way)
     numbers = {path: values.tolist() for path, values in motion.parameters.items()} or None
     given |= {"events": motion.watched.names, "parameters": numbers}
+    if motion.forces.sampled:
+        given["sampled"] = motion.forces.sampled.described
     x, single = _initial(motion, q, qd, begin)
     times, pace, last = _times(t, h, record, way, x.size, store is not None)
     pace, duration = pace._replace(h=min(pace.h, longest)), float(times[-1]) - begin
@@ -137,23 +140,26 @@ def simulate(mechanism: Any, q: Any, qd: Any, t: Any, control: Any = None, force
                                "memory for each trajectory.", name, what)
     work = x.size * (pace.repeats if isinstance(way, Fixed) else max(1.0, duration / (len(times) - 1) / pace.h))
     size = streaming.records_of(x.size, work) if not isinstance(way, External) or store is not None else len(times)
-    course = Course(motion, way, pace, rtol, atol, threads, longest, last)
+    sampled = motion.forces.sampled
+    course = Course(motion, way, pace, rtol, atol, threads, longest, None if sampled else last)
+    sampling = Sampling(course, sampled, Law(sampled, motion), way) if sampled else None
+    mover = sampling or course
 
     def advance(x: np.ndarray, times: np.ndarray, state: Any) -> Trajectories:
-        found = course.advance(x, times - begin, state, duration)
+        found = mover.advance(x, times - begin, state, duration)
         shown((float(times[-1]) - begin) / duration, float(times[-1]))
         return found
 
     def stretch(x: np.ndarray, times: np.ndarray, state: Any) -> tuple[Run, np.ndarray, Any]:
         seen = len(course.events), len(course.changes)
         found = advance(x, times, state)
-        part = _run(motion, way, x, single, times, pace.h, found, course)
+        part = _run(motion, way, x, single, times, pace.h, found, course, sampling)
         part = replace(part, events=tuple(course.events[seen[0]:]), changes=tuple(course.changes[seen[1]:]))
         return part, found.x[:, -1], found.state
 
     with reported(progress) as shown:
         if store is None:
-            run = _run(motion, way, x, single, times, pace.h, _joined(advance, x, times, size), course)
+            run = _run(motion, way, x, single, times, pace.h, _joined(advance, x, times, size), course, sampling)
         else:
             run = streaming.streamed(mechanism, store, resume, streaming.plain(mechanism, given, motion.kinds), x, times,
                                      size, stretch)
@@ -190,7 +196,7 @@ def resume(mechanism: Any, store: Any, **given: Any) -> Run:
         There is no such run; the mechanism is another, or a function is missing or of another kind.
     """
     arguments = streaming.stored_arguments(store)
-    names = arguments.pop("events", None)
+    names, _ = arguments.pop("events", None), arguments.pop("sampled", None)
     if names and "events" not in given:
         raise DalembertError(f"{str(store)!r} was simulated with events {', '.join(names)}: give them again, events=[...].")
     return simulate(mechanism, **(arguments | given), store=store, resume=True)
@@ -346,7 +352,7 @@ def _evenly(duration: float, record: float | None, least: float) -> streaming.Ev
 
 
 def _run(motion: Motion, way: Method, x0: np.ndarray, single: bool, times: np.ndarray, h: float,
-         found: Trajectories, course: Course) -> Run:
+         found: Trajectories, course: Course, sampling: Sampling | None) -> Run:
     """The records with the initial states in front, where each trajectory ended, and why."""
     m = motion.mechanism
     x, reached = np.concatenate([x0[:, None], found.x], axis=1), np.insert(found.t, 0, times[0] - motion.begin, axis=1)
@@ -366,17 +372,20 @@ def _run(motion: Motion, way: Method, x0: np.ndarray, single: bool, times: np.nd
     steps, rejected = (np.where(place > 0, counts[np.arange(len(x)), np.maximum(place - 1, 0)], 0)
                        for counts in (found.steps, found.rejected))
     modes = None if found.modes is None else np.concatenate([course.initial[:, None], found.modes], axis=1)
+    held = None if sampling is None else np.concatenate([sampling.initial[:, None], found.held], axis=1)
     if not good.all():
         x[~good] = qd[~good] = np.nan
+        if held is not None and not single:
+            held[~good] = np.nan
     if single:
         x[0, place[0]], qd[0, place[0]] = last[0], qd_end[0]
         x, qd, times = x[0, :place[0] + 1], qd[0, :place[0] + 1], np.append(times[:place[0]], t)
-        modes = None if modes is None else modes[0, :place[0] + 1]
+        modes, held = (None if rows is None else rows[0, :place[0] + 1] for rows in (modes, held))
         steps, rejected = steps[0], rejected[0]
     q, _, work, states = motion.split(x)
     return Run(m, times, q, qd, work, way.name, h, tuple(reasons), dict(motion.kinds), steps, rejected, states,
                motion.forces.applied, _in_order(course.events), _in_order(course.changes), modes, motion.friction,
-               motion.reactions, motion.parameters, ended=None if single else end)
+               motion.reactions, motion.parameters, ended=None if single else end, held=held)
 
 
 def _recorded(times: np.ndarray, x: np.ndarray, reached: np.ndarray, failed: np.ndarray,

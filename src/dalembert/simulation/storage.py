@@ -30,7 +30,7 @@ EXTRA = "files"
 LIBRARIES = {".nc": ("xarray", "h5netcdf"), ".zarr": ("xarray", "zarr")}      # by the ending of the name
 ENERGIES = ("kinetic_energy", "potential_energy", "work", "power_balance")
 ALONG = {"times": "time", "q": "q", "qd": "qd", "work": "work", "controller_states": "controller_states",
-         "modes": "modes"}                                                    # fields and variables with time
+         "modes": "modes", "held": "held_forces"}                       # fields and variables with time
 HAPPENINGS: dict[str, Any] = {"event": Event, "change": Change}                               # dimension -> what is along it
 ENDS: dict[str, tuple[str, ...]] = {
     "end_time": (), "end_q": ("coordinate",), "end_qd": ("velocity",), "end_work": (),
@@ -57,6 +57,9 @@ def dataset(run: Run, start: Any = None) -> Any:
         variables["controller_states"] = (*along, "controller_state"), run.controller_states
     if run.modes is not None:
         variables["modes"] = (*along, "velocity"), run.modes, {"long_name": "0 rests, 1 or -1 slides, 2 moves freely"}
+    if run.held is not None:
+        held = {"long_name": "forces that a sampled controller held", "units": "N m, N"}
+        variables["held_forces"] = (*along, "velocity"), run.held, held
     if run.parameters:
         sizes = (len(run.q), len(run.parameters)) if several else len(run.parameters)
         variables["parameters"] = (*several, "parameter"), np.broadcast_to(run.numbers, sizes)
@@ -161,11 +164,11 @@ BLOCK = 2**16      # numbers of one array that are handled at a time
 def part(run: Run, begin: int, end: int) -> Run:
     """Some records of a run, in memory."""
     at = np.s_[..., begin:end]
-    states, modes = (None if values is None else np.asarray(values[(*at, slice(None))])
-                     for values in (run.controller_states, run.modes))
+    states, modes, held = (None if values is None else np.asarray(values[(*at, slice(None))])
+                           for values in (run.controller_states, run.modes, run.held))
     return replace(run, times=np.asarray(run.times[begin:end]), q=np.asarray(run.q[(*at, slice(None))]),
                    qd=np.asarray(run.qd[(*at, slice(None))]), work=np.asarray(run.work[at]), controller_states=states,
-                   modes=modes)
+                   modes=modes, held=held)
 
 
 def parts(run: Run) -> Iterator[tuple[int, Run]]:

@@ -12,6 +12,7 @@ from dalembert.errors import DalembertError, OverflowedError, ShapeError, Singul
 from dalembert.expr import (
     Expr,
     Graph,
+    comparing,
     constant,
     current_graph,
     derivative,
@@ -89,11 +90,13 @@ def _traced(f: Callable[..., Any], name: str, q: np.ndarray, qd: np.ndarray, t: 
     looked = judged(f, name, states, lambda state: f(state[0].copy(), state[1].copy(), state[2]))
     if looked.remembers:
         raise remembering(name, looked.remembers)
-    found = f(q.copy(), qd.copy(), t)
+    with comparing() as compared:
+        found = f(q.copy(), qd.copy(), t)
     looked.memory.restore()
     known = [(s, r) for s, r in zip(states, looked.results, strict=False) if r is not None and r.dtype.kind in "fiu"]
     own = {s.name for s in free_symbols(found)} <= {s.name for s in (*q, *qd, t)}
-    if known and own and not fits(found, (q, qd, t), *zip(*known, strict=True), near=1e-3):
+    tried, results = [s for s, _ in known], [r for _, r in known]
+    if compared or known and own and not fits(found, (q, qd, t), tried, results, near=1e-3):
         raise ValueError(f"{name} has other values than its expressions: it branches on a value, or makes a number of one, "
                          "and is a constant of symbols there. Write branches as da.where(condition, a, b).")
     return found

@@ -7,9 +7,10 @@ t -> (q, qd, qdd) of the same kind.
 from dalembert.simulation.controllers.limits import Limited, effort_limits
 from dalembert.simulation.controllers.passivity import AdaptivePassivity, Passivity
 from dalembert.simulation.controllers.references import Hold, Quintic, Sinusoids
+from dalembert.simulation.controllers.sampled import Sampled
 from dalembert.simulation.controllers.samples import Samples
 from dalembert.simulation.controllers.set_point import PD, GravityPD
 from dalembert.simulation.controllers.tracking import ComputedTorque, FeedForward
 
 __all__ = ["PD", "AdaptivePassivity", "ComputedTorque", "FeedForward", "GravityPD", "Hold", "Limited", "Passivity",
-           "Quintic", "Samples", "Sinusoids", "effort_limits"]
+           "Quintic", "Sampled", "Samples", "Sinusoids", "effort_limits"]

@@ -1,0 +1,274 @@
+"""Trajectories under a sampled controller: from sample to sample, and to where a held force changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dalembert.compiled.function import CompiledFunction, function
+from dalembert.compiled.marching import Trajectories
+from dalembert.integrators import External, Fixed, Method
+from dalembert.purity.examine import Guard, examine, remembering
+from dalembert.simulation.called import State
+from dalembert.simulation.controllers.sampled import LAW, Sampled
+from dalembert.simulation.course import ENDED, Course
+from dalembert.simulation.motion import Motion
+from dalembert.simulation.trials import trial_states
+
+SAME = 1e-12             # of a time: two moments that are closer are one
+BEGUN = {"p", "known", "start"}      # in a state from which a course goes on
+
+
+class Law:
+    """The law of a sampled controller over rows: compiled, or called for one trajectory after the other.
+
+    Raises
+    ------
+    RememberingError, TypeError, ShapeError
+        It remembers something besides its memory; it returns something else.
+    """
+
+    def __init__(self, sampled: Sampled, motion: Motion):
+        system, self.sampled, self.nv = motion.mechanism, sampled, motion.mechanism.nv
+        start = sampled.layout.flat(sampled.memory).astype(float)
+        states = [(k, motion.begin + k * sampled.period, q, qd, start + (k > 0) * 0.1 * np.cos(np.arange(len(start)) + k))
+                  for k, (_, q, qd) in enumerate(trial_states(system, sampled.law))]
+        found = examine(sampled.flat_law, LAW, states, trace=getattr(sampled.law, "traced", True) is not False)
+        if found.verdict.remembers:
+            raise remembering(LAW, found.verdict.remembers, " It has one already: what is to be remembered is returned as "
+                              "its memory, `return tau, memory`, and given to the next call.")
+        if all(r is None for r in found.results):
+            sampled.flat_law(*states[0])      # raises what is wrong with it
+        self.traced, self.start = found.traced, start
+        self.guard = None if found.traced else Guard(sampled.flat_law, LAW)
+        self._compiled = self._function(system) if found.traced else None
+
+    def _function(self, system: Any) -> CompiledFunction:
+        sizes = {"k": (), "t": (), "q": system.nq, "qd": system.nv, "memory": len(self.start)}
+        given = {name: size for name, size in sizes.items() if size != 0}
+        def flat(**values: Any) -> np.ndarray:
+            values = {"memory": np.zeros(0)} | values      # without a memory it is no input
+            return self.sampled.flat_law(*(values[name] for name in sizes))      # type: ignore[no-any-return]
+
+        return function(flat, **given)
+
+    def __call__(self, k: int, t: float, q: np.ndarray, qd: np.ndarray, memory: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """tau (N, nv) and memory (N, m) of sample k at the caller's time t."""
+        n = len(q)
+        if self._compiled is not None:
+            vectors = [q, qd, memory][:2 if memory.shape[1] == 0 else 3]
+            found = np.asarray(self._compiled(np.full(n, float(k)), np.full(n, t), *vectors))
+        else:
+            rows = zip(q.copy(), qd.copy(), memory.copy(), strict=True)
+            found = np.array([self.sampled.flat_law(k, t, *row) for row in rows], dtype=float)
+        return found[:, :self.nv], found[:, self.nv:]
+
+
+class Stretch(NamedTuple):
+    """A way without a jump of the force, to some times one after the other."""
+
+    times: np.ndarray        # (m + 1,), the first is where it begins [s]
+    records: np.ndarray      # (m,): which record is due at each later time, -1 if none
+    end: float               # next moment at which the force may jump, or the run ends [s]
+    moment: bool             # whether that is the last of the times
+
+
+class Sampling:
+    """Moves trajectories as `Course` does, and calls the law at samples.
+
+    The state, of arrays (N, n), is that of the course, and of the controller `memory`, `held` forces, outputs `waiting` for
+    the end of their delay, and how many `samples` and `effects` there were.
+
+    Attributes
+    ----------
+    initial : forces held from the beginning on (N, nv)
+    """
+
+    def __init__(self, course: Course, sampled: Sampled, law: Law, method: Method):
+        self.course, self.motion, self.sampled, self.law = course, course.motion, sampled, law
+        self.step, self.fixed = course.h, isinstance(method, Fixed)
+        self.counts_anew = self.fixed or isinstance(method, External)      # its steps, in each stretch
+        late = sampled.delay / sampled.period
+        self.late = round(late) if abs(late - round(late)) < SAME * max(1.0, late) else late      # in periods
+        self.slots = int(np.ceil(self.late)) + 1                                                 # of outputs that wait
+        self.initial = np.zeros((0, 0))
+
+    def advance(self, x: np.ndarray, times: np.ndarray, state: State | None = None,
+                end: float | None = None) -> Trajectories:
+        """As `Course.advance`; the forces held are recorded, too."""
+        n, k, nv = len(x), len(times) - 1, self.motion.mechanism.nv
+        self._now = {} if state is None else {key: np.array(v) for key, v in state.items()}
+        if state is None:
+            self._begin(x, float(times[0]))
+        else:
+            self.course.constants = self._constants()
+            self.initial = self.initial if self.initial.size else self._now["held"].copy()
+        fields: dict[str, Any] = {name: np.zeros((n, k)) for name in ("t", "steps", "rejected", "failed", "h")}
+        found = Trajectories(**fields, x=np.full((n, k, x.shape[1]), np.nan), held=np.zeros((n, k, nv)),
+                             modes=np.zeros((n, k, nv), dtype=np.int8) if self.motion.is_watched else None)
+        for stretch in self._stretches(times, float(times[-1]) if end is None else end):
+            self._go(stretch, found)
+            if stretch.moment:
+                self._jump(float(stretch.times[-1]))
+                if (last := stretch.records[-1]) >= 0:
+                    found.held[:, last] = self._now["held"]                # type: ignore[index]
+        return found._replace(state=self._now)
+
+    def _begin(self, x: np.ndarray, t: float) -> None:
+        """The state of trajectories that begin, after the first sample."""
+        n, nv = len(x), self.motion.mechanism.nv
+        self._now = {"x": np.array(x), "t": np.full((n, 1), t), "h": np.full((n, 1), self.step),
+                     **{name: np.zeros((n, 1)) for name in ("steps", "rejected", "failed", "samples", "effects")},
+                     "memory": np.tile(self.law.start, (n, 1)), "held": np.zeros((n, nv)),
+                     "waiting": np.zeros((n, self.slots * nv))}
+        self._jump(t)
+        self.initial = self._now["held"].copy()
+
+    # --- moments at which the force may jump ---
+
+    def _moments(self, begin: float, until: float) -> np.ndarray:
+        """Times of samples, and of outputs that take effect, behind `begin` and up to one behind `until` [s]."""
+        period, now = self.sampled.period, self._now
+        counts = {name: int(now[name][0, 0]) for name in ("samples", "effects")}
+        last = int(until / period) + 2
+        samples = np.arange(counts["samples"], last) * period
+        effects = (np.arange(counts["effects"], max(last, counts["effects"] + 1)) + self.late) * period
+        found = np.unique(np.concatenate([samples, effects]))
+        apart = np.diff(found, prepend=-np.inf) > SAME * np.maximum(found, period)
+        return found[apart & (found > begin + SAME * max(begin, period))]
+
+    def _jump(self, t: float) -> None:
+        """What is due at a moment: a sample, then outputs that take effect."""
+        now, period, nv = self._now, self.sampled.period, self.motion.mechanism.nv
+        near = SAME * max(abs(t), period)
+        k, effects = int(now["samples"][0, 0]), int(now["effects"][0, 0])
+        waiting = now["waiting"].reshape(len(now["x"]), self.slots, nv)      # a view
+        if abs(k * period - t) <= near:
+            waiting[:, k % self.slots] = self._sample(k)
+            k += 1
+        alive = now["failed"][:, 0] == 0
+        while effects < k and (effects + self.late) * period <= t + near:
+            now["held"][alive] = waiting[alive, effects % self.slots]
+            effects += 1
+        now["samples"][:], now["effects"][:] = k, effects
+        self._force_jumped()
+
+    def _sample(self, k: int) -> np.ndarray:
+        """tau (N, nv) of a sample; memories move on. Trajectories that have ended keep both."""
+        now, motion = self._now, self.motion
+        alive = np.flatnonzero(now["failed"][:, 0] == 0)
+        t = motion.begin + k * self.sampled.period
+        q, y, *_ = motion.split(now["x"])
+        qd = motion.form.recorded(np.array([t]), q[:, None], y[:, None], motion.numbers)[:, 0]
+        tau, memory = self.law(k, t, q[alive], qd[alive], now["memory"][alive])
+        for row in np.flatnonzero(~(np.isfinite(tau).all(axis=1) & np.isfinite(memory).all(axis=1))):
+            self._lost(int(alive[row]), k, t, q[alive[row]], qd[alive[row]], tau[row], memory[row])
+        every = np.zeros_like(now["held"])
+        every[alive], now["memory"][alive] = np.nan_to_num(tau), np.nan_to_num(memory)
+        return every
+
+    def _lost(self, lane: int, k: int, t: float, q: Any, qd: Any, tau: Any, memory: Any) -> None:
+        """End a trajectory whose law gave something that is no finite number."""
+        what = f"tau = {tau.tolist()}" if not np.isfinite(tau).all() else f"the memory {memory.tolist()}"
+        text = f"{LAW} gave {what} at sample {k}, t = {t:.9g} s, with q = {q.tolist()}, qd = {qd.tolist()}"
+        if k == 0:
+            raise ValueError(f"{text}: expected finite numbers.")
+        self.course.reasons[lane] = text
+        self._now["failed"][lane] = ENDED
+
+    def _constants(self) -> np.ndarray:
+        """Parameters of the motion (N, n) with the forces held in front."""
+        given = self.motion.constants
+        constants = np.array(np.broadcast_to(given, (len(self._now["x"]), given.shape[-1])))
+        constants[:, :self.motion.mechanism.nv] = self._now["held"]
+        return constants
+
+    def _force_jumped(self) -> None:
+        """What follows for the course where the force is another: its parameters, rates, and joints that rest."""
+        now = self._now
+        self.course.constants = self._constants()
+        if "p" in now:
+            now["p"][:, :self.motion.mechanism.nv] = now["held"]
+        for name, values in now.items():
+            if name in ("known", "first") or name[0] == "z":      # of the step before
+                values[:] = 0.0
+        self._now = self.course.jumped(now)
+
+    # --- from moment to moment ---
+
+    def _stretches(self, times: np.ndarray, end: float) -> Iterator[Stretch]:
+        """The ways to the records at times[1:], each without a jump inside; of methods of fixed step, of equal steps."""
+        moments = self._moments(float(times[0]), float(times[-1]))
+        close = np.searchsorted(times, moments * (1 - SAME))
+        for k, at in enumerate(close):      # a moment at a record is at the record's time
+            if at < len(times) and abs(times[at] - moments[k]) <= SAME * max(moments[k], self.sampled.period):
+                moments[k] = times[at]
+        begin, next_record = float(times[0]), 1
+        for moment in moments:
+            last = int(np.searchsorted(times, moment, side="right"))
+            records = np.arange(next_record, last)
+            inside, ends_there = times[records], moment <= times[-1]
+            between = int(ends_there and times[last - 1] != moment)        # no record is due there
+            points = np.array([begin, *inside, *[moment] * between])
+            which = np.concatenate([records - 1, np.full(between, -1)])
+            if len(which):
+                yield from self._equal(Stretch(points, which, min(float(moment), end), bool(ends_there)))
+            if not ends_there:
+                return
+            begin, next_record = float(moment), last
+
+    def _equal(self, stretch: Stretch) -> Iterator[Stretch]:
+        """Parts of a stretch in which all times are equally far apart, if the method has a fixed step."""
+        if not self.fixed:
+            yield stretch
+            return
+        lengths = np.diff(stretch.times)
+        other = np.abs(np.diff(lengths)) > 1e-9 * lengths[1:]
+        ends = [0, *(np.flatnonzero(other) + 1), len(lengths)]
+        for first, last in zip(ends, ends[1:], strict=False):
+            yield Stretch(stretch.times[first:last + 1], stretch.records[first:last], stretch.end,
+                          stretch.moment and last == len(lengths))
+
+    def _go(self, stretch: Stretch, found: Trajectories) -> None:
+        """Move all trajectories to the end of a stretch, and note its records."""
+        now, due = self._now, stretch.records >= 0
+        before = now["steps"] if self.counts_anew else 0.0 * now["steps"]
+        part = self._fixed_part(stretch.times) if self.fixed else self._free_part(stretch)
+        part = part._replace(steps=part.steps + before)
+        for name in ("t", "x", "steps", "rejected", "failed", "h", "modes"):
+            if getattr(found, name) is not None:
+                getattr(found, name)[:, stretch.records[due]] = getattr(part, name)[:, due]
+        found.held[:, stretch.records[due]] = now["held"][:, None]      # type: ignore[index]
+        self._now = now | {name: v for name, v in (part.state or {}).items()}
+        if self.counts_anew or stretch.moment:
+            names = ("t", "x", "steps", "rejected", "h", *(() if part.state else ("failed",)))
+            self._now |= {name: np.array(getattr(part, name)[:, -1]).reshape(len(now["x"]), -1) for name in names}
+
+    def _fixed_part(self, times: np.ndarray) -> Trajectories:
+        """Equal steps to times at equal distances."""
+        now, course = self._now, self.course
+        length = float(times[-1] - times[0]) / (len(times) - 1)
+        course.repeats = max(1, int(np.ceil(length / self.step * (1 - 1e-9))))
+        course.h = length / course.repeats
+        start, zero = np.full_like(now["t"], times[0]), np.zeros_like(now["t"])
+        state = now | {"start": start, "t": np.where(now["failed"] > 0, now["t"], start), "steps": zero, "made": zero.copy(),
+                       "h": np.full_like(start, course.h)}
+        return course.advance(now["x"], times, state if now.keys() & BEGUN else None)
+
+    def _free_part(self, stretch: Stretch) -> Trajectories:
+        """Steps as a method chooses them."""
+        now, course = self._now, self.course
+        alive = np.flatnonzero(now["failed"][:, 0] == 0)
+        if not self.counts_anew or len(alive) == len(now["x"]):
+            return course.advance(now["x"], stretch.times, now if now.keys() & BEGUN else None, stretch.end)
+        n, m = len(now["x"]), len(stretch.records)
+        found: dict[str, Any] = {name: np.repeat(now[name], m, axis=1) for name in ("t", "rejected", "failed", "h")}
+        found |= {"x": np.repeat(now["x"][:, None], m, axis=1), "steps": np.zeros((n, m))}
+        if len(alive):
+            course.constants = self._constants()[alive]
+            part = course.advance(now["x"][alive], stretch.times, None, stretch.end)
+            for name, values in found.items():
+                values[alive] = getattr(part, name)
+        return Trajectories(**found)

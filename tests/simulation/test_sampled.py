@@ -1,0 +1,344 @@
+"""Controllers that run once every period: held forces, delays, memory, beside exact solutions and runs begun anew."""
+
+import collections
+import pickle
+
+import numpy as np
+import pytest
+from scipy.linalg import expm
+
+import dalembert as da
+from dalembert.simulation.controllers import Limited, Sampled
+
+CART = da.Mechanism("cart", (da.Body("base"), da.Body("cart", 2.0)), (
+    da.Joint("x", da.Prismatic((1, 0, 0)), "base", "cart", viscous=0.7, stiffness=3.0),))
+FREE = CART.replace({"x.viscous": 0, "x.stiffness": 0})
+ARM = da.planar_chain(2)
+METHODS = ["rk4", "gauss4", "dopri5", "dop853", "radau5"]
+
+
+def law(k, t, q, qd, memory):
+    return -40 * q - 8 * qd, memory
+
+
+def held(mechanism, period, delay, t, u, memory=0.0, x0=(1.0, 0.0)):
+    """x(t) and memory by the matrix exponential: x' = A x + B tau, tau held; u(k, x, memory) -> (tau, memory)."""
+    m, c, s = (mechanism.number(p) for p in ("cart.mass", "x.viscous", "x.stiffness"))
+    A = np.array([[0, 1, 0], [-s / m, -c / m, 1 / m], [0, 0, 0]], dtype=float)
+    x, now, tau, outputs, k, e = np.array(x0), 0.0, 0.0, [], 0, 0
+    while True:
+        soon = min(k * period, e * period + delay, t)
+        x, now = (expm(A * (soon - now)) @ [*x, tau])[:2], soon
+        if abs(k * period - now) < 1e-12:
+            output, memory = u(k, x, memory)
+            outputs, k = [*outputs, output], k + 1
+        while e < k and e * period + delay < now + 1e-12:
+            tau, e = outputs[e], e + 1
+        if now >= t - 1e-12:
+            return x, memory
+
+
+def test_a_held_spring_and_damper_has_the_known_state():
+    run = da.simulate(FREE, [1.0], [0.0], 2.0, control=Sampled(law, 0.05), h=0.01)
+    assert abs(run.q[-1, 0] - -0.00684559) < 5e-9 and run.forces["control"] == "sampled"
+    fine = da.simulate(FREE, [1.0], [0.0], 2.0, control=Sampled(law, 0.05), h=1e-4, record=0.5)
+    assert abs(run.q[-1, 0] - fine.q[-1, 0]) < 1e-14      # a constant force is integrated exactly
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("delay", [0.0, 0.3, 1.0, 2.5])
+def test_held_and_late_forces_are_those_of_the_matrix_exponential(method, delay):
+    tight = {} if method in ("rk4", "gauss4") else {"rtol": 1e-12, "atol": 1e-14}
+    control = Sampled(law, 0.05, delay=delay * 0.05)
+    for t, record in ((0.6, 0.05), (0.43, 0.43), (0.2, 0.007))[:1 if method == "radau5" else 3]:
+        run = da.simulate(CART, [1.0], [0.0], t, control=control, method=method, h=2e-3, record=record, **tight)
+        x, _ = held(CART, 0.05, delay * 0.05, t, lambda k, x, m: (-40 * x[0] - 8 * x[1], m))
+        assert run.reason == "finished" and run.times[-1] == t
+        np.testing.assert_allclose([run.q[-1, 0], run.qd[-1, 0]], x, rtol=0, atol=2e-10)
+
+
+@pytest.mark.parametrize("method", ["rk4", "dop853"])
+def test_a_run_is_that_of_constant_forces_begun_anew_at_each_sample(method):
+    def control(k, t, q, qd, memory):
+        return [-30 * q[0] - 4 * qd[0] + da.sin(k), -9 * q[1] - qd[1]], memory
+
+    options = {"method": method, "h": 1e-3, **({} if method == "rk4" else {"rtol": 1e-12, "atol": 1e-13})}
+    run = da.simulate(ARM, [0.4, -0.3], [0, 0], 0.5, control=Sampled(control, 0.05), record=0.05, **options)
+    q, qd = np.array([0.4, -0.3]), np.zeros(2)
+    for k in range(10):
+        tau = np.array(control(k, 0.05 * k, q, qd, ())[0], dtype=float)
+        part = da.simulate(ARM, q, qd, 0.05, control=tau, record=0.05, **options)
+        q, qd = part.q[-1], part.qd[-1]
+        np.testing.assert_allclose(run.tau[k], tau, rtol=0, atol=1e-11)
+        np.testing.assert_allclose(run.q[k + 1], q, rtol=0, atol=1e-13 if method == "rk4" else 1e-11)
+    np.testing.assert_allclose(run.qd[-1], qd, rtol=0, atol=1e-12 if method == "rk4" else 1e-10)
+
+
+# --- memory ---
+
+def pi(k, t, q, qd, memory):
+    """A discrete PI with anti-windup: the integral stands still where the force is limited."""
+    error = 0.5 - q[0]
+    tau = 30 * error - 6 * qd[0] + memory["integral"]
+    limited = da.maximum(da.minimum(tau, 8.0), -8.0)
+    return [limited], {"integral": memory["integral"] + 2.0 * error + 0.5 * (limited - tau), "count": memory["count"] + 1}
+
+
+def pi_called(k, t, q, qd, memory):
+    assert isinstance(k, int) and isinstance(t, float)
+    return pi(k, float(t), q, qd, memory)
+
+
+def test_what_a_law_remembers_goes_from_sample_to_sample():
+    def u(k, x, memory):
+        tau, memory = pi(k, 0, x[:1], x[1:], memory)
+        return tau[0], memory
+
+    x, _ = held(CART, 0.02, 0.013, 1.0, u, {"integral": 0.0, "count": 0.0}, (-0.5, 0.0))
+    begin = {"integral": 0.0, "count": 0}
+    for function in (pi, pi_called):
+        run = da.simulate(CART, [-0.5], [0.0], 1.0, control=Sampled(function, 0.02, 0.013, begin), h=1e-3)
+        np.testing.assert_allclose([run.q[-1, 0], run.qd[-1, 0]], x, rtol=0, atol=1e-11)
+        assert np.abs(run.tau).max() == 8.0
+    assert begin == {"integral": 0.0, "count": 0}
+
+
+@pytest.mark.parametrize("memory", [0.0, [1.0, 2.0], (0.5, (np.zeros((2, 2)), 1)), {"a": (), "b": np.ones(3)},
+                                    collections.namedtuple("Pair", "x y")(1.0, np.zeros(2))], ids=str)
+def test_a_memory_has_any_form_and_keeps_it(memory):
+    seen = []
+
+    def called(k, t, q, qd, memory):
+        seen.append(memory)
+        return -float(q[0]) * np.ones(1), memory
+
+    run = da.simulate(CART, [1.0], [0.0], 0.1, control=Sampled(called, 0.05, memory=memory))
+    assert run.reason == "finished" and type(seen[-1]) in (type(memory), np.ndarray) and str(seen[0]) == str(seen[-1])
+    traced = da.simulate(CART, [1.0], [0.0], 0.1, control=Sampled(lambda k, t, q, qd, m: (-q, m), 0.05, memory=memory))
+    np.testing.assert_allclose(traced.q, run.q, atol=1e-15)
+
+
+def test_a_filter_and_a_counter_of_samples_are_laws():
+    def low_pass(k, t, q, qd, memory):
+        filtered, last = memory
+        new = filtered + 0.2 * (q - filtered)
+        return -40 * new - 8 * (new - last) / 0.05, (new, new)
+
+    def one_late(k, t, q, qd, memory):
+        return memory, -40 * q - 8 * qd
+
+    run = da.simulate(FREE, [1.0], [0.0], 1.0, control=Sampled(low_pass, 0.05, memory=(np.zeros(1), np.zeros(1))), h=0.01)
+
+    def u(k, x, m):
+        new = m + 0.2 * (x[0] - m)
+        return -40 * new - 8 * (new - m) / 0.05, new
+
+    np.testing.assert_allclose(run.q[-1, 0], held(FREE, 0.05, 0, 1.0, u)[0][0], atol=1e-13)
+    late = da.simulate(FREE, [1.0], [0.0], 1.0, control=Sampled(one_late, 0.05, memory=np.zeros(1)), h=0.01)
+    same = da.simulate(FREE, [1.0], [0.0], 1.0, control=Sampled(law, 0.05, delay=0.05), h=0.01)
+    np.testing.assert_allclose(late.q, same.q, atol=1e-14)
+
+
+# --- several trajectories, parts, files ---
+
+def stateful(k, t, q, qd, memory):
+    return -20 * q - 3 * qd + memory, memory + 0.5 * (0.2 - q)
+
+
+def stateful_called(k, t, q, qd, memory):
+    return stateful(k, float(t), q, qd, memory)
+
+
+@pytest.mark.parametrize("method", ["rk4", "dopri5", "radau5"])
+@pytest.mark.parametrize("function", [stateful, stateful_called])
+def test_each_trajectory_has_a_memory_of_its_own(method, function):
+    q = np.random.default_rng(0).normal(size=(5, 2))
+    control = Sampled(function, 0.02, 0.03, memory=np.zeros(2))
+    options = {"control": control, "method": method, "record": 0.025, "h": 5e-3}
+    many = da.simulate(ARM, q, [0, 0], 0.2 if method != "radau5" else 0.05, **options)
+    for k in (0, 3):
+        alone = da.simulate(ARM, q[k], [0, 0], many.times[-1], **options)
+        assert np.array_equal(many.q[k], alone.q) and np.array_equal(many.tau[k], alone.tau)
+        assert many.steps[k] == alone.steps
+
+
+@pytest.mark.parametrize("method", ["rk4", "dop853"])
+@pytest.mark.parametrize("function", [stateful, stateful_called])
+def test_a_run_in_a_folder_goes_on_with_the_same_bits(tmp_path, monkeypatch, method, function):
+    pytest.importorskip("zarr")
+    from dalembert.simulation import streaming
+
+    monkeypatch.setattr(streaming, "WORK", 500)
+    control, begin = Sampled(function, 0.02, 0.05, memory=np.zeros(2)), [[0.4, -0.3], [0.1, 0.2]]
+    options = {"control": control, "method": method, "record": 0.005, "h": 1e-3}
+    whole = da.simulate(ARM, begin, [0, 0], 0.4, **options)
+
+    class Cut(Exception):
+        pass
+
+    def cut(part, t):
+        if part > 0.4:
+            raise Cut
+
+    once = da.simulate(ARM, begin, [0, 0], 0.4, store=tmp_path / "once.zarr", **options)
+    with pytest.raises(Cut):
+        da.simulate(ARM, begin, [0, 0], 0.4, store=tmp_path / "cut.zarr", progress=cut, **options)
+    run = da.resume(ARM, tmp_path / "cut.zarr", control=control)
+    for name in ("q", "qd", "tau", "work"):
+        assert np.array_equal(getattr(run, name), getattr(once, name)), name
+        np.testing.assert_allclose(np.asarray(getattr(run, name)), getattr(whole, name), rtol=0, atol=1e-9)
+    assert np.array_equal(np.asarray(da.Run.load(ARM, tmp_path / "cut.zarr").tau), np.asarray(once.tau))
+    with pytest.raises(da.DalembertError, match="another.*sampled|sampled"):
+        da.simulate(ARM, begin, [0, 0], 0.4, store=tmp_path / "cut.zarr", resume=True,
+                    **(options | {"control": Sampled(function, 0.03, 0.05, memory=np.zeros(2))}))
+
+
+def test_forces_at_records_are_those_that_acted():
+    run = da.simulate(FREE, [1.0], [0.0], 0.2, control=Sampled(law, 0.05, delay=0.02), h=0.01, record=0.01)
+    samples = run.q[::5, 0] * -40 - 8 * run.qd[::5, 0]
+    expected = np.concatenate([[0, 0], np.repeat(samples, 5)])[:21]
+    np.testing.assert_allclose(run.tau[:, 0], expected, rtol=0, atol=1e-12)
+    both = da.simulate(FREE, [1.0], [0.0], 0.2, control=Sampled(law, 0.05, delay=0.02), forces=lambda t, q, qd: -qd, h=0.01)
+    np.testing.assert_allclose(both.tau, both.held - both.qd, atol=1e-14)
+    assert np.array_equal(pickle.loads(pickle.dumps(run)).tau, run.tau)
+    assert np.abs(run.power_balance).max() < 1e-13
+
+
+# --- with all the rest ---
+
+def test_time_begins_with_the_run():
+    times = []
+
+    def clock(k, t, q, qd, memory):
+        times.append((k, float(t)))
+        return [float(np.sin(t))], memory
+
+    da.simulate(FREE, [1.0], [0.0], [3.0, 3.1, 3.2], control=Sampled(clock, 0.04), h=0.01)
+    assert times == [(k, 3.0 + k * 0.04) for k in range(6)]
+    at_zero, late = (da.simulate(FREE, [1.0], [0.0], t0 + np.linspace(0, 1, 11), control=Sampled(law, 0.05), h=0.01)
+                     for t0 in (0.0, 1024.0))
+    np.testing.assert_allclose(late.q, at_zero.q, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("method", ["rk4", "dopri5"])
+@pytest.mark.parametrize("traced", [True, False])
+def test_events_stops_and_friction_go_on_under_held_forces(method, traced):
+    block = da.Mechanism("block", (da.Body("base"), da.Body("block", 2.0)), (
+        da.Joint("x", da.Prismatic((1, 0, 0)), "base", "block", coulomb=3.0, limits=da.Limits((0,), (0.3,))),))
+
+    def steps(k, t, q, qd, memory):      # less than friction, then more, then back
+        tau = [da.where(t < 0.099, 2.0, da.where(t < 0.6, 8.0, -8.0))]
+        return (tau, memory) if traced else ([float(tau[0])], memory)
+
+    def passes(t, q, qd):
+        return q[0] - 0.1
+
+    run = da.simulate(block, [0.0], [0.0], 1.0, control=Sampled(steps, 0.05), stops={"x": 0.5}, events=passes, method=method,
+                      h=1e-3, record=0.05)
+    a = (8.0 - 3.0) / 2
+    found = [(e.t, e.qd[0]) for e in run.events]
+    assert abs(found[0][0] - (0.1 + np.sqrt(2 * 0.1 / a))) < 1e-9 and np.array_equal(run.q[:3, 0], np.zeros(3))
+    first = next(c for c in run.changes if c.impact)
+    assert abs(first.t - (0.1 + np.sqrt(2 * 0.3 / a))) < 1e-9
+    moved = [c for c in run.changes if c.mode == "slides forward" and c.t < 0.2]
+    assert len(moved) == 1 and abs(moved[0].t - 0.1) < 1e-9
+    assert np.abs(run.power_balance).max() < 1e-9 and run.q[-1, 0] < 0.1
+
+
+def test_a_terminal_event_ends_a_trajectory_under_held_forces():
+    def half(t, q, qd):
+        return q[0] - 0.5
+
+    half.terminal = True
+    run = da.simulate(FREE, [[1.0], [0.4]], [0.0], 1.0, control=Sampled(law, 0.05), events=half, h=0.01, record=0.1)
+    assert "event 'half'" in run.reasons[0] and run.reasons[1] == "finished"
+    plain = da.simulate(FREE, [1.0], [0.0], 1.0, control=Sampled(law, 0.05), h=1e-3, record=1e-3)
+    assert abs(np.interp(run.events[0].t, plain.times, plain.q[:, 0]) - 0.5) < 1e-5
+
+
+def test_numbers_as_inputs_other_formulations_and_sweeps_take_sampled_controllers():
+    control = Sampled(law, 0.05, delay=0.02)
+    many = da.simulate(FREE, [1.0], [0.0], 0.5, control=control, parameters={"cart.mass": [1.0, 2.0]}, h=0.01)
+    plain = da.simulate(FREE, [1.0], [0.0], 0.5, control=control, h=0.01)
+    np.testing.assert_allclose(many.q[1], plain.q, atol=1e-13)
+    momenta = da.simulate(FREE, [1.0], [0.0], 0.5, control=control, h=0.01, formulation="hamilton")
+    np.testing.assert_allclose(momenta.q, plain.q, atol=1e-13)
+    system = da.lagrangian_system(lambda q, qd, t: qd[0]**2, "x")
+    np.testing.assert_allclose(da.simulate(system, [1.0], [0.0], 0.5, control=control, h=0.01).q, plain.q, atol=1e-13)
+
+
+def test_a_controller_of_the_package_runs_once_every_period():
+    pd = da.controllers.PD(ARM, [0.3, 0.1], 40.0, 6.0)
+    first = da.simulate(ARM, [0, 0], [0, 0], 0.3, control=Sampled.of(pd, 0.01), h=1e-3)
+    other = da.simulate(ARM, [0, 0], [0, 0], 0.3, control=Sampled(lambda k, t, q, qd, m: (pd(t, q, qd), m), 0.01), h=1e-3)
+    assert np.array_equal(first.q, other.q)
+    limited = Limited(pd, [5.0, 5.0])
+    assert np.abs(da.simulate(ARM, [0, 0], [0, 0], 0.3, control=Sampled.of(limited, 0.01), h=1e-3).tau).max() == 5.0
+
+
+# --- errors ---
+
+def test_a_law_that_gives_no_numbers_ends_the_trajectory_and_says_so():
+    def bad(k, t, q, qd, memory):
+        return [float("nan") if k == 3 and q[0] > 0.5 else 0.0], memory
+
+    run = da.simulate(FREE, [[1.0], [0.2]], [0.0], 0.5, control=Sampled(bad, 0.05), h=0.01, record=0.05)
+    assert run.reasons[0].startswith("the law of Sampled gave tau = [nan] at sample 3, t = 0.15 s, with q = [1.0]")
+    assert run.reasons[1] == "finished" and np.isfinite(run.q[0, :3]).all() and np.isfinite(run.q[1]).all()
+    with pytest.raises(ValueError, match=r"the law of Sampled gave tau = \[inf\] at sample 0, t = 0 s"):
+        da.simulate(FREE, [1.0], [0.0], 0.5, control=Sampled(lambda k, t, q, qd, m: ([np.inf if q[0] == 1.0 else 0.0], m), 0.05))
+
+
+ERRORS = {
+    "no law": ({"law": [1.0]}, TypeError, r"the law is \[1.0\] \(list\), expected a function \(k, t, q, qd, memory\)"),
+    "arguments": ({"law": lambda t, q, qd: q}, TypeError, r"the law of Sampled takes \(t, q, qd\), but is called as .*\(k, t, q"),
+    "period": ({"period": 0.0}, ValueError, "period=0, expected a positive time"),
+    "negative period": ({"period": -0.1}, ValueError, "period=-0.1, expected a time"),
+    "text": ({"period": "0.1"}, ValueError, "period='0.1', expected a time"),
+    "delay": ({"delay": -1.0}, ValueError, "delay=-1.0, expected a time"),
+    "infinite": ({"delay": np.inf}, ValueError, "delay=inf, expected a time"),
+    "memory": ({"memory": "0"}, TypeError, "has memory of .* expected real ones"),
+    "none": ({"memory": (0.0, None)}, TypeError, r"has memory\[1\] of"),
+    "nan": ({"memory": np.nan}, ValueError, "memory is nan, expected finite numbers")}
+
+
+@pytest.mark.parametrize("given, error, message", ERRORS.values(), ids=ERRORS)
+def test_arguments_that_make_no_sense_are_refused(given, error, message):
+    with pytest.raises(error, match=message):
+        Sampled(**({"law": law, "period": 0.05} | given))
+
+
+RESULTS = {
+    "no pair": (lambda k, t, q, qd, m: -q, TypeError, r"returned a ndarray, expected two things, \(tau, memory\)"),
+    "tau": (lambda k, t, q, qd, m: ([1.0, 2.0], m), da.ShapeError, r"returned tau of shape \(2,\), expected \(1,\)"),
+    "memory": (lambda k, t, q, qd, m: (-q, 0.0), da.ShapeError, r"returned memory of shape \(\), expected \(2,\)"),
+    "complex": (lambda k, t, q, qd, m: (-q * 1j, m), TypeError, "has tau of complex128 numbers"),
+    "text": (lambda k, t, q, qd, m: (["1"], m), TypeError, "has tau of "),
+    "None": (lambda k, t, q, qd, m: (None, m), da.ShapeError, "tau of shape")}
+
+
+@pytest.mark.parametrize("function, error, message", RESULTS.values(), ids=RESULTS)
+def test_results_of_another_form_are_refused(function, error, message):
+    with pytest.raises(error, match=message):
+        da.simulate(FREE, [1.0], [0.0], 0.1, control=Sampled(function, 0.05, memory=np.zeros(2)))
+
+
+def test_a_law_that_remembers_otherwise_is_refused():
+    sum_of = [0.0]
+
+    def remembers(k, t, q, qd, memory):
+        sum_of[0] += q[0]
+        return [-sum_of[0]], memory
+
+    with pytest.raises(da.RememberingError, match=r"^the law of Sampled changes .*sum_of.* `return tau, memory`"):
+        da.simulate(FREE, [1.0], [0.0], 0.1, control=Sampled(remembers, 0.05))
+    assert sum_of == [0.0]
+
+
+def test_sampled_controllers_are_given_as_control():
+    with pytest.raises(TypeError, match="forces is a Sampled controller: give it as control="):
+        da.simulate(FREE, [1.0], [0.0], 0.1, forces=Sampled(law, 0.05))
+    with pytest.raises(TypeError, match="runs at samples alone"):
+        da.simulate(FREE, [1.0], [0.0], 0.1, control=Limited(Sampled(law, 0.05), [1.0]))
+    with pytest.raises(TypeError, match="has states with a rate"):
+        Sampled.of(da.controllers.AdaptivePassivity(ARM, da.controllers.Hold([0, 0]), 1, 1, 1), 0.05)
