@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -13,7 +13,7 @@ import numpy as np
 from dalembert.compiled.calls import without_collection
 from dalembert.equations import documents, source
 from dalembert.equations.factored import Parts
-from dalembert.equations.forms import Builder, Sum, names_in, object_array
+from dalembert.equations.forms import Builder, Name, Sum, Term, names_in, object_array
 from dalembert.equations.names import Names, entry
 from dalembert.equations.sheets import Groups, Sheet, by_first, lines_of
 from dalembert.equations.verification import Verifier
@@ -35,6 +35,12 @@ def derived_again(make: Callable[..., ClosedForms], arguments: Sequence[Any], qu
     for quantity in quantities:
         eom.sheet(quantity)
     return eom
+
+
+def force_names(count: int, taken: set[str]) -> tuple[str, ...]:
+    """Names tau1, tau2, ... of the joint forces in expressions and Python, none of which is taken."""
+    prefix = next(p for p in ("tau", "tau_", "joint_force_") if not any(f"{p}{k + 1}" in taken for k in range(count)))
+    return tuple(f"{prefix}{k + 1}" for k in range(count))
 
 
 class ClosedForms(ABC):
@@ -83,6 +89,8 @@ class ClosedForms(ABC):
         self.rates, self.units = problem.motion.rates, problem.units
         self.printed_names = Names(self.coordinates, problem.motion.rates, self.symbols, self.letters.values(),
                                    problem.motion.symbols)
+        self.forces = force_names(len(problem.names[1]), {*self.symbols, *(x for group in problem.names for x in group)})
+        verifier.add_forces(self.forces)
         self.groups = Groups(problem.group_prefix, problem.varying)
         self.parts = Parts(problem.part_prefix, problem.names[0])
         self.drafts: dict[str, Sheet] = {}                     # sheets whose length was asked for before they are shown
@@ -190,10 +198,10 @@ class ClosedForms(ABC):
 
     def _definitions(self, sheet: Sheet) -> dict[str, Sum]:
         """Forms of all names on a sheet that are not symbols: repeated sums, parts, entries of this and of other sheets."""
-        found = self.groups.definitions | self.parts.definitions
+        found = self.groups.definitions | self.parts.definitions | dict(sheet.parts)
         for other in (sheet, *(self._sheets[quantity] for quantity in sheet.uses)):
             found |= {entry(other.letter, *(k + 1 for k in at)): form for at, form in np.ndenumerate(other.forms)}
-        return found
+        return found | {entry(r"\tau", k): Sum((Term(1, ((Name(name), 1),)),)) for k, name in enumerate(self.forces, 1)}
 
     def _verify_lines(self, sheet: Sheet, builder: Builder, found: np.ndarray) -> None:
         """Lines that are written with names give the entries that were verified."""
@@ -234,6 +242,12 @@ class ClosedForms(ABC):
         """A sheet whose lines are short forms, in terms of the entries of other quantities."""
         parts = tuple(self.parts.needed(short.flat).items())
         return replace(self._sheet(quantity, forms, short, parts), uses=tuple(others))
+
+    def solved(self, quantity: str, forms: np.ndarray, short: np.ndarray, parts: Mapping[str, Sum],
+               others: Sequence[str]) -> Sheet:
+        """A sheet of solutions of linear equations, with parts of its own, which may be in terms of others' entries."""
+        sheet = self.abridged(quantity, forms, short, others)
+        return replace(sheet, parts=(*sheet.parts, *parts.items()), left=self.accelerations)
 
     def _sheet(self, quantity: str, forms: np.ndarray, short: np.ndarray, *more: Any) -> Sheet:
         lines = lines_of(forms, quantity == "mass_matrix", short)

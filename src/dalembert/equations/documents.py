@@ -17,9 +17,11 @@ from dalembert.equations.sheets import Sheet
 from dalembert.equations.style import LATEX_HEAD, PAGE
 
 USED = {"mass_matrix": ("ij", "entries of the mass matrix"), "christoffel": ("ijk", "the Christoffel symbols"),
-        "coriolis_vector": ("i", "entries of the Coriolis vector"), "gravity_vector": ("i", "entries of the gravity vector")}
+        "coriolis_vector": ("i", "entries of the Coriolis vector"), "gravity_vector": ("i", "entries of the gravity vector"),
+        "passive_force": ("i", "forces of springs and friction"), "bias_force": ("i", "entries of the bias force"),
+        "generalized_forces": ("i", "generalized forces")}
 MATRICES = ("placement", "jacobian")               # laid out in plain text, too
-BY_ROWS = ("equations_of_motion",)                 # never as a column
+BY_ROWS = ("equations_of_motion", "accelerations")                 # never as a column
 Terms = list[tuple[str, str]]                      # signs and texts of terms
 
 
@@ -50,8 +52,11 @@ def printed_lines(sheet: Sheet, target: Printer, printed: set[str], label: str =
     """
     parts = [(target.name(name), target.signed_terms(form)) for name, form in sheet.parts if name not in printed]
     printed.update(name for name, _ in sheet.parts)
-    return parts + [(target.label(label or sheet.letter, *(k + 1 for k in at)), target.signed_terms(form))
-                    for at, form in sheet.lines]
+
+    def left(at: tuple[int, ...]) -> str:
+        return target.name(sheet.left[at[0]]) if sheet.left else target.label(label or sheet.letter, *(k + 1 for k in at))
+
+    return parts + [(left(at), target.signed_terms(form)) for at, form in sheet.lines]
 
 
 def length(eom: Any, sheet: Sheet) -> int:

@@ -140,7 +140,19 @@ def content(terms: Sequence[Term]) -> tuple[Any, tuple[tuple[Any, int], ...], tu
               if all(p.get(f, 0) * e > 0 for p in powers)}                        # in all terms, above or below the line
     rest = tuple(Term(plain(Fraction(t.number) / number) if number != 1 else t.number,
                       tuple((f, e - common.get(f, 0)) for f, e in t.factors if e != common.get(f, 0))) for t in terms)
-    return number, tuple(common.items()), rest
+    return number, tuple(common.items()), _flat(rest)
+
+
+def _flat(terms: Sequence[Term]) -> tuple[Term, ...]:
+    """Terms, those that are a sum in parentheses alone as the terms of that sum."""
+    found: list[Term] = []
+    for term in terms:
+        inner = sole_factor(Sum((term._replace(number=abs(term.number)),)))
+        if isinstance(inner, Sum):
+            found += [Term(t.number * term.number, t.factors) for t in inner.terms]
+        else:
+            found.append(term)
+    return tuple(found)
 
 
 def outside(form: Sum) -> Sum:

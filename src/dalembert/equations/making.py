@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.equations import accelerations as accelerating
 from dalembert.equations import derivation as deriving
 from dalembert.equations import frames
 from dalembert.equations.closed_forms import ClosedForms
 from dalembert.equations.factored import factored
 from dalembert.equations.forms import ZERO, Call, Name, Sum, Term, content, object_array
 from dalembert.equations.names import entry
+from dalembert.equations.polynomials import Normal
 from dalembert.equations.problem import Problem
 from dalembert.equations.ring import PARAMETER, Poly, TooLarge, plain, terms_in, terms_of
 from dalembert.equations.sheets import Sheet, by_first, named_entries
@@ -30,10 +32,11 @@ SHORT = 60      # terms up to which velocities are multiplied out in energies an
 QUANTITIES = {"mass_matrix": "Mass matrix", "christoffel": "Christoffel symbols", "coriolis_matrix": "Coriolis matrix",
               "coriolis_vector": "Coriolis vector", "gravity_vector": "Gravity vector", "kinetic_energy": "Kinetic energy",
               "potential_energy": "Potential energy of gravity and springs", "regressor": "Regressor",
-              "passive_force": "Forces of springs and friction", "equations_of_motion": "Equations of motion"}
-LETTERS = dict(zip(QUANTITIES, ("M", "c", "C", "h", "g", "T", r"\Pi", "Y", "f", r"\tau"), strict=True))
+              "passive_force": "Forces of springs and friction", "equations_of_motion": "Equations of motion",
+              "accelerations": "Accelerations"}
+LETTERS = dict(zip(QUANTITIES, ("M", "c", "C", "h", "g", "T", r"\Pi", "Y", "f", r"\tau", r"\tau"), strict=True))
 OF_CHRISTOFFEL = ("christoffel", "coriolis_matrix", "coriolis_vector", "regressor")
-BY_ENTRIES = ("kinetic_energy", "passive_force", "equations_of_motion")      # never long
+BY_ENTRIES = ("kinetic_energy", "passive_force", "equations_of_motion", "accelerations")      # never long
 
 
 def made(p: Problem, eom: ClosedForms, quantity: str) -> Sheet:
@@ -192,6 +195,17 @@ def equations_of_motion(p: Problem, eom: ClosedForms) -> Sheet:
     return eom.abridged("equations_of_motion", forms, short, [s.quantity for s in sheets])
 
 
+def accelerations(p: Problem, eom: ClosedForms) -> Sheet:
+    """qdd = M^-1 (tau - h - g + f)."""
+    angles = [link.angle for link in p.derived.links if link.angle] if p.derived else []
+    normal = Normal(p.by_kind, angles=angles)
+    usual = [*p.derived.ring.parameters[1:], *(x for kind, x in p.derived.ring.shift if kind == "x")] if p.derived else []
+    for name in (*usual, *p.symbols, *eom.forces):                # written in the order in which they are made
+        if isinstance(name, str):
+            normal.ring.variable(name)
+    return accelerating.made(eom, normal, [(-1, "coriolis_vector"), (-1, "gravity_vector"), (1, "passive_force")])
+
+
 # --- pieces ----------------------------------------------------------------------------------------------------------
 
 def _is_short(sheet: Sheet) -> bool:
@@ -321,4 +335,4 @@ MAKE: dict[str, Callable[[Problem, ClosedForms], Sheet]] = {
     "mass_matrix": mass_matrix, "christoffel": christoffel, "coriolis_matrix": coriolis_matrix,
     "coriolis_vector": coriolis_vector, "gravity_vector": gravity_vector, "kinetic_energy": kinetic_energy,
     "potential_energy": potential_energy, "regressor": regressor, "passive_force": passive_force,
-    "equations_of_motion": equations_of_motion}
+    "equations_of_motion": equations_of_motion, "accelerations": accelerations}

@@ -36,6 +36,7 @@ class Notation(NamedTuple):
     equation: str = "%s = %s"
     parentheses: str = "(%s)"
     root: str = "sqrt(%s)"
+    stacked: bool = True                              # the line of a fraction does for parentheses
 
 
 class Printer:
@@ -90,6 +91,9 @@ class Printer:
         under = [self.sum(below[0][0])] if alone else [self.factor(f, e) for f, e in below]      # alone: no parentheses
         if bottom and over and not under:                         # 1/2 x, not x/2: the coefficient stays in front
             return times.join([fraction(number(top), number(bottom)), *over])
+        above = [f for f, e in term.factors if e > 0 for _ in range(e)]
+        if under and self.notation.stacked and top in ("", "1") and len(above) == 1 and isinstance(above[0], Sum):
+            over = [self.sum(above[0])]                           # no parentheses above a line
         numerator = times.join(([number(top)] if top not in ("", "1") else []) + over or [number("1")])
         denominator = times.join(([number(bottom)] if bottom else []) + under)
         return fraction(numerator, denominator) if denominator else numerator
@@ -186,7 +190,7 @@ TEXT = Notation(
     fraction=lambda over, under: f"{over}/{under}" if " " not in under or ONE_CALL.fullmatch(under) else f"{over}/({under})",
     power=_text_power, call=_text_call,
     cosine=lambda function, angle, alone, power: _text_power(f"{function}({angle})", power),
-    signs={"+": ("", " + "), "-": ("-", " - ")})
+    signs={"+": ("", " + "), "-": ("-", " - ")}, stacked=False)
 
 
 # --- LaTeX in mathematics ---------------------------------------------------------------------------------------------

@@ -34,6 +34,7 @@ class Sheet:
     remark: str = ""
     factored: bool = False
     uses: tuple[str, ...] = ()      # quantities whose entries stand in the lines
+    left: tuple[str, ...] = ()      # names on the left sides, in place of the letter with an index
 
     @property
     def is_symmetric(self) -> bool:

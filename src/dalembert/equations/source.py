@@ -21,7 +21,7 @@ from dalembert.expr.identifiers import safe_identifiers
 WIDTH = 118
 PYTHON = {"select": "({1} if {0} else {2})", "sign": "(({0} > 0) - ({0} < 0))", "not": "(not {})", "power": "(({})**({}))",
           **{op: f"({{}} {mark} {{}})" for op, mark in RELATIONS.items()}, "equal": "({} == {})"}
-WORDS = frozenset([*keyword.kwlist, *FUNCTIONS, "q", "qd", "qdd", "NAMES"])      # what the source itself says
+WORDS = frozenset([*keyword.kwlist, *FUNCTIONS, "q", "qd", "qdd", "tau", "NAMES"])      # what the source itself says
 
 
 class PythonWriter:
@@ -30,7 +30,7 @@ class PythonWriter:
     def __init__(self, eom: Any):
         self.eom = eom
         parts = [*eom.groups.definitions, *eom.parts.definitions]
-        self.identifiers = safe_identifiers(dict.fromkeys([*_names(eom), *parts]), WORDS)
+        self.identifiers = safe_identifiers(dict.fromkeys([*_names(eom), *parts, *eom.forces]), WORDS)
         self._taken = {*self.identifiers.values()}
         self.cosines: dict[Cosine, str] = {}
         self.used: set[str] = set()
@@ -108,9 +108,9 @@ def printed_names(eom: Any, form: str) -> dict[str, str]:
     if form == "python":
         return identifiers(eom)
     if form == "sympy":
-        names = sorted(_names(eom), key=lambda name: not name.isidentifier())          # these keep their names
-        words = safe_identifiers(names, frozenset())
-        return {name: name if name.isidentifier() else words[name] for name in _names(eom)}
+        names = [*_names(eom), *eom.forces]
+        words = safe_identifiers(sorted(names, key=lambda name: not name.isidentifier()), frozenset())      # these are kept
+        return {name: name if name.isidentifier() else words[name] for name in names}
     raise UnknownNameError("format", form, (*notations, "python", "sympy"))
 
 
@@ -129,8 +129,8 @@ def _function(eom: Any, quantity: str, name_here: str) -> str:
         if name in writer.used:
             body.insert(0, f"{writer.atom(Name(name))} = {writer.sum(form)}")
     used = writer.used
-    vectors = {label: names for label, names in (("q", eom.coordinates), ("qd", eom.velocities), ("qdd", eom.accelerations))
-               if used & set(names)}
+    every = ("q", eom.coordinates), ("qd", eom.velocities), ("qdd", eom.accelerations), ("tau", eom.forces)
+    vectors = {label: names for label, names in every if used & set(names)}
     unpack = [f"{', '.join(writer.identifiers[n] for n in names)}, = {label}" for label, names in vectors.items()]
     inner = {name for name, _ in parts} | {n for names in vectors.values() for n in names}
     keywords = [writer.identifiers[n] + (f"={float(eom.values[n])!r}" if n in eom.values else "")

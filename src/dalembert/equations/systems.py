@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, cast
@@ -12,6 +12,7 @@ import numpy as np
 from dalembert.compiled.calls import without_collection
 from dalembert.compiled.dynamics import compile
 from dalembert.compiled.systems import SystemDynamics
+from dalembert.equations import accelerations
 from dalembert.equations.closed_forms import ClosedForms, silent
 from dalembert.equations.coordinates import MotionNames
 from dalembert.equations.forms import Sum, object_array
@@ -46,6 +47,7 @@ QUANTITIES: dict[str, tuple[str, str]] = {
     "momenta": ("Momenta", "p"),
     "energy": ("Energy (Jacobi's function)", "E"),
     "equations_of_motion": ("Equations of motion", r"\tau"),
+    "accelerations": ("Accelerations", r"\tau"),
 }
 LETTERS = tuple(letter for _, letter in QUANTITIES.values())
 DIRECT = ("lagrangian", "mass_matrix", "momenta", "bias_force", "generalized_forces", "linear_terms")   # compiled so
@@ -175,6 +177,8 @@ class SystemProblem:
 
 def made(p: SystemProblem, eom: SystemEquations, quantity: str) -> Sheet:
     """The sheet of a quantity: in normal form, or factored where that is too long."""
+    if quantity == "accelerations":
+        return accelerations.made(eom, p.normal, [(-1, "bias_force"), (1, "generalized_forces")])
     if quantity not in p.expressions:
         raise p.why_not
     if quantity != "mass_matrix":
@@ -217,7 +221,7 @@ class SystemVerifier(Verifier):
             raise DalembertError(f"the Lagrangian of {p.system.name!r} or its derivatives are not finite at random states "
                                  "(coordinates, velocities and parameters of 0.1 to 1.7): nothing can be verified.")
         columns = columns[:, good]
-        self.point: Mapping[str, Any] = values | dict(zip((*names, "t"), columns, strict=True))
+        self.point: dict[str, Any] = values | dict(zip((*names, "t"), columns, strict=True))
         self.q, self.qd, self.qdd, self.t = columns[:n].T, columns[n:2 * n].T, columns[2 * n:3 * n].T, columns[-1]
         self.is_quadratic, self.expressions = p.is_quadratic, p.expressions
 
@@ -227,6 +231,14 @@ class SystemVerifier(Verifier):
         whole = {name: size_of_terms(x.flat, self.point) for name, x in self.expressions.items() if name in DIRECT}
         energies = ("kinetic_energy", "potential_energy", "energy")
         return {name: whole.get(name) or whole["lagrangian" if name in energies else "bias_force"] for name in QUANTITIES}
+
+    def compare(self, quantity: str, expressions: np.ndarray) -> None:
+        """The same; accelerations are those of compiled mass matrix and forces."""
+        if quantity == "accelerations":
+            force = self.tau + self.right["generalized_forces"] - self.right["bias_force"]
+            right = np.linalg.solve(self.right["mass_matrix"], force[..., None])[..., 0]
+            return self.check(quantity, self.evaluated(expressions), right)
+        return super().compare(quantity, expressions)
 
     @cached_property
     def right(self) -> dict[str, np.ndarray]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -55,10 +55,16 @@ class Verifier(ABC):
     point: values of all names at the states; largest: the relative difference found, by quantity.
     """
 
-    point: Mapping[str, Any]
+    point: dict[str, Any]
+    tau: np.ndarray
 
     def __init__(self) -> None:
         self.largest: dict[str, float] = {}
+
+    def add_forces(self, names: Sequence[str]) -> None:
+        """Give joint forces random values, by name."""
+        self.tau = np.random.default_rng(SEED + 1).uniform(-1, 1, (STATES, len(names)))
+        self.point |= {name: self.tau[:, k] for k, name in enumerate(names)}
 
     @property
     @abstractmethod
@@ -158,6 +164,9 @@ class MechanismVerifier(Verifier):
     def compare(self, quantity: str, expressions: np.ndarray) -> None:
         """The same; potential energy of grouped parameters up to a constant, the regressor column by column, too."""
         found = self.evaluated(expressions)
+        if quantity == "accelerations":
+            dynamics = compile(self.mechanism) if self.problem.formulation == "hamilton" else self.dynamics
+            return self.check(quantity, found, np.asarray(dynamics.forward_dynamics(self.q, self.qd, self.tau)))
         if quantity == "potential_energy":
             right = np.asarray(self.dynamics.potential_energy(self.q))
             return self.check(quantity, found + (right[0] - found[0] if self.problem.grouped else 0), right)

@@ -1,0 +1,79 @@
+"""The sheet of the accelerations, of mechanisms and Lagrangians of one to three freedoms: qdd = M^-1 (tau - h - g)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dalembert.equations.forms import Name, Sum, Term, object_array
+from dalembert.equations.names import entry
+from dalembert.equations.polynomials import Normal
+from dalembert.equations.ring import NotPolynomial, TooLarge
+from dalembert.equations.sheets import Sheet, named_entries
+from dalembert.equations.solving import Solution, by_names, check_freedoms, is_long, renamed, solved
+from dalembert.expr import symbol
+
+if TYPE_CHECKING:
+    from dalembert.equations.closed_forms import ClosedForms
+
+DETERMINANT = "Delta"
+
+
+def made(eom: ClosedForms, normal: Normal, pieces: Sequence[tuple[int, str]]) -> Sheet:
+    """The sheet of M qdd = tau + sum of sign * quantity for `pieces`.
+
+    normal: whose ring has the names of the coordinates, velocities and symbols.
+
+    Raises
+    ------
+    DalembertError
+        There are more than three freedoms.
+    """
+    check_freedoms(len(eom.accelerations), "accelerations")
+    M = eom.entries("mass_matrix")
+    force = np.array([symbol(name, eom.graph) for name in eom.forces], dtype=object)
+    for sign, quantity in pieces:
+        force = force + eom.entries(quantity) * sign
+    solution, uses = _multiplied_out(eom, normal, M, force), tuple[str, ...]()
+    pieces = [(sign, quantity) for sign, quantity in pieces if eom.sheet(quantity).lines]
+    if solution is None:
+        solution, uses = _of_entries(eom, pieces), ("mass_matrix", *(quantity for _, quantity in pieces))
+    tau = {name: Name(entry(r"\tau", k + 1)) for k, name in enumerate(eom.forces)}
+    short = renamed(solution.short, tau)
+    filled: dict[str, Any] = {name: form for name, form in solution.parts.items()}
+    for quantity in uses:
+        sheet = eom.sheet(quantity)
+        filled |= {entry(sheet.letter, *(k + 1 for k in at)): form for at, form in np.ndenumerate(sheet.forms)}
+    forms = solution.forms if not uses else renamed(renamed(solution.short, filled), filled)
+    return eom.solved("accelerations", object_array([*forms], (len(forms),)), short, solution.parts, uses)
+
+
+def _name(eom: ClosedForms) -> Callable[[int], str]:
+    """Names of determinants that are not taken: Delta, or Delta1, Delta2 where there are several."""
+    taken = {*eom.symbols, *eom.coordinates, *eom.velocities, *eom.accelerations}
+    prefix = next(p for p in (DETERMINANT, "det", "determinant_") if not any(name.startswith(p) for name in taken))
+    return lambda k: prefix + (str(k + 1) if k else "")
+
+
+def _multiplied_out(eom: ClosedForms, normal: Normal, M: np.ndarray, force: np.ndarray) -> Solution | None:
+    """Numerators and determinants as polynomials; None where they are long."""
+    try:
+        entries = np.array([[normal.scalar(x) for x in row] for row in M], dtype=object)
+        F = [normal.scalar(x) for x in force]
+        return None if is_long(entries, F) else solved(entries, F, normal, _name(eom))
+    except (TooLarge, NotPolynomial):
+        return None
+
+
+def _of_entries(eom: ClosedForms, pieces: Sequence[tuple[int, str]]) -> Solution:
+    """Numerators and determinants in terms of the entries of M and of the forces."""
+    F = [[Term(1, ((Name(name), 1),))] for name in eom.forces]
+    for sign, quantity in pieces:
+        sheet = eom.sheet(quantity)
+        for own, form in zip(F, named_entries(sheet.forms, sheet.letter), strict=True):
+            own.extend(Term(t.number * sign, t.factors) for t in form.terms)
+    M = eom.sheet("mass_matrix")
+    shown = np.array([[1 if form.terms else 0 for form in row] for row in M.forms], dtype=object)
+    return by_names(shown, [Sum(tuple(terms)) for terms in F], lambda i, j: entry(M.letter, i + 1, j + 1), _name(eom))
