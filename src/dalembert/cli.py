@@ -211,6 +211,9 @@ def codegen(file: File, functions: Annotated[str, typer.Option(metavar="NAMES", 
             target: Annotated[str, typer.Option(help="C99 with a test, or NumPy source.", metavar="c|numpy")] = "c",
             folder: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder for the files, made if "
                                                  "there is none.")] = Path("."),
+            prefix: Annotated[str | None, typer.Option(metavar="NAME", show_default=False, help=(
+                "What names of functions and files begin with [the mechanism's name]."))] = None,
+            force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there with other text.")] = False,
             base: Base = "fixed") -> None:
     """Write source code of functions of a model.
 
@@ -223,7 +226,7 @@ def codegen(file: File, functions: Annotated[str, typer.Option(metavar="NAMES", 
         raise UsageError(f"unknown target {target!r} (known: {', '.join(TARGETS)}).")
     mechanism = _numeric(_load(file, base=base))
     try:
-        write(_console(), mechanism, target, functions.split(","), folder)
+        write(_console(), mechanism, target, functions.split(","), folder, prefix, force)
     except OSError as error:
         raise UsageError(f"cannot write to {str(folder)!r}: {error.strerror}.") from None
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from dalembert import __version__
 from dalembert.codegen import numpy_source
-from dalembert.codegen.program import CONDITIONS, Port, Program, ProgramError, verify
+from dalembert.codegen.program import CONDITIONS, NOT_FINITE, STATUS, Port, Program, ProgramError, verify
 from dalembert.codegen.rolled import Rolled, Scan, Step, verify_rolled
 from dalembert.codegen.text import INFIX, identifiers, known_as, numbered, operand, plain
 
@@ -24,7 +24,7 @@ PART = 400              # statements per function: C99 promises 511 names in a b
                         # (46 000 operations, gcc -O2: 10 s, in one function 44 s)
 TOLERANCE = 1e-10       # of an output's largest entry: another library, fused operations, times a mass matrix's condition
 VECTORS, SEED = 10, 0   # test vectors, if the caller has none
-CALLED = ("scratch", "minimum", "maximum", "work")                                               # no port has these names,
+CALLED = ("scratch", "minimum", "maximum", "work", "finite", "all_finite")                        # no port has these names,
 TESTING = ("vector", "vectors", "found", "difference", "worst", "k", "printf")           # no function these
 
 FUNCTIONS = {"power": "pow", "abs": "fabs", "min": "minimum", "max": "maximum"}      # others by their own name
@@ -34,6 +34,16 @@ HELPERS = {      # as NumPy has them: NaN wins
     "max": "static double maximum(double a, double b) { return a > b || isnan(a) ? a : b; }",
     "sign": "static double sign(double x) { return x > 0.0 ? 1.0 : x < 0.0 ? -1.0 : x == 0.0 ? 0.0 : x; }",
 }
+ALL_FINITE = """\
+static int all_finite(const double *x, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (!isfinite(x[i]))
+            return 0;
+    return 1;
+}
+
+"""
 HEADER = Template("""\
 $about
 #ifndef $guard
@@ -105,7 +115,7 @@ $checks    }
 
 
 def files(program: Program | Rolled, name: str = "function", notes: Sequence[str] = (),
-          vectors: Sequence[Any] | None = None, tolerance: float = TOLERANCE) -> dict[str, str]:
+          vectors: Sequence[Any] | None = None, tolerance: float = TOLERANCE, prefix: str = "") -> dict[str, str]:
     """Name -> text of the files NAME.h, NAME.c and NAME_test.c, all of them ASCII.
 
         void NAME(const double *input, ..., double *output, ...);
@@ -116,20 +126,22 @@ def files(program: Program | Rolled, name: str = "function", notes: Sequence[str
     ----------
     program : Program or Rolled
     name : str
-        Any text: NAME is a safe identifier of it.
+        Any text: NAME is a safe identifier of it, behind the prefix.
     notes : sequence of str
         Lines for the comment in the header: what it computes, units.
     vectors : sequence of (N, n) arrays, optional
         Test inputs, one array per input of the program; normally distributed numbers if not given.
     tolerance : float
         Of the test, relative to the largest entry of each output.
+    prefix : str
+        What NAME begins with: letters, digits and underscores, or nothing.
 
     Raises
     ------
     ProgramError
         The program is malformed, or the vectors do not fit it.
     """
-    writer: Any = _Loops(program, name) if isinstance(program, Rolled) else _Straight(program, name)
+    writer: Any = _Loops(program, name, prefix) if isinstance(program, Rolled) else _Straight(program, name, prefix)
     face = writer.face
     return {f"{face.name}.h": face.header(notes), f"{face.name}.c": writer.source(),
             f"{face.name}_test.c": face.test(_test_inputs(program, vectors), tolerance)}
@@ -138,19 +150,37 @@ def files(program: Program | Rolled, name: str = "function", notes: Sequence[str
 class _Face:
     """Identifiers of a function and its ports, and what follows from these alone: header and test."""
 
-    def __init__(self, program: Program | Rolled, name: str, called: Sequence[str]):
-        self.program, self.label = program, name
+    def __init__(self, program: Program | Rolled, name: str, prefix: str, called: Sequence[str]):
+        self.program, self.label = program, prefix + name
         called = [*CALLED, *called]
-        (self.name,) = map(_no_macro, identifiers([name], [*called, *TESTING]))
-        ports = [*map(_no_macro, identifiers([port.name for port in (*program.inputs, *program.outputs)], called))]
+        self.name = prefix + next(map(_no_macro, identifiers([name], [] if prefix else [*called, *TESTING])))
+        ports = [port.name for port in (*program.inputs, *program.outputs)]
+        ports = [*map(_no_macro, identifiers(ports, called))]
         self.inputs, self.outputs = ports[:len(program.inputs)], ports[len(program.inputs):]
         self.v = numbered("v", ports)
-        self.size = f"{self.name.upper()}_WORK" if isinstance(program, Rolled) else ""      # of the work array
+        macro = self.name.upper() if self.name.islower() else self.name       # other names stay apart in their case
+        self.size, self.guard = f"{macro}_WORK" if isinstance(program, Rolled) else "", f"{macro}_H"
+        named = [*zip(self.outputs, program.outputs, strict=True)]
+        self.status = next((x for x, port in named if port.name == STATUS), "")
 
     def signature(self) -> str:
         parameters = [*(f"const double *{x}" for x in self.inputs), *(f"double *{x}" for x in self.outputs)]
         parameters += ["double *work"] if self.size else []
         return f"void {self.name}({', '.join(parameters) or 'void'})"
+
+    def inputs_are_finite(self) -> str:
+        """A statement that looks at the inputs before results, which may overlap them, are written."""
+        if not self.status:
+            return ""
+        looks = [f"all_finite({x}, {port.size})" for x, port in zip(self.inputs, self.program.inputs, strict=True)]
+        return f"    const int finite = {' && '.join(looks) or 1};\n"
+
+    def status_of_results(self) -> str:
+        """A statement that gives the status NOT_FINITE."""
+        if not self.status:
+            return ""
+        looks = [f"all_finite({x}, {port.size})" for x, port in zip(self.outputs, self.program.outputs, strict=True)]
+        return f"    if (!finite || !({' && '.join(looks)}))\n        {self.status}[0] = {NOT_FINITE};\n"
 
     def header(self, notes: Sequence[str]) -> str:
         def listed(names: list[str], ports: Sequence[Port]) -> list[str]:
@@ -161,7 +191,7 @@ class _Face:
                  "Outputs, which may overlap the inputs; matrices row by row:", *listed(self.outputs, self.program.outputs)]
         about += [f"work: room for {self.size} numbers, whatever they are; one for each thread"] if self.size else []
         sizes = f"#define {self.size} {self.program.size}\n\n" if isinstance(self.program, Rolled) else ""
-        return HEADER.substitute(about=_comment(about), guard=f"{self.name.upper()}_H", sizes=sizes,
+        return HEADER.substitute(about=_comment(about), guard=self.guard, sizes=sizes,
                                  signature=self.signature())
 
     def test(self, given: list[np.ndarray], tolerance: float) -> str:
@@ -186,13 +216,13 @@ class _Face:
 class _Straight:
     """A program cut into parts."""
 
-    def __init__(self, program: Program, name: str):
+    def __init__(self, program: Program, name: str, prefix: str = ""):
         verify(program)
         self.program = program
         self.parts = _parts(program)
         self.part_of = {k: p for p, part in enumerate(self.parts) for k in part}
         self.slot, self.slots = _slots(program, self.parts, self.part_of)
-        self.face = _Face(program, name, [f"part_{p + 1}" for p in range(len(self.parts))])
+        self.face = _Face(program, name, prefix, [f"part_{p + 1}" for p in range(len(self.parts))])
         self.inputs, self.outputs, self.v = self.face.inputs, self.face.outputs, self.face.v
 
     def source(self) -> str:
@@ -207,7 +237,7 @@ class _Straight:
         return [self.inputs[i] for i in sorted(read)]
 
     def part_parameters(self, p: int) -> str:
-        return ", ".join([*(f"const double *{x}" for x in self.part_inputs(p)), "double *restrict scratch"])
+        return ", ".join([*(f"const double *{x}" for x in self.part_inputs(p)), "double *scratch"])
 
     def part_body(self, p: int) -> str:
         lines = [f"    const {self.kind(k)} {self.v}{k} = {self.value(k, p)};\n" for k in self.parts[p]]
@@ -215,7 +245,8 @@ class _Straight:
 
     def main_body(self) -> str:
         last = len(self.parts) - 1
-        lines = [f"    double scratch[{self.slots}];      /* values that later parts need */\n"] if self.slots else []
+        lines = [self.face.inputs_are_finite()]
+        lines += [f"    double scratch[{self.slots}];      /* values that later parts need */\n"] if self.slots else []
         lines += [f"    part_{p + 1}({', '.join([*self.part_inputs(p), 'scratch'])});\n" for p in range(last)]
         lines.append(self.part_body(last))
         code = self.program.code
@@ -226,7 +257,7 @@ class _Straight:
         lines += [f"    const double {x} = {self.operand(k, last)};\n" for k, x in passed.items()]      # outputs may overlap
         for x, places in zip(self.outputs, self.program.results, strict=True):
             lines += [f"    {x}[{i}] = {passed.get(k) or self.operand(k, last)};\n" for i, k in enumerate(places)]
-        return "".join(lines)
+        return "".join([*lines, self.face.status_of_results()])
 
     def kind(self, k: int) -> str:
         return "int" if self.program.code[k].op in CONDITIONS else "double"
@@ -250,13 +281,13 @@ class _Straight:
 class _Loops:
     """A rolled program: a function for each step, tables, and loops over bodies."""
 
-    def __init__(self, rolled: Rolled, name: str):
+    def __init__(self, rolled: Rolled, name: str, prefix: str = ""):
         verify_rolled(rolled)
         self.rolled = rolled
         called = ["turns", "i", "row", *(f"runs_{s}" for s in range(1, len(rolled.scans) + 1))]
         called += [f"{what}_{s}_{k}" for s, scan in enumerate(rolled.scans, 1) for k in range(1, len(scan.steps) + 1)
                    for what in ("step", "places", "numbers")]
-        self.face = _Face(rolled, name, called)
+        self.face = _Face(rolled, name, prefix, called)
 
     def source(self) -> str:
         steps = [(f"{s}_{k}", step) for s, scan in enumerate(self.rolled.scans, 1) for k, step in enumerate(scan.steps, 1)]
@@ -306,8 +337,9 @@ class _Loops:
         lines += [loop(len(rolled.turns), f"work[turns[i][{k}]] = {f}(work[turns[i][0]])")
                   for k, f in ((1, "sin"), (2, "cos"))]
         lines += [_scan(s, scan) for s, scan in enumerate(rolled.scans, 1)]
-        return "".join([*lines, *(loop(port.size, f"{x}[i] = work[{at.start} + i]") for x, port, at in zip(
-            face.outputs, rolled.outputs, stretches[len(face.inputs):], strict=True))])
+        lines += [loop(port.size, f"{x}[i] = work[{at.start} + i]")
+                  for x, port, at in zip(face.outputs, rolled.outputs, stretches[len(face.inputs):], strict=True)]
+        return "".join([face.inputs_are_finite(), *lines, face.status_of_results()])
 
 
 def _scan(s: int, scan: Scan) -> str:
@@ -329,7 +361,7 @@ def _table(name: str, kind: str, rows: Sequence[Sequence[Any]]) -> str:
 
 def _source(face: _Face, used: set[str], parts: str, body: str) -> str:
     """The C file of a function with its parts and body, in which these operations are used."""
-    helpers = "".join(f"{text}\n\n" for op, text in HELPERS.items() if op in used)
+    helpers = "".join(f"{text}\n\n" for op, text in HELPERS.items() if op in used) + (ALL_FINITE if face.status else "")
     about = _comment([f"Generated by dalembert {__version__}; see {face.name}.h."])
     return SOURCE.substitute(about=about, name=face.name, helpers=helpers, parts=parts, signature=face.signature(),
                              body=body)

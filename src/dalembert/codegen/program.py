@@ -16,6 +16,7 @@ from dalembert.expr.graph import ARITHMETIC, COMPARISONS, FUNCTIONS, LEAVES, LOG
 ARITY = {op: 2 for op in ARITHMETIC + COMPARISONS} | {op: 1 for op in FUNCTIONS} | {
     "neg": 1, "not": 1, "and": 2, "or": 2, "select": 3, "atan2": 2, "hypot": 2, "min": 2, "max": 2}
 STATUS = "status"        # name of an output that is 0 where the results are valid
+NOT_FINITE = 1e6         # status, in source code, where an input or a result is not finite
 CONDITIONS = frozenset(COMPARISONS + LOGIC)      # their results are truth values
 
 

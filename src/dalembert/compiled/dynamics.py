@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from types import MethodType
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,9 @@ from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import is_symbolic
 from dalembert.model.paths import canonical_text
 from dalembert.spatial.arrays import check_finite, check_range, finite_results, floats
+
+if TYPE_CHECKING:
+    from dalembert.compiled.sources import Described
 
 
 def compile(mechanism: Any, formulation: str = "newton_euler", parameters: Sequence[str] = (),
@@ -96,6 +100,58 @@ class Dynamics:
         if key not in self._functions:
             self._functions[key] = Function(self, *key)
         return self._functions[key]
+
+    def source(self, target: str, names: Sequence[str], prefix: str | None = None) -> dict[str, str]:
+        """Source code of quantities, one function for each: file name -> text.
+
+        Parameters
+        ----------
+        target : 'c' or 'numpy'
+            C99, which C++ compiles as well, with a header and a test for each function; or NumPy, over arrays of states.
+        names : sequence of str
+            Quantities as for `function`: 'mass_matrix', 'jacobian:tool'.
+        prefix : str, optional
+            Public names and files begin with it, made an identifier; by default with the mechanism's name, so that two
+            robots link into one program. Without any if it is empty.
+
+        Raises
+        ------
+        UnknownNameError, ValueError, ProgramError
+            A target or quantity is unknown; there are no names; a symbol of the mechanism has no value.
+        """
+        from dalembert.compiled import sources
+
+        described = {name: self._described(name) for name in sources.checked_names(names)}
+        return sources.texts(described, target, self.mechanism.name if prefix is None else prefix)
+
+    def write(self, folder: Any, target: str, names: Sequence[str], prefix: str | None = None,
+              overwrite: bool = False) -> list[Path]:
+        """Write the files of `source` to a folder, made if need be; their paths.
+
+        Raises
+        ------
+        DalembertError
+            A file is there already with other text, and `overwrite` is not given.
+        """
+        from dalembert.compiled import sources
+
+        return sources.write(folder, self.source(target, names, prefix), overwrite)
+
+    def _described(self, name: str) -> Described:
+        """The program of a quantity in double precision, with notes and states to test it with."""
+        from dalembert.compiled.sources import TESTED, Described, notes
+
+        m = self.mechanism
+        program = traced(m, [name], self.parameters, formulation=self.formulation)
+        pairs = [m.random_state(seed) for seed in range(TESTED)]
+        vectors = {vector: np.array(rows) for vector, rows in zip(("q", "qd"), zip(*pairs, strict=True), strict=True)}
+        if self.parameters:
+            known = [1.0 if is_symbolic(x) else float(x) for x in self._numbers]
+            vectors["parameters"] = np.tile(known, (TESTED, 1))
+        entries = {"q": m.coordinate_names, **dict.fromkeys(("qd", "qdd", "tau"), m.velocity_names),
+                   "parameters": self.parameters}
+        title = f"{name} of the mechanism '{m.name}'; SI units, angles in radians."
+        return Described(program, notes(title, program, entries), vectors)
 
     def values_of_parameters(self, given: Any = None) -> Any:
         """The numbers at `parameters`: those given, by default the mechanism's."""

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dalembert.compiled.function import CompiledFunction, only_result
 from dalembert.formulations.lagrange.system import LagrangianSystem
+
+if TYPE_CHECKING:
+    from dalembert.compiled.sources import Described
 
 
 class SystemDynamics:
@@ -26,6 +30,27 @@ class SystemDynamics:
     def function(self, names: Sequence[str]) -> CompiledFunction:
         """Several quantities as one function, which returns a tuple of their results."""
         return self._compiled(tuple(names), tuple)
+
+    def source(self, target: str, names: Sequence[str], prefix: str | None = None) -> dict[str, str]:
+        """Source code of quantities, one function for each: file name -> text; as `Dynamics.source`."""
+        from dalembert.compiled import sources
+
+        described = {name: self._described(name) for name in sources.checked_names(names)}
+        return sources.texts(described, target, self.system.name if prefix is None else prefix)
+
+    def write(self, folder: Any, target: str, names: Sequence[str], prefix: str | None = None,
+              overwrite: bool = False) -> list[Path]:
+        """Write the files of `source` to a folder, made if need be; their paths; as `Dynamics.write`."""
+        from dalembert.compiled import sources
+
+        return sources.write(folder, self.source(target, names, prefix), overwrite)
+
+    def _described(self, name: str) -> Described:
+        from dalembert.compiled.sources import Described, notes
+
+        program, names = self.function([name]).program, self.system.coordinate_names
+        entries = {**dict.fromkeys(("q", "qd", "qdd", "tau", "p"), names), "parameters": self.system.parameters}
+        return Described(program, notes(f"{name} of the Lagrangian '{self.system.name}'.", program, entries), {})
 
     def __getattr__(self, name: str) -> CompiledFunction:
         if name.startswith("_") or name not in self.system.quantities:

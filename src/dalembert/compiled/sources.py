@@ -1,0 +1,126 @@
+"""Source code of compiled quantities for other programs: text of files by their names, and the files."""
+
+from __future__ import annotations
+
+import hashlib
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dalembert.codegen import c, numpy_source
+from dalembert.codegen.program import NOT_FINITE, STATUS, Program
+from dalembert.codegen.rolled import Rolled
+from dalembert.codegen.text import identifiers
+from dalembert.errors import DalembertError, UnknownNameError
+
+TESTED = c.VECTORS      # states that a test is made with
+WIDTH = 110             # columns of a comment
+LONGEST = 40            # characters of a prefix: names of files end at 255
+DIGITS = 8              # that stand for the rest of a longer one
+
+VALID = ("0 where all results are valid: inputs and results are finite numbers, each inertia that is divided by is "
+         "positive beyond doubt, and each quaternion is of unit length. Otherwise the results mean nothing:")
+OTHERWISE = ("where an input or a result is infinite or not a number; else 1 + k where the inertia about entry k of qd, the "
+             "first such, is not positive beyond doubt; -1 - k where the quaternion at entry k of q is not of unit length.")
+
+Vectors = Mapping[str, np.ndarray]
+
+
+class Described(NamedTuple):
+    """A program, lines about it for its reader, and inputs to test it with (rows, n), by name; others are drawn."""
+
+    program: Program | Rolled
+    notes: Sequence[str]
+    vectors: Vectors
+
+
+def checked_names(names: Any) -> list[str]:
+    """Names of quantities in order, each once.
+
+    Raises
+    ------
+    UnknownNameError, ValueError
+        There is a text in place of a list; there is no name.
+    """
+    if isinstance(names, str):
+        raise UnknownNameError("list of quantities", names, (f"[{names!r}]",))
+    found = list(dict.fromkeys(names))
+    if not found:
+        raise ValueError("names is empty: expected quantities, as ['mass_matrix', 'jacobian:tool'].")
+    return found
+
+
+def texts(functions: Mapping[str, Described], target: str, prefix: str) -> dict[str, str]:
+    """Text of the files of some functions by file name; public names begin with the prefix, as an identifier, and `_`.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such target.
+    """
+    if target not in TARGETS:
+        raise UnknownNameError("target", target, tuple(TARGETS))
+    start = f"{_identifier(prefix)}_" if prefix else ""
+    found: dict[str, str] = {}
+    for identifier, described in zip(identifiers(functions), functions.values(), strict=True):
+        found |= TARGETS[target](described, identifier, start)
+    return found
+
+
+def write(folder: Any, files: Mapping[str, str], overwrite: bool = False) -> list[Path]:
+    """Write files to a folder, made if need be; their paths.
+
+    Raises
+    ------
+    DalembertError
+        A file is there with other text, and is not to be overwritten; nothing is written then.
+    """
+    paths = {Path(folder) / name: text for name, text in files.items()}
+    for path, text in paths.items():
+        if not overwrite and path.exists() and not (path.is_file() and path.read_bytes() == text.encode("ascii")):
+            raise DalembertError(f"{str(path)!r} is there already with other text: give another folder or prefix= "
+                                 "(--prefix), or overwrite=True (--force).")
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    for path, text in paths.items():
+        path.write_text(text, encoding="ascii", newline="\n")
+    return list(paths)
+
+
+def notes(title: str, program: Program | Rolled, names: Mapping[str, Sequence[str]]) -> list[str]:
+    """Lines for a reader of the code: what it computes, order of the entries of each input, meaning of the status."""
+    vectors: dict[tuple[str, ...], list[str]] = {}
+    for port in program.inputs:
+        if port.name in names:
+            vectors.setdefault(tuple(names[port.name]), []).append(port.name)
+    lines = textwrap.wrap(title, WIDTH, subsequent_indent="  ")
+    for entries, ports in vectors.items():
+        lines += textwrap.wrap(f"Entries of {', '.join(ports)}: {', '.join(entries)}.", WIDTH, subsequent_indent="  ")
+    if any(port.name == STATUS for port in program.outputs):
+        lines += textwrap.wrap(f"{STATUS}: {VALID} {NOT_FINITE:.0f} {OTHERWISE}", WIDTH, subsequent_indent="  ")
+    return lines
+
+
+def _identifier(prefix: str) -> str:
+    """A prefix as an identifier; what is cut off a long one stays in digits, so that two of them stay two."""
+    (found,) = identifiers([prefix[:LONGEST]])
+    if len(prefix) > LONGEST:
+        digits = hashlib.sha256(prefix.encode("utf-8", "surrogatepass")).hexdigest()
+        found = f"{found[:LONGEST - DIGITS - 1]}_{digits[:DIGITS]}"
+    return found
+
+
+def _c(described: Described, name: str, start: str) -> dict[str, str]:
+    rng = np.random.default_rng(c.SEED)
+    vectors = [described.vectors[port.name] if port.name in described.vectors else
+               rng.standard_normal((c.VECTORS, port.size)) for port in described.program.inputs]
+    return c.files(described.program, name, described.notes, vectors, prefix=start)
+
+
+def _numpy(described: Described, name: str, start: str) -> dict[str, str]:
+    return {f"{start}{name}.py": numpy_source.source(described.program, name, described.notes, start)}
+
+
+TARGETS: dict[str, Callable[[Described, str, str], dict[str, str]]] = {"c": _c, "numpy": _numpy}
