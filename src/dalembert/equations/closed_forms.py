@@ -80,6 +80,7 @@ class ClosedForms(ABC):
     programmed: tuple[str, ...]      # what `python` and `to_sympy` give by default
 
     def __init__(self, model: Any, problem: Any, verifier: Verifier, digits: int, progress: Callable[[str, float], None]):
+        self.model = model
         self.name, self.coordinate_names = model.name, model.coordinate_names
         self.velocity_names = getattr(model, "velocity_names", model.coordinate_names)
         self._problem, self.verifier, self.digits, self.progress = problem, verifier, digits, progress
@@ -222,7 +223,8 @@ class ClosedForms(ABC):
         """Characters of a sheet's lines and parts in plain text."""
         return documents.length(self, sheet)
 
-    def in_full(self, quantity: str, forms: np.ndarray, short: np.ndarray | None = None) -> Sheet:
+    def in_full(self, quantity: str, forms: np.ndarray, short: np.ndarray | None = None,
+                remark: str = "") -> Sheet:
         """A sheet of forms in full, with names for repeated sums of parameters; `short` is printed in place of these."""
         if short is None:
             short = by_first(forms, self.letters[quantity]) if quantity == "christoffel" else forms
@@ -230,7 +232,7 @@ class ClosedForms(ABC):
         lines = self.groups.named(sheet.lines)
         used = {name for _, form in lines for name in names_in(form)}
         parts = tuple((name, form) for name, form in self.groups.definitions.items() if name in used)
-        return replace(sheet, lines=lines, parts=parts)
+        return replace(sheet, lines=lines, parts=parts, remark=remark)
 
     def factored(self, quantity: str, expressions: np.ndarray, why: str) -> Sheet:
         """A sheet of expressions in factored form, with named parts."""

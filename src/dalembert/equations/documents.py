@@ -25,6 +25,18 @@ BY_ROWS = ("equations_of_motion", "accelerations")                 # never as a 
 Terms = list[tuple[str, str]]                      # signs and texts of terms
 
 
+class Style(NamedTuple):
+    """How text with formulas is written.
+
+    text: any text, with special characters escaped; formula: how one stands in text; width: of a formula, where matrices
+    are wanted.
+    """
+
+    text: Callable[[str], str] = str
+    formula: str = "%s"
+    width: Callable[[str], int] | None = None
+
+
 class Section(NamedTuple):
     """What a document says of a quantity.
 
@@ -38,6 +50,9 @@ class Section(NamedTuple):
     lines: list[tuple[str, Terms]]
     whole: tuple[str, np.ndarray] | None = None
     comes_first: bool = False
+
+
+LATEX_STYLE = Style(latex_text, "$%s$", layout.latex_width)
 
 
 def printer(eom: Any, notation: Notation) -> Printer:
@@ -65,15 +80,14 @@ def length(eom: Any, sheet: Sheet) -> int:
     return sum(len(_equation(*line, target)) for line in printed_lines(sheet, target, set()))
 
 
-def sections(eom: Any, quantities: Iterable[str], target: Printer, formula: str = "%s",
-             width: Callable[[str], int] | None = None) -> list[Section]:
-    """The sections of some quantities; formula: how one stands in text; width: of a formula, where matrices are wanted."""
+def sections(eom: Any, quantities: Iterable[str], target: Printer, style: Style) -> list[Section]:
+    """The sections of some quantities."""
     found, printed = [], set[str]()
     for sheet in [eom.sheet(name) for name in quantities]:
         lines = printed_lines(sheet, target, printed)
-        section = Section(sheet.quantity, sheet.title, remark_of(eom, sheet, target, formula), lines)
-        if width is not None and sheet.forms.ndim in (1, 2) and sheet.forms.size > 1 and sheet.quantity not in BY_ROWS:
-            section = _with_matrix(section, sheet, target, width)
+        section = Section(sheet.quantity, sheet.title, remark_of(eom, sheet, target, style), lines)
+        if style.width is not None and sheet.forms.ndim in (1, 2) and sheet.forms.size > 1 and sheet.quantity not in BY_ROWS:
+            section = _with_matrix(section, sheet, target, style.width)
         found.append(section if section.lines or section.whole else section._replace(lines=[("", [])]))
     return found
 
@@ -100,16 +114,16 @@ def _cells(sheet: Sheet, target: Printer, written: Callable[[tuple[int, ...], Su
     return cells
 
 
-def remark_of(eom: Any, sheet: Sheet, target: Printer, formula: str) -> str:
-    """The remark on a sheet, and what the entries in its lines are; `formula` wraps formulas."""
-    found = [sheet.remark] if sheet.remark else []
+def remark_of(eom: Any, sheet: Sheet, target: Printer, style: Style) -> str:
+    """The remark on a sheet, and what the entries in its lines are."""
+    found = [style.text(sheet.remark)] if sheet.remark else []
     for quantity in sheet.uses:
         letters, what = USED[quantity]
-        found.append(f"{formula % target.label(eom.letters[quantity], *letters)}: {what}")
+        found.append(f"{style.formula % target.label(eom.letters[quantity], *letters)}: {what}")
     return "; ".join(found)
 
 
-def groupings(eom: Any, target: Printer) -> list[Section]:
+def groupings(eom: Any, target: Printer, style: Style) -> list[Section]:
     """A section on base parameters, where there are any."""
     if not eom.groupings:
         return []
@@ -118,7 +132,7 @@ def groupings(eom: Any, target: Printer) -> list[Section]:
     fewest = "" if eom.minimal else " (not all as few as possible)"
     remark = (f"{len(eom.groupings)} combinations{fewest} of the inertial parameters of the links about their joint frames' "
               "origins determine all forces" + (f"; zero here: {', '.join(none)}" if none else ""))
-    return [Section("base", "Base parameters", remark, lines)]
+    return [Section("base", "Base parameters", style.text(remark), lines)]
 
 
 def sentence(remark: str) -> str:
@@ -133,7 +147,7 @@ def text(eom: Any, quantities: Sequence[str]) -> str:
     """Plain text: a title and lines per quantity."""
     target = printer(eom, TEXT)
     found = []
-    for section in sections(eom, quantities, target):
+    for section in sections(eom, quantities, target, Style()):
         title = section.title + (f" ({section.remark})" if section.remark else "")
         lines = [_equation(left, terms, target) for left, terms in section.lines]
         if section.key.partition(":")[0] in MATRICES:
@@ -145,7 +159,7 @@ def text(eom: Any, quantities: Sequence[str]) -> str:
 def latex(eom: Any, quantities: Sequence[str]) -> str:
     """LaTeX for amsmath: matrices where they fit on a line, else aligned equations; titles as comments."""
     target = printer(eom, LATEX)
-    shown = sections(eom, quantities, target, "$%s$", layout.latex_width)
+    shown = sections(eom, quantities, target, LATEX_STYLE)
     found = "\n".join(f"% {section.title}" + (f" ({section.remark})" if section.remark else "") + "\n" +
                       "\n".join(latex_blocks(section, target)) + "\n" for section in shown)
     foreign = "".join(dict.fromkeys(c for c in found if not c.isascii()))
@@ -171,7 +185,7 @@ def mathml(eom: Any, quantities: Sequence[str]) -> str:
     """One <math> element per line."""
     target = printer(eom, MATHML)
     return "\n".join(f'<math xmlns="http://www.w3.org/1998/Math/MathML"><mrow>{left}<mo>=</mo>{target.joined(terms)}</mrow></math>'
-                     for section in sections(eom, quantities, target) for left, terms in section.lines if left)
+                     for section in sections(eom, quantities, target, Style()) for left, terms in section.lines if left)
 
 
 def _text_matrix(sheet: Sheet, target: Printer) -> list[str]:
@@ -230,7 +244,7 @@ def plain(eom: Any, quantities: Sequence[str]) -> str:
     target = printer(eom, TEXT)
     shown = text(eom, quantities)
     blocks = [shown] + ["".join(f"{line}\n" for line in (f"{title} ({remark})", *(_equation(*x, target) for x in lines)))
-                        for _, title, remark, lines, *_ in groupings(eom, target)]
+                        for _, title, remark, lines, *_ in groupings(eom, target, Style())]
     return "\n".join([*blocks, legend_text(eom)])
 
 
@@ -246,13 +260,14 @@ def legend_text(eom: Any) -> str:
 def html(eom: Any, quantities: Sequence[str]) -> str:
     """A page with MathML that needs no network."""
     target = printer(eom, MATHML)
-    shown = sections(eom, quantities, target, "<math>%s</math>", layout.mathml_width)
+    style = Style(html_text, "<math>%s</math>", layout.mathml_width)
+    shown = sections(eom, quantities, target, style)
     title = f"Equations of motion of {html_text(eom.name)}"
     found = html_text(checked(eom)).replace("e-", "e\u2011")                   # a hyphen that no line breaks at
     contents = "".join(f'<a href="#{s.key}">{html_text(s.title)}</a> ' for s in shown)
     body = [f"<h1>{title}</h1>", f"<p>{found}</p>", f'<p class="eq"><math>{_law(eom, target)}</math></p>',
             f'<nav>{contents}<a href="#symbols">Symbols</a></nav>']
-    for section in [*shown, *groupings(eom, target)]:
+    for section in [*shown, *groupings(eom, target, style)]:
         body += [f'<h2 id="{html_text(section.key)}">{html_text(section.title)}</h2>',
                  *([f"<p>{sentence(section.remark)}</p>"] if section.remark else []), *_html_lines(section)]
     rows = "".join(f"<tr><td><math>{target.name(row.name)}</math></td><td><code>{html_text(row.name)}</code></td>"
@@ -294,10 +309,10 @@ def _html_line(left: str, terms: Terms) -> str:
 def tex(eom: Any, quantities: Sequence[str]) -> str:
     """A LaTeX document for any engine; pdfLaTeX shows letters that it has no fonts for by their Unicode numbers."""
     target = printer(eom, LATEX)
-    shown = sections(eom, quantities, target, "$%s$", layout.latex_width)                     # verified by now
+    shown = sections(eom, quantities, target, LATEX_STYLE)                     # verified by now
     body = [rf"\section*{{Equations of motion of {latex_text(eom.name)}}}", latex_text(checked(eom)), "",
             layout.displayed(_law(eom, target))]
-    for section in [*shown, *groupings(eom, target)]:
+    for section in [*shown, *groupings(eom, target, LATEX_STYLE)]:
         body += [rf"\subsection*{{{latex_text(section.title)}}}", *([sentence(section.remark)] if section.remark else [])]
         body += latex_blocks(section, target)
     short = ", ".join(f"${notation_equation(target, *pair)}$" for pair in legend.angles(eom, target))
@@ -319,9 +334,10 @@ def latex_unit(unit: str) -> str:
 def markdown(eom: Any, quantities: Sequence[str]) -> str:
     """Markdown with LaTeX formulas between dollars."""
     target = printer(eom, LATEX)
-    shown = sections(eom, quantities, target, "$%s$", layout.latex_width)                     # verified by now
+    style = LATEX_STYLE._replace(text=markdown_text)
+    shown = sections(eom, quantities, target, style)                           # verified by now
     blocks = [f"# Equations of motion of {markdown_text(eom.name)}", checked(eom), f"$${_law(eom, target)}$$"]
-    for section in [*shown, *groupings(eom, target)]:
+    for section in [*shown, *groupings(eom, target, style)]:
         blocks += [f"## {markdown_text(section.title)}", *([sentence(section.remark)] if section.remark else [])]
         blocks += [f"$${formula}$$" for formula in latex_blocks(section, target, within=True)]
     short = ", ".join(f"${notation_equation(target, *pair)}$" for pair in legend.angles(eom, target))

@@ -11,6 +11,7 @@ import numpy as np
 from dalembert.compiled.calls import without_collection
 from dalembert.compiled.quantities import known_formulation
 from dalembert.equations import frames
+from dalembert.equations.changes import Changeable
 from dalembert.equations.closed_forms import ClosedForms, silent
 from dalembert.equations.making import LETTERS, QUANTITIES, made, why_no_christoffel
 from dalembert.equations.problem import BaseParameter, Problem
@@ -84,7 +85,7 @@ def equations(mechanism: Mechanism | LagrangianSystem, symbols: str | Iterable[s
     return Equations(mechanism, select(mechanism, symbols, grouped), formulation, budget, digits, progress)
 
 
-class Equations(ClosedForms):
+class Equations(Changeable):
     """Closed forms of a mechanism, each entry compared with the compiled function; see also `ClosedForms`.
 
     Attributes

@@ -80,7 +80,7 @@ def made(p: Problem, eom: ClosedForms, quantity: str) -> Sheet:
     expressions = np.array(numbers(p.twin, p.vectors[0], quantity), dtype=object)
     angles = [link.angle for link in p.derived.links if link.angle] if p.derived else []
     normal = Normal(p.by_kind, POLYNOMIAL, angles)
-    for name in p.symbols:
+    for name in p.in_order:
         normal.ring.variable(name)
     try:
         if terms_in(normal.scalar(x) for x in expressions.flat) <= LONGEST:

@@ -184,6 +184,11 @@ class Problem:
         return dict(zip(("q", "qd", "qdd"), self.names, strict=True))
 
     @property
+    def in_order(self) -> list[str]:
+        """Symbols in the order in which factors are written: inertial parameters first."""
+        return sorted(self.symbols, key=lambda name: not self.units.get(name, "").startswith("kg"))
+
+    @property
     def _rotor_names(self) -> list[str]:
         return [f"Ia{k + 1}{self.mark}" for k in range(self.tree.nv)]
 

@@ -13,6 +13,7 @@ from dalembert.compiled.calls import without_collection
 from dalembert.compiled.dynamics import compile
 from dalembert.compiled.systems import SystemDynamics
 from dalembert.equations import accelerations
+from dalembert.equations.changes import Changeable
 from dalembert.equations.closed_forms import ClosedForms, silent
 from dalembert.equations.coordinates import MotionNames
 from dalembert.equations.forms import Sum, object_array
@@ -62,7 +63,7 @@ LAW = {"mass_matrix": ("M", "", "q_ddot"), "coriolis_vector": ("h", "q q_dot"), 
        "time_terms": ("r", ""), "gravity_vector": ("g", "q"), "bias_force": ("h", "q q_dot")}
 
 
-class SystemEquations(ClosedForms):
+class SystemEquations(Changeable):
     """Closed forms of a `LagrangianSystem`, each entry compared with the function that `da.compile` makes.
 
         L = 1/2 qd^T M qd + b^T qd - Pi:    M qdd + h + N qd + r + g = Q + tau
@@ -138,6 +139,11 @@ class SystemProblem:
         self.expressions = self._expressions()
         self.is_quadratic = "christoffel" in self.expressions
         self.why_factored = self.why_no_christoffel = ""
+
+    @property
+    def in_order(self) -> list[str]:
+        """Parameters in the order in which factors are written."""
+        return self.parameters
 
     def _expressions(self) -> dict[str, np.ndarray]:
         """Every quantity as an array of expressions; of L that is not quadratic in qd, those that there are."""

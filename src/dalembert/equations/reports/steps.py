@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.equations.documents import printed_lines, remark_of
+from dalembert.equations.documents import LATEX_STYLE, markdown_text, printed_lines, remark_of
 from dalembert.equations.factored import factored
 from dalembert.equations.forms import Builder, Sum, object_array
 from dalembert.equations.names import ENTRY, free_prefix
@@ -20,6 +20,7 @@ from dalembert.equations.selection import unused
 from dalembert.equations.verification import STATES
 from dalembert.expr import evaluate, symbol
 
+REPORT = LATEX_STYLE._replace(text=markdown_text)
 LONGEST = 60         # terms of a vector or matrix that is still written out
 POLYNOMIAL = 2000    # terms of a polynomial on the way to it
 
@@ -153,7 +154,7 @@ class Steps:
         sheet = self.eom.sheet(quantity)
         if right is not None:
             self.check(quantity, self.verifier.evaluated(self.eom.entries(quantity)), right)
-        self.text(*filter(None, [remark_of(self.eom, sheet, self.target, "$%s$")]))
+        self.text(*filter(None, [remark_of(self.eom, sheet, self.target, REPORT)]))
         for left, terms in printed_lines(sheet, self.target, self.printed, label):
             self.text(f"$${left} = {self.target.joined(terms)}$$")
 
