@@ -1,5 +1,7 @@
 """Findings: each says what, where, why and how to fix it; structure that leaves no mechanism is refused at once."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -65,7 +67,7 @@ def test_doubtful_inertias_are_found_but_do_not_stop_the_load(body, severity, wh
 
 @pytest.mark.parametrize("tensor", [(0, 0, 0, 0, 0, 0), (0.1, 0, 0.1, 0, 0, 0), (0.1, 0, 0.2, 0, 0, 0.3)])
 def test_point_masses_rods_and_plates_are_admissible(tensor):
-    assert not pair(da.Body("link", 1, (0, 0, 1), tensor)).check()
+    assert not pair(da.Body("link", 1, (0.5, 0, 1), tensor)).check()      # on a joint that turns about z
 
 
 def test_an_axis_of_another_length_is_reported_with_it():
@@ -133,3 +135,31 @@ def test_the_row_of_a_singular_state_is_named():
     with pytest.raises(da.SingularMassMatrixError, match="joint 'j0' in row 2") as error:
         da.forward_dynamics(straight, q, [0, 0, 0], [1, 1, 1])
     assert error.value.row == 2
+
+
+THIN = {"a point on the axis": ((0, 0, 1), (0, 0, 0, 0, 0, 0)), "a rod along the axis": ((0, 0, 1), (0.1, 0, 0.1, 0, 0, 0)),
+        "an oblique rod": ((0, 0, 0), (5.93, -0.22999999999999998, 0.6500000000000004, 0.08000000000000002, 1.8399999999999999,
+                                        5.299999999999999))}
+
+
+@pytest.mark.parametrize("name, joint, way", [
+    ("a point on the axis", da.Revolute((0, 0, 1)), r"about \(0, 0, 1\)"), ("a rod along the axis", da.Revolute((0, 0, -2)), "about"),
+    ("a rod along the axis", da.Spherical(), r"about \(0, 0, -?1\)"), ("an oblique rod", da.Spherical(), r"about \(-?0\.0\d"),
+    ("an oblique rod", da.Free(), "about"), ("a point on the axis", da.Cylindrical((0, 0, 1)), "about")])
+def test_a_body_without_inertia_in_a_direction_of_its_joint_is_named(name, joint, way):
+    com, tensor = THIN[name]
+    m = da.Mechanism("m", [da.Body("base"), da.Body("rod", 1, com, tensor)], [da.Joint("j", joint, "base", "rod")])
+    found = [f for f in m.check() if "inertia is 0 within rounding" in f.why]
+    assert [f.severity for f in found] == ["warning"] and found[0].what == "body 'rod'"
+    assert re.search(f"joint 'j' moves it {way}", found[0].why), found[0].why
+    assert "Give it the inertia that it has there" in found[0].fix and "rotor_inertia" in found[0].fix
+
+
+def test_thin_bodies_that_have_inertia_are_not_named():
+    slim = (1.0, 0, 1.0, 0, 0, 1e-9)
+    for joint in (da.Revolute((0, 0, 1)), da.Spherical(), da.Free()):
+        m = da.Mechanism("m", [da.Body("base"), da.Body("rod", 1, (0, 0, 1), slim)], [da.Joint("j", joint, "base", "rod")])
+        assert not m.check()
+    rod = da.Body("rod", 1, (0, 0, 1), (1.0, 0, 1.0, 0, 0, 0))
+    geared = da.Joint("j", da.Revolute((0, 0, 1)), "base", "rod", rotor_inertia=(1e-6,))
+    assert not da.Mechanism("m", [da.Body("base"), rod], [geared]).check()

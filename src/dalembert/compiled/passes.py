@@ -24,6 +24,7 @@ from dalembert.formulations.newton_euler.inverse import (
 )
 from dalembert.formulations.newton_euler.mass_matrix import composite_step
 from dalembert.kinematics.forces import passive
+from dalembert.model.pivots import PivotCheck
 from dalembert.model.tree import Tree
 from dalembert.spatial.inertias import NO_INERTIA, ArticulatedInertia, Inertia
 from dalembert.spatial.motion_force import NO_FORCE, NO_MOTION, Force, Motion, combined
@@ -145,10 +146,7 @@ def _articulated(body: Body) -> Found:
     driving = [t + p for t, p in zip(body.last, passive(body.tree, body.q, body.qd), strict=True)]
     u = [x - p_A.dot(s) for x, s in zip(driving, S, strict=True)]
 
-    def diagonal():                                 # asked for only where a pivot is a number: then the body carries nothing
-        return [I_A.apply(s).dot(s) + r for s, r in zip(S, body.tree.rotor, strict=True)]
-
-    I_a, p_a, kept = articulated_step(body.tree, SELF, diagonal, I_A, p_A, S, u)
+    I_a, p_a, kept = articulated_step(body.tree, SELF, PivotCheck(body.tree, body.q, list), I_A, p_A, S, u)
     stored = {"V": [x for v in kept.V for x in _flat(v)], "out": kept.accelerations}
     if body.tree.parent[SELF] != PARENT:
         return Found([], stored)

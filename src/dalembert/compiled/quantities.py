@@ -13,7 +13,7 @@ from dalembert.codegen.rolled import Rolled
 from dalembert.compiled.calls import vector_of_symbols, without_collection
 from dalembert.compiled.regrouping import FACTORS_UP_TO, Regrouped
 from dalembert.errors import UnknownNameError
-from dalembert.expr import Graph, absolute, count_operations
+from dalembert.expr import Graph, absolute, constant, count_operations
 from dalembert.expr.node import select
 from dalembert.formulations import newton_euler
 from dalembert.formulations.newton_euler import differentiated
@@ -21,9 +21,11 @@ from dalembert.formulations.newton_euler.forward import forward_dynamics_by_fact
 from dalembert.kinematics import forces, jacobians, poses
 from dalembert.model.loads import ExternalForce
 from dalembert.model.mechanism import QUATERNION_TOLERANCE, Mechanism
-from dalembert.model.pivots import guards
+from dalembert.model.pivots import ALWAYS, eliminated, guards, sizes, stacked
 
 DOUBTFUL = {"float64": 1e-12, "float32": 1e-5}     # of a joint's usual inertia: a smaller pivot is looked at again
+NEAR_SINGULAR = 1e-7      # of its size: a pivot above it, and pivots that follow it, have errors far below their values
+UNUSUAL = 1e-3       # of the usual pivot: one that is smaller is looked at again if it is also near singular
 STATES = 8           # random ones, to learn usual inertias from
 
 
@@ -112,7 +114,7 @@ def straight(mechanism: Mechanism, names: Sequence[str], parameters: Sequence[st
     if loads and not any(quantity.loaded for _, quantity, _ in chosen):
         raise TypeError(f"{', '.join(names)}: none of these takes external forces.")
     wanted = {i for _, quantity, _ in chosen for i in quantity.inputs}
-    scale = DOUBTFUL[np.dtype(dtype).name] * _usual_inertias(mechanism)
+    scale = _doubtful_pivots(mechanism, formulation, DOUBTFUL[np.dtype(dtype).name])
     lengths = {"q": mechanism.nq, "qd": mechanism.nv, "qdd": mechanism.nv, "tau": mechanism.nv}
     with Graph(), without_collection():
         inputs = {name: vector_of_symbols(name, n) for name, n in lengths.items() if name in wanted}
@@ -167,7 +169,7 @@ def _outputs(mechanism, chosen, inputs: Mapping[str, np.ndarray], external, scal
         guards.reset(token)
     sound = [(-1 - at, absolute(sum(x * x for x in inputs["q"][at:at + 4]) - 1) < QUATERNION_TOLERANCE)
              for at in mechanism.quaternions.values() if "q" in inputs]
-    sound += [(1 + k, pivot > float(scale[k])) for k, pivot in pivots]
+    sound += [(1 + k, constant(pivot) > float(scale[k])) for k, pivot in pivots]
     if sound:
         outputs[STATUS] = 0.0
         for code, condition in reversed(sound):
@@ -175,12 +177,22 @@ def _outputs(mechanism, chosen, inputs: Mapping[str, np.ndarray], external, scal
     return outputs
 
 
-def _usual_inertias(mechanism: Mechanism) -> np.ndarray:
-    """Largest diagonal entries of the mass matrix at some random states; zeros where symbols leave them unknown."""
+def _doubtful_pivots(mechanism: Mechanism, formulation: str, doubtful: float) -> np.ndarray:
+    """For each entry of qd the pivot up to which a state is looked at again, from pivots at some random states.
+
+    It is ALWAYS where a pivot at one of these states is no more than its rounding error, and 0 where symbols leave the
+    mass matrix unknown.
+    """
     states = np.array([mechanism.random_state(seed)[0] for seed in range(STATES)])
-    if newton_euler.mass_matrix(mechanism, states[0]).dtype == object:
+    if not mechanism.nv or newton_euler.mass_matrix(mechanism, states[0]).dtype == object:
         return np.zeros(mechanism.nv)
-    return np.einsum("nkk->nk", newton_euler.mass_matrix(mechanism, states)).max(axis=0, initial=0.0)
+    M = newton_euler.mass_matrix(mechanism, states)
+    tree, (q,), _ = mechanism.at(q=states)
+    size = np.broadcast_to(stacked([sizes(tree, q)])[..., 0, :], M.shape[:-1])
+    pivots, margins = eliminated(M, size, first_to_last=formulation == "elementary_motions")
+    usual = np.einsum("nkk->nk", M).max(axis=0)
+    limit = np.fmax(doubtful * usual, np.fmin(NEAR_SINGULAR * size.max(axis=0), UNUSUAL * pivots.min(axis=0)))
+    return np.where((pivots > margins).all(axis=0), limit, ALWAYS)
 
 
 def _found(name: str, mechanism: Mechanism, formulation: str) -> tuple[Quantity, tuple[str, ...]]:

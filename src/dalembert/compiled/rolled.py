@@ -21,9 +21,9 @@ from dalembert.compiled.bodies import ALIGNED, FINE, OBLIQUE, Kind, sorted_bodie
 from dalembert.compiled.calls import vector_of_symbols, without_collection
 from dalembert.compiled.kernel import Kernel
 from dalembert.compiled.passes import ALGORITHMS, MASS_MATRIX_DIAGONAL, Algorithm, Body, Pass
-from dalembert.expr import Expr, Graph, absolute, equal, free_symbols, where
+from dalembert.expr import Expr, Graph, absolute, constant, equal, free_symbols, where
 from dalembert.model.mechanism import QUATERNION_TOLERANCE, Mechanism
-from dalembert.model.pivots import guards
+from dalembert.model.pivots import ALWAYS, guards, undetermined
 
 STATES = 4          # random ones, to learn usual inertias from
 MAX_STEPS = 24      # per scan with fine kinds: some 0.1 s of compile time each
@@ -47,7 +47,10 @@ def rolled(mechanism: Mechanism, names: Sequence[str], doubtful: float = 0.0) ->
     """
     with Graph(), without_collection():
         bodies = _Bodies(mechanism)
-        scale = doubtful * _usual_inertias(bodies) if "forward_dynamics" in names else np.zeros(mechanism.nv)
+        scale = np.zeros(mechanism.nv)
+        if "forward_dynamics" in names:
+            scale = doubtful * _usual_inertias(bodies)
+            scale[[k for _, _, k, _ in undetermined(bodies.tree, mechanism.neutral().tolist())]] = ALWAYS
         return _built(bodies, {name: ALGORITHMS[name] for name in names}, scale)
 
 
@@ -295,7 +298,7 @@ class _Scanning:
         sound = []
         if self.checks_quaternions and (k := kind.joint.type.quaternion_at) is not None:
             sound.append((-1 - (at_q + k), absolute(sum(x * x for x in body.q[k:k + 4]) - 1) < QUATERNION_TOLERANCE))
-        sound += [(at_v + (1 + k), pivot > kind.scales[k]) for k, pivot in pivots]
+        sound += [(at_v + (1 + k), constant(pivot) > kind.scales[k]) for k, pivot in pivots]
         status: Any = vector_of_symbols(STATUS, 1)[0]
         for code, condition in sound:
             status = where(equal(status, 0) & ~condition, code, status)

@@ -318,7 +318,10 @@ class Mechanism:
 
     def check(self) -> list[validation.Finding]:
         """All findings about this mechanism, those of its reader included."""
-        return [*self.remarks, *validation.findings(self.bodies, self.joints)]
+        found = [*self.remarks, *validation.findings(self.bodies, self.joints)]
+        if self._graph is None:      # without symbols
+            found += validation.undetermined(self.tree(), self.neutral().tolist(), self.bodies)
+        return found
 
     def warn(self) -> None:
         """Issue one warning for the errors and warnings among the findings, if there are any."""

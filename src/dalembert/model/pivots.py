@@ -2,42 +2,205 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dalembert.errors import SingularMassMatrixError
 from dalembert.expr import Expr, evaluate
 from dalembert.model.tree import Tree
-from dalembert.spatial.vectors import Scalar
+from dalembert.spatial.inertias import Inertia
+from dalembert.spatial.motion_force import Motion
+from dalembert.spatial.vectors import Scalar, Vector
 
-ROUNDING = 16 * np.finfo(float).eps      # a pivot below this part of its diagonal entry of M is rounding error
+Check = Callable[..., None]      # (k, pivot) or (k, pivot, size)
 
-guards: ContextVar[list[tuple[int, Expr]] | None] = ContextVar("guards", default=None)
+ROUNDING = 16 * np.finfo(float).eps      # error of an entry of M, as part of the terms that it is the sum of
+SUSPICIOUS = 1e-6                        # part of its size below which the margin of a pivot is worth forming
+ALWAYS = float(np.finfo(np.float32).max)      # a limit for pivots of compiled code that none is above
+
+guards: ContextVar[list[tuple[int, Scalar]] | None] = ContextVar("guards", default=None)
 
 
-def guard(k: int, pivot: Expr) -> None:
+def guard(k: int, pivot: Scalar) -> None:
     """Hand on a pivot of entry k in qd, which must be positive for the accelerations to be determined."""
     if (collected := guards.get()) is not None:
         collected.append((k, pivot))
 
 
-def check_pivot(tree: Tree, k: int, pivot: Scalar, diagonal: Scalar) -> None:
-    """Raise if a pivot is not positive within rounding; k is its entry in qd, `diagonal` that entry of M.
+class PivotCheck:
+    """check(k, pivot) for an elimination of the mass matrix M(q), by default from its last entry.
 
-    Expressions, whose values are not known, are handed to `guards` where there are any.
+    It raises if pivot k of numbers is not positive within rounding. A pivot above SUSPICIOUS times its size is not looked at
+    further; `matrix` forms M where one is, and then `first_singular` decides. The size is that of `sizes`, or is given by a
+    recursion whose rounding errors are smaller. Pivots whose values are not known are handed to `guards`.
     """
-    pivot, diagonal = _number(pivot), _number(diagonal)
-    if isinstance(pivot, Expr):
-        guard(k, pivot)
-        return
-    if isinstance(diagonal, Expr):
-        diagonal = 0.0                                        # unknown: only a pivot that is not positive is refused
-    bad = np.asarray(pivot) <= ROUNDING * np.abs(np.asarray(diagonal))
-    if bad.any():
-        joint = next(j for j in tree.joint[1:] if k in j.dof and not j.is_follower)
-        refuse(bad, pivot, joint.name, joint.body)
+
+    def __init__(self, tree: Tree, q: Sequence[Scalar], matrix: Callable[[], Any], first_to_last: bool = False,
+                 consequence: str = "its acceleration is not determined"):
+        self.tree, self.q, self.matrix = tree, q, matrix
+        self.first_to_last, self.consequence = first_to_last, consequence
+        self._is_symbolic = any(isinstance(x, Expr) for x in q)
+        self._looked = False
+
+    @cached_property
+    def _sizes(self) -> list[Scalar] | None:
+        try:
+            return sizes(self.tree, self.q)
+        except TypeError:      # of a mechanism with symbols
+            return None
+
+    def __call__(self, k: int, pivot: Scalar, size: Scalar = None) -> None:
+        if self._is_symbolic or isinstance(_number(pivot), Expr):
+            guard(k, pivot)
+        pivot = _number(pivot)
+        if isinstance(pivot, Expr):
+            return
+        if not self._is_symbolic and self._sizes is not None:
+            size = self._sizes[k] if size is None else _number(size)
+            self._look(pivot, size)
+        self._refuse(np.asarray(pivot) <= 0, pivot, k)
+
+    def _look(self, pivot: Scalar, size: Scalar) -> None:
+        if self._looked or np.all(np.asarray(pivot) > SUSPICIOUS * np.asarray(size)):
+            return
+        self._looked = True
+        found = first_singular(stacked(self.matrix()), stacked([self._sizes or ()])[..., 0, :], self.first_to_last)
+        if found:
+            self._refuse(found.bad, found.pivot, found.k)
+
+    def _refuse(self, bad: np.ndarray, pivot: Scalar, k: int) -> None:
+        if not np.any(bad):
+            return
+        joint = next(j for j in self.tree.joint[1:] if k in j.dof and not j.is_follower)
+        refuse(bad, pivot, joint.name, joint.body, self.consequence)
+
+
+class Singular(NamedTuple):
+    """The first entry k of qd whose pivot is no more than its margin, the pivot, and the rows of a batch where it is so."""
+
+    k: int
+    pivot: np.ndarray
+    bad: np.ndarray
+
+
+def first_singular(M: np.ndarray, size: np.ndarray, first_to_last: bool = False) -> Singular | None:
+    """The first pivot of `eliminated` that is no more than its margin, in the first row of a batch that has one."""
+    pivots, margins = eliminated(M, size, first_to_last)
+    bad = np.atleast_2d(pivots <= margins)
+    if not bad.any():
+        return None
+    row = int(np.argmax(bad.any(axis=-1)))
+    entries = np.flatnonzero(bad[row])
+    k = int(entries[0] if first_to_last else entries[-1])
+    return Singular(k, pivots[..., k], bad[:, k])
+
+
+def eliminated(M: np.ndarray, size: np.ndarray, first_to_last: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """Pivots of an elimination of M (..., n, n) without exchanges, by default from the last entry, and their margins.
+
+    Pivot k is w^T M w for the vector w with w_k = 1 that gives M w no other entry k or eliminated before it. If the entries
+    of M have errors up to ROUNDING sqrt(size_i size_j), that of the pivot is, to first order, at most
+
+        margin_k = ROUNDING (sum_i |w_i| sqrt(size_i))^2
+
+    which does not depend on units. The elimination itself adds no more than entries with such errors do (Higham, Accuracy
+    and Stability of Numerical Algorithms, theorem 10.3). A pivot that is no more than its margin may be that of a singular
+    matrix. Entries after the first such pivot mean nothing.
+    """
+    n = M.shape[-1]
+    if first_to_last:
+        pivots, margins = eliminated(M[..., ::-1, ::-1], size[..., ::-1])
+        return pivots[..., ::-1], margins[..., ::-1]
+    A, L, inverse = M.astype(float), np.zeros(M.shape), np.zeros(M.shape)      # inverse: of L, as far as it is known
+    margins, root = np.zeros(M.shape[:-1]), np.sqrt(size)
+    with np.errstate(all="ignore"):
+        for k in reversed(range(n)):
+            row = A[..., k, :k]
+            L[..., k, :k] = row / A[..., k, k, None]
+            inverse[..., k, k] = 1.0
+            inverse[..., k + 1:, k] = -(inverse[..., k + 1:, k + 1:] @ L[..., k + 1:, k, None])[..., 0]
+            margins[..., k] = ROUNDING * (np.abs(inverse[..., :, k]) * root).sum(axis=-1) ** 2
+            A[..., :k, :k] -= row[..., :, None] * L[..., k, None, :k]
+    return np.einsum("...kk->...k", A).copy(), margins
+
+
+def sizes(tree: Tree, q: Sequence[Scalar]) -> list[Scalar]:
+    """For each entry of qd the size of the terms that its diagonal entry of M is the sum of, rotors included.
+
+    Of the bodies that freedom k moves, m, |h| and tr J are summed up and moved from frame to frame as if nothing cancelled,
+    |h| -> |h| + m |p| and tr J -> tr J + 2 |p| |h| + m |p|^2; with its direction (omega; v) the size is
+
+        2 |omega|^2 tr J + 2 |omega| |v| |h| + |v|^2 m
+    """
+    moved: list[Any] = [None, *(_magnitudes(inertia) for inertia in tree.inertia[1:])]
+    found: list[Scalar] = [abs(_number(rotor)) for rotor in tree.rotor]
+    for i in tree.inward():
+        m, h, J = moved[i]
+        for k, s in zip(tree.joint[i].dof, tree.joint[i].subspace(q), strict=True):
+            found[k] = found[k] + _size(moved[i], s)
+        if parent := tree.parent[i]:
+            p = _length(tree.joint[i].placement(q).p)
+            own = moved[parent]
+            moved[parent] = own[0] + m, own[1] + (h + m * p), own[2] + (J + 2 * p * h + m * p * p)
+    return found
+
+
+class Undetermined(NamedTuple):
+    """A body that hangs on its joint alone and has no inertia in a direction of it: (angular; linear) in the body's axes."""
+
+    joint: str
+    body: str
+    entry: int
+    direction: tuple[float, ...]
+
+
+def undetermined(tree: Tree, q: Sequence[Scalar]) -> list[Undetermined]:
+    """Bodies that carry none that moves, with a direction in which their joint moves no inertia, within rounding."""
+    found = []
+    carriers = set(tree.parent)
+    for i in tree.outward():
+        joint, S = tree.joint[i], tree.joint[i].subspace(q)
+        if i in carriers or joint.is_follower:
+            continue
+        rotors = [tree.rotor[k] for k in joint.dof]
+        D = stacked([[tree.inertia[i].momentum(s).dot(r) + (rotors[b] if a == b else 0) for a, r in enumerate(S)]
+                     for b, s in enumerate(S)])
+        own = _magnitudes(tree.inertia[i])
+        size = stacked([[_size(own, s) + abs(_number(rotor)) for s, rotor in zip(S, rotors, strict=True)]])[0]
+        if size.any() and (singular := first_singular(D, size)):
+            scale = np.where(size > 0, size, 1.0) ** -0.5
+            weights = scale * np.linalg.eigh(D * np.outer(scale, scale))[1][:, 0]
+            columns = np.array([[_number(x) for x in (*s.angular, *s.linear)] for s in S], dtype=float)
+            direction = weights @ columns
+            found.append(Undetermined(joint.name, joint.body, joint.dof[singular.k],
+                                      tuple(direction / np.abs(direction).max())))
+    return found
+
+
+def _size(magnitudes: tuple[Scalar, Scalar, Scalar], s: Motion) -> Scalar:
+    """The size of the terms of s^T I s."""
+    (m, h, J), turn, slide = magnitudes, _length(s.angular), _length(s.linear)
+    return 2 * turn * turn * J + 2 * turn * slide * h + slide * slide * m
+
+
+def _magnitudes(inertia: Inertia) -> tuple[Scalar, Scalar, Scalar]:
+    """m, |h| and tr J."""
+    return abs(_number(inertia.m)), _length(inertia.h), sum(abs(_number(inertia.J[k][k])) for k in range(3))
+
+
+def _length(v: Vector) -> Scalar:
+    return np.sqrt(sum(np.square(_number(x)).astype(float) for x in v))
+
+
+def stacked(rows: Sequence[Sequence[Scalar]]) -> np.ndarray:
+    """Rows of numbers, some of which are batches (N,), as an array with the batch in front."""
+    shape = np.broadcast_shapes(*(np.shape(x) for row in rows for x in row))
+    array = np.array([[np.broadcast_to(_number(x), shape) for x in row] for row in rows], dtype=float)
+    return np.moveaxis(array, -1, 0) if shape else array
 
 
 def refuse(bad: Any, pivot: Scalar, joint: str, body: str, consequence: str = "its acceleration is not determined") -> None:

@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.model import pivots
 from dalembert.model.joints import Fixed, Universal
 from dalembert.model.numbers import Number, as_float, is_symbolic
 from dalembert.model.parts import NOWHERE, Body, Frame, Joint, Source
+from dalembert.model.tree import Tree
 
 MAX_LISTED = 5               # findings written out in one message; the rest is counted
 MAX_COMPARED = 100           # characters of names compared for a hint: the time grows with their square
@@ -337,3 +339,22 @@ def _massless(bodies, joints, carried):
                                  "so forward dynamics will refuse. Give it an inertia or fix the joint.",
                                  by_name[joint.child].source))
     return found
+
+
+def undetermined(tree: Tree, q: Sequence[float], bodies: Sequence[Body]) -> list[Finding]:
+    """Bodies without inertia in a direction in which their joint moves them, like a thin rod on a ball joint."""
+    found = []
+    sources = {body.name: body.source for body in bodies}
+    for joint, body, _, direction in pivots.undetermined(tree, q):
+        turn, slide = direction[:3], direction[3:]
+        way = f"about ({_shown(turn)})" if any(turn) else f"along ({_shown(slide)})"
+        found.append(Finding(
+            "warning", f"body {body!r}", f"joint {joint!r} moves it {way}, where its inertia is 0 within rounding: "
+            "accelerations are not determined, so forward dynamics will refuse.",
+            "Give it the inertia that it has there (a rod of radius r has m r^2/2), give the joint a rotor_inertia, or "
+            "take a joint that does not move it so.", sources[body]))
+    return found
+
+
+def _shown(vector: Sequence[float]) -> str:
+    return ", ".join(f"{x + 0.0:.3g}" for x in np.where(np.abs(vector) < 1e-9, 0.0, vector))

@@ -16,7 +16,7 @@ from dalembert.formulations.elementary_motions.recursion import AT_REST, gravity
 from dalembert.formulations.elementary_motions.sequence import MotionTree
 from dalembert.kinematics.forces import external_wrenches, passive, spring_energy
 from dalembert.model.mechanism import Mechanism
-from dalembert.model.pivots import check_pivot
+from dalembert.model.pivots import PivotCheck
 from dalembert.model.tree import Tree
 from dalembert.spatial.arrays import single
 from dalembert.spatial.motion_force import Force
@@ -169,7 +169,7 @@ def forward_dynamics(mechanism: Mechanism, q: Any, qd: Any, tau: Any, external_f
     sequence = MotionTree(tree)
     bias = required_forces(sequence, q, qd, None, tree.gravity, external_wrenches(tree, q, loads))
     a_F = [t + p - b for t, p, b in zip(tau, passive(tree, q, qd), bias, strict=True)]
-    return pack(solution(*factors(tree, _inertia(sequence, Composite(sequence, q))), a_F))
+    return pack(solution(*factors(tree, q, _inertia(sequence, Composite(sequence, q))), a_F))
 
 
 def inverse_mass_matrix(mechanism: Mechanism, q: Any) -> np.ndarray:
@@ -179,20 +179,21 @@ def inverse_mass_matrix(mechanism: Mechanism, q: Any) -> np.ndarray:
     """
     tree, (q,), pack = mechanism.at(q=q)
     sequence, n = MotionTree(tree), range(tree.nv)
-    L, d = factors(tree, _inertia(sequence, Composite(sequence, q)))
+    L, d = factors(tree, q, _inertia(sequence, Composite(sequence, q)))
     columns = [solution(L, d, [float(i == k) for i in n]) for k in n]
     return pack([[columns[max(i, k)][min(i, k)] for i in n] for k in n], shape=(tree.nv, tree.nv))
 
 
-def factors(tree: Tree, A0: list[list[Scalar]]) -> tuple[list[list[Scalar]], list[Scalar]]:
+def factors(tree: Tree, q: Sequence[Scalar], A0: list[list[Scalar]]) -> tuple[list[list[Scalar]], list[Scalar]]:
     """L unit lower triangular and d with A0 = L diag(d) L^T, Cholesky's factors without roots.
 
-    Raises SingularMassMatrixError where a pivot is no more than rounding error of its diagonal entry.
+    Raises SingularMassMatrixError where a pivot is no more than its rounding error.
     """
     n = len(A0)
     A, L = [list(row) for row in A0], [[0.0] * n for _ in range(n)]
+    check = PivotCheck(tree, q, lambda: A0, first_to_last=True)
     for k in range(n):
-        check_pivot(tree, k, A[k][k], A0[k][k])
+        check(k, A[k][k])
         for i in range(k + 1, n):
             L[i][k] = A[i][k] / A[k][k]
             for j in range(k + 1, i + 1):

@@ -9,6 +9,7 @@ import numpy as np
 
 from dalembert.errors import SingularMassMatrixError
 from dalembert.expr import Expr
+from dalembert.model.pivots import first_singular
 from dalembert.spatial import linear_algebra
 from dalembert.spatial.vectors import Scalar
 
@@ -21,16 +22,18 @@ def stacked(rows: Any) -> np.ndarray:
     return np.moveaxis(np.array([[np.broadcast_to(x, shape) for x in row] for row in rows]), -1, 0)
 
 
-def dense_solution(A: Sequence[Sequence[Scalar]], b: Sequence[Scalar]) -> list[Scalar]:
-    """z with A z = b by A = L L^T.
+def dense_solution(A: Sequence[Sequence[Scalar]], b: Sequence[Scalar], size: np.ndarray | None = None) -> list[Scalar]:
+    """z with A z = b by A = L L^T; size: of the terms of the diagonal entries of A, by default these themselves.
 
-    Raises SingularMassMatrixError where A is not positive definite (not checked on expressions).
+    Raises SingularMassMatrixError where A is not positive definite within rounding (not checked on expressions).
     """
     if any(isinstance(x, Expr) for row in (*A, b) for x in row):
         return linear_algebra.solve_positive(A, list(b)).tolist()
     matrix, right = stacked(A).astype(float), stacked([[x] for x in b]).astype(float)
     try:
         L = np.linalg.cholesky(matrix)
+        if first_singular(matrix, np.abs(np.einsum("...kk->...k", matrix)) if size is None else size):
+            raise np.linalg.LinAlgError
     except np.linalg.LinAlgError:
         smallest = float(np.linalg.eigvalsh(matrix)[..., 0].min())
         raise SingularMassMatrixError(

@@ -15,7 +15,7 @@ from dalembert.formulations.hamilton.systems import Configuration, Operations, S
 from dalembert.spatial.vectors import Scalar
 
 DIRECT: dict[str, Callable[[Configuration, list[Scalar]], Sequence[Scalar]]] = {
-    "sweep": lambda at, b: at.solution(b), "cholesky": lambda at, b: dense_solution(at.matrix(), b)}
+    "sweep": lambda at, b: at.solution(b), "cholesky": lambda at, b: dense_solution(at.matrix(), b, at.sizes())}
 SOLVERS = (*DIRECT, *METHODS)
 
 

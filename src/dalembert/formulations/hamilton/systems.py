@@ -6,6 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from dalembert.spatial.vectors import Scalar
 
 Scalars = Sequence[Scalar]
@@ -52,6 +54,10 @@ class Configuration(ABC):
     @abstractmethod
     def smallest_eigenvalue(self) -> Any:
         """A lower bound of the eigenvalues of A: a number, or one per row of a batch."""
+
+    def sizes(self) -> np.ndarray | None:
+        """Sizes of the terms of the diagonal entries of A, (n,) or (N, n); None: those of the entries."""
+        return None
 
     def lie_poisson(self, z: Scalars, p: Scalars) -> Scalars:
         """ad*_z p of the joints whose velocities are no rates of coordinates; 0 elsewhere."""

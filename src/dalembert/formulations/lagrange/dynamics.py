@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from dalembert.formulations.lagrange.christoffel import coriolis
 from dalembert.formulations.lagrange.energies import inertia
 from dalembert.formulations.lagrange.geometry import Geometry, T, opened
-from dalembert.formulations.lagrange.solving import entry_names, factorised, solved
+from dalembert.formulations.lagrange.solving import entry_names, entry_sizes, factorised, solved
 from dalembert.kinematics.forces import external_wrenches, passive
 from dalembert.model.mechanism import Mechanism
 
@@ -83,7 +84,7 @@ def forward_dynamics(mechanism: Mechanism, q: Any, qd: Any, tau: Any, external_f
     tree, (q, qd, tau, loads), pack = mechanism.at(q=q, qd=qd, tau=tau, external_forces=external_forces)
     geometry = Geometry(mechanism, tree, q, pack)
     b = pack(tau) + _driving(geometry, qd, loads)
-    return solved(factorised(inertia(geometry), *entry_names(tree)), b[..., None])[..., 0]
+    return solved(_factors(geometry, inertia(geometry)), b[..., None])[..., 0]
 
 
 def _driving(geometry: Geometry, qd: Sequence[Any], loads: Any) -> np.ndarray:
@@ -108,8 +109,12 @@ def inverse_mass_matrix(mechanism: Mechanism, q: Any) -> np.ndarray:
     """
     geometry, _ = opened(mechanism, q=q)
     D = inertia(geometry)
-    inverse = solved(factorised(D, *entry_names(geometry.tree)), np.eye(D.shape[-1]))
+    inverse = solved(_factors(geometry, D), np.eye(D.shape[-1]))
     return (inverse + T(inverse)) / 2
+
+
+def _factors(geometry: Geometry, D: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return factorised(D, *entry_names(geometry.tree), partial(entry_sizes, geometry))
 
 
 def _applied(A: np.ndarray, x: np.ndarray) -> np.ndarray:

@@ -14,7 +14,7 @@ from dalembert.formulations.lagrange.christoffel import connection, contracted, 
 from dalembert.formulations.lagrange.dynamics import weight
 from dalembert.formulations.lagrange.energies import inertia, potential_energy
 from dalembert.formulations.lagrange.geometry import Geometry, T, cross
-from dalembert.formulations.lagrange.solving import entry_names, factorised, solved
+from dalembert.formulations.lagrange.solving import entry_names, entry_sizes, factorised, solved
 from dalembert.kinematics.forces import passive
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import as_float
@@ -175,7 +175,14 @@ class FlexibleJoints:
         b = self._actuation(tau) + self._driving(geometry, q, qd)
         joints, bodies = entry_names(geometry.tree)
         motors = tuple(m.joint for m in self.motors)
-        return solved(factorised(self._inertia(geometry), joints + motors, bodies + motors), b[..., None])[..., 0]
+        M, n = self._inertia(geometry), len(joints)
+
+        def sizes() -> np.ndarray:
+            size = np.abs(np.einsum("...kk->...k", M))
+            size[..., :n] = np.maximum(size[..., :n], entry_sizes(geometry))
+            return size
+
+        return solved(factorised(M, joints + motors, bodies + motors, sizes), b[..., None])[..., 0]
 
     def at_rest(self, q: Any) -> np.ndarray:
         """(q, theta) at which the springs hold the links at q, (mechanism's nq,), against gravity and springs of joints."""

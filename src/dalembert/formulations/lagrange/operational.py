@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from dalembert.formulations.lagrange.christoffel import coriolis
 from dalembert.formulations.lagrange.dynamics import weight
 from dalembert.formulations.lagrange.energies import inertia
 from dalembert.formulations.lagrange.geometry import T, opened
-from dalembert.formulations.lagrange.solving import entry_names, factorised, solved
+from dalembert.formulations.lagrange.solving import entry_names, entry_sizes, factorised, solved
 from dalembert.kinematics.jacobians import jacobian, jacobian_rate
 from dalembert.model.mechanism import Mechanism
 
@@ -79,7 +80,7 @@ def operational_space(mechanism: Mechanism, q: Any, qd: Any, frame: str, express
     J_rate = jacobian_rate(mechanism, q, qd, frame, expressed_in)[..., kept, :]
     D, x = inertia(geometry), velocity[..., None]
     names = entry_names(geometry.tree)
-    M_inv_J = solved(factorised(D, *names), T(J))
+    M_inv_J = solved(factorised(D, *names, partial(entry_sizes, geometry)), T(J))
     mobility = J @ M_inv_J                                             # Lambda^-1
     smallest = _singular_value(mobility, frame, kept)
     task = tuple(DIRECTIONS[k] for k in kept)

@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from dalembert.expr import Expr
-from dalembert.model.pivots import ROUNDING, guard, refuse
+from dalembert.model import pivots
+from dalembert.model.pivots import SUSPICIOUS, first_singular, guard, refuse
 
 
-def factorised(M: np.ndarray, names: tuple[str, ...], what: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
+def factorised(M: np.ndarray, names: tuple[str, ...], what: tuple[str, ...],
+               sizes: Callable[[], np.ndarray] | None = None) -> tuple[np.ndarray, np.ndarray]:
     """L unit lower triangular and d > 0 with M = L^T diag(d) L.
 
     Pivot d_k is the inertia of velocity k when those before it are free. names[k] is its joint and what[k] the body, for
-    the error where a pivot is not positive. Expressions are handed to `guards`.
+    the error where a pivot is no more than its rounding error; `sizes` gives those of the terms of the diagonal entries of
+    M, by default these themselves. Expressions are handed to `guards`.
     """
-    n = M.shape[-1]
+    n, looked, size = M.shape[-1], False, np.zeros(0)
+    if M.dtype != object:
+        size = np.abs(np.einsum("...kk->...k", M)) if sizes is None else sizes()
     A, L, d = M.copy(), np.zeros_like(M), np.zeros(M.shape[:-1], M.dtype)
     for k in reversed(range(n)):
         d[..., k] = A[..., k, k]
-        _check(d[..., k], M, k, names[k], what[k])
+        if not looked and _is_suspicious(d[..., k], size[..., k:k + 1], k):
+            looked = True
+            if found := first_singular(M, size):
+                refuse(found.bad, found.pivot, names[found.k], what[found.k])
+        if looked:
+            refuse(d[..., k] <= 0, d[..., k], names[k], what[k])
         row = A[..., k, :k]
         L[..., k, :k], L[..., k, k] = row / d[..., k, None], 1.0
         A[..., :k, :k] = A[..., :k, :k] - row[..., :, None] * L[..., k, None, :k]
@@ -41,15 +52,19 @@ def solved(factors: tuple[np.ndarray, np.ndarray], b: np.ndarray) -> np.ndarray:
     return x
 
 
-def _check(pivot: np.ndarray, M: np.ndarray, k: int, joint: str, body: str) -> None:
-    """Raise if pivot k is not positive within rounding of its diagonal entry, and of the squares that this is made of."""
-    if pivot.dtype == object:
-        for value in pivot.flat:
-            if isinstance(value, Expr):
-                guard(k, value)
-        return
-    diagonal = np.abs(np.einsum("...kk->...k", M))
-    refuse(pivot <= np.maximum(ROUNDING * diagonal[..., k], ROUNDING**2 * diagonal.max(axis=-1)), pivot, joint, body)
+def _is_suspicious(pivot: np.ndarray, size: np.ndarray, k: int) -> bool:
+    """Whether a pivot may be rounding error; expressions are handed to `guards`."""
+    if pivot.dtype != object:
+        return not (pivot > SUSPICIOUS * size[..., 0]).all()
+    for value in pivot.flat:
+        if isinstance(value, Expr):
+            guard(k, value)
+    return False
+
+
+def entry_sizes(geometry: Any) -> np.ndarray:
+    """Sizes of the terms of the diagonal entries of M, (nv,) or (N, nv)."""
+    return pivots.stacked([pivots.sizes(geometry.tree, geometry.q)])[..., 0, :]
 
 
 def entry_names(tree: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:

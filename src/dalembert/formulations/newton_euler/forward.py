@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import cache, partial
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.expr import Expr
 from dalembert.formulations.newton_euler.inverse import (
     base_rates,
     body_wrench,
@@ -20,12 +18,11 @@ from dalembert.formulations.newton_euler.mass_matrix import (
     composite_mass_matrix,
     factorised,
     inverted,
-    mass_matrix_diagonal,
     solved,
 )
 from dalembert.kinematics.forces import external_wrenches, passive
 from dalembert.model.mechanism import Mechanism
-from dalembert.model.pivots import check_pivot, guard
+from dalembert.model.pivots import Check, PivotCheck
 from dalembert.model.tree import Tree
 from dalembert.spatial.inertias import ArticulatedInertia
 from dalembert.spatial.motion_force import NO_MOTION, Force, Motion, combined
@@ -93,7 +90,8 @@ def _accelerations(mechanism: Mechanism, q: Any, qd: Any, tau: Any, external_for
 
 def _by_mass_matrix(tree: Tree, q, qd, driving, wrenches: Mapping[int, Force]) -> list[Scalar]:
     bias = required_forces(tree, q, qd, None, tree.gravity, wrenches)
-    factors = factorised(composite_mass_matrix(tree, q), partial(check_pivot, tree))
+    M = composite_mass_matrix(tree, q)
+    factors = factorised(M, PivotCheck(tree, q, lambda: M))
     return solved(factors, [t - b for t, b in zip(driving, bias, strict=True)])
 
 
@@ -109,12 +107,12 @@ def _by_articulated_bodies(tree: Tree, q, qd, driving, wrenches: Mapping[int, Fo
         if i in wrenches:
             p_A[i] = p_A[i] - wrenches[i]
 
-    diagonal = cache(lambda: mass_matrix_diagonal(tree, q))     # of M, formed only if a pivot looks suspicious
+    check = PivotCheck(tree, q, lambda: composite_mass_matrix(tree, q))      # formed only if a pivot looks suspicious
     kept = {}
     for i in tree.inward():                                     # articulated inertias and bias forces
         dof = tree.joint[i].dof
         u = [driving[k] - p_A[i].dot(s) for k, s in zip(dof, S[i], strict=True)]
-        I_a, p_a, kept[i] = articulated_step(tree, i, diagonal, I_A[i], p_A[i], S[i], u)
+        I_a, p_a, kept[i] = articulated_step(tree, i, check, I_A[i], p_A[i], S[i], u)
         if j := tree.parent[i]:
             I_A[j] = I_A[j] + I_a.to_parent(X[i])
             p_A[j] = p_A[j] + X[i].force_to_parent(p_a)
@@ -133,8 +131,8 @@ def acceleration_step(parent: Motion, X: Transform, kept: Articulated) -> tuple[
     return a + combined(kept.S, qdd), qdd
 
 
-def articulated_step(tree: Tree, i: int, diagonal: Callable[[], list[Scalar]], I_A: ArticulatedInertia, p_A: Force,
-                     S: tuple[Motion, ...], u: list[Scalar]) -> tuple[ArticulatedInertia, Force, Articulated]:
+def articulated_step(tree: Tree, i: int, check: Check, I_A: ArticulatedInertia, p_A: Force, S: tuple[Motion, ...],
+                     u: list[Scalar]) -> tuple[ArticulatedInertia, Force, Articulated]:
     """What the articulated body i passes to its parent through its free joint.
 
         U = I_A S,  D = S^T U + rotors,  I_a = I_A - U D^-1 U^T,  p_a = p_A + U D^-1 u
@@ -142,23 +140,8 @@ def articulated_step(tree: Tree, i: int, diagonal: Callable[[], list[Scalar]], I
     dof = tree.joint[i].dof
     U = tuple(I_A.apply(s) for s in S)
     D = [[U[c].dot(S[r]) + (tree.rotor[dof[r]] if r == c else 0) for c in range(len(S))] for r in range(len(S))]
-
-    def check(r, pivot, _):
-        if isinstance(pivot, Expr):
-            guard(dof[r], pivot)                                # compiled code looks at doubtful states again
-        elif suspicious(pivot, I_A):                              # only then is the diagonal of M worth forming
-            check_pivot(tree, dof[r], pivot, diagonal()[dof[r]])
-
-    D_inverse = inverted(factorised(D, check))
+    size = I_A.I.trace + I_A.M.trace                            # compiled code looks at doubtful states again
+    D_inverse = inverted(factorised(D, lambda r, pivot: check(dof[r], pivot, size)))
     V = tuple(combined(U, [D_inverse[r][c] for r in range(len(S))]) for c in range(len(S)))
     accelerations = [dot(D_inverse[r], u) for r in range(len(S))]
     return I_A.minus(U, V, tree.freed(i)), p_A + combined(V, u), Articulated(S, V, accelerations)
-
-
-SUSPICIOUS = 1e-6      # of the articulated inertia's largest entry: cancellation may have left rounding error alone
-
-
-def suspicious(pivot: Scalar, I_A: ArticulatedInertia) -> bool:
-    """Whether a pivot is so small beside the articulated inertia that it may be rounding error."""
-    largest = SUSPICIOUS * (I_A.I.trace + I_A.M.trace)
-    return isinstance(largest, Expr) or bool(np.size(pivot) and np.any(pivot <= largest))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 from dalembert.expr import Expr
 from dalembert.expr.rules import ZERO
 from dalembert.model.mechanism import Mechanism
-from dalembert.model.pivots import check_pivot
+from dalembert.model.pivots import PivotCheck
 from dalembert.model.tree import Tree
 from dalembert.spatial.inertias import Inertia
 from dalembert.spatial.transforms import Transform
@@ -97,7 +96,8 @@ def inverse_mass_matrix(mechanism: Mechanism, q: Any) -> np.ndarray:
     Featherstone, Rigid Body Dynamics Algorithms (2008), section 6.5.
     """
     tree, (q,), pack = mechanism.at(q=q)
-    factors = factorised(composite_mass_matrix(tree, q), partial(check_pivot, tree))
+    M = composite_mass_matrix(tree, q)
+    factors = factorised(M, PivotCheck(tree, q, lambda: M))
     return pack(inverted(factors), shape=(tree.nv, tree.nv))
 
 
@@ -117,16 +117,16 @@ Rows = list[list[Scalar]]
 Factors = tuple[Rows, list[Scalar]]
 
 
-def factorised(M: list[list[Scalar]], check: Callable[[int, Scalar, Scalar], None]) -> Factors:
+def factorised(M: list[list[Scalar]], check: Callable[[int, Scalar], None]) -> Factors:
     """M = L^T D L with L unit lower triangular, from the last entry to the first; (L, 1/D).
 
-    check(k, pivot, diagonal entry of M) raises where a pivot is not acceptable.
+    check(k, pivot) raises where a pivot is not acceptable.
     """
     n = len(M)
     A, L = [list(row) for row in M], [[0.0] * n for _ in range(n)]
     inverse_pivot: list[Scalar] = [0.0] * n
     for k in reversed(range(n)):
-        check(k, A[k][k], M[k][k])
+        check(k, A[k][k])
         inverse_pivot[k] = 1 / A[k][k]
         coupled = [i for i in range(k) if not _is_zero(A[k][i])]
         for i in coupled:

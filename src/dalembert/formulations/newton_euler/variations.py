@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import NamedTuple
 
 from dalembert.formulations.newton_euler.inverse import (
@@ -28,7 +27,7 @@ from dalembert.formulations.newton_euler.mass_matrix import (
     total,
 )
 from dalembert.kinematics.forces import passive, stiffness_and_damping
-from dalembert.model.pivots import check_pivot
+from dalembert.model.pivots import PivotCheck
 from dalembert.model.tree import Tree, TreeJoint
 from dalembert.spatial.flow import Flow
 from dalembert.spatial.inertias import Inertia
@@ -170,7 +169,8 @@ def joint_freedoms(joint: TreeJoint, q: Sequence[Scalar], qd: Sequence[Scalar], 
 def forward_dynamics_variations(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar],
                                 tau: Sequence[Scalar]) -> tuple[Rows, Rows, Rows]:
     """dqdd/dq along the velocity directions, dqdd/dqd and dqdd/dtau."""
-    factors = factorised(composite_mass_matrix(tree, q), partial(check_pivot, tree))
+    M = composite_mass_matrix(tree, q)
+    factors = factorised(M, PivotCheck(tree, q, lambda: M))
     bias, given = required_forces(tree, q, qd, None, tree.gravity, {}), passive(tree, q, qd)
     qdd = solved(factors, [t + p - b for t, p, b in zip(tau, given, bias, strict=True)])
     by_q, by_qd, _ = inverse_dynamics_variations(tree, q, qd, qdd)
