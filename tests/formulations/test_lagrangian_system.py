@@ -193,3 +193,40 @@ def test_the_traced_equations_compile():
 def test_errors_say_what_and_where(make, error, message):
     with pytest.raises(error, match=message):
         make()
+
+
+@pytest.mark.parametrize("name, what, instead", [
+    ("x_dot", "the velocity of 'x'", r"qd\[0\]"), ("x", "coordinate 'x'", r"q\[0\]"), ("t", "the time", "the argument t"),
+    ("x_ddot", "the acceleration of 'x'", r"qdd\[0\]"), ("force_on_x", "the force on 'x'", r"tau\[0\]"),
+    ("momentum_of_x", "the momentum of 'x'", r"p\[0\]")])
+def test_a_parameter_with_the_name_of_a_symbol_of_the_system_is_refused(name, what, instead):
+    """It would be taken for the coordinate, its rate or the time: m x_dot^2/2 - k x^2/2 with k called x_dot loses the spring."""
+    with da.Graph():
+        k = da.symbol(name)
+        says = f"L uses a symbol '{name}', which is the name of {what}: for that take {instead}; give a parameter another name"
+        with pytest.raises(ValueError, match=says):
+            da.lagrangian_system(lambda q, qd, t: qd[0]**2 / 2 - k * q[0]**2 / 2, "x")
+        with pytest.raises(ValueError, match=says.replace("L uses", "forces uses")):
+            da.lagrangian_system(lambda q, qd, t: qd[0]**2 / 2, "x", lambda q, qd, t: [-k * qd[0]])
+        c = da.symbol("c")
+        spring = da.lagrangian_system(lambda q, qd, t: qd[0]**2 / 2 - c * q[0]**2 / 2, "x")
+        with pytest.raises(ValueError, match=says.replace("L uses", "a value uses")):
+            spring.replace({"c": 2 * k})
+    assert spring.replace({"c": 3.0}).forward_dynamics([2.0], [0.0], [0.0]) == pytest.approx([-6.0])
+
+
+@pytest.mark.parametrize("coordinates", ["x x_dot", "x_ddot x", "x force_on_x", "momentum_of_x x"])
+def test_coordinates_with_the_name_of_another_symbol_of_the_system_are_refused(coordinates):
+    with pytest.raises(ValueError, match="is the name of the .+ of 'x' too|is the name of the force on 'x' too"):
+        da.lagrangian_system(lambda q, qd, t: qd @ qd / 2, coordinates)
+
+
+def test_parameters_of_any_other_name_are_parameters():
+    with da.Graph():
+        names = ["q", "qd", "q1", "p", "tau", "s", "y", "h", "q[0]", "input q[0]", "parameters", "x_dot_"]
+        values = da.symbols(" ".join(n for n in names if " " not in n))
+        system = da.lagrangian_system(lambda q, qd, t: qd[0]**2 / 2 - sum(values) * q[0]**2 / 2, "x")
+    assert sorted(system.parameters) == sorted(n for n in names if " " not in n)
+    found = system.replace(dict.fromkeys(system.parameters, 2.0))
+    assert found.forward_dynamics([1.0], [0.0], [0.0]) == pytest.approx([-22.0])
+    assert da.compile(found).forward_dynamics([1.0], [0.0], [0.0], 0.0) == pytest.approx([-22.0])

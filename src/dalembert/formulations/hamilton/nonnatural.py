@@ -62,7 +62,7 @@ class NonNatural(System):
         """Symbols q, t, z, and expressions of a, L0, of the derivatives of a^T z + L0 along the velocities' directions and
         by t."""
         with Graph():
-            q, z, t = list(symbols("q", self.nq)), list(symbols("z", self.nv)), symbol("t")
+            q, z, t = list(symbols("own q", self.nq)), list(symbols("own z", self.nv)), symbol("own t")
             a = [0.0] * self.nv if a_of is None else list(a_of(q, t))
             if len(a) != self.nv:
                 raise ShapeError(f"a returns {len(a)} entries, expected {self.nv}: one per velocity of {self.name!r}.", "a",
@@ -71,7 +71,7 @@ class NonNatural(System):
             terms = dot(a, z) + L0
             along, by_t = [0.0] * self.nv, 0.0
             if isinstance(terms, Expr):
-                change = dot(list(gradient(terms, q)), self.system.rate(q, directions := list(symbols("v", self.nv))))
+                change = dot(list(gradient(terms, q)), self.system.rate(q, directions := list(symbols("own v", self.nv))))
                 along = list(gradient(change, directions)) if isinstance(change, Expr) else along
                 by_t = derivative(terms, t)
             return [*q, t, *z], {"a": a, "L0": [L0], "gradient": along, "by_t": [by_t]}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -62,7 +62,8 @@ def lagrangian_system(L: Callable[..., Any], coordinates: str | int | Sequence[s
     Raises
     ------
     ShapeError, TypeError, ValueError
-        L gives no number, Q not one force per coordinate; names are missing or given twice.
+        L gives no number, Q not one force per coordinate; names are missing or given twice; a symbol that L or Q uses has
+        the name of a coordinate, of the time, or of what is made of a coordinate ('x_dot' beside 'x').
     """
     names = _names(coordinates)
     graph = current_graph()
@@ -90,6 +91,7 @@ def _traced(f: Callable[..., Any], name: str, q: np.ndarray, qd: np.ndarray, t: 
     looked = judged(f, name, states, lambda state: f(state[0].copy(), state[1].copy(), state[2]))
     if looked.remembers:
         raise remembering(name, looked.remembers)
+    _check_symbols(f, name, q, qd, t)
     with comparing() as compared:
         found = f(q.copy(), qd.copy(), t)
     looked.memory.restore()
@@ -99,6 +101,41 @@ def _traced(f: Callable[..., Any], name: str, q: np.ndarray, qd: np.ndarray, t: 
     if compared or known and own and not fits(found, (q, qd, t), tried, results, near=1e-3):
         raise ValueError(f"{name} has other values than its expressions: it branches on a value, or makes a number of one, "
                          "and is a constant of symbols there. Write branches as da.where(condition, a, b).")
+    return found
+
+
+def _check_symbols(f: Callable[..., Any], name: str, q: np.ndarray, qd: np.ndarray, t: Expr) -> None:
+    """Raise a ValueError if f uses a symbol of its own that has the name of a coordinate, a velocity or the time.
+
+    Symbols are told apart by their names; for this look at f the system's are called as no other is.
+    """
+    others = [[symbol(f"{vector}[{k}] of a Lagrangian", t.graph) for k in range(len(q))] for vector in ("q", "qd")]
+    time = symbol("time of a Lagrangian", t.graph)
+    found = np.array(f(_vector(others[0]), _vector(others[1]), time), dtype=object)
+    hidden = {s.name for s in (*others[0], *others[1], time)}
+    _check_names(name, {s.name for s in free_symbols(found)} - hidden, tuple(s.name for s in q))
+
+
+def _check_names(where: str, parameters: Iterable[str], coordinates: tuple[str, ...]) -> None:
+    """Raise a ValueError if a parameter has the name of a symbol that a system makes."""
+    made = _made_names(coordinates)
+    for name in sorted(parameters):
+        if name in made:
+            raise ValueError(f"{where} uses a symbol {name!r}, which is the name of {made[name]}: for that take "
+                             f"{made[name, 1]}; give a parameter another name.")
+
+
+def _made_names(coordinates: tuple[str, ...]) -> dict[Any, str]:
+    """What the names of a system's own symbols mean, and under (name, 1) how a function gets it."""
+    found: dict[Any, str] = {"t": "the time", ("t", 1): "the argument t"}
+    for k, n in enumerate(coordinates):
+        for symbol_name, what, argument in (
+                (n, f"coordinate {n!r}", f"q[{k}]"), (f"{n}_dot", f"the velocity of {n!r}", f"qd[{k}]"),
+                (f"{n}_ddot", f"the acceleration of {n!r}", f"qdd[{k}]"),
+                (f"force_on_{n}", f"the force on {n!r}", f"tau[{k}]"),
+                (f"momentum_of_{n}", f"the momentum of {n!r}", f"p[{k}]")):
+            found.setdefault(symbol_name, what)
+            found.setdefault((symbol_name, 1), argument)
     return found
 
 
@@ -360,6 +397,7 @@ class LagrangianSystem:
         for name in values:
             if name not in self.parameters:
                 raise UnknownNameError("parameter", name, self.parameters)
+        _check_names("a value", (s.name for s in free_symbols(list(values.values()))), self.coordinate_names)
         pairs = {symbol(name, self._t.graph): x for name, x in values.items()}
         return LagrangianSystem(self.name, self.coordinate_names, substitute(self._L, pairs),
                                 np.asarray(substitute(self._Q, pairs)), self._q, self._qd, self._t)
@@ -447,6 +485,10 @@ def _names(coordinates: str | int | Sequence[str]) -> tuple[str, ...]:
     if not names or twice or not all(isinstance(n, str) and n for n in names) or "t" in names:
         why = f"{twice[0]!r} is given twice" if twice else "'t' is the time" if "t" in names else "names are needed"
         raise ValueError(f"coordinates {coordinates!r}: {why}; expected names such as 'x theta', or a number.")
+    for k, n in enumerate(names):
+        made = _made_names(names[:k] + names[k + 1:])
+        if n in made:
+            raise ValueError(f"coordinates {coordinates!r}: {n!r} is the name of {made[n]} too; take another.")
     return names
 
 

@@ -36,7 +36,7 @@ def forward_dynamics_derivatives(mechanism: Mechanism, q: Any, qd: Any, tau: Any
     """-M^-1 times the derivatives of the expressions of `inverse_dynamics`, and M^-1."""
     def traced(q, qd, tau):
         qdd = forward_dynamics(mechanism, q, qd, tau)
-        at = symbols("acceleration", len(qdd))
+        at = symbols("input acceleration", len(qdd))
         force = inverse_dynamics(mechanism, q, qd, at)
         pairs = dict(zip(at, qdd, strict=True))
         inverse = inverse_mass_matrix(mechanism, q)
@@ -68,7 +68,7 @@ def _on_any(mechanism: Mechanism, traced, **vectors):
     if any(a.dtype == object for a in arrays.values()):
         return traced(*arrays.values())
     with Graph():
-        inputs = {name: symbols(name, a.shape[-1]) for name, a in arrays.items()}
+        inputs = {name: symbols(f"input {name}", a.shape[-1]) for name, a in arrays.items()}
         outputs = traced(*inputs.values())
         rows = np.broadcast_shapes(*(a.shape[:-1] for a in arrays.values()))
         values = {s: np.broadcast_to(a[..., k], rows).astype(float)

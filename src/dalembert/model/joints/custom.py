@@ -52,7 +52,7 @@ class Custom(JointType):
 
     def __post_init__(self) -> None:
         with Graph():
-            q = [symbol(f"q[{k}]") for k in range(len(self.coordinates))]
+            q = [symbol(f"coordinate {k} of a custom joint") for k in range(len(self.coordinates))]
             R, p = self.function(q)
             self._put(q, [constant(x) for x in (*(e for row in Matrix(R) for e in row), *Vector(p))])
 
@@ -104,7 +104,7 @@ class _Trace:
     """Placement, subspace, subspace rate and derivatives of rate times v as expressions of q (and v)."""
 
     def __init__(self, q: list[Expr], placement: list[Expr]):
-        v = [symbol(f"v[{k}]", placement[0].graph) for k in range(len(q))]
+        v = [symbol(f"velocity {k} of a custom joint", placement[0].graph) for k in range(len(q))]
         flat = [_plain(e) for e in placement]
         R, p = Matrix((flat[:3], flat[3:6], flat[6:9])), Vector(flat[9:])
         columns = []
