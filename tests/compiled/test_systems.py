@@ -46,3 +46,16 @@ def test_several_at_once_pickle_and_wrong_names(system):
         dyn.mas_matrix([0, 0])
     with pytest.raises(TypeError, match="does not compile"):
         da.compile(3)
+
+
+def test_numbers_that_are_not_finite_are_the_errors_of_the_plain_functions():
+    system = da.lagrangian_system(lambda q, qd, t: qd[0]**2 / 2 - 9.81 * q[0]**2, ["x"])
+    compiled = da.compile(system)
+    with pytest.raises(ValueError, match="q has the entry nan at index 0 in row 1"):
+        compiled.energy([[1.0], [np.nan]], [[1.0], [1.0]], [0.0])
+    with pytest.raises(ValueError, match="t has the entry inf"):
+        compiled.energy([1.0], [1.0], [np.inf])
+    for function, t in ((system.energy, 0.0), (compiled.energy, [0.0])):
+        with pytest.raises(da.OverflowedError, match="result"):
+            function([1.0], [1e200], t)
+    assert np.isfinite(compiled.energy([[1e150], [1e-310]], [[1.0], [1.0]], [0.0])).all()

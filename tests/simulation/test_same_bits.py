@@ -27,7 +27,7 @@ def assert_same_bits(mechanism, method, formulation, t=0.2, **options):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_trajectory_alone_has_the_bits_it_has_in_an_ensemble(method):
-    assert_same_bits(da.planar_chain(3), method, "newton_euler")
+    assert_same_bits(da.planar_chain(3), method, "hamilton" if method == "symplectic_euler" else "newton_euler")
 
 
 @pytest.mark.slow
@@ -35,6 +35,9 @@ def test_a_trajectory_alone_has_the_bits_it_has_in_an_ensemble(method):
 @pytest.mark.parametrize("formulation", FORMULATIONS)
 @pytest.mark.parametrize("method", METHODS)
 def test_so_does_one_of_any_method_formulation_and_number_of_joints(method, formulation, joints):
+    only = {"symplectic_euler": formulation == "hamilton", "semi_implicit_euler": formulation != "hamilton"}
+    if not only.get(method, True):
+        pytest.skip("refused: it is no method for this state")
     assert_same_bits(da.planar_chain(joints), method, formulation)
 
 

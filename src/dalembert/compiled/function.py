@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.codegen.llvm import FINE
 from dalembert.codegen.program import CONDITIONS, program_of
 from dalembert.codegen.text import identifiers
 from dalembert.compiled import cache
@@ -15,7 +16,7 @@ from dalembert.compiled.calls import apart, common_rows, number_or_array, result
 from dalembert.compiled.kernel import Kernel, machine_for, object_code
 from dalembert.errors import ShapeError, UnknownNameError
 from dalembert.expr import Graph, constant, gradient, jacobian, pack, unpack
-from dalembert.spatial.arrays import floats
+from dalembert.spatial.arrays import check_finite, finite_results, floats
 
 RESERVED = ("out", "threads")      # what calls take besides the inputs
 RESULT = "result"                  # name of the output of a function that returns one array
@@ -56,10 +57,12 @@ def function(f: Callable[..., Any], /, **inputs: int | Shape) -> CompiledFunctio
 
 
 class CompiledFunction:
-    """A traced function; see `function`. Compiled at its first call; values that are not finite pass through."""
+    """A traced function; see `function`. Compiled at its first call; values that are not finite pass through, unless it is
+    `checked`: then they are an error, in inputs and in results."""
 
     def __init__(self, label: str, shapes: Mapping[str, Shape], vectors: Mapping[str, np.ndarray],
-                 outputs: Mapping[str, np.ndarray], make: Callable[[tuple[Any, ...]], Any]):
+                 outputs: Mapping[str, np.ndarray], make: Callable[[tuple[Any, ...]], Any], checked: bool = False):
+        self.checked = checked
         self.label, self.shapes, self._vectors, self._outputs, self._make = label, shapes, vectors, outputs, make
         self.program = program_of(vectors, outputs)
         self._front: Callable[..., Any] | None = None
@@ -76,7 +79,7 @@ class CompiledFunction:
 
     def _compiled(self) -> Kernel:
         """The kernel, from the cache if it is there."""
-        machine, p = machine_for(checked=False), self.program
+        machine, p = machine_for(checked=self.checked), self.program
         *_, code = cache.kept((p.text(), repr(machine)), lambda: (p.inputs, p.outputs, object_code(p, machine)))
         return Kernel(code)
 
@@ -98,7 +101,11 @@ class CompiledFunction:
         results = results_for(self.program.outputs, rows, out)
         if out is not None:
             inputs = apart(inputs, results)
-        self._kernel.run([*inputs.values()], results, 1 if rows is None else rows, threads)
+        if self._kernel.run([*inputs.values()], results, 1 if rows is None else rows, threads) != FINE:
+            for name, a in inputs.items():
+                check_finite(a, name)
+            for a in results:
+                finite_results(a)
         return self._assembled(results)
 
     def jacobian(self, name: str) -> CompiledFunction:
@@ -131,7 +138,8 @@ class CompiledFunction:
         x = self._vectors[name].reshape(self.shapes[name])
         with without_collection():
             found = {key: by(y, x) for key, y in self._outputs.items()}
-            return CompiledFunction(f"{self.label}_{what}_{name}", self.shapes, self._vectors, found, self._make)
+            label = f"{self.label}_{what}_{name}"
+            return CompiledFunction(label, self.shapes, self._vectors, found, self._make, self.checked)
 
     def _gradient(self, y: np.ndarray, x: np.ndarray) -> np.ndarray:
         if y.ndim:
@@ -164,10 +172,10 @@ class CompiledFunction:
     def __reduce__(self):
         flat = [x for a in (*self._vectors.values(), *self._outputs.values()) for x in a.flat]
         sizes = [a.shape for a in self._outputs.values()]
-        return _rebuilt, (self.label, dict(self.shapes), list(self._outputs), sizes, pack(flat), self._make)
+        return _rebuilt, (self.label, dict(self.shapes), list(self._outputs), sizes, pack(flat), self._make, self.checked)
 
 
-def _rebuilt(label, shapes, names, sizes, packed, make) -> CompiledFunction:
+def _rebuilt(label, shapes, names, sizes, packed, make, checked=False) -> CompiledFunction:
     """A function from what pickle keeps."""
     nodes = np.empty(len(packed[1]), dtype=object)
     with Graph():
@@ -176,7 +184,7 @@ def _rebuilt(label, shapes, names, sizes, packed, make) -> CompiledFunction:
     parts = np.split(nodes, np.cumsum(counts)[:-1]) if counts else []
     vectors = dict(zip(shapes, parts, strict=False))
     outputs = {name: a.reshape(shape) for name, a, shape in zip(names, parts[len(shapes):], sizes, strict=True)}
-    return CompiledFunction(label, shapes, vectors, outputs, make)
+    return CompiledFunction(label, shapes, vectors, outputs, make, checked)
 
 
 def _shape(name: str, shape: Any) -> Shape:

@@ -20,7 +20,7 @@ class SystemDynamics:
 
     Every quantity is a `CompiledFunction` of q, qd, qdd, tau (vectors), t (a number) as its plain function, none of them
     left out, and of parameters (a vector) if the system has any; batches in the leading axis. It is compiled at its first
-    call.
+    call. Inputs and results that are not finite are errors, as those of the plain functions.
     """
 
     def __init__(self, system: LagrangianSystem):
@@ -63,7 +63,7 @@ class SystemDynamics:
             inputs, outputs = self.system.traced(names)
             shapes = {name: () if name == "t" else (len(x),) for name, x in inputs.items()}
             arrays = {name: np.asarray(x, dtype=object) for name, x in outputs.items()}
-            self._functions[names, make] = CompiledFunction("_".join(names), shapes, inputs, arrays, make)
+            self._functions[names, make] = CompiledFunction("_".join(names), shapes, inputs, arrays, make, checked=True)
         return self._functions[names, make]
 
     def __getstate__(self) -> Any:
