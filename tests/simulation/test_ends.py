@@ -71,9 +71,9 @@ def test_an_event_at_a_record_ends_there_once(at, method):
     assert run.times.tolist() == np.arange(0, at + 0.1, 0.25).tolist() and run.end.t == at
 
 
-@pytest.mark.parametrize("method, tolerance", [("rk4", 1e-9), ("gauss6", 1e-12), ("dop853", 1e-11), ("radau5", 1e-6)])
+@pytest.mark.parametrize("method, tolerance", [("rk4", 1e-9), ("gauss6", 1e-12), ("dop853", 1e-11)])
 def test_a_run_goes_on_from_the_end_of_another_as_if_there_had_been_none(method, tolerance):
-    options = {"method": method, "h": 2e-3} | {"dop853": {"rtol": 1e-12}, "radau5": {"rtol": 1e-9}}.get(method, {})
+    options = {"method": method, "h": 2e-3} | ({"rtol": 1e-12} if method == "dop853" else {})
     starts = np.array([[0.3, -0.5], [-0.4, 0.2]])
     for q in (starts[0], starts):
         first = da.simulate(ARM, q, [0, 0], 3.0, events=low, **options)

@@ -20,7 +20,9 @@ from dalembert.simulation.reactions import FREE, Reactions
 
 LOST, ENDED = 1.0, 5.0       # codes of trajectories: a number is no longer finite (of the integrators); an event ended it
 AHEAD = 100_000              # numbers in the records to which trajectories go on before their events are looked at
-MANY = 100                   # events within the length of a step: they cluster
+IMPACTS = 2                  # one after the other at one time, per joint
+TIRED = 50                   # impacts of a joint within the length of a step, after which they are plastic; 36 do not add up
+MANY = 100                   # events of one kind within the length of a step: they cluster
 
 
 class Pace(NamedTuple):
@@ -111,10 +113,12 @@ class Course:
     def _started(self, x: np.ndarray) -> State:
         """The state of trajectories that begin: what methods read, `p` with modes, records `made`, and counts of events."""
         n, p = len(x), np.broadcast_to(self.constants, (len(x), self.constants.shape[-1]))
+        things = len(self.motion.watched.functions) + (len(self.motion.reactions.entries) if self.motion.reactions else 0)
         return {"x": np.array(x), "t": np.full((n, 1), self._times[0]), "start": np.full((n, 1), self._times[0]),
                 "h": np.full((n, 1), self.h), "p": np.hstack([p, np.ones((n, self.motion.extra))]),
                 "does": np.full((n, self.motion.mechanism.nv), FREE),
-                "counts": np.zeros((n, len(self.motion.watched.functions))), "recent": np.zeros((n, 2)),
+                "counts": np.zeros((n, len(self.motion.watched.functions))), "since": np.zeros((n, things)),
+                "often": np.zeros((n, things)),
                 **{name: np.zeros((n, 1)) for name in ("steps", "rejected", "failed", "made", "ended")}}
 
     # --- from event to event ---
@@ -208,22 +212,33 @@ class Course:
 
     def _happens(self, lanes: np.ndarray, which: np.ndarray) -> None:
         """Events and ends of modes of lanes where they are now; which: as `Motion.depths` has them (m, n)."""
-        now, law, count = self._now, self.motion.reactions, len(self.motion.watched.functions)
+        law, count = self.motion.reactions, len(self.motion.watched.functions)
         ends, events = which[:, :which.shape[1] - count], which[:, which.shape[1] - count:]
+        hits = ends.any(axis=1)
+        if law and hits.any():
+            self._arrive(lanes[hits], ends[hits], law)
         for row, k in np.argwhere(events):
             self._event(int(lanes[row]), int(k))
-        if law and len(rows := np.flatnonzero(ends.any(axis=1))):
-            own, nq, nv = lanes[rows], self.motion.mechanism.nq, self.motion.mechanism.nv
-            ended, x = np.zeros((len(rows), nv), dtype=bool), now["x"][own]
-            ended[:, law.entries] = ends[rows]
-            law.arrive(x[:, :nq], x[:, nq:nq + nv], self.motion.modes(now["p"][own]), ended)
-            now["x"][own] = x
-            self._settle(own, law)
-        for row, lane in enumerate(lanes.tolist()):
-            t, recent = now["t"][lane, 0], now["recent"][lane]
-            recent[:] = (recent[0], recent[1] + 1) if t - recent[0] <= self.h else (t, 1)
-            if recent[1] > MANY and not now["failed"][lane, 0]:
-                self._cluster(lane, ends[row], events[row])
+        self._count(lanes, which)
+        if law and len(going := lanes[hits & (self._now["failed"][lanes, 0] == 0)]):
+            self._settle(going, law)
+        for row in np.flatnonzero((self._now["often"][lanes] > MANY).any(axis=1) & (self._now["failed"][lanes, 0] == 0)):
+            self._cluster(int(lanes[row]), ends[row], events[row])
+
+    def _arrive(self, lanes: np.ndarray, ends: np.ndarray, law: Reactions) -> None:
+        """Put joints whose modes end exactly at their stops, or at rest."""
+        now, nq, nv = self._now, self.motion.mechanism.nq, self.motion.mechanism.nv
+        ended, x = np.zeros((len(lanes), nv), dtype=bool), now["x"][lanes]
+        ended[:, law.entries] = ends
+        law.arrive(x[:, :nq], x[:, nq:nq + nv], self.motion.modes(now["p"][lanes]), ended)
+        now["x"][lanes] = x
+
+    def _count(self, lanes: np.ndarray, which: np.ndarray) -> None:
+        """Count how often each thing has happened within the length of a step."""
+        since, often, t = self._now["since"][lanes], self._now["often"][lanes], self._now["t"][lanes]
+        recent = t - since <= self.h
+        self._now["often"][lanes] = np.where(which, np.where(recent, often + 1, 1), often)
+        self._now["since"][lanes] = np.where(which & ~recent, t, since)
 
     def _event(self, lane: int, k: int) -> None:
         now, watched = self._now, self.motion.watched
@@ -258,20 +273,20 @@ class Course:
         t, p, x, before = now["t"][lanes, 0], now["p"][lanes], now["x"][lanes], now["does"][lanes]
         q, qd, work = x[:, :nq], x[:, nq:nq + nv], x[:, nq + nv]      # views
         impacts, does, rows = np.zeros((len(lanes), nv)), before.copy(), np.arange(len(lanes))
-        for _ in range(nv + 1):
+        plastic = np.zeros((len(lanes), nv))
+        plastic[:, law.entries] = now["often"][lanes, :len(law.entries)] > TIRED
+        for _ in range(IMPACTS * (nv + 1)):
             found = law.settled(q[rows], qd[rows], motion.forces_at(t[rows], x[rows], p[rows]), self.h,
-                                motion.numbers_in(p[rows]))
-            qd[rows], p[rows, -1 - found.modes.shape[1]:-1] = found.qd, found.modes
+                                motion.numbers_in(p[rows]), plastic[rows])
+            for row, new in zip(rows, found.joined, strict=True):
+                if (new != q[row]).any():
+                    work[row] += motion.energy_at(new, qd[row], p[row]) - motion.energy_at(q[row], qd[row], p[row])
+            q[rows], qd[rows], p[rows, -1 - found.modes.shape[1]:-1] = found.joined, found.qd, found.modes
             work[rows] += found.energy[:, 0]
             impacts[rows] += (impacts[rows] == 0) * found.impacts
             does[rows] = found.does
-            if not (moved := found.joined != q[rows]).any():
+            if not len(rows := rows[found.again[:, 0] > 0]):
                 break
-            moved = moved.any(axis=1)
-            rows = rows[moved]
-            for row, new in zip(rows, found.joined[moved], strict=True):
-                work[row] += motion.energy_at(new, qd[row], p[row]) - motion.energy_at(q[row], qd[row], p[row])
-            q[rows] = found.joined[moved]
         now["x"][lanes], now["p"][lanes], now["does"][lanes] = x, p, does
         names = motion.mechanism.velocity_names
         for row, i in np.argwhere(((impacts != 0) | (before != does) | begins) & law.restable):

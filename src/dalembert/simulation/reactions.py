@@ -8,8 +8,8 @@ one compiled right-hand side: held entries, S = diag(0 where held, 1 elsewhere),
 
     (S M S + 1 - S) qdd = S (tau + passive force - C qd - g + r).
 
-Friction that sticks: Brogliato, Nonsmooth Mechanics (2016), chapter 5; events and complementarity: Pfeiffer, Glocker,
-Multibody Dynamics with Unilateral Contacts (1996), chapters 6 and 8.
+What entries at rest do is in `resting`, what an impact leaves in `impacts`, both by `lcp`. Events and complementarity:
+Pfeiffer, Glocker, Multibody Dynamics with Unilateral Contacts (1996), chapters 6 and 8.
 """
 
 from __future__ import annotations
@@ -30,22 +30,24 @@ from dalembert.compiled.marching import Trace
 from dalembert.compiled.regrouping import Regrouped
 from dalembert.compiled.routine import Routine
 from dalembert.errors import DalembertWarning, UnknownNameError
-from dalembert.expr import Graph, absolute, array, maximum, minimum, sign
+from dalembert.expr import Graph, absolute, array, maximum, minimum
 from dalembert.formulations import newton_euler
 from dalembert.formulations.newton_euler.mass_matrix import factorised, solved
 from dalembert.integrators.choice import chosen
 from dalembert.kinematics.forces import passive_force
 from dalembert.model.mechanism import Mechanism
-from dalembert.simulation.box import box
 from dalembert.simulation.forms import NONE, Form, rows_of
+from dalembert.simulation.impacts import impact, is_short
 from dalembert.simulation.kept import kept
+from dalembert.simulation.lcp import UNBOUNDED
+from dalembert.simulation.repetition import traced
+from dalembert.simulation.resting import Resting, resting
 
-UNBOUNDED = 1e300        # stands for an infinite bound
-SLACK = 1e-10            # of the reactions: a held entry moves once its reaction is as much beyond its bound
 STICK, SIGN = "stick", "sign"
 HELD, FREE = 0.0, 2.0    # modes in records; 1 and -1: slides forward and back
-NEAR = 1e-6              # of a step: what would hit its stop as soon, hits it now
+NEAR = 1e-6              # of a step: joints that meet their stops within this time meet them at once, in one impact
 SHORT = 1e-2             # of a step: a flight between two impacts that is shorter is none, the joint stays at its stop
+TOUCHING = 1e-12         # rad, m; of a bound, if that is larger: a joint as close to its stop is at it
 
 Stops = Mapping[str, float] | bool | None
 
@@ -86,8 +88,9 @@ class Settled(NamedTuple):
     qd: np.ndarray
     energy: np.ndarray       # (m, 1)
     impacts: np.ndarray      # (m, nv): velocities with which entries hit a stop, else 0
-    joined: np.ndarray       # (m, nq): q with those at their stops that would be there in next to no time
+    joined: np.ndarray       # (m, nq): q with joints close to their stops placed on them, where the impact is
     does: np.ndarray         # (m, nv): modes as records have them
+    again: np.ndarray        # (m, 1): 1 where another impact follows at once, or q was moved
 
 
 class Reactions:
@@ -117,6 +120,10 @@ class Reactions:
         for entry in mechanism.entries.values():
             self.place[entry.at_v.start] = entry.at_q.start
         self.stopping = np.isfinite(self.lower) | np.isfinite(self.upper)
+        self._room = [high - low if np.isfinite(high - low) else UNBOUNDED
+                      for low, high in zip(self.lower.tolist(), self.upper.tolist(), strict=True)]
+        self._locked = [1.0 if room <= _rounding(low) else 0.0 for room, low in zip(self._room, self.lower, strict=True)]
+        self.upper = np.where(self._locked, self.lower, self.upper)
         self.restable = (self.friction > 0) | self.stopping
         self._move(mechanism if not sticking else replace(mechanism, joints=tuple(
             replace(j, coulomb=0) for j in mechanism.joints)))
@@ -142,7 +149,8 @@ class Reactions:
         """Raise ValueError if a state (..., nq) to begin with is beyond a stop."""
         for i in np.flatnonzero(self.stopping):
             own = np.atleast_1d(q[..., self.place[i]])
-            wrong = own[(own < self.lower[i]) | (own > self.upper[i])]
+            low, high = self.lower[i] - _rounding(self.lower[i]), self.upper[i] + _rounding(self.upper[i])
+            wrong = own[(own < low) | (own > high)]
             if len(wrong):
                 raise ValueError(f"joint {self.mechanism.velocity_names[i]!r} begins at {wrong[0]:g}, beyond its stops at "
                                  f"{self.lower[i]:g} and {self.upper[i]:g}: begin between them, or leave it out of stops=.")
@@ -227,96 +235,74 @@ class Reactions:
             found.append(chosen(modes[i] > 0, ended, maximum(low[i] - r[i], r[i] - high[i])))
         return found
 
-    def settled(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, h: float, numbers: np.ndarray = NONE) -> Settled:
+    def settled(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, h: float, numbers: np.ndarray = NONE,
+                plastic: np.ndarray | float = 0.0) -> Settled:
         """What each entry does from states (m, ...) on, in which those that rest have the velocity 0.
 
-        h: length of a step [s]
+        Joints that move into their stops, or would within NEAR h, bounce by the law of `impacts`, all at once. Joints that
+        friction alone holds are free in it: a finite force has no impulse. Flights shorter than SHORT h are none: the impact
+        of a joint that would make one is plastic.
 
-        Entries that move into their stops bounce by Newton's law, with impulses p that only push:
-
-            v+ = v + N p,   0 <= p,   0 <= v+ + e v   perpendicular to each other, along the ways out of the stops
-
-        Those held by friction alone are free in it: a finite force has no impulse. A flight that would not last is none.
+        h: length of a step [s]; plastic: (m, nv) 1 for joints whose impacts are plastic in any case
         """
-        given = [q, qd, tau, np.full((len(q), 1), h), *([numbers] if self.paths else [])]
+        given = [q, qd, tau, np.full((len(q), 1), h), np.broadcast_to(plastic, qd.shape), *([numbers] if self.paths else [])]
         return Settled(*self._settling(*given))
 
     @cached_property
     def _settling(self) -> Routine:
         """`settled` as a routine; flights that would not last are found one by one."""
-        n, inputs = self.n, {"q": self.mechanism.nq, "qd": self.n, "tau": self.n, "h": 1}
-        inputs |= {"numbers": len(self.paths)} if self.paths else {}
-        given = {"modes": 4 * n, "after": n, "energy": 1, "impacts": n, "joined": self.mechanism.nq, "does": n}
+        n, nq = self.n, self.mechanism.nq
+        inputs = {"q": nq, "qd": n, "tau": n, "h": 1, "plastic": n} | ({"numbers": len(self.paths)} if self.paths else {})
+        results = {"modes": 4 * n, "after": n, "energy": 1, "impacts": n, "joined": nq, "does": n, "again": 1}
         with without_collection(), Graph():
-            trace = Trace(inputs | given | {"N": n * n, "force": n, "stay": n, "over": 1})
-            v = trace.registers
-            q, qd, tau, h, stay = v["q"], v["qd"], v["tau"], trace["h"], v["stay"]
-            law, out = self.at(v.get("numbers")), self._out(v["q"])
-            M, _ = law._equations(q, qd, tau)
-            L, v_out = factorised(M, lambda *_: None), out * qd
-            impacts = [chosen(s < 0, own, 0.0) for s, own in zip(v_out, qd, strict=True)]
-            trace.give({"N": array([solved(L, row) for row in np.eye(n).tolist()]).reshape(-1), "impacts": impacts})
-            N, hit = v["N"].reshape(n, n), [absolute(o) * chosen(sum(absolute(v["impacts"])) > 0, 1.0, 0.0) for o in out]
+            trace = Trace(inputs | results | {"N": n * n, "force": n, "weak": n, "over": 1})
+            v, repeat = trace.registers, traced(trace)
+            before, tau, h, after = v["qd"], v["tau"], trace["h"], v["after"]
+            trace.give({"joined": self._joined(v["q"], before, h), "weak": v["plastic"]})
+            q, law = v["joined"], self.at(v.get("numbers"))
+            out, restitution = self._out(q)
+            M, _ = law._equations(q, before, tau)
+            L = factorised(M, lambda *_: None)
+            trace.give({"N": array([solved(L, row) for row in np.eye(n).tolist()]).reshape(-1)})
+            N = v["N"].reshape(n, n)
             with trace.loop("over", n + 2):
-                back = [chosen(o > 0, low, high) * minimum(s, 0.0) for o, s, low, high in zip(out, v_out, *self.restitution,
-                                                                                             strict=True)]
-                low = [chosen(one > 0, -UNBOUNDED, 0.0) for one in stay]
-                goal = array([s + chosen(one > 0, 0.0, e) for s, one, e in zip(v_out, stay, back, strict=True)])
-                after = qd
-                if self.stopping.any():
-                    p, _ = box(trace, out[:, None] * N * out, goal, low, [UNBOUNDED] * n, hit)
-                    after = qd + N @ (out * p)
-                    ends = [chosen(one > 0, 1.0, chosen(push > 0, chosen(e < 0, 0.0, 1.0), 0.0)) * at
-                            for one, push, e, at in zip(stay, p, back, hit, strict=True)]
-                    after = array([chosen(end > 0, 0.0, own) for end, own in zip(ends, after, strict=True)])      # exactly
-                trace.give({"after": after})
-                after = v["after"]
+                elastic = [(1 - weak) * e for weak, e in zip(v["weak"], restitution, strict=True)]
+                hit = impact(N, before, out, elastic, self._locked, repeat)
+                trace.give({"after": hit.velocity, "impacts": hit.met})
                 trace.give({"force": law._equations(q, after, tau)[1]})
-                qdd, modes = self._rest(trace, N, v["force"], after, out)
-                short = [chosen(o * own > 0, chosen(-SHORT * h * o * rate > 2 * o * own, at, 0.0), 0.0)
-                         for o, own, rate, at in zip(out, after, qdd, hit, strict=True)]
-                does = [chosen(moving > 0, chosen(absolute(way) > 0, way, FREE), HELD)
-                        for moving, way in zip(modes[:n], modes[n:2 * n], strict=True)]
-                trace.give({"modes": modes, "does": does, "joined": self._joined(q, after, h),
-                            "stay": [maximum(x, y) for x, y in zip(stay, short, strict=True)],
-                            "over": [maximum(trace["over"], chosen(sum(short) > 0, 0.0, 1.0))],
-                            "energy": [(sum(after * (M @ after)) - sum(qd * (M @ qd))) / 2]})
-        return Routine(trace, tuple(inputs), tuple(given))
+                rest = resting(N, v["force"], after, out, self._locked, self.friction, repeat)
+                short = [is_short(*of, SHORT * h) for of in zip(out, after, rest.acceleration, self._room, strict=True)]
+                found = [new * (1 - known) for known, new in zip(v["weak"], short, strict=True)]
+                trace.give({"weak": [known + new for known, new in zip(v["weak"], found, strict=True)],
+                            "over": [1 - reduce(maximum, found)],
+                            "modes": [*(1 - one for one in rest.held), *rest.way, *rest.lower, *rest.upper],
+                            "does": _shown(rest), "energy": [(sum(after * (M @ after)) - sum(before * (M @ before))) / 2],
+                            "again": [self._goes_on(v["q"], q, after, out, h)]})
+        return Routine(trace, tuple(inputs), tuple(results))
 
     def _joined(self, q: np.ndarray, qd: np.ndarray, h: Any) -> list[Any]:
-        """q with those at their stops that would be there in next to no time: impacts of several joints at once are one."""
+        """q with joints placed on their stops that are there but for rounding, or would be within NEAR h."""
         found = list(q)
         for i in np.flatnonzero(self.stopping):
             for bound, speed in ((self.lower[i], -qd[i]), (self.upper[i], qd[i])):
                 if np.isfinite(bound):
-                    own = found[self.place[i]]
-                    found[self.place[i]] = chosen(absolute(own - bound) < NEAR * h * speed, bound, own)
+                    own, reach = found[self.place[i]], maximum(NEAR * h * speed, _rounding(bound))
+                    found[self.place[i]] = chosen(absolute(own - bound) <= reach, bound, own)
         return found
 
-    def _out(self, q: np.ndarray) -> np.ndarray:
-        """The way out of its stop of each entry that is at one, else 0, traced."""
+    def _out(self, q: np.ndarray) -> tuple[list[Any], list[Any]]:
+        """The way out of its stop of each entry that is at one, else 0, and the restitution there."""
         def at(i: int, bound: float) -> Any:
             return chosen(absolute(q[self.place[i]] - bound) <= 0, 1.0, 0.0) if np.isfinite(bound) else 0.0
 
-        return array([at(i, self.lower[i]) - at(i, self.upper[i]) for i in range(self.n)])
+        out = [at(i, self.lower[i]) - (0.0 if self._locked[i] else at(i, self.upper[i])) for i in range(self.n)]
+        return out, [chosen(o > 0, low, high) for o, low, high in zip(out, *self.restitution.tolist(), strict=True)]
 
-    def _rest(self, trace: Trace, N: np.ndarray, force: np.ndarray, qd: np.ndarray, out: np.ndarray) -> tuple[Any, Any]:
-        """Accelerations and modes by the law of reactions, traced."""
-        rubs, F = (self.friction > 0) * 1.0, self.friction
-        rests = [chosen(absolute(own) > 0, 0.0, maximum(rub, absolute(o)))
-                 for own, rub, o in zip(qd, rubs, out, strict=True)]
-        way = rubs * [sign(own) for own in qd]
-        low = [chosen(o < 0, -UNBOUNDED, -f) for o, f in zip(out, F.tolist(), strict=True)]
-        high = [chosen(o > 0, UNBOUNDED, f) for o, f in zip(out, F.tolist(), strict=True)]
-        force = force - F * way
-        r, a = box(trace, N, N @ force, low, high, rests)
-        held = [one * chosen(absolute(x) > 0, 0.0, 1.0) for one, x in zip(rests, a, strict=True)]
-        way = [chosen(one > 0, sign(x) * rub, own) for one, x, rub, own in zip(rests, a, rubs, way, strict=True)]
-        slack = SLACK * (reduce(maximum, absolute(r)) + F) + 1 / UNBOUNDED
-        bounds = [*(maximum(x - s, -UNBOUNDED) for x, s in zip(low, slack, strict=True)),
-                  *(minimum(x + s, UNBOUNDED) for x, s in zip(high, slack, strict=True))]
-        qdd = [chosen(one > 0, 0.0, x) for one, x in zip(held, N @ (force + r), strict=True)]
-        return qdd, [*(1 - one for one in held), *way, *bounds]
+    def _goes_on(self, given: np.ndarray, q: np.ndarray, qd: np.ndarray, out: list[Any], h: Any) -> Any:
+        """1 if joints were moved to their stops, or velocities after an impact lead into stops at once, else 0."""
+        moved = [absolute(new - old) for place in (given, self._joined(q, qd, h)) for new, old in zip(place, q, strict=True)]
+        into = [chosen(o * own < 0, 1.0, 0.0) for o, own in zip(out, qd, strict=True)]
+        return chosen(sum(moved) + sum(into) > 0, 1.0, 0.0)
 
     def _sliding(self, modes: Any) -> Any:
         return -self.friction * modes[self.n:2 * self.n]
@@ -330,6 +316,17 @@ class Reactions:
         S = [modes[i] if self.restable[i] else 1 for i in range(self.n)]
         A = [[M[i][j] * S[i] * S[j] + (1 - S[i] if i == j else 0) for j in range(self.n)] for i in range(self.n)]
         return np.array(solved(factorised(A, lambda *_: None), [f * s for f, s in zip(force, S, strict=True)]))
+
+
+def _rounding(bound: float) -> float:
+    """How close to a stop a joint is at it."""
+    return TOUCHING * max(1.0, abs(bound)) if np.isfinite(bound) else 0.0
+
+
+def _shown(rest: Resting) -> list[Any]:
+    """Modes as records have them."""
+    sliding = [chosen(absolute(way) > 0, way, FREE) for way in rest.way]
+    return [chosen(one > 0, HELD, other) for one, other in zip(rest.held, sliding, strict=True)]
 
 
 def coulomb(mechanism: Mechanism) -> np.ndarray:

@@ -10,7 +10,8 @@ import pytest
 from dalembert.compiled.marching import Trace
 from dalembert.compiled.routine import Routine
 from dalembert.expr import Graph
-from dalembert.simulation.box import box as traced
+from dalembert.simulation.lcp import bounded
+from dalembert.simulation.repetition import traced
 
 
 @cache
@@ -19,7 +20,7 @@ def compiled(n):
     with Graph():
         trace = Trace(sizes)
         A, *rest = [trace.registers[name] for name in sizes][:5]
-        r, a = traced(trace, A.reshape(n, n), *rest)
+        r, a = bounded(A.reshape(n, n), *rest, repeat=traced(trace))
         trace.give({"reaction": r, "acceleration": a})
     return Routine(trace, tuple(sizes)[:5], tuple(sizes)[5:])
 
