@@ -289,3 +289,52 @@ def test_python_tells_upper_from_lower_case_and_renames_only_what_clashes():
     exec(source, code)
     found = code["mass_matrix"]([0, 0.5], M=2, m=0.5, lambda_=0.25, l=2, I=3, q_=1)
     assert np.allclose(found, [[2.75, 1.5 * np.cos(0.5)], [1.5 * np.cos(0.5), 7]], rtol=1e-15)
+
+
+# --- LaTeX ---
+
+def fake_engine(folder, name, text):
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text(f"#!/bin/sh\n{text}\n")
+    (folder / name).chmod(0o755)
+
+
+def test_pdf_is_made_by_the_first_engine_that_manages_to(tmp_path, monkeypatch):
+    eom, engines = da.equations(robots.planar(2)), tmp_path / "engines"
+    monkeypatch.setenv("PATH", str(engines))
+    fake_engine(engines, "lualatex", "echo '! LaTeX Error: no such font.'; exit 1")
+    with pytest.raises(da.DalembertError, match=r"LaTeX failed .lualatex: ! LaTeX Error: no such font\..: write .tex, or .html"):
+        eom.write(tmp_path / "x.pdf", "mass_matrix")
+    fake_engine(engines, "tectonic", "echo 'error: no network' >&2; exit 1")
+    with pytest.raises(da.DalembertError, match=r"no such font\.; tectonic: error: no network"):
+        eom.write(tmp_path / "x.pdf", "mass_matrix")
+    fake_engine(engines, "pdflatex", "echo %PDF made > equations.pdf")
+    assert eom.write(tmp_path / "x.pdf", "mass_matrix").read_bytes().startswith(b"%PDF made")
+
+
+@pytest.mark.skipif(not shutil.which("pdflatex"), reason="pdflatex is not installed")
+def test_latex_can_be_pasted_into_a_document_with_amsmath_alone(tmp_path):
+    parts = []
+    for names in (["x_1", "x1", "50%", "a-b", "#1", "cos", r"\alpha", "{", "}", "$x$", "~", "_", r"\end{document} %_$"], PLAIN):
+        with da.Graph():
+            parts.append(da.equations(named_arm(names, -9.81)).latex())
+    eom = da.equations(robots.dense("puma"), "all")
+    parts += [eom.latex("mass_matrix", "equations_of_motion", "placement:link6", "jacobian:link6"), eom.at(q2=0).latex("gravity_vector")]
+    with da.Graph():
+        x, y = da.symbols("x y")
+        parts += [f"${da.latex(da.where((x < 0) & (y < x), da.absolute(x) / y, da.power(x, y)))}$"]
+    (tmp_path / "x.tex").write_text("\\documentclass{article}\\usepackage{amsmath}\\begin{document}\n" + "\n".join(parts) + "\\end{document}\n")
+    done = subprocess.run(["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "x.tex"], cwd=tmp_path, capture_output=True,
+                          text=True, errors="replace", timeout=120)
+    assert done.returncode == 0, done.stdout[-2000:]
+    too_wide = [float(x) for x in re.findall(r"Overfull \\hbox \(([\d.]+)pt", done.stdout)]
+    assert len(too_wide) <= 6 and "hangindent" not in "".join(parts)
+
+
+def test_formulas_are_broken_between_terms():
+    eom = da.equations(robots.dense("puma"), "all", budget=10**6)
+    for line in eom.latex("mass_matrix").splitlines():
+        if line.startswith(r"&\quad"):
+            assert re.match(r"&\\quad [-+] ", line)
+            before = line.partition(r"\\")[0] if line.endswith(r"\\") else line
+            assert before.count("{") == before.count("}")

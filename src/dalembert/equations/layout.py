@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-LINE = 66                # characters of mathematics on a line of a LaTeX article
+LINE = 69                # characters of mathematics on a line of a LaTeX article
 TEXT_LINE = 100          # characters on a line of plain text
 LONGEST_ROW = 10         # columns of amsmath's matrices
 BREAKABLE = 12           # lines from which a display may go on on the next page
@@ -21,8 +21,9 @@ Equation = tuple[str, str]      # left and right side
 
 def latex_width(formula: str) -> int:
     """Characters of a formula in LaTeX on paper, roughly."""
-    shown = re.sub(r"\\[A-Za-z]+|\\.", "x", UNSEEN.sub("", formula))
-    return len(shown) + 2 * len(re.findall(r" [-+=] ", formula))
+    shown = re.sub(r"\\(?!cos|sin|tan|exp|max|min)[A-Za-z]+|\\[^A-Za-z]", "x", UNSEEN.sub("", formula))
+    wide = sum(map(str.isupper, shown)) // 2 + 2 * len(re.findall(r" [-+=] ", formula))
+    return len(shown) + wide + formula.count(r"\,") // 3
 
 
 def mathml_width(formula: str) -> int:
