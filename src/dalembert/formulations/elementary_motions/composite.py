@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from dalembert.formulations.elementary_motions.matrices import carried, congruent, trace, wrench_matrix
+from dalembert.formulations.elementary_motions.matrices import (
+    Matrix4,
+    about,
+    carried,
+    congruent,
+    shift,
+    trace,
+    turned,
+    wrench_matrix,
+)
 from dalembert.formulations.elementary_motions.sequence import MotionTree
 from dalembert.spatial.motion_force import Force
 from dalembert.spatial.vectors import Scalar, Vector
@@ -15,19 +24,32 @@ class Composite:
 
         D^_j = B_j D_j B_j^-1,    P_l = sum of B I B^T of step l and all outboard of it;
         B_l^j = D^_j B_l,    B_l^ji = D^_j D^_i B_l  for j before i: the smaller index on the left
+
+    The traces do not change when the base's origin is moved, to another point for each of them: those with P_l take the
+    origin of step l, in the base's axes, so that levers stay short wherever the mechanism stands. D[l][j] is D^_j and
+    rate[l][j, i] its derivative about that point, B_l = [[R, 0], [0, 1]] there.
     """
 
     def __init__(self, sequence: MotionTree, q: Sequence[Scalar]):
         self.sequence, self.state = sequence, sequence.at(q)
-        B, step = self.state.B, sequence.step
-        self.D = {j: carried(B[l], self.state.D[j]) for j, l in enumerate(sequence.step_of)}
-        self.rate = {(j, i): carried(B[l], dD) for (j, i), dD in self.state.rate.items()
-                     if not step[l := sequence.step_of[j]].is_constant}
-        self.P = {l: congruent(B[l], step[l].inertia) for l in sequence.outward()}
+        self.R = {l: turned(B) for l, B in self.state.B.items()}
+        self.D: dict[int, dict[int, Matrix4]] = {0: {}}
+        self.rate: dict[int, dict[tuple[int, int], Matrix4]] = {0: {}}
+        self.P = {l: congruent(self.R[l], step.inertia) for l, step in sequence.step.items()}
+        lever = {}
+        for l in sequence.outward():
+            step = sequence.step[l]
+            lever[l] = Vector(self.R[step.parent].times((*self.state.T[l].last_column, 0))[:3])
+            self.D[l] = {j: about(lever[l], D) for j, D in self.D[step.parent].items()}
+            self.D[l] |= {j: carried(self.R[l], self.state.D[j]) for j in step.freedoms}
+            self.rate[l] = {pair: about(lever[l], D) for pair, D in self.rate[step.parent].items()}
+            if not step.is_constant:
+                pairs = [(j, i) for j in step.freedoms for i in step.freedoms]
+                self.rate[l] |= {pair: carried(self.R[l], self.state.rate[pair]) for pair in pairs}
         for l in sequence.inward():
-            if p := step[l].parent:
-                self.P[p] = self.P[p] + self.P[l]
-        self.DP = {j: self.D[j] @ self.P[l] for j, l in enumerate(sequence.step_of)}
+            if p := sequence.step[l].parent:
+                self.P[p] = self.P[p] + congruent(shift(lever[l]), self.P[l])
+        self.DP = {j: self.D[l][j] @ self.P[l] for j, l in enumerate(sequence.step_of)}
 
     def inertia(self) -> dict[tuple[int, ...], Scalar]:
         """a0[k, i] = S(D^_i P_i D^_k^T), k before i or of its step."""
@@ -35,7 +57,7 @@ class Composite:
         for i, l in enumerate(self.sequence.step_of):
             for k in self.sequence.path[l]:
                 if k <= i:
-                    a0[k, i] = a0[i, k] = trace(self.DP[i], self.D[k])
+                    a0[k, i] = a0[i, k] = trace(self.DP[i], self.D[l][k])
         return a0
 
     def gravity(self, gravity: Vector) -> dict[tuple[int, ...], Scalar]:
@@ -47,10 +69,9 @@ class Composite:
         Q: dict[tuple[int, ...], Scalar] = {}
         for body, wrench in wrenches.items():
             l = self.sequence.step_of_body[body]
-            B = self.state.B[l]
-            F = B @ wrench_matrix(wrench) @ B.T
+            F = self.R[l] @ wrench_matrix(wrench) @ self.R[l].T
             for k in self.sequence.path[l]:
-                Q[k,] = Q.get((k,), 0) + trace(self.D[k], F)
+                Q[k,] = Q.get((k,), 0) + trace(self.D[l][k], F)
         return Q
 
     def symbols(self) -> dict[tuple[int, ...], Scalar]:
@@ -65,25 +86,27 @@ class Composite:
             found[k, j, i] = found[k, i, j] = value
 
         for i, l in enumerate(step_of):
+            D, rate = self.D[l], self.rate[l]
             for j in self.sequence.before(l):
-                second = self.D[j] @ self.DP[i]                      # D^_j D^_i P
+                second = D[j] @ self.DP[i]                           # D^_j D^_i P
                 for k in self.sequence.path[l]:
                     if k >= i:
                         break
-                    value = trace(second, self.D[k])
+                    value = trace(second, D[k])
                     put(k, j, i, value)
                     if step_of[k] > step_of[j]:
                         put(i, j, k, -value)
                     elif step_of[k] == step_of[j]:
-                        found[i, k, j] = (trace(self.rate[k, j], self.DP[i]) if (k, j) in self.rate else 0) - value
+                        found[i, k, j] = (trace(rate[k, j], self.DP[i]) if (k, j) in rate else 0) - value
             for j in self.sequence.step[l].freedoms:
                 found |= self._within_step(l, j, i)
         return found
 
     def _within_step(self, l: int, j: int, i: int) -> dict[tuple[int, ...], Scalar]:
         """Symbols [k, j, i] of two freedoms of step l, k on the way to it: B^ji = B (D_i D_j + dD_j/di)."""
-        second, changing = self.D[i] @ self.D[j], (j, i) in self.rate
+        D, rate = self.D[l], self.rate[l]
+        second, changing = D[i] @ D[j], (j, i) in rate
         if changing:
-            second = second + self.rate[j, i]
+            second = second + rate[j, i]
         inertial = second @ self.P[l]
-        return {(k, j, i): trace(inertial, self.D[k]) for k in self.sequence.path[l] if changing or k != j}
+        return {(k, j, i): trace(inertial, D[k]) for k in self.sequence.path[l] if changing or k != j}

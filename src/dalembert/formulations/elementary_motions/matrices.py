@@ -181,3 +181,19 @@ def congruent(B: Matrix4, A: Matrix4) -> Matrix4:
     BA = B @ A
     upper = {(i, j): _dot(BA[i], B[j]) for i in range(4) for j in range(i, 4)}
     return Matrix4((upper[min(i, j), max(i, j)] for j in range(4)) for i in range(4))
+
+
+def turned(B: Matrix4) -> Matrix4:
+    """[[R, 0], [0, 1]] of B = [[R, p], [0, 1]]."""
+    return Matrix4([*((*row[:3], 0) for row in B[:3]), (0, 0, 0, 1)])
+
+
+def shift(d: Vector) -> Matrix4:
+    """[[1, d], [0, 1]]."""
+    return Matrix4([(1, 0, 0, d[0]), (0, 1, 0, d[1]), (0, 0, 1, d[2]), (0, 0, 0, 1)])
+
+
+def about(d: Vector, D: Matrix4) -> Matrix4:
+    """T^-1 D T with T = shift(d): the element (omega; v) about a point that is d away, (omega; v + omega x d)."""
+    moved = D.times((*d, 1))
+    return Matrix4([*((*row[:3], v) for row, v in zip(D[:3], moved[:3], strict=True)), (0, 0, 0, 0)])

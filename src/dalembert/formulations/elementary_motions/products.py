@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.formulations.elementary_motions import sums
-from dalembert.formulations.elementary_motions.composite import Composite
-from dalembert.formulations.elementary_motions.matrices import ZERO4, Matrix4
+from dalembert.formulations.elementary_motions.matrices import ZERO4, Matrix4, carried, congruent
 from dalembert.formulations.elementary_motions.sequence import MotionTree
 from dalembert.model.mechanism import Mechanism
 from dalembert.spatial.arrays import packed
@@ -92,7 +91,9 @@ def base_operators(mechanism: Mechanism, q: Any) -> np.ndarray:
     """
     tree, (q,), pack = mechanism.at(q=q)
     sequence = MotionTree(tree)
-    return pack(list(Composite(sequence, q).D.values()), shape=(len(sequence.entry), 4, 4))
+    state = sequence.at(q)
+    operators = [carried(state.B[l], state.D[j]) for j, l in enumerate(sequence.step_of)]
+    return pack(operators, shape=(len(sequence.entry), 4, 4))
 
 
 def composite_pseudo_inertias(mechanism: Mechanism, q: Any) -> np.ndarray:
@@ -102,7 +103,12 @@ def composite_pseudo_inertias(mechanism: Mechanism, q: Any) -> np.ndarray:
     """
     tree, (q,), pack = mechanism.at(q=q)
     sequence = MotionTree(tree)
-    return pack(list(Composite(sequence, q).P.values()), shape=(len(sequence.step), 4, 4))
+    state = sequence.at(q)
+    P = {l: congruent(state.B[l], step.inertia) for l, step in sequence.step.items()}
+    for l in sequence.inward():
+        if p := sequence.step[l].parent:
+            P[p] = P[p] + P[l]
+    return pack(list(P.values()), shape=(len(sequence.step), 4, 4))
 
 
 def _zeros(rows: int, columns: int) -> list[list[Matrix4]]:
