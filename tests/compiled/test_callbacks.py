@@ -15,6 +15,7 @@ from dalembert.compiled import builtin, callbacks
 from dalembert.compiled.kernel import machine_for
 from dalembert.compiled.marching import Marching
 from dalembert.integrators import METHODS, Adaptive, Fixed, method, records
+from dalembert.integrators.fixed_point import HUGE
 
 NONE = np.zeros(0)
 COMPILED = [name for name, m in METHODS.items() if isinstance(m, Fixed | Adaptive)]
@@ -73,7 +74,7 @@ def test_calls_are_those_of_the_method_in_python_one_for_each_value_of_f(name):
         assert len(ours.seen) == len(theirs.seen) >= 12
         for one, other in zip(ours.seen, theirs.seen, strict=True):
             assert all(np.allclose(a, b, rtol=0, atol=1e-14 if fixed else 1e-9) for a, b in zip(one, other, strict=True))
-    values = {"x": x, "h": [0.05], "rtol": [1e-7], "atol": [1e-7], "end": [0.6], "way": [1.0]}
+    values = {"x": x, "h": [0.05], "rtol": [1e-7], "atol": [1e-7], "end": [0.6], "way": [1.0], "longest": [HUGE]}
     sizes = {r.name: r.size for r in marching.march.registers}
     inputs = [values.get(n, np.zeros(sizes[n])) for n in marching.march.read]
     right, _ = march.run(marching.march, inputs, times[1:], 6 if fixed else 1000, [control, rate])
