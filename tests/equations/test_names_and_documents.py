@@ -13,6 +13,7 @@ import pytest
 
 import dalembert as da
 from dalembert import cli
+from dalembert.equations import layout
 from dalembert.equations.naming import latex_name, mathml_name
 
 from . import robots
@@ -338,3 +339,12 @@ def test_formulas_are_broken_between_terms():
             assert re.match(r"&\\quad [-+] ", line)
             before = line.partition(r"\\")[0] if line.endswith(r"\\") else line
             assert before.count("{") == before.count("}")
+
+
+def test_long_terms_are_cut_at_the_signs_in_their_parentheses():
+    x = "<mi>abcdefghij</mi>"
+    term = f'<mi>p</mi><mrow><mo stretchy="false">(</mo>{"<mo>+</mo>".join([x] * 9)}<mo stretchy="false">)</mo></mrow><mi>q</mi>'
+    pieces = layout.mathml_pieces(term)
+    text = ["".join(ElementTree.fromstring(f"<r>{piece}</r>").itertext()) for piece in pieces]
+    assert "".join(text) == "p(" + "+".join(["abcdefghij"] * 9) + ")q" and len(pieces) == 9 and text[1] == "+abcdefghij"
+    assert layout.mathml_pieces(x) == [x] and layout.mathml_pieces(x * 20) == [x * 20]

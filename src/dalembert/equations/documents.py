@@ -302,7 +302,7 @@ def _html_line(left: str, terms: Terms) -> str:
     for k, (sign, term) in enumerate(terms or [("+", "<mn>0</mn>")]):
         mark = "−" if sign == "-" else "+"
         spaced = f'<mo form="infix" lspace="0" rspace="0.22em">{mark}</mo>' if k else "<mo>−</mo>" if sign == "-" else ""
-        pieces.append(f"<math><mrow>{spaced}{term}</mrow></math>")
+        pieces += [f"<math><mrow>{piece}</mrow></math>" for piece in layout.mathml_pieces(spaced + term)]
     return f'<p class="eq"><math><mrow>{left}<mo rspace="0">=</mo></mrow></math> {" ".join(pieces)}</p>'
 
 

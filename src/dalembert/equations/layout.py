@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from xml.etree import ElementTree
 
 import numpy as np
 
@@ -58,6 +59,25 @@ def mathml_matrix(cells: np.ndarray) -> str:
     rows = cells.reshape(len(cells), -1)
     body = "".join("<mtr>" + "".join(f"<mtd>{x}</mtd>" for x in row) + "</mtr>" for row in rows)
     return f"<mrow><mo>(</mo><mtable>{body}</mtable><mo>)</mo></mrow>"
+
+
+def mathml_pieces(formula: str, longest: int = LINE) -> list[str]:
+    """A term in MathML; where it is longer than a line, cut at the signs in its longest parentheses."""
+    if mathml_width(formula) <= longest:
+        return [formula]
+    row = ElementTree.fromstring(f"<mrow>{formula}</mrow>")
+    sums = [x for x in row if x.tag == "mrow" and len(x) > 2 and x[0].text == "("]
+    if not sums:
+        return [formula]
+    inner = max(sums, key=lambda x: len("".join(x.itertext())))
+    flat = [y for x in row for y in (inner if x is inner else [x])]
+    pieces: list[list[ElementTree.Element]] = [[]]
+    for k, x in enumerate(flat):
+        if x.tag == "mo" and x.text in ("+", "−") and x in inner and flat[k - 1].text != "(":
+            x.attrib |= {"form": "infix", "lspace": "0", "rspace": "0.22em"}
+            pieces.append([])
+        pieces[-1].append(x)
+    return ["".join(ElementTree.tostring(x, encoding="unicode") for x in piece) for piece in pieces]
 
 
 def displayed(formula: str) -> str:
