@@ -182,3 +182,17 @@ def test_out_may_overlap_the_inputs(compiled):
     q, out = memory[:10].reshape(5, 2), memory[3:13].reshape(5, 2)
     right = dynamics.gravity_vector(q.copy())
     assert np.array_equal(dynamics.gravity_vector(q, out=out), right)
+
+
+@pytest.mark.parametrize("threads, error", [(0, ValueError), (-1, ValueError), (1.5, TypeError), (True, TypeError), ("2", TypeError)])
+def test_a_number_of_threads_that_makes_no_sense_is_refused(compiled, threads, error):
+    square = da.function(lambda x: x * x, x=2)
+    for function in (compiled["plain"][1].gravity_vector, square, lambda q, threads: da.simulate(ARM, q, q, 0.1, threads=threads)):
+        with pytest.raises(error, match="threads="):
+            function(np.zeros((5, 2)), threads=threads)
+    assert square(np.zeros((5, 2)), threads=np.int64(2)).shape == (5, 2)
+
+
+def test_an_out_that_is_no_array_is_named(compiled):
+    with pytest.raises(TypeError, match="out is a int: expected an array"):
+        compiled["plain"][1].gravity_vector(np.zeros(2), out=5)

@@ -50,6 +50,8 @@ def results_for(ports: Sequence[Port], rows: int | None, out: Any, dtype: Any = 
     shapes = [p.shape if rows is None else (rows, *p.shape) for p in ports]
     if out is None:
         return [np.empty(shape, dtype) for shape in shapes]
+    if not isinstance(out, (np.ndarray, list, tuple)):
+        raise TypeError(f"out is a {type(out).__name__}: expected an array, or a sequence of one array for each result.")
     given = [out] if isinstance(out, np.ndarray) else list(out)
     if len(given) != len(shapes):
         raise ShapeError(f"out holds {len(given)} arrays, expected {len(shapes)}.", "out")
@@ -74,6 +76,15 @@ def results_for(ports: Sequence[Port], rows: int | None, out: Any, dtype: Any = 
 def apart(inputs: Mapping[str, np.ndarray], results: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
     """The inputs, copied where a result overlaps them."""
     return {name: a.copy() if any(np.may_share_memory(a, r) for r in results) else a for name, a in inputs.items()}
+
+
+def thread_count(threads: Any) -> int:
+    """A number of threads, or an error."""
+    if isinstance(threads, bool) or not isinstance(threads, (int, np.integer)):
+        raise TypeError(f"threads={threads!r}: expected a whole number.")
+    if threads < 1:
+        raise ValueError(f"threads={threads}: expected 1 or more; os.cpu_count() is the number of processors.")
+    return int(threads)
 
 
 def number_or_array(result: np.ndarray) -> Any:

@@ -15,7 +15,7 @@ from dalembert.codegen.llvm import DOUBTFUL, FINE
 from dalembert.codegen.program import STATUS
 from dalembert.compiled import cache
 from dalembert.compiled.builtin import Layout, builtin
-from dalembert.compiled.calls import apart, common_rows, number_or_array, results_for
+from dalembert.compiled.calls import apart, common_rows, number_or_array, results_for, thread_count
 from dalembert.compiled.kernel import Kernel, machine_for, object_code
 from dalembert.compiled.quantities import QUANTITIES, Loads, known_formulation, traced
 from dalembert.errors import ShapeError, SingularMassMatrixError, UnknownNameError
@@ -228,7 +228,7 @@ class Function:
 
     def _call(self, vectors: dict[str, Any], out: Any = None, threads: int = 1, parameters: Any = None,
               bare: bool = False) -> Any:
-        dtype = self.dynamics.dtype
+        dtype, threads = self.dynamics.dtype, thread_count(threads)
         if self.dynamics.parameters or parameters is not None:
             vectors = vectors | {"parameters": self.dynamics.values_of_parameters(parameters)}
         inputs = {p.name: floats(vectors[p.name], p.name, p.size, self._says) for p in self.inputs}

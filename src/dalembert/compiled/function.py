@@ -12,7 +12,15 @@ from dalembert.codegen.program import CONDITIONS, program_of
 from dalembert.codegen.text import identifiers
 from dalembert.compiled import cache
 from dalembert.compiled.builtin import Layout, builtin
-from dalembert.compiled.calls import apart, common_rows, number_or_array, results_for, vector_of_symbols, without_collection
+from dalembert.compiled.calls import (
+    apart,
+    common_rows,
+    number_or_array,
+    results_for,
+    thread_count,
+    vector_of_symbols,
+    without_collection,
+)
 from dalembert.compiled.kernel import Kernel, machine_for, object_code
 from dalembert.errors import ShapeError, UnknownNameError
 from dalembert.expr import Graph, constant, gradient, jacobian, pack, unpack
@@ -95,7 +103,7 @@ class CompiledFunction:
         return self._make(tuple(map(number_or_array, results)))
 
     def _call(self, *arrays: Any, out: Any = None, threads: int = 1, **named: Any) -> Any:
-        given = self._named(arrays, named)
+        given, threads = self._named(arrays, named), thread_count(threads)
         inputs = {name: self._vector(given[name], name) for name in self.shapes}
         rows = common_rows(inputs)
         results = results_for(self.program.outputs, rows, out)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, cast
 
 import numpy as np
 
+from dalembert.compiled.calls import thread_count
 from dalembert.compiled.marching import Trajectories, joined
 from dalembert.errors import DalembertError, RememberingError, ShapeError
 from dalembert.integrators import METHODS, REASONS, External, Fixed, Method
@@ -220,10 +221,7 @@ def _initial(motion: Motion, q: Any, qd: Any, t: float) -> tuple[np.ndarray, boo
 
 
 def _check_options(threads: Any, store: Any, resume: Any) -> None:
-    if not isinstance(threads, Integral):
-        raise TypeError(f"threads={threads!r}: expected a whole number.")
-    if threads < 1:
-        raise ValueError(f"threads={threads}: expected 1 or more; os.cpu_count() is the number of processors.")
+    thread_count(threads)
     if not isinstance(resume, (bool, np.bool_)):
         raise TypeError(f"resume={resume!r}: expected True or False.")
     if resume and store is None:
