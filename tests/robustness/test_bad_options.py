@@ -1,6 +1,7 @@
 """Options and arguments that make no sense: one error that names what, where and what was expected."""
 
 import pickle
+import re
 import warnings
 
 import numpy as np
@@ -161,3 +162,76 @@ def test_public_functions_are_pickled_and_documented_as_such():
     assert pickle.loads(pickle.dumps(da.mass_matrix)) is da.mass_matrix and len(OF_MECHANISMS) > 20
     assert da.mass_matrix.__doc__ == newton_euler.mass_matrix.__doc__ and da.mass_matrix.__module__ == "dalembert"
     assert np.array_equal(da.mass_matrix(mechanism=ARM, q=Q), newton_euler.mass_matrix(ARM, Q))
+
+
+# --- controls that give no numbers, or other arguments ---
+
+def late(t, q, qd):
+    return [float("nan") if t > 0.05 else 0.0, 0.0]
+
+
+def late_traced(t, q, qd):
+    return [da.sqrt(0.05 - t), 0.0]
+
+
+@pytest.mark.parametrize("method", ["rk4", "dopri5"])
+@pytest.mark.parametrize("control, message", [(late, r"^control gave \[nan, 0.0\] at t = 0.05\d+ s, with q = \[0.0"),
+                                              (late_traced, r"^control (gave \[nan|has no value at t = 0.05)")])
+def test_a_run_that_a_control_ends_says_so_with_the_state(control, message, method):
+    for q in (Q, [Q, Q]):
+        run = da.simulate(ARM, q, ZERO, 0.1, control=control, method=method)
+        assert re.search(message, run.reason), run.reason
+
+
+CONTROLS = {
+    "nan": (lambda t, q, qd: [float("nan"), 0], ValueError, r"control gave \[nan, 0.0\] at t = 0 s, with q = \[0.1, 0.2\]"),
+    "a text": ("pd", da.ShapeError, "control has shape .*str of .*expected a function of t, q, qd, or numbers"),
+    "two arguments": (lambda t, q: q, TypeError, r"control takes \(t, q\), but is called as control\(t, q, qd\)"),
+    "four": (lambda t, q, qd, u: q, TypeError, r"control takes \(t, q, qd, u\), but is called as"),
+    "complex": (lambda t, q, qd: -q * 1j, TypeError, r"control returned complex numbers: .*expected \(2,\) real numbers"),
+    "complex later": (lambda t, q, qd: -q * (1j if 0.0555 < t < 0.2 else 1), TypeError, "control returned complex numbers"),
+    "texts": (lambda t, q, qd: ["1", "2"], TypeError, r"control returned no real numbers: \['1', '2'\]"),
+    "None": (lambda t, q, qd: None, TypeError, r"control returned None, expected \(2,\) real numbers")}
+
+
+@pytest.mark.parametrize("control, error, message", CONTROLS.values(), ids=CONTROLS)
+def test_controls_that_are_none_are_refused(control, error, message):
+    with pytest.raises(error, match=message):
+        da.simulate(ARM, Q, ZERO, 0.1, control=control)
+
+
+def test_states_of_which_there_are_no_energies_are_refused():
+    for q, qd, message in (([1e308, 0], ZERO, r"q\[0\] is 1e\+308"), (Q, [0, 1e150], r"qd\[1\] is 1e\+150")):
+        with pytest.raises(ValueError, match=message + ".*radians"):
+            da.simulate(ARM, q, qd, 0.1)
+
+
+ATTRIBUTES = [("terminal", -2), ("terminal", "no"), ("terminal", 1.5), ("terminal", [1]), ("direction", 2), ("direction", "up"),
+              ("direction", True), ("direction", None), ("direction", [1, 1])]
+
+
+@pytest.mark.parametrize("name, value", ATTRIBUTES)
+def test_attributes_of_events_that_make_no_sense_are_refused(name, value):
+    def g(t, q, qd):
+        return q[0]
+
+    setattr(g, name, value)
+    with pytest.raises(ValueError, match=rf"{name} of the event 'g' is .*: expected"):
+        da.simulate(ARM, Q, ZERO, 0.01, events=g)
+
+
+def test_controllers_tell_stiffness_from_frequency():
+    with pytest.raises(TypeError, match=r"PD has no argument 'k_p' .*Did you mean K_p: K_p, K_d are stiffness \[N m/rad\]"):
+        controllers.PD(ARM, [0, 0], k_p=10, k_d=1)
+    with pytest.raises(TypeError, match=r"ComputedTorque has no argument 'K_p' .*Did you mean k_p"):
+        controllers.ComputedTorque(ARM, controllers.Hold([0, 0]), K_p=10)
+    with pytest.raises(TypeError, match="GravityPD: q_ref is a Hold, a function of time; it goes to a posture"):
+        controllers.GravityPD(ARM, controllers.Hold([0, 0]), 10, 1)
+
+
+def test_too_many_steps_are_told_as_such(monkeypatch):
+    from dalembert.simulation import simulate
+
+    monkeypatch.setattr(simulate, "ATTEMPTS", 50)
+    run = da.simulate(ARM, Q, ZERO, 3.0, control=lambda t, q, qd: [da.sign(da.sin(1e4 * t)), 0], method="dopri5", record=3.0)
+    assert run.reason.startswith("after t = 0") and "50 steps did not reach the next record" in run.reason

@@ -342,3 +342,10 @@ def test_sampled_controllers_are_given_as_control():
         da.simulate(FREE, [1.0], [0.0], 0.1, control=Limited(Sampled(law, 0.05), [1.0]))
     with pytest.raises(TypeError, match="has states with a rate"):
         Sampled.of(da.controllers.AdaptivePassivity(ARM, da.controllers.Hold([0, 0]), 1, 1, 1), 0.05)
+
+
+def test_a_trajectory_that_is_lost_leaves_others_under_held_forces():
+    q = [[0.1, 0.0], [0.2, 0.0]]
+    run = da.simulate(ARM, q, [0, 0], 0.5, control=Sampled(lambda k, t, q, qd, m: (1e9 * (q - 0.2) * k, m), 0.01),
+                      forces=lambda t, q, qd: 1e7 * (q[0] - 0.2) * qd, h=1e-2, record=0.1)
+    assert "number" in run.reasons[0] or "gave" in run.reasons[0]

@@ -164,6 +164,8 @@ def fits(found: Any, arguments: Sequence[Any], states: Sequence[State], results:
     expressions = np.asarray(found, dtype=object)
     computed = np.broadcast_to(evaluate(expressions, values), (len(states), *expressions.shape))
     right = np.array(results, dtype=float)
+    if not np.isfinite(right).any(axis=0).all():      # nowhere a number: found out where it is called
+        return False
     with np.errstate(all="ignore"):
         scale = np.nanmax(np.abs(right), axis=0, initial=0.0, where=np.isfinite(right))
         close = np.abs(computed - right) <= near * (np.abs(right) + near * scale)

@@ -50,6 +50,7 @@ class Course:
         self.events: list[Event] = []
         self.changes: list[Change] = []
         self.reasons: dict[int, str] = {}
+        self.tolerances = rtol, atol
         self._way, self._options = way, (rtol, atol, threads, longest)
         self._fixed, self._compiled = isinstance(way, Fixed), motion.compiles(way)
         self._march = motion.run(way) if self._compiled else Called(motion, way, (rtol, atol), longest).run

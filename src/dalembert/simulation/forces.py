@@ -97,6 +97,11 @@ class Forces:
         return TRACED if all(traced) else CALLED
 
     @property
+    def given(self) -> dict[str, Any]:
+        """Control and forces as they were given."""
+        return self._given
+
+    @property
     def traced(self) -> list[Force]:
         """The functions that compile."""
         return [f for name, f in self._given.items() if self.kinds[name] == TRACED]

@@ -255,14 +255,20 @@ class Sampling:
         start, zero = np.full_like(now["t"], times[0]), np.zeros_like(now["t"])
         state = now | {"start": start, "t": np.where(now["failed"] > 0, now["t"], start), "steps": zero, "made": zero.copy(),
                        "h": np.full_like(start, course.h)}
-        return course.advance(now["x"], times, state if now.keys() & BEGUN else None)
+        return self._advanced(times, state, None)
+
+    def _advanced(self, times: np.ndarray, state: State, end: float | None) -> Trajectories:
+        """Records of the course, which begins with states and goes on with all that it left."""
+        if self._now.keys() & BEGUN:
+            return self.course.advance(np.zeros_like(state["x"]), times, state, end)
+        return self.course.advance(state["x"], times, None, end)
 
     def _free_part(self, stretch: Stretch) -> Trajectories:
         """Steps as a method chooses them."""
         now, course = self._now, self.course
         alive = np.flatnonzero(now["failed"][:, 0] == 0)
         if not self.counts_anew or len(alive) == len(now["x"]):
-            return course.advance(now["x"], stretch.times, now if now.keys() & BEGUN else None, stretch.end)
+            return self._advanced(stretch.times, now, stretch.end)
         n, m = len(now["x"]), len(stretch.records)
         found: dict[str, Any] = {name: np.repeat(now[name], m, axis=1) for name in ("t", "rejected", "failed", "h")}
         found |= {"x": np.repeat(now["x"][:, None], m, axis=1), "steps": np.zeros((n, m))}

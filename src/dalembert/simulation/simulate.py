@@ -22,6 +22,7 @@ from dalembert.simulation.called import ATTEMPTS
 from dalembert.simulation.choice import formulation_for
 from dalembert.simulation.course import ENDED, Course, Pace
 from dalembert.simulation.ends import End, ends_of
+from dalembert.simulation.failures import check_forces, force_without_number
 from dalembert.simulation.motion import Motion
 from dalembert.simulation.progress import Progress, reported
 from dalembert.simulation.reactions import STICK
@@ -34,6 +35,7 @@ RTOL, ATOL = 1e-9, 1e-12     # of adaptive methods
 TOO_MANY = 1e8               # numbers in all records: beyond it, ask for fewer
 MOST_RECORDS = 1e12          # in a folder
 TOO_MANY_STEPS = 1e9         # minutes to hours that nothing could interrupt
+EXPLAINED = 4                # trajectories whose forces are looked at where they are no longer finite
 LOOKED_AT = 12               # records of a run at which functions that changed are tried again
 BOUND = 1e100                # of a state: beyond it, energies are no numbers
 
@@ -129,6 +131,7 @@ def simulate(mechanism: Any, q: Any, qd: Any, t: Any, control: Any = None, force
     if motion.forces.sampled:
         given["sampled"] = motion.forces.sampled.described
     x, single = _initial(motion, q, qd, begin)
+    check_forces(motion, x, 0.0)
     times, pace, last = _times(t, h, record, way, x.size, store is not None)
     pace, duration = pace._replace(h=min(pace.h, longest)), float(times[-1]) - begin
     constants = motion.constants
@@ -207,6 +210,10 @@ def _initial(motion: Motion, q: Any, qd: Any, t: float) -> tuple[np.ndarray, boo
     """x (N, nx) at the start, and whether one state was given."""
     motion.form.check(q, qd, motion.numbers)                      # shapes, numbers, quaternions
     q, qd = np.asarray(q, dtype=float), np.asarray(qd, dtype=float)
+    for name, values in (("q", q), ("qd", qd)):
+        if (large := np.argwhere(~(np.abs(values) < BOUND))).size:
+            raise ValueError(f"{name}{large[0].tolist()} is {values[tuple(large[0])]:g}: energies of numbers beyond "
+                             f"{BOUND:g} are none. Is it in radians, metres, and seconds?")
     if motion.reactions:
         motion.reactions.check(q)
     single = q.ndim == qd.ndim == 1
@@ -363,6 +370,7 @@ def _run(motion: Motion, way: Method, x0: np.ndarray, single: bool, times: np.nd
     t = np.where(good[np.arange(len(x)), place], times[place], t + motion.begin)
     reasons = [singular.get(k) or course.reasons.get(k) or _reason(m, t[k], good[k], finite[k], x[k], found.failed[k])
                for k in range(len(x))]
+    _explain(reasons, motion, way, x, goals, good, course)
     last = x[np.arange(len(x)), place]
     q_end, y_end, work_end, states_end = motion.split(last)
     qd_end = motion.form.recorded(t[:, None], q_end[:, None], y_end[:, None], motion.numbers)[:, 0]
@@ -418,6 +426,9 @@ def _reason(mechanism: Any, t: float, good: np.ndarray, finite: np.ndarray, x: n
     if good.all():
         return FINISHED
     k = int(np.argmin(good))
+    if finite[k] and not failed[k - 1]:
+        return (f"after t = {t:g} s: {ATTEMPTS} steps did not reach the next record: forces that jump or swing, or a stiff "
+                "system, need short steps. Take larger tolerances, method='radau5', or more records.")
     if finite[k]:
         return f"after t = {t:g} s: {REASONS.get(failed[k - 1], REASONS[TOO_SMALL])}."
     bad = int(np.argmax(~(np.abs(x[k]) < BOUND)))
@@ -425,6 +436,19 @@ def _reason(mechanism: Any, t: float, good: np.ndarray, finite: np.ndarray, x: n
              *(f"state {i} of the controller" for i in range(x.shape[-1] - mechanism.nq - mechanism.nv - 1))]
     return (f"{names[bad]} is no longer a number after t = {t:g} s: the step may be too long for a method of "
             "fixed step, or forces too large.")
+
+
+def _explain(reasons: list[str], motion: Motion, way: Method, x: np.ndarray, times: np.ndarray, good: np.ndarray,
+             course: Course) -> None:
+    """Say of some trajectories that ended without a finite number which force was none."""
+    lost = [k for k, reason in enumerate(reasons) if "number" in reason]
+    p = np.broadcast_to(course.constants, (len(x), course.constants.shape[-1]))
+    for k in lost[:EXPLAINED]:
+        if (kept := int(good[k].sum())) and k not in course.reasons:
+            ahead = float(times[min(kept, len(times) - 1)] - times[kept - 1])
+            h = course.h if isinstance(way, Fixed) else min(course.h, ahead or course.h)
+            found = force_without_number(motion, way, x[k, kept - 1], float(times[kept - 1]), h, p[k], course.tolerances)
+            reasons[k] = f"{found}." if found else reasons[k]
 
 
 def _check_memory(motion: Motion, run: Run) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,28 @@ from dalembert.expr import array
 from dalembert.model.mechanism import Mechanism
 
 Reference = Callable[[Any], tuple[Any, Any, Any]]      # t -> q, qd, qdd
+
+
+def named_arguments(kind: type) -> type:
+    """A class whose arguments are told by name where one of them is another: `k_p` is no stiffness `K_p`.
+
+    K_p, K_d are stiffness and damping [N m/rad, N m s/rad]; k_p, k_d are per inertia [1/s^2, 1/s].
+    """
+    names = [f.name for f in fields(kind) if f.init]                   # type: ignore[arg-type]
+    made = kind.__init__                                               # type: ignore[misc]
+
+    @wraps(made)
+    def checked(self: Any, *arguments: Any, **named: Any) -> None:
+        for name in named:
+            if name not in names:
+                near = [n for n in names if n.lower() == name.lower()]
+                unit = {"K": "stiffness [N m/rad] and damping [N m s/rad]", "k": "per inertia [1/s^2, 1/s]"}
+                hint = f" Did you mean {near[0]}: K_p, K_d are {unit['K']}, k_p, k_d {unit['k']}?" if near else ""
+                raise TypeError(f"{kind.__name__} has no argument {name!r} (it takes {', '.join(names)}).{hint}")
+        made(self, *arguments, **named)
+
+    kind.__init__ = checked                                            # type: ignore[misc]
+    return kind
 
 
 def put(controller: Any, **values: Any) -> None:

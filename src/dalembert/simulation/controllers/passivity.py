@@ -10,9 +10,10 @@ import numpy as np
 from dalembert.expr import array
 from dalembert.formulations import newton_euler
 from dalembert.kinematics.forces import passive_force
-from dalembert.simulation.controllers.checks import Tracking, followed, gains, put, vector
+from dalembert.simulation.controllers.checks import Tracking, followed, gains, named_arguments, put, vector
 
 
+@named_arguments
 @dataclass(frozen=True, eq=False)
 class Passivity(Tracking):
     """Passivity-based control: the mechanism's energy is shaped, its Coriolis forces are not cancelled.
@@ -54,6 +55,7 @@ class Passivity(Tracking):
         return tau - passive_force(self.mechanism, q, qd) - self.K * s
 
 
+@named_arguments
 @dataclass(frozen=True, eq=False)
 class AdaptivePassivity(Tracking):
     """Passivity-based control that does not know the inertial parameters, and adapts its estimates of them.

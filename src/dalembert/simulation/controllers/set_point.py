@@ -9,7 +9,7 @@ import numpy as np
 
 from dalembert.formulations import newton_euler
 from dalembert.model.mechanism import Mechanism
-from dalembert.simulation.controllers.checks import check_mechanism, gains, put, vector
+from dalembert.simulation.controllers.checks import check_mechanism, gains, named_arguments, put, vector
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +24,10 @@ class SetPoint:
 
     def __post_init__(self) -> None:
         check_mechanism(self)
+        if callable(self.q_ref):
+            raise TypeError(f"{type(self).__name__}: q_ref is a {type(self.q_ref).__name__}, a function of time; it goes to "
+                            "a posture, numbers (nq,), such as Hold(q).q. ComputedTorque, FeedForward and Passivity "
+                            "follow references.")
         m, nv = self.mechanism, self.mechanism.nv
         put(self, q_ref=vector(self.q_ref, "q_ref", m.nq), K_p=gains(self.K_p, "K_p", nv), K_d=gains(self.K_d, "K_d", nv))
         m.at(q_ref=self.q_ref)                                # its quaternions
@@ -32,6 +36,7 @@ class SetPoint:
         return self.K_p * self.mechanism.difference(self.q_ref, q) - self.K_d * qd
 
 
+@named_arguments
 @dataclass(frozen=True, eq=False)
 class PD(SetPoint):
     """Spring and damper on each joint.
@@ -64,6 +69,7 @@ class PD(SetPoint):
         return self._spring_and_damper(q, qd)
 
 
+@named_arguments
 @dataclass(frozen=True, eq=False)
 class GravityPD(SetPoint):
     """PD that carries the load of gravity and springs at the posture where the mechanism is.

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from dalembert.formulations import newton_euler
-from dalembert.simulation.controllers.checks import Tracking, followed
+from dalembert.simulation.controllers.checks import Tracking, followed, named_arguments
 
 
+@named_arguments
 @dataclass(frozen=True, eq=False)
 class ComputedTorque(Tracking):
     """Inverse dynamics of the accelerations that let the error die away: the loop is linear and uncoupled.
@@ -54,6 +55,7 @@ class ComputedTorque(Tracking):
         return newton_euler.inverse_dynamics(self.mechanism, q, qd, wanted)
 
 
+@named_arguments
 @dataclass(frozen=True, eq=False)
 class FeedForward(Tracking):
     """What the model needs along the reference, and a PD around it.
