@@ -123,6 +123,28 @@ def test_results_are_those_of_plain_loops_on_every_executor(way, stored, pool, t
     assert (found.status == 1).all() and found.summary() == "6 samples (a 3 x b 2): 6 done, 0 failed, 6 computed now"
 
 
+@pytest.mark.parametrize("given, paired, count", [
+    ({"a": range(10**9)}, False, 10**9), ({"a": range(10**5), "b": range(10**5), "c": [1]}, False, 10**10),
+    ({"a": range(10**9), "b": range(10**9)}, True, 10**9)])
+def test_more_samples_than_memory_holds_are_refused_before_it_is_spent(given, paired, count):
+    import tracemalloc
+
+    tracemalloc.start()
+    try:
+        with pytest.raises(da.ShapeError, match=rf"{count} samples .* would take {count * 24e-9:.3g} GB of memory before the first result"):
+            da.sweep(product, given, Here(), paired=paired)
+        assert tracemalloc.get_traced_memory()[1] < 2**24
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_range_is_the_same_values_as_its_list():
+    for numbers in (range(5), range(10, 0, -3), range(2**70, 2**70 + 3)):
+        made = Samples({"a": numbers})
+        assert [made[k]["a"] for k in range(len(made))] == list(numbers)
+        assert identity(made.values) == identity(Samples({"a": list(numbers)}).values)
+
+
 def test_one_sample_is_one():
     assert da.sweep(product, {"a": [1.0], "b": [2.0]}).summary() == "1 sample (a 1 x b 1): 1 done, 0 failed, 1 computed now"
 

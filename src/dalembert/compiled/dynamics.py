@@ -24,7 +24,7 @@ from dalembert.model.loads import opened_loads
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import is_symbolic
 from dalembert.model.paths import canonical_text
-from dalembert.spatial.arrays import check_finite, check_range, finite_results, floats
+from dalembert.spatial.arrays import check_finite, check_range, finite_results, floats, in_order
 
 if TYPE_CHECKING:
     from dalembert.compiled.sources import Described
@@ -231,7 +231,7 @@ class Function:
         dtype, threads = self.dynamics.dtype, thread_count(threads)
         if self.dynamics.parameters or parameters is not None:
             vectors = vectors | {"parameters": self.dynamics.values_of_parameters(parameters)}
-        inputs = {p.name: floats(vectors[p.name], p.name, p.size, self._says) for p in self.inputs}
+        inputs = {p.name: floats(self._in_order(p.name, vectors[p.name]), p.name, p.size, self._says) for p in self.inputs}
         rows = common_rows(inputs)
         results = results_for(self.outputs, rows, out, dtype)
         states = 1 if rows is None else rows
@@ -262,6 +262,12 @@ class Function:
         self._look_again(np.flatnonzero(doubtful), inputs)
         for a in results:
             finite_results(a)
+
+    def _in_order(self, name: str, values: Any) -> Any:
+        mechanism = self.dynamics.mechanism
+        if name not in ("q", "qd", "qdd", "tau"):
+            return values
+        return in_order(values, name, mechanism.coordinate_names if name == "q" else mechanism.velocity_names)
 
     def _says(self, name: str, length: int) -> str:
         if name == "parameters":

@@ -20,7 +20,7 @@ from dalembert.model.loads import check_rows, opened_loads
 from dalembert.model.numbers import Literal, Number, as_float, checked_vector, is_symbolic
 from dalembert.model.parts import Body, Frame, Joint
 from dalembert.model.tree import Tree
-from dalembert.spatial.arrays import graph_of, packed, unpacked
+from dalembert.spatial.arrays import graph_of, in_order, packed, unpacked
 from dalembert.spatial.vectors import Scalar
 
 GRAVITY = (0, 0, Literal("-9.81"))      # m/s^2
@@ -212,6 +212,7 @@ class Mechanism:
                 columns[name], rows[name] = opened_loads(array)
                 continue
             is_q = name == "q" or name.startswith("q_")
+            array = in_order(array, name, self.coordinate_names if is_q else self.velocity_names)
             columns[name], size = unpacked(array, name, self.nq if is_q else self.nv, self._says)
             rows[name] = set() if size is None else {size}
             if is_q:

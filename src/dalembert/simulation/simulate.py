@@ -28,6 +28,7 @@ from dalembert.simulation.progress import Progress, reported
 from dalembert.simulation.reactions import STICK
 from dalembert.simulation.run import FINISHED, Run
 from dalembert.simulation.sampling import Law, Sampling
+from dalembert.spatial.arrays import in_order
 
 RECORDS = 1000               # of a duration, unless times or a spacing are given
 STEP = 1e-3                  # s
@@ -208,6 +209,7 @@ def resume(mechanism: Any, store: Any, **given: Any) -> Run:
 
 def _initial(motion: Motion, q: Any, qd: Any, t: float) -> tuple[np.ndarray, bool]:
     """x (N, nx) at the start, and whether one state was given."""
+    q, qd = in_order(q, "q", motion.mechanism.coordinate_names), in_order(qd, "qd", motion.mechanism.velocity_names)
     motion.form.check(q, qd, motion.numbers)                      # shapes, numbers, quaternions
     q, qd = np.asarray(q, dtype=float), np.asarray(qd, dtype=float)
     for name, values in (("q", q), ("qd", qd)):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import functools
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -123,6 +124,42 @@ def finite_results(out: np.ndarray) -> np.ndarray:
         raise OverflowedError(f"{where} is {out[index]}: numbers became too large. Are the inputs, "
                               "masses and lengths in SI units?", index)
     return out
+
+
+def finite(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function with an OverflowedError where a result of numbers, or a field of a named tuple, is not finite."""
+    @functools.wraps(function)
+    def checked(*arguments: Any, **named: Any) -> Any:
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = function(*arguments, **named)
+        for part in found if isinstance(found, tuple) else (found,):
+            if isinstance(part, (np.ndarray, float)) and np.asarray(part).dtype != object:
+                finite_results(np.asarray(part))
+        return found
+
+    return checked
+
+
+def in_order(values: Any, name: str, names: Sequence[str]) -> Any:
+    """The columns of a table (of pandas or polars), or the entries of a series, in the order of the names.
+
+    Anything else, and a table whose columns have numbers for names, is returned as it is.
+
+    Raises
+    ------
+    ShapeError
+        The columns have other names.
+    """
+    if isinstance(values, (np.ndarray, list, tuple)) or not hasattr(values, "to_numpy"):
+        return values
+    labels = list(getattr(values, "columns", getattr(values, "index", ())))
+    if not any(isinstance(label, str) for label in labels):
+        return values
+    if len(labels) != len(names) or set(labels) != set(names):
+        few = ", ".join(map(str, labels[:6])) + (", ..." if len(labels) > 6 else "")
+        raise ShapeError(f"{name} has the columns {few}; expected {', '.join(names)}, in any order. For columns that mean "
+                         f"these in their order take {name}.to_numpy().", name, np.shape(values), (len(names),))
+    return values[list(names)].to_numpy()
 
 
 def _shape(values: Any) -> tuple[int, ...]:

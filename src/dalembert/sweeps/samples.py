@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from types import MappingProxyType
 from typing import Any
 
@@ -12,6 +13,8 @@ import numpy as np
 from dalembert.errors import DalembertError, ShapeError
 
 SAMPLE = "sample"      # dimension of values that go together
+HELD = 24              # bytes: of a sample its number, status, error and value, while a sweep goes on
+MOST_HELD = 2**32      # bytes of all samples
 
 
 class Samples:
@@ -24,13 +27,15 @@ class Samples:
 
     def __init__(self, given: Any, paired: bool = False, called: Mapping[str, str] = MappingProxyType({})):
         paired = paired or not isinstance(given, Mapping)
-        table = given if isinstance(given, Mapping) else _table(list(given))
+        table = given if isinstance(given, Mapping) else _table(_listed_values("samples", given))
+        _check_count({str(name): len(v) for name, v in table.items() if hasattr(v, "__len__")}, paired)
         self.values = {str(name): _sequence(str(name), values) for name, values in table.items()}
         if not self.values:
             raise ShapeError("there are no parameters: give {name: values}, or a list of {name: value}.")
         lengths = {name: len(values) for name, values in self.values.items()}
         if paired and len(set(lengths.values())) > 1:
             raise ShapeError(f"values that go together have different lengths: {_listed(lengths)}.")
+        _check_count(lengths, paired)
         self.paired, self._called = paired, called
         self.dims = (SAMPLE,) if paired else tuple(called.get(name, name) for name in lengths)
         self.shape = (next(iter(lengths.values())),) if paired else tuple(lengths.values())
@@ -64,6 +69,22 @@ class Samples:
             yield (f"{name}_values" if own and not self.paired else name), (SAMPLE if self.paired else name, *own), array
 
 
+def _check_count(lengths: Mapping[str, int], paired: bool) -> None:
+    """Raise a ShapeError if there are more samples than memory should hold, before they are made."""
+    count = max(lengths.values(), default=0) if paired else math.prod(n for n in lengths.values() if n)
+    if count * HELD > MOST_HELD:
+        raise ShapeError(f"{count} samples ({_listed(lengths)}) would take {count * HELD / 1e9:.3g} GB of memory before the "
+                         f"first result; at most {MOST_HELD // HELD} fit into {MOST_HELD / 1e9:.3g} GB. Sweep over parts of "
+                         "them, each with a store of its own.")
+
+
+def _listed_values(name: str, values: Any) -> list[Any]:
+    """The values of an iterable as a list, as long as it ends."""
+    found = list(islice(values, MOST_HELD // HELD + 1))
+    _check_count({name: len(found)}, True)
+    return found
+
+
 def _table(rows: list[Any]) -> dict[str, list[Any]]:
     """Columns of samples that are given one by one."""
     for k, row in enumerate(rows):
@@ -81,7 +102,9 @@ def _sequence(name: str, values: Any) -> np.ndarray | list[Any]:
     if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
         raise ShapeError(f"parameter {name!r}: {_short(values)} is one value, expected a sequence; constants are options.",
                          name)
-    values = values if isinstance(values, np.ndarray) else list(values)
+    if isinstance(values, range) and -2**63 <= min(values, default=0) <= max(values, default=0) < 2**63:
+        return np.arange(values.start, values.stop, values.step)
+    values = values if isinstance(values, np.ndarray) else _listed_values(name, values)
     try:
         array = np.asarray(values)
     except ValueError:      # vectors of different lengths

@@ -10,8 +10,10 @@ from dalembert.formulations.lagrange.energies import inertia
 from dalembert.formulations.lagrange.geometry import Geometry, T, cross, opened, product, times
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.tree import Tree
+from dalembert.spatial.arrays import finite
 
 
+@finite
 def mass_matrix_derivatives(mechanism: Mechanism, q: Any) -> np.ndarray:
     """Derivatives of the mass matrix along each velocity: dM[i, j, k] = X_i M_jk.
 
@@ -75,6 +77,7 @@ def structure(tree: Tree) -> np.ndarray:
     return gamma
 
 
+@finite
 def christoffel_symbols(mechanism: Mechanism, q: Any) -> np.ndarray:
     """Christoffel symbols c[i, j, k] of the first kind, so that C_kj = sum_i c_ijk qd_i.
 
@@ -106,6 +109,7 @@ def connection(dD: np.ndarray, D: np.ndarray | None, gamma: np.ndarray) -> np.nd
     return twice / 2
 
 
+@finite
 def coriolis_matrix(mechanism: Mechanism, q: Any, qd: Any) -> np.ndarray:
     """Coriolis matrix of the Christoffel symbols; dD/dt - 2 C is skew.
 

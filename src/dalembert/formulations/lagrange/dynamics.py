@@ -14,6 +14,7 @@ from dalembert.formulations.lagrange.geometry import Geometry, T, opened
 from dalembert.formulations.lagrange.solving import entry_names, entry_sizes, factorised, solved
 from dalembert.kinematics.forces import external_wrenches, passive
 from dalembert.model.mechanism import Mechanism
+from dalembert.spatial.arrays import finite
 
 
 def gravity_vector(mechanism: Mechanism, q: Any) -> np.ndarray:
@@ -36,12 +37,14 @@ def weight(geometry: Geometry) -> np.ndarray:
     return G
 
 
+@finite
 def coriolis_vector(mechanism: Mechanism, q: Any, qd: Any) -> np.ndarray:
     """Coriolis and centrifugal forces C(q, qd) qd. Shapes as for `bias_force`."""
     geometry, (qd,) = opened(mechanism, q=q, qd=qd)
     return _applied(coriolis(geometry, qd), qd)
 
 
+@finite
 def bias_force(mechanism: Mechanism, q: Any, qd: Any) -> np.ndarray:
     """Coriolis, centrifugal and gravity forces C(q, qd) qd + G(q).
 
@@ -52,6 +55,7 @@ def bias_force(mechanism: Mechanism, q: Any, qd: Any) -> np.ndarray:
     return _applied(coriolis(geometry, qd), qd) + weight(geometry)
 
 
+@finite
 def inverse_dynamics(mechanism: Mechanism, q: Any, qd: Any, qdd: Any, external_forces: Any = ()) -> np.ndarray:
     """Joint forces that produce the given accelerations, by Lagrange's equations.
 
@@ -68,6 +72,7 @@ def inverse_dynamics(mechanism: Mechanism, q: Any, qd: Any, qdd: Any, external_f
     return _applied(inertia(geometry), pack(qdd)) - _driving(geometry, qd, loads)
 
 
+@finite
 def forward_dynamics(mechanism: Mechanism, q: Any, qd: Any, tau: Any, external_forces: Any = ()) -> np.ndarray:
     """Accelerations that joint forces produce: the inverse of `inverse_dynamics`.
 
@@ -99,6 +104,7 @@ def _driving(geometry: Geometry, qd: Sequence[Any], loads: Any) -> np.ndarray:
     return force
 
 
+@finite
 def inverse_mass_matrix(mechanism: Mechanism, q: Any) -> np.ndarray:
     """Inverse of the mass matrix. q : (nq,) or (N, nq). Returns (nv, nv) or (N, nv, nv).
 

@@ -9,8 +9,10 @@ import numpy as np
 from dalembert.formulations.lagrange.geometry import Geometry, T, opened, product, times
 from dalembert.kinematics.forces import spring_energy
 from dalembert.model.mechanism import Mechanism
+from dalembert.spatial.arrays import finite
 
 
+@finite
 def mass_matrix(mechanism: Mechanism, q: Any) -> np.ndarray:
     """Mass matrix by the Jacobians of the mass centres, rotors included.
 
@@ -47,6 +49,7 @@ def rotors(geometry: Geometry) -> np.ndarray:
     return geometry.pack(entries, shape=(nv, nv))
 
 
+@finite
 def kinetic_energy(mechanism: Mechanism, q: Any, qd: Any) -> Any:
     """Kinetic energy of the links by Koenig's theorem, and of the rotors.
 
@@ -64,6 +67,7 @@ def kinetic_energy(mechanism: Mechanism, q: Any, qd: Any) -> Any:
     return twice[..., 0, 0][()] / 2
 
 
+@finite
 def potential_energy(mechanism: Mechanism, q: Any) -> Any:
     """Potential energy of gravity and springs.
 
@@ -80,6 +84,7 @@ def potential_energy(mechanism: Mechanism, q: Any) -> Any:
     return np.asarray(energy)[()]
 
 
+@finite
 def momenta(mechanism: Mechanism, q: Any, qd: Any) -> np.ndarray:
     """Generalized momenta p = dT/dqd = D(q) qd.
 

@@ -18,6 +18,7 @@ from dalembert.formulations.lagrange.solving import entry_names, entry_sizes, fa
 from dalembert.kinematics.forces import passive
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import as_float
+from dalembert.spatial.arrays import finite
 from dalembert.spatial.vectors import Vector
 
 MODELS = ("reduced", "full")
@@ -121,10 +122,12 @@ class FlexibleJoints:
         """Names of the entries of qd."""
         return (*self.mechanism.velocity_names, *(f"{m.joint}.motor" for m in self.motors))
 
+    @finite
     def mass_matrix(self, q: Any) -> np.ndarray:
         """[[M, S], [S^T, B]]: (nv, nv) or (N, nv, nv)."""
         return self._inertia(self._opened(q=q)[0])
 
+    @finite
     def coriolis_matrix(self, q: Any, qd: Any) -> np.ndarray:
         """Coriolis matrix of the whole, by Christoffel symbols: (nv, nv) or (N, nv, nv)."""
         geometry, _, qd = self._opened(q=q, qd=qd)
@@ -140,12 +143,14 @@ class FlexibleJoints:
         _, q, qd = self._opened(q=q, qd=qd)
         return self._transmitted(q, qd)
 
+    @finite
     def kinetic_energy(self, q: Any, qd: Any) -> Any:
         """1/2 qd^T [[M, S], [S^T, B]] qd: number or (N,) [J]."""
         geometry, _, qd = self._opened(q=q, qd=qd)
         x = qd[..., None]
         return (T(x) @ self._inertia(geometry) @ x)[..., 0, 0][()] / 2
 
+    @finite
     def potential_energy(self, q: Any) -> Any:
         """Gravity and springs, 1/2 K (q - theta)^2 among them: number or (N,) [J]."""
         geometry, q, _ = self._opened(q=q)
@@ -154,6 +159,7 @@ class FlexibleJoints:
             energy = energy + (q[..., m.at_q] - q[..., self.mechanism.nq + k]) ** 2 * (m.stiffness / 2)
         return np.asarray(energy)[()]
 
+    @finite
     def inverse_dynamics(self, q: Any, qd: Any, qdd: Any) -> np.ndarray:
         """Forces that a motion needs: (nv,) or (N, nv).
 
@@ -163,6 +169,7 @@ class FlexibleJoints:
         geometry, q, qd, qdd = self._opened(q=q, qd=qd, qdd=qdd)
         return (self._inertia(geometry) @ qdd[..., None])[..., 0] - self._driving(geometry, q, qd)
 
+    @finite
     def forward_dynamics(self, q: Any, qd: Any, tau: Any) -> np.ndarray:
         """Accelerations of links and motors: (nv,) or (N, nv), for actuator forces tau (links' nv,) or (N, links' nv).
 

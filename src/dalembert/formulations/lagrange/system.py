@@ -32,7 +32,7 @@ from dalembert.model.loads import check_rows
 from dalembert.purity.examine import check_arguments, fits, remembering
 from dalembert.purity.judge import judged
 from dalembert.spatial import linear_algebra
-from dalembert.spatial.arrays import unpacked
+from dalembert.spatial.arrays import in_order, unpacked
 
 ROUNDING = 16 * np.finfo(float).eps      # singular value of the equilibrated mass matrix below which it is taken as 0
 
@@ -413,6 +413,7 @@ class LagrangianSystem:
         rows: dict[str, set[int]] = {}
         for name, array in {**vectors, "t": np.array(t, dtype=object if isinstance(t, Expr) else None)[..., None]}.items():
             symbols = np.atleast_1d(np.array(self.symbols[name], dtype=object))
+            array = array if name == "t" else in_order(array, name, self.coordinate_names)
             scalars, size = unpacked(array, name, len(symbols), self._says)
             rows[name] = set() if size is None else {size}
             columns |= zip(symbols, scalars, strict=True)
