@@ -256,6 +256,25 @@ def test_content_follows_code_defaults_closures_globals_and_state():
     assert content([Holder(1)]) != content([Holder(1.0)]) and content({"a": 1}) != content({"b": 1})
 
 
+def test_functions_of_installed_packages_are_told_by_name():
+    from dalembert import sin, where
+
+    def f(q):
+        return where(q > 0, sin(q), np.linalg.norm(q))
+
+    found = [content(x) for x in (sin, where, da.cos, np.sin, np.linalg.norm, f)]
+    assert None not in found and len(set(found)) == len(found)
+
+
+def test_what_a_custom_joint_returns_is_checked_when_it_is_made():
+    with pytest.raises(da.ShapeError, match=r"returned p of shape \(2,\), expected \(3,\)"):
+        da.Custom(lambda q: (UNIT, (q[0], 0)))
+    with pytest.raises(da.ShapeError, match=r"returned R of shape \(9,\)"):
+        da.Custom(lambda q: ([1, 0, 0, 0, 1, 0, 0, 0, 1], (q[0], 0, 0)))
+    with pytest.raises(TypeError, match="expected the names of one to six"):
+        da.Custom(lambda q: (UNIT, (0, 0, 0)), ())
+
+
 def test_content_that_cannot_be_told_is_none(tmp_path):
     def reads(q):
         return open("numbers.txt").read()

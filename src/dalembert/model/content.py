@@ -119,8 +119,13 @@ class _Reader:
         yield from self._listed(head, [x for pair in values.items() for x in pair])
 
     def _function(self, f: types.FunctionType) -> Iterator[str]:
-        """Code, defaults, what is enclosed, attributes, and the globals that the code reads."""
+        """Code, defaults, what is enclosed, attributes, and the globals that the code reads; of an installed one, what it
+        encloses."""
         yield "function"
+        installed = _is_installed(f.__module__ or "")
+        if installed and getattr(sys.modules.get(f.__module__), f.__name__, None) is f:
+            yield f"{f.__module__} {f.__name__} {_version(f.__module__)}"
+            return
         yield from self._code(f.__code__)
         enclosed = []
         for cell in f.__closure__ or ():
@@ -129,6 +134,8 @@ class _Reader:
             except ValueError:                             # not bound yet
                 enclosed.append(None)
         yield from self._listed("parts", [f.__defaults__, f.__kwdefaults__, enclosed, f.__dict__])
+        if installed:
+            return
         names = sorted({name for code in _codes(f.__code__) for name in code.co_names})
         if self.strict and (unknown := ELSEWHERE.intersection(names)):
             raise UntellableError(f"{f.__qualname__} uses {', '.join(sorted(unknown))}")

@@ -6,6 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
+from dalembert.errors import ShapeError
 from dalembert.expr import (
     Expr,
     Graph,
@@ -51,10 +54,16 @@ class Custom(JointType):
     constant_subspace = False
 
     def __post_init__(self) -> None:
+        if not self.coordinates or isinstance(self.coordinates, str):
+            raise TypeError(f"coordinates={self.coordinates!r}: expected the names of one to six, as ('angle', 'slide').")
         with Graph():
             q = [symbol(f"coordinate {k} of a custom joint") for k in range(len(self.coordinates))]
-            R, p = self.function(q)
-            self._put(q, [constant(x) for x in (*(e for row in Matrix(R) for e in row), *Vector(p))])
+            R, p = (np.array(x, dtype=object) for x in self.function(q))
+            for name, array, shape in (("R", R, (3, 3)), ("p", p, (3,))):
+                if array.shape != shape:
+                    raise ShapeError(f"the function of a custom joint returned {name} of shape {array.shape}, expected "
+                                     f"{shape}: rows of the rotation matrix, and the origin.", name, array.shape, shape)
+            self._put(q, [constant(x) for x in (*R.flat, *p)])
 
     def _put(self, q: list[Expr], placement: list[Expr]) -> None:
         """Set what is derived from the placement (rows of R, p)."""
