@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,8 +17,6 @@ from dalembert.expr import symbol
 
 if TYPE_CHECKING:
     from dalembert.equations.closed_forms import ClosedForms
-
-DETERMINANT = "Delta"
 
 
 def made(eom: ClosedForms, normal: Normal, pieces: Sequence[tuple[int, str]]) -> Sheet:
@@ -47,14 +45,8 @@ def made(eom: ClosedForms, normal: Normal, pieces: Sequence[tuple[int, str]]) ->
         sheet = eom.sheet(quantity)
         filled |= {entry(sheet.letter, *(k + 1 for k in at)): form for at, form in np.ndenumerate(sheet.forms)}
     forms = solution.forms if not uses else renamed(renamed(solution.short, filled), filled)
-    return eom.solved("accelerations", object_array([*forms], (len(forms),)), short, solution.parts, uses)
-
-
-def _name(eom: ClosedForms) -> Callable[[int], str]:
-    """Names of determinants that are not taken: Delta, or Delta1, Delta2 where there are several."""
-    taken = {*eom.symbols, *eom.coordinates, *eom.velocities, *eom.accelerations}
-    prefix = next(p for p in (DETERMINANT, "det", "determinant_") if not any(name.startswith(p) for name in taken))
-    return lambda k: prefix + (str(k + 1) if k else "")
+    return eom.solved("accelerations", object_array([*forms], (len(forms),)), short, solution.parts, uses,
+                      eom.accelerations)
 
 
 def _multiplied_out(eom: ClosedForms, normal: Normal, M: np.ndarray, force: np.ndarray) -> Solution | None:
@@ -62,7 +54,7 @@ def _multiplied_out(eom: ClosedForms, normal: Normal, M: np.ndarray, force: np.n
     try:
         entries = np.array([[normal.scalar(x) for x in row] for row in M], dtype=object)
         F = [normal.scalar(x) for x in force]
-        return None if is_long(entries, F) else solved(entries, F, normal, _name(eom))
+        return None if is_long(entries, F) else solved(entries, F, normal, eom.determinant_name)
     except (TooLarge, NotPolynomial):
         return None
 
@@ -76,4 +68,5 @@ def _of_entries(eom: ClosedForms, pieces: Sequence[tuple[int, str]]) -> Solution
             own.extend(Term(t.number * sign, t.factors) for t in form.terms)
     M = eom.sheet("mass_matrix")
     shown = np.array([[1 if form.terms else 0 for form in row] for row in M.forms], dtype=object)
-    return by_names(shown, [Sum(tuple(terms)) for terms in F], lambda i, j: entry(M.letter, i + 1, j + 1), _name(eom))
+    forces = [Sum(tuple(terms)) for terms in F]
+    return by_names(shown, forces, lambda i, j: entry(M.letter, i + 1, j + 1), eom.determinant_name)

@@ -37,6 +37,9 @@ def derived_again(make: Callable[..., ClosedForms], arguments: Sequence[Any], qu
     return eom
 
 
+DETERMINANTS = ("Delta", "det", "determinant_")
+
+
 def force_names(count: int, taken: set[str]) -> tuple[str, ...]:
     """Names tau1, tau2, ... of the joint forces in expressions and Python, none of which is taken."""
     prefix = next(p for p in ("tau", "tau_", "joint_force_") if not any(f"{p}{k + 1}" in taken for k in range(count)))
@@ -246,10 +249,16 @@ class ClosedForms(ABC):
         return replace(self._sheet(quantity, forms, short, parts), uses=tuple(others))
 
     def solved(self, quantity: str, forms: np.ndarray, short: np.ndarray, parts: Mapping[str, Sum],
-               others: Sequence[str]) -> Sheet:
+               others: Sequence[str], left: tuple[str, ...] = ()) -> Sheet:
         """A sheet of solutions of linear equations, with parts of its own, which may be in terms of others' entries."""
         sheet = self.abridged(quantity, forms, short, others)
-        return replace(sheet, parts=(*sheet.parts, *parts.items()), left=self.accelerations)
+        return replace(sheet, parts=(*sheet.parts, *parts.items()), left=left)
+
+    def determinant_name(self, k: int) -> str:
+        """Names of determinants that are not taken: Delta, or Delta, Delta2, ... where there are several."""
+        taken = {*self.symbols, *self.coordinates, *self.velocities, *self.accelerations}
+        prefix = next(p for p in DETERMINANTS if not any(name.startswith(p) for name in taken))
+        return prefix + (str(k + 1) if k else "")
 
     def _sheet(self, quantity: str, forms: np.ndarray, short: np.ndarray, *more: Any) -> Sheet:
         lines = lines_of(forms, quantity == "mass_matrix", short)

@@ -11,8 +11,8 @@ import numpy as np
 from dalembert.compiled.calls import without_collection
 from dalembert.compiled.quantities import known_formulation
 from dalembert.equations import frames
-from dalembert.equations.changes import Changeable
 from dalembert.equations.closed_forms import ClosedForms, silent
+from dalembert.equations.linear import Movable
 from dalembert.equations.making import LETTERS, QUANTITIES, made, why_no_christoffel
 from dalembert.equations.problem import BaseParameter, Problem
 from dalembert.equations.reports import report
@@ -85,7 +85,7 @@ def equations(mechanism: Mechanism | LagrangianSystem, symbols: str | Iterable[s
     return Equations(mechanism, select(mechanism, symbols, grouped), formulation, budget, digits, progress)
 
 
-class Equations(Changeable):
+class Equations(Movable):
     """Closed forms of a mechanism, each entry compared with the compiled function; see also `ClosedForms`.
 
     Attributes
@@ -159,6 +159,10 @@ class Equations(Changeable):
     def _is_passive(self) -> bool:
         """Whether there are springs or friction."""
         return any(form.terms for form in self.sheet("passive_force").forms.flat)
+
+    def resting_force(self) -> np.ndarray:
+        """g - f with its dependence on qd: the joint forces that qdd = 0 needs, up to products of velocities."""
+        return self.entries("gravity_vector") - self.entries("passive_force")
 
     def report(self) -> str:
         """The derivation by the chosen formulation, step by step, as Markdown with LaTeX formulas."""

@@ -16,7 +16,6 @@ from dalembert.equations.closed_forms import ClosedForms
 from dalembert.equations.factored import factored
 from dalembert.equations.forms import ZERO, Call, Name, Sum, Term, content, object_array
 from dalembert.equations.names import entry
-from dalembert.equations.polynomials import Normal
 from dalembert.equations.problem import Problem
 from dalembert.equations.ring import PARAMETER, Poly, TooLarge, plain, terms_in, terms_of
 from dalembert.equations.sheets import Sheet, by_first, named_entries
@@ -197,13 +196,7 @@ def equations_of_motion(p: Problem, eom: ClosedForms) -> Sheet:
 
 def accelerations(p: Problem, eom: ClosedForms) -> Sheet:
     """qdd = M^-1 (tau - h - g + f)."""
-    angles = [link.angle for link in p.derived.links if link.angle] if p.derived else []
-    normal = Normal(p.by_kind, angles=angles)
-    usual = [*p.derived.ring.parameters[1:], *(x for kind, x in p.derived.ring.shift if kind == "x")] if p.derived else []
-    for name in (*usual, *p.symbols, *eom.forces):                # written in the order in which they are made
-        if isinstance(name, str):
-            normal.ring.variable(name)
-    return accelerating.made(eom, normal, [(-1, "coriolis_vector"), (-1, "gravity_vector"), (1, "passive_force")])
+    return accelerating.made(eom, p.normal, [(-1, "coriolis_vector"), (-1, "gravity_vector"), (1, "passive_force")])
 
 
 # --- pieces ----------------------------------------------------------------------------------------------------------

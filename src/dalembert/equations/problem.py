@@ -29,7 +29,7 @@ from dalembert.equations.forms import ZERO, Builder, Sum
 from dalembert.equations.grouping import BASE, Parameter, bodies, grouped, is_nothing, minimal, raw_values, without
 from dalembert.equations.meanings import parameter, unit_at
 from dalembert.equations.names import free_prefix
-from dalembert.equations.polynomials import Polynomials
+from dalembert.equations.polynomials import Normal, Polynomials
 from dalembert.equations.ring import PARAMETER, NotPolynomial, Poly, Ring, TooLarge, terms_in
 from dalembert.equations.selection import Selection, numbers_of_bodies, select
 from dalembert.equations.writing import Writer
@@ -213,6 +213,17 @@ class Problem:
                 self.why_no_christoffel = str(error).rstrip(".")
                 return inf
         return terms_in(p for (i, j, _), p in self.derived.twice.items() if i <= j)
+
+    @cached_property
+    def normal(self) -> Normal:
+        """Normal forms of expressions in the printed names, in which also products of inertial parameters occur."""
+        angles = [link.angle for link in self.derived.links if link.angle] if self.derived else []
+        normal = Normal(self.by_kind, angles=angles)
+        ring = self.derived.ring if self.derived else Ring()
+        usual = [*ring.parameters[1:], *(name for kind, name in ring.shift if kind == "x" and isinstance(name, str))]
+        for name in (*usual, *self.symbols):                      # written in the order in which they are made
+            normal.ring.variable(name)
+        return normal
 
     # --- expressions, where polynomials are too long or do not exist ---
 

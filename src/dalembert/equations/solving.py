@@ -74,6 +74,8 @@ def solved(M: np.ndarray, F: Sequence[Any], normal: Normal, name: Callable[[int]
         numerators = [normal.ring.total(cofactor(M, block, i, j) * F[j] for j in block) for i in block]
         below, *above = normal.forms([determinant, *numerators])
         number, factors, rest = apart(below)
+        if number < 0 and len(rest) > 1:                           # a determinant of M is positive: so is its name
+            number, rest = -number, tuple(sorted(opposite(Sum(rest)).terms, key=lambda t: t.number < 0))
         named: Any = Sum(rest)
         if len(rest) > 1:
             parts[label := name(len(parts))] = named

@@ -13,10 +13,10 @@ from dalembert.compiled.calls import without_collection
 from dalembert.compiled.dynamics import compile
 from dalembert.compiled.systems import SystemDynamics
 from dalembert.equations import accelerations
-from dalembert.equations.changes import Changeable
 from dalembert.equations.closed_forms import ClosedForms, silent
 from dalembert.equations.coordinates import MotionNames
 from dalembert.equations.forms import Sum, object_array
+from dalembert.equations.linear import Movable
 from dalembert.equations.making import CHRISTOFFEL
 from dalembert.equations.names import free_prefix
 from dalembert.equations.polynomials import Normal
@@ -28,6 +28,7 @@ from dalembert.errors import DalembertError
 from dalembert.expr import derivative, evaluate, gradient, substitute
 from dalembert.formulations.lagrange.system import LagrangianSystem
 
+STEP = 0.01                                              # of differences of order six: to some 1e-13
 TRIED = 200                                              # random states, of which some lie where L is defined
 
 # Quantity: title, and the letter of its entries.
@@ -63,7 +64,7 @@ LAW = {"mass_matrix": ("M", "", "q_ddot"), "coriolis_vector": ("h", "q q_dot"), 
        "time_terms": ("r", ""), "gravity_vector": ("g", "q"), "bias_force": ("h", "q q_dot")}
 
 
-class SystemEquations(Changeable):
+class SystemEquations(Movable):
     """Closed forms of a `LagrangianSystem`, each entry compared with the function that `da.compile` makes.
 
         L = 1/2 qd^T M qd + b^T qd - Pi:    M qdd + h + N qd + r + g = Q + tau
@@ -96,6 +97,10 @@ class SystemEquations(Changeable):
 
     def _made(self, quantity: str) -> Sheet:
         return made(self._problem, self, quantity)
+
+    def resting_force(self) -> np.ndarray:
+        """h - Q with its dependence on qd: the joint forces that qdd = 0 needs."""
+        return self.entries("bias_force") - self.entries("generalized_forces")
 
     @property
     def law(self) -> Any:      # type: ignore[override]
@@ -282,10 +287,31 @@ class SystemVerifier(Verifier):
         resting = LagrangianSystem("potential", system.coordinate_names, potential, zeros, q, qd, t)
         return self._at("bias_force", np.zeros_like(self.q), compile(resting))
 
-    def _at(self, name: str, qd: np.ndarray, dynamics: SystemDynamics | None = None) -> np.ndarray:
-        """A compiled quantity at the states, with other velocities."""
+    def linearized(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Mass matrix, A, B and joint forces of the linear model at rest: differences of order six of compiled forces."""
+        zero = np.zeros_like(q)
+
+        def force(q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+            return self._at("bias_force", qd, q=q) - self._at("generalized_forces", qd, q=q)
+
+        steps = [(k, weight / (60 * STEP)) for k, weight in ((1, 45), (2, -9), (3, 1))]
+        units = np.eye(q.shape[1]) * STEP
+
+        def slope(step: np.ndarray, of_rates: bool) -> Any:
+            states = [((q, zero + k * step) if of_rates else (q + k * step, zero), weight) for k, weight in steps]
+            back = [((q, zero - k * step) if of_rates else (q - k * step, zero), -weight) for k, weight in steps]
+            return sum(weight * force(*state) for state, weight in (*states, *back))
+
+        K, D = (np.stack([slope(step, of_rates) for step in units], axis=-1) for of_rates in (False, True))
+        M, one = self._at("mass_matrix", zero, q=q), np.broadcast_to(np.eye(q.shape[1]), K.shape)
+        A = np.block([[np.zeros_like(K), one], [-np.linalg.solve(M, K), -np.linalg.solve(M, D)]])
+        return M, A, np.concatenate([np.zeros_like(K), np.linalg.inv(M)], axis=1), force(q, zero)
+
+    def _at(self, name: str, qd: np.ndarray, dynamics: SystemDynamics | None = None,
+            q: np.ndarray | None = None) -> np.ndarray:
+        """A compiled quantity at the states, with other velocities, or coordinates."""
         dynamics = dynamics or self.dynamics
-        named: dict[str, Any] = {"q": self.q, "qd": qd, "t": self.t}
+        named: dict[str, Any] = {"q": self.q if q is None else q, "qd": qd, "t": self.t}
         if dynamics.system.parameters:
             named["parameters"] = np.array([self.point[x] for x in dynamics.system.parameters])
         return np.asarray(getattr(dynamics, name)(**named))

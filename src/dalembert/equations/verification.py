@@ -15,6 +15,7 @@ from dalembert.equations.grouping import BASE
 from dalembert.equations.problem import SEED, Problem, value_of, with_values
 from dalembert.errors import DalembertError
 from dalembert.expr import Expr, evaluate, topological
+from dalembert.formulations import newton_euler
 from dalembert.kinematics.forces import passive_force
 from dalembert.kinematics.poses import placement
 from dalembert.model.numbers import as_float
@@ -80,6 +81,10 @@ class Verifier(ABC):
     def sizes(self) -> Mapping[str, float]:
         """Size of the terms that the compiled functions add up, by quantity: where a quantity is exactly zero, these cancel
         but for rounding."""
+
+    def linearized(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Mass matrix, A, B and joint forces of the linear model at rest, in numbers."""
+        raise NotImplementedError
 
     @cached_property
     def size(self) -> float:
@@ -154,6 +159,13 @@ class MechanismVerifier(Verifier):
                 "forces": forces, "equations_of_motion": forces + passive,
                 "passive_force": passive, "regressor": acceleration + rate**2 + gravity,
                 "regressor times base parameters": forces}
+
+    def linearized(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Mass matrix, A, B and joint forces of the linear model at rest."""
+        zero = np.zeros_like(q)
+        tau = newton_euler.inverse_dynamics(self.mechanism, q, zero, zero)
+        A, B = newton_euler.linearize(self.mechanism, q, zero, tau)
+        return newton_euler.mass_matrix(self.mechanism, q), A, B, tau
 
     @cached_property
     def dynamics(self) -> Dynamics:
