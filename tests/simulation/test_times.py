@@ -59,7 +59,7 @@ def test_a_motion_that_cannot_go_on_is_not_called_finished(ball):
     """A force that grows beyond numbers in 4e-7 s, where times end at 2e-7 s."""
     run = da.simulate(da.planar_chain(1), [0.3], [0.1], 1.7e9 + np.array([0, 0.5, 1]), method="dopri5",
                       control=lambda t, q, qd: [1e9 * q[0] ** 3 * qd[0] ** 2])
-    assert run.reason.startswith("after t = 1.7e+09 s") and len(run.times) == 1
+    assert run.reason.startswith("after t = 1.7e+09 s") and run.times[-1] < 1.7e9 + 1e-6 and not np.isnan(run.q).any()
 
 
 def test_records_of_methods_of_fixed_step_may_be_as_uneven_as_late_times_are(ball):

@@ -285,7 +285,7 @@ class Marching:
     def run(self, x: np.ndarray, times: np.ndarray, h: Any, p: np.ndarray, repeats: int, rtol: float = 0.0,
             atol: float = 0.0, threads: int = 1, longest: float = HUGE, end: float | None = None,
             state: dict[str, np.ndarray] | None = None, functions: Sequence[callbacks.Function] = (),
-            goals: np.ndarray | None = None) -> Trajectories:
+            goals: np.ndarray | None = None, told: Callable[[float], object] | None = None) -> Trajectories:
         """Trajectories from x (N, nx) at times[0] to each later time; p (n,) or (N, n).
 
         h: of fixed methods the step, negative where times decrease; of others the first step, a length; one, or (N,).
@@ -297,6 +297,7 @@ class Marching:
         functions: those outside, with what converts the result of each; trajectories then run one after the other.
         goals: of a watched method of fixed step, how many steps each record lies behind `start`, `repeats` apart; a
         trajectory that is beyond the first ones waits.
+        told: of a library's method, called with the time at each evaluation.
 
         Raises
         ------
@@ -308,7 +309,7 @@ class Marching:
         h = h.reshape(-1, 1) if h.ndim else h.reshape(1)
         self._check(x, times, h, p, rtol, atol)
         if isinstance(self.method, External):
-            return self._run_external(x, times, h, p, rtol, atol, longest)
+            return self._run_external(x, times, h, p, rtol, atol, longest, told)
         rows = len(x)
         if self._counts:
             goals = np.array(repeats * np.arange(1, len(times)) if goals is None else goals, dtype=float)
@@ -351,7 +352,7 @@ class Marching:
                              f"{'not 0' if fixed else 'positive, and tolerances of which one is positive'}.")
 
     def _run_external(self, x: np.ndarray, times: np.ndarray, h: np.ndarray, p: np.ndarray, rtol: float,
-                      atol: float, longest: float) -> Trajectories:
+                      atol: float, longest: float, told: Callable[[float], object] | None) -> Trajectories:
         """One trajectory after the other by a library's method."""
         assert isinstance(self.method, External)
         rows, records = len(x), len(times) - 1
@@ -359,7 +360,7 @@ class Marching:
         steps, failed = np.zeros((rows, records)), np.zeros((rows, records))
         p, h = np.broadcast_to(p, (rows, self.parameters)), np.broadcast_to(h.reshape(-1, 1), (rows, 1))
         for row in range(rows):
-            f, df = (_callable(kernel, p[row], shape) for kernel, shape in zip(
+            f, df = (_callable(kernel, p[row], shape, told) for kernel, shape in zip(
                 self._called, ((self.nx,), (self.nx, self.nx)), strict=True))
             going = self.method.steps(f, times, x[row], h[row, 0], rtol, atol, df, longest=longest)
             for k, (at, y, taken, stopped, _) in enumerate(going):
@@ -384,8 +385,11 @@ def _kernel_of(program: Program) -> Kernel:
     return Kernel(code)
 
 
-def _callable(kernel: Kernel, p: np.ndarray, shape: tuple[int, ...]) -> Callable[[float, np.ndarray], np.ndarray]:
+def _callable(kernel: Kernel, p: np.ndarray, shape: tuple[int, ...],
+              told: Callable[[float], object] | None = None) -> Callable[[float, np.ndarray], np.ndarray]:
     def called(t: float, x: np.ndarray) -> np.ndarray:
+        if told:
+            told(t)
         out = np.empty(shape)
         kernel.run([np.array([t], dtype=float), np.ascontiguousarray(x), np.ascontiguousarray(p)], [out], 1)
         return out

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ from dalembert.integrators.fixed_point import HUGE
 from dalembert.simulation.called import Called, State
 from dalembert.simulation.events import CAUGHT, Change, Event
 from dalembert.simulation.motion import Motion
+from dalembert.simulation.pieces import Pieces, Told
 from dalembert.simulation.reactions import FREE, Reactions
 
 LOST, ENDED = 1.0, 5.0       # codes of trajectories: a number is no longer finite (of the integrators); an event ended it
@@ -53,10 +54,22 @@ class Course:
         self.tolerances = rtol, atol
         self._way, self._options = way, (rtol, atol, threads, longest)
         self._fixed, self._compiled = isinstance(way, Fixed), motion.compiles(way)
-        self._march = motion.run(way) if self._compiled else Called(motion, way, (rtol, atol), longest).run
+        self.told: Told = lambda t: None                               # called now and then with the time reached
+        self._march = self._made_march(longest)
         self._now: State = {}
         self.constants = motion.constants                              # parameters in which forces may be held
         self.initial = np.zeros((0, 0))                                # modes at the start
+
+    def _made_march(self, longest: float) -> Callable[..., Trajectories]:
+        def told(t: float) -> None:
+            self.told(t)
+
+        self.motion.told = told                                        # from functions that are called with numbers
+        if not self._compiled:
+            return Called(self.motion, self._way, self._options[:2], longest).run
+        if isinstance(self._way, External):
+            return partial(self.motion.run(self._way), told=told)
+        return Pieces(self.motion.run(self._way), self._fixed, told)
 
     def advance(self, x: np.ndarray, times: np.ndarray, state: State | None = None,
                 end: float | None = None) -> Trajectories:

@@ -54,6 +54,7 @@ class Motion:
         if paths:
             self._check_inputs(friction)
         self.begin = begin
+        self.told: Callable[[float], object] = lambda t: None      # hears when `function` is called
         self.watched = Watched(events, mechanism)
         self.forces = Forces(mechanism, control, forces)
         self.constants = beside(self.forces.constants, *([self.numbers] if paths else []), np.array([begin]))
@@ -270,6 +271,7 @@ class Motion:
                 return law.called(q, qd, tau, modes, numbers)
 
         def f(t: float, x: np.ndarray) -> np.ndarray:
+            self.told(t)
             q, y, _, states = self.split(x)
             t = float(self.clock(t, p))
             q = self.form.normalize(q)

@@ -24,6 +24,7 @@ from dalembert.simulation.course import ENDED, Course, Pace
 from dalembert.simulation.ends import End, ends_of
 from dalembert.simulation.failures import check_forces, force_without_number
 from dalembert.simulation.motion import Motion
+from dalembert.simulation.pieces import Throttled
 from dalembert.simulation.progress import Progress, reported
 from dalembert.simulation.reactions import STICK
 from dalembert.simulation.run import FINISHED, Run
@@ -163,6 +164,7 @@ def simulate(mechanism: Any, q: Any, qd: Any, t: Any, control: Any = None, force
         return part, found.x[:, -1], found.state
 
     with reported(progress) as shown:
+        course.told = Throttled(lambda t: shown(t / duration, t + begin))
         if store is None:
             run = _run(motion, way, x, single, times, pace.h, _joined(advance, x, times, size), course, sampling)
         else:
@@ -368,8 +370,7 @@ def _run(motion: Motion, way: Method, x0: np.ndarray, single: bool, times: np.nd
     q, y, *_ = motion.split(x)
     qd = motion.form.recorded(times, q, y, motion.numbers)
     singular = _singular(motion, times, finite, good, q, qd)
-    t, place = ends_of(goals, reached, finite, good)
-    t = np.where(good[np.arange(len(x)), place], times[place], t + motion.begin)
+    t, place = ends_of(times, reached + motion.begin, finite, good)
     reasons = [singular.get(k) or course.reasons.get(k) or _reason(m, t[k], good[k], finite[k], x[k], found.failed[k])
                for k in range(len(x))]
     _explain(reasons, motion, way, x, goals, good, course)
