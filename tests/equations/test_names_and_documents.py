@@ -73,6 +73,7 @@ def test_names_never_reach_a_target_raw(name):      # case O14
 def test_latex_and_mathml_of_names():
     assert latex_name("MX3") == r"\mathit{MX}_{3}" and latex_name("qd2") == r"\mathit{qd}_{2}" and latex_name("px3") == "p_{x3}"
     assert latex_name("lambda_1") == r"\lambda_{1}" and latex_name("50%") == r"\text{50\%}" and latex_name("θ") == r"\theta"
+    assert latex_name("alpha2_1") == r"\alpha_{2,1}" and latex_name("foo2_1") == r"\text{foo2\_1}"
     assert mathml_name("m2") == "<msub><mi>m</mi><mn>2</mn></msub>" and mathml_name("<b>") == "<mtext>&lt;b&gt;</mtext>"
 
 

@@ -75,6 +75,9 @@ def taken_apart(name: str) -> Symbol:
         base = match[1]
         if base in NAMES or base in LETTERS or len(base) == 1 and base.isascii():
             return Symbol(LETTERS.get(base, base), match[2].strip("{}"))
+    if match := re.fullmatch(r"([A-Za-z]+)(\d+)_(\d+)", name, re.ASCII):                # alpha2_1: the first of joint 2
+        if match[1] in NAMES or len(match[1]) <= 2:
+            return Symbol(match[1], f"{match[2]},{match[3]}")
     if name.startswith("\\") and name[1:] in NAMES:
         return Symbol(name[1:])
     return Symbol(name, text=True)
