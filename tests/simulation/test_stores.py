@@ -155,6 +155,24 @@ def test_a_folder_of_a_finished_run_in_memory_is_checked_too(whole, tmp_path):
         flip_and_see(folder, file, np.random.default_rng(3), {file.stat().st_size // 2})
 
 
+def test_a_flipped_bit_anywhere_in_a_file_is_named(whole, tmp_path):
+    path = whole.to_netcdf(tmp_path / "run.nc")
+    assert_same(da.Run.load(ARM, path), whole)
+    with xarray.open_dataset(path, engine="h5netcdf") as data:
+        np.testing.assert_array_equal(data["q"].values, whole.q)
+    data, rng = path.read_bytes(), np.random.default_rng(5)
+    for at in [*rng.integers(len(data), size=40), *range(len(data) - 60, len(data), 3)]:
+        path.write_bytes(data[:at] + bytes([data[at] ^ 1 << int(rng.integers(8))]) + data[at + 1:])
+        with pytest.raises(da.DamagedStoreError, match=r"run\.nc' is damaged"):
+            da.Run.load(ARM, path)
+    for harmed in (data[:-1], data + b"x", data[:-40]):
+        path.write_bytes(harmed)
+        with pytest.raises(da.DamagedStoreError, match=r"run\.nc' is damaged"):
+            da.Run.load(ARM, path)
+    path.write_bytes(data)
+    assert_same(da.Run.load(ARM, path), whole)
+
+
 def test_keys_of_a_ledger_stay_inside_the_folder(folder):
     for key in ("../outside", "/etc/passwd", "a/../../b", "", ".dalembert/x", "a//b", "a\\b"):
         text = json.dumps({"format": 1, "files": {key: [1, "x"]}})
@@ -289,15 +307,12 @@ def test_a_reader_of_a_folder_that_is_being_written_sees_one_state(tmp_path):
 # --- one writer ---
 
 HOLDER = """
-import sys, time
+import os, sys, time
 from dalembert.simulation.store_lock import StoreLock
 lock = StoreLock(sys.argv[1])
+if len(sys.argv) > 2 and os.fork():
+    time.sleep(60)
 print("locked", flush=True)
-if len(sys.argv) > 2:
-    import os
-    if not os.fork():
-        time.sleep(60)
-        os._exit(0)
 time.sleep(60)
 """
 

@@ -203,7 +203,9 @@ def write_netcdf(run: Run, file: Any) -> Path:
     several = parts(run)
     _, first = next(several)
     start = first.energy[..., :1]
-    dataset(first, start).to_netcdf(Path(file), engine="h5netcdf", unlimited_dims=("time",) if first is not run else ())
+    data = dataset(first, start)
+    data.attrs[store_folder.MARK] = store_folder.FORMAT
+    data.to_netcdf(Path(file), engine="h5netcdf", unlimited_dims=("time",) if first is not run else ())
     for begin, piece in several:      # of a long run in a folder
         with library("h5netcdf", EXTRA).File(Path(file), "a") as out:
             end = begin + len(piece.times)
@@ -211,6 +213,7 @@ def write_netcdf(run: Run, file: Any) -> Path:
             for name, values in dataset(piece, start).variables.items():
                 if "time" in values.dims:
                     out.variables[name][(*[slice(None)] * values.dims.index("time"), slice(begin, end))] = values.values
+    store_folder.seal_file(Path(file))
     return Path(file)
 
 
@@ -310,7 +313,11 @@ def read(mechanism: Mechanism, file: Any, lazy: bool = False) -> dict[str, Any]:
     folder = store_folder.opened(path) if ending == ".zarr" else None
     if folder is not None:
         folder.verify(contents=not lazy)
+    is_checked = folder is not None or store_folder.is_sealed(path)
     with _opened(path, folder, lazy) as data, reading(path):
+        if not is_checked and store_folder.MARK in data.attrs:
+            raise DamagedStoreError(f"{str(path)!r} is damaged: the checksum at its end is not as it was written. Take it "
+                                    "from a copy, or compute it again.", str(path), path.name)
         for name in ("coordinate", "velocity"):
             stored, own = tuple(data[name].values.tolist()), getattr(mechanism, f"{name}_names")
             if stored != own:

@@ -27,6 +27,8 @@ from dalembert.simulation.store_lock import StoreLock, lock_file
 OWN, LEDGER, JOURNAL = ".dalembert", "ledger", "journal"
 FORMAT = 1
 MARK = "dalembert_checksums"                # attribute of a folder with a ledger, in case that the ledger is lost
+DIGEST = 16                                 # bytes of a digest
+PIECE = 2**22                               # bytes of a file that are looked at together
 CLUTTER = (".DS_Store", "Thumbs.db", "desktop.ini")      # files that desktops leave in every folder
 ATTEMPTS, PAUSE = 5, 0.05                   # [s] looks at a folder that is being written
 BAD_TEXT = (ValueError, TypeError, KeyError, AttributeError, RecursionError)      # errors of text that is not as expected
@@ -344,6 +346,46 @@ def seal(path: Path) -> None:
     _write(path, f"{OWN}/{LEDGER}", f"{digest(text.encode())} {text}\n".encode())
 
 
+SEAL = b"\ndalembert blake2b "      # begins the end of a file with a checksum; its digest follows
+
+
+def seal_file(path: Path) -> None:
+    """Append the digest of a file to it; programs that read NetCDF do not look there."""
+    seal = SEAL + _digest_of(path, path.stat().st_size).encode()
+    with path.open("ab") as file:
+        file.write(seal)
+
+
+def is_sealed(path: Path) -> bool:
+    """Whether a file ends with its digest.
+
+    Raises
+    ------
+    DamagedStoreError
+        It ends with another's.
+    """
+    length = max(0, path.stat().st_size - len(SEAL) - 2 * DIGEST)
+    with path.open("rb") as file:
+        file.seek(length)
+        end = file.read()
+    if not end.startswith(SEAL):
+        return False
+    if end[len(SEAL):] != _digest_of(path, length).encode():
+        raise DamagedStoreError(f"{str(path)!r} is damaged: it is not as it was written, its checksum is another. Take it "
+                                "from a copy, or compute it again.", str(path), path.name)
+    return True
+
+
+def _digest_of(path: Path, length: int) -> str:
+    """Digest of the first bytes of a file."""
+    found = hashlib.blake2b(digest_size=DIGEST)
+    with path.open("rb") as file:
+        while length and (data := file.read(min(length, PIECE))):
+            found.update(data)
+            length -= len(data)
+    return found.hexdigest()
+
+
 def _write(path: Path, key: str, data: bytes) -> None:
     """A file in a folder, there as a whole or not at all."""
     fresh, target = path / OWN / "new", path / key
@@ -387,7 +429,7 @@ def is_empty(path: Any) -> bool:
 
 def digest(data: bytes) -> str:
     """Digest of bytes, 16 bytes of BLAKE2b in hexadecimal."""
-    return hashlib.blake2b(data, digest_size=16).hexdigest()
+    return hashlib.blake2b(data, digest_size=DIGEST).hexdigest()
 
 
 def _checked_key(key: str) -> str:
