@@ -323,8 +323,8 @@ def _numeric(mechanism: Any) -> Any:
 
 def _findings(file: Path) -> list[Any]:
     """All findings about a file, also one that cannot be read."""
+    from dalembert.model.findings import Finding
     from dalembert.model.parts import Source
-    from dalembert.model.validation import Finding
 
     try:
         return _load(file, quiet=True).check()

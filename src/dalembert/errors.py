@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
+
+INSIDE = (__name__.partition(".")[0], "dataclasses")      # callers that a warning does not point to
 
 
 class DalembertError(Exception):
@@ -150,3 +153,12 @@ class RememberingError(DalembertError, ValueError):
 
 class DalembertWarning(UserWarning):
     """Base of every warning of this package: input that was ignored, repaired or is doubtful."""
+
+
+def caller_level() -> int:
+    """`stacklevel` of the nearest caller outside this package, for the caller of this function."""
+    frame: Any = sys._getframe(1)
+    level = 1
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in INSIDE:
+        frame, level = frame.f_back, level + 1
+    return level

@@ -1,6 +1,9 @@
 """Findings: each says what, where, why and how to fix it; structure that leaves no mechanism is refused at once."""
 
+import copy
+import pickle
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -58,7 +61,7 @@ def test_a_structure_that_leaves_no_mechanism_is_refused(make, message):
      "its principal moments 0.01, 0.02, 0.05 kg m^2 break I1 + I2 >= I3."),
     (da.Body("link", 1, (0, 0, 0), (0.1, 0.3, 0.1, 0, 0, 0.1)), "error", "are not all positive."),
     (da.Body("link", 0, (0.1, 0, 0), GOOD), "warning", "it has a centre of mass but no mass."),
-    (da.Body("link"), "warning", "it moves on joint 'j' and has no mass: accelerations are not determined,"),
+    (da.Body("link"), "error", "it moves on joint 'j' and has no mass: accelerations are not determined,"),
 ])
 def test_doubtful_inertias_are_found_but_do_not_stop_the_load(body, severity, why):
     found = [f for f in pair(body).check() if why in str(f)]
@@ -163,3 +166,62 @@ def test_thin_bodies_that_have_inertia_are_not_named():
     rod = da.Body("rod", 1, (0, 0, 1), (1.0, 0, 1.0, 0, 0, 0))
     geared = da.Joint("j", da.Revolute((0, 0, 1)), "base", "rod", rotor_inertia=(1e-6,))
     assert not da.Mechanism("m", [da.Body("base"), rod], [geared]).check()
+
+
+# --- models made in code --------------------------------------------------------------------------------------------
+
+MADE = {
+    "planar chain": (lambda: da.planar_chain(1, mass=-1), "body 'link1': its mass is -1 kg, below 0"),
+    "rows of Denavit and Hartenberg": (lambda: da.from_dh([(1, 90, 0, 0)], inertia=[(1, (0, 0, 0), (1, 0, 1, 0, 0, 5))]),
+                                       "body 'link1': .*break I1 . I2 >= I3"),
+    "degrees in rows": (lambda: da.from_dh([(1, 90, 0, 0), (1, 0, 0, 0)]), "joint 'q2': its origin turns by 90 rad, 14.3 full turns. Are these degrees"),
+    "motions": (lambda: da.from_motions("Rz(q1) Tx(1) Rx(90) Rz(q2)", [(1, (0, 0, 0), (1, 0, 1, 0, 0, 1))] * 2), "Are these degrees"),
+    "degrees of a frame": (lambda: pair(frames=[da.Frame("f", "link", da.Origin.rpy(roll=45))]), "frame 'f': its origin turns by 45 rad"),
+    "parts": (lambda: pair(da.Body("link", 0, (0, 0, 0), GOOD)), "moments of inertia but no mass"),
+    "base": (lambda: da.Mechanism("m", [da.Body("base", -2)], []), "body 'base': its mass is -2 kg"),
+    "limits": (lambda: pair(joint=joint(limits=da.Limits(effort=(-1,)))), "its effort limit is -1, below 0"),
+    "degrees of limits": (lambda: pair(joint=joint(limits=da.Limits((-90,), (90,)))), "it has a limit of -90 rad"),
+    "replaced": (lambda: pair().replace({"link.mass": -1}), "its mass is -1 kg"),
+    "symbols replaced": (lambda: pair(da.Body("link", da.symbol("m"), (0, 0, 0), GOOD)).replace({"link.mass": -3}), "its mass is -3 kg"),
+    "millimetres": (lambda: da.planar_chain(2, length=600), "its origin is 600 m away, and 4 more lengths are above 20 m. Are these millimetres"),
+}
+
+
+@pytest.mark.parametrize("case", MADE)
+def test_models_made_in_code_are_warned_of_like_files(case):
+    make, message = MADE[case]
+    with pytest.warns(da.DalembertWarning, match=message) as caught:
+        model = make()
+    assert len(caught) == 1 and caught[0].filename == __file__      # the line of the caller
+    assert any(re.search(message, str(f)) for f in model.check())
+
+
+def test_a_finding_is_warned_of_once():
+    with pytest.warns(da.DalembertWarning):
+        model = da.planar_chain(2, mass=-1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        made = [model.floating(), model.lock(["q1"]), model.without("friction"), model.replace({"gravity[2]": 0}),
+                model.independent(), pickle.loads(pickle.dumps(model)), copy.deepcopy(model)]
+        made[-1].lock(["q1"])
+    with pytest.warns(da.DalembertWarning, match="its mass is -2 kg"):
+        model.replace({"link1.mass": -2})
+
+
+@pytest.mark.parametrize("q, asks", [([170, 0], True), ([0, -45.0], True), ([[0.1, 0.2], [0.1, 90]], True), ([6.5, 12], False),
+                                     ([170.123, 0], False), ([1000, 0], False)])
+def test_coordinates_in_degrees_are_asked_about(q, asks):
+    arm = da.planar_chain(2)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        da.simulate(arm, q, [0, 0], 0.01, h=0.01)
+    said = [str(w.message) for w in caught if "degrees" in str(w.message)]
+    assert bool(said) == asks and all("Are these degrees? They are read as radians: 90 degrees are 1.5708." in s for s in said)
+
+
+def test_metres_are_not_asked_about_degrees():
+    slide = da.Mechanism("m", [da.Body("base"), da.Body("a", 1)], [da.Joint("x", da.Prismatic(), "base", "a", limits=da.Limits((-90,), (90,)))])
+    assert not slide.check()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        da.simulate(slide, [90], [0], 0.01, h=0.01)

@@ -122,6 +122,21 @@ LOST = {
     "damping in capitals": (robot(joint=f'{AXIS}{LIMIT}<dynamics Damping="1"/>'), "<dynamics Damping> .*Did you mean 'damping'", 4),
     "multiplier misspelt": (robot(joint=f'{AXIS}{LIMIT}<mimic joint="k" multiplyer="3"/>', more='<link name="b"/><joint name="k" '
                                   f'type="continuous"><parent link="base"/><child link="b"/>{AXIS}</joint>'), "Did you mean 'multiplier'", 4),
+    "mass 0 with moments": (inertial('<mass value="0"/>' + TENSOR), "body 'a' .*it has moments of inertia but no mass", 3),
+    "mass 0": (inertial('<mass value="0"/>' + TENSOR.replace("0.1", "0")), "body 'a' .*moves on joint 'j' and has no mass", 3),
+    "no inertial": (robot(link=""), "body 'a' .*moves on joint 'j' and has no mass", 3),
+    "negative mass": (inertial('<mass value="-1"/>' + TENSOR), "body 'a' .*its mass is -1 kg, below 0", 3),
+    "negative mass of the base": (robot().replace('<link name="base"/>', f'<link name="base"><inertial><mass value="-1"/>{TENSOR}</inertial></link>'),
+                                  "body 'base' .*its mass is -1 kg, below 0", 2),
+    "impossible moments of the base": (robot().replace('<link name="base"/>', '<link name="base"><inertial><mass value="1"/><inertia ixx="1" iyy="1" '
+                                       'izz="5" ixy="0" ixz="0" iyz="0"/></inertial></link>'), "body 'base' .*break I1 . I2 >= I3", 2),
+    "negative moment on the base": (robot(more='<link name="b"><inertial><mass value="1"/><inertia ixx="-1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+                                    '</inertial></link><joint name="k" type="fixed"><parent link="base"/><child link="b"/></joint>'),
+                                    "body 'b' .*are not all positive", 5),
+    "moments of few digits that are far off": (inertial(MASS + '<inertia ixx="0.1" iyy="0.1" izz="0.3" ixy="0" ixz="0" iyz="0"/>'),
+                                               "body 'a' .*break I1 . I2 >= I3. Are they", 3),
+    "negative effort": (robot(joint=AXIS + LIMIT.replace('effort="1"', 'effort="-1"')), "joint 'j' .*its effort limit is -1, below 0", 4),
+    "negative speed": (robot(joint=AXIS + LIMIT.replace('velocity="1"', 'velocity="-2"')), "joint 'j' .*its velocity limit is -2, below 0", 4),
     "no mass": (inertial(TENSOR), "link 'a' .*has no <mass>", 3),
     "no inertia": (inertial(MASS), "link 'a' .*has no <inertia>", 3),
     "no izz": (inertial(MASS + '<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0"/>'), "<inertia> lacks izz", 3),
@@ -134,6 +149,12 @@ WARNINGS = {
     "comment as text": (robot(joint=AXIS + LIMIT + "# the elbow"), "not used .*text in <joint>: '# the elbow'", 4),
     "follower that is fixed": (robot(kind="fixed", joint='<mimic joint="k"/>'), "it is fixed and is to follow 'k'; its <mimic> is not used", 4),
     "no ixy": (inertial(MASS + '<inertia ixx="1" iyy="1" iyz="0" izz="1" ixz="0"/>'), "<inertia> lacks ixy; taken as 0", 3),
+    "rpy in degrees": (robot(joint=f'{AXIS}{LIMIT}<origin rpy="90 0 0"/>'), "joint 'j' .*its origin turns by 90 rad, 14.3 full turns. Are these degrees", 4),
+    "inertial rpy in degrees": (inertial(f'<origin rpy="0 0 45"/>{MASS}{TENSOR}'), "link 'a' .*turns by 45 rad.*Are these degrees", 3),
+    "limits in degrees": (robot(joint=AXIS + LIMIT.replace("1", "180", 2)), "joint 'j' .*it has a limit of -180 rad, 28.6 full turns. Are these degrees", 4),
+    "origin in millimetres": (robot(joint=f'{AXIS}{LIMIT}<origin xyz="0 600 0"/>'), "joint 'j' .*its origin is 600 m away. Are these millimetres", 4),
+    "centre of mass in millimetres": (inertial(f'<origin xyz="0 0 300"/>{MASS}{TENSOR}'), "body 'a' .*centre of mass is 300 m away", 3),
+    "moments in kg mm^2": (inertial(MASS + '<inertia ixx="2000" iyy="2000" izz="1000" ixy="0" ixz="0" iyz="0"/>'), "radius of gyration is 44.7.* m.*millimetres", 3),
     "revolute without a limit": (robot(joint=AXIS), "it has no <limit>", 4),
     "limit without bounds": (robot(joint=AXIS + '<limit effort="1" velocity="1"/>'), "its <limit> has no lower and upper", 4),
 }
@@ -144,6 +165,13 @@ NOTES = {
     "damping of a fixed joint": (robot(kind="fixed", joint='<dynamics damping="1"/>'), "<dynamics> of fixed joints", 4),
     "limits of a continuous joint": (robot(kind="continuous"), "<limit> with lower or upper of continuous joints", 4),
     "equal limits": (robot(joint=AXIS + '<limit lower="0" upper="0" effort="1" velocity="1"/>'), "both limits are 0; read as no limit", 4),
+    "moments of rounding noise": (inertial(MASS + '<inertia ixx="1e-20" iyy="1e-20" izz="-1e-20" ixy="1e-21" ixz="0" iyz="0"/>'
+                                  '<origin xyz="1 0 0"/>'), "body 'a' .*are rounding noise; they count as 0", 3),
+    "moments broken by their digits": (inertial(MASS + '<inertia ixx="0.0011" iyy="0.0012" izz="0.0024" ixy="0" ixz="0" iyz="0"/>'),
+                                       "body 'a' .*by no more than rounding to the digits given", 3),
+    "limit of 0": (robot(joint=AXIS + LIMIT.replace('effort="1"', 'effort="0"')), "1 joint .'j'. .*is 0, with which nothing moves", 4),
+    "angles and lengths of rounding noise": (robot(joint=f'{LIMIT}<axis xyz="1e-17 1 0"/><origin xyz="0.3 1e-18 0" rpy="-3.6e-16 0 0"/>'),
+                                             "3 numbers .*read as 0: rounding of the program.*largest is -3.6e-16 .joint 'j', rpy", 4),
     "shapes": (robot(more='<material name="m"/><gazebo><joint name="x"><parent link="y"/></joint></gazebo>'
                           '<transmission><joint name="j"/></transmission>'), "<material> .*<gazebo> .*<transmission>", 5),
     "version 0.0": (robot(head='<?xml version="0.0"?>'), "XML declaration .*is none of XML; the file is read all the same", 1),
@@ -268,3 +296,64 @@ def test_changed_mechanics_are_never_accepted_in_silence(model, seed):
                     continue
                 new = [f for f in mechanism.check() if str(f) not in known]
                 assert new or mechanism == whole, what
+
+
+# --- rounding noise of the programs that write files ----------------------------------------------------------------
+
+def noisy(text, seed=0):
+    """The text with 1e-17 to 1e-13 for each 0 of an origin or axis, and each other number off by 1e-16 of itself."""
+    rng = random.Random(seed)
+
+    def number(match):
+        x = float(match[0])
+        return f"{rng.choice((-1, 1)) * 10**rng.uniform(-17, -13):.3e}" if x == 0 else repr(x * (1 + rng.uniform(-2e-16, 2e-16)))
+
+    return re.sub(r'(?<=(?:xyz|rpy)=")[^"]*', lambda m: re.sub(r"\S+", number, m[0]), text)
+
+
+@pytest.mark.parametrize("model", ["ur5/ur5", "own/puma560"])
+def test_noise_of_an_export_leaves_the_equations_as_they_are(model):
+    """The same zeros, multiples of pi and axes: closed forms of the noisy file are as short as those of the clean one."""
+    text = (MODELS / f"{model}.urdf").read_text()
+    clean, dirty, kept = (da.load(t, exact_angles=e) for t, e in ((text, True), (noisy(text), True), (noisy(text), False)))
+    for a, b in zip(clean.joints, dirty.joints, strict=True):
+        assert a.origin.rotations == b.origin.rotations
+        assert [x == 0 for x in a.origin.xyz] == [x == 0 for x in b.origin.xyz]
+        assert getattr(a.type, "unit_axis", None) == getattr(b.type, "unit_axis", None)
+    q = [0.3] * clean.nq
+    assert da.mass_matrix(dirty, q) == pytest.approx(da.mass_matrix(kept, q), rel=1e-10, abs=1e-10)      # pi/2 of ur5 is off by 5e-12
+    assert any("read as 0" in f.why for f in dirty.check()) and not any("read as 0" in f.why for f in kept.check())
+
+
+@pytest.mark.parametrize("origin, numbers", [
+    ('xyz="1e-6 2e-7 0" rpy="1e-4 0 0"', (1e-6, 2e-7, 0)),           # a micro robot; an offset of a calibration
+    ('xyz="1 1e-10 1e-9"', (1, 1e-10, 1e-9)),
+    ('xyz="5e6 1e-10 0"', (5e6, 1e-10, 0)),                          # in coordinates of the country
+    ('xyz="1e-15 1e-20 0"', (1e-15, 1e-20, 0)),
+    ('xyz="0 0 0" rpy="2e-9 0 0"', (0, 0, 0)),
+])
+def test_small_numbers_that_are_no_noise_are_kept(origin, numbers):
+    model = da.load(robot(joint=f'{AXIS}{LIMIT}<origin {origin}/>', link=""))
+    assert tuple(map(float, model.joint("j").origin.xyz)) == numbers
+    assert [float(angle) for _, angle in model.joint("j").origin.rotations] == [float(x) for x in re.findall(r'rpy="(\S+)', origin)]
+    assert not any("read as 0" in f.why for f in model.check())
+
+
+@pytest.mark.parametrize("text, tolerance, turns", [("1.5708", 1e-5, "1/2"), ("3.1416", 1e-4, "1"), ("-0.7854", 1e-5, "-1/4")])
+def test_angle_tolerance_reads_files_of_few_digits(text, tolerance, turns):
+    source = robot(joint=f'{AXIS}{LIMIT}<origin rpy="{text} 1e-5 0"/>')
+    assert da.load(source).number("j.rotation[1]") == pytest.approx(float(text), abs=0)
+    model = da.load(source, angle_tolerance=tolerance)
+    assert model.number("j.rotation[1]").turns == pytest.approx(float(eval(turns)))
+    assert float(model.number("j.rotation[0]")) == 1e-5              # a small angle is no rounding
+    assert any("read as exact multiples of pi/12" in f.why for f in model.check())
+
+
+@pytest.mark.parametrize("tolerance", [-1, 0.2, "a", None, True, float("nan")])
+def test_a_wrong_angle_tolerance_is_refused(tolerance):
+    with pytest.raises(ValueError, match="angle_tolerance is .*; expected rad, from 0 to less than 0.1"):
+        da.load(robot(), angle_tolerance=tolerance)
+    with pytest.raises(ValueError, match="leave angle_tolerance out"):
+        da.load(robot(), exact_angles=False, angle_tolerance=1e-5)
+    with pytest.raises(da.ReadError, match="angle_tolerance= is for URDF files"):
+        da.load('name = "m"\n[[body]]\nname = "a"\n', angle_tolerance=1e-5)

@@ -1,6 +1,7 @@
 """Friction that sticks and joints that stop, against closed forms and enumerations."""
 
 import itertools
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +11,7 @@ from scipy.optimize import brentq
 import dalembert as da
 from dalembert.model.joints import Prismatic, Revolute
 from dalembert.model.mechanism import Mechanism
+from dalembert.model.numbers import Literal
 from dalembert.model.parts import Body, Joint, Limits, Mimic
 from dalembert.simulation.course import Course, Pace
 from dalembert.simulation.motion import Motion
@@ -353,3 +355,17 @@ def test_a_sticking_hinge_holds_a_pendulum_up():
     run = da.simulate(hinge, [0.0], [0.0], 1.0)
     assert (run.q == 0).all() and abs(abs(run.reactions[-1, 0]) - 9.81 * 0.5) < 1e-12
     assert da.simulate(hinge, [0.0], [0.0], 1.0, friction="sign").q[-1] != 0
+
+
+@pytest.mark.parametrize("limit, start, warned", [("1.57", np.pi / 2, True), ("3.14159", np.pi, True), (1.0, 1 + 1e-12, False)])
+def test_a_start_that_misses_a_stop_by_rounding_begins_at_it(limit, start, warned):
+    stop = Literal(limit) if isinstance(limit, str) else limit
+    link = da.planar_chain(1)
+    link = replace(link, joints=(replace(link.joints[0], limits=da.Limits((-4,), (stop,))),))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        run = da.simulate(link, [start], [0], 0.1, h=0.01, stops=True)
+    assert run.q[0, 0] == float(limit) and start > float(limit)
+    assert any("beyond its stop at" in str(w.message) for w in caught) == warned
+    with pytest.raises(ValueError, match="joint 'q1' begins at .*, beyond its stops"):
+        da.simulate(link, [float(limit) + 0.02], [0], 0.1, h=0.01, stops=True)

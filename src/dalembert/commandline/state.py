@@ -13,6 +13,7 @@ from dalembert.commandline.output import line
 from dalembert.commandline.tables import show_matrix, show_state
 from dalembert.commandline.vectors import typed_vector
 from dalembert.model.mechanism import Mechanism
+from dalembert.model.units import ask_degrees
 
 
 def dynamics_at(mechanism: Mechanism, q: str | None, qd: str | None, qdd: str | None, tau: str | None,
@@ -34,6 +35,7 @@ def dynamics_at(mechanism: Mechanism, q: str | None, qd: str | None, qdd: str | 
         return typed_vector(text, option, mechanism.velocity_names, np.zeros(mechanism.nv), mechanism)
 
     at_q = typed_vector(q, "--q", mechanism.coordinate_names, mechanism.neutral(), mechanism)
+    ask_degrees(mechanism, at_q)
     at_qd, given = rates(qd, "--qd"), rates(qdd, "--qdd") if tau is None else rates(tau, "--tau")
     try:
         M = da.mass_matrix(mechanism, at_q)

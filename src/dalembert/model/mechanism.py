@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
-from dalembert.errors import DalembertWarning, ModelError, QuaternionError, UnknownNameError
+from dalembert.errors import DalembertWarning, ModelError, QuaternionError, UnknownNameError, caller_level
 from dalembert.expr import Expr, import_nodes
 from dalembert.expr.identifiers import safe_identifiers
 from dalembert.model import edits, paths, validation
 from dalembert.model.content import digest
 from dalembert.model.joints.base import BUILT_IN
+from dalembert.model.findings import MAX_LISTED, Finding, collapsed, listed
 from dalembert.model.loads import check_rows, opened_loads
 from dalembert.model.numbers import Literal, Number, as_float, checked_vector, is_symbolic
 from dalembert.model.parts import Body, Frame, Joint
@@ -24,6 +27,7 @@ from dalembert.spatial.arrays import graph_of, in_order, packed, unpacked
 from dalembert.spatial.vectors import Scalar
 
 GRAVITY = (0, 0, Literal("-9.81"))      # m/s^2
+_silent: ContextVar[bool] = ContextVar("silent", default=False)
 QUATERNION_TOLERANCE = 1e-6             # of the norm; beyond it the error is the caller's, not rounding
 
 
@@ -54,11 +58,18 @@ class Mechanism:
         Acceleration of gravity in base axes [m/s^2].
     remarks : sequence of Finding
         What the reader of a file had to say.
+    warned : set of str, optional
+        Findings that a warning was issued of: mechanisms made from this one do not repeat them.
 
     Raises
     ------
     ModelError
         The parts do not form a tree, or a number makes no sense; all findings are listed.
+
+    Warns
+    -----
+    DalembertWarning
+        Of numbers that are impossible or doubtful, once: `check()` lists everything.
     """
 
     name: str
@@ -67,7 +78,8 @@ class Mechanism:
     frames: tuple[Frame, ...] = ()
     gravity: tuple[Number, ...] = GRAVITY
     file: str = field(default="", compare=False)
-    remarks: tuple[validation.Finding, ...] = field(default=(), compare=False)
+    remarks: tuple[Finding, ...] = field(default=(), compare=False)
+    warned: frozenset[str] = field(default=frozenset(), compare=False)
 
     def __post_init__(self) -> None:
         def put(**values):
@@ -78,9 +90,11 @@ class Mechanism:
             gravity=checked_vector(self.gravity, 3, "gravity"))
         fatal = validation.structure(self.name, self.bodies, self.joints, self.frames)
         if fatal:
-            raise ModelError(validation.listed(fatal), tuple(fatal))
+            raise ModelError(listed(fatal), tuple(fatal))
         bodies, joints = validation.topological_order(self.bodies, self.joints)
         put(bodies=bodies, joints=joints)
+        if not _silent.get():
+            self._warn([f for f in self.check() if str(f) not in self.warned])
 
     def __repr__(self) -> str:
         return (f"<Mechanism {self.name!r}: {len(self.bodies)} bodies, {len(self.joints)} joints, nq = {self.nq}, "
@@ -317,19 +331,27 @@ class Mechanism:
         """With followers (mimic) made independent joints."""
         return replace(self, joints=tuple(replace(j, mimic=None) for j in self.joints))
 
-    def check(self) -> list[validation.Finding]:
-        """All findings about this mechanism, those of its reader included."""
-        found = [*self.remarks, *validation.findings(self.bodies, self.joints)]
+    def check(self) -> list[Finding]:
+        """All findings about this mechanism, those of its reader included; many of one cause are one, with their number."""
+        return collapsed(self.findings())
+
+    def findings(self) -> list[Finding]:
+        """The same, each one."""
+        found = [*self.remarks, *validation.findings(self.bodies, self.joints, self.frames)]
         if self._graph is None:      # without symbols
             found += validation.undetermined(self.tree(), self.neutral().tolist(), self.bodies)
         return found
 
     def warn(self) -> None:
         """Issue one warning for the errors and warnings among the findings, if there are any."""
-        serious = [f for f in self.check() if f.severity != "note"]
+        self._warn(self.check())
+
+    def _warn(self, found: Sequence[Finding]) -> None:
+        serious = [f for f in found if f.severity != "note"]
         if serious:
-            more = " (all: mechanism.check(), dalembert check)" if len(serious) > validation.MAX_LISTED else ""
-            warnings.warn(validation.listed(serious) + more, DalembertWarning, stacklevel=3)
+            object.__setattr__(self, "warned", self.warned | {str(f) for f in serious})
+            more = " (all: mechanism.check(), dalembert check)" if len(serious) > MAX_LISTED else ""
+            warnings.warn(listed(serious) + more, DalembertWarning, stacklevel=caller_level())
 
     def __getstate__(self):
         names = self.__dataclass_fields__
@@ -337,6 +359,16 @@ class Mechanism:
 
     def __setstate__(self, state):
         self.__dict__.update(state)
+
+
+@contextmanager
+def without_warnings() -> Iterator[None]:
+    """Inside, mechanisms are made without warnings of their findings."""
+    token = _silent.set(True)
+    try:
+        yield
+    finally:
+        _silent.reset(token)
 
 
 def _named(table, what, name):

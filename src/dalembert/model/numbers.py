@@ -55,6 +55,14 @@ class Literal(Fraction):
     __str__ = __repr__
 
 
+def half_unit(x: Number) -> float:
+    """Half a unit of the last digit of a decimal with a point: by how much writing it may have rounded; 0 for others."""
+    if not isinstance(x, Literal) or "." not in x.text:
+        return 0.0
+    mantissa, _, exponent = x.text.lower().partition("e")
+    return 0.5 * 10.0**(int(exponent or 0) - len(mantissa.partition(".")[2]))
+
+
 def is_symbolic(x: Number) -> bool:
     """Whether a number contains a symbol."""
     return isinstance(x, Expr) and bool(free_symbols(x))

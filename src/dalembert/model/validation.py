@@ -6,51 +6,22 @@ import heapq
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 
 from dalembert.model import pivots
+from dalembert.model.findings import MAX_LISTED, Finding
 from dalembert.model.joints import Fixed, Universal
+from dalembert.model.masses import inertia_findings, massless
 from dalembert.model.numbers import Number, as_float, is_symbolic
-from dalembert.model.parts import NOWHERE, Body, Frame, Joint, Source
+from dalembert.model.parts import Body, Frame, Joint
 from dalembert.model.tree import Tree
+from dalembert.model.units import unit_findings
 
-MAX_LISTED = 5               # findings written out in one message; the rest is counted
 MAX_COMPARED = 100           # characters of names compared for a hint: the time grows with their square
 MAX_FOLLOWING = 100          # followers of followers in a row; their multipliers are multiplied exactly
 MAX_LINKS = 20_000           # above it a file is hostile or wrong: the largest robot known to us has 120
-INERTIA_SLACK = 1e-6         # of the largest moment: files round moments to 6 digits
 UNIT_SLACK = 1e-6            # of an axis' length: files round components to 6 digits
-
-
-@dataclass(frozen=True)
-class Finding:
-    """severity: 'error', 'warning' or 'note'."""
-
-    severity: str
-    what: str
-    why: str
-    fix: str
-    source: Source = NOWHERE
-
-    def __str__(self) -> str:
-        place = f" ({self.source})" if str(self.source) else ""
-        return f"{self.what}{place}: {self.why} {self.fix}".rstrip()
-
-    def as_dict(self) -> dict[str, Any]:
-        """For `dalembert check --json`."""
-        data = asdict(self)
-        source = data.pop("source")
-        return {"severity": self.severity, "what": self.what, "file": source["file"], "line": source["line"],
-                "why": self.why, "fix": self.fix}
-
-
-def listed(found: Sequence[Finding]) -> str:
-    """The first findings in one line; the rest is counted."""
-    more = len(found) - MAX_LISTED
-    return "; ".join(map(str, found[:MAX_LISTED])) + (f"; and {more} more" if more > 0 else "")
 
 
 def structure(name: str, bodies: Sequence[Body], joints: Sequence[Joint], frames: Sequence[Frame]) -> list[Finding]:
@@ -68,20 +39,17 @@ def structure(name: str, bodies: Sequence[Body], joints: Sequence[Joint], frames
     return found
 
 
-def findings(bodies: Sequence[Body], joints: Sequence[Joint]) -> list[Finding]:
-    """Doubtful numbers of a mechanism whose structure is sound: axes, inertias, limits; what was not checked."""
+def findings(bodies: Sequence[Body], joints: Sequence[Joint], frames: Sequence[Frame] = ()) -> list[Finding]:
+    """Doubtful numbers of a mechanism whose structure is sound: axes, masses, limits, units; what was not checked."""
     found: list[Finding] = []
-    unchecked: list[str] = []
     for joint in joints:
         found += _axis_lengths(joint)
-    carried = _carried_inertia(bodies, joints)
-    base_fixed = carried.pop("", set())
-    for body in bodies:
-        if any(is_symbolic(x) for x in (body.mass, *body.com, *body.inertia)):
-            unchecked.append(body.name)
-        elif body.name not in base_fixed:
-            found += inertia_findings(body)
-    found += _massless(bodies, joints, carried)
+        found += _impossible_limits(joint)
+    found += _limits_of_zero(joints)
+    found += inertia_findings(bodies, _length(bodies, joints))
+    found += massless(bodies, joints)
+    found += unit_findings(bodies, joints, frames)
+    unchecked = [b.name for b in bodies if any(is_symbolic(x) for x in (b.mass, *b.com, *b.inertia))]
     if unchecked:
         found.append(Finding("note", f"{len(unchecked)} bod{'y' if len(unchecked) == 1 else 'ies'} with symbolic inertia ("
                              + ', '.join(map(repr, unchecked[:3]))
@@ -292,53 +260,32 @@ def _axis_lengths(joint):
     return found
 
 
-def inertia_findings(body: Body) -> list[Finding]:
-    """Whether mass and inertia are those of a distribution of positive mass (semidefinite is admissible)."""
-    what, mass = f"body {body.name!r}", as_float(body.mass)
-    tensor = np.array([[as_float(x) for x in row] for row in body.tensor()])
-    if mass < 0:
-        return [Finding("error", what, f"its mass is {mass:g} kg, below 0.", "Give a positive mass.", body.source)]
-    if mass == 0 and any(as_float(x) for x in body.com):
-        return [Finding("warning", what, "it has a centre of mass but no mass.", "Give a mass or remove it.", body.source)]
-    moments = np.linalg.eigvalsh(tensor)
-    slack = INERTIA_SLACK * max(abs(moments[0]), abs(moments[-1]))
-    shown = ", ".join(f"{m:.4g}" for m in moments)
-    if moments[0] < -slack:
-        return [Finding("error", what, f"its principal moments {shown} kg m^2 are not all positive.",
-                        "Check the signs of the products of inertia (Ixy = -integral xy dm).", body.source)]
-    if moments[-1] > moments[0] + moments[1] + slack:
-        return [Finding("error", what, f"its principal moments {shown} kg m^2 break I1 + I2 >= I3.",
-                        "Are they about the centre of mass?", body.source)]
-    return []
-
-
-def _carried_inertia(bodies, joints):
-    """Names of bodies rigidly carried by each moving body ('' for the base), by the moving body's name."""
-    carrier = {bodies[0].name: ""}
-    groups: dict[str, set[str]] = {"": {bodies[0].name}}
-    for joint in joints:
-        carrier[joint.child] = carrier[joint.parent] if joint.is_fixed else joint.child
-        groups.setdefault(carrier[joint.child], set()).add(joint.child)
-    return groups
-
-
-def _massless(bodies, joints, carried):
-    """Moving leaves (after lumping) without any mass or inertia."""
-    carriers_below = {j.parent for j in joints if not j.is_fixed}
-    by_name = {b.name: b for b in bodies}
+def _impossible_limits(joint):
     found = []
-    for joint in joints:
-        if joint.is_fixed:
-            continue
-        group = carried[joint.child]
-        if group & carriers_below:
-            continue
-        if not any(_nonzero(x) for name in group for x in (by_name[name].mass, *by_name[name].inertia)):
-            found.append(Finding("warning", f"body {joint.child!r}",
-                                 f"it moves on joint {joint.name!r} and has no mass: accelerations are not determined,",
-                                 "so forward dynamics will refuse. Give it an inertia or fix the joint.",
-                                 by_name[joint.child].source))
+    for name in ("velocity", "effort"):
+        for bound in getattr(joint.limits, name) or ():
+            if not is_symbolic(bound) and as_float(bound) < 0:
+                found.append(Finding("error", f"joint {joint.name!r}", f"its {name} limit is {as_float(bound):g}, below 0.",
+                                     "Give its magnitude, or leave it out for none.", joint.source))
     return found
+
+
+def _limits_of_zero(joints):
+    """Exporters write 0 for limits that nobody gave."""
+    still = [j for j in joints if any(not is_symbolic(x) and as_float(x) == 0
+                                      for bounds in (j.limits.velocity, j.limits.effort) for x in bounds or ())]
+    if not still:
+        return []
+    names = ", ".join(repr(j.name) for j in still[:3]) + (", ..." if len(still) > 3 else "")
+    return [Finding("note", f"{len(still)} joint{'' if len(still) == 1 else 's'} ({names})",
+                    "a limit of velocity or effort is 0, with which nothing moves.", "Leave it out if there is none.",
+                    still[0].source)]
+
+
+def _length(bodies, joints):
+    """The model's size: its longest origin or distance of a centre of mass [m]."""
+    vectors = [*(b.com for b in bodies), *(j.origin.xyz for j in joints)]
+    return max((abs(as_float(x)) for vector in vectors for x in vector if not is_symbolic(x)), default=0.0)
 
 
 def undetermined(tree: Tree, q: Sequence[float], bodies: Sequence[Body]) -> list[Finding]:

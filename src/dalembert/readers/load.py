@@ -8,16 +8,19 @@ from pathlib import Path
 from typing import Any
 
 from dalembert.errors import MissingFileError, ModelError, ReadError, UnknownNameError
-from dalembert.model.mechanism import Mechanism
-from dalembert.model.validation import listed
+from dalembert.model.findings import listed
+from dalembert.model.mechanism import Mechanism, without_warnings
+from dalembert.spatial.angles import SNAP
 
 MAX_FILE_BYTES = 32 * 2**20      # the largest robot file known to us has 2 MiB
 BASES = ("fixed", "free")
 MIMICS = ("exact", "independent")
+MAX_TOLERANCE = 0.1              # rad, of angle_tolerance
 
 
 def load(source: str | bytes | os.PathLike, base: str = "fixed", mimic: str = "exact", passive: bool = True,
-         lock: Mapping[str, Any] | None = None, exact_angles: bool = True, strict: bool = False) -> Mechanism:
+         lock: Mapping[str, Any] | None = None, exact_angles: bool = True, strict: bool = False,
+         angle_tolerance: float = SNAP) -> Mechanism:
     """Mechanism from a robot file: URDF or this package's TOML.
 
     Parameters
@@ -33,14 +36,21 @@ def load(source: str | bytes | os.PathLike, base: str = "fixed", mimic: str = "e
     lock : mapping, optional
         Joints to fix: {joint: value}.
     exact_angles : bool
-        Angles within 1e-9 rad of a multiple of pi/12 are read as that multiple.
+        In URDF, angles within `angle_tolerance` of a multiple of pi/12 are read as that multiple, and rounding noise as 0:
+        angles below 1e-9 rad, components of an axis below 1e-9 of the largest, lengths below 1e-12 of the model's size.
+        False keeps every number.
     strict : bool
-        Refuse impossible inertias, which otherwise give a warning.
+        Refuse findings of severity error, which otherwise give a warning: content that would be lost, masses, moments and
+        limits that are missing or impossible.
+    angle_tolerance : float
+        [rad]; 1e-5 serves files that write 1.5708 for pi/2, 1e-4 those that write 3.1416. Angles near 0 stay as they are.
 
     Raises
     ------
     MissingFileError, ReadError, ModelError
         There is no such file; it cannot be read (file and line are named); it is not a sound mechanism.
+    UnknownNameError, ValueError
+        An option is unknown, or out of its range.
 
     Warns
     -----
@@ -50,27 +60,43 @@ def load(source: str | bytes | os.PathLike, base: str = "fixed", mimic: str = "e
     for name, value, known in (("base", base, BASES), ("mimic", mimic, MIMICS)):
         if value not in known:
             raise UnknownNameError(name, value, known)
-    data, file, encoding = _content(source)
-    kind = _format(data, file)
-    if kind == "toml":
-        from dalembert.readers.toml import read_toml
-
-        mechanism = read_toml(data, file)
-        mechanism = mechanism.independent() if mimic == "independent" else mechanism
-    else:
-        from dalembert.readers.urdf import read_urdf
-
-        mechanism = read_urdf(data, file, encoding=encoding, mimic=mimic, exact_angles=exact_angles)
-    if base == "free":
-        mechanism = mechanism.floating()
-    if strict and (errors := [f for f in mechanism.check() if f.severity == "error"]):
-        raise ModelError(listed(errors), tuple(errors))
-    if not passive:
-        mechanism = mechanism.without("friction", "springs")
-    if lock:
-        mechanism = mechanism.lock(lock)
+    _check_tolerance(angle_tolerance, exact_angles)
+    with without_warnings():
+        mechanism = _read(source, mimic, exact_angles, angle_tolerance)
+        if base == "free":
+            mechanism = mechanism.floating()
+        if strict and (errors := [f for f in mechanism.findings() if f.severity == "error"]):
+            raise ModelError(listed(errors), tuple(errors))
+        if not passive:
+            mechanism = mechanism.without("friction", "springs")
+        if lock:
+            mechanism = mechanism.lock(lock)
     mechanism.warn()
     return mechanism
+
+
+def _read(source: Any, mimic: str, exact_angles: bool, angle_tolerance: float) -> Mechanism:
+    """The mechanism of a source by its format."""
+    data, file, encoding = _content(source)
+    if _format(data, file) == "xml":
+        from dalembert.readers.urdf import read_urdf
+
+        return read_urdf(data, file, encoding=encoding, mimic=mimic, exact_angles=exact_angles,
+                         angle_tolerance=angle_tolerance)
+    from dalembert.readers.toml import read_toml
+
+    if angle_tolerance != SNAP:
+        raise ReadError("angle_tolerance= is for URDF files; in TOML write multiples of pi as \"pi/2\".", file)
+    mechanism = read_toml(data, file)
+    return mechanism.independent() if mimic == "independent" else mechanism
+
+
+def _check_tolerance(tolerance: Any, exact_angles: bool) -> None:
+    if isinstance(tolerance, bool) or not isinstance(tolerance, (int, float)) or not 0 <= tolerance < MAX_TOLERANCE:
+        raise ValueError(f"angle_tolerance is {tolerance!r}; expected rad, from 0 to less than {MAX_TOLERANCE}: multiples "
+                         "of pi/12 are 0.26 apart.")
+    if not exact_angles and tolerance != SNAP:
+        raise ValueError("exact_angles=False keeps all angles as they are written; leave angle_tolerance out.")
 
 
 def save(mechanism: Mechanism, file: str | os.PathLike) -> None:

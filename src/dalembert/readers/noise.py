@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from dalembert.model.findings import Finding
 from dalembert.model.numbers import Number, as_float, is_symbolic
 from dalembert.model.parts import Body, Joint, Source
-from dalembert.model.validation import Finding
 from dalembert.spatial.angles import SNAP
 
 NOISE = 1e-12             # of the model's size, or of a body's largest moment: doubles carry 1e-16, programs lose 3 digits

@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from dalembert.errors import ReadError
+from dalembert.model.findings import Finding
 from dalembert.model.parts import Source
-from dalembert.model.validation import Finding
 from dalembert.readers.xml import SHOWN, Element
 
 MOMENTS = ("ixx", "ixy", "iyy", "ixz", "iyz", "izz")      # the order of Body.inertia

@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from dalembert.errors import ModelError, ReadError
+from dalembert.model.findings import Finding, listed
 from dalembert.model.joints import Continuous, Fixed, Free, JointType, Planar, Prismatic, Revolute
 from dalembert.model.mechanism import GRAVITY, Mechanism
 from dalembert.model.numbers import Literal, Number
 from dalembert.model.parts import Body, Joint, Limits, Mimic, Origin, Source
-from dalembert.model.validation import MAX_LINKS, Finding, listed
+from dalembert.model.units import beyond_a_turn, degrees_finding
+from dalembert.model.validation import MAX_LINKS
 from dalembert.readers.noise import Zeroed, noise_finding, without_noise
 from dalembert.readers.unread import MAX_HINTS, MOMENTS, Unread, near
 from dalembert.readers.xml import Element, parsed
@@ -118,6 +120,8 @@ class _Reader:
         if inertial is None:
             return Body(name, source=source)
         xyz, turns = self._pose(inertial.find("origin"), what)
+        if (angle := beyond_a_turn(angle for _, angle in turns)) is not None:
+            self.remarks.append(degrees_finding(what, "the origin of its inertia turns by", angle, self._source(inertial)))
         mass = self._mass(inertial, what)
         tensor = self._tensor(inertial, what)
         if turns:

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from xml.parsers import expat
 
 from dalembert.errors import ReadError
+from dalembert.model.findings import Finding
 from dalembert.model.parts import Source
-from dalembert.model.validation import Finding
 
 MAX_ELEMENTS = 1_000_000      # and attributes; a link with its joint has some 40, so 20 000 links 800 000
 MAX_DEPTH = 100               # elements inside one another; the deepest file known to us has 12

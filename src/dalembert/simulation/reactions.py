@@ -145,16 +145,6 @@ class Reactions:
         """Entries of qd that can rest."""
         return np.flatnonzero(self.restable)
 
-    def check(self, q: np.ndarray) -> None:
-        """Raise ValueError if a state (..., nq) to begin with is beyond a stop."""
-        for i in np.flatnonzero(self.stopping):
-            own = np.atleast_1d(q[..., self.place[i]])
-            low, high = self.lower[i] - _rounding(self.lower[i]), self.upper[i] + _rounding(self.upper[i])
-            wrong = own[(own < low) | (own > high)]
-            if len(wrong):
-                raise ValueError(f"joint {self.mechanism.velocity_names[i]!r} begins at {wrong[0]:g}, beyond its stops at "
-                                 f"{self.lower[i]:g} and {self.upper[i]:g}: begin between them, or leave it out of stops=.")
-
     def recorded(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, modes: np.ndarray,
                  numbers: np.ndarray) -> np.ndarray:
         """Reactions of records (..., nv) with modes as records have them."""

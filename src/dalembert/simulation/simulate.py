@@ -29,6 +29,7 @@ from dalembert.simulation.progress import Progress, reported
 from dalembert.simulation.reactions import STICK
 from dalembert.simulation.run import FINISHED, Run
 from dalembert.simulation.sampling import Law, Sampling
+from dalembert.simulation.starts import start_of
 from dalembert.spatial.arrays import in_order
 
 RECORDS = 1000               # of a duration, unless times or a spacing are given
@@ -218,8 +219,7 @@ def _initial(motion: Motion, q: Any, qd: Any, t: float) -> tuple[np.ndarray, boo
         if (large := np.argwhere(~(np.abs(values) < BOUND))).size:
             raise ValueError(f"{name}{large[0].tolist()} is {values[tuple(large[0])]:g}: energies of numbers beyond "
                              f"{BOUND:g} are none. Is it in radians, metres, and seconds?")
-    if motion.reactions:
-        motion.reactions.check(q)
+    q = start_of(motion.form.system, motion.reactions, q)
     single = q.ndim == qd.ndim == 1
     given = motion.constants
     rows = np.broadcast_shapes(q.shape[:-1], qd.shape[:-1], given.shape[:-1], motion.states.shape[:-1])
