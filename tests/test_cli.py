@@ -143,6 +143,32 @@ def test_check_reports_a_file_that_cannot_be_read_as_a_finding(run, tmp_path, te
     fails(run("info", str(file)), 1, f"{file}, line {line}", why)
 
 
+def test_the_embedded_model_is_known_by_name(run, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    assert run("info", "panda")[1] == run("info", PANDA)[1] or "mechanism panda" in run("info", "panda")[1]
+    fails(run("info", "pandax"), 2, "pandax: there is no such file, and no embedded model of that name (known: panda)")
+    fails(run("info", "panda.urdf"), 2, "panda.urdf: there is no such file.")
+    (tmp_path / "panda").write_text("<robot name='mine'><link name='a'/></robot>")      # a file of that name comes first
+    assert "mechanism mine" in run("info", "panda")[1]
+
+
+def test_angle_tolerance_reads_rounded_angles(run, tmp_path):
+    file = tmp_path / "few.urdf"
+    file.write_text(Path(UR5).read_text().replace("1.57079632679", "1.5708"))
+    assert "read as exact multiples" not in run("check", str(file))[1]
+    code, out, _ = run("check", str(file), "--angle-tolerance", "1e-5")
+    assert code == 0 and "read as exact multiples of pi/12; the largest difference is 3.7e-06 rad" in out
+    for wrong in ("0.2", "nan", "-1"):
+        code, _, err = run("check", str(file), "--angle-tolerance", wrong)
+        assert code == 2 and "--angle-tolerance" in err
+
+
+def test_degrees_typed_as_coordinates_are_asked_about(run):
+    for command in (("dynamics", UR5), ("simulate", UR5, "--t", "0.01")):
+        code, _, err = run(*command, "--q", "elbow_joint=170")
+        assert code == 0 and "warning: joint 'elbow_joint' is at 170 rad, 27.1 full turns. Are these degrees?" in err
+
+
 def test_dynamics_json_has_every_quantity_with_all_digits(run):
     arm = da.load(UR5)
     q, qd = arm.random_state(3)

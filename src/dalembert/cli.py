@@ -16,7 +16,8 @@ import typer
 
 from dalembert import __version__
 from dalembert.commandline import VectorError
-from dalembert.errors import DalembertError, DalembertWarning, MissingFileError, ModelError, ReadError, UnknownNameError
+from dalembert.commandline.loading import existing, findings_of, load, numeric
+from dalembert.errors import DalembertError, DalembertWarning, MissingFileError, UnknownNameError
 
 # Everything else is imported by the commands that need it, so that `dalembert --help` does not wait for it.
 
@@ -31,8 +32,11 @@ app = typer.Typer(
     epilog="Exit codes: 0 done; 1 bad content of a file or a failed computation; 2 wrong usage or a missing file. "
            "--debug anywhere, or DALEMBERT_DEBUG=1, shows the traceback of an error.")
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="Robot file: URDF or TOML.", show_default=False)]
+File = Annotated[Path, typer.Argument(metavar="FILE", help="Robot file: URDF or TOML; or panda, the embedded model.",
+                                      show_default=False, callback=existing)]
 Base = Annotated[str, typer.Option(help="Root link: fixed to the world, or free.", metavar="fixed|free")]
+Tolerance = Annotated[float | None, typer.Option("--angle-tolerance", min=0, max=0.1, metavar="RAD", help=(
+    "Angles of a URDF file as near to a multiple of pi/12 are read as that [1e-9]; 1e-5 where it writes 1.5708."))]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON with all digits.")]
 Q = Annotated[str | None, typer.Option(metavar="Q", help="Coordinates: numbers in order '0.1,-0.2', or by name "
                                        "'elbow=0.1,root.px=0.3' with the rest neutral.")]
@@ -71,7 +75,7 @@ def demo(file: Annotated[Path | None, typer.Argument(metavar="FILE", help="Anoth
     from dalembert.commandline.demonstration import compare_speed, demonstrate, show_closed_forms, show_files, show_motion
 
     path, out = data.path("panda") if file is None else file, _console()
-    mechanism = _numeric(_load(path, quiet=True))
+    mechanism = numeric(load(path, quiet=True))
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -80,14 +84,14 @@ def demo(file: Annotated[Path | None, typer.Argument(metavar="FILE", help="Anoth
     written = show_motion(out, mechanism, folder)
     bare = mechanism if file is not None else mechanism.lock(["panda_finger_joint1"])
     written += show_closed_forms(out, bare, folder / "equations.html")
-    compare_speed(out, _load(path, quiet=True, **BARE), path)
+    compare_speed(out, load(path, quiet=True, **BARE), path)
     show_files(out, written)
     if not holds:
         raise typer.Exit(FAILED)
 
 
 @app.command()
-def info(file: File, base: Base = "fixed") -> None:
+def info(file: File, base: Base = "fixed", tolerance: Tolerance = None) -> None:
     """Show bodies, joints, frames and mass of a model.
 
     Followers that were reduced and what of the file was not used are listed as well.
@@ -95,19 +99,19 @@ def info(file: File, base: Base = "fixed") -> None:
     from dalembert.commandline.summary import summarize
     from dalembert.commandline.tables import show_findings
 
-    mechanism, out = _load(file, quiet=True, base=base), _console()
+    mechanism, out = load(file, quiet=True, base=base, angle_tolerance=tolerance), _console()
     summarize(out, mechanism)
     show_findings(out, mechanism.check())
 
 
 @app.command()
-def check(file: File, as_json: Json = False,
+def check(file: File, as_json: Json = False, tolerance: Tolerance = None,
           strict: Annotated[bool, typer.Option("--strict", help="Fail on warnings as well.")] = False) -> None:
     """List faults of a file with line numbers.
 
     Exit 1 if there are errors, with --strict also if there are warnings.
     """
-    findings = _findings(file)
+    findings = findings_of(file, tolerance)
     count = {severity: sum(f.severity == severity for f in findings) for severity in ("error", "warning", "note")}
     if as_json:
         print(json.dumps([f.as_dict() for f in findings], indent=2))
@@ -124,7 +128,7 @@ def check(file: File, as_json: Json = False,
 
 @app.command()
 def dynamics(file: File, q: Q = None, qd: Qd = None, qdd: Qdd = None, tau: Tau = None, base: Base = "fixed",
-             gravity: Gravity = None, as_json: Json = False) -> None:
+             tolerance: Tolerance = None, gravity: Gravity = None, as_json: Json = False) -> None:
     """Compute M, C, g, and tau or qdd at one state.
 
     Inverse dynamics of --qdd (0 where not given) or, with --tau, forward dynamics; energies, bias and passive forces.
@@ -133,7 +137,7 @@ def dynamics(file: File, q: Q = None, qd: Qd = None, qdd: Qdd = None, tau: Tau =
         raise UsageError("--qdd and --tau exclude each other: accelerations ask for inverse dynamics, forces for forward.")
     from dalembert.commandline.state import dynamics_at, show_dynamics
 
-    mechanism = _numeric(_load(file, base=base))
+    mechanism = numeric(load(file, base=base, angle_tolerance=tolerance))
     quantities = dynamics_at(mechanism, q, qd, qdd, tau, gravity)
     if as_json:
         print(json.dumps({k: v.tolist() if hasattr(v, "tolist") else v for k, v in quantities.items()}, indent=2))
@@ -178,7 +182,7 @@ def simulate(file: File, t: Annotated[float, typer.Option("--t", metavar="SECOND
                  "Show the motion: .html (a page), .gif or .mp4 (a film)."))] = None,
              speed: Annotated[float, typer.Option(min=1e-9, metavar="NUMBER", help=(
                  "Speed of the motion shown: 1 is real time, 0.1 ten times slower."))] = 1.0,
-             base: Base = "fixed", as_json: Json = False) -> None:
+             base: Base = "fixed", tolerance: Tolerance = None, as_json: Json = False) -> None:
     """Move a mechanism from a state for some time.
 
     Prints how the run went and the final state; exit 1 if it ended early, with what was computed until then.
@@ -191,7 +195,7 @@ def simulate(file: File, t: Annotated[float, typer.Option("--t", metavar="SECOND
     typed = simulation.State(q, qd, tau, controller, goal, bandwidth)
     options = {"method": method, "formulation": formulation, "h": h, "rtol": rtol, "atol": atol, "friction": friction,
                "stops": stops or None, "record": record, "longest_step": longest_step, **files.streamed}
-    run = simulation.simulated(_numeric(_load(file, base=base)), typed, t, **options)
+    run = simulation.simulated(numeric(load(file, base=base, angle_tolerance=tolerance)), typed, t, **options)
     try:
         written = files.write(run)
     except OSError as error:
@@ -214,7 +218,7 @@ def codegen(file: File, functions: Annotated[str, typer.Option(metavar="NAMES", 
             prefix: Annotated[str | None, typer.Option(metavar="NAME", show_default=False, help=(
                 "What names of functions and files begin with [the mechanism's name]."))] = None,
             force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there with other text.")] = False,
-            base: Base = "fixed") -> None:
+            base: Base = "fixed", tolerance: Tolerance = None) -> None:
     """Write source code of functions of a model.
 
     Each quantity becomes one function that needs nothing but the language's mathematics (C: math.h; NumPy). With the C
@@ -224,7 +228,7 @@ def codegen(file: File, functions: Annotated[str, typer.Option(metavar="NAMES", 
 
     if target not in TARGETS:
         raise UsageError(f"unknown target {target!r} (known: {', '.join(TARGETS)}).")
-    mechanism = _numeric(_load(file, base=base))
+    mechanism = numeric(load(file, base=base, angle_tolerance=tolerance))
     try:
         write(_console(), mechanism, target, functions.split(","), folder, prefix, force)
     except OSError as error:
@@ -245,7 +249,7 @@ def equations(file: File, symbols: Annotated[str | None, typer.Option(metavar="N
                   "Formulation whose numbers forms are compared with, and whose steps the report shows."))] = "newton_euler",
               budget: Annotated[int | None, typer.Option(min=0, metavar="N", help=(
                   "Characters of a quantity up to which it is printed in full."))] = None,
-              base: Base = "fixed") -> None:
+              base: Base = "fixed", tolerance: Tolerance = None) -> None:
     """Write the equations of motion in closed form.
 
     Every entry is compared with the compiled function at random states before it is shown.
@@ -259,7 +263,7 @@ def equations(file: File, symbols: Annotated[str | None, typer.Option(metavar="N
     wanted = [name.strip() for name in (quantities or "").split(",") if name.strip()]
     budget = BUDGET if budget is None else budget
     try:
-        show(_console(), _load(file, base=base), names, wanted, form, output, budget, formulation)
+        show(_console(), load(file, base=base, angle_tolerance=tolerance), names, wanted, form, output, budget, formulation)
     except (OSError, ValueError) as error:
         if isinstance(error, DalembertError):
             raise
@@ -291,50 +295,12 @@ def bench(file: File, base: Base = "fixed",
     """
     from dalembert.commandline.measurement import measure, show
 
-    mechanism = _numeric(_load(file, quiet=True, base=base, **BARE))
+    mechanism = numeric(load(file, quiet=True, base=base, **BARE))
     found = measure(mechanism, file, base == "free", states, repeats)
     if as_json:
         print(json.dumps(found, indent=2))
     else:
         show(_console(), found)
-
-
-def _load(file: Path, quiet: bool = False, **options: Any) -> Any:
-    """The mechanism of a file; quiet where the command itself shows the findings."""
-    import dalembert as da
-
-    with warnings.catch_warnings():
-        if quiet:
-            warnings.simplefilter("ignore", DalembertWarning)
-        return da.load(file, **options)
-
-
-def _numeric(mechanism: Any) -> Any:
-    """The mechanism, for what needs numbers; an error if it has symbols."""
-    from dalembert.expr import free_symbols
-    from dalembert.model.numbers import is_symbolic
-    from dalembert.model.paths import values
-
-    if symbols := free_symbols([x for x in values(mechanism) if is_symbolic(x)]):
-        raise DalembertError(f"mechanism {mechanism.name!r} has symbols ({', '.join(s.name for s in symbols)}), and this "
-                             "command needs numbers. Put them into the file; `dalembert equations` takes symbols.")
-    return mechanism
-
-
-def _findings(file: Path) -> list[Any]:
-    """All findings about a file, also one that cannot be read."""
-    from dalembert.model.findings import Finding
-    from dalembert.model.parts import Source
-
-    try:
-        return _load(file, quiet=True).check()
-    except MissingFileError:
-        raise
-    except ModelError as error:
-        if error.findings:
-            return list(error.findings)
-        source = Source(error.file, error.line) if isinstance(error, ReadError) else Source(str(file))
-        return [Finding("error", "file", str(error).removeprefix(f"{source}: "), "", source)]
 
 
 def _console() -> Any:

@@ -168,6 +168,30 @@ def test_thin_bodies_that_have_inertia_are_not_named():
     assert not da.Mechanism("m", [da.Body("base"), rod], [geared]).check()
 
 
+def test_limits_take_bare_numbers():
+    for kind in (da.Revolute(), da.Planar()):
+        bare = joint(type=kind, limits=da.Limits(-1, 1, velocity=2, effort=np.float64(3)))
+        n = kind.nv
+        assert bare.limits == da.Limits((-1,) * n, (1,) * n, (2,) * n, (3.0,) * n)
+    with pytest.raises(TypeError, match="lower limit of joint 'j'.0. is 'a' .str.; expected a number"):
+        joint(limits=da.Limits("a", 1))
+    with pytest.raises(ValueError, match="upper limit of joint 'j' has 2 entries, expected 1"):
+        joint(limits=da.Limits(-1, (1, 2)))
+
+
+def test_links_of_a_planar_chain_may_differ():
+    chain = da.planar_chain(2, mass=[1, 2], length=(0.5, da.symbol("l")), inertia=np.array([0.1, 0.2]))
+    assert [b.mass for b in chain.bodies] == [0, 1, 2] and chain.joint("q2").origin.xyz[0] == 0.5
+    assert [b.inertia[5] for b in chain.bodies] == [0, 0.1, 0.2]
+    alike, one = da.planar_chain(2, mass=[3, 3], length=[2, 2]), da.planar_chain(2, mass=3, length=2)
+    assert alike == one
+    for name, value, message in (("mass", [1, 2, 3], "mass has 3 entries, expected one number for all links, or 2, one per link"),
+                                 ("length", [], "length has 0 entries"), ("com", [[1, 2], [3, 4]], r"com of link1 is \[1, 2\]"),
+                                 ("mass", "m", "mass of link1 is 'm' .str.; expected a number"), ("inertia", [None, 1], "inertia of link1 is None")):
+        with pytest.raises((TypeError, ValueError), match=message):
+            da.planar_chain(2, **{name: value})
+
+
 # --- models made in code --------------------------------------------------------------------------------------------
 
 MADE = {

@@ -67,6 +67,16 @@ def test_text_of_a_number_reads_back_equal(x):
     assert parse_number(number_text(x)) == x
 
 
+@pytest.mark.parametrize("name", ["nan", "Inf", "None", "sin", "pi", "\u03c0", "l\u00b2", "x\u0661", "\u00bd", "symbol", "m\u2081", "l_1", "infinite"])
+def test_a_symbol_of_any_name_reads_back(graph, name):
+    x = 2 * da.symbol(name) + 1
+    assert parse_number(number_text(x)) is x or str(parse_number(number_text(x))) == str(x)
+
+
+def test_the_letter_pi_is_pi():
+    assert parse_number("\u03c0/2") == PiMultiple(Fraction(1, 2))
+
+
 def test_text_of_a_number_is_short():
     numbers = (Literal("0.10"), Fraction(333, 1000), Fraction(-1, 3), 0.5, 0.1, PiMultiple(Fraction(2, 3)))
     assert [*map(number_text, numbers)] == ["0.10", "0.333", "-1/3", "0.5", "float(0.1)", "2*pi/3"]
@@ -91,7 +101,18 @@ def test_text_of_an_expression_reads_back_as_the_same_node():
     ("1 < 2", "a condition between constants"),
     ("symbol(x)", "symbol needs a name in quotes"), ("1e999", "too large"), ("1e300*1e300", "too large"),
     ("1e-300*1e-300", "too small"),
-    ("float(x)", "no value until"), ("nan + 1.5.2", "unexpected"), ("2pi", "unexpected 'pi'"),
+    ("float(x)", "no value until"), ("x + 1.5.2", "unexpected"), ("2pi", "'2pi' is no decimal number like 0.25 or 1e-3; a product is 2*pi"),
+    *((text, f"{text!r} is not a finite number; a symbol of that name is symbol({text!r})")
+      for text in ("nan", "NaN", "NAN", "inf", "Inf", "infinity", "Infinity", "None", "null", "true", "False", "\uff4e\uff41\uff4e")),
+    ("-inf", "'inf' is not a finite number"), ("2*nan", "'nan' is not a finite number"), ("sqrt(inf)", "'inf' is not a finite"),
+    ("0x10", "'0x10' is no decimal number"), ("1_000", "'1_000' is no decimal number"), ("0b1", "'0b1' is no decimal number"),
+    ("90deg", "'90deg' is no decimal number"), ("1e", "'1e' is no decimal number"), ("1j", "'1j' is no decimal number"),
+    ("1e+", "'1e' is no decimal number"), ("1,5", "unexpected ','"), ("1 000", "unexpected '000'"),
+    ("\u0661\u0662", "unexpected character '\u0661'"), ("\uff11", "unexpected character '\uff11'"), ("x\u0661", "has digits other than 0 to 9"),
+    ("\u00bd", "'\u00bd' has digits other than 0 to 9"), ("\u2167", "'\u2167' has digits other than"), ("l\u00b2", "has a superscript; write ** for a power"),
+    ("\u22121", "unexpected character '\u2212' (write -)"), ("1\u22121", "(write -)"), ("2\u00d73", "(write *)"), ("\u221e", "(numbers are finite)"),
+    ("90\u00b0", "(angles are in radians, 90 degrees are pi/2)"), ("2^3", "(write ** for a power)"), ("${l}", "(nothing is expanded)"),
+    ("sin", "'sin' is a function and needs parentheses; a symbol of that name is symbol('sin')"),
 ])
 def test_bad_text_is_an_error_that_says_where(text, message):
     with pytest.raises(ValueError, match="^mass of body 'b': ") as caught:

@@ -122,3 +122,25 @@ def test_bad_table_is_an_error_that_names_the_row(rows, convention, message):
     with pytest.raises(da.DalembertError) as caught:
         da.from_dh(rows, convention)
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["nan", "inf", "-Infinity", "1e999", "0x10", "1_000", "\u0661", "\u22121", "90\u00b0", "None", "1,5"])
+def test_no_number_becomes_a_symbol(text):
+    """In a row, a motion, an inertia and a TOML file: each is an error that quotes the text."""
+    toml = f'''[[body]]
+name = "a"
+mass = "{text}"'''
+    for make in (lambda: da.from_dh([(text, 0, 0, 0)]), lambda: da.from_dh([{"alpha": text}]), lambda: da.from_motions(f"Rz(q1) Tx({text})"),
+                 lambda: da.from_motions([("Rz", "q1"), ("Rx", text)]), lambda: da.load(toml),
+                 lambda: da.from_dh([(1, 0, 0, 0)], inertia=[(text, (0, 0, 0), (0,) * 6)]),
+                 lambda: da.from_dh([(1, 0, 0, 0)], inertia=[(1, (text, 0, 0), (0,) * 6)])):
+        with pytest.raises(da.ReadError) as caught:
+            make()
+        assert text.lstrip("-") in str(caught.value) or "unexpected" in str(caught.value)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), True, None, [1], 1j])
+def test_no_number_of_python_is_taken(value):
+    for make in (lambda: da.from_dh([(value, 0, 0, 0)]), lambda: da.from_motions([("Rz", "q1"), ("Tx", value)])):
+        with pytest.raises(da.ReadError, match="expected"):
+            make()

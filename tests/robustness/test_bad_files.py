@@ -404,6 +404,21 @@ def test_missing_file_and_directory_are_named(tmp_path):
             da.load(nothing)
 
 
+@pytest.mark.parametrize("text", ['{"robot": {"links": []}}', '\n [1, 2]', '{"a": ', '[{"name": "a"}]'])
+def test_json_is_called_json(text):
+    for source in (text.encode(), "\ufeff" + text + "\n"):
+        with pytest.raises(da.ReadError, match="this is JSON; robot files are URDF .XML. or TOML"):
+            da.load(source)
+
+
+def test_what_is_no_robot_file_is_said_to_be_neither(tmp_path):
+    with pytest.raises(da.ReadError, match="not XML, which begins with '<', and not TOML: Expected"):
+        da.load(b"solid mesh\nfacet normal 0 0 0\n")
+    (tmp_path / "a.toml").write_text("robot")
+    with pytest.raises(da.ReadError, match="a.toml.*: not TOML: Expected"):
+        da.load(tmp_path / "a.toml")
+
+
 def test_source_of_another_type_is_a_type_error():
     for source in (None, 3, 3.5, ["a"], {"a": 1}):
         with pytest.raises(TypeError, match=f"source is {type(source).__name__}; expected a path, bytes or text"):

@@ -351,7 +351,7 @@ def test_angle_tolerance_reads_files_of_few_digits(text, tolerance, turns):
 
 @pytest.mark.parametrize("tolerance", [-1, 0.2, "a", None, True, float("nan")])
 def test_a_wrong_angle_tolerance_is_refused(tolerance):
-    with pytest.raises(ValueError, match="angle_tolerance is .*; expected rad, from 0 to less than 0.1"):
+    with pytest.raises(ValueError, match="angle_tolerance is .*; expected rad, from 0 to 0.1"):
         da.load(robot(), angle_tolerance=tolerance)
     with pytest.raises(ValueError, match="leave angle_tolerance out"):
         da.load(robot(), exact_angles=False, angle_tolerance=1e-5)

@@ -20,7 +20,7 @@ import numpy as np
 from dalembert.expr import count_operations
 from dalembert.formulations.newton_euler.forward import forward_dynamics, forward_dynamics_by_factors
 from dalembert.model.joints import Continuous, Cylindrical, Helical, Prismatic, Revolute
-from dalembert.model.mechanism import Mechanism
+from dalembert.model.mechanism import Mechanism, without_warnings
 from dalembert.model.tree import Tree, TreeJoint
 from dalembert.spatial.inertias import Inertia
 from dalembert.spatial.rotations import coordinate_axis
@@ -39,7 +39,8 @@ class Regrouped(Mechanism):
     @staticmethod
     def of(mechanism: Mechanism) -> Regrouped:
         """The same mechanism, whose trees are regrouped."""
-        return Regrouped(**{f.name: getattr(mechanism, f.name) for f in fields(mechanism)})
+        with without_warnings():      # its inertias are no bodies'
+            return Regrouped(**{f.name: getattr(mechanism, f.name) for f in fields(mechanism)})
 
     def tree(self, graph: Any = None, exact: bool = False) -> Tree:
         """The kinematic tree with regrouped inertias on shifted links."""

@@ -109,12 +109,15 @@ class Body:
 
 @dataclass(frozen=True)
 class Limits:
-    """Bounds per velocity entry: position [rad, m], speed and force; None where there is none."""
+    """Bounds of a joint: position [rad, m], speed and force; None where there is none.
 
-    lower: tuple[Number, ...] | None = None
-    upper: tuple[Number, ...] | None = None
-    velocity: tuple[Number, ...] | None = None
-    effort: tuple[Number, ...] | None = None
+    One number per velocity entry, or a single number for all: Limits(-1, 1).
+    """
+
+    lower: Any = None
+    upper: Any = None
+    velocity: Any = None
+    effort: Any = None
 
 
 @dataclass(frozen=True)
@@ -157,12 +160,19 @@ class Joint:
         if not isinstance(self.type, JointType):
             raise TypeError(f"type of joint {self.name!r} is {self.type!r}; expected a type, as da.Revolute((0, 0, 1)).")
         for name in PER_VELOCITY:
-            value = getattr(self, name)
-            entries = tuple(value) if isinstance(value, (tuple, list)) else (value,) * self.type.nv
+            entries = self._per_velocity(getattr(self, name))
             object.__setattr__(self, name, checked_vector(entries, self.type.nv, f"{name} of joint {self.name!r}"))
-        bounds = {name: checked_vector(bound, self.type.nv, f"{name} limit of joint {self.name!r}", angle=True)
-                  for name in ("lower", "upper", "velocity", "effort") if (bound := getattr(self.limits, name)) is not None}
+        bounds = {}
+        for name in ("lower", "upper", "velocity", "effort"):
+            if (bound := getattr(self.limits, name)) is not None:
+                what = f"{name} limit of joint {self.name!r}"
+                bounds[name] = checked_vector(self._per_velocity(bound), self.type.nv, what, angle=True)
         object.__setattr__(self, "limits", Limits(**bounds))
+
+    def _per_velocity(self, value: Any) -> tuple[Any, ...]:
+        """One entry per velocity: those given, or a single number for all."""
+        is_vector = isinstance(value, (tuple, list)) or bool(getattr(value, "ndim", 0))
+        return tuple(value) if is_vector else (value,) * self.type.nv
 
     @property
     def is_fixed(self) -> bool:

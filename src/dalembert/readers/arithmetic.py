@@ -16,6 +16,7 @@ import ast
 import math
 import operator
 import re
+import unicodedata
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
@@ -53,7 +54,12 @@ FUNCTIONS: dict[str, tuple[int, Callable[..., Any]]] = {          # number of ar
 } | {name: (2, getattr(expr, name)) for name in ("atan2", "hypot", "minimum", "maximum", "equal")} | {
     "abs": (1, expr.absolute), "where": (3, expr.where), "float": (1, lambda x: constant(float(x))),
 }
-RESERVED = {*FUNCTIONS, "pi", "symbol"}
+PI = ("pi", "\u03c0")
+NO_NUMBERS = {"nan", "inf", "infinity", "none", "null", "true", "false"}      # in any letters: no symbols either
+SUPERSCRIPTS = frozenset("\u00b9\u00b2\u00b3\u2070\u2074\u2075\u2076\u2077\u2078\u2079")
+HINTS = {"\u00b0": "angles are in radians, 90 degrees are pi/2", "\u221e": "numbers are finite",
+         **dict.fromkeys("\u2212\u2013\u2014\ufe63\uff0d", "write -"), **dict.fromkeys("\u00d7\u00b7\u22c5", "write *"),
+         "\u00f7": "write /", "^": "write ** for a power", "$": "nothing is expanded", "{": "nothing is expanded"}
 
 
 # --- from text ------------------------------------------------------------------------------------------------------
@@ -153,7 +159,8 @@ class _Parser:
             rest = self.text[at:].lstrip()
             self.kind, self.token, self.start = "end", "", len(self.text) - len(rest)
             if rest:
-                self.fail(f"unexpected character {rest[0]!r}")
+                hint = HINTS.get(rest[0], "")
+                self.fail(f"unexpected character {rest[0]!r}" + (f" ({hint})" if hint else ""))
             return passed
         self.kind = str(match.lastgroup)
         self.token, self.start, self.end = match[self.kind], match.start(self.kind), match.end()
@@ -187,11 +194,14 @@ class _Parser:
     def operand(self, minimum: int) -> Any:
         kind, token = self.kind, self.advance()
         if kind == "number":
+            if self.kind == "name" and self.text[self.start - 1] == token[-1]:      # 0x10, 1_000, 90deg
+                both, product = token + self.token, f"{token}*{self.token}"
+                self.fail(f"{both!r} is no decimal number like 0.25 or 1e-3; a product is {product}")
             return self.applied(token, lambda: constant(Literal(token)))
         if kind == "name":
             if self.token == "(":
                 return self.call(token)
-            return PiMultiple(1) if token == "pi" else symbol(token)
+            return PiMultiple(1) if token in PI else self.symbol(token)
         if token == "(":
             value = self.expression(0)
             self.expect(")")
@@ -203,6 +213,12 @@ class _Parser:
         if token == "~":
             return self.applied("~", operator.invert, self.expression(INVERT))
         self.fail(f"expected a number instead of {token!r}" if token else "a number is missing")
+
+    def symbol(self, name: str) -> Any:
+        """The symbol of a plain name."""
+        if why := no_symbol(name):
+            self.fail(why)
+        return symbol(name)
 
     def call(self, name: str) -> Any:
         self.expect("(")
@@ -239,6 +255,19 @@ class _Parser:
         if max(exact.numerator.bit_length(), exact.denominator.bit_length()) > MAX_BITS:
             self.fail(f"the exact value needs more than MAX_BITS = {MAX_BITS} bits")
         return value
+
+
+def no_symbol(name: str) -> str:
+    """Why a bare name is no symbol but was meant as a number or a function; '' if it is one."""
+    if unicodedata.normalize("NFKC", name).casefold() in NO_NUMBERS:
+        return f"{name!r} is not a finite number; a symbol of that name is symbol({name!r})"
+    if unicodedata.numeric(name[0], None) is not None or any(c.isdecimal() and not c.isascii() for c in name):
+        return f"{name!r} has digits other than 0 to 9"
+    if SUPERSCRIPTS.intersection(name):
+        return f"{name!r} has a superscript; write ** for a power"
+    if name in FUNCTIONS or name == "symbol":
+        return f"{name!r} is a function and needs parentheses; a symbol of that name is symbol({name!r})"
+    return ""
 
 
 def _with_pi(sign: str, *operands: Any) -> Any:
@@ -312,4 +341,5 @@ def _readable(match: re.Match[str]) -> str:
         return f"({match['over']}/{match['under']})"
     if match["float"]:
         return f"float({match['float']})"
-    return f"symbol({match['name']!r})" if match["name"] in RESERVED else match[0]
+    name = match["name"]
+    return f"symbol({name!r})" if name is not None and (name in PI or no_symbol(name)) else match[0]

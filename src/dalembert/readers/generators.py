@@ -11,7 +11,7 @@ import numpy as np
 from dalembert.errors import UnknownNameError
 from dalembert.model.joints import JOINT_TYPES, Custom, JointType, Revolute
 from dalembert.model.mechanism import GRAVITY, Mechanism
-from dalembert.model.numbers import Number
+from dalembert.model.numbers import Number, checked
 from dalembert.model.parts import Body, Frame, Joint, Mimic, Origin
 from dalembert.spatial.angles import PiMultiple
 
@@ -19,17 +19,21 @@ MOVING = tuple(name for name in JOINT_TYPES if name != "fixed")
 EVERY = (*MOVING, "fixed", "follower", "custom")      # what `random_tree` draws from when asked for "every"
 
 
-def planar_chain(n: int, mass: Number = 1, length: Number = 1, com: Number | None = None, inertia: Number | None = None,
-                 gravity: Sequence[Number] = GRAVITY, name: str = "planar chain") -> Mechanism:
-    """Chain of n equal links in the vertical x-z plane, joints about -y: q = 0 lies along x, positive angles rise.
+PerLink = Number | Sequence[Number]
+
+
+def planar_chain(n: int, mass: PerLink = 1, length: PerLink = 1, com: PerLink | None = None,
+                 inertia: PerLink | None = None, gravity: Sequence[Number] = GRAVITY,
+                 name: str = "planar chain") -> Mechanism:
+    """Chain of n links in the vertical x-z plane, joints about -y: q = 0 lies along x, positive angles rise.
 
     Parameters
     ----------
     n : int
         Number of links, at least 1; relative joint angles.
-    mass, length : number
-        Of each link [kg], [m].
-    com, inertia : number, optional
+    mass, length : number or sequence
+        Of each link [kg], [m]: one number for all, or one per link.
+    com, inertia : number or sequence, optional
         Distance of the centre of mass from the joint [m] and moment of inertia about it [kg m^2]; by default those
         of a uniform thin rod, length/2 and mass length^2 / 12.
 
@@ -37,15 +41,24 @@ def planar_chain(n: int, mass: Number = 1, length: Number = 1, com: Number | Non
     """
     if isinstance(n, bool) or not isinstance(n, int) or n < 1:
         raise ValueError(f"n is {n!r}; expected a whole number of links, at least 1.")
-    com = length / 2 if com is None else com
-    inertia = mass * length * length / 12 if inertia is None else inertia
+    masses, lengths = _per_link(mass, n, "mass"), _per_link(length, n, "length")
+    coms = [l / 2 for l in lengths] if com is None else _per_link(com, n, "com")
+    inertias = [m * l * l / 12 for m, l in zip(masses, lengths)] if inertia is None else _per_link(inertia, n, "inertia")
     bodies, joints = [Body("base")], []
-    for k in range(1, n + 1):
-        bodies.append(Body(f"link{k}", mass, (com, 0, 0), (0, 0, inertia, 0, 0, inertia)))
-        origin = Origin((length, 0, 0)) if k > 1 else Origin()
+    for k, (m, c, moment) in enumerate(zip(masses, coms, inertias), 1):
+        bodies.append(Body(f"link{k}", m, (c, 0, 0), (0, 0, moment, 0, 0, moment)))
+        origin = Origin((lengths[k - 2], 0, 0)) if k > 1 else Origin()
         joints.append(Joint(f"q{k}", Revolute((0, -1, 0)), bodies[k - 1].name, bodies[k].name, origin))
-    tip = Frame("tip", f"link{n}", Origin((length, 0, 0)))
+    tip = Frame("tip", f"link{n}", Origin((lengths[-1], 0, 0)))
     return Mechanism(name, tuple(bodies), tuple(joints), (tip,), tuple(gravity))
+
+
+def _per_link(given: Any, n: int, name: str) -> list[Number]:
+    """One number for all links, or one for each, checked."""
+    values = list(given) if isinstance(given, (list, tuple, np.ndarray)) and np.ndim(given) else [given] * n
+    if len(values) != n:
+        raise ValueError(f"{name} has {len(values)} entries, expected one number for all links, or {n}, one per link.")
+    return [checked(x, f"{name} of link{k}") for k, x in enumerate(values, 1)]
 
 
 def random_tree(seed: int, n: int = 8, joints: str | Sequence[str] = "every") -> Mechanism:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -78,6 +79,8 @@ def load(source: str | bytes | os.PathLike, base: str = "fixed", mimic: str = "e
 def _read(source: Any, mimic: str, exact_angles: bool, angle_tolerance: float) -> Mechanism:
     """The mechanism of a source by its format."""
     data, file, encoding = _content(source)
+    if _is_json(data):
+        raise ReadError("this is JSON; robot files are URDF (XML) or TOML.", file, 1)
     if _format(data, file) == "xml":
         from dalembert.readers.urdf import read_urdf
 
@@ -92,8 +95,8 @@ def _read(source: Any, mimic: str, exact_angles: bool, angle_tolerance: float) -
 
 
 def _check_tolerance(tolerance: Any, exact_angles: bool) -> None:
-    if isinstance(tolerance, bool) or not isinstance(tolerance, (int, float)) or not 0 <= tolerance < MAX_TOLERANCE:
-        raise ValueError(f"angle_tolerance is {tolerance!r}; expected rad, from 0 to less than {MAX_TOLERANCE}: multiples "
+    if isinstance(tolerance, bool) or not isinstance(tolerance, (int, float)) or not 0 <= tolerance <= MAX_TOLERANCE:
+        raise ValueError(f"angle_tolerance is {tolerance!r}; expected rad, from 0 to {MAX_TOLERANCE}: multiples "
                          "of pi/12 are 0.26 apart.")
     if not exact_angles and tolerance != SNAP:
         raise ValueError("exact_angles=False keeps all angles as they are written; leave angle_tolerance out.")
@@ -141,6 +144,17 @@ def _limited(data: bytes, file: str) -> bytes:
     if not data.strip():
         raise ReadError("the file is empty.", file)
     return data
+
+
+def _is_json(data: bytes) -> bool:
+    """Whether the content is an object or a list of JSON; TOML begins with no brace, and its lists are no JSON."""
+    begin = data.lstrip(b"\xef\xbb\xbf \t\r\n")
+    if not begin.startswith(b"["):
+        return begin.startswith(b"{")
+    try:
+        return isinstance(json.loads(begin), list)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _format(data: bytes, file: str) -> str:

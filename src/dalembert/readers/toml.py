@@ -88,7 +88,8 @@ def _parsed(text: str, file: str) -> dict[str, Any]:
         what, line = str(error), 0
         if place := re.search(r" \(at line (\d+), column (\d+)\)$", what):
             what, line = f"{what[:place.start()]} (column {place[2]})", int(place[1])
-        raise ReadError(f"not TOML: {what}.", file, line) from None
+        neither = "" if file.lower().endswith(".toml") else "not XML, which begins with '<', and "
+        raise ReadError(f"{neither}not TOML: {what}.", file, line) from None
     except RecursionError:
         raise ReadError("lists or tables are nested too deeply.", file) from None
     except ValueError as error:                                # an integer of thousands of digits

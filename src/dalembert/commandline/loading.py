@@ -1,0 +1,74 @@
+"""Robot files as the commands load them."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+from dalembert.errors import DalembertError, DalembertWarning, MissingFileError, ModelError, ReadError
+
+
+def existing(file: Path | None) -> Path | None:
+    """The file of that name or, where there is none, the embedded model."""
+    from dalembert import data
+
+    if file is None or str(file) not in data.FILES or file.exists():
+        return file
+    return data.path(str(file))
+
+
+def load(file: Path, quiet: bool = False, angle_tolerance: float | None = None, **options: Any) -> Any:
+    """The mechanism of a file; quiet where the command itself shows the findings.
+
+    Raises
+    ------
+    ModelError, ReadError, MissingFileError
+        As `da.load`; a plain name that is no file may have been meant as an embedded model.
+    """
+    import dalembert as da
+    from dalembert import data
+
+    if angle_tolerance is not None:
+        options["angle_tolerance"] = angle_tolerance
+    with warnings.catch_warnings():
+        if quiet:
+            warnings.simplefilter("ignore", DalembertWarning)
+        try:
+            return da.load(file, **options)
+        except MissingFileError:
+            if file.suffix or file.parent != Path():
+                raise
+            known = ", ".join(data.FILES)
+            raise MissingFileError(f"there is no such file, and no embedded model of that name (known: {known}).",
+                                   str(file)) from None
+        except ValueError as error:      # an option that is out of its range
+            raise DalembertError(f"{error}") from None
+
+
+def numeric(mechanism: Any) -> Any:
+    """The mechanism, for what needs numbers; an error if it has symbols."""
+    from dalembert.expr import free_symbols
+    from dalembert.model.numbers import is_symbolic
+    from dalembert.model.paths import values
+
+    if symbols := free_symbols([x for x in values(mechanism) if is_symbolic(x)]):
+        raise DalembertError(f"mechanism {mechanism.name!r} has symbols ({', '.join(s.name for s in symbols)}), and this "
+                             "command needs numbers. Put them into the file; `dalembert equations` takes symbols.")
+    return mechanism
+
+
+def findings_of(file: Path, angle_tolerance: float | None) -> list[Any]:
+    """All findings about a file, also one that cannot be read."""
+    from dalembert.model.findings import Finding, collapsed
+    from dalembert.model.parts import Source
+
+    try:
+        return load(file, quiet=True, angle_tolerance=angle_tolerance).check()
+    except MissingFileError:
+        raise
+    except ModelError as error:
+        if error.findings:
+            return collapsed(error.findings)
+        source = Source(error.file, error.line) if isinstance(error, ReadError) else Source(str(file))
+        return [Finding("error", "file", str(error).removeprefix(f"{source}: "), "", source)]
