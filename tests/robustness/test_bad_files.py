@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 
 import dalembert as da
+from dalembert.model import numbers, validation
+from dalembert.readers import arithmetic, toml, unread, urdf, xml
 from dalembert.readers import load as load_module
-from dalembert.readers import urdf as urdf_module
 
 DATA = Path(__file__).parents[1] / "data"
 BASE = '<link name="base"/>'
@@ -491,8 +492,14 @@ def test_hostile_file_is_refused_within_5_seconds_and_500_megabytes(case):
 
 
 def test_limits_are_those_of_the_documentation():
-    assert load_module.MAX_FILE_BYTES == 32 * 2**20
-    assert urdf_module.MAX_LINKS == 20_000
+    page = (Path(__file__).parents[2] / "docs" / "files.md").read_text()
+    rows = dict(re.findall(r"^\| (`MAX.*?) \| (.*?) \|", page, re.MULTILINE))
+    documented = {name.strip("` "): value.replace(" ", "") for names, values in rows.items()
+                  for name, value in zip(names.split(","), values.split(","))}
+    modules = (arithmetic, load_module, numbers, toml, unread, urdf, validation, xml)
+    for name, value in documented.items():
+        found = {getattr(module, name) for module in modules if hasattr(module, name)}
+        assert found == {int(value) if value.isdigit() else int(value.removesuffix("MiB")) * 2**20}, name
 
 
 @pytest.mark.parametrize("n", [2_000, pytest.param(10_000, marks=pytest.mark.slow)])

@@ -44,7 +44,7 @@ def load(source: str | bytes | os.PathLike, base: str = "fixed", mimic: str = "e
         Refuse findings of severity error, which otherwise give a warning: content that would be lost, masses, moments and
         limits that are missing or impossible.
     angle_tolerance : float
-        [rad]; 1e-5 serves files that write 1.5708 for pi/2, 1e-4 those that write 3.1416. Angles near 0 stay as they are.
+        [rad]; 1e-5 serves files that write 1.5708 and 3.1416, 1e-3 those that write 1.571. Angles near 0 stay as they are.
 
     Raises
     ------

@@ -19,7 +19,7 @@ from dalembert.model.parts import Source
 MAX_ELEMENTS = 1_000_000      # and attributes; a link with its joint has some 40, so 20 000 links 800 000
 MAX_DEPTH = 100               # elements inside one another; the deepest file known to us has 12
 MAX_RUN = 4_000_000           # characters of a tag or a text, between two '<'; the longest known to us has 4000
-MAX_TEXT = 200                # characters of a text that are kept: texts are quoted, not read
+TEXT_KEPT = 200               # characters of a text that are kept: texts are quoted, not read
 CHUNK = 2**16                 # bytes parsed at a time, so that a hostile file is refused early
 SHOWN = 30                    # characters of the file quoted in a message
 SURROGATES = "surrogatepass"  # of texts: a lone surrogate is refused by the parser, with its line
@@ -220,7 +220,7 @@ class _Builder:
 
     def characters(self, text: str) -> None:
         if not text.isspace() and not self.open[-1].text:
-            self.open[-1].text = text.strip()[:MAX_TEXT]
+            self.open[-1].text = text.strip()[:TEXT_KEPT]
 
     def instruction(self, target: str, data: str) -> None:
         self.instructions += 1
