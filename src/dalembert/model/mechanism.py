@@ -94,7 +94,7 @@ class Mechanism:
         bodies, joints = validation.topological_order(self.bodies, self.joints)
         put(bodies=bodies, joints=joints)
         if not _silent.get():
-            self._warn([f for f in self.check() if str(f) not in self.warned])
+            self._warn([f for f in self._found() if str(f) not in self.warned])
 
     def __repr__(self) -> str:
         return (f"<Mechanism {self.name!r}: {len(self.bodies)} bodies, {len(self.joints)} joints, nq = {self.nq}, "
@@ -337,10 +337,14 @@ class Mechanism:
 
     def findings(self) -> list[Finding]:
         """The same, each one."""
-        found = [*self.remarks, *validation.findings(self.bodies, self.joints, self.frames)]
+        found = self._found()
         if self._graph is None:      # without symbols
             found += validation.undetermined(self.tree(), self.neutral().tolist(), self.bodies)
         return found
+
+    def _found(self) -> list[Finding]:
+        """Findings that need no state: those that making a mechanism warns of."""
+        return [*self.remarks, *validation.findings(self.bodies, self.joints, self.frames)]
 
     def warn(self) -> None:
         """Issue one warning for the errors and warnings among the findings, if there are any."""
