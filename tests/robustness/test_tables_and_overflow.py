@@ -41,7 +41,9 @@ def test_velocities_of_a_table_and_of_a_lagrangian_go_by_their_names():
     rates = pandas.DataFrame([[1.0, 2.0, 3.0]], columns=list(ARM.velocity_names)[::-1])
     np.testing.assert_array_equal(da.coriolis_vector(ARM, Q[:1], rates), da.coriolis_vector(ARM, Q[:1], [[3.0, 2.0, 1.0]]))
     table = pandas.DataFrame({"y": [1.0], "x": [2.0]})
-    np.testing.assert_array_equal(SYSTEM.bias_force(table, table), SYSTEM.bias_force([[2.0, 1.0]], [[2.0, 1.0]]))
+    expected = SYSTEM.bias_force([[2.0, 1.0]], [[2.0, 1.0]])
+    np.testing.assert_array_equal(SYSTEM.bias_force(table, table), expected)
+    np.testing.assert_allclose(da.compile(SYSTEM).bias_force(table, table, [0.0]), expected, rtol=1e-15)
 
 
 @pytest.mark.parametrize("speed", [1e160, 1e300])

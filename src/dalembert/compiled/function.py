@@ -24,7 +24,7 @@ from dalembert.compiled.calls import (
 from dalembert.compiled.kernel import Kernel, machine_for, object_code
 from dalembert.errors import ShapeError, UnknownNameError
 from dalembert.expr import Graph, constant, gradient, jacobian, pack, unpack
-from dalembert.spatial.arrays import check_finite, finite_results, floats
+from dalembert.spatial.arrays import check_finite, finite_results, floats, in_order
 
 RESERVED = ("out", "threads")      # what calls take besides the inputs
 RESULT = "result"                  # name of the output of a function that returns one array
@@ -74,6 +74,7 @@ class CompiledFunction:
         self.label, self.shapes, self._vectors, self._outputs, self._make = label, shapes, vectors, outputs, make
         self.program = program_of(vectors, outputs)
         self._front: Callable[..., Any] | None = None
+        self.entry_names: Mapping[str, Sequence[str]] = {}      # of inputs whose entries have names, for tables
 
     def __call__(self, *arrays: Any, **options: Any) -> Any:
         """Results for one state, or for a batch in the leading axis; inputs in their order or by name.
@@ -175,6 +176,8 @@ class CompiledFunction:
                 raise ShapeError(f"{name} has shape {array.shape}, expected {shape} or {batched}: {self.label} takes it so.",
                                  name, array.shape, shape)
             array = array.reshape(*batch, size)
+        elif name in self.entry_names:
+            array = in_order(array, name, self.entry_names[name])
         return floats(array, name, size, lambda *_: f"{self.label} takes it so")
 
     def __reduce__(self):

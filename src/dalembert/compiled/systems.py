@@ -63,7 +63,9 @@ class SystemDynamics:
             inputs, outputs = self.system.traced(names)
             shapes = {name: () if name == "t" else (len(x),) for name, x in inputs.items()}
             arrays = {name: np.asarray(x, dtype=object) for name, x in outputs.items()}
-            self._functions[names, make] = CompiledFunction("_".join(names), shapes, inputs, arrays, make, checked=True)
+            function = CompiledFunction("_".join(names), shapes, inputs, arrays, make, checked=True)
+            function.entry_names = dict.fromkeys(("q", "qd", "qdd", "tau", "p"), self.system.coordinate_names)
+            self._functions[names, make] = function
         return self._functions[names, make]
 
     def __getstate__(self) -> Any:
