@@ -349,3 +349,23 @@ def test_a_trajectory_that_is_lost_leaves_others_under_held_forces():
     run = da.simulate(ARM, q, [0, 0], 0.5, control=Sampled(lambda k, t, q, qd, m: (1e9 * (q - 0.2) * k, m), 0.01),
                       forces=lambda t, q, qd: 1e7 * (q[0] - 0.2) * qd, h=1e-2, record=0.1)
     assert "number" in run.reasons[0] or "gave" in run.reasons[0]
+
+
+def test_machine_code_from_moment_to_moment_goes_the_same_way(monkeypatch):
+    from dalembert.simulation.sampling import Sampling
+
+    control, q = Sampled(stateful, 0.02, 0.033, memory=np.zeros(2)), [[0.4, -0.3], [0.1, 0.2]]
+    options = {"control": control, "h": 1e-3, "record": 0.007}
+    quick, threaded = (da.simulate(ARM, q, [0, 0], 0.2, threads=n, **options) for n in (1, 2))
+    assert np.array_equal(quick.q, threaded.q)
+    begun = Sampling.__init__
+
+    def slow(self, *arguments):
+        begun(self, *arguments)
+        self.quick = False
+
+    monkeypatch.setattr(Sampling, "__init__", slow)
+    general = da.simulate(ARM, q, [0, 0], 0.2, **options)
+    for name in ("q", "qd", "work", "tau"):
+        np.testing.assert_allclose(getattr(quick, name), getattr(general, name), rtol=0, atol=1e-11)
+    assert np.array_equal(quick.steps, general.steps)

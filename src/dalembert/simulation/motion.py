@@ -212,9 +212,9 @@ class Motion:
 
     def marching(self, method: Method) -> Marching:
         """The method over this motion as machine code."""
-        return self._kept(method.name, lambda: self._marching(method))
+        return self.kept(method.name, lambda: self._marching(method))
 
-    def _kept(self, what: str, make: Callable[[], Any]) -> Any:
+    def kept(self, what: str, make: Callable[[], Any]) -> Any:
         """What is made of the traced functions and laws of this motion, kept while these are the same."""
         key = (self.form.formulation, what, *self.form.paths, *self.kinds.values(), *self.forces.lengths.values(),
                *self._traced, *(self.reactions.key if self.reactions else ()))
@@ -255,7 +255,7 @@ class Motion:
     def crossing(self, method: Fixed | Adaptive) -> Routine:
         """What looks into the method's steps over this motion for where something happens."""
         count = (len(self.reactions.entries) if self.reactions else 0) + len(self.watched.functions)
-        return self._kept(f"crossing of {method.name}", lambda: crossing_of(      # type: ignore[no-any-return]
+        return self.kept(f"crossing of {method.name}", lambda: crossing_of(      # type: ignore[no-any-return]
             self._right_hand_side, self.nx, self.constants.shape[-1] + self.extra, method,
             self._project if self.form.quaternions else None, self.depths, count))
 
@@ -293,6 +293,10 @@ class Motion:
         else:
             (q_rate, y_rate), power = form.rates(t, q, y, qd, tau), form.power(t, q, qd, tau)
         return np.concatenate([q_rate, y_rate, [power], self.forces.rates(t, q, qd, states, called)])
+
+    def right_hand_side(self, t: Any, x: np.ndarray, p: np.ndarray) -> np.ndarray:
+        """x' of a motion whose forces compile."""
+        return self._right_hand_side(t, x, p)
 
     def watch(self, t: Any, x: np.ndarray, t1: Any, x1: np.ndarray, p: np.ndarray) -> Any:
         """CAUGHT if a step from (t, x) to (t1, x1) goes through an event or the end of a mode."""
@@ -361,7 +365,7 @@ class Motion:
                 trace.give({"tau": self._forces_of(*(trace.registers[name] for name in sizes))})
             return Routine(trace, tuple(sizes), ("tau",))
 
-        return self._kept("forces", made)
+        return self.kept("forces", made)
 
     def projected(self, x: np.ndarray) -> np.ndarray:
         """x with quaternions of unit length."""

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.compiled.function import CompiledFunction, function
-from dalembert.compiled.marching import Trajectories
+from dalembert.compiled.calls import without_collection
+from dalembert.compiled.marching import Steps, Trace, Trajectories, rate_of
+from dalembert.compiled.routine import Routine
+from dalembert.expr import Graph
 from dalembert.integrators import External, Fixed, Method
+from dalembert.integrators.choice import chosen
+from dalembert.integrators.methods import fixed_step
 from dalembert.purity.examine import Guard, examine, remembering
+from dalembert.purity.memory import Memory
 from dalembert.simulation.called import State
 from dalembert.simulation.controllers.sampled import LAW, Sampled
 from dalembert.simulation.course import ENDED, Course
@@ -18,7 +25,11 @@ from dalembert.simulation.motion import Motion
 from dalembert.simulation.trials import trial_states
 
 SAME = 1e-12             # of a time: two moments that are closer are one
+MOST = 10**9             # steps in a call of a routine
 BEGUN = {"p", "known", "start"}      # in a state from which a course goes on
+
+
+_laws: weakref.WeakKeyDictionary[Sampled, tuple[Any, Any, Memory, Routine]] = weakref.WeakKeyDictionary()
 
 
 class Law:
@@ -43,27 +54,50 @@ class Law:
             sampled.flat_law(*states[0])      # raises what is wrong with it
         self.traced, self.start = found.traced, start
         self.guard = None if found.traced else Guard(sampled.flat_law, LAW)
-        self._compiled = self._function(system) if found.traced else None
+        self.motion = motion
+        self._compiled = self._kept(found.verdict.memory) if found.traced else None
 
-    def _function(self, system: Any) -> CompiledFunction:
-        sizes = {"k": (), "t": (), "q": system.nq, "qd": system.nv, "memory": len(self.start)}
-        given = {name: size for name, size in sizes.items() if size != 0}
-        def flat(**values: Any) -> np.ndarray:
-            values = {"memory": np.zeros(0)} | values      # without a memory it is no input
-            return self.sampled.flat_law(*(values[name] for name in sizes))      # type: ignore[no-any-return]
+    def _kept(self, memory: Memory) -> Routine:
+        """The compiled law, kept while neither it nor the equations are others."""
+        form, constants = self.motion.form, self.motion.constants.shape[-1]
+        key = (id(self.motion.mechanism), form.formulation, form.paths, constants)
+        known = _laws.get(self.sampled)
+        if known and known[0] == key and known[1]() is self.motion.mechanism and not known[2].changes():
+            return known[3]
+        routine = self._routine(self.motion)
+        _laws[self.sampled] = key, weakref.ref(self.motion.mechanism), memory, routine
+        return routine
 
-        return function(flat, **given)
+    def _routine(self, motion: Motion) -> Routine:
+        """tau and memory of states x, compiled; without a memory it is no input."""
+        size, nv = len(self.start), self.nv
+        memory = {"memory": size} if size else {}
+        inputs = {"k": 1, "t": 1, "x": motion.nx, "p": motion.constants.shape[-1], **memory}
+        outputs = {"tau": nv, **({"later": size} if size else {})}
+        with Graph():
+            trace = Trace(inputs | outputs)
+            v, (q, y, *_) = trace.registers, motion.split(trace.registers["x"])
+            qd = motion.at(v["p"]).velocities(trace["t"], q, y)
+            found = self.sampled.flat_law(trace["k"], trace["t"], q.copy(), qd.copy(), v.get("memory", np.zeros(0)))
+            trace.give({"tau": found[:nv], **({"later": found[nv:]} if size else {})})
+        return Routine(trace, tuple(inputs), tuple(outputs))
 
-    def __call__(self, k: int, t: float, q: np.ndarray, qd: np.ndarray, memory: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """tau (N, nv) and memory (N, m) of sample k at the caller's time t."""
-        n = len(q)
+    def __call__(self, k: int, t: float, x: np.ndarray, p: np.ndarray, memory: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """tau (N, nv) and memory (N, m) of sample k at the caller's time t, in states x (N, nx) with parameters p."""
         if self._compiled is not None:
-            vectors = [q, qd, memory][:2 if memory.shape[1] == 0 else 3]
-            found = np.asarray(self._compiled(np.full(n, float(k)), np.full(n, t), *vectors))
-        else:
-            rows = zip(q.copy(), qd.copy(), memory.copy(), strict=True)
-            found = np.array([self.sampled.flat_law(k, t, *row) for row in rows], dtype=float)
+            given = [memory] if memory.shape[1] else []
+            tau, *later = self._compiled(np.full((len(x), 1), float(k)), np.full((len(x), 1), t), x, p, *given)
+            return tau, later[0] if later else memory
+        q, qd = self.states_of(t, x)
+        rows = zip(q.copy(), qd.copy(), memory.copy(), strict=True)
+        found = np.array([self.sampled.flat_law(k, t, *row) for row in rows], dtype=float)
         return found[:, :self.nv], found[:, self.nv:]
+
+    def states_of(self, t: float, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """q and qd of states x (N, nx)."""
+        q, y, *_ = self.motion.split(x)
+        numbers = self.motion.numbers if len(x) == 1 or self.motion.numbers.ndim == 1 else self.motion.numbers[:len(x)]
+        return q, self.motion.form.recorded(np.array([t]), q[:, None], y[:, None], numbers)[:, 0]
 
 
 class Stretch(NamedTuple):
@@ -90,6 +124,9 @@ class Sampling:
         self.course, self.motion, self.sampled, self.law = course, course.motion, sampled, law
         self.step, self.fixed = course.h, isinstance(method, Fixed)
         self.counts_anew = self.fixed or isinstance(method, External)      # its steps, in each stretch
+        self.method = method
+        explicit = isinstance(method, Fixed) and not method.implicit
+        self.quick = explicit and self.motion.traced and not self.motion.is_watched
         late = sampled.delay / sampled.period
         self.late = round(late) if abs(late - round(late)) < SAME * max(1.0, late) else late      # in periods
         self.slots = int(np.ceil(self.late)) + 1                                                 # of outputs that wait
@@ -108,6 +145,9 @@ class Sampling:
         fields: dict[str, Any] = {name: np.zeros((n, k)) for name in ("t", "steps", "rejected", "failed", "h")}
         found = Trajectories(**fields, x=np.full((n, k, x.shape[1]), np.nan), held=np.zeros((n, k, nv)),
                              modes=np.zeros((n, k, nv), dtype=np.int8) if self.motion.is_watched else None)
+        if self.quick:
+            self._go_quickly(times, found)
+            return found._replace(state=self._now)
         for stretch in self._stretches(times, float(times[-1]) if end is None else end):
             self._go(stretch, found)
             if stretch.moment:
@@ -123,6 +163,7 @@ class Sampling:
                      **{name: np.zeros((n, 1)) for name in ("steps", "rejected", "failed", "samples", "effects")},
                      "memory": np.tile(self.law.start, (n, 1)), "held": np.zeros((n, nv)),
                      "waiting": np.zeros((n, self.slots * nv))}
+        self.course.constants = self._constants()
         self._jump(t)
         self.initial = self._now["held"].copy()
 
@@ -160,13 +201,14 @@ class Sampling:
         now, motion = self._now, self.motion
         alive = np.flatnonzero(now["failed"][:, 0] == 0)
         t = motion.begin + k * self.sampled.period
-        q, y, *_ = motion.split(now["x"])
-        qd = motion.form.recorded(np.array([t]), q[:, None], y[:, None], motion.numbers)[:, 0]
-        tau, memory = self.law(k, t, q[alive], qd[alive], now["memory"][alive])
-        for row in np.flatnonzero(~(np.isfinite(tau).all(axis=1) & np.isfinite(memory).all(axis=1))):
-            self._lost(int(alive[row]), k, t, q[alive[row]], qd[alive[row]], tau[row], memory[row])
+        tau, memory = self.law(k, t, now["x"][alive], self.course.constants[alive], now["memory"][alive])
+        if not (np.isfinite(tau).all() and np.isfinite(memory).all()):
+            for row in np.flatnonzero(~(np.isfinite(tau).all(axis=1) & np.isfinite(memory).all(axis=1))):
+                q, qd = self.law.states_of(t, now["x"][alive[row]][None])
+                self._lost(int(alive[row]), k, t, q[0], qd[0], tau[row], memory[row])
+            tau, memory = np.nan_to_num(tau), np.nan_to_num(memory)
         every = np.zeros_like(now["held"])
-        every[alive], now["memory"][alive] = np.nan_to_num(tau), np.nan_to_num(memory)
+        every[alive], now["memory"][alive] = tau, memory
         return every
 
     def _lost(self, lane: int, k: int, t: float, q: Any, qd: Any, tau: Any, memory: Any) -> None:
@@ -188,7 +230,9 @@ class Sampling:
     def _force_jumped(self) -> None:
         """What follows for the course where the force is another: its parameters, rates, and joints that rest."""
         now = self._now
-        self.course.constants = self._constants()
+        self.course.constants[:, :self.motion.mechanism.nv] = now["held"]
+        if self.quick:
+            return
         if "p" in now:
             now["p"][:, :self.motion.mechanism.nv] = now["held"]
         for name, values in now.items():
@@ -198,13 +242,68 @@ class Sampling:
 
     # --- from moment to moment ---
 
+    def _moments_at(self, times: np.ndarray) -> np.ndarray:
+        """Moments up to one behind the records; one at a record is at the record's time."""
+        moments = self._moments(float(times[0]), float(times[-1]))
+        at = np.minimum(np.searchsorted(times, moments * (1 - SAME)), len(times) - 1)
+        near = np.abs(times[at] - moments) <= SAME * np.maximum(moments, self.sampled.period)
+        return np.where(near, times[at], moments)
+
+    def _go_quickly(self, times: np.ndarray, found: Trajectories) -> None:
+        """All records of a method of fixed step in machine code, one routine call for each way between two moments."""
+        moments = self._moments_at(times)
+        points = np.union1d(times, moments[moments <= times[-1]])
+        record, is_moment = np.searchsorted(times, points) - 1, np.isin(points, moments)
+        record[~np.isin(points, times)] = -1
+        counts = np.maximum(1, np.ceil(np.diff(points) / self.step * (1 - 1e-9)))
+        routine = self._propagation
+        for k, count in enumerate(counts, 1):
+            now, start = self._now, points[k - 1]
+            h = (points[k] - start) / count
+            t, x, steps, failed = routine(now["t"], now["x"], np.array([[start]]), np.array([[h]]), np.array([[count]]),
+                                          now["failed"], self.course.constants)
+            now["t"], now["x"], now["failed"] = t, x, failed
+            now["steps"] = now["steps"] + steps
+            if is_moment[k]:
+                self._jump(float(points[k]))
+            if (due := record[k]) >= 0:
+                for name in ("t", "steps", "failed"):
+                    getattr(found, name)[:, due] = now[name][:, 0]
+                found.x[:, due], found.h[:, due], found.held[:, due] = now["x"], h, now["held"]      # type: ignore[index]
+
+    @cached_property
+    def _propagation(self) -> Routine:
+        return self.motion.kept(f"propagation by {self.method.name}", self._propagation_of)      # type: ignore[no-any-return]
+
+    def _propagation_of(self) -> Routine:
+        """Steps of length h from (start, x), `count` of them."""
+        motion, method = self.motion, self.method
+        nx, parameters = motion.nx, motion.constants.shape[-1]
+        assert isinstance(method, Fixed)
+        with without_collection():
+            with Graph():
+                rate = rate_of(motion.right_hand_side, nx, parameters, ())
+            with Graph():
+                sizes = dict.fromkeys(("t", "start", "h", "count", "steps", "failed", "done"), 1)
+                trace = Steps(rate, sizes | {"x": nx, "p": parameters})
+                v = trace.registers
+
+                def over(failed: Any, steps: Any) -> Any:
+                    return chosen(failed > 0, 1.0, chosen(steps >= trace["count"], 1.0, 0.0))
+
+                trace.give({"t": [chosen(trace["failed"] > 0, trace["t"], trace["start"])],
+                            "done": [over(trace["failed"], trace["steps"])]})
+                with trace.loop("done", MOST):
+                    new = motion.projected(method.step(trace.f, trace["t"], v["x"], trace["h"]))
+                    after = fixed_step(v["x"], new, 1.0, trace["start"], trace["h"], trace["steps"], trace["done"])
+                    failed = chosen(trace["done"] > 0, trace["failed"], after.failed)
+                    trace.give({"t": [chosen(trace["done"] > 0, trace["t"], after.t)], "x": after.x, "steps": [after.steps],
+                                "failed": [failed], "done": [over(failed, after.steps)]})
+        return Routine(trace, ("t", "x", "start", "h", "count", "failed", "p"), ("t", "x", "steps", "failed"))
+
     def _stretches(self, times: np.ndarray, end: float) -> Iterator[Stretch]:
         """The ways to the records at times[1:], each without a jump inside; of methods of fixed step, of equal steps."""
-        moments = self._moments(float(times[0]), float(times[-1]))
-        close = np.searchsorted(times, moments * (1 - SAME))
-        for k, at in enumerate(close):      # a moment at a record is at the record's time
-            if at < len(times) and abs(times[at] - moments[k]) <= SAME * max(moments[k], self.sampled.period):
-                moments[k] = times[at]
+        moments = self._moments_at(times)
         begin, next_record = float(times[0]), 1
         for moment in moments:
             last = int(np.searchsorted(times, moment, side="right"))
