@@ -124,7 +124,7 @@ def test_a_states_result_depends_neither_on_number_nor_place_nor_threads(quantit
         assert np.asarray(compiled(*(x[row] for x in given))).tobytes() == whole[row].tobytes()
 
 
-@pytest.mark.parametrize("threads", [0, -1, 1, 2, 100])
+@pytest.mark.parametrize("threads", [1, 2, 100])
 def test_any_number_of_threads_computes_all_rows(threads):
     given = arguments("scara", "mass_matrix", 1000)
     np.testing.assert_array_equal(dynamics("scara").mass_matrix(*given, threads=threads), dynamics("scara").mass_matrix(*given))

@@ -37,8 +37,10 @@ class Regrouped(Mechanism):
     or places."""
 
     @staticmethod
-    def of(mechanism: Mechanism) -> Regrouped:
-        """The same mechanism, whose trees are regrouped."""
+    def of(mechanism: Mechanism) -> Mechanism:
+        """The same mechanism, whose trees are regrouped; a subclass of a user's own, whose trees may be others, as it is."""
+        if not type(mechanism).__module__.startswith("dalembert."):
+            return mechanism
         with without_warnings():      # its inertias are no bodies'
             return Regrouped(**{f.name: getattr(mechanism, f.name) for f in fields(mechanism)})
 
