@@ -87,6 +87,16 @@ def test_dense_arms_are_printed_in_few_terms(name, M, g):
     assert eom.sheet("mass_matrix").terms <= M and eom.sheet("gravity_vector").terms <= g and not eom.why_factored
 
 
+@pytest.mark.parametrize("name", ["ur5", "stanford"])
+def test_an_entry_has_each_angle_in_one_basis(name):
+    """c4 s4, c4^2 and s4^2, or sin(2 q4) and cos(2 q4), never both; values are those of the compiled function."""
+    eom = da.equations(robots.dense(name), "all")
+    for line in eom.text("mass_matrix", "gravity_vector").splitlines():
+        for k in range(1, 7):
+            doubled = re.search(rf"(sin|cos)\(2 q{k}\)", line)
+            assert not (doubled and re.search(rf"\bc{k} s{k}\b|\b[cs]{k}\^2", line)), line
+
+
 def test_planar_3r_and_sparse_puma_are_printed_in_few_terms():
     eom = da.equations(robots.planar(3), "all")
     assert (eom.sheet("mass_matrix").terms, eom.sheet("gravity_vector").terms) == (30, 12)

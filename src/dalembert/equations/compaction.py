@@ -20,6 +20,9 @@ Vector = tuple[int, ...]                          # whole factors of a group's c
 Factor = tuple[tuple[Vector, str, int], ...]      # product of powers of "c" or "s" of sums of angles, sorted; () is 1
 Trig = tuple[int, ...]                            # one factor per group, by its number there; 0 is 1
 Terms = dict[Trig, int]
+Parts = dict[int, dict[Trig, Any]]                # monomial without sines and cosines -> their products -> coefficient
+HALF = Fraction(1, 2)
+REWRITTEN = ("1 - 2 s^2", "2 c^2 - 1", "c^2 - s^2", "double")      # what cos 2q is written as
 OTHER = {"c": "s", "s": "c"}
 SHIFT = 32                                        # coefficients are whole multiples of 2^-32: products have dyadic ones
 
@@ -139,6 +142,36 @@ def _changed(factor: Factor, *changes: tuple[Vector, str, int]) -> Factor:
     return tuple(sorted((k, t, e) for (k, t), e in powers.items() if e))
 
 
+def _squared(factor: Factor) -> list[Vector]:
+    """Angles of which a factor has a product of two or more sines and cosines."""
+    powers: dict[Vector, int] = {}
+    for v, _, e in factor:
+        powers[v] = powers.get(v, 0) + e
+    return [v for v, e in powers.items() if e > 1]
+
+
+def _in_basis(factor: Factor, v: Vector, way: str) -> list[tuple[Factor, Fraction]]:
+    """A factor with angle v in powers, or in its double, as a sum of factors."""
+    double, one = tuple(2 * x for x in v), Fraction(1)
+    powers = {(k, t): e for k, t, e in factor}
+    if way != "double":
+        if powers.get((double, "s")) == 1:
+            return [(_changed(factor, (double, "s", -1), (v, "c", 1), (v, "s", 1)), 2 * one)]
+        if powers.get((double, "c")) == 1:
+            base = _changed(factor, (double, "c", -1))
+            c, s = (_changed(base, (v, t, 2)) for t in "cs")
+            return {"1 - 2 s^2": [(base, one), (s, -2 * one)], "2 c^2 - 1": [(base, -one), (c, 2 * one)],
+                    "c^2 - s^2": [(c, one), (s, -one)]}[way]
+        return [(factor, one)]
+    cosines, sines = powers.get((v, "c"), 0), powers.get((v, "s"), 0)
+    base = _changed(factor, (v, "c", -cosines), (v, "s", -sines))
+    if (cosines, sines) == (1, 1):
+        return [(_changed(base, (double, "s", 1)), HALF)]
+    if (cosines, sines) in ((2, 0), (0, 2)):
+        return [(base, HALF), (_changed(base, (double, "c", 1)), HALF if cosines else -HALF)]
+    return [(factor, one)]
+
+
 class Compactor:
     """Compact forms of the polynomials of one ring; joint: all sums of coordinates are one group, for cos(q1 - q2) of what
     has no common axis."""
@@ -177,6 +210,39 @@ class Compactor:
                 best = min(best, other, key=self._length)
             if best:
                 found[rest] = {t: plain(Fraction(v, unit)) for t, v in best.items()}
+        return self._in_one_basis(found)
+
+    # --- one basis per polynomial: c s, c^2 and s^2, or sin 2q and cos 2q ---
+
+    def _in_one_basis(self, parts: Parts) -> Parts:
+        """The parts with each angle in powers, or in its double, where both occur: in whichever has fewer terms."""
+        for g, group in enumerate(self.groups):
+            used = {f for terms in parts.values() for t in terms for f in group.table[t[g]]}
+            doubled = {v for v, _, _ in used}
+            squares = {v for t in {t[g] for terms in parts.values() for t in terms} for v in _squared(group.table[t])}
+            for v in sorted(squares):
+                if tuple(2 * x for x in v) in doubled:
+                    ways = [self._rewritten(parts, g, v, way) for way in REWRITTEN]
+                    parts = min(ways, key=lambda x: sum(map(len, x.values())))
+        return parts
+
+    def _rewritten(self, parts: Parts, g: int, v: Vector, way: str) -> Parts:
+        """The parts with angle v of group g in one basis."""
+        group, known = self.groups[g], dict[int, list[tuple[int, Fraction]]]()
+        found: Parts = {}
+        for rest, terms in parts.items():
+            total: dict[Trig, Any] = {}
+            for t, value in terms.items():
+                if t[g] not in known:
+                    known[t[g]] = [(group.number(f), x) for f, x in _in_basis(group.table[t[g]], v, way)]
+                for f, x in known[t[g]]:
+                    new = _with(t, g, f)
+                    total[new] = total.get(new, 0) + value * x
+            total = {t: x for t, x in total.items() if x}
+            if way != "double":
+                total = self._merged(total, sums=False)
+            if total:
+                found[rest] = {t: plain(Fraction(x)) for t, x in total.items()}
         return found
 
     def _split(self, items: Iterable[tuple[int, int]], full: bool) -> Terms:
@@ -198,8 +264,8 @@ class Compactor:
         factors = self.factors(t)
         return sum(map(len, factors)), factors
 
-    def _merged(self, D: Terms) -> Terms:
-        """Terms merged in pairs until no pair becomes one term."""
+    def _merged(self, D: Terms, sums: bool = True) -> Terms:
+        """Terms merged in pairs until no pair becomes one term; sums: of cosines or sines as products, too."""
         if len(D) < 2:
             return D
         groups = range(len(self.groups))
@@ -230,7 +296,7 @@ class Compactor:
                 others = near[g, t[:g] + t[g + 1:]]
                 if len(others) < 2:
                     continue
-                found = self._partner(t, g, v, D, others)
+                found = self._partner(t, g, v, D, others, sums)
                 if found:
                     partner, factor, value = found
                     put(t, -v)
@@ -241,7 +307,8 @@ class Compactor:
                     break
         return D
 
-    def _partner(self, t: Trig, g: int, v: int, D: Terms, others: dict[int, None]) -> tuple[Trig, int, int] | None:
+    def _partner(self, t: Trig, g: int, v: int, D: Terms, others: dict[int, None],
+                 sums: bool) -> tuple[Trig, int, int] | None:
         """(partner, new factor, its coefficient): x - x c^2 = x s^2, x c^2 + x s^2 = x, sums of cosines or sines."""
         group = self.groups[g]
         for base, twin in group.squares(t[g]):
@@ -249,6 +316,8 @@ class Compactor:
                 return _with(t, g, base), twin, -v
             if twin in others and D[_with(t, g, twin)] == v:
                 return _with(t, g, twin), base, v
+        if not sums:
+            return None
         for f in sorted(others, key=group.table.__getitem__) if len(others) > 2 else others:
             w = D[_with(t, g, f)]
             if f != t[g] and abs(w) == abs(v) and (product := group.product(t[g], f, v == w)):
