@@ -206,6 +206,7 @@ def remembering():
     found["os.urandom"] = lambda t, q, qd: [os.urandom(1)[0] / 255, 0.0]
     found["uuid"] = lambda t, q, qd: [uuid.uuid4().int % 7, 0.0]
     found["time.time"] = lambda t, q, qd: [0.0 if time.time() < 4e9 else 1.0, 0.0]
+    found["time.strftime"] = lambda t, q, qd: [float(time.strftime("%S")), 0.0]
     found["time.monotonic"] = lambda t, q, qd: [time.monotonic() % 1, 0.0]
     found["perf_counter by another name"] = lambda t, q, qd: [0.0 * stopwatch(), 0.0]
     found["datetime.now"] = lambda t, q, qd: [datetime.datetime.now().second, 0.0]

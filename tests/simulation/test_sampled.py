@@ -369,3 +369,18 @@ def test_machine_code_from_moment_to_moment_goes_the_same_way(monkeypatch):
     for name in ("q", "qd", "work", "tau"):
         np.testing.assert_allclose(getattr(quick, name), getattr(general, name), rtol=0, atol=1e-11)
     assert np.array_equal(quick.steps, general.steps)
+
+
+def test_a_law_that_begins_to_remember_in_the_run_is_found_at_its_end():
+    class Latch:
+        on = False
+
+        def __call__(self, k, t, q, qd, memory):
+            if 0.517 < q[0] < 0.853:
+                self.on = True
+            return [5.0 if self.on else -1.0], memory
+
+    latch = Latch()
+    with pytest.raises(da.RememberingError, match="the law of Sampled changes the law of Sampled.on"):
+        da.simulate(FREE, [1.0], [0.0], 2.0, control=Sampled(latch, 0.05), h=0.01)
+    assert not vars(latch)

@@ -35,7 +35,8 @@ MOST = 20_000                # objects looked at
 LISTED = 10_000              # entries of a container looked into
 CLOCKS = frozenset(f for f in (getattr(time, name, None) for name in (
     "time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns", "process_time", "process_time_ns",
-    "thread_time", "thread_time_ns", "clock_gettime", "clock_gettime_ns")) if f)
+    "thread_time", "thread_time_ns", "clock_gettime", "clock_gettime_ns", "localtime", "gmtime", "ctime",
+    "asctime", "strftime")) if f)
 CLOCK_MODULES = ("time", "datetime")
 CLOCK_HOMES = (time, datetime, datetime.datetime, datetime.date)
 NOW = frozenset({"now", "utcnow", "today"})      # of datetime.datetime and datetime.date

@@ -93,6 +93,18 @@ class Law:
         found = np.array([self.sampled.flat_law(k, t, *row) for row in rows], dtype=float)
         return found[:, :self.nv], found[:, self.nv:]
 
+    def check_memory(self, times: np.ndarray, q: np.ndarray, qd: np.ndarray) -> None:
+        """See that a law that was called did not change at states of the run, (K,), (K, n) each.
+
+        Raises
+        ------
+        RememberingError
+        """
+        rows = [(int((t - times[0]) / self.sampled.period), float(t), *row, self.start)
+                for t, *row in zip(times, q, qd, strict=True) if np.isfinite(np.hstack(row)).all()]
+        if self.guard and rows:
+            self.guard.check(rows)
+
     def states_of(self, t: float, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """q and qd of states x (N, nx)."""
         q, y, *_ = self.motion.split(x)

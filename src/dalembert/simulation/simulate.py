@@ -172,7 +172,7 @@ def simulate(mechanism: Any, q: Any, qd: Any, t: Any, control: Any = None, force
             run = streaming.streamed(mechanism, store, resume, streaming.plain(mechanism, given, motion.kinds), x, times,
                                      size, stretch)
             run = replace(run, applied=motion.forces.applied, law=motion.reactions)
-    _check_memory(motion, run)
+    _check_memory(motion, run, sampling)
     warn_of_drift(run)
     return run
 
@@ -454,12 +454,15 @@ def _explain(reasons: list[str], motion: Motion, way: Method, x: np.ndarray, tim
             reasons[k] = f"{found}." if found else reasons[k]
 
 
-def _check_memory(motion: Motion, run: Run) -> None:
+def _check_memory(motion: Motion, run: Run, sampling: Sampling | None) -> None:
     """See that functions that were called did not change at some states of the run."""
     at = slice(None, None, max(1, len(run.times) // LOOKED_AT))
     for row in ((...,),) if run.q.ndim == 2 else ((0,), (len(run.q) - 1,)):
         z = None if run.controller_states is None else run.controller_states[(*row, at, slice(None))]
-        motion.check_memory(run.times[at], run.q[(*row, at, slice(None))], run.qd[(*row, at, slice(None))], z)
+        states = run.times[at], run.q[(*row, at, slice(None))], run.qd[(*row, at, slice(None))]
+        motion.check_memory(*states, z)
+        if sampling:
+            sampling.law.check_memory(*states)
 
 
 def _in_order(found: list[Any]) -> tuple[Any, ...]:
