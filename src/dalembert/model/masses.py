@@ -16,7 +16,7 @@ NOISE = 1e-14                # of mass times the model's length squared: moments
 MOMENTS_NOISE = 1e-12        # of the largest moment in the model: moments of a body without mass
 
 
-def inertia_findings(bodies: Sequence[Body], length: float) -> list[Finding]:
+def inertia_findings(bodies: Sequence[Body], joints: Sequence[Joint], length: float) -> list[Finding]:
     """Whether masses and inertias are those of positive mass (semidefinite is admissible); symbols are passed over.
 
     Moments that miss it by rounding, of doubles or of the file's digits, are notes. `length` is the model's size [m].
@@ -28,6 +28,7 @@ def inertia_findings(bodies: Sequence[Body], length: float) -> list[Finding]:
     scales = np.abs(tensors).max(axis=(1, 2))                 # of size 1, moments do not overflow
     scaled = np.linalg.eigvalsh(tensors / np.where(scales > 0, scales, 1)[:, None, None])
     found: list[Finding] = []
+    still = _carried(bodies, joints)[""]
     for body, scale, moments in zip(numeric, scales.tolist(), scaled, strict=True):
         mass = as_float(body.mass)
         if mass < 0:
@@ -37,7 +38,8 @@ def inertia_findings(bodies: Sequence[Body], length: float) -> list[Finding]:
         if mass == 0 and any(as_float(x) for x in body.com):
             found.append(_of(body, "warning", "it has a centre of mass but no mass.", "Give a mass or remove it."))
         if mass == 0 and scale > noise:
-            found.append(_of(body, "error", "it has moments of inertia but no mass.", "Give a mass or remove them."))
+            severity = "note" if body.name in still else "error"      # of the base nothing depends on them
+            found.append(_of(body, severity, "it has moments of inertia but no mass.", "Give a mass or remove them."))
         if scale > 0:
             found += _moment_findings(body, moments, scale, noise)
     return found

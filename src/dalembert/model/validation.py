@@ -46,7 +46,7 @@ def findings(bodies: Sequence[Body], joints: Sequence[Joint], frames: Sequence[F
         found += _axis_lengths(joint)
         found += _impossible_limits(joint)
     found += _limits_of_zero(joints)
-    found += inertia_findings(bodies, _length(bodies, joints))
+    found += inertia_findings(bodies, joints, _length(bodies, joints))
     found += massless(bodies, joints)
     found += unit_findings(bodies, joints, frames)
     unchecked = [b.name for b in bodies if any(is_symbolic(x) for x in (b.mass, *b.com, *b.inertia))]
