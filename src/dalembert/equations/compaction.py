@@ -24,6 +24,7 @@ Parts = dict[int, dict[Trig, Any]]                # monomial without sines and c
 HALF = Fraction(1, 2)
 REWRITTEN = ("1 - 2 s^2", "2 c^2 - 1", "c^2 - s^2", "double")      # what cos 2q is written as
 OTHER = {"c": "s", "s": "c"}
+LONGEST = 300                                     # terms of a polynomial that is brought into one basis
 SHIFT = 32                                        # coefficients are whole multiples of 2^-32: products have dyadic ones
 
 
@@ -216,6 +217,8 @@ class Compactor:
 
     def _in_one_basis(self, parts: Parts) -> Parts:
         """The parts with each angle in powers, or in its double, where both occur: in whichever has fewer terms."""
+        if sum(map(len, parts.values())) > LONGEST:                # nobody will read it
+            return parts
         for g, group in enumerate(self.groups):
             used = {f for terms in parts.values() for t in terms for f in group.table[t[g]]}
             doubled = {v for v, _, _ in used}
