@@ -103,6 +103,12 @@ def test_a_controller_goes_to_its_set_point(run, name, reaches):
     assert code == 0 and (away < 1e-3) == reaches      # plain PD hangs below it, under gravity
 
 
+def test_a_sampled_controller_reaches_its_set_point_as_well(run):
+    options = ("--t", 2, "--h", "2e-3", "--controller", "gravity-pd", "--bandwidth", 5, "--goal", "0.1,0.2", "--json")
+    ends = [json.loads(run(*options, *more)[1])["q"] for more in ((), ("--sampled", "0.01", "--delay", "0.004"))]
+    assert max(abs(a - b) for a, b in zip(*ends)) < 0.02 and ends[0] != ends[1]
+
+
 def test_a_controller_holds_the_initial_posture_against_a_force(run):
     options = ("--t", 6, "--h", "2e-3", "--q=0.1,0.2", "--tau", "3,0", "--controller", "computed-torque", "--bandwidth", 5, "--json")
     found = json.loads(run(*options)[1])
@@ -134,6 +140,7 @@ def test_a_run_that_ends_early_is_written_and_exits_with_1(run, tmp_path):
     (["--t", "1", "--animate", "r.avi"], ["--animate 'r.avi'", ".html, .htm, .gif, .mp4"]),
     (["--t", "1000", "--animate", "r.gif"], ["--animate 'r.gif'", "30001 pictures", "give a larger speed"]),
     (["--t", "1", "--controller", "pid"], ["unknown controller 'pid'", "Did you mean 'pd'?"]),
+    (["--t", "1", "--sampled", "0.01"], ["--sampled is the period of a controller: give --controller"]),
     (["--t", "1", "--goal", "0,0"], ["--goal is the set point of a controller"]),
     (["--t", "1", "--controller", "pd", "--goal", "0"], ["--goal has 1 numbers, expected 2"]),
     (["--t", "1", "--controller", "pd", "--bandwidth", "0"], ["--bandwidth"]),

@@ -156,6 +156,10 @@ def simulate(file: File, t: Annotated[float, typer.Option("--t", metavar="SECOND
                  "Posture that the controller goes to, as --q [the initial one]."))] = None,
              bandwidth: Annotated[float, typer.Option(min=1e-9, metavar="RAD/S", help=(
                  "Natural frequency that the controller gives each joint, critically damped."))] = 10.0,
+             sampled: Annotated[float | None, typer.Option(min=1e-9, metavar="SECONDS", help=(
+                 "Period at which the controller runs; its force is held in between [always]."))] = None,
+             delay: Annotated[float, typer.Option(min=0, metavar="SECONDS", help=(
+                 "Time from a sample until its force takes effect, with --sampled."))] = 0.0,
              method: Annotated[str | None, typer.Option(metavar="NAME", help=(
                  "Integrator; an unknown name lists them [rk4; with a tolerance dop853]."))] = None,
              formulation: Annotated[str | None, typer.Option(metavar="NAME", help=(
@@ -192,7 +196,7 @@ def simulate(file: File, t: Annotated[float, typer.Option("--t", metavar="SECOND
 
     files = simulation.Files(output, plot, animate, speed, resume)
     files.check(t)
-    typed = simulation.State(q, qd, tau, controller, goal, bandwidth)
+    typed = simulation.State(q, qd, tau, controller, goal, bandwidth, sampled, delay)
     options = {"method": method, "formulation": formulation, "h": h, "rtol": rtol, "atol": atol, "friction": friction,
                "stops": stops or None, "record": record, "longest_step": longest_step, **files.streamed}
     run = simulation.simulated(numeric(load(file, base=base, angle_tolerance=tolerance)), typed, t, **options)

@@ -98,6 +98,8 @@ class State(NamedTuple):
     controller: str | None
     goal: str | None
     bandwidth: float
+    period: float | None = None      # of a sampled controller [s]
+    delay: float = 0.0               # of its force [s]
 
 
 def simulated(mechanism: Mechanism, typed: State, t: float, **options: Any) -> Run:
@@ -128,14 +130,17 @@ def simulated(mechanism: Mechanism, typed: State, t: float, **options: Any) -> R
 
 
 def _controller(mechanism: Mechanism, typed: State, q: np.ndarray) -> Any:
-    """The controller as typed, by default about the initial posture q; None if none is."""
+    """The controller as typed, sampled if a period is typed, by default about the initial posture q; None if none is."""
     if typed.controller is None:
+        if typed.period is not None:
+            raise VectorError("--sampled is the period of a controller: give --controller as well.", "--sampled")
         if typed.goal is not None:
             raise VectorError("--goal is the set point of a controller: give --controller as well.", "--goal")
         return None
     goal = typed_vector(typed.goal, "--goal", mechanism.coordinate_names, q, mechanism)
     try:
-        return controller(typed.controller, mechanism, goal, typed.bandwidth)
+        law = controller(typed.controller, mechanism, goal, typed.bandwidth)
+        return law if typed.period is None else da.controllers.Sampled.of(law, typed.period, typed.delay)
     except da.QuaternionError as error:
         raise VectorError(f"--{'q' if typed.goal is None else 'goal'}: {error}", "--goal") from None
 
