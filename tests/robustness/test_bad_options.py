@@ -230,8 +230,9 @@ def test_controllers_tell_stiffness_from_frequency():
 
 
 def test_too_many_steps_are_told_as_such(monkeypatch):
-    from dalembert.simulation import simulate
+    from dalembert.simulation import options, outcome
 
-    monkeypatch.setattr(simulate, "ATTEMPTS", 50)
+    for module in (options, outcome):
+        monkeypatch.setattr(module, "ATTEMPTS", 50)
     run = da.simulate(ARM, Q, ZERO, 3.0, control=lambda t, q, qd: [da.sign(da.sin(1e4 * t)), 0], method="dopri5", record=3.0)
     assert run.reason.startswith("after t = 0") and "50 steps did not reach the next record" in run.reason

@@ -4,43 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from numbers import Real
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
-from dalembert.compiled.calls import thread_count
 from dalembert.compiled.marching import Trajectories, joined
 from dalembert.errors import DalembertError, RememberingError, ShapeError
-from dalembert.integrators import METHODS, REASONS, External, Fixed, Method
-from dalembert.integrators.fixed_point import HUGE
-from dalembert.integrators.methods import TOO_SMALL
+from dalembert.integrators import External, Fixed
 from dalembert.purity.examine import INSTEAD
 from dalembert.simulation import streaming
 from dalembert.simulation.accuracy import warn_of_drift
-from dalembert.simulation.called import ATTEMPTS
 from dalembert.simulation.choice import formulation_for
-from dalembert.simulation.course import ENDED, Course, Pace
-from dalembert.simulation.ends import End, ends_of
-from dalembert.simulation.failures import check_forces, force_without_number
+from dalembert.simulation.course import Course
+from dalembert.simulation.failures import check_forces
 from dalembert.simulation.motion import Motion
+from dalembert.simulation.options import check_number, check_options, greatest_step, method_and_tolerances, record_times
+from dalembert.simulation.outcome import BOUND, run_of
 from dalembert.simulation.pieces import Throttled
 from dalembert.simulation.progress import Progress, reported
 from dalembert.simulation.reactions import STICK
-from dalembert.simulation.run import FINISHED, Run
+from dalembert.simulation.run import Run
 from dalembert.simulation.sampling import Law, Sampling
 from dalembert.simulation.starts import start_of
 from dalembert.spatial.arrays import in_order
 
-RECORDS = 1000               # of a duration, unless times or a spacing are given
 STEP = 1e-3                  # s
-RTOL, ATOL = 1e-9, 1e-12     # of adaptive methods
-TOO_MANY = 1e8               # numbers in all records: beyond it, ask for fewer
-MOST_RECORDS = 1e12          # in a folder
-TOO_MANY_STEPS = 1e9         # minutes to hours that nothing could interrupt
-EXPLAINED = 4                # trajectories whose forces are looked at where they are no longer finite
 LOOKED_AT = 12               # records of a run at which functions that changed are tried again
-BOUND = 1e100                # of a state: beyond it, energies are no numbers
 
 
 def simulate(mechanism: Any, q: Any, qd: Any, t: Any, control: Any = None, forces: Any = None, method: str | None = None,
@@ -121,21 +110,21 @@ def simulate(mechanism: Any, q: Any, qd: Any, t: Any, control: Any = None, force
     given = dict(locals())
     for name, value in (("t", t), ("h", h), ("rtol", rtol), ("atol", atol), ("record", record), ("threads", threads),
                         ("longest_step", longest_step)):
-        _check_number(name, value)
+        check_number(name, value)
     begin = float(np.ravel(t)[0]) if np.size(t) > 1 else 0.0
-    _check_options(threads, store, resume)
-    name, rtol, atol = _method("dop853" if method is None and longest_step is not None else method, rtol, atol)
+    check_options(threads, store, resume)
+    name, rtol, atol = method_and_tolerances("dop853" if method is None and longest_step is not None else method, rtol, atol)
     formulation = formulation_for(name, formulation)
     motion = Motion(mechanism, control, forces, formulation, friction, stops, events, parameters, begin)
     way = motion.method(name)
-    longest = _longest(longest_step, way)
+    longest = greatest_step(longest_step, way)
     numbers = {path: values.tolist() for path, values in motion.parameters.items()} or None
     given |= {"events": motion.watched.names, "parameters": numbers}
     if motion.forces.sampled:
         given["sampled"] = motion.forces.sampled.described
     x, single = _initial(motion, q, qd, begin)
     check_forces(motion, x, 0.0)
-    times, pace, last = _times(t, h, record, way, x.size, store is not None)
+    times, pace, last = record_times(t, h, record, way, x.size, store is not None)
     pace, duration = pace._replace(h=min(pace.h, longest)), float(times[-1]) - begin
     constants = motion.constants
     if constants.ndim == 2 and len(constants) not in (1, len(x)):
@@ -160,14 +149,14 @@ def simulate(mechanism: Any, q: Any, qd: Any, t: Any, control: Any = None, force
     def stretch(x: np.ndarray, times: np.ndarray, state: Any) -> tuple[Run, np.ndarray, Any]:
         seen = len(course.events), len(course.changes)
         found = advance(x, times, state)
-        part = _run(motion, way, x, single, times, pace.h, found, course, sampling)
+        part = run_of(motion, way, x, single, times, pace.h, found, course, sampling)
         part = replace(part, events=tuple(course.events[seen[0]:]), changes=tuple(course.changes[seen[1]:]))
         return part, found.x[:, -1], found.state
 
     with reported(progress) as shown:
         course.told = Throttled(lambda t: shown(t / duration, t + begin))
         if store is None:
-            run = _run(motion, way, x, single, times, pace.h, _joined(advance, x, times, size), course, sampling)
+            run = run_of(motion, way, x, single, times, pace.h, _joined(advance, x, times, size), course, sampling)
         else:
             run = streaming.streamed(mechanism, store, resume, streaming.plain(mechanism, given, motion.kinds), x, times,
                                      size, stretch)
@@ -231,229 +220,6 @@ def _initial(motion: Motion, q: Any, qd: Any, t: float) -> tuple[np.ndarray, boo
     return np.hstack([q, motion.form.started(q, qd, t, motion.numbers), np.zeros((len(q), 1)), states]), single
 
 
-def _check_options(threads: Any, store: Any, resume: Any) -> None:
-    thread_count(threads)
-    if not isinstance(resume, (bool, np.bool_)):
-        raise TypeError(f"resume={resume!r}: expected True or False.")
-    if resume and store is None:
-        raise ValueError("resume=True without store=: a run goes on from the folder that it was written to.")
-
-
-def _method(name: str | None, rtol: float | None, atol: float | None) -> tuple[str, float, float]:
-    """Name and tolerances of the method.
-
-    Raises
-    ------
-    ValueError
-        Tolerances are given for a method of fixed step; they are none.
-    """
-    if not isinstance(name, (str, type(None))):
-        raise TypeError(f"method={name!r}: expected the name of a method, such as 'rk4'.")
-    given = {option: value for option, value in (("rtol", rtol), ("atol", atol)) if value is not None}
-    name = name or ("dop853" if given else "rk4")
-    if given and isinstance(METHODS.get(name), Fixed):
-        options = " and ".join(f"{option}={value:g}" for option, value in given.items())
-        raise ValueError(f"{options} with method={name!r}, whose steps are fixed and have no tolerance: take an adaptive "
-                         "method such as 'dop853', or give the step h=.")
-    for option, value in given.items():
-        if not (np.isfinite(value) and value >= 0):
-            raise ValueError(f"{option}={value!r}: expected a tolerance of 0 or more.")
-    if rtol == 0 == atol:
-        raise ValueError("rtol=0 and atol=0 leave no error that a step may have: give one of them.")
-    return name, RTOL if rtol is None else rtol, ATOL if atol is None else atol
-
-
-def _check_number(name: str, value: Any) -> None:
-    """See that an option is a real number: t one or several, record and longest_step one or None.
-
-    Raises
-    ------
-    TypeError, ShapeError
-        It is something else: a text, None, a bool, several; t is empty.
-    """
-    if name in ("record", "rtol", "atol", "longest_step") and value is None:
-        return
-    found = np.asarray(value)
-    real = found.dtype.kind in "iuf" or all(isinstance(x, Real) and not isinstance(x, bool) for x in found.flat)
-    if not real or name != "t" and found.ndim:
-        expected = "a duration, or times [s]" if name == "t" else "one number"
-        raise TypeError(f"{name}={value!r} ({type(value).__name__}): expected {expected}.")
-    if not found.size:
-        raise ShapeError(f"t has shape {found.shape}, no times: expected a duration, or the times of the records [s].", "t",
-                         found.shape)
-
-
-def _longest(longest_step: float | None, way: Method) -> float:
-    """Greatest step of a method [s].
-
-    Raises
-    ------
-    ValueError
-        It is not positive and finite; the method has a fixed step.
-    """
-    if longest_step is None:
-        return HUGE
-    if isinstance(way, Fixed):
-        raise ValueError(f"longest_step= is for methods that choose their step; {way.name!r} has a fixed one: give h=.")
-    if not 0 < longest_step < HUGE:
-        raise ValueError(f"longest_step={longest_step!r}: expected a positive time [s].")
-    return float(longest_step)
-
-
-def _times(t: Any, h: float, record: float | None, way: Method, size: int, stored: bool) -> tuple[Any, Pace, Pace | None]:
-    """Times of the records, the pace between two of them, and that between the last two if it is another.
-
-    Of a stored run there are as many times as are wanted.
-    """
-    given = np.atleast_1d(np.asarray(t, dtype=float))
-    if given.ndim != 1 or not np.isfinite(given).all() or not (np.isfinite(h) and h > 0):
-        raise ValueError(f"t={t!r}, h={h!r}: expected a duration or times [s], and a positive step.")
-    fixed, times = isinstance(way, Fixed), cast(Any, given)
-    if len(given) == 1:
-        times = _evenly(float(given[0]), record, h if fixed else 0.0)
-        if len(times) * size > TOO_MANY and not stored:
-            raise ValueError(f"{len(times)} records are {len(times) * size:.3g} numbers, more than {TOO_MANY:.0e}: give "
-                             "record= a larger spacing [s].")
-        times = times if stored else times[:]
-    elif record is not None:
-        raise ValueError("record= is the spacing of the records of a duration; t gives their times already.")
-    elif not (np.diff(given) > 0).all():
-        raise ValueError("the times t must increase.")
-    if not fixed:
-        return times, Pace(min(h, float(times[-1] - times[0])), ATTEMPTS), None
-    spacing, rest = (float(times[k] - times[k - 1]) for k in (1, -1))
-    if len(given) > 1:
-        spacing = rest = float(times[-1] - times[0]) / (len(times) - 1)
-        if not np.allclose(np.diff(given), spacing, rtol=1e-9, atol=_rounding(given)):
-            raise ValueError("methods of fixed step need times t at equal distances; give a duration, or use "
-                             "method='dopri5'.")
-    pace, last = _pace(spacing, h), _pace(rest, h)
-    if pace.repeats * (len(times) - 1) > TOO_MANY_STEPS and not stored:
-        raise ValueError(f"{pace.repeats * (len(times) - 1):.3g} steps of {h:g} s are more than {TOO_MANY_STEPS:.0e}: "
-                         "give a larger h.")
-    return times, pace, None if abs(rest - spacing) <= 1e-9 * spacing else last
-
-
-def _pace(spacing: float, h: float) -> Pace:
-    """As few equal steps of at most h as lead from record to record."""
-    steps = max(1, int(np.ceil(spacing / h * (1 - 1e-9))))
-    return Pace(spacing / steps, steps)
-
-
-def _evenly(duration: float, record: float | None, least: float) -> streaming.Even:
-    """Times at the spacing `record`, after the last of which a shorter one may lead to the end.
-
-    By default a thousandth of the duration, or `least` if that is longer, about as long as divides it.
-    """
-    if not duration > 0:
-        raise ValueError(f"t={duration!r}: expected a positive duration [s], or the times of the records.")
-    if record is None:
-        return streaming.Even(0.0, duration, max(1, round(duration / max(duration / RECORDS, least))) + 1)
-    spacing = float(record)
-    if not 0 < spacing < np.inf:
-        raise ValueError(f"record={record!r}: expected a positive spacing [s].")
-    if not (intervals := duration / spacing) < MOST_RECORDS:
-        raise ValueError(f"record={record!r}: {intervals:.3g} records of {duration:g} s are more than {MOST_RECORDS:.0e}: "
-                         "give a larger spacing [s].")
-    if abs(intervals - round(intervals)) <= 1e-9 * intervals and intervals > 0.5:
-        return streaming.Even(0.0, duration, round(intervals) + 1)
-    return streaming.Even(0.0, duration, int(intervals) + 2, spacing)
-
-
-def _run(motion: Motion, way: Method, x0: np.ndarray, single: bool, times: np.ndarray, h: float,
-         found: Trajectories, course: Course, sampling: Sampling | None) -> Run:
-    """The records with the initial states in front, where each trajectory ended, and why."""
-    m = motion.mechanism
-    x, reached = np.concatenate([x0[:, None], found.x], axis=1), np.insert(found.t, 0, times[0] - motion.begin, axis=1)
-    goals = times - motion.begin
-    finite, good = _recorded(goals, x, reached, found.failed, _rounding(times))
-    q, y, *_ = motion.split(x)
-    qd = motion.form.recorded(times, q, y, motion.numbers)
-    singular = _singular(motion, times, finite, good, q, qd)
-    t, place = ends_of(times, reached + motion.begin, finite, good)
-    reasons = [singular.get(k) or course.reasons.get(k) or _reason(m, t[k], good[k], finite[k], x[k], found.failed[k])
-               for k in range(len(x))]
-    _explain(reasons, motion, way, x, goals, good, course)
-    last = x[np.arange(len(x)), place]
-    q_end, y_end, work_end, states_end = motion.split(last)
-    qd_end = motion.form.recorded(t[:, None], q_end[:, None], y_end[:, None], motion.numbers)[:, 0]
-    end = End(t, q_end, qd_end, work_end, states_end)
-    steps, rejected = (np.where(place > 0, counts[np.arange(len(x)), np.maximum(place - 1, 0)], 0)
-                       for counts in (found.steps, found.rejected))
-    modes = None if found.modes is None else np.concatenate([course.initial[:, None], found.modes], axis=1)
-    held = None if sampling is None else np.concatenate([sampling.initial[:, None], found.held], axis=1)
-    if not good.all():
-        x[~good] = qd[~good] = np.nan
-        if held is not None and not single:
-            held[~good] = np.nan
-    if single:
-        x[0, place[0]], qd[0, place[0]] = last[0], qd_end[0]
-        x, qd, times = x[0, :place[0] + 1], qd[0, :place[0] + 1], np.append(times[:place[0]], t)
-        modes, held = (None if rows is None else rows[0, :place[0] + 1] for rows in (modes, held))
-        steps, rejected = steps[0], rejected[0]
-    q, _, work, states = motion.split(x)
-    return Run(m, times, q, qd, work, way.name, h, tuple(reasons), dict(motion.kinds), steps, rejected, states,
-               motion.forces.applied, _in_order(course.events), _in_order(course.changes), modes, motion.friction,
-               motion.reactions, motion.parameters, ended=None if single else end, held=held)
-
-
-def _recorded(times: np.ndarray, x: np.ndarray, reached: np.ndarray, failed: np.ndarray,
-              rounding: float) -> tuple[np.ndarray, np.ndarray]:
-    """Whether the states x (N, K, nx) of times `reached` are numbers, and whether they are records at `times` (K,)."""
-    on_time = np.ones(x.shape[:2], dtype=bool)
-    on_time[:, 1:] = reached[:, 1:] >= times[1:] - np.where(failed == ENDED, 0.0, 1e-6 * np.diff(times) + rounding)
-    finite = np.ones_like(on_time) if np.vdot(x, x) < BOUND else (np.abs(x) < BOUND).all(axis=2)      # NaN is not
-    return finite, np.logical_and.accumulate(finite & on_time, axis=1)
-
-
-def _singular(motion: Motion, times: np.ndarray, finite: np.ndarray, good: np.ndarray, q: np.ndarray,
-              qd: np.ndarray) -> dict[int, str]:
-    """Reasons of trajectories that came to a singular mass matrix, before which they end: no records from there on."""
-    reasons = {}
-    for k, kept in enumerate(good.sum(axis=1)):
-        until = min(kept + 1, len(times)) if finite[k, :kept + 1].all() else kept      # with the state it could not leave
-        stuck = motion.form.singular(times[:until], q[k, :until], qd[k, :until], kept < len(times))
-        if stuck is not None:
-            good[k, stuck[0]:] = finite[k, stuck[0]:] = False
-            reasons[k] = f"after t = {times[stuck[0] - 1]:g} s: {stuck[1]}."
-    return reasons
-
-
-def _rounding(times: np.ndarray) -> float:
-    """Error of differences of the caller's times [s]."""
-    return float(4 * np.finfo(float).eps * np.abs(times).max())
-
-
-def _reason(mechanism: Any, t: float, good: np.ndarray, finite: np.ndarray, x: np.ndarray, failed: np.ndarray) -> str:
-    """Why a trajectory ends at t [s]."""
-    if good.all():
-        return FINISHED
-    k = int(np.argmin(good))
-    if finite[k] and not failed[k - 1]:
-        return (f"after t = {t:g} s: {ATTEMPTS} steps did not reach the next record: forces that jump or swing, or a stiff "
-                "system, need short steps. Take larger tolerances, method='radau5', or more records.")
-    if finite[k]:
-        return f"after t = {t:g} s: {REASONS.get(failed[k - 1], REASONS[TOO_SMALL])}."
-    bad = int(np.argmax(~(np.abs(x[k]) < BOUND)))
-    names = [*mechanism.coordinate_names, *(f"the rate of {n}" for n in mechanism.velocity_names), "the work",
-             *(f"state {i} of the controller" for i in range(x.shape[-1] - mechanism.nq - mechanism.nv - 1))]
-    return (f"{names[bad]} is no longer a number after t = {t:g} s: the step may be too long for a method of "
-            "fixed step, or forces too large.")
-
-
-def _explain(reasons: list[str], motion: Motion, way: Method, x: np.ndarray, times: np.ndarray, good: np.ndarray,
-             course: Course) -> None:
-    """Say of some trajectories that ended without a finite number which force was none."""
-    lost = [k for k, reason in enumerate(reasons) if "number" in reason]
-    p = np.broadcast_to(course.constants, (len(x), course.constants.shape[-1]))
-    for k in lost[:EXPLAINED]:
-        if (kept := int(good[k].sum())) and k not in course.reasons:
-            ahead = float(times[min(kept, len(times) - 1)] - times[kept - 1])
-            h = course.h if isinstance(way, Fixed) else min(course.h, ahead or course.h)
-            found = force_without_number(motion, way, x[k, kept - 1], float(times[kept - 1]), h, p[k], course.tolerances)
-            reasons[k] = f"{found}." if found else reasons[k]
-
-
 def _check_memory(motion: Motion, run: Run, sampling: Sampling | None) -> None:
     """See that functions that were called did not change at some states of the run."""
     at = slice(None, None, max(1, len(run.times) // LOOKED_AT))
@@ -463,8 +229,3 @@ def _check_memory(motion: Motion, run: Run, sampling: Sampling | None) -> None:
         motion.check_memory(*states, z)
         if sampling:
             sampling.law.check_memory(*states)
-
-
-def _in_order(found: list[Any]) -> tuple[Any, ...]:
-    """By trajectory, then by time."""
-    return tuple(sorted(found, key=lambda one: (one.trajectory, one.t)))

@@ -1,0 +1,116 @@
+"""The `Run` of trajectories that a method made: records, where each trajectory ended, and why."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dalembert.compiled.marching import Trajectories
+from dalembert.integrators import REASONS, Fixed, Method
+from dalembert.integrators.methods import TOO_SMALL
+from dalembert.simulation.called import ATTEMPTS
+from dalembert.simulation.course import ENDED, Course
+from dalembert.simulation.ends import End, ends_of
+from dalembert.simulation.failures import force_without_number
+from dalembert.simulation.motion import Motion
+from dalembert.simulation.options import rounding_of
+from dalembert.simulation.run import FINISHED, Run
+from dalembert.simulation.sampling import Sampling
+
+EXPLAINED = 4                # trajectories whose forces are looked at where they are no longer finite
+BOUND = 1e100                # of a state: beyond it, energies are no numbers
+
+
+def run_of(motion: Motion, way: Method, x0: np.ndarray, single: bool, times: np.ndarray, h: float,
+         found: Trajectories, course: Course, sampling: Sampling | None) -> Run:
+    """The records with the initial states in front, where each trajectory ended, and why."""
+    m = motion.mechanism
+    x, reached = np.concatenate([x0[:, None], found.x], axis=1), np.insert(found.t, 0, times[0] - motion.begin, axis=1)
+    goals = times - motion.begin
+    finite, good = _recorded(goals, x, reached, found.failed, rounding_of(times))
+    q, y, *_ = motion.split(x)
+    qd = motion.form.recorded(times, q, y, motion.numbers)
+    singular = _singular(motion, times, finite, good, q, qd)
+    t, place = ends_of(times, reached + motion.begin, finite, good)
+    reasons = [singular.get(k) or course.reasons.get(k) or _reason(m, t[k], good[k], finite[k], x[k], found.failed[k])
+               for k in range(len(x))]
+    _explain(reasons, motion, way, x, goals, good, course)
+    last = x[np.arange(len(x)), place]
+    q_end, y_end, work_end, states_end = motion.split(last)
+    qd_end = motion.form.recorded(t[:, None], q_end[:, None], y_end[:, None], motion.numbers)[:, 0]
+    end = End(t, q_end, qd_end, work_end, states_end)
+    steps, rejected = (np.where(place > 0, counts[np.arange(len(x)), np.maximum(place - 1, 0)], 0)
+                       for counts in (found.steps, found.rejected))
+    modes = None if found.modes is None else np.concatenate([course.initial[:, None], found.modes], axis=1)
+    held = None if sampling is None else np.concatenate([sampling.initial[:, None], found.held], axis=1)
+    if not good.all():
+        x[~good] = qd[~good] = np.nan
+        if held is not None and not single:
+            held[~good] = np.nan
+    if single:
+        x[0, place[0]], qd[0, place[0]] = last[0], qd_end[0]
+        x, qd, times = x[0, :place[0] + 1], qd[0, :place[0] + 1], np.append(times[:place[0]], t)
+        modes, held = (None if rows is None else rows[0, :place[0] + 1] for rows in (modes, held))
+        steps, rejected = steps[0], rejected[0]
+    q, _, work, states = motion.split(x)
+    return Run(m, times, q, qd, work, way.name, h, tuple(reasons), dict(motion.kinds), steps, rejected, states,
+               motion.forces.applied, _in_order(course.events), _in_order(course.changes), modes, motion.friction,
+               motion.reactions, motion.parameters, ended=None if single else end, held=held)
+
+
+def _recorded(times: np.ndarray, x: np.ndarray, reached: np.ndarray, failed: np.ndarray,
+              rounding: float) -> tuple[np.ndarray, np.ndarray]:
+    """Whether the states x (N, K, nx) of times `reached` are numbers, and whether they are records at `times` (K,)."""
+    on_time = np.ones(x.shape[:2], dtype=bool)
+    on_time[:, 1:] = reached[:, 1:] >= times[1:] - np.where(failed == ENDED, 0.0, 1e-6 * np.diff(times) + rounding)
+    finite = np.ones_like(on_time) if np.vdot(x, x) < BOUND else (np.abs(x) < BOUND).all(axis=2)      # NaN is not
+    return finite, np.logical_and.accumulate(finite & on_time, axis=1)
+
+
+def _singular(motion: Motion, times: np.ndarray, finite: np.ndarray, good: np.ndarray, q: np.ndarray,
+              qd: np.ndarray) -> dict[int, str]:
+    """Reasons of trajectories that came to a singular mass matrix, before which they end: no records from there on."""
+    reasons = {}
+    for k, kept in enumerate(good.sum(axis=1)):
+        until = min(kept + 1, len(times)) if finite[k, :kept + 1].all() else kept      # with the state it could not leave
+        stuck = motion.form.singular(times[:until], q[k, :until], qd[k, :until], kept < len(times))
+        if stuck is not None:
+            good[k, stuck[0]:] = finite[k, stuck[0]:] = False
+            reasons[k] = f"after t = {times[stuck[0] - 1]:g} s: {stuck[1]}."
+    return reasons
+
+
+def _reason(mechanism: Any, t: float, good: np.ndarray, finite: np.ndarray, x: np.ndarray, failed: np.ndarray) -> str:
+    """Why a trajectory ends at t [s]."""
+    if good.all():
+        return FINISHED
+    k = int(np.argmin(good))
+    if finite[k] and not failed[k - 1]:
+        return (f"after t = {t:g} s: {ATTEMPTS} steps did not reach the next record: forces that jump or swing, or a stiff "
+                "system, need short steps. Take larger tolerances, method='radau5', or more records.")
+    if finite[k]:
+        return f"after t = {t:g} s: {REASONS.get(failed[k - 1], REASONS[TOO_SMALL])}."
+    bad = int(np.argmax(~(np.abs(x[k]) < BOUND)))
+    names = [*mechanism.coordinate_names, *(f"the rate of {n}" for n in mechanism.velocity_names), "the work",
+             *(f"state {i} of the controller" for i in range(x.shape[-1] - mechanism.nq - mechanism.nv - 1))]
+    return (f"{names[bad]} is no longer a number after t = {t:g} s: the step may be too long for a method of "
+            "fixed step, or forces too large.")
+
+
+def _explain(reasons: list[str], motion: Motion, way: Method, x: np.ndarray, times: np.ndarray, good: np.ndarray,
+             course: Course) -> None:
+    """Say of some trajectories that ended without a finite number which force was none."""
+    lost = [k for k, reason in enumerate(reasons) if "number" in reason]
+    p = np.broadcast_to(course.constants, (len(x), course.constants.shape[-1]))
+    for k in lost[:EXPLAINED]:
+        if (kept := int(good[k].sum())) and k not in course.reasons:
+            ahead = float(times[min(kept, len(times) - 1)] - times[kept - 1])
+            h = course.h if isinstance(way, Fixed) else min(course.h, ahead or course.h)
+            found = force_without_number(motion, way, x[k, kept - 1], float(times[kept - 1]), h, p[k], course.tolerances)
+            reasons[k] = f"{found}." if found else reasons[k]
+
+
+def _in_order(found: list[Any]) -> tuple[Any, ...]:
+    """By trajectory, then by time."""
+    return tuple(sorted(found, key=lambda one: (one.trajectory, one.t)))
