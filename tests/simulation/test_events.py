@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.integrators.crossing import crossing
 from dalembert.model.joints import Prismatic
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.parts import Body, Joint
@@ -111,20 +110,6 @@ def test_events_that_make_no_sense_are_named(drop):
         da.simulate(drop, [0.0], [0.0], 1.0, events=at(0.3, direction=2))
     with pytest.raises(TypeError, match="progress=3"):
         da.simulate(drop, [0.0], [0.0], 1.0, progress=3)
-
-
-def test_the_first_crossing_is_found_in_few_steps():
-    rng = np.random.default_rng(1)
-    root = rng.uniform(0.01, 0.99, 200)
-    calls = []
-
-    def depth(rows, s):
-        calls.append(len(rows))
-        return np.exp(3 * s) - np.exp(3 * root[rows])
-
-    found = crossing(depth, np.ones(200), depth(np.arange(200), np.ones(200)), np.full(200, 4e-16))
-    assert np.abs(found - root).max() < 1e-15 and (np.exp(3 * found) >= np.exp(3 * root)).all() and len(calls) < 60
-    assert sum(calls) < 15 * 200
 
 
 def test_progress_is_told_and_an_interrupt_comes_through(drop, monkeypatch):

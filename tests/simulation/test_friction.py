@@ -82,7 +82,7 @@ def test_a_joint_that_sticks_costs_no_more_calls(method):
 
     run = da.simulate(slider(coulomb=3), [0.0], [1.0], 102.0, control=push, method=method, h=0.01)
     assert run.forces["control"] == "called" and run.qd[-1] == 0 and abs(run.q[-1, 0] - 1) < 1e-9
-    assert sum(t > 2.0 for t in calls) < 200 and len(calls) < 400
+    assert sum(t > 2.0 for t in calls) < 400 and len(calls) < 700
 
 
 def test_on_a_slope_it_stays_below_the_angle_of_friction_and_slides_above():

@@ -65,7 +65,8 @@ def test_stops_that_are_met_at_a_record_with_an_event_or_at_the_start_are_met_on
 
     for h, record in ((0.01, 0.1), (0.25, 0.25), (0.5, 0.5)):
         run = da.simulate(TWO, [2.8125, 0.875], [0.375, 0.25], 1.0, stops=HALF, events=half, method=method, h=h, record=record)
-        assert np.abs(run.qd[-1] - [-0.1875, -0.125]).max() < 1e-12 and [e.t for e in run.events] == [0.5]
+        assert np.abs(run.qd[-1] - [-0.1875, -0.125]).max() < 1e-12
+        assert len(run.events) == 1 and abs(run.events[0].t - 0.5) < 1e-14
         assert sum(c.impact != 0 for c in run.changes) == 2
 
 

@@ -1,62 +1,136 @@
-"""Where in a step of a method something happens, as a routine."""
+"""What happens first in a step of a method, as a routine."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from dalembert.compiled.calls import without_collection
-from dalembert.compiled.marching import Function, Projection, Steps, rate_of
+from dalembert.compiled.marching import Function, Projection, Steps, begun_search, rate_of, search_loop, searching
 from dalembert.compiled.routine import Routine
-from dalembert.expr import Graph, absolute, array, maximum
+from dalembert.expr import Graph, absolute, array, maximum, minimum
 from dalembert.integrators.choice import chosen
-from dalembert.integrators.crossing import begun, narrowed, resolution
+from dalembert.integrators.crossing import DONE, Locating, begun, located, narrowed, resolution
 from dalembert.integrators.methods import Adaptive, Fixed
+from dalembert.integrators.search import CLEAR, SEARCHING
 
-Depths = Callable[..., list[Any]]      # (t, x, t1, x1, p): how far a step went through things, >= 0 where it did
 MOST = 1000                            # looks into a step, far beyond the 60 of bisection
+NEVER = -1.0
 BRACKET = ("a", "fa", "b", "fb", "part")
+LOCATING = ("phase", "look", "reach", *BRACKET)
 
 
-def crossing_of(f: Function, nx: int, parameters: int, method: Fixed | Adaptive, project: Projection | None, depths: Depths,
-                count: int) -> Routine:
-    """What looks into a step of length h from (t, x): at its end first, and if something happened, for where.
+def crossing_of(f: Function, nx: int, parameters: int, method: Fixed | Adaptive, project: Projection | None,
+                watch: Any) -> Routine:
+    """Where in a step of length h from (t, x) something happens first, behind a part `origin` of it: a routine
 
-    Each look is a step of length `at`, which leads `there` and goes `deep` (count,); the last one is where the largest of
-    these becomes 0. A lane that is ready looks at the same place again. Where the last of p is not above 0 nothing happens.
+        (t, x, h, p, origin, fresh) -> (at [s], there (nx,), deep (count,), part)
+
+    at: the end of the step, and `there` the state at it, where nothing happens; deep: 0 or more of each depth that becomes 0
+    first; part: of the step, from where the search for the next goes on. fresh: above 0 for events that happened at the
+    origin. Nothing happens where the last of p is not above 0.
+
+    The step's polynomials say what happens, and near which part of it; steps of the method itself say when, to rounding.
     """
-    registers = {"t": 1, "x": nx, "h": 1, "at": 1, "there": nx, "deep": count,
-                 **dict.fromkeys((*BRACKET, "settled", "failed", "begun", "ready"), 1)}
+    registers = {"t": 1, "x": nx, "h": 1, "at": 1, "there": nx, "deep": watch.count, "origin": 1, "settled": 1, "failed": 1,
+                 "pinned": 1, "near": 1, "ready": 1, **dict.fromkeys(LOCATING, 1), **searching(watch)}
     registers |= {"first": nx} if isinstance(method, Adaptive) else {}
     with without_collection():
         with Graph():
             rate = rate_of(f, nx, parameters, ())
         with Graph():
             trace = Steps(rate, registers)
-            v = trace.registers
-            t, x, p, width = trace["t"], v["x"], v["p"], resolution(trace["t"], trace["h"])
-            if isinstance(method, Adaptive):
-                trace.give({"first": trace.f(t, x)})
-            begin, trace.items = tuple(trace.items), []
-            with trace.loop("ready", MOST):
-                a, fa, b, fb, part = [trace[name] for name in BRACKET]
-                going, found = trace["begun"] > 0, absolute(b - a) <= width
-                s = chosen(going, chosen(found, chosen(fa >= 0, a, b), a + part * (b - a)), trace["h"])
-                trace.give({"at": [chosen(trace["ready"] > 0, trace["at"], s)]})
-                s, new = trace["at"], _stepped(method, trace)
-                new = project(new) if project else new
-                deep = depths(t, x, t + s, new, p)
-                deepest = chosen(p[-1] > 0, reduce(maximum, deep), -1.0)
-                ready = chosen(going, chosen(found, 1.0, 0.0), chosen(deepest >= 0, 0.0, 1.0))
-                following = zip(BRACKET, narrowed(a, fa, b, fb, s, deepest, width), begun(s, deepest), strict=True)
-                trace.give({"there": new, "deep": array(deep), "begun": [1.0], "ready": [maximum(trace["ready"], ready)],
-                            **{name: [chosen(going, later, first)] for name, later, first in following}})
-                if guesses := {name: 0 * z for name, z in v.items() if name[0] == "z"}:      # no look depends on another
-                    trace.give(guesses)
-    return Routine(trace, ("t", "x", "h", "p"), ("at", "there", "deep"), begin)
+            way = _searched(method, trace, project, watch)
+            _pin(trace, watch, way)
+            _locate(method, trace, project, watch)
+            trace.give({"there": watch.imposed(trace.registers["there"], trace.registers["deep"])})
+    inputs = ("t", "x", "h", "p", "origin", *(("fresh",) if watch.events else ()))
+    return Routine(trace, inputs, ("at", "there", "deep", "near"))
+
+
+def _searched(method: Fixed | Adaptive, trace: Steps, project: Projection | None, watch: Any) -> Any:
+    """Make the whole step, and look for the first interval of it in which something happens; its polynomials."""
+    v, t, h, p = trace.registers, trace["t"], trace["h"], trace.registers["p"]
+    coefficients = None
+    if isinstance(method, Adaptive):
+        trace.give({"first": trace.f(t, v["x"])})
+        new, _, k = method.step(trace.f, t, v["x"], h, v["first"])
+        trace.give({"there": project(new) if project else new, "at": [h]})
+        k = [*k, *(method.extra(trace.f, t, v["x"], h, k) if method.extra else ())]
+        coefficients = method.coefficients(v["x"], v["there"], h, k)
+    else:
+        trace.give({"at": [h]})
+        new = _stepped(method, trace)
+        trace.give({"there": project(new) if project else new})
+        _forget(trace)
+    way = watch.extension(t, v["x"], t + h, v["there"], h, p, coefficients)
+    trace.give({"state": [chosen(p[-1] > 0, SEARCHING, CLEAR)], "sa": [trace["origin"]], "sw": [1 - trace["origin"]],
+                "deep": array([NEVER + 0 * h for _ in range(watch.count)])})
+    way = begun_search(trace, watch, way, t, h, p)
+    search_loop(trace, watch, way, t, h, p)
+    return way
+
+
+def _pin(trace: Steps, watch: Any, way: Any) -> None:
+    """The zero of the polynomials in the interval that was found: `near`, a part of the step."""
+    t, h, p = trace["t"], trace["h"], trace.registers["p"]
+    width = resolution(t, h) / h
+    end = trace["sa"] + trace["sw"]
+    deep = _deepest(trace, watch, way.time(end), way.at(end))
+    bracket = zip(BRACKET, begun(end, deep), strict=True)
+    touched = chosen(deep >= 0, 0.0, 1.0)                      # to rounding
+    trace.give({"pinned": [maximum(chosen(trace["state"] > CLEAR, 0.0, 1.0), touched)], "near": [end],
+                **{name: [value] for name, value in bracket}})
+    trace.give({"b": [trace["sa"]]})
+    with trace.loop("pinned", MOST):
+        a, fa, b, fb, part = [trace[name] for name in BRACKET]
+        s = a + part * (b - a)
+        deep = _deepest(trace, watch, way.time(s), way.at(s))
+        new = narrowed(a, fa, b, fb, s, deep, width)
+        over = trace["pinned"] > 0
+        found = chosen(absolute(new[2] - new[0]) <= width, 1.0, 0.0)
+        near = chosen(new[1] >= 0, new[0], new[2])
+        trace.give({"pinned": [chosen(over, 1.0, found)], "near": [chosen(over, trace["near"], near)],
+                    **{name: [value] for name, value in zip(BRACKET, new, strict=True)}})
+    depths = watch.depths(way.time(trace["near"]), way.at(trace["near"]), p, trace.registers["sides"])
+    changed, found = trace.registers["changed"], trace["state"] > CLEAR
+    least, after = minimum(_largest(depths, changed), 0.0), minimum(trace["near"] + 4 * width, 1.0)
+    soon = watch.depths(way.time(after), way.at(after), p, trace.registers["sides"])      # at the same time, to rounding
+    trace.give({"changed": array([chosen(found, chosen(maximum(d - least, e) >= 0, one, 0.0), 0.0)
+                                  for one, d, e in zip(changed, depths, soon, strict=True)])})
+
+
+def _locate(method: Fixed | Adaptive, trace: Steps, project: Projection | None, watch: Any) -> None:
+    """The state where it happens, by steps of the method: the zero of the depths that changed, near `near`."""
+    v, t, h, p = trace.registers, trace["t"], trace["h"], trace.registers["p"]
+    found = chosen(trace["state"] > CLEAR, 1.0, 0.0)
+    trace.give({name: [0.0] for name in LOCATING if name != "look"})
+    trace.give({"look": [trace["near"]], "ready": [1 - found], "part": [0.5]})
+    with trace.loop("ready", MOST):
+        over = trace["ready"] > 0
+        trace.give({"at": [chosen(over, trace["at"], trace["look"] * h)]})
+        s, new = trace["at"], _stepped(method, trace)
+        new = project(new) if project else new
+        depths = watch.depths(t + s, watch.state(t + s, new, p), p, v["sides"])
+        now = located(Locating(*(trace[name] for name in LOCATING)), trace["near"], trace["origin"],
+                      _largest(depths, v["changed"]), resolution(t, h) / h)
+        done = chosen(over, 1.0, chosen(now.phase >= DONE, 1.0, 0.0))
+        trace.give({"there": chosen(over, v["there"], new), "ready": [done],
+                    "deep": array([chosen(one > 0, 0.0, NEVER) for one in watch.together(v["changed"], depths)]),
+                    **{name: [chosen(over, trace[name], value)] for name, value in zip(LOCATING, now, strict=True)}})
+        _forget(trace)
+
+
+def _deepest(trace: Steps, watch: Any, t: Any, at: Any) -> Any:
+    """The largest depth of those that changed, at a place of the step."""
+    v = trace.registers
+    return _largest(watch.depths(t, at, v["p"], v["sides"]), v["changed"])
+
+
+def _largest(depths: list[Any], changed: Any) -> Any:
+    return reduce(maximum, [chosen(one > 0, d, NEVER) for d, one in zip(depths, changed, strict=True)])
 
 
 def _stepped(method: Fixed | Adaptive, trace: Steps) -> np.ndarray:
@@ -68,3 +142,9 @@ def _stepped(method: Fixed | Adaptive, trace: Steps) -> np.ndarray:
         return np.asarray(method.step(trace.f, t, x, s))
     new = method.step(trace.f, t, x, s, solve=trace.solve)
     return np.asarray(chosen(trace["settled"] > 0, new, x))
+
+
+def _forget(trace: Steps) -> None:
+    """Begin the next iteration for an implicit step anew: no look depends on another."""
+    if guesses := {name: 0 * z for name, z in trace.registers.items() if name[0] == "z"}:
+        trace.give(guesses)

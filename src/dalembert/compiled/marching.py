@@ -19,7 +19,7 @@ from dalembert.compiled import cache, callbacks
 from dalembert.compiled.calls import vector_of_symbols, without_collection
 from dalembert.compiled.kernel import Kernel, machine_for, object_of_text
 from dalembert.errors import ShapeError
-from dalembert.expr import Graph, jacobian, maximum
+from dalembert.expr import Graph, absolute, array, jacobian, maximum
 from dalembert.integrators.choice import chosen
 from dalembert.integrators.fixed_point import GOING, HUGE, LOST, MOST, judged
 from dalembert.integrators.methods import (
@@ -27,13 +27,16 @@ from dalembert.integrators.methods import (
     External,
     Fixed,
     Method,
-    Watch,
     controlled_step,
     fixed_step,
+    held_back,
     length,
 )
+from dalembert.integrators.search import CLEAR, SEARCHING, following
+from dalembert.integrators.search import MOST as INTERVALS
 
 Function = Callable[..., np.ndarray]      # (t, x, p) -> x'
+SEEN = 1e-9      # of a step: one that ends no later than the last that was looked at, has been
 NUMBERS = ("known", "end", "way", "over", "done", "rejected", "dense", "enough", "taken", "code", "ahead", "rtol", "atol",
            "longest")
 Projection = Callable[[np.ndarray], np.ndarray]
@@ -85,6 +88,12 @@ class Trace:
         self.programs.append(program_of(self.registers, results))
         self.items.append(Part(len(self.programs) - 1, tuple(self.registers), tuple(results)))
 
+    def stored(self, stem: str, vectors: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Vectors put into new registers, from which what follows reads them."""
+        named = [self.new(stem, len(v)) if len(v) else ("", v) for v in vectors]
+        self.give({name: v for (name, _), v in zip(named, vectors, strict=True) if name})
+        return [register for _, register in named]
+
     def call(self, function: int, size: int, t: Any, *vectors: Any) -> np.ndarray:
         """What a function outside gives, by its number."""
         given = {self.new("a", len(v))[0]: v for v in ([t], *vectors)}
@@ -132,18 +141,20 @@ class Steps(Trace):
 
 
 def march_of(f: Function, nx: int, parameters: int, method: Fixed | Adaptive, project: Projection | None = None,
-             calls: Sequence[int] = (), watch: Watch | None = None) -> March:
+             calls: Sequence[int] = (), watch: Any = None) -> March:
     """The march of a method over f: its calls of f, and straight-line parts between them.
 
     project: what becomes of each new state, such as quaternions scaled to unit length.
     calls: lengths of the results of functions outside; f is then called with stand-ins for them too, (t, *vectors) each.
-    watch: function (t, x, t1, x1, p); a trajectory stays before a step in which it gives a code above 0. Goals of a method
-    of fixed step that is watched are counts of steps, so that lanes which such a stop has left behind catch up.
+    watch: a `Watching`; a trajectory stays before a step in which something happens that it looks for, but for steps that
+    end before `until`. Goals of a method of fixed step that is watched are counts of steps, so that lanes which such a stop
+    has left behind catch up.
     """
     fixed = isinstance(method, Fixed)
     registers = {"t": 1, "x": nx, "h": 1, "steps": 1, "failed": 1} | (
         {"start": 1, "settled": 1, **dict.fromkeys((GOAL, "done") if watch else (), 1)} if fixed else
         {"first": nx, "t1": 1, "x1": nx, "last": nx, "h1": 1, "at": 1, "there": nx, **dict.fromkeys((GOAL, *NUMBERS), 1)})
+    registers |= searching(watch) if watch else {}
     begin: tuple[Item, ...] = ()
     recorded: tuple[str, ...]
     with without_collection():
@@ -154,11 +165,13 @@ def march_of(f: Function, nx: int, parameters: int, method: Fixed | Adaptive, pr
             if isinstance(method, Fixed):
                 _fixed(method, trace, project, watch)
                 state = ("t", "x", "start", "steps", "failed", *(name for name in trace.registers if name[0] == "z"))
+                state += _seen(watch)
                 read, recorded = (*state, "h", "p"), ("t", "x", "steps", "failed", "h")
             else:
                 begin = _begin(trace)
                 _adaptive(method, trace, project, watch)
                 state = ("t", "x", "first", "known", "h", "steps", "rejected", "failed")
+                state += _seen(watch)
                 read = (*state, "p", "end", "way", "rtol", "atol", "longest")
                 recorded = ("at", "there", "taken", "code", "ahead", "rejected")
     ports = tuple(Port(name, (len(x),)) for name, x in trace.registers.items())
@@ -181,7 +194,44 @@ def right_hand_side(f: Function, nx: int, parameters: int) -> Program:
         return program_of({"t": t, "x": x, "p": p}, {"k": f(t[0], x, p)})
 
 
-def _fixed(method: Fixed, trace: Steps, project: Projection | None, watch: Watch | None) -> None:
+def searched(trace: Steps, watch: Any, way: Any, t: Any, h: Any, p: Any) -> Any:
+    """CAUGHT, or 0: whether something happens in a step whose polynomials are `way`, of lanes whose `state` is SEARCHING."""
+    with trace.loop("state", 1):
+        way = begun_search(trace, watch, way, t, h, p)
+    search_loop(trace, watch, way, t, h, p)
+    return chosen(trace["state"] > CLEAR, watch.CAUGHT, 0.0)
+
+
+def begun_search(trace: Steps, watch: Any, way: Any, t: Any, h: Any, p: Any) -> Any:
+    """The polynomials of a step in registers, and the sides of depths at the beginning of the search."""
+    rows = iter(trace.stored("row", [row for part in way for row in part]))
+    way = type(way)(*([next(rows) for _ in part] for part in way))
+    begin, fresh = way.time(trace["sa"]), trace.registers.get("fresh", ())
+    trace.give({"sides": array(watch.sides(begin, way.at(trace["sa"]), p, fresh))})
+    return way
+
+
+def search_loop(trace: Steps, watch: Any, way: Any, t: Any, h: Any, p: Any) -> None:
+    """Intervals looked at one by one, until nothing or something is found in them."""
+    with trace.loop("state", INTERVALS):
+        a, w, sides = trace["sa"], trace["sw"], trace.registers["sides"]
+        looked = watch.look(way, t, h, p, a, w, sides)
+        new, going = following(a, w, looked), trace["state"] <= SEARCHING
+        moved = chosen(going, chosen(new.a > a, 1.0, 0.0), 0.0)
+        trace.give({"sa": [chosen(going, new.a, a)], "sw": [chosen(going, new.w, w)],
+                    "state": [chosen(going, new.state, trace["state"])],
+                    "changed": array([chosen(going, one.changed, old) for one, old in zip(
+                        looked, trace.registers["changed"], strict=True)]),
+                    "sides": array([chosen(moved > 0, one.side, old) for one, old in zip(looked, sides, strict=True)])})
+
+
+def searching(watch: Any) -> dict[str, int]:
+    """Registers of a search, and their sizes."""
+    sizes = {"state": 1, "tidy": 1, "sa": 1, "sw": 1, "until": 1, "sides": watch.count, "changed": watch.count}
+    return sizes | ({"fresh": watch.events} if watch.events else {})
+
+
+def _fixed(method: Fixed, trace: Steps, project: Projection | None, watch: Any = None) -> None:
     v = trace.registers
 
     def over(failed: Any, steps: Any) -> Any:
@@ -195,12 +245,45 @@ def _fixed(method: Fixed, trace: Steps, project: Projection | None, watch: Watch
         new = method.step(trace.f, trace["t"], v["x"], trace["h"], **options)
         settled, new = trace["settled"] if method.implicit else 1.0, project(new) if project else new
         t1 = trace["start"] + (trace["steps"] + 1) * trace["h"]
-        caught = watch(trace["t"], v["x"], t1, new, v["p"]) if watch else 0.0
-        done = trace["done"] if watch else trace["failed"]
-        after = fixed_step(v["x"], new, settled, trace["start"], trace["h"], trace["steps"], done, caught)
-        failed = chosen(done > 0, trace["failed"], after.failed) if watch else after.failed
-        trace.give({"t": [after.t], "x": after.x, "steps": [after.steps], "failed": [failed],
-                    **({"done": [over(after.failed, after.steps)]} if watch else {})})
+        if not watch:
+            after = fixed_step(v["x"], new, settled, trace["start"], trace["h"], trace["steps"], trace["failed"])
+            trace.give({"t": [after.t], "x": after.x, "steps": [after.steps], "failed": [after.failed]})
+            return
+        way = watch.extension(trace["t"], v["x"], t1, new, trace["h"], v["p"], None)
+
+        def taken(waits: Any, caught: Any, **more: Any) -> None:
+            """The step is taken by lanes that do not wait."""
+            stays = maximum(trace["done"], waits)
+            after = fixed_step(v["x"], new, settled, trace["start"], trace["h"], trace["steps"], stays, caught)
+            moves = stays <= 0
+            failed = chosen(moves, after.failed, trace["failed"])
+            trace.give({"t": [chosen(moves, after.t, trace["t"])], "x": after.x, "steps": [after.steps], "failed": [failed],
+                        "done": [chosen(moves, over(after.failed, after.steps), trace["done"])],
+                        **_older(trace, chosen(after.steps > trace["steps"], 1.0, 0.0)), **more})
+
+        idle = maximum(trace["done"], _idle(trace, t1, trace["h"]))
+        clear = chosen(idle > 0, CLEAR, watch.clear(way, trace["t"], trace["h"], v["p"]))
+        taken(1 - clear, 0.0, state=[clear], sa=[0.0], sw=[1.0], tidy=[clear])
+        caught = searched(trace, watch, way, trace["t"], trace["h"], v["p"])
+        with trace.loop("tidy", 1):
+            taken(trace["tidy"], caught)
+
+
+def _seen(watch: Any) -> tuple[str, ...]:
+    """Registers that say what has been found already."""
+    return () if watch is None else ("until", "fresh") if watch.events else ("until",)
+
+
+def _idle(trace: Steps, t1: Any, h: Any) -> Any:
+    """1 where a step is not watched, or has been looked at before."""
+    seen = chosen(t1 - trace["until"] <= SEEN * absolute(h), 1.0, 0.0)
+    return chosen(trace.registers["p"][-1] > 0, seen, 1.0)
+
+
+def _older(trace: Steps, taken: Any) -> dict[str, Any]:
+    """Events are fresh in a step less after each that was taken."""
+    fresh = trace.registers.get("fresh")
+    return {} if fresh is None else {"fresh": array([chosen(taken > 0, maximum(one - 1, 0.0), one) for one in fresh])}
 
 
 def _begin(trace: Steps) -> tuple[Item, ...]:
@@ -212,7 +295,7 @@ def _begin(trace: Steps) -> tuple[Item, ...]:
     return begin
 
 
-def _adaptive(method: Adaptive, trace: Steps, project: Projection | None, watch: Watch | None) -> None:
+def _adaptive(method: Adaptive, trace: Steps, project: Projection | None, watch: Any = None) -> None:
     """Steps from (t, x), where f is `first`, to (t1, x1), where f is `last`, with length h, and h1 for the next one.
 
     over: 1 if the step was taken and another may follow; a lane that is ready, `done`, makes the same step again, so that
@@ -231,19 +314,39 @@ def _adaptive(method: Adaptive, trace: Steps, project: Projection | None, watch:
                     "first": chosen(moves, v["last"], v["first"]), "h": [chosen(moves, trace["h1"], trace["h"])],
                     "steps": [chosen(moves, trace["steps"] + 1, trace["steps"])]})
         new = controlled_step(method, trace.f, trace["t"], v["x"], trace["h"], v["first"], trace["end"], trace["way"],
-                              trace["rtol"], trace["atol"], project, watch and (lambda *step: watch(*step, v["p"])),
-                              trace["longest"])
-        ready = trace["done"] > 0
-        over, failed = chosen(ready, trace["over"], new.accepted), chosen(ready, trace["failed"], new.failed)
-        trace.give({"t1": [new.t], "x1": new.x, "last": new.k[-1], "h1": [new.h], "over": [over], "failed": [failed],
-                    "h": [chosen(ready, trace["h"], chosen(over > 0, trace["h"], new.h))],
-                    "rejected": [chosen(ready, trace["rejected"], trace["rejected"] + 1 - new.accepted)],
-                    "dense": [chosen(ready, trace["dense"], 0.0)],
-                    "done": [chosen(ready, trace["done"], maximum(failed, reached(over, new.t, trace["t"])))]})
+                              trace["rtol"], trace["atol"], project, trace["longest"])
+        used, extra = length(trace["t"], trace["h"], trace["end"], trace["way"]), []
+        if watch and method.extra:                                     # the search needs them in every step
+            extra = method.extra(trace.f, trace["t"], v["x"], used, new.k)
+
+        def taken(waits: Any, caught: Any, **more: Any) -> None:
+            """The attempt counts in lanes that are not ready and do not wait."""
+            step = held_back(new, trace["h"], caught) if watch else new
+            ready = maximum(trace["done"], waits) > 0
+            over, failed = chosen(ready, trace["over"], step.accepted), chosen(ready, trace["failed"], step.failed)
+            left = chosen(over > 0, trace["h"], step.h)
+            trace.give({"t1": [step.t], "x1": step.x, "last": step.k[-1], "h1": [step.h], "over": [over], "failed": [failed],
+                        "h": [chosen(ready, trace["h"], left)],
+                        "rejected": [chosen(ready, trace["rejected"], trace["rejected"] + 1 - new.accepted)],
+                        "dense": [chosen(ready, trace["dense"], 0.0)],
+                        "done": [chosen(ready, trace["done"], maximum(failed, reached(over, step.t, trace["t"])))],
+                        **(_older(trace, chosen(ready, 0.0, step.accepted)) if watch else {}), **more})
+
+        if not watch:
+            taken(0.0, 0.0)
+        else:
+            way = watch.extension(trace["t"], v["x"], new.t, new.x, used, v["p"],
+                                  method.coefficients(v["x"], new.x, used, [*new.k, *extra]))
+            idle = maximum(maximum(trace["done"], 1 - new.accepted), _idle(trace, new.t, used))
+            clear = chosen(idle > 0, CLEAR, watch.clear(way, trace["t"], used, v["p"]))
+            taken(1 - clear, 0.0, state=[clear], sa=[0.0], sw=[1.0], tidy=[clear])
+            caught = searched(trace, watch, way, trace["t"], used, v["p"])
+            with trace.loop("tidy", 1):
+                taken(trace["tidy"], caught)
     over, beyond = trace["over"] > 0, (trace["t1"] - trace[GOAL]) * trace["way"] > 0
     between = chosen(over, chosen(beyond, 1.0, 0.0), 0.0) > 0
-    used, k = length(trace["t"], trace["h"], trace["end"], trace["way"]), list(new.k)
-    if method.extra:
+    used, k = length(trace["t"], trace["h"], trace["end"], trace["way"]), [*new.k, *extra]
+    if method.extra and not extra:
         trace.give({"enough": [chosen(between, trace["dense"], 1.0)]})
         with trace.loop("enough", 1):
             k += method.extra(trace.f, trace["t"], v["x"], used, k)
@@ -264,7 +367,7 @@ class Marching:
     """
 
     def __init__(self, f: Function, nx: int, parameters: int, method: Method, project: Projection | None = None,
-                 calls: Sequence[int] = (), watch: Watch | None = None):
+                 calls: Sequence[int] = (), watch: Any = None):
         self.method, self.nx, self.parameters = method, nx, parameters
         if isinstance(method, External):
             self._called = _kernel_of(right_hand_side(f, nx, parameters)), _kernel_of(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,21 +37,60 @@ def narrowed(a: Any, fa: Any, b: Any, fb: Any, s: Any, f: Any, width: Any) -> tu
     with np.errstate(all="ignore"):
         xi, phi = (s - b) / (c - b), (f - fb) / (fc - fb)
         inverse = f / (fb - f) * fc / (fb - fc) + (c - s) / (b - s) * f / (fc - f) * fb / (fc - fb)
-        least = minimum(0.5, 0.5 * width / absolute(b - s))
+        least = minimum(0.5, 0.5 * width / maximum(absolute(b - s), LEAST))
         safe = chosen(phi * phi < xi, chosen((1 - phi) * (1 - phi) < 1 - xi, absolute(inverse), HUGE), HUGE) < HUGE
     return s, f, b, fb, minimum(maximum(chosen(safe, inverse, 0.5), least), 1 - least)
 
 
-def crossing(depth: Callable[[np.ndarray, np.ndarray], np.ndarray], end: np.ndarray, at_end: np.ndarray,
-             width: np.ndarray) -> np.ndarray:
-    """The first s in (0, end], to a width, from which on depth(s) >= 0; at_end = depth(end) >= 0. Arrays (n,).
+class Locating(NamedTuple):
+    """The search for the zero of a depth near a place where a neighbouring function has one.
 
-    depth(rows, s) is asked for some of the rows. At s = 0 nothing has happened, whatever depth says there.
+    look: where to look next; reach: how far it is from the last look, while there is no bracket; a, fa: the last look, and
+    with b, fb, part, once there is one, the bracket of `narrowed`
     """
-    a, fa, b, fb, part = begun(end, at_end)
-    while len(rows := np.flatnonzero(np.abs(b - a) > width)):
-        s = a[rows] + part[rows] * (b[rows] - a[rows])
-        found = narrowed(a[rows], fa[rows], b[rows], fb[rows], s, depth(rows, s), width[rows])
-        for values, new in zip((a, fa, b, fb, part), found, strict=True):
-            values[rows] = new
-    return np.where(fa >= 0, a, b)
+
+    phase: Any
+    look: Any
+    reach: Any
+    a: Any
+    fa: Any
+    b: Any
+    fb: Any
+    part: Any
+
+
+FIRST, DOWN, UP, NARROWING, LAST, DONE = 0.0, 1.0, 2.0, 3.0, 4.0, 5.0      # phases
+REACH = 2.0**-10         # of a step: how far from a place the zero is looked for first; then four times as far
+
+
+def located(now: Locating, near: Any, least: Any, deep: Any, width: Any) -> Locating:
+    """Where to look next, after the depth `deep` at now.look, for a zero near `near`, in (least, 1].
+
+    At `least` nothing has happened. Where the depth is negative from `near` up to 1, the last look is at `near`: the
+    neighbouring function says that it happens there. Otherwise it is where the depth is first seen to be 0 or more.
+    """
+    s, phase = now.look, now.phase
+    first, down, up, narrowing = (_flag(absolute(phase - one) < 0.5) for one in (FIRST, DOWN, UP, NARROWING))
+    at_least, at_end = _flag(s <= least), _flag(s >= 1)
+    f = chosen(down * at_least > 0, -maximum(absolute(deep), LEAST), deep)
+    beyond = _flag(f >= 0)
+    closed = down * (1 - beyond) + up * beyond
+    narrow = narrowed(now.a, now.fa, now.b, now.fb, s, f, width)
+    a, fa, b, fb, part = (chosen(narrowing > 0, new, chosen(closed > 0, begin, old)) for new, begin, old in zip(
+        narrow, (s, f, now.a, now.fa, 0.5), (s, f, now.b, now.fb, now.part), strict=True))
+    reach = chosen(first > 0, REACH, 4 * now.reach)
+    none = (first + up) * (1 - beyond) * at_end                                # up to the end: `near` it is
+    there = first * beyond * at_least                                          # at the very beginning
+    bracket = narrowing + closed
+    found = bracket * _flag(absolute(b - a) <= width)
+    away = chosen((first + down) * beyond > 0, maximum(s - reach, least), minimum(s + reach, 1.0))
+    look = chosen(bracket > 0, chosen(found > 0, chosen(fa >= 0, a, b), a + part * (b - a)), away)
+    look = chosen(none > 0, near, chosen(there > 0, s, look))
+    following = chosen(bracket > 0, chosen(found > 0, LAST, NARROWING), chosen(beyond > 0, DOWN, UP))
+    following = chosen(none + there > 0, LAST, following)
+    over = phase > NARROWING + 0.5
+    return Locating(chosen(over, DONE, following), chosen(over, s, look), reach, a, fa, b, fb, part)
+
+
+def _flag(condition: Any) -> Any:
+    return chosen(condition, 1.0, 0.0)

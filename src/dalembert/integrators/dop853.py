@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from dalembert.integrators.search import through
+
 C = (0, 0.05260015195876773, 0.0789002279381516, 0.1183503419072274, 0.2816496580927726, 0.3333333333333333, 0.25,
      0.3076923076923077, 0.6512820512820513, 0.6, 0.8571428571428571, 1.0)
 A = (
@@ -88,6 +90,14 @@ def between(x: Any, new: Any, h: Any, k: list[Any], part: Any) -> Any:
     for factor, term in ((part, 2 * change - first - last), (rest, first - change), (part, change)):
         y = factor * (term + y)
     return x + y
+
+
+def coefficients(x: Any, new: Any, h: Any, k: list[Any]) -> list[Any]:
+    """`between` by its Bernstein coefficients."""
+    change, first, last = new - x, h * k[0], h * k[len(C)]
+    terms = [(1, 1, first - change), (2, 1, 2 * change - first - last)]
+    terms += [(i, j, h * _weighted(row, k)) for i, j, row in zip((2, 3, 3, 4), (2, 2, 3, 3), D, strict=True)]
+    return through(7, x, new, first, last, terms)
 
 
 def _weighted(weights: tuple[float, ...], k: list[Any]) -> Any:

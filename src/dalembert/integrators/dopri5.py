@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from dalembert.integrators.search import through
+
 C = (0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1, 1)
 A = ((), (1 / 5,), (3 / 40, 9 / 40), (44 / 45, -56 / 15, 32 / 9),
      (19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729),
@@ -33,7 +35,17 @@ def between(x: Any, new: Any, h: Any, k: list[Any], part: Any) -> Any:
     Code DOPRI5; Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I (1993), section II.6.
     """
     rest, change = 1 - part, new - x
-    start = h * k[0] - change
-    end = change - h * k[-1] - start
-    bend = h * sum(d * ki for d, ki in zip(D, k, strict=True) if d)
+    start, end, bend = _shape(change, h, k)
     return x + part * (change + rest * (start + part * (end + rest * bend)))
+
+
+def coefficients(x: Any, new: Any, h: Any, k: list[Any]) -> list[Any]:
+    """`between` by its Bernstein coefficients."""
+    start, end, bend = _shape(new - x, h, k)
+    return through(4, x, new, h * k[0], h * k[-1], [(1, 1, start), (2, 1, end), (2, 2, bend)])
+
+
+def _shape(change: Any, h: Any, k: list[Any]) -> tuple[Any, Any, Any]:
+    start = h * k[0] - change
+    bend = h * sum(d * ki for d, ki in zip(D, k, strict=True) if d)
+    return start, change - h * k[-1] - start, bend

@@ -50,12 +50,14 @@ class Adaptive(NamedTuple):
 
     step(f, t, x, h, first) -> (x, errors, k): values k of f from first = f(t, x) to f(t + h, x)
     between(x, new, h, [*k, *extra], part) -> x(t + part h), after extra(f, t, x, h, k) if there is that
+    coefficients(x, new, h, [*k, *extra]) -> Bernstein coefficients of the same
     """
 
     name: str
     order: int
     step: Callable[..., Any]
     between: Callable[..., Any]
+    coefficients: Callable[..., list[Any]]
     extra: Callable[..., Any] | None = None
 
 
@@ -68,13 +70,14 @@ class External(NamedTuple):
 
 
 Method = Fixed | Adaptive | External
-Watch = Callable[..., Any]      # (t, x) before and after a step -> 0, or a code to stop before it
+Watch = Callable[..., Any]      # (t, x, t1, x1, h, k) of a step, with values k of f -> 0, or a code to stop before it
 
 METHODS: dict[str, Method] = {m.name: m for m in (
     Fixed("explicit_euler", 1, explicit_euler.step), Fixed("semi_implicit_euler", 1, semi_implicit_euler.step),
     Fixed("symplectic_euler", 1, symplectic_euler.step, True),
-    Fixed("rk4", 4, rk4.step), Adaptive("dopri5", dopri5.ORDER, dopri5.step, dopri5.between),
-    Adaptive("dop853", dop853.ORDER, dop853.step, dop853.between, dop853.extra),
+    Fixed("rk4", 4, rk4.step), Adaptive("dopri5", dopri5.ORDER, dopri5.step, dopri5.between,
+             dopri5.coefficients),
+    Adaptive("dop853", dop853.ORDER, dop853.step, dop853.between, dop853.coefficients, dop853.extra),
     Fixed("implicit_midpoint", 2, implicit_midpoint.step, True), Fixed("gauss4", 4, gauss4.step, True),
     Fixed("gauss6", 6, gauss6.step, True), Fixed("discrete_gradient", 2, discrete_gradient.step, True),
     Fixed("lie_rk4", 4, lie_rk4.step), External("radau5", radau5.ORDER, radau5.steps))}
@@ -164,16 +167,14 @@ class Controlled(NamedTuple):
 
 
 def controlled_step(pair: Adaptive, f: Any, t: Any, x: Any, h: Any, first: Any, end: Any, way: Any, rtol: Any, atol: Any,
-                    project: Callable[[Any], Any] | None = None, watch: Watch | None = None,
-                    longest: Any = HUGE) -> Controlled:
+                    project: Callable[[Any], Any] | None = None, longest: Any = HUGE) -> Controlled:
     """One step of length h [s], or less to end at the last time `end`, taken only if its error is within the tolerances.
 
         err = sqrt(mean_i (e_i / (atol + rtol max(|x_i|, |x_new,i|)))^2) <= 1
         h_new = min(longest, h min(5, max(0.2, 0.9 err^(-1/order))))
 
     A step that is cut short does not shorten the next one. An error that is not a number shortens the step. failed: a key
-    of REASONS where the step has become too small to move the time, or what `watch` caught in the step, which is then not
-    taken and not followed by another length. way: 1, or -1 back in time.
+    of REASONS where the step has become too small to move the time. way: 1, or -1 back in time.
 
     Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I (1993), section II.4.
     """
@@ -189,11 +190,15 @@ def controlled_step(pair: Adaptive, f: Any, t: Any, x: Any, h: Any, first: Any, 
     following = minimum(following, longest)
     t_new, x_new = chosen(last, end, t + used), project(x_new) if project else x_new
     stuck = chosen(following > LEAST * absolute(t) + TINY * absolute(end), 0.0, chosen(err <= HUGE, TOO_SMALL, NOT_FINITE))
-    caught = watch(t, x, t_new, x_new) if watch else 0.0
-    failed = chosen(accepted > 0, chosen(caught > 0, caught, chosen(last, 0.0, stuck)), stuck)
-    if watch:
-        following = chosen(accepted > 0, chosen(caught > 0, h, following), following)
-    return Controlled(t_new, x_new, k, following, chosen(caught > 0, 0.0, accepted), failed)
+    failed = chosen(accepted > 0, chosen(last, 0.0, stuck), stuck)
+    return Controlled(t_new, x_new, k, following, accepted, failed)
+
+
+def held_back(step: Controlled, h: Any, caught: Any) -> Controlled:
+    """A step of length h that is not taken if it would be, as something was `caught` in it: a code above those here."""
+    taken = chosen(step.accepted > 0, chosen(caught > 0, 1.0, 0.0), 0.0) > 0
+    return step._replace(h=chosen(taken, h, step.h), accepted=chosen(taken, 0.0, step.accepted),
+                         failed=chosen(taken, caught, step.failed))
 
 
 def length(t: Any, h: Any, end: Any, way: Any) -> Any:

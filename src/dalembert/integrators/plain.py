@@ -16,6 +16,7 @@ from dalembert.integrators.methods import (
     Watch,
     controlled_step,
     fixed_step,
+    held_back,
     length,
 )
 
@@ -70,7 +71,7 @@ def _fixed(method: Fixed, f: Any, x: np.ndarray, times: np.ndarray, h: float, re
         for _ in range(repeats):
             new = method.step(f, t, x, h, **options)
             settled, new = float(not method.implicit or solver.settled), project(new) if project else new
-            caught = watch(t, x, start + (steps + 1) * h, new) if watch else 0.0
+            caught = watch(t, x, start + (steps + 1) * h, new, h, None) if watch else 0.0
             t, x, steps, failed = fixed_step(x, new, settled, start, h, steps, failed, caught)
             if failed:
                 break
@@ -91,8 +92,11 @@ def _adaptive(method: Adaptive, f: Any, x: np.ndarray, times: np.ndarray, h: flo
                 t, x, h, first, k = step.t, step.x, step.h, step.k[-1], []
             else:
                 h = step.h
-            step = controlled_step(method, f, t, x, h, first, end, way, rtol, atol, project, watch, longest)
-            steps, rejected = steps + int(step.accepted), rejected + int(not step.accepted)
+            step = controlled_step(method, f, t, x, h, first, end, way, rtol, atol, project, longest)
+            rejected += int(not step.accepted)
+            if watch and step.accepted:
+                step = held_back(step, h, watch(t, x, step.t, step.x, length(t, h, end, way), step.k))
+            steps += int(step.accepted)
         at, y = (step.t, step.x) if step.accepted else (t, x)
         if (at - goal) * way > 0:
             used = length(t, h, end, way)

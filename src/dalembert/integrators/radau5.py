@@ -20,7 +20,7 @@ def steps(f: Callable[..., Any], times: np.ndarray, x: np.ndarray, h: float, rto
 
     jacobian : function (t, x) -> df/dx; estimated by differences without one
     longest : greatest step
-    watch : function (t, x, t1, x1) -> why it stays before a step; TOO_SMALL tells that no step could be made
+    watch : function (t, x, t1, x1, h, coefficients) -> why it stays before a step; TOO_SMALL says that none was made
 
     Hairer, Wanner, Solving Ordinary Differential Equations II (1996), section IV.8.
     """
@@ -42,11 +42,18 @@ def steps(f: Callable[..., Any], times: np.ndarray, x: np.ndarray, h: float, rto
                 solver.status = "failed"
             if solver.status != "failed":
                 span = abs(float(solver.t) - before)
-                if watch and (caught := watch(before, x, float(solver.t), solver.y)):
+                at = solver.dense_output()
+                if watch and (caught := watch(before, x, float(solver.t), solver.y, span, coefficients(at, solver.y))):
                     yield before, x, taken, caught, span
                     return
-                taken, at = taken + 1, solver.dense_output()
+                taken += 1
         if solver.status == "failed" and (goal - solver.t) * solver.direction > 0:
             yield float(solver.t), solver.y, taken, TOO_SMALL, span
             return
         yield float(goal), solver.y if goal == solver.t else at(goal), taken, 0.0, span
+
+
+def coefficients(dense: Any, x1: np.ndarray) -> list[np.ndarray]:
+    """Bernstein coefficients of SciPy's dense output, a cubic x + Q (s, s^2, s^3), which ends at x1."""
+    x, (first, second, _) = dense.y_old, dense.Q.T
+    return [x, x + first / 3, x + 2 / 3 * first + second / 3, x1]

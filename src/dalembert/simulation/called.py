@@ -2,18 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.compiled.marching import Trajectories
-from dalembert.integrators import Fixed, Method, records
-from dalembert.integrators.crossing import crossing, resolution
+from dalembert.compiled.marching import SEEN, Trajectories
+from dalembert.integrators import Adaptive, Fixed, Method, records
+from dalembert.integrators.crossing import DONE, FIRST, Locating, begun, located, narrowed, resolution
 from dalembert.integrators.fixed_point import HUGE
+from dalembert.integrators.search import FOUND, SEARCHING, following
+from dalembert.simulation.events import CAUGHT
 from dalembert.simulation.motion import Motion
+from dalembert.simulation.watching import NEVER, Extension
 
 State = dict[str, np.ndarray]
 ATTEMPTS = 1_000_000         # steps between two records of an adaptive method
+
+
+class Step(NamedTuple):
+    """A step in which something was looked for: where it began, its length, where it led, its polynomials."""
+
+    t: float
+    x: np.ndarray
+    h: float
+    x1: np.ndarray
+    way: Extension
+
+
+class Crossed(NamedTuple):
+    """What happens first: which depths, their sides at the beginning of the search, and near which part of the step."""
+
+    changed: list[float]
+    sides: list[float]
+    near: float
 
 
 class Called:
@@ -22,6 +44,7 @@ class Called:
     def __init__(self, motion: Motion, way: Method, tolerances: tuple[float, float], longest: float = HUGE):
         self.motion, self.way = motion, way
         self.tolerances, self.longest = tolerances, longest            # of steps to where something happens
+        self._caught: Step | None = None
 
     def run(self, x: np.ndarray, times: np.ndarray, h: Any, p: np.ndarray, repeats: int, rtol: float = 0.0,
             atol: float = 0.0, threads: int = 1, longest: float = HUGE, end: float | None = None,
@@ -30,13 +53,16 @@ class Called:
         n, k = len(x), len(times) - 1
         out = {name: np.zeros((n, k)) for name in ("t", "steps", "rejected", "failed", "h")}
         found, p = np.full((n, k, self.motion.nx), np.nan), np.broadcast_to(p, (n, p.shape[-1]))
-        begin = {"x": x, "start": times[0], "t": times[0], "h": h, "steps": 0.0, "rejected": 0.0, "failed": 0.0}
-        now = {}
+        fresh = np.zeros(len(self.motion.watched.functions))
+        begin = {"x": x, "start": times[0], "t": times[0], "h": h, "steps": 0.0, "rejected": 0.0, "failed": 0.0,
+                 "fresh": fresh, "until": times[0]}
+        sizes, now = {"x": self.motion.nx, "fresh": len(fresh)}, {}
         for name, values in begin.items():
-            given, size = (state or begin).get(name, values), self.motion.nx if name == "x" else 1
-            now[name] = np.array(np.broadcast_to(np.reshape(given, (-1, size)), (n, size)), dtype=float)
+            given, size = np.asarray((state or begin).get(name, values)), sizes.get(name, 1)
+            given = given.reshape(given.size // size if size else n, size)
+            now[name] = np.array(np.broadcast_to(given, (n, size)), dtype=float)
         for row in range(n):
-            at = {name: v[row, 0] for name, v in now.items()} | {"x": now["x"][row]}
+            at = {name: v[row] if name in sizes else v[row, 0] for name, v in now.items()}
             first = int(goals[0] - at["steps"]) if goals is not None else repeats
             for place, record in enumerate(self._records(at, times, p[row], first, repeats, rtol, atol, longest)):
                 rest = slice(place, None if record["failed"] else place + 1)
@@ -55,7 +81,7 @@ class Called:
             yield at
             return
         fixed, motion = isinstance(self.way, Fixed), self.motion
-        watch = (lambda *step: motion.watch_called(*step, p)) if motion.is_watched else None
+        watch = self._watch(p, at) if motion.is_watched else None
         grid = np.array([at["start"] if fixed else at["t"], *times[1:]])
         if fixed and first != repeats and len(times) > 2:              # after an event the way to the next record is shorter
             for record in self._records(at, times[:2], p, first, first, rtol, atol, longest):
@@ -67,29 +93,112 @@ class Called:
         for r in records(self.way, motion.function(p=p), at["x"], grid, at["h"], first, rtol, atol, motion.projected,
                          watch=watch, steps=int(at["steps"]) if fixed else 0, longest=longest):
             steps, rejected = before + (r.steps, r.rejected)
-            yield {"t": r.t, "x": r.x, "steps": steps, "rejected": rejected, "failed": r.failed, "h": r.h}
+            yield {"t": r.t, "x": r.x, "steps": steps, "rejected": rejected, "failed": r.failed, "h": r.h,
+                   "fresh": at["fresh"]}
 
-    def crossing(self, t: np.ndarray, x: np.ndarray, length: np.ndarray,
-                 p: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    # --- what happens in a step ---
+
+    def _watch(self, p: np.ndarray, at: dict[str, Any]) -> Callable[..., float]:
+        """The watch of steps behind a state, whose `fresh` events it makes older."""
+        def watch(t: float, x: np.ndarray, t1: float, x1: np.ndarray, h: float, k: Any) -> float:
+            if p[-1] <= 0 or not np.isfinite(x1).all():
+                return 0.0
+            if t1 - at["until"] > SEEN * h:
+                step = self._step_of(t, x, h, x1, k, p, t1)
+                if self._search(step, p, max(0.0, (at["until"] - t) / h), at["fresh"]):
+                    self._caught = step
+                    return CAUGHT
+            at["fresh"] = np.maximum(at["fresh"] - 1, 0)
+            return 0.0
+
+        return watch
+
+    def _step_of(self, t: float, x: np.ndarray, h: float, x1: np.ndarray, k: Any, p: np.ndarray, t1: float) -> Step:
+        """A step with its polynomials; k: values of f of an adaptive method, coefficients of a library's."""
+        coefficients = k
+        if isinstance(self.way, Adaptive):
+            extra = self.way.extra(self.motion.function(p=p), t, x, h, k) if self.way.extra else ()
+            coefficients = self.way.coefficients(x, x1, h, [*k, *extra])
+        return Step(t, np.array(x), h, np.array(x1), self.motion.watch.extension(t, x, t1, x1, h, p, coefficients))
+
+    def _search(self, step: Step, p: np.ndarray, origin: float, fresh: np.ndarray) -> Crossed | None:
+        """What happens first behind a part of the step; None if nothing does."""
+        watch, (t, _, h, _, way) = self.motion.watch, step
+        if origin == 0 and watch.clear(way, t, h, p) > 0:
+            return None
+        a, w, state = origin, 1.0 - origin, SEARCHING
+        sides = watch.sides(way.time(a), way.at(a), p, fresh)
+        while state == SEARCHING:
+            looked = watch.look(way, t, h, p, a, w, sides)
+            before = a
+            a, w, state = following(a, w, looked)
+            sides = [one.side for one in looked] if a > before else sides
+        if state != FOUND:
+            return None
+        changed = [one.changed for one in looked]
+        return self._pinned(step, p, a, a + w, Crossed(changed, sides, a + w))
+
+    def _pinned(self, step: Step, p: np.ndarray, begin: float, end: float, crossed: Crossed) -> Crossed:
+        """The zero of the polynomials in an interval in which some depths change sign."""
+        t, _, h, _, way = step
+
+        def depths(s: float) -> list[float]:
+            return self._changed(crossed, way.time(s), way.at(s), p)
+
+        width = resolution(t, h) / h
+        if not max(depths(end)) >= 0:                                  # touched, to rounding
+            return crossed
+        a, fa, b, fb, part = map(np.float64, begun(end, max(depths(end))))
+        b = np.float64(begin)
+        while abs(b - a) > width:
+            s = a + part * (b - a)
+            a, fa, b, fb, part = map(np.float64, narrowed(a, fa, b, fb, s, np.float64(max(depths(s))), width))
+        near = float(a if fa >= 0 else b)
+        least, soon = min(0.0, max(depths(near))), depths(min(near + 4 * width, 1.0))      # at the same time, to rounding
+        changed = [one if d >= least or e >= 0 else 0.0
+                   for one, d, e in zip(crossed.changed, depths(near), soon, strict=True)]
+        return Crossed(changed, crossed.sides, near)
+
+    def _changed(self, crossed: Crossed, t: float, at: Any, p: np.ndarray) -> list[float]:
+        """Depths of those that changed at a state; NEVER of the others."""
+        depths = self.motion.watch.depths(t, at, p, crossed.sides)
+        return [float(d) if one > 0 else NEVER for d, one in zip(depths, crossed.changed, strict=True)]
+
+    def crossing(self, t: np.ndarray, x: np.ndarray, length: np.ndarray, p: np.ndarray, origin: np.ndarray,
+                 fresh: np.ndarray) -> tuple[np.ndarray, ...]:
         """As `crossing_of`, one after the other; a method that chooses its steps does so on the way, too."""
-        t, length = t[:, 0], length[:, 0]
+        found = [self._crossing(*row) for row in zip(t[:, 0], x, length[:, 0], p, origin[:, 0], fresh, strict=True)]
+        return tuple(np.array(values) for values in zip(*found, strict=True))
 
-        def there(rows: np.ndarray, s: np.ndarray) -> np.ndarray:
-            return np.array([self._stepped(*one) for one in zip(t[rows], x[rows], p[rows], s, strict=True)])
+    def _crossing(self, t: float, x: np.ndarray, h: float, p: np.ndarray, origin: float,
+                  fresh: np.ndarray) -> tuple[Any, ...]:
+        never = np.full(self.motion.watch.count, NEVER)
+        if not p[-1] > 0 or not t + h > t:
+            return [h], self._stepped(t, x, p, h), never, [1.0]
+        step = self._caught
+        if step is None or step.t != t or not np.array_equal(step.x, x) or abs(step.h - h) > SEEN * h:
+            step = self._made(t, x, h, p)
+        crossed = self._search(step, p, origin, fresh)
+        if crossed is None:
+            return [h], step.x1, never, [1.0]
+        width, zero = resolution(t, h) / h, np.float64(0.0)
+        now = Locating(*map(np.float64, (FIRST, crossed.near, zero, zero, zero, zero, zero, 0.5)))
+        while now.phase < DONE:
+            s = float(now.look) * h
+            there = self._stepped(t, x, p, s)
+            depths = self.motion.watch.depths(t + s, self.motion.watch.state(t + s, there, p), p, crossed.sides)
+            deep = [float(d) if one > 0 else NEVER for d, one in zip(depths, crossed.changed, strict=True)]
+            now = Locating(*map(np.float64, located(now, crossed.near, origin, np.float64(max(deep)), width)))
+        happened = np.where(np.array(self.motion.watch.together(crossed.changed, depths)) > 0, 0.0, NEVER)
+        return [s], self.motion.watch.imposed(there, happened), happened, [crossed.near]
 
-        def depths(rows: np.ndarray, s: np.ndarray, after: np.ndarray) -> np.ndarray:
-            steps = zip(t[rows], x[rows], t[rows] + s, after, p[rows], strict=True)
-            return np.array([self.motion.called_depths(*step) for step in steps])
-
-        every, s, last = np.arange(len(x)), length.copy(), there(np.arange(len(x)), length)
-        deep = depths(every, s, last)
-        most = np.where(p[:, -1] > 0, deep.max(axis=1), -1.0)
-        if len(hits := np.flatnonzero(most >= 0)):
-            s[hits] = crossing(lambda rows, s: depths(hits[rows], s, there(hits[rows], s)).max(axis=1),
-                               length[hits], most[hits], resolution(t, length)[hits])
-            last[hits] = there(hits, s[hits])
-            deep[hits] = depths(hits, s[hits], last[hits])
-        return s[:, None], last, deep
+    def _made(self, t: float, x: np.ndarray, h: float, p: np.ndarray) -> Step:
+        """The step of length h from (t, x)."""
+        f = self.motion.function(p=p)
+        if isinstance(self.way, Adaptive):
+            x1, _, k = self.way.step(f, t, x, h, f(t, x))
+            return self._step_of(t, x, h, self.motion.projected(x1), k, p, t + h)
+        return self._step_of(t, x, h, self._stepped(t, x, p, h), None, p, t + h)
 
     def _stepped(self, t: float, x: np.ndarray, p: np.ndarray, s: float) -> np.ndarray:
         """x after a step of length s, unwatched."""

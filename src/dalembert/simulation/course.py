@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.compiled.marching import Trajectories, joined
+from dalembert.compiled.marching import SEEN, Trajectories, joined
 from dalembert.errors import DalembertWarning
 from dalembert.integrators import External, Fixed, Method
 from dalembert.integrators.fixed_point import HUGE
@@ -131,8 +131,10 @@ class Course:
         return {"x": np.array(x), "t": np.full((n, 1), self._times[0]), "start": np.full((n, 1), self._times[0]),
                 "h": np.full((n, 1), self.h), "p": np.hstack([p, np.ones((n, self.motion.extra))]),
                 "does": np.full((n, self.motion.mechanism.nv), FREE),
-                "counts": np.zeros((n, len(self.motion.watched.functions))), "since": np.zeros((n, things)),
-                "often": np.zeros((n, things)),
+                "counts": np.zeros((n, self.motion.watch.events)), "since": np.zeros((n, things)),
+                "often": np.zeros((n, things)), "until": np.full((n, 1), self._times[0]),
+                "fresh": np.zeros((n, self.motion.watch.events)),
+                "last": np.full((n, self.motion.watch.events), -HUGE),
                 **{name: np.zeros((n, 1)) for name in ("steps", "rejected", "failed", "made", "ended")}}
 
     # --- from event to event ---
@@ -172,32 +174,53 @@ class Course:
     @cached_property
     def _crossing(self) -> Callable[..., Any]:
         if self._compiled and not isinstance(self._way, External):
-            return self.motion.crossing(self._way)
+            compiled = self.motion.crossing(self._way)
+            return compiled if self.motion.watch.events else lambda *given: compiled(*given[:-1])
         rtol, atol, _, longest = self._options
         return Called(self.motion, self._way, (rtol, atol), longest).crossing
 
     def _cross(self, lanes: np.ndarray) -> None:
-        """Bring lanes through a step in which something happens: as far as it happens; of fixed steps, to the grid."""
-        now = self._now
+        """Go through a step of lanes in which something happens.
+
+        Events alone change nothing: the step is made again, unwatched. Where a mode ends, the step ends; a fixed one goes on
+        from there to the grid.
+        """
+        now, fixed = self._now, self._fixed
         now["failed"][lanes] = 0.0
-        end = np.where(self._fixed, now["start"][lanes, 0] + (now["steps"][lanes, 0] + 1) * self.h,
+        end = np.where(fixed, now["start"][lanes, 0] + (now["steps"][lanes, 0] + 1) * self.h,
                        np.minimum(now["t"][lanes, 0] + now["h"][lanes, 0], self._end))
+        whole, origin = np.ones(len(lanes), dtype=bool), np.zeros(len(lanes))
         while len(lanes):
-            t = now["t"][lanes, 0]
-            s, x, depths = self._crossing(t[:, None], now["x"][lanes], (end - t)[:, None], now["p"][lanes])
-            s = s[:, 0]
-            until = np.where(s < end - t, t + s, end)
-            if not self._fixed:
-                self._record_until(lanes, until)
-            now["t"][lanes, 0], now["x"][lanes] = until, x
-            now["failed"][lanes[~np.isfinite(x).all(axis=1)]] = LOST
-            if (which := depths >= 0).any():
-                hits = which.any(axis=1)
-                self._happens(lanes[hits], which[hits])
-            there = (until >= end) | (now["failed"][lanes, 0] > 0)
-            now["steps"][lanes[there] if self._fixed else lanes] += 1
-            self._forget(lanes)
-            lanes, end = (lanes[~there], end[~there]) if self._fixed else (lanes[:0], end[:0])
+            t, x = now["t"][lanes, 0], now["x"][lanes]
+            s, there, depths, part = self._crossing(t[:, None], x, (end - t)[:, None], now["p"][lanes], origin[:, None],
+                                                    now["fresh"][lanes])
+            happened = depths >= 0
+            ends, events = self.motion.watch.ends(happened)
+            passing = happened.any(axis=1) & ~ends.any(axis=1)         # events alone
+            until = np.where(happened.any(axis=1), np.minimum(t + s[:, 0], end), end)
+            over = ~happened.any(axis=1)
+            now["until"][lanes[over & whole]] = end[over & whole, None]
+            moves = ~(over & whole)
+            if not fixed and (cut := ends.any(axis=1)).any():
+                self._record_until(lanes[cut], until[cut])
+            now["t"][lanes[moves], 0], now["x"][lanes[moves]] = until[moves], there[moves]
+            now["failed"][lanes[moves & ~np.isfinite(there).all(axis=1)]] = LOST
+            fresh = events * np.where(part < 1 - SEEN, 1, 2)           # at the end: for two steps
+            at_once = (until - t <= SEEN * self.h)[:, None]
+            now["fresh"][lanes[~over]] = np.where(at_once, np.maximum(fresh, now["fresh"][lanes]), fresh)[~over]
+            if len(hits := np.flatnonzero(~over)):
+                self._happens(lanes[hits], np.hstack([ends, events])[hits])
+            ended = now["failed"][lanes, 0] > 0
+            back = passing & ~ended
+            now["t"][lanes[back], 0], now["x"][lanes[back]] = t[back], x[back]
+            origin = np.where(back, part[:, 0], 0.0)
+            whole &= back | (over & whole)
+            done = over | ended | ((until >= end) & ~back)
+            split = ~whole & ~back
+            now["steps"][lanes[split & (done | (not fixed))]] += 1
+            self._forget(lanes[split])
+            stays = ~done & (back | fixed)
+            lanes, end, whole, origin = lanes[stays], end[stays], whole[stays], origin[stays]
 
     def _forget(self, lanes: np.ndarray) -> None:
         """What methods keep of the step before does not hold any more."""
@@ -217,7 +240,7 @@ class Course:
         times, t, p = self._times[at + 1], now["t"][own, 0], now["p"][own]
         p[:, -1] = 0.0                                                 # unwatched
         self._out.t[own, at], self._out.x[own, at] = times, self._crossing(
-            t[:, None], now["x"][own], (times - t)[:, None], p)[1]
+            t[:, None], now["x"][own], (times - t)[:, None], p, np.zeros((len(own), 1)), now["fresh"][own])[1]
         for name in ("steps", "rejected", "h"):
             getattr(self._out, name)[own, at] = now[name][own, 0]
         self._modes_out[own, at] = now["does"][own]
@@ -256,9 +279,12 @@ class Course:
 
     def _event(self, lane: int, k: int) -> None:
         now, watched = self._now, self.motion.watched
+        if now["t"][lane, 0] - now["last"][lane, k] <= SEEN * self.h:      # it stood at a stop, met at the same time
+            return
+        now["last"][lane, k] = now["t"][lane, 0]
         p, x = now["p"][lane], now["x"][lane]
         t = self._clock(lane)
-        qd = self.motion.velocities_at(now["t"][lane, 0], x, p)
+        qd = self.motion.velocities_in(now["t"][lane, 0], x, p)
         self.events.append(Event(lane, t, x[:self.motion.mechanism.nq].copy(), qd.copy(), watched.names[k]))
         now["counts"][lane, k] += 1
         if watched.terminal[k] and now["counts"][lane, k] >= watched.terminal[k]:

@@ -9,13 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.errors import ShapeError
-from dalembert.expr import Expr, absolute, maximum, sign
-from dalembert.integrators.choice import chosen
+from dalembert.expr import Expr
 from dalembert.purity.examine import Guard, check_arguments, examine, remembering
 from dalembert.simulation.trials import trial_states
 
 CAUGHT = 4.0      # why a trajectory stays where it is: something happens in its next step; above all of integrators.REASONS
-NEVER = -1.0      # depth of an event that cannot happen in a step
 
 
 class Event(NamedTuple):
@@ -75,15 +73,6 @@ class Watched:
             One returned an array; something that is no number.
         """
         return [_number(g(t, q, qd), name) for g, name in zip(self.functions, self.names, strict=True)]
-
-    def depths(self, before: Sequence[Any], after: Sequence[Any]) -> list[Any]:
-        """How far each g has gone through 0, >= 0 if it has; one that begins a step at 0 does not count in it."""
-        found = []
-        for g, new, direction in zip(before, after, self.directions, strict=True):
-            side = sign(g) if isinstance(g, Expr) else np.sign(g)
-            counts = absolute(side) if direction == 0 else maximum(-direction * side, 0.0)
-            found.append(chosen(counts > 0, -new * side, NEVER))
-        return found
 
 
 def _number(found: Any, name: str) -> Any:

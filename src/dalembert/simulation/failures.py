@@ -69,7 +69,7 @@ def _look(motion: Motion, name: str, f: Any, t: float, x: np.ndarray, p: np.ndar
     if not np.isfinite(x).all():
         return
     q, clock = motion.form.normalize(q), float(motion.clock(t, p))
-    qd = motion.velocities_at(t, x, p)
+    qd = motion.velocities_in(t, x, p)
     own = (states,) if name == "control" and states.size else ()
     tau = np.asarray(f(clock, q.copy(), qd.copy(), *own), dtype=float)
     if not np.isfinite(tau).all():

@@ -8,7 +8,7 @@ states of the controller, if it has any.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, partial, reduce
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -20,19 +20,19 @@ from dalembert.compiled.crossing import crossing_of
 from dalembert.compiled.marching import Marching, Trace, Trajectories
 from dalembert.compiled.routine import Routine
 from dalembert.errors import ParameterError
-from dalembert.expr import Graph, array, maximum, sqrt
+from dalembert.expr import Expr, Graph, array, sqrt
 from dalembert.integrators import Adaptive, External, Fixed, Method
 from dalembert.integrators import method as known_method
-from dalembert.integrators.choice import chosen
 from dalembert.model.mechanism import Mechanism
 from dalembert.simulation.choice import form_of
 from dalembert.simulation.controllers.checks import is_unchanging
-from dalembert.simulation.events import CAUGHT, Watched
+from dalembert.simulation.events import Watched
 from dalembert.simulation.forces import CALLED, NONE, TRACED, Force, Forces, beside
 from dalembert.simulation.forms import Form, Rates
 from dalembert.simulation.kept import dynamics_of, kept
 from dalembert.simulation.numbers import numbers_of
 from dalembert.simulation.reactions import SIGN, STICK, coulomb, reactions_of
+from dalembert.simulation.watching import Watching
 
 
 class Motion:
@@ -254,10 +254,9 @@ class Motion:
 
     def crossing(self, method: Fixed | Adaptive) -> Routine:
         """What looks into the method's steps over this motion for where something happens."""
-        count = (len(self.reactions.entries) if self.reactions else 0) + len(self.watched.functions)
         return self.kept(f"crossing of {method.name}", lambda: crossing_of(      # type: ignore[no-any-return]
             self._right_hand_side, self.nx, self.constants.shape[-1] + self.extra, method,
-            self._project if self.form.quaternions else None, self.depths, count))
+            self._project if self.form.quaternions else None, self.watch))
 
     def function(self, row: int = 0, p: np.ndarray | None = None) -> Callable[[float, np.ndarray], np.ndarray]:
         """f(t, x) on floats, for one trajectory, whose forces may be any Python functions; p: its parameters."""
@@ -298,49 +297,19 @@ class Motion:
         """x' of a motion whose forces compile."""
         return self._right_hand_side(t, x, p)
 
-    def watch(self, t: Any, x: np.ndarray, t1: Any, x1: np.ndarray, p: np.ndarray) -> Any:
-        """CAUGHT if a step from (t, x) to (t1, x1) goes through an event or the end of a mode."""
-        deepest = reduce(maximum, self.depths(t, x, t1, x1, p))
-        return chosen(p[-1] > 0, chosen(deepest >= 0, CAUGHT, 0.0), 0.0)
+    @cached_property
+    def watch(self) -> Watching:
+        """What is looked for in the steps."""
+        return Watching(self)
 
-    def depths(self, t: Any, x: np.ndarray, t1: Any, x1: np.ndarray, p: np.ndarray) -> list[Any]:
-        """Of the entries of qd that can rest, then of the events, how far a step went through them: 0 or more if it did."""
-        q, y, _, states = self.split(x1)
-        found: list[Any] = []
-        if self.reactions:
-            law = self.reactions.at(self.numbers_in(p))
-            found += law.depths(q, y, self.forces(self.clock(t1, p), q, y, p, states), self.modes(p))
-        if self.watched.functions:
-            velocities, nq = self.at(p).velocities, self.mechanism.nq
-            t, t1 = self.clock(t, p), self.clock(t1, p)
-            before, after = ((s, v[:nq], velocities(s, *self.split(v)[:2])) for s, v in ((t, x), (t1, x1)))
-            found += self.watched.depths(self.watched.values(*before), self.watched.values(*after))
-        return found
-
-    def called_depths(self, t: float, x: np.ndarray, t1: float, x1: np.ndarray, p: np.ndarray) -> np.ndarray:
-        """`depths` on numbers."""
-        velocities, _ = self.form.called(self.numbers_in(p))
-        found = []
-        if self.reactions:
-            q, qd, _, states = self.split(x1)
-            tau = self.forces(float(self.clock(t1, p)), q, qd, p, states)
-            found = [self.reactions.called_depths(q, qd, tau, self.modes(p), self.numbers_in(p))]
-        if self.watched.functions:
-            nq, g = self.mechanism.nq, self.watched
-            t, t1 = float(self.clock(t, p)), float(self.clock(t1, p))
-            before, after = ((s, v[:nq], velocities(s, *self.split(v)[:2])) for s, v in ((t, x), (t1, x1)))
-            found.append(np.array(g.depths(g.values(*before), g.values(*after)), dtype=float))
-        return np.concatenate(found)
-
-    def watch_called(self, *step: Any) -> float:
-        """`watch` on numbers."""
-        return CAUGHT if step[-1][-1] > 0 and self.called_depths(*step).max() >= 0 else 0.0
-
-    def velocities_at(self, t: float, x: np.ndarray, p: np.ndarray) -> np.ndarray:
-        """qd of one state."""
+    def velocities_in(self, t: Any, x: np.ndarray, p: np.ndarray) -> np.ndarray:
+        """qd of one state, of floats or expressions."""
         q, y, *_ = self.split(x)
-        velocities, _ = self.form.called(self.numbers_in(p))
-        return np.asarray(velocities(float(self.clock(t, p)), q, y)) if self.form.canonical else y
+        if not self.form.canonical:
+            return y
+        if isinstance(q[0], Expr):
+            return self.at(p).velocities(self.clock(t, p), q, y)
+        return np.asarray(self.form.called(self.numbers_in(p))[0](float(self.clock(t, p)), q, y))
 
     def forces_at(self, t: np.ndarray, x: np.ndarray, p: np.ndarray) -> np.ndarray:
         """Control and forces (n, nv) at t (n,), x (n, nx), p (n, k)."""

@@ -30,7 +30,7 @@ from dalembert.compiled.marching import Trace
 from dalembert.compiled.regrouping import Regrouped
 from dalembert.compiled.routine import Routine
 from dalembert.errors import DalembertWarning, UnknownNameError
-from dalembert.expr import Graph, absolute, array, maximum, minimum
+from dalembert.expr import Graph, absolute, array, maximum
 from dalembert.formulations import newton_euler
 from dalembert.formulations.newton_euler.mass_matrix import factorised, solved
 from dalembert.integrators.choice import chosen
@@ -132,7 +132,7 @@ class Reactions:
         self._smooth, self._moved, self._rubbing = smooth, Regrouped.of(smooth), smooth.without("springs")
 
     def at(self, numbers: Any) -> Reactions:
-        """The law for numbers at the paths, floats or expressions: what `rates`, `depths`, `reactions` are asked of."""
+        """The law for numbers at the paths, floats or expressions: what `rates` and `reactions` are asked of."""
         if not self.paths:
             return self
         twin = copy(self)
@@ -186,11 +186,6 @@ class Reactions:
         return self._compiled(Reactions.rates)
 
     @cached_property
-    def called_depths(self) -> CompiledFunction:
-        """`depths`, compiled."""
-        return self._compiled(lambda law, **v: array(law.depths(**v)))
-
-    @cached_property
     def called_reactions(self) -> CompiledFunction:
         """`reactions`, compiled."""
         return self._compiled(Reactions.reactions)
@@ -209,21 +204,6 @@ class Reactions:
         qdd = self._accelerations(M, force + friction, modes)
         return array([chosen(modes[i] > 0, friction[i], sum(M[i] * qdd) - force[i]) if self.restable[i] else friction[i]
                       for i in range(self.n)])
-
-    def depths(self, q: Any, qd: Any, tau: Any, modes: Any) -> list[Any]:
-        """Of each entry that can rest, how far it is beyond what its mode allows: >= 0 where the mode has ended."""
-        r, found = self.reactions(q, qd, tau, modes), []
-        _, way, low, high = modes.reshape(4, self.n)
-        for i in self.entries:
-            moving = [-way[i] * qd[i]] if self.friction[i] else []
-            beyond = [self.lower[i] - q[self.place[i]]] if np.isfinite(self.lower[i]) else []
-            beyond += [q[self.place[i]] - self.upper[i]] if np.isfinite(self.upper[i]) else []
-            moving += [chosen(d > 0, d, minimum(d, -1 / UNBOUNDED)) for d in beyond]      # at a stop it may be leaving
-            ended = moving[0]
-            for depth in moving[1:]:
-                ended = maximum(ended, depth)
-            found.append(chosen(modes[i] > 0, ended, maximum(low[i] - r[i], r[i] - high[i])))
-        return found
 
     def settled(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, h: float, numbers: np.ndarray = NONE,
                 plastic: np.ndarray | float = 0.0) -> Settled:
@@ -303,9 +283,9 @@ class Reactions:
         return newton_euler.mass_matrix(self._moved, q), tau - bias
 
     def _accelerations(self, M: Any, force: Any, modes: Any) -> Any:
-        S = [modes[i] if self.restable[i] else 1 for i in range(self.n)]
-        A = [[M[i][j] * S[i] * S[j] + (1 - S[i] if i == j else 0) for j in range(self.n)] for i in range(self.n)]
-        return np.array(solved(factorised(A, lambda *_: None), [f * s for f, s in zip(force, S, strict=True)]))
+        free = [modes[i] if self.restable[i] else 1 for i in range(self.n)]
+        rows = [list(row) for row in M]
+        return np.array(solved(factorised(rows, lambda *_: None, free), list(force)))
 
 
 def _rounding(bound: float) -> float:

@@ -117,17 +117,19 @@ Rows = list[list[Scalar]]
 Factors = tuple[Rows, list[Scalar]]
 
 
-def factorised(M: list[list[Scalar]], check: Callable[[int, Scalar], None]) -> Factors:
+def factorised(M: list[list[Scalar]], check: Callable[[int, Scalar], None],
+               free: Sequence[Scalar] | None = None) -> Factors:
     """M = L^T D L with L unit lower triangular, from the last entry to the first; (L, 1/D).
 
-    check(k, pivot) raises where a pivot is not acceptable.
+    check(k, pivot) raises where a pivot is not acceptable. free: 1 of entries that are unknown, 0 of those that are 0 in a
+    solution: the factors are then those of M without their rows and columns.
     """
     n = len(M)
     A, L = [list(row) for row in M], [[0.0] * n for _ in range(n)]
     inverse_pivot: list[Scalar] = [0.0] * n
     for k in reversed(range(n)):
         check(k, A[k][k])
-        inverse_pivot[k] = 1 / A[k][k]
+        inverse_pivot[k] = (1 if free is None else free[k]) / A[k][k]
         coupled = [i for i in range(k) if not _is_zero(A[k][i])]
         for i in coupled:
             L[k][i] = A[k][i] * inverse_pivot[k]
