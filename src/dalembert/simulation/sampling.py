@@ -250,6 +250,8 @@ class Sampling:
         for name, values in now.items():
             if name in ("known", "first") or name[0] == "z":      # of the step before
                 values[:] = 0.0
+        if not self.fixed:                                        # a force that jumped says nothing about the next step
+            now["h"][:] = self.step
         self._now = self.course.jumped(now)
 
     # --- from moment to moment ---
