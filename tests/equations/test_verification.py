@@ -1,5 +1,7 @@
 """What closed forms are compared with: entries that are exactly zero are right although compiled sums leave rounding there."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -88,3 +90,13 @@ def test_the_size_of_terms_does_not_cancel():
         point = {"x": np.full(verification.STATES, 0.5)}
         assert verification.size_of_terms([x * 3 - x - x - x], point) == pytest.approx(3.0)
         assert verification.size_of_terms([da.cos(x) - 1], point) == pytest.approx(1 + np.cos(0.5))
+
+
+def test_values_that_verification_puts_in_are_warned_of_to_nobody():
+    """Those of the symbols of a plane arm, whose links have one moment of inertia, make no tensor of a body."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with da.Graph():
+            m, c, inertia, g = da.symbols("m c I g")
+            arm = da.from_motions("Rz(q1)", inertia=[(m, (c, 0, 0), (0, 0, 0, 0, 0, inertia))], gravity=(0, -g, 0))
+            assert "I + m c^2" in da.equations(arm).text("mass_matrix")

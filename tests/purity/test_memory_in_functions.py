@@ -541,7 +541,7 @@ def test_what_a_function_changes_without_reading_it_is_kept_and_the_function_is_
         return -q
 
     run = da.simulate(ARM, [0.1, 0.2], [0, 0], 0.1, control=control, h=1e-2, record=0.1)
-    assert run.forces["control"] == "called" and len(log) == 40      # 10 steps of 4 stages
+    assert run.forces["control"] == "called" and len(log) == 41      # the start, then 10 steps of 4 stages
 
 
 def test_an_expression_stands_for_a_function_only_where_it_has_its_values():

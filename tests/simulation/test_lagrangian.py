@@ -53,12 +53,12 @@ def test_the_lagrangian_of_a_mechanism_moves_as_the_mechanism(form):
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("method", ["rk4", "dopri5", "dop853", "gauss4", "implicit_midpoint", "semi_implicit_euler", "symplectic_euler", "radau5"])
 def test_every_kind_of_term_in_both_forms_and_the_balance_closes(cart, form, method):
-    right = da.simulate(cart, [0.2, 0.4], [0, 1.0], 1.0, method="dop853", rtol=1e-12, record=0.1)
-    run = da.simulate(cart, [0.2, 0.4], [0, 1.0], 1.0, method=method, record=0.1, formulation=form)
     if (method, form) in (("symplectic_euler", "lagrange"), ("semi_implicit_euler", "hamilton")):
         with pytest.raises(ValueError, match=method):      # it is no method of this form
             da.simulate(cart, [0.2, 0.4], [0, 1.0], 1.0, method=method, formulation=form)
         return
+    right = da.simulate(cart, [0.2, 0.4], [0, 1.0], 1.0, method="dop853", rtol=1e-12, record=0.1)
+    run = da.simulate(cart, [0.2, 0.4], [0, 1.0], 1.0, method=method, record=0.1, formulation=form)
     error = {"symplectic_euler": 2e-2, "semi_implicit_euler": 2e-2, "implicit_midpoint": 1e-4}.get(method, 1e-6)
     assert run.reason == "finished" and np.abs(run.q - right.q).max() < error
     assert np.abs(run.power_balance).max() < error and np.abs(run.work).max() > 0.1

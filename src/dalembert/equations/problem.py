@@ -35,7 +35,7 @@ from dalembert.equations.selection import Selection, numbers_of_bodies, select
 from dalembert.equations.writing import Writer
 from dalembert.expr import Expr, constant, evaluate, free_symbols, import_nodes, jacobian, symbol
 from dalembert.formulations import newton_euler
-from dalembert.model.mechanism import Mechanism
+from dalembert.model.mechanism import Mechanism, without_warnings
 from dalembert.model.numbers import as_float, is_symbolic
 from dalembert.model.paths import numbers
 from dalembert.model.tree import Tree
@@ -57,8 +57,9 @@ def random_symbols(mechanism: Mechanism) -> dict[str, float]:
 
 
 def with_values(mechanism: Mechanism, values: Mapping[str, float]) -> Mechanism:
-    """The mechanism with numbers for its symbols."""
-    return mechanism.replace({path: float(evaluate(x, values)) for path, x in numbers(mechanism) if is_symbolic(x)})
+    """The mechanism with numbers for its symbols; as they are ours, nobody is warned of them."""
+    with without_warnings():
+        return mechanism.replace({path: float(evaluate(x, values)) for path, x in numbers(mechanism) if is_symbolic(x)})
 
 
 class BaseParameter(NamedTuple):

@@ -146,7 +146,7 @@ def _evenly(duration: float, record: float | None, least: float) -> streaming.Ev
         raise ValueError(f"record={record!r}: expected a positive spacing [s].")
     if not (intervals := duration / spacing) < MOST_RECORDS:
         raise ValueError(f"record={record!r}: {intervals:.3g} records of {duration:g} s are more than {MOST_RECORDS:.0e}: "
-                         "give a larger spacing [s].")
+                         "give record= a larger spacing [s].")
     if abs(intervals - round(intervals)) <= 1e-9 * intervals and intervals > 0.5:
         return streaming.Even(0.0, duration, round(intervals) + 1)
     return streaming.Even(0.0, duration, int(intervals) + 2, spacing)
