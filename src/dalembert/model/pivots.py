@@ -20,6 +20,7 @@ Check = Callable[..., None]      # (k, pivot) or (k, pivot, size)
 
 ROUNDING = 16 * np.finfo(float).eps      # error of an entry of M, as part of the terms that it is the sum of
 SUSPICIOUS = 1e-6                        # part of its size below which the margin of a pivot is worth forming
+MOST_FREEDOMS = 96                       # of a tree whose M is formed: it would cost more than a recursion along the bodies
 ALWAYS = float(np.finfo(np.float32).max)      # a limit for pivots of compiled code that none is above
 
 guards: ContextVar[list[tuple[int, Scalar]] | None] = ContextVar("guards", default=None)
@@ -35,8 +36,9 @@ class PivotCheck:
     """check(k, pivot) for an elimination of the mass matrix M(q), by default from its last entry.
 
     It raises if pivot k of numbers is not positive within rounding. A pivot above SUSPICIOUS times its size is not looked at
-    further; `matrix` forms M where one is, and then `first_singular` decides. The size is that of `sizes`, or is given by a
-    recursion whose rounding errors are smaller. Pivots whose values are not known are handed to `guards`.
+    further; `matrix` forms M where one is, and then `first_singular` decides, or `undetermined` for a tree of more than
+    MOST_FREEDOMS. The size is that of `sizes`, or is given by a recursion whose rounding errors are smaller. Pivots whose
+    values are not known are handed to `guards`.
     """
 
     def __init__(self, tree: Tree, q: Sequence[Scalar], matrix: Callable[[], Any], first_to_last: bool = False,
@@ -68,9 +70,18 @@ class PivotCheck:
         if self._looked or np.all(np.asarray(pivot) > SUSPICIOUS * np.asarray(size)):
             return
         self._looked = True
+        if self.tree.nv > MOST_FREEDOMS:
+            self._look_at_leaves()
+            return
         found = first_singular(stacked(self.matrix()), stacked([self._sizes or ()])[..., 0, :], self.first_to_last)
         if found:
             self._refuse(found.bad, found.pivot, found.k)
+
+    def _look_at_leaves(self) -> None:
+        """Look at the bodies that carry none, one by one; in the first state of a batch."""
+        found = undetermined(self.tree, [np.ravel(_number(x))[0] for x in self.q])
+        if found:
+            self._refuse(np.asarray(True), 0.0, found[0].entry)
 
     def _refuse(self, bad: np.ndarray, pivot: Scalar, k: int) -> None:
         if not np.any(bad):
