@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
+UNUSED = {"visual", "collision", "mimic", "dynamics", "transmission", "gazebo", "material", "mujoco"}
 ROOT_JOINT = "root_joint"      # of a floating base, as this package names it
 IDEAL = """<mujoco><compiler discardvisual="true" fusestatic="true" balanceinertia="false"/></mujoco>"""
 
@@ -13,14 +15,13 @@ IDEAL = """<mujoco><compiler discardvisual="true" fusestatic="true" balanceinert
 def plain_urdf(path: Path, locked: Collection[str] = (), floating: bool = False) -> str:
     """Text of a URDF file without shapes, friction and followers; `locked` joints are fixed at 0.
 
-    `floating`: the root link hangs on a floating joint, for readers that have no option for it.
+    `floating`: the root link hangs on a floating joint, for readers that have no option for it. The file is one that
+    `load` has read: it declares no entities.
     """
-    from lxml import etree
-
-    tree = etree.fromstring(path.read_bytes(), etree.XMLParser(resolve_entities=False, remove_comments=True))
-    for tag in ("visual", "collision", "mimic", "dynamics", "transmission", "gazebo", "material", "mujoco"):
-        for node in list(tree.iter(tag)):
-            node.getparent().remove(node)
+    tree = ElementTree.fromstring(path.read_bytes())
+    for parent in list(tree.iter()):
+        for node in [child for child in parent if child.tag in UNUSED]:
+            parent.remove(node)
     for joint in tree.iterfind("joint"):
         if joint.get("name") in locked:
             joint.set("type", "fixed")
@@ -29,11 +30,11 @@ def plain_urdf(path: Path, locked: Collection[str] = (), floating: bool = False)
         names = [str(link.get("name")) for link in tree.iterfind("link")]
         root = next(name for name in names if name not in children)
         ground = next(name for name in ("world", "ground", "fixed ground") if name not in names)
-        etree.SubElement(tree, "link", name=ground)
-        joint = etree.SubElement(tree, "joint", name=ROOT_JOINT, type="floating")
-        etree.SubElement(joint, "parent", link=ground)
-        etree.SubElement(joint, "child", link=root)
-    return etree.tostring(tree, encoding="unicode")
+        ElementTree.SubElement(tree, "link", name=ground)
+        joint = ElementTree.SubElement(tree, "joint", name=ROOT_JOINT, type="floating")
+        ElementTree.SubElement(joint, "parent", link=ground)
+        ElementTree.SubElement(joint, "child", link=root)
+    return ElementTree.tostring(tree, encoding="unicode")
 
 
 def pinocchio_model(path: Path, locked: Collection[str] = (), floating: bool = False) -> tuple[Any, list[str]]:
