@@ -249,3 +249,9 @@ def test_metres_are_not_asked_about_degrees():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         da.simulate(slide, [90], [0], 0.01, h=0.01)
+
+
+def test_a_random_tree_and_trees_made_of_it_warn_nobody():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        da.random_tree(0, 12).without("friction").lock(["joint2"])
