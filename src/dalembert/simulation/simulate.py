@@ -126,14 +126,7 @@ def simulate(mechanism: Any, q: Any, qd: Any, t: Any, control: Any = None, force
     check_forces(motion, x, 0.0)
     times, pace, last = record_times(t, h, record, way, x.size, store is not None)
     pace, duration = pace._replace(h=min(pace.h, longest)), float(times[-1]) - begin
-    constants = motion.constants
-    if constants.ndim == 2 and len(constants) not in (1, len(x)):
-        raise ShapeError(f"forces or parameters for {len(constants)} trajectories, but there are {len(x)} initial states.",
-                         "control")
-    if len(x) > 1 and (shared := motion.forces.remembers):
-        name, what = next(iter(shared.items()))
-        raise RememberingError(f"{name} {what}, and {len(x)} trajectories would share its memory. {INSTEAD} It has one "
-                               "memory for each trajectory.", name, what)
+    _check_trajectories(motion, len(x))
     work = x.size * (pace.repeats if isinstance(way, Fixed) else max(1.0, duration / (len(times) - 1) / pace.h))
     size = streaming.records_of(x.size, work) if not isinstance(way, External) or store is not None else len(times)
     sampled = motion.forces.sampled
@@ -164,6 +157,23 @@ def simulate(mechanism: Any, q: Any, qd: Any, t: Any, control: Any = None, force
     _check_memory(motion, run, sampling)
     warn_of_drift(run)
     return run
+
+
+def _check_trajectories(motion: Motion, count: int) -> None:
+    """See that forces and parameters are given for as many trajectories as begin, and that these share no memory.
+
+    Raises
+    ------
+    ShapeError, RememberingError
+    """
+    given = motion.constants
+    if given.ndim == 2 and len(given) not in (1, count):
+        raise ShapeError(f"forces or parameters for {len(given)} trajectories, but there are {count} initial states.",
+                         "control")
+    if count > 1 and (shared := motion.forces.remembers):
+        name, what = next(iter(shared.items()))
+        raise RememberingError(f"{name} {what}, and {count} trajectories would share its memory. {INSTEAD} It has one "
+                               "memory for each trajectory.", name, what)
 
 
 def _joined(advance: Callable[[np.ndarray, np.ndarray, Any], Trajectories], x: np.ndarray, times: np.ndarray,
