@@ -197,6 +197,18 @@ def test_fault_is_an_error_with_file_and_line(text, message):
     assert message in str(caught.value)
 
 
+def test_symbols_are_limits_as_well_as_numbers():
+    for limits in ('lower = "a", upper = 1', 'lower = -1, upper = "b"', 'lower = "a", upper = "b"'):
+        joint = da.load(f"{ARM}limits = {{ {limits} }}\n").joints[0]
+        assert [str(x[0]) for x in (joint.limits.lower, joint.limits.upper)] == re.findall(r"-?\w+(?=\W*,|\W*$)", limits)
+
+
+@pytest.mark.parametrize("part", ["base", "hand", "elbow"])
+def test_a_name_of_blanks_is_none(part):
+    with pytest.raises(da.ModelError, match="its name is empty. Give it a name"):
+        da.load(ARM.replace(f'name = "{part}"', 'name = " "').replace(f'"{part}"', '" "'))
+
+
 @pytest.mark.parametrize("text", [
     "x = " + "[" * 100_000, "x = " + "{a=" * 100_000, "a." * 200_000 + "a = 1",
     "[" + "a." * 200_000 + "a]", '"a".' * 200_000 + "b = 1",

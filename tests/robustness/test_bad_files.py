@@ -297,6 +297,17 @@ def test_zero_axis_of_a_fixed_joint_is_not_looked_at():
         assert da.load(arm(j=joint(kind="fixed", inner=inner))).nv == 0
 
 
+@pytest.mark.parametrize("com", ["1e155", "1e200", "1e308"])
+@pytest.mark.parametrize("kind", ["revolute", "floating"])
+def test_numbers_at_the_end_of_the_range_of_doubles_warn_of_units_only(com, kind):
+    far = link(inertial=f'<origin xyz="{com} 0 0"/><mass value="1"/>{INERTIA}')
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", da.DalembertWarning)
+        found = da.load(arm(a=far, j=joint(kind=kind))).check()
+    assert any("Are these millimetres" in str(finding) for finding in found)
+
+
 def test_tiny_and_huge_axes_are_scaled():
     for axis, unit in (("0 0 1e-300", (0, 0, 1)), ("1e-300 0 1e-300", (0.5**0.5, 0, 0.5**0.5)),
                        ("1e308 0 1e308", (0.5**0.5, 0, 0.5**0.5)), ("5e-324 0 0", (1, 0, 0))):
@@ -403,6 +414,13 @@ def test_missing_file_and_directory_are_named(tmp_path):
     for nothing in ("", " ", b"", "\n"):
         with pytest.raises(da.ReadError, match="the file is empty"):
             da.load(nothing)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with a name here")
+def test_a_pipe_that_nobody_writes_into_counts_as_empty(tmp_path):
+    os.mkfifo(tmp_path / "robot.urdf")
+    with pytest.raises(da.ReadError, match="the file is empty"):
+        da.load(tmp_path / "robot.urdf")
 
 
 @pytest.mark.parametrize("text", ['{"robot": {"links": []}}', '\n [1, 2]', '{"a": ', '[{"name": "a"}]'])
@@ -542,7 +560,7 @@ def test_mesh_files_are_never_opened(tmp_path):
                          if event == "open" or event.startswith(("socket", "subprocess", "os.")) else None)
         model = da.load(sys.argv[1])
         seen = list(opened)
-        print([str(x[1]) for x in seen if not str(x[1]).endswith((".py", ".pyc")) and "__pycache__" not in str(x[1])])
+        print(sorted({name for _, name in seen if not name.endswith((".py", ".pyc")) and "__pycache__" not in name}))
         print(sum("visual" in str(f) for f in model.check()), model.nv)
     """)
     done = subprocess.run([sys.executable, "-c", script, str(file)], capture_output=True, text=True, timeout=60,

@@ -86,6 +86,8 @@ for latin in ("Latin-1 declared as UTF-8", "Latin-1 without a declaration"):
     ERRORS[latin] = (ERRORS[latin], "byte 0xfc does not fit the encoding utf-8. Save the file as UTF-8", 6 if "decl" in latin[:13] else 5)
 
 LOST = {
+    **{f"mass in a <{host}> of a joint": (robot(joint=f"{LIMIT}<{host}>{MASS}</{host}>"), f"<mass> in <{host}> .*is not read", 4)
+       for host in ("gazebo", "transmission", "material")},
     "equal second mass": (inertial(f"{MASS}{MASS}{TENSOR}"), "second <mass> in <inertial> .*it repeats the first", 3),
     "equal second limit": (robot(joint=AXIS + LIMIT + LIMIT), "second <limit> in <joint> .*it repeats the first", 4),
     "damping as a child": (robot(joint=f"{AXIS}{LIMIT}<dynamics><damping>100</damping></dynamics>"),
@@ -156,10 +158,16 @@ WARNINGS = {
     "centre of mass in millimetres": (inertial(f'<origin xyz="0 0 300"/>{MASS}{TENSOR}'), "body 'a' .*centre of mass is 300 m away", 3),
     "moments in kg mm^2": (inertial(MASS + '<inertia ixx="2000" iyy="2000" izz="1000" ixy="0" ixz="0" iyz="0"/>'), "radius of gyration is 44.7.* m.*millimetres", 3),
     "revolute without a limit": (robot(joint=AXIS), "it has no <limit>", 4),
+    "shapes in a joint": (robot(joint=f"{AXIS}{LIMIT}<visual/>"), "not used .*<visual> in <joint>", 4),
+    "name of xacro": (robot().replace('"j"', '"${side}_j"'), "joint '..side._j' .*its name has arithmetic or a command of xacro", 4),
+    "command of xacro as name": (robot(ends='<parent link="base"/><child link="$(arg a)"/>').replace('"a"', '"$(arg a)"'),
+                                 "link '..arg a.' .*command of xacro", 3),
     "limit without bounds": (robot(joint=AXIS + '<limit effort="1" velocity="1"/>'), "its <limit> has no lower and upper", 4),
 }
 NOTES = {
     "no axis": (robot(joint=LIMIT), "it has no <axis>; read as .1, 0, 0.", 4),
+    "no velocity": (robot(joint=AXIS + LIMIT.replace('velocity="1"', "")), "its <limit> has no velocity; read as no limit there", 4),
+    "no effort of a wheel": (robot(kind="continuous", joint=f"{AXIS}<limit/>"), "its <limit> has no velocity and effort", 4),
     "no name": (robot().replace(' name="r"', ""), "<robot> .*it has no name; called 'robot'", 1),
     "axis of a fixed joint": (robot(kind="fixed", joint=AXIS), "<axis> of fixed joints", 4),
     "damping of a fixed joint": (robot(kind="fixed", joint='<dynamics damping="1"/>'), "<dynamics> of fixed joints", 4),

@@ -169,6 +169,7 @@ class Undetermined(NamedTuple):
     direction: tuple[float, ...]
 
 
+@np.errstate(all="ignore")      # numbers beyond the range of doubles are found where M is computed
 def undetermined(tree: Tree, q: Sequence[Scalar]) -> list[Undetermined]:
     """Bodies that carry none that moves, with a direction in which their joint moves no inertia, within rounding."""
     found = []
@@ -182,7 +183,7 @@ def undetermined(tree: Tree, q: Sequence[Scalar]) -> list[Undetermined]:
                      for b, s in enumerate(S)])
         own = _magnitudes(tree.inertia[i])
         size = stacked([[_size(own, s) + abs(_number(rotor)) for s, rotor in zip(S, rotors, strict=True)]])[0]
-        if size.any() and (singular := first_singular(D, size)):
+        if size.any() and np.isfinite(D).all() and np.isfinite(size).all() and (singular := first_singular(D, size)):
             scale = np.where(size > 0, size, 1.0) ** -0.5
             weights = scale * np.linalg.eigh(D * np.outer(scale, scale))[1][:, 0]
             columns = np.array([[_number(x) for x in (*s.angular, *s.linear)] for s in S], dtype=float)

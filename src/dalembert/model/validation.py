@@ -72,7 +72,7 @@ def _name_faults(bodies, joints, frames):
                 found.append(Finding("error", f"{kind} {name!r}", f"the name is used {len(at)} times"
                                      + (f" ({places})." if places else "."), "Rename all but one.", at[1]))
         found += [Finding("error", f"a {kind} without a name", "its name is empty.", "Give it a name.", p.source)
-                  for p in parts if not isinstance(p.name, str) or not p.name]
+                  for p in parts if not isinstance(p.name, str) or not p.name.strip()]
     known = {b.name for b in bodies}
     for frame in frames:
         if frame.name in known:
@@ -156,7 +156,7 @@ def _joint_faults(joint):
     lower, upper = joint.limits.lower, joint.limits.upper
     if lower is not None and upper is not None:
         for low, high in zip(lower, upper, strict=True):
-            if as_float(low) > as_float(high):
+            if not is_symbolic(low) and not is_symbolic(high) and as_float(low) > as_float(high):
                 found.append(Finding("error", what, f"its lower limit {as_float(low):g} is above its upper limit "
                                      f"{as_float(high):g}.", "Exchange them.", joint.source))
     for name, part in (("stiffness", "spring"), ("rotor_inertia", "rotor")):

@@ -130,12 +130,19 @@ def _content(source: Any) -> tuple[bytes, str, str | None]:
         raise TypeError(f"source is {type(source).__name__}; expected a path, bytes or text.")
     path = Path(source)
     try:
-        with path.open("rb") as stream:
+        with open(path, "rb", opener=_opened) as stream:
             return _limited(stream.read(MAX_FILE_BYTES + 1), str(path)), str(path), None
     except (FileNotFoundError, ValueError):                       # ValueError: a null character in the name
         raise MissingFileError("there is no such file.", str(path)) from None
     except OSError as error:
         raise ReadError(f"cannot be opened ({error.strerror}).", str(path)) from None
+
+
+def _opened(path: str, flags: int) -> int:
+    """The file's descriptor; a pipe that nobody writes into counts as empty, where `open` would wait for ever."""
+    descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+    os.set_blocking(descriptor, True)
+    return descriptor
 
 
 def _limited(data: bytes, file: str) -> bytes:

@@ -38,7 +38,8 @@ KINDS = {
     "parent": Kind(("link",)), "child": Kind(("link",)), "limit": Kind(("lower", "upper", "velocity", "effort")),
     "dynamics": Kind(("damping", "friction")), "mimic": Kind(("joint", "multiplier", "offset")),
 }
-NOT_DYNAMICS = ("visual", "collision", "material", "gazebo", "transmission")
+NOT_DYNAMICS = {"visual": ("link",), "collision": ("link",), "material": ("robot",), "gazebo": ("robot",),
+                "transmission": ("robot",)}                    # where they stand; elsewhere they are like unknown ones
 SHAPES = ("visual", "collision")      # which have an origin, and no other mechanics
 NAMES = ("name", "version", "type", "link", "joint")      # attributes that are no numbers
 HOMES: dict[str, list[str]] = {}      # where the elements and the numeric attributes belong
@@ -112,8 +113,9 @@ class Unread:
                 self._add(what, element.line)
 
     def _unknown(self, parent: Element, child: Element) -> None:
+        at_home = parent.tag in NOT_DYNAMICS.get(child.tag, ())
         if child.children:
-            for inside in _mechanics(child):
+            for inside in _mechanics(child, at_home):
                 self._lose(f"<{inside.tag}> in <{child.tag[:60]}>", "it is not read.",
                            f"It belongs in {_homes(inside.tag)}.", inside.line)
         key = (parent.tag, child.tag)
@@ -124,7 +126,8 @@ class Unread:
         if fix := self.fixes[key]:
             self._lose(f"<{child.tag[:60]}> in <{parent.tag}>", "it is not read.", fix, child.line)
         else:
-            self._add(f"<{child.tag}>", child.line)
+            misplaced = child.tag in NOT_DYNAMICS and not at_home
+            self._add(f"<{child.tag}> in <{parent.tag}>" if misplaced else f"<{child.tag}>", child.line)
 
     def _fix(self, parent: str, tag: str) -> str:
         """What was probably meant by an unknown element; '' if it is no mechanics."""
@@ -176,9 +179,9 @@ class Unread:
                 yield Finding(severity, "not used", f"{listed}.", "", Source(self.file, min(found.values())))
 
 
-def _mechanics(unknown: Element) -> Iterator[Element]:
+def _mechanics(unknown: Element, at_home: bool) -> Iterator[Element]:
     """Elements of mechanics inside another; other parts of a file have joints, parents and origins of their own."""
-    if unknown.tag in NOT_DYNAMICS and unknown.tag not in SHAPES:
+    if at_home and unknown.tag not in SHAPES:
         return
     for element in unknown.below():
         is_joint = element.tag == "joint" and element.find("parent") is not None

@@ -113,7 +113,7 @@ class _Reader:
     # --- links ---
 
     def _body(self, element: Element) -> Body:
-        name, source = self._required(element, "name"), self._source(element)
+        name, source = self._name(element), self._source(element)
         what = f"link {name!r}"
         self.unread.note(element, what)
         inertial = element.find("inertial")
@@ -151,7 +151,7 @@ class _Reader:
     # --- joints ---
 
     def _joint(self, element: Element) -> Joint:
-        name, source = self._required(element, "name"), self._source(element)
+        name, source = self._name(element), self._source(element)
         what = f"joint {name!r}"
         self.unread.note(element, what)
         kind = self._kind(element, name)
@@ -208,18 +208,22 @@ class _Reader:
                 return None
             return (self._number(limit, attribute, where=what),) * joint_type.nv
 
-        lower, upper = bound("lower"), bound("upper")
-        if not bounded:
-            if lower is not None or upper is not None:
-                self.unread.note_vain(element, "limit", " with lower or upper")
-            return Limits(None, None, bound("velocity"), bound("effort"))
-        missing = " and ".join(n for n, value in (("lower", lower), ("upper", upper)) if value is None)
-        if missing:
-            self._remark("warning", what, f"its <limit> has no {missing};", "read as no limit there.", limit)
+        lower, upper, velocity, effort = (bound(a) for a in ("lower", "upper", "velocity", "effort"))
+        if bounded:
+            self._missing("warning", limit, what, lower=lower, upper=upper)
+        elif lower is not None or upper is not None:
+            self.unread.note_vain(element, "limit", " with lower or upper")
+            lower = upper = None
+        self._missing("note", limit, what, velocity=velocity, effort=effort)
         if lower is not None and lower == upper:
             self._remark("note", what, f"both limits are {lower[0]};", "read as no limit.", limit)
             lower = upper = None
-        return Limits(lower, upper, bound("velocity"), bound("effort"))
+        return Limits(lower, upper, velocity, effort)
+
+    def _missing(self, severity: str, limit: Element, what: str, **bounds: tuple[Number, ...] | None) -> None:
+        """Remark on the bounds of a <limit> that are not there."""
+        if missing := " and ".join(name for name, value in bounds.items() if value is None):
+            self._remark(severity, what, f"its <limit> has no {missing};", "read as no limit there.", limit)
 
     def _mimic(self, element: Element, joint_type: JointType, what: str) -> Mimic | None:
         mimic = element.find("mimic")
@@ -236,6 +240,13 @@ class _Reader:
         return Mimic(leader, self._number(mimic, "multiplier", 1, what), self._number(mimic, "offset", 0, what))
 
     # --- numbers, attributes, places ---
+
+    def _name(self, element: Element) -> str:
+        name = self._required(element, "name")
+        if XACRO.search(name):
+            self._remark("warning", f"{element.tag} {_short(name)}", "its name has arithmetic or a command of xacro,",
+                         f"which is not expanded: {EXPAND}", element)
+        return name
 
     def _pose(self, element: Element | None, what: str) -> tuple[tuple[Number, ...], tuple[tuple[str, Number], ...]]:
         if element is None:
