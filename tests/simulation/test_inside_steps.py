@@ -185,6 +185,60 @@ def test_what_lies_between_the_steps_of_many_chains_is_between_their_stops(metho
         assert check_extension(method, joints, 4 if method == "radau5" else 20, seed, **options)
 
 
+# --- steps of the method itself that do not lead to what its extension meets ---
+
+
+@pytest.mark.parametrize("traced", [True, False])
+def test_an_impact_is_found_where_a_part_of_an_implicit_step_cannot_be_made(traced):
+    """A flight from a stop back to it, whose mean velocity is 0: there the discrete gradient has no direction."""
+    def push(t, q, qd):
+        return [5.7 + 0 * t]
+
+    push.traced = traced
+    m = Mechanism("block", (Body("base"), Body("block", 1.0)), (
+        Joint("x", Prismatic((1, 0, 0)), "base", "block", limits=Limits((-1.0,), (0.5,))),))
+    run = da.simulate(m, [0.5], [-0.48], 0.25, control=push, method="discrete_gradient", h=0.25, record=0.25, stops={"x": 0.7})
+    (hit,) = [c for c in run.changes if c.impact]
+    after = 0.25 - 2 * 0.48 / 5.7
+    assert abs(hit.t - 2 * 0.48 / 5.7) < 1e-13 and abs(hit.impact - 0.48) < 1e-13
+    assert abs(run.q[-1, 0] - (0.5 - 0.7 * 0.48 * after + 5.7 / 2 * after**2)) < 1e-13
+    assert abs(run.work[-1] - 5.7 * (run.q[-1, 0] - 0.5) + 0.51 / 2 * 0.48**2) < 1e-12      # of the push, and of the impact
+
+
+@pytest.mark.parametrize("traced", [True, False])
+def test_a_step_that_cannot_be_made_behind_an_impact_ends_the_run_with_a_reason(traced):
+    """The block is back at its stop at the very end of the step, at the opposite of the velocity that it left with."""
+    def push(t, q, qd):
+        return [4.0 + 0 * t]
+
+    push.traced = traced
+    m = Mechanism("block", (Body("base"), Body("block", 1.0)), (
+        Joint("x", Prismatic((1, 0, 0)), "base", "block", limits=Limits((-1.0,), (0.0,))),))
+    run = da.simulate(m, [-0.5], [0.0], 2.0, control=push, method="discrete_gradient", h=1.0, record=1.0, stops={"x": 0.5})
+    hits = [(c.t, c.impact) for c in run.changes if c.impact]
+    assert hits[0] == pytest.approx((0.5, 2.0))
+    if run.reason == "finished":
+        assert hits[1] == pytest.approx((1.0, 1.0)) and run.q.max() <= 0
+    else:
+        assert "does not settle" in run.reason and run.end.t == 0.5 and run.end.q == 0
+
+
+@pytest.mark.parametrize("traced", [True, False])
+@pytest.mark.parametrize("method", ["explicit_euler", "semi_implicit_euler"])
+def test_a_stop_that_is_met_by_the_extension_alone_is_an_impact(method, traced):
+    """Euler's coordinates reach the stop with a velocity that points away from it already."""
+    def push(t, q, qd):
+        return [-400.0 + 0 * t]
+
+    push.traced = traced
+    m = Mechanism("block", (Body("base"), Body("block", 1.0)), (
+        Joint("x", Prismatic((1, 0, 0)), "base", "block", limits=Limits((-9.0,), (0.01,))),))
+    x, v = (-0.1, 6.0) if method == "explicit_euler" else (0.005, 6.0)
+    run = da.simulate(m, [x], [v], 0.05, control=push, method=method, h=0.05, record=0.05, stops={"x": 0.5})
+    (hit,) = [c for c in run.changes if c.impact]
+    assert 0 < hit.t < 0.05 and hit.impact > 0 and run.reason == "finished" and run.q.max() <= 0.01
+
+
 # --- the examples ---
 
 

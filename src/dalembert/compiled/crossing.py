@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
@@ -13,8 +14,9 @@ from dalembert.compiled.routine import Routine
 from dalembert.expr import Graph, absolute, array, maximum, minimum
 from dalembert.integrators.choice import chosen
 from dalembert.integrators.crossing import DONE, Locating, begun, located, narrowed, resolution
-from dalembert.integrators.methods import Adaptive, Fixed
-from dalembert.integrators.search import CLEAR, SEARCHING
+from dalembert.integrators.fixed_point import HUGE
+from dalembert.integrators.methods import NOT_FINITE, NOT_SETTLED, Adaptive, Fixed
+from dalembert.integrators.search import CLEAR, SEARCHING, hermite
 
 MOST = 1000                            # looks into a step, far beyond the 60 of bisection
 NEVER = -1.0
@@ -26,51 +28,71 @@ def crossing_of(f: Function, nx: int, parameters: int, method: Fixed | Adaptive,
                 watch: Any) -> Routine:
     """Where in a step of length h from (t, x) something happens first, behind a part `origin` of it: a routine
 
-        (t, x, h, p, origin, fresh) -> (at [s], there (nx,), deep (count,), part)
+        (t, x, h, p, origin, fresh) -> (at [s], there (nx,), deep (count,), part, code)
 
     at: the end of the step, and `there` the state at it, where nothing happens; deep: 0 or more of each depth that becomes 0
     first; part: of the step, from where the search for the next goes on. fresh: above 0 for events that happened at the
-    origin. Nothing happens where the last of p is not above 0.
+    origin. Nothing happens where the last of p is not above 0. code: 0, or a key of `integrators.REASONS` where the
+    step cannot be made; `there` is x then.
 
     The step's polynomials say what happens, and near which part of it; steps of the method itself say when, to rounding.
+    Where these cannot be made or do not meet it, the polynomials say when, and which state is there.
     """
-    registers = {"t": 1, "x": nx, "h": 1, "at": 1, "there": nx, "deep": watch.count, "origin": 1, "settled": 1, "failed": 1,
-                 "pinned": 1, "near": 1, "ready": 1, **dict.fromkeys(LOCATING, 1), **searching(watch)}
+    one = ("t", "h", "at", "origin", "settled", "failed", "pinned", "near", "ready", "own", "code", *LOCATING)
+    registers = {**dict.fromkeys(one, 1), "x": nx, "there": nx, "mine": nx, "deep": watch.count, **searching(watch)}
     registers |= {"first": nx} if isinstance(method, Adaptive) else {}
     with without_collection():
         with Graph():
             rate = rate_of(f, nx, parameters, ())
         with Graph():
             trace = Steps(rate, registers)
-            way = _searched(method, trace, project, watch)
+            way, whole = _searched(method, trace, project, watch)
+
+            def between(s: Any) -> np.ndarray:
+                x = watch.between(way, whole, s)
+                return project(x) if project else x
+
             _pin(trace, watch, way)
-            _locate(method, trace, project, watch)
-            trace.give({"there": watch.imposed(trace.registers["there"], trace.registers["deep"])})
+            _locate(method, trace, project, watch, between)
+            _place(trace, watch, between)
     inputs = ("t", "x", "h", "p", "origin", *(("fresh",) if watch.events else ()))
-    return Routine(trace, inputs, ("at", "there", "deep", "near"))
+    return Routine(trace, inputs, ("at", "there", "deep", "near", "code"))
 
 
-def _searched(method: Fixed | Adaptive, trace: Steps, project: Projection | None, watch: Any) -> Any:
-    """Make the whole step, and look for the first interval of it in which something happens; its polynomials."""
+def _searched(method: Fixed | Adaptive, trace: Steps, project: Projection | None, watch: Any) -> tuple[Any, Any]:
+    """Make the whole step, and look for the first interval of it in which something happens.
+
+    Returns its polynomials: as they are watched, and those of all entries of x.
+    """
     v, t, h, p = trace.registers, trace["t"], trace["h"], trace.registers["p"]
     coefficients = None
     if isinstance(method, Adaptive):
         trace.give({"first": trace.f(t, v["x"])})
         new, _, k = method.step(trace.f, t, v["x"], h, v["first"])
-        trace.give({"there": project(new) if project else new, "at": [h]})
+        trace.give({"at": [h]})
+        _end_at(trace, project(new) if project else new, 1.0)
         k = [*k, *(method.extra(trace.f, t, v["x"], h, k) if method.extra else ())]
         coefficients = method.coefficients(v["x"], v["there"], h, k)
     else:
         trace.give({"at": [h]})
-        new = _stepped(method, trace)
-        trace.give({"there": project(new) if project else new})
+        new, settled = _stepped(method, trace)
+        _end_at(trace, project(new) if project else new, settled)
         _forget(trace)
     way = watch.extension(t, v["x"], t + h, v["there"], h, p, coefficients)
-    trace.give({"state": [chosen(p[-1] > 0, SEARCHING, CLEAR)], "sa": [trace["origin"]], "sw": [1 - trace["origin"]],
+    whole = coefficients or hermite(v["x"], v["there"], trace.f(t, v["x"]), trace.f(t + h, v["there"]), h)
+    whole = trace.stored("whole", whole)
+    watched = chosen(trace["code"] > 0, 0.0, p[-1]) > 0
+    trace.give({"state": [chosen(watched, SEARCHING, CLEAR)], "sa": [trace["origin"]], "sw": [1 - trace["origin"]],
                 "deep": array([NEVER + 0 * h for _ in range(watch.count)])})
     way = begun_search(trace, watch, way, t, h, p)
     search_loop(trace, watch, way, t, h, p)
-    return way
+    return way, whole
+
+
+def _end_at(trace: Steps, new: Any, settled: Any) -> None:
+    """The end of the step, or its beginning with a code where it cannot be made."""
+    code = chosen(settled > 0, chosen(sum(absolute(new)) <= HUGE, 0.0, NOT_FINITE), NOT_SETTLED)
+    trace.give({"there": chosen(code > 0, trace.registers["x"], new), "code": [code]})
 
 
 def _pin(trace: Steps, watch: Any, way: Any) -> None:
@@ -102,25 +124,45 @@ def _pin(trace: Steps, watch: Any, way: Any) -> None:
                                   for one, d, e in zip(changed, depths, soon, strict=True)])})
 
 
-def _locate(method: Fixed | Adaptive, trace: Steps, project: Projection | None, watch: Any) -> None:
-    """The state where it happens, by steps of the method: the zero of the depths that changed, near `near`."""
+def _locate(method: Fixed | Adaptive, trace: Steps, project: Projection | None, watch: Any,
+            between: Callable[[Any], np.ndarray]) -> None:
+    """The state where it happens, by steps of the method: the zero of the depths that changed, near `near`.
+
+    `own` says whether the method's own step leads to what happens there.
+    """
     v, t, h, p = trace.registers, trace["t"], trace["h"], trace.registers["p"]
     found = chosen(trace["state"] > CLEAR, 1.0, 0.0)
     trace.give({name: [0.0] for name in LOCATING if name != "look"})
-    trace.give({"look": [trace["near"]], "ready": [1 - found], "part": [0.5]})
+    trace.give({"look": [trace["near"]], "ready": [1 - found], "part": [0.5], "own": [1.0]})
     with trace.loop("ready", MOST):
         over = trace["ready"] > 0
         trace.give({"at": [chosen(over, trace["at"], trace["look"] * h)]})
-        s, new = trace["at"], _stepped(method, trace)
+        s, (new, settled) = trace["at"], _stepped(method, trace)
         new = project(new) if project else new
-        depths = watch.depths(t + s, watch.state(t + s, new, p), p, v["sides"])
-        now = located(Locating(*(trace[name] for name in LOCATING)), trace["near"], trace["origin"],
-                      _largest(depths, v["changed"]), resolution(t, h) / h)
+        if isinstance(method, Fixed) and method.implicit:
+            settled = chosen(settled > 0, chosen(sum(absolute(new)) <= HUGE, 1.0, 0.0), 0.0)
+            new = chosen(settled > 0, new, between(trace["look"]))
+        at = watch.state(t + s, new, p)
+        depths = watch.depths(t + s, at, p, v["sides"])
+        deep = _largest(depths, v["changed"])
+        now = located(Locating(*(trace[name] for name in LOCATING)), trace["near"], trace["origin"], deep,
+                      resolution(t, h) / h)
         done = chosen(over, 1.0, chosen(now.phase >= DONE, 1.0, 0.0))
-        trace.give({"there": chosen(over, v["there"], new), "ready": [done],
+        own = minimum(chosen(deep >= 0, settled, 0.0), watch.meets(at, v["changed"], p))
+        trace.give({"mine": chosen(over, v["mine"], new), "ready": [done], "own": [chosen(over, trace["own"], own)],
                     "deep": array([chosen(one > 0, 0.0, NEVER) for one in watch.together(v["changed"], depths)]),
                     **{name: [chosen(over, trace[name], value)] for name, value in zip(LOCATING, now, strict=True)}})
         _forget(trace)
+
+
+def _place(trace: Steps, watch: Any, between: Callable[[Any], np.ndarray]) -> None:
+    """The state where it happens, with what is imposed on it: the method's own, or that of the polynomials."""
+    v, h, near = trace.registers, trace["h"], trace["near"]
+    found, own = trace["state"] > CLEAR, trace["own"] > 0
+    trace.give({"at": [chosen(found, chosen(own, trace["at"], near * h), h)],
+                "deep": chosen(own, v["deep"], array([chosen(one > 0, 0.0, NEVER) for one in v["changed"]])),
+                "there": chosen(found, chosen(own, v["mine"], between(near)), v["there"])})
+    trace.give({"there": watch.imposed(v["there"], v["deep"])})
 
 
 def _deepest(trace: Steps, watch: Any, t: Any, at: Any) -> Any:
@@ -133,15 +175,14 @@ def _largest(depths: list[Any], changed: Any) -> Any:
     return reduce(maximum, [chosen(one > 0, d, NEVER) for d, one in zip(depths, changed, strict=True)])
 
 
-def _stepped(method: Fixed | Adaptive, trace: Steps) -> np.ndarray:
-    """x after a step of length `at`, or before it where an implicit step cannot be solved."""
+def _stepped(method: Fixed | Adaptive, trace: Steps) -> tuple[np.ndarray, Any]:
+    """x after a step of length `at`, and whether an implicit step could be solved: above 0 if so."""
     t, x, s = trace["t"], trace.registers["x"], trace["at"]
     if isinstance(method, Adaptive):
-        return np.asarray(method.step(trace.f, t, x, s, trace.registers["first"])[0])
+        return np.asarray(method.step(trace.f, t, x, s, trace.registers["first"])[0]), 1.0
     if not method.implicit:
-        return np.asarray(method.step(trace.f, t, x, s))
-    new = method.step(trace.f, t, x, s, solve=trace.solve)
-    return np.asarray(chosen(trace["settled"] > 0, new, x))
+        return np.asarray(method.step(trace.f, t, x, s)), 1.0
+    return np.asarray(method.step(trace.f, t, x, s, solve=trace.solve)), trace["settled"]
 
 
 def _forget(trace: Steps) -> None:

@@ -11,7 +11,7 @@ from dalembert.compiled.marching import SEEN, Trajectories
 from dalembert.integrators import Adaptive, Fixed, Method, records
 from dalembert.integrators.crossing import DONE, FIRST, Locating, begun, located, narrowed, resolution
 from dalembert.integrators.fixed_point import HUGE
-from dalembert.integrators.search import FOUND, SEARCHING, following
+from dalembert.integrators.search import FOUND, SEARCHING, following, hermite
 from dalembert.simulation.events import CAUGHT
 from dalembert.simulation.motion import Motion
 from dalembert.simulation.watching import NEVER, Extension
@@ -21,13 +21,17 @@ ATTEMPTS = 1_000_000         # steps between two records of an adaptive method
 
 
 class Step(NamedTuple):
-    """A step in which something was looked for: where it began, its length, where it led, its polynomials."""
+    """A step in which something was looked for: where it began, its length, where it led, its polynomials.
+
+    coefficients: of all of x, if the method has them
+    """
 
     t: float
     x: np.ndarray
     h: float
     x1: np.ndarray
     way: Extension
+    coefficients: Any
 
 
 class Crossed(NamedTuple):
@@ -119,11 +123,12 @@ class Called:
         if isinstance(self.way, Adaptive):
             extra = self.way.extra(self.motion.function(p=p), t, x, h, k) if self.way.extra else ()
             coefficients = self.way.coefficients(x, x1, h, [*k, *extra])
-        return Step(t, np.array(x), h, np.array(x1), self.motion.watch.extension(t, x, t1, x1, h, p, coefficients))
+        way = self.motion.watch.extension(t, x, t1, x1, h, p, coefficients)
+        return Step(t, np.array(x), h, np.array(x1), way, coefficients)
 
     def _search(self, step: Step, p: np.ndarray, origin: float, fresh: np.ndarray) -> Crossed | None:
         """What happens first behind a part of the step; None if nothing does."""
-        watch, (t, _, h, _, way) = self.motion.watch, step
+        watch, (t, _, h, _, way, _) = self.motion.watch, step
         if origin == 0 and watch.clear(way, t, h, p) > 0:
             return None
         a, w, state = origin, 1.0 - origin, SEARCHING
@@ -140,7 +145,7 @@ class Called:
 
     def _pinned(self, step: Step, p: np.ndarray, begin: float, end: float, crossed: Crossed) -> Crossed:
         """The zero of the polynomials in an interval in which some depths change sign."""
-        t, _, h, _, way = step
+        t, _, h, _, way, _ = step
 
         def depths(s: float) -> list[float]:
             return self._changed(crossed, way.time(s), way.at(s), p)
@@ -174,37 +179,59 @@ class Called:
                   fresh: np.ndarray) -> tuple[Any, ...]:
         never = np.full(self.motion.watch.count, NEVER)
         if not p[-1] > 0 or not t + h > t:
-            return [h], self._stepped(t, x, p, h), never, [1.0]
-        step = self._caught
+            there, code = self._stepped(t, x, p, h)
+            return [h], there, never, [1.0], [code]
+        step, code = self._caught, 0.0
         if step is None or step.t != t or not np.array_equal(step.x, x) or abs(step.h - h) > SEEN * h:
-            step = self._made(t, x, h, p)
-        crossed = self._search(step, p, origin, fresh)
+            step, code = self._made(t, x, h, p)
+        crossed = None if code else self._search(step, p, origin, fresh)
         if crossed is None:
-            return [h], step.x1, never, [1.0]
+            return [h], x if code else step.x1, never, [1.0], [code]
+        return *self._located(step, crossed, p, origin), [crossed.near], [0.0]
+
+    def _located(self, step: Step, crossed: Crossed, p: np.ndarray, origin: float) -> tuple[Any, ...]:
+        """When and where it happens, and what: by steps of the method, or by its polynomials where these do not meet it."""
+        watch, t, x, h = self.motion.watch, step.t, step.x, step.h
         width, zero = resolution(t, h) / h, np.float64(0.0)
         now = Locating(*map(np.float64, (FIRST, crossed.near, zero, zero, zero, zero, zero, 0.5)))
         while now.phase < DONE:
             s = float(now.look) * h
-            there = self._stepped(t, x, p, s)
-            depths = self.motion.watch.depths(t + s, self.motion.watch.state(t + s, there, p), p, crossed.sides)
-            deep = [float(d) if one > 0 else NEVER for d, one in zip(depths, crossed.changed, strict=True)]
-            now = Locating(*map(np.float64, located(now, crossed.near, origin, np.float64(max(deep)), width)))
-        happened = np.where(np.array(self.motion.watch.together(crossed.changed, depths)) > 0, 0.0, NEVER)
-        return [s], self.motion.watch.imposed(there, happened), happened, [crossed.near]
+            there, code = self._stepped(t, x, p, s)
+            there = self._between(step, p, float(now.look)) if code else there
+            at = watch.state(t + s, there, p)
+            depths = watch.depths(t + s, at, p, crossed.sides)
+            deep = max(float(d) if one > 0 else NEVER for d, one in zip(depths, crossed.changed, strict=True))
+            now = Locating(*map(np.float64, located(now, crossed.near, origin, np.float64(deep), width)))
+        happened = watch.together(crossed.changed, depths)
+        if code or not deep >= 0 or not watch.meets(at, crossed.changed, p):
+            s, happened = crossed.near * h, crossed.changed
+            there = self._between(step, p, crossed.near)
+        deep_or_not = np.where(np.array(happened) > 0, 0.0, NEVER)
+        return [s], watch.imposed(there, deep_or_not), deep_or_not
 
-    def _made(self, t: float, x: np.ndarray, h: float, p: np.ndarray) -> Step:
-        """The step of length h from (t, x)."""
+    def _between(self, step: Step, p: np.ndarray, s: float) -> np.ndarray:
+        """x at a fraction s of a step, by its polynomials."""
+        t, x, h, x1, way, whole = step
+        if whole is None:
+            f = self.motion.function(p=p)
+            whole = hermite(x, x1, f(t, x), f(t + h, x1), h)
+        return self.motion.projected(self.motion.watch.between(way, whole, s))
+
+    def _made(self, t: float, x: np.ndarray, h: float, p: np.ndarray) -> tuple[Step, float]:
+        """The step of length h from (t, x), and 0, or why it cannot be made."""
         f = self.motion.function(p=p)
         if isinstance(self.way, Adaptive):
             x1, _, k = self.way.step(f, t, x, h, f(t, x))
-            return self._step_of(t, x, h, self.motion.projected(x1), k, p, t + h)
-        return self._step_of(t, x, h, self._stepped(t, x, p, h), None, p, t + h)
+            return self._step_of(t, x, h, self.motion.projected(x1), k, p, t + h), 0.0
+        x1, code = self._stepped(t, x, p, h)
+        return self._step_of(t, x, h, x1, None, p, t + h), code
 
-    def _stepped(self, t: float, x: np.ndarray, p: np.ndarray, s: float) -> np.ndarray:
-        """x after a step of length s, unwatched."""
+    def _stepped(self, t: float, x: np.ndarray, p: np.ndarray, s: float) -> tuple[np.ndarray, float]:
+        """x after a step of length s, unwatched, and 0; or x, and why the step cannot be made."""
         if not t + s > t:
-            return x
+            return x, 0.0
         repeats = 1 if isinstance(self.way, Fixed) else ATTEMPTS
         found = self.run(x[None], np.array([t, t + s]), s, np.append(p[:-1], 0.0), repeats, *self.tolerances,
                          longest=self.longest)
-        return np.asarray(found.x[0, -1])
+        code = float(found.failed[0, -1])
+        return x if code else np.asarray(found.x[0, -1]), code

@@ -192,19 +192,19 @@ class Course:
         whole, origin = np.ones(len(lanes), dtype=bool), np.zeros(len(lanes))
         while len(lanes):
             t, x = now["t"][lanes, 0], now["x"][lanes]
-            s, there, depths, part = self._crossing(t[:, None], x, (end - t)[:, None], now["p"][lanes], origin[:, None],
-                                                    now["fresh"][lanes])
+            s, there, depths, part, code = self._crossing(t[:, None], x, (end - t)[:, None], now["p"][lanes],
+                                                          origin[:, None], now["fresh"][lanes])
             happened = depths >= 0
             ends, events = self.motion.watch.ends(happened)
             passing = happened.any(axis=1) & ~ends.any(axis=1)         # events alone
-            until = np.where(happened.any(axis=1), np.minimum(t + s[:, 0], end), end)
+            until = np.where(happened.any(axis=1), np.minimum(t + s[:, 0], end), np.where(code[:, 0] > 0, t, end))
             over = ~happened.any(axis=1)
             now["until"][lanes[over & whole]] = end[over & whole, None]
             moves = ~(over & whole)
             if not fixed and (cut := ends.any(axis=1)).any():
                 self._record_until(lanes[cut], until[cut])
             now["t"][lanes[moves], 0], now["x"][lanes[moves]] = until[moves], there[moves]
-            now["failed"][lanes[moves & ~np.isfinite(there).all(axis=1)]] = LOST
+            now["failed"][lanes] = code                                # a step that cannot be made: x stays
             fresh = events * np.where(part < 1 - SEEN, 1, 2)           # at the end: for two steps
             at_once = (until - t <= SEEN * self.h)[:, None]
             now["fresh"][lanes[~over]] = np.where(at_once, np.maximum(fresh, now["fresh"][lanes]), fresh)[~over]
@@ -239,8 +239,9 @@ class Course:
         at = np.concatenate([np.arange(*ends) for ends in zip(start, stop, strict=True)])
         times, t, p = self._times[at + 1], now["t"][own, 0], now["p"][own]
         p[:, -1] = 0.0                                                 # unwatched
-        self._out.t[own, at], self._out.x[own, at] = times, self._crossing(
-            t[:, None], now["x"][own], (times - t)[:, None], p, np.zeros((len(own), 1)), now["fresh"][own])[1]
+        _, there, *_, code = self._crossing(t[:, None], now["x"][own], (times - t)[:, None], p, np.zeros((len(own), 1)),
+                                            now["fresh"][own])
+        self._out.t[own, at], self._out.x[own, at] = times, np.where(code > 0, np.nan, there)
         for name in ("steps", "rejected", "h"):
             getattr(self._out, name)[own, at] = now[name][own, 0]
         self._modes_out[own, at] = now["does"][own]

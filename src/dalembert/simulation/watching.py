@@ -259,6 +259,26 @@ class Watching:
             x[nq + i] = chosen(happened[len(self.stops) + j] >= 0, 0.0, x[nq + i])
         return x
 
+    def meets(self, at: tuple[Any, Any, Any], changed: Any, p: Any) -> Any:
+        """1 where a state moves towards the stops that `changed`, and is beyond no other, else 0.
+
+        Euler's methods move coordinates by velocities of another time: a part of their step may lead to a stop with a
+        velocity that points away from it.
+        """
+        q, qd, _ = at
+        meets: Any = 1.0
+        for stop, one, active in zip(self.stops, changed, self._active(p), strict=False):
+            towards = chosen(stop.side * qd[stop.entry] >= 0, 1.0, 0.0)
+            within = chosen(stop.side * (q[stop.place] - stop.bound) <= 0, 1.0, 0.0)
+            meets = minimum(meets, chosen(active > 0, chosen(one > 0, towards, within), 1.0))
+        return meets
+
+    def between(self, way: Extension, whole: Sequence[Any], s: Any) -> np.ndarray:
+        """x at a fraction s of a step; whole: coefficients of x, of which coordinates and velocities are those of `way`."""
+        (q, qd, _), x = way.at(s), search.value(whole, s)
+        nq, at = self.motion.mechanism.nq, self.motion.mechanism.nq + self.motion.mechanism.nv
+        return np.concatenate([q, x[nq:at] if self.motion.form.canonical else qd, x[at:]])
+
     def state(self, t: Any, x: Any, p: Any) -> tuple[Any, Any, Any]:
         """q, qd and states of the controller in x."""
         q, _, _, states = self.motion.split(x)
