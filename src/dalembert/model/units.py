@@ -71,7 +71,10 @@ def ask_degrees(mechanism: Mechanism, q: Any) -> None:
     -----
     DalembertWarning
     """
-    columns = np.moveaxis(np.asarray(q), -1, 0)
+    q = np.asarray(q)
+    if q.dtype != object and not np.abs(q).max(initial=0.0) >= DEGREES[0]:
+        return
+    columns = np.moveaxis(q, -1, 0)
     for joint in mechanism.independent_joints:
         for column, name in zip(columns[mechanism.entries[joint.name].at_q], joint.type.coordinates, strict=True):
             if "angle" not in name or column.dtype == object:

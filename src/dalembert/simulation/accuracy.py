@@ -47,9 +47,10 @@ def _energies(run: Run, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]
     last = len(run.times) - 1
     step = max(1, -(-last // count))
     at = slice(last % step, None, step)
-    some = replace(run, times=np.asarray(run.times[at]), q=np.asarray(run.q[..., at, :]),
-                   qd=np.asarray(run.qd[..., at, :]), work=np.asarray(run.work[..., at]), controller_states=None, modes=None)
-    return some.kinetic_energy, some.potential_energy, some.work
+    work = np.asarray(run.work[..., at])
+    some = replace(run, times=np.asarray(run.times[at]), q=np.asarray(run.q[..., at, :]), qd=np.asarray(run.qd[..., at, :]),
+                   work=work, controller_states=None, modes=None, held=None)
+    return some.kinetic_energy, some.potential_energy, work
 
 
 def _range(values: np.ndarray) -> Any:

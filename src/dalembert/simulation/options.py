@@ -17,6 +17,7 @@ from dalembert.simulation.course import Pace
 
 RECORDS = 1000               # of a duration, unless times or a spacing are given
 RTOL, ATOL = 1e-9, 1e-12     # of adaptive methods
+EPS = np.finfo(float).eps
 TOO_MANY = 1e8               # numbers in all records: beyond it, ask for fewer
 MOST_RECORDS = 1e12          # in a folder
 TOO_MANY_STEPS = 1e9         # minutes to hours
@@ -154,4 +155,4 @@ def _evenly(duration: float, record: float | None, least: float) -> streaming.Ev
 
 def rounding_of(times: np.ndarray) -> float:
     """Error of differences of the caller's times [s]."""
-    return float(4 * np.finfo(float).eps * np.abs(times).max())
+    return float(4 * EPS * np.abs(times).max())

@@ -26,8 +26,9 @@ def run_of(motion: Motion, way: Method, x0: np.ndarray, single: bool, times: np.
          found: Trajectories, course: Course, sampling: Sampling | None) -> Run:
     """The records with the initial states in front, where each trajectory ended, and why."""
     m = motion.mechanism
-    x, reached = np.concatenate([x0[:, None], found.x], axis=1), np.insert(found.t, 0, times[0] - motion.begin, axis=1)
     goals = times - motion.begin
+    x = np.concatenate([x0[:, None], found.x], axis=1)
+    reached = np.concatenate([np.full((len(x), 1), goals[0]), found.t], axis=1)
     finite, good = _recorded(goals, x, reached, found.failed, rounding_of(times))
     q, y, *_ = motion.split(x)
     qd = motion.form.recorded(times, q, y, motion.numbers)
@@ -102,6 +103,8 @@ def _explain(reasons: list[str], motion: Motion, way: Method, x: np.ndarray, tim
              course: Course) -> None:
     """Say of some trajectories that ended without a finite number which force was none."""
     lost = [k for k, reason in enumerate(reasons) if "number" in reason]
+    if not lost:
+        return
     p = np.broadcast_to(course.constants, (len(x), course.constants.shape[-1]))
     for k in lost[:EXPLAINED]:
         if (kept := int(good[k].sum())) and k not in course.reasons:
