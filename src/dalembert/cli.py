@@ -154,12 +154,12 @@ def simulate(file: File, t: Annotated[float, typer.Option("--t", metavar="SECOND
                  "Controller on all joints: pd, gravity-pd or computed-torque."))] = None,
              goal: Annotated[str | None, typer.Option(metavar="Q", help=(
                  "Posture that the controller goes to, as --q [the initial one]."))] = None,
-             bandwidth: Annotated[float, typer.Option(min=1e-9, metavar="RAD/S", help=(
-                 "Natural frequency that the controller gives each joint, critically damped."))] = 10.0,
+             bandwidth: Annotated[float | None, typer.Option(min=1e-9, metavar="RAD/S", help=(
+                 "Natural frequency that the controller gives each joint, critically damped [10]."))] = None,
              sampled: Annotated[float | None, typer.Option(min=1e-9, metavar="SECONDS", help=(
                  "Period at which the controller runs; its force is held in between [always]."))] = None,
-             delay: Annotated[float, typer.Option(min=0, metavar="SECONDS", help=(
-                 "Time from a sample until its force takes effect, with --sampled."))] = 0.0,
+             delay: Annotated[float | None, typer.Option(min=0, metavar="SECONDS", help=(
+                 "Time from a sample until its force takes effect, with --sampled [0]."))] = None,
              method: Annotated[str | None, typer.Option(metavar="NAME", help=(
                  "Integrator; an unknown name lists them [rk4; with a tolerance dop853]."))] = None,
              formulation: Annotated[str | None, typer.Option(metavar="NAME", help=(

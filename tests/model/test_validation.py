@@ -243,6 +243,12 @@ def test_coordinates_in_degrees_are_asked_about(q, asks):
     assert bool(said) == asks and all("Are these degrees? They are read as radians: 90 degrees are 1.5708." in s for s in said)
 
 
+def test_the_largest_coordinates_are_not_asked_about_degrees():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        da.simulate(da.planar_chain(1, gravity=(0, 0, 0)), [1e308], [0], 0.1)
+
+
 def test_metres_are_not_asked_about_degrees():
     slide = da.Mechanism("m", [da.Body("base"), da.Body("a", 1)], [da.Joint("x", da.Prismatic(), "base", "a", limits=da.Limits((-90,), (90,)))])
     assert not slide.check()

@@ -91,6 +91,12 @@ def test_a_tolerance_without_a_method_means_a_method_that_has_one():
         assert da.simulate(da.planar_chain(1), [1], [0], 0.1, **option).method == "dop853"
 
 
+@pytest.mark.parametrize("method", ["dopri5", "dop853", "radau5"])
+def test_without_an_absolute_tolerance_a_joint_at_rest_stays_at_rest(method):
+    run = da.simulate(da.planar_chain(1, gravity=(0, 0, 0)), [0], [0], 1.0, rtol=1e-6, atol=0, method=method)
+    assert run.reason == "finished" and not np.any(run.q)
+
+
 @pytest.mark.parametrize("options, error, text", [
     ({"method": "rk4", "rtol": 1e-8}, ValueError, "rtol=1e-08 with method='rk4', whose steps are fixed"),
     ({"method": "gauss4", "atol": 1e-8}, ValueError, "atol=1e-08 with method='gauss4'"),

@@ -333,3 +333,17 @@ def test_tracking_refuses_quaternions_and_names_the_joint():
             make()
     with pytest.raises(da.QuaternionError):
         c.PD(tree, np.zeros(tree.nq), 1, 1)
+
+
+def test_states_of_a_controller_are_a_vector():
+    class Answers:
+        """Has every attribute, as objects that stand for others in tests do."""
+
+        def __getattr__(self, name):
+            return 0.1
+
+        def __call__(self, t, q, qd):
+            return [-q[0]]
+
+    with pytest.raises(TypeError, match="control.states is 0.1: expected the initial values of the controller's states"):
+        da.simulate(da.planar_chain(1), [0.1], [0], 0.1, control=Answers())

@@ -11,7 +11,7 @@ from rich.console import Console
 
 import dalembert as da
 from dalembert.commandline import VectorError
-from dalembert.commandline.controllers import controller
+from dalembert.commandline.controllers import BANDWIDTH, controller
 from dalembert.commandline.output import line, progress_bar
 from dalembert.commandline.tables import show_state
 from dalembert.commandline.vectors import typed_vector
@@ -97,9 +97,9 @@ class State(NamedTuple):
     tau: str | None
     controller: str | None
     goal: str | None
-    bandwidth: float
+    bandwidth: float | None
     period: float | None = None      # of a sampled controller [s]
-    delay: float = 0.0               # of its force [s]
+    delay: float | None = None       # of its force [s]
 
 
 def simulated(mechanism: Mechanism, typed: State, t: float, **options: Any) -> Run:
@@ -136,13 +136,27 @@ def _controller(mechanism: Mechanism, typed: State, q: np.ndarray) -> Any:
             raise VectorError("--sampled is the period of a controller: give --controller as well.", "--sampled")
         if typed.goal is not None:
             raise VectorError("--goal is the set point of a controller: give --controller as well.", "--goal")
+        if typed.bandwidth is not None:
+            raise VectorError("--bandwidth is that of a controller: give --controller as well.", "--bandwidth")
+        if typed.delay is not None:
+            raise VectorError("--delay is that of a sampled controller: give --controller and --sampled as well.", "--delay")
         return None
+    if typed.delay is not None and typed.period is None:
+        raise VectorError("--delay is that of a sampled controller: give --sampled as well.", "--delay")
+    bandwidth = BANDWIDTH if typed.bandwidth is None else typed.bandwidth
+    if not np.isfinite(bandwidth):
+        raise VectorError(f"--bandwidth {bandwidth}: expected a finite number [rad/s].", "--bandwidth")
     goal = typed_vector(typed.goal, "--goal", mechanism.coordinate_names, q, mechanism)
     try:
-        law = controller(typed.controller, mechanism, goal, typed.bandwidth)
-        return law if typed.period is None else da.controllers.Sampled.of(law, typed.period, typed.delay)
+        law = controller(typed.controller, mechanism, goal, bandwidth)
     except da.QuaternionError as error:
         raise VectorError(f"--{'q' if typed.goal is None else 'goal'}: {error}", "--goal") from None
+    if typed.period is None:
+        return law
+    try:
+        return da.controllers.Sampled.of(law, typed.period, typed.delay or 0.0)
+    except ValueError as error:
+        raise VectorError(f"--sampled: {error}", "--sampled") from None
 
 
 def as_json(run: Run, files: list[str]) -> dict[str, Any]:

@@ -80,7 +80,7 @@ def ask_degrees(mechanism: Mechanism, q: Any) -> None:
             if "angle" not in name or column.dtype == object:
                 continue
             size = np.abs(column).ravel()
-            suspicious = size[(size >= DEGREES[0]) & (size <= DEGREES[1]) & (2 * size % 1 == 0)]
+            suspicious = size[(size >= DEGREES[0]) & (size <= DEGREES[1]) & (size % 0.5 == 0)]
             if suspicious.size:
                 warnings.warn(f"joint {joint.name!r} is at {suspicious[0]:g} rad, {suspicious[0] / (2 * math.pi):.1f} full "
                               f"turns. {QUESTION}", DalembertWarning, stacklevel=caller_level())

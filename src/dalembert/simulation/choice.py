@@ -29,12 +29,12 @@ def form_of(system: Any, formulation: str | None = None, paths: tuple[str, ...] 
         There is no such formulation; the system is none; it has parameters without values, or no momenta.
     """
     if isinstance(system, Mechanism):
-        name = known_formulation(formulation or "newton_euler")
+        name = known_formulation("newton_euler" if formulation is None else formulation)
         return (Canonical if name == CANONICAL else Accelerations)(system, name, paths)
     if not isinstance(system, LagrangianSystem):
         raise TypeError(f"a {type(system).__name__} cannot be simulated: give a Mechanism or a LagrangianSystem.")
     forms = {OWN: Lagrangian, CANONICAL: LagrangianMomenta}
-    name = formulation or OWN
+    name = OWN if formulation is None else formulation
     if name not in forms:
         raise UnknownNameError("formulation of a Lagrangian", name, tuple(forms))
     return forms[name](system)

@@ -48,6 +48,9 @@ class Forces:
     def __init__(self, system: Any, control: Any = None, forces: Any = None):
         self.nq, self.nv, self._given = system.nq, system.nv, {"control": control, "forces": forces}
         self.states = np.asarray(getattr(control, "states", ()), dtype=float)
+        if not self.states.ndim:
+            raise TypeError(f"control.states is {control.states!r}: expected the initial values of the controller's states, "
+                            "(m,) or (N, m).")
         self._rate = control.rate if self.states.size else None
         self.remembers: dict[str, str] = {}
         self.kinds: dict[str, str] = {}

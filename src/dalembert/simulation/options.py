@@ -18,6 +18,7 @@ from dalembert.simulation.course import Pace
 RECORDS = 1000               # of a duration, unless times or a spacing are given
 RTOL, ATOL = 1e-9, 1e-12     # of adaptive methods
 EPS = np.finfo(float).eps
+SMALLEST = 1e-300            # of atol: what is 0 and has no error passes with atol=0
 TOO_MANY = 1e8               # numbers in all records: beyond it, ask for fewer
 MOST_RECORDS = 1e12          # in a folder
 TOO_MANY_STEPS = 1e9         # minutes to hours
@@ -62,7 +63,7 @@ def method_and_tolerances(name: str | None, rtol: float | None, atol: float | No
     if not isinstance(name, (str, type(None))):
         raise TypeError(f"method={name!r}: expected the name of a method, such as 'rk4'.")
     given = {option: value for option, value in (("rtol", rtol), ("atol", atol)) if value is not None}
-    name = name or ("dop853" if given else "rk4")
+    name = ("dop853" if given else "rk4") if name is None else name
     if given and isinstance(METHODS.get(name), Fixed):
         options = " and ".join(f"{option}={value:g}" for option, value in given.items())
         raise ValueError(f"{options} with method={name!r}, whose steps are fixed and have no tolerance: take an adaptive "
@@ -72,7 +73,7 @@ def method_and_tolerances(name: str | None, rtol: float | None, atol: float | No
             raise ValueError(f"{option}={value!r}: expected a tolerance of 0 or more.")
     if rtol == 0 == atol:
         raise ValueError("rtol=0 and atol=0 leave no error that a step may have: give one of them.")
-    return name, RTOL if rtol is None else rtol, ATOL if atol is None else atol
+    return name, RTOL if rtol is None else rtol, ATOL if atol is None else max(atol, SMALLEST)
 
 
 def greatest_step(longest_step: float | None, way: Method) -> float:

@@ -15,6 +15,7 @@ from dalembert.purity.examine import check_arguments
 from dalembert.simulation.controllers.checks import put
 
 LAW = "the law of Sampled"
+MOST_WAITING = 1_000_000      # forces that wait for the end of their delay
 ARGUMENTS = ("k", "t", "q", "qd", "memory")
 
 
@@ -61,6 +62,9 @@ class Sampled:
         put(self, layout=Layout.of(self.memory, "memory"))
         if not self.period > 0:
             raise ValueError(f"Sampled: period={self.period:g}, expected a positive time [s].")
+        if self.delay > MOST_WAITING * self.period:
+            raise ValueError(f"Sampled: delay={self.delay:g} s is more than {MOST_WAITING} periods of {self.period:g} s: as "
+                             "many forces would wait. Give a shorter delay, or a longer period.")
         put(self, memory=self.layout.nested(self.layout.flat(self.memory)))
 
     @staticmethod
