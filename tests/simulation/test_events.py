@@ -1,5 +1,7 @@
 """Events of the user's functions: when, which, and what they end; progress and interruption."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -136,3 +138,53 @@ def test_parts_change_nothing_with_events_and_friction(method, monkeypatch):
     monkeypatch.setattr(streaming, "WORK", 500)
     parts = da.simulate(m, [1.0, 0.3], [0, 0], 2.0, **options)
     assert np.array_equal(whole.q, parts.q) and [e.t for e in whole.events] == [e.t for e in parts.events] != []
+
+
+# --- events without a value ---
+
+
+def called_root(x):
+    return float(np.sqrt(x)) if x >= 0 else np.nan
+
+
+@pytest.mark.parametrize("method", ["rk4", "dopri5", "radau5"])
+@pytest.mark.parametrize("traced", [True, False])
+def test_a_run_ends_with_a_reason_where_an_event_has_no_value_any_more(drop, method, traced):
+    """sqrt(1.005 s - t) - 1/2 passes 0 at 0.755 s; the end is named, and lies close behind 1.005 s."""
+    root = da.sqrt if traced else called_root
+
+    def late(t, q, qd):
+        return root(1.005 - t) - 0.5
+
+    def never(t, q, qd):
+        return q[0] + 1000 + 0 * t
+
+    late.traced = traced
+    run = da.simulate(drop, [0.0], [1.0], 2.0, method=method, h=0.01, record=0.1, events=[never, late])
+    assert run.reason.startswith(f"the event 'late' {'has no value' if traced else 'gave nan'} at t = 1.0")
+    assert "with q = [" in run.reason and 1.005 < run.end.t < 1.2
+    assert [e.t for e in run.events] == pytest.approx([0.755], abs=1e-12)
+
+
+@pytest.mark.parametrize("traced", [True, False])
+def test_an_event_must_have_a_value_where_a_run_begins(drop, traced):
+    root = da.sqrt if traced else called_root
+
+    def early(t, q, qd):
+        return root(q[0]) - 0.5
+
+    early.traced = traced
+    with pytest.raises(ValueError, match=r"'early' .* at t = 3 s, with q = \[-1.0\], qd = \[2.0\].*a number"):
+        da.simulate(drop, [-1.0], [2.0], (3.0, 4.0), method="rk4", h=0.1, events=early)
+    run = da.simulate(drop, [[1.0], [-1.0]], [[0.0], [0.0]], 0.3, method="rk4", h=0.1, record=0.1, events=early)
+    assert run.end.t[1] == 0 and run.end.t[0] > 0.25 and np.isnan(run.q[1, 1:]).all()
+    assert "'early'" in run.reason
+
+
+@pytest.mark.parametrize("method", ["rk4", "dopri5"])
+def test_an_event_may_have_no_value_beyond_a_stop(drop, method):
+    """sqrt of the height: a step goes on below the floor, a motion does not."""
+    m = replace(drop, joints=tuple(replace(j, limits=da.Limits((0.0,), (9.0,))) for j in drop.joints))
+    run = da.simulate(m, [1.0], [0.0], 1.0, method=method, h=0.05, record=0.05, stops={"fall": 0.8},
+                      events=lambda t, q, qd: da.sqrt(q[0]) - 0.5)
+    assert run.reason == "finished" and len(run.events) == 2 and len([c for c in run.changes if c.impact]) == 1

@@ -32,8 +32,8 @@ def crossing_of(f: Function, nx: int, parameters: int, method: Fixed | Adaptive,
 
     at: the end of the step, and `there` the state at it, where nothing happens; deep: 0 or more of each depth that becomes 0
     first; part: of the step, from where the search for the next goes on. fresh: above 0 for events that happened at the
-    origin. Nothing happens where the last of p is not above 0. code: 0, or a key of `integrators.REASONS` where the
-    step cannot be made; `there` is x then.
+    origin. Nothing happens where the last of p is not above 0. code: 0; a key of `integrators.REASONS` where the
+    step cannot be made, `there` is x then; or NO_VALUE of the watch where an event has no value at `there`.
 
     The step's polynomials say what happens, and near which part of it; steps of the method itself say when, to rounding.
     Where these cannot be made or do not meet it, the polynomials say when, and which state is there.
@@ -52,6 +52,8 @@ def crossing_of(f: Function, nx: int, parameters: int, method: Fixed | Adaptive,
                 x = watch.between(way, whole, s)
                 return project(x) if project else x
 
+            if watch.events:
+                _end_without_value(trace, watch, way, between)
             _pin(trace, watch, way)
             _locate(method, trace, project, watch, between)
             _place(trace, watch, between)
@@ -93,6 +95,17 @@ def _end_at(trace: Steps, new: Any, settled: Any) -> None:
     """The end of the step, or its beginning with a code where it cannot be made."""
     code = chosen(settled > 0, chosen(sum(absolute(new)) <= HUGE, 0.0, NOT_FINITE), NOT_SETTLED)
     trace.give({"there": chosen(code > 0, trace.registers["x"], new), "code": [code]})
+
+
+def _end_without_value(trace: Steps, watch: Any, way: Any, between: Callable[[Any], np.ndarray]) -> None:
+    """Nothing but an event without a value was found: the search ends there."""
+    v, end, p = trace.registers, trace["sa"] + trace["sw"], trace.registers["p"]
+    changed = watch.valued(v["changed"], way.time(end), way.at(end), p, v["sides"])
+    found = trace["state"] > CLEAR
+    lost = chosen(found, chosen(reduce(maximum, changed) > 0, 0.0, 1.0), 0.0) > 0
+    trace.give({"changed": array(changed), "state": [chosen(lost, CLEAR, trace["state"])],
+                "at": [chosen(lost, end * trace["h"], trace["at"])], "code": [chosen(lost, watch.NO_VALUE, trace["code"])],
+                "there": chosen(lost, between(end), v["there"])})
 
 
 def _pin(trace: Steps, watch: Any, way: Any) -> None:
@@ -157,9 +170,9 @@ def _locate(method: Fixed | Adaptive, trace: Steps, project: Projection | None, 
 
 def _place(trace: Steps, watch: Any, between: Callable[[Any], np.ndarray]) -> None:
     """The state where it happens, with what is imposed on it: the method's own, or that of the polynomials."""
-    v, h, near = trace.registers, trace["h"], trace["near"]
+    v, near = trace.registers, trace["near"]
     found, own = trace["state"] > CLEAR, trace["own"] > 0
-    trace.give({"at": [chosen(found, chosen(own, trace["at"], near * h), h)],
+    trace.give({"at": [chosen(found, chosen(own, trace["at"], near * trace["h"]), trace["at"])],
                 "deep": chosen(own, v["deep"], array([chosen(one > 0, 0.0, NEVER) for one in v["changed"]])),
                 "there": chosen(found, chosen(own, v["mine"], between(near)), v["there"])})
     trace.give({"there": watch.imposed(v["there"], v["deep"])})

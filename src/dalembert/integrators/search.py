@@ -20,6 +20,7 @@ LEAST = 1 / 32         # of a step: zeros of a sampled function that are farther
 TINY = 2.0**-26        # of a step: a polynomial changes by less than rounding where its slope is 0
 MOST = 2000            # intervals of a step
 SEARCHING, CLEAR, FOUND = 0.0, 1.0, 2.0
+NO_SIDE = 2.0          # of a function without a value
 
 
 # --- polynomials by their Bernstein coefficients, a row each, of any number of entries ---
@@ -152,6 +153,19 @@ def sampled(before: Any, after: Any, direction: float, bounds: tuple[Any, Any] |
         return Looked(0.0, changed, short, side)
     free = excluded(bounds)
     return Looked(free, chosen(free > 0, 0.0, changed), maximum(free, short), side)
+
+
+def missing(value: Any) -> Any:
+    """1 where a value is NaN, else 0."""
+    return chosen(value <= 0, 0.0, chosen(value > 0, 0.0, 1.0))
+
+
+def or_missing(looked: Looked, before: Any, after: Any, w: Any) -> Looked:
+    """What an interval of length w shows of a function that may have no value at its ends: that is found like a zero."""
+    nothing = maximum(missing(after), chosen(absolute(before) > 1, 1.0, 0.0))
+    short = chosen(w <= LEAST, 1.0, 0.0)
+    return Looked(minimum(looked.free, 1 - nothing), maximum(looked.changed, nothing),
+                  chosen(nothing > 0, short, looked.fine), chosen(missing(after) > 0, NO_SIDE, looked.side))
 
 
 def excluded(bounds: tuple[Any, Any]) -> Any:

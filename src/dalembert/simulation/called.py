@@ -12,7 +12,7 @@ from dalembert.integrators import Adaptive, Fixed, Method, records
 from dalembert.integrators.crossing import DONE, FIRST, Locating, begun, located, narrowed, resolution
 from dalembert.integrators.fixed_point import HUGE
 from dalembert.integrators.search import FOUND, SEARCHING, following, hermite
-from dalembert.simulation.events import CAUGHT
+from dalembert.simulation.events import CAUGHT, NO_VALUE
 from dalembert.simulation.motion import Motion
 from dalembert.simulation.watching import NEVER, Extension
 
@@ -35,7 +35,10 @@ class Step(NamedTuple):
 
 
 class Crossed(NamedTuple):
-    """What happens first: which depths, their sides at the beginning of the search, and near which part of the step."""
+    """What happens first: which depths, their sides at the beginning of the search, and near which part of the step.
+
+    None of them if an event has no value there.
+    """
 
     changed: list[float]
     sides: list[float]
@@ -140,7 +143,10 @@ class Called:
             sides = [one.side for one in looked] if a > before else sides
         if state != FOUND:
             return None
-        changed = [one.changed for one in looked]
+        end = a + w
+        changed = watch.valued([one.changed for one in looked], way.time(end), way.at(end), p, sides)
+        if not max(changed) > 0:
+            return Crossed(changed, sides, end)
         return self._pinned(step, p, a, a + w, Crossed(changed, sides, a + w))
 
     def _pinned(self, step: Step, p: np.ndarray, begin: float, end: float, crossed: Crossed) -> Crossed:
@@ -187,6 +193,8 @@ class Called:
         crossed = None if code else self._search(step, p, origin, fresh)
         if crossed is None:
             return [h], x if code else step.x1, never, [1.0], [code]
+        if not max(crossed.changed) > 0:
+            return [crossed.near * h], self._between(step, p, crossed.near), never, [1.0], [NO_VALUE]
         return *self._located(step, crossed, p, origin), [crossed.near], [0.0]
 
     def _located(self, step: Step, crossed: Crossed, p: np.ndarray, origin: float) -> tuple[Any, ...]:

@@ -14,7 +14,8 @@ from dalembert.errors import DalembertWarning
 from dalembert.integrators import External, Fixed, Method
 from dalembert.integrators.fixed_point import HUGE
 from dalembert.simulation.called import Called, State
-from dalembert.simulation.events import CAUGHT, Change, Event
+from dalembert.simulation.events import CAUGHT, NO_VALUE, Change, Event
+from dalembert.simulation.failures import event_without_number
 from dalembert.simulation.motion import Motion
 from dalembert.simulation.pieces import Pieces, Told
 from dalembert.simulation.reactions import FREE, Reactions
@@ -205,6 +206,8 @@ class Course:
                 self._record_until(lanes[cut], until[cut])
             now["t"][lanes[moves], 0], now["x"][lanes[moves]] = until[moves], there[moves]
             now["failed"][lanes] = code                                # a step that cannot be made: x stays
+            for row in np.flatnonzero(code[:, 0] == NO_VALUE):
+                self._end_without_value(int(lanes[row]), float(s[row, 0]), there[row])
             fresh = events * np.where(part < 1 - SEEN, 1, 2)           # at the end: for two steps
             at_once = (until - t <= SEEN * self.h)[:, None]
             now["fresh"][lanes[~over]] = np.where(at_once, np.maximum(fresh, now["fresh"][lanes]), fresh)[~over]
@@ -290,6 +293,14 @@ class Course:
         now["counts"][lane, k] += 1
         if watched.terminal[k] and now["counts"][lane, k] >= watched.terminal[k]:
             self._end_of(lane, f"event {watched.names[k]!r} at t = {t:.9g} s")
+
+    def _end_without_value(self, lane: int, s: float, there: np.ndarray) -> None:
+        """End a lane at a state within a step, s behind its beginning, where an event has no value."""
+        now, motion = self._now, self.motion
+        begin = event_without_number(motion, now["x"][lane], now["t"][lane, 0], now["p"][lane])
+        if not begin:
+            now["t"][lane, 0], now["x"][lane] = now["t"][lane, 0] + s, there
+        self._end_of(lane, begin or event_without_number(motion, there, now["t"][lane, 0], now["p"][lane]))
 
     def _cluster(self, lane: int, ends: np.ndarray, events: np.ndarray) -> None:
         """End a lane in which no time passes any more between events."""

@@ -15,6 +15,8 @@ from dalembert.simulation.trials import trial_states
 
 CAUGHT = 4.0      # why a trajectory stays where it is: something happens in its next step; above all of integrators.REASONS
 
+NO_VALUE = 6.0    # why a trajectory ends: an event's function gives NaN
+
 
 class Event(NamedTuple):
     """A zero of one of the functions in `events=`."""
@@ -65,14 +67,22 @@ class Watched:
                                               for g, name in zip(self.functions, self.names, strict=True)]
 
     def values(self, t: Any, q: np.ndarray, qd: np.ndarray) -> list[Any]:
-        """g of each function, floats or expressions.
+        """g of each function, floats or expressions; NaN of traced ones where `math` has no value.
 
         Raises
         ------
         ShapeError, TypeError
             One returned an array; something that is no number.
         """
-        return [_number(g(t, q, qd), name) for g, name in zip(self.functions, self.names, strict=True)]
+        return [_number(self._value(g, t, q, qd), name) for g, name in zip(self.functions, self.names, strict=True)]
+
+    def _value(self, g: Callable[..., Any], t: Any, q: np.ndarray, qd: np.ndarray) -> Any:
+        if isinstance(t, Expr) or not self.traced:
+            return g(t, q, qd)
+        try:
+            return g(t, q, qd)
+        except (ArithmeticError, ValueError):
+            return np.nan
 
 
 def _number(found: Any, name: str) -> Any:

@@ -63,6 +63,33 @@ def check_forces(motion: Motion, x: np.ndarray, t: float) -> None:
                 raise ValueError(f"{found}: expected finite numbers.") from None
 
 
+def check_events(motion: Motion, x: np.ndarray) -> None:
+    """See that events have values where the first trajectory begins, x (N, nx); others end at once if they have none.
+
+    Raises
+    ------
+    ValueError
+    """
+    p = np.broadcast_to(motion.constants, (len(x), motion.constants.shape[-1]))[0]
+    if found := event_without_number(motion, x[0], 0.0, np.append(p, np.ones(motion.extra))):
+        raise ValueError(f"{found}: expected a number, whose sign changes at the event.")
+
+
+def event_without_number(motion: Motion, x: np.ndarray, t: float, p: np.ndarray) -> str:
+    """Which event has no value at a state x (nx,) at time t of the motion, or an empty text."""
+    q, *_ = motion.split(x)
+    clock, qd = float(motion.clock(t, p)), motion.velocities_in(t, x, p)
+    for name, g in zip(motion.watched.names, motion.watched.functions, strict=True):
+        where = f"at t = {clock:.9g} s, with q = {q.tolist()}, qd = {qd.tolist()}"
+        try:
+            value = float(np.asarray(g(clock, q.copy(), qd.copy())).item())
+        except (ArithmeticError, ValueError) as error:      # as functions of `math` raise outside of their domain
+            return f"the event {name!r} has no value {where}: {error}"
+        if np.isnan(value):
+            return f"the event {name!r} gave nan {where}"
+    return ""
+
+
 def _look(motion: Motion, name: str, f: Any, t: float, x: np.ndarray, p: np.ndarray) -> None:
     """Raise _NotFinite if a force is not finite at a state whose numbers are."""
     q, y, _, states = motion.split(x)

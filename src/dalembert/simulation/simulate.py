@@ -16,7 +16,7 @@ from dalembert.simulation import streaming
 from dalembert.simulation.accuracy import warn_of_drift
 from dalembert.simulation.choice import formulation_for
 from dalembert.simulation.course import Course
-from dalembert.simulation.failures import check_forces
+from dalembert.simulation.failures import check_events, check_forces
 from dalembert.simulation.motion import Motion
 from dalembert.simulation.options import check_number, check_options, greatest_step, method_and_tolerances, record_times
 from dalembert.simulation.outcome import BOUND, run_of
@@ -124,6 +124,7 @@ def simulate(mechanism: Any, q: Any, qd: Any, t: Any, control: Any = None, force
         given["sampled"] = motion.forces.sampled.described
     x, single = _initial(motion, q, qd, begin)
     check_forces(motion, x, 0.0)
+    check_events(motion, x)
     times, pace, last = record_times(t, h, record, way, x.size, store is not None)
     pace, duration = pace._replace(h=min(pace.h, longest)), float(times[-1]) - begin
     _check_trajectories(motion, len(x))

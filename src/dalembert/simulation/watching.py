@@ -18,7 +18,7 @@ from dalembert.expr.enclosure import enclosures
 from dalembert.integrators import search
 from dalembert.integrators.choice import chosen
 from dalembert.integrators.search import Looked
-from dalembert.simulation.events import CAUGHT
+from dalembert.simulation.events import CAUGHT, NO_VALUE
 
 SAMPLES = 1 + round(1 / search.LEAST)
 NEVER = -1.0             # depth of what cannot happen in a step
@@ -62,7 +62,7 @@ class Watching:
     Methods work on floats and on expressions alike.
     """
 
-    CAUGHT = CAUGHT
+    CAUGHT, NO_VALUE = CAUGHT, NO_VALUE
 
     def __init__(self, motion: Any):
         law = motion.reactions
@@ -135,7 +135,8 @@ class Watching:
         q, qd, _ = at
         found = [chosen(d < 0, -1.0, 0.0) for d in self._met(q, qd, p)] + [-1.0] * len(self.rests)
         values = self._values(t, q, qd, p)
-        return found + [chosen(new > 0, 0.0, sign(g)) for g, new in zip(values, fresh, strict=True)]
+        return found + [chosen(search.missing(g) > 0, search.NO_SIDE, chosen(new > 0, 0.0, sign(g)))
+                        for g, new in zip(values, fresh, strict=True)]
 
     def depths(self, t: Any, at: tuple[Any, Any, Any], p: Any, sides: Any) -> list[Any]:
         """How far each is beyond 0 at a state (q, qd, states): 0 or more where it has happened."""
@@ -218,8 +219,8 @@ class Watching:
                  for on, one in zip(active, found, strict=True)]
         values, bounds = self._values(t1, end[0], end[1], p), self._bounds(part, p)
         directions = self.motion.watched.directions
-        return found + [search.sampled(side, g, direction, own, w) for side, g, direction, own in zip(
-            sides[len(found):], values, directions, bounds, strict=True)]
+        return found + [search.or_missing(search.sampled(side, g, direction, own, w), side, g, w)
+                        for side, g, direction, own in zip(sides[len(found):], values, directions, bounds, strict=True)]
 
     def _polynomials(self, way: Extension, p: Any) -> list[list[Any]]:
         """Coefficients of the depths of stops and turns."""
@@ -242,6 +243,13 @@ class Watching:
         return list(enclosures(watched.values(time[0], q, qd), hulls))
 
     # --- what has happened ---
+
+    def valued(self, changed: Any, t: Any, at: tuple[Any, Any, Any], p: Any, sides: Any) -> list[Any]:
+        """`changed` without the events that have no value at a state, or had none where the search began."""
+        first = self.count - self.events
+        nothing = [maximum(search.missing(g), chosen(absolute(side) > 1, 1.0, 0.0)) for g, side in zip(
+            self._values(t, at[0], at[1], p), sides[first:], strict=True)]
+        return [*changed[:first], *(chosen(no > 0, 0.0, one) for one, no in zip(changed[first:], nothing, strict=True))]
 
     def together(self, changed: Any, depths: Any) -> list[Any]:
         """What has happened where the first depths have `changed`: where a mode ends, events passed by then, too."""
