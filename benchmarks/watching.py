@@ -2,7 +2,8 @@
 
     python benchmarks/watching.py [repeats]
 
-Runs of 100,000 steps; medians of interleaved repeats, by the time of this process. Nothing happens on the way: the search alone is measured.
+Runs of 100,000 steps; medians of interleaved repeats, by the time of this process.
+Nothing happens on the way: the search alone is measured.
 """
 
 import sys
