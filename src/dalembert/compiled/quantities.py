@@ -77,7 +77,7 @@ Loads = tuple[tuple[str, str], ...]      # structure of external forces: (frame,
 
 def known_formulation(name: str) -> str:
     """The name of a formulation, or an error that lists them."""
-    if name not in FORMULATIONS:
+    if not isinstance(name, str) or name not in FORMULATIONS:
         raise UnknownNameError("formulation", name, FORMULATIONS)
     return name
 

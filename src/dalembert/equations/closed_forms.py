@@ -145,6 +145,9 @@ class ClosedForms(ABC):
         ------
         UnknownNameError, VerificationError, TooLarge
         """
+        if not isinstance(quantity, str):
+            raise TypeError(f"the quantity is {quantity!r} ({type(quantity).__name__}); expected a name such as "
+                            "'mass_matrix'.")
         self.described(quantity)
         owner = self._owner(quantity)
         if quantity not in owner._sheets:

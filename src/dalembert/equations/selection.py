@@ -12,7 +12,7 @@ from dalembert.equations.meanings import meanings_of
 from dalembert.errors import UnknownNameError
 from dalembert.expr import Expr, Graph, free_symbols, symbol
 from dalembert.model.mechanism import Mechanism
-from dalembert.model.numbers import as_float, is_symbolic
+from dalembert.model.numbers import as_float, is_symbolic, several
 from dalembert.model.paths import GRAVITY, numbers
 from dalembert.spatial.angles import STEPS, PiMultiple
 
@@ -58,7 +58,10 @@ def select(mechanism: Mechanism, wanted: str | Iterable[str] | None, grouped: bo
     own = [(path, x) for path, x in all_paths.items() if is_symbolic(x)]
     if wanted is None:
         wanted = () if own else ("inertial",)
-    wishes = (wanted,) if isinstance(wanted, str) else tuple(wanted)
+    wishes = (wanted,) if isinstance(wanted, str) else several(wanted, "symbols", "a text such as 'all', or a list of these")
+    if wrong := [wish for wish in wishes if not isinstance(wish, str)]:
+        raise TypeError(f"symbols has {wrong[0]!r} ({type(wrong[0]).__name__}); expected texts such as 'inertial' or "
+                        "'hand.mass'.")
     inertial = any(w in ("all", "inertial") for w in wishes)
     grouped = inertial if grouped is None else grouped
     frames = tuple(f"{f.name}." for f in mechanism.frames)

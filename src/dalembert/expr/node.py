@@ -119,6 +119,8 @@ def symbol(name: str, graph: Graph | None = None) -> Expr:
 
 def symbols(names: str, shape: int | tuple[int, ...] | None = None, graph: Graph | None = None) -> np.ndarray:
     """An object array of symbols: symbols("x y z"), or symbols("q", 7) for q[0] ... q[6], symbols("R", (3, 3))."""
+    if not isinstance(names, str):
+        raise TypeError(f"names of symbols are {names!r} ({type(names).__name__}); expected a text such as 'x y z'.")
     graph = current_graph() if graph is None else graph
     if shape is None:
         listed = names.replace(",", " ").split()

@@ -10,7 +10,7 @@ import numpy as np
 
 from dalembert.errors import ModelError, UnknownNameError
 from dalembert.model.joints import Cylindrical, Fixed, Free, Helical, Planar, Prismatic, Revolute, Universal
-from dalembert.model.numbers import Number, as_exact, as_float, checked_vector, unit_vector
+from dalembert.model.numbers import Number, as_exact, as_float, checked_vector, several, unit_vector
 from dalembert.model.parts import Body, Joint, Limits, Origin
 from dalembert.spatial.rotations import axis_angle_of
 from dalembert.spatial.vectors import AXES, Vector
@@ -52,7 +52,7 @@ def floating(mechanism: Mechanism) -> Mechanism:
 
 def locked(mechanism: Mechanism, joints: Mapping[str, Any] | Sequence[str]) -> Mechanism:
     """The mechanism with some joints fixed at values; followers of a locked joint are locked with it."""
-    names = [joints] if isinstance(joints, str) else joints
+    names = [joints] if isinstance(joints, str) else several(joints, "lock", "names of joints, or {name: value}")
     values: dict[str, Any] = dict(joints) if isinstance(joints, Mapping) else dict.fromkeys(names)
     q: list[Number] = mechanism.neutral().tolist()
     for name, value in values.items():

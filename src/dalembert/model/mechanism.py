@@ -20,7 +20,7 @@ from dalembert.model.content import digest
 from dalembert.model.findings import MAX_LISTED, Finding, collapsed, listed
 from dalembert.model.joints.base import BUILT_IN
 from dalembert.model.loads import check_rows, opened_loads
-from dalembert.model.numbers import Literal, Number, as_float, checked_vector, is_symbolic
+from dalembert.model.numbers import Literal, Number, as_float, checked_vector, is_symbolic, several
 from dalembert.model.parts import Body, Frame, Joint
 from dalembert.model.tree import Tree
 from dalembert.spatial.arrays import graph_of, in_order, packed, unpacked
@@ -86,7 +86,8 @@ class Mechanism:
             for name, value in values.items():
                 object.__setattr__(self, name, value)
 
-        put(bodies=tuple(self.bodies), joints=tuple(self.joints), frames=tuple(self.frames), remarks=tuple(self.remarks),
+        put(bodies=_parts(self.bodies, Body), joints=_parts(self.joints, Joint), frames=_parts(self.frames, Frame),
+            remarks=tuple(self.remarks),
             gravity=checked_vector(self.gravity, 3, "gravity"))
         fatal = validation.structure(self.name, self.bodies, self.joints, self.frames)
         if fatal:
@@ -392,3 +393,14 @@ def _scalars(columns: Mapping[str, list[Any]]):
 
 def _in_graph(x: Any, graph: Any) -> Any:
     return import_nodes(x, graph) if isinstance(x, Expr) and graph is not None and x.graph is not graph else x
+
+
+def _parts(values: Any, kind: type) -> tuple[Any, ...]:
+    """Bodies, joints or frames, or a TypeError that says which is none."""
+    expected = f"a list of da.{kind.__name__}(...)"
+    names = f"{kind.__name__.lower()}s".replace("ys", "ies")
+    parts = several(values, names, expected)
+    for part in parts:
+        if not isinstance(part, kind):
+            raise TypeError(f"{names} has {part!r} ({type(part).__name__}); expected {expected}.")
+    return parts

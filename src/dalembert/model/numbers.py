@@ -92,9 +92,20 @@ def checked(x: Any, name: str, angle: bool = False) -> Number:
     return float(x) if isinstance(x, PiMultiple) and not angle else x
 
 
+def several(values: Any, name: str, expected: str) -> tuple[Any, ...]:
+    """The entries of a sequence, or a TypeError that says what was expected."""
+    try:
+        found = None if isinstance(values, (str, bytes)) else tuple(values)
+    except TypeError:      # no iteration over it: a number, None, an array without axes
+        found = None
+    if found is None:
+        raise TypeError(f"{name} is {values!r} ({type(values).__name__}); expected {expected}.")
+    return found
+
+
 def checked_vector(values: Any, length: int, name: str, angle: bool = False) -> tuple[Number, ...]:
     """A tuple of `length` numbers, or an error that names the vector."""
-    values = tuple(values)
+    values = several(values, name, f"{length} numbers")
     if len(values) != length:
         raise ValueError(f"{name} has {len(values)} entries, expected {length}.")
     return tuple(checked(x, f"{name}[{k}]", angle) for k, x in enumerate(values))

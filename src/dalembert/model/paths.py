@@ -60,7 +60,7 @@ def _axes(origin: Origin) -> list[str]:
 
 def number_at(mechanism: Mechanism, path: str) -> Number:
     """The number at a path."""
-    if path in GRAVITY:
+    if isinstance(path, str) and path in GRAVITY:
         return mechanism.gravity[GRAVITY[path]]
     part, suffix = _part_of(mechanism, path)
     return _slots(part)[suffix]
@@ -68,6 +68,8 @@ def number_at(mechanism: Mechanism, path: str) -> Number:
 
 def replaced(mechanism: Mechanism, values: Mapping[str, Number]) -> Mechanism:
     """The mechanism with the numbers at some paths replaced."""
+    if not isinstance(values, Mapping):
+        raise TypeError(f"{values!r} ({type(values).__name__}) has no numbers by path: expected {{'hand.mass': 0.5, ...}}.")
     gravity = list(mechanism.gravity)
     changes: dict[tuple[str, str], dict[str, Number]] = {}
     for path, value in values.items():

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from dalembert.errors import ReadError, UnknownNameError
 from dalembert.model.mechanism import GRAVITY, Mechanism
-from dalembert.model.numbers import Number
+from dalembert.model.numbers import Number, several
 from dalembert.model.parts import Frame
 from dalembert.readers.motions import Elementary, constant_value, links, placement, serial
 
@@ -63,7 +63,8 @@ def from_dh(rows: Sequence[Any], convention: str = "standard", inertia: Sequence
     """
     if convention not in CONVENTIONS:
         raise UnknownNameError("convention", convention, CONVENTIONS)
-    if not len(rows):
+    rows = several(rows, "the table", "a list of rows (a, alpha, d, theta)")
+    if not rows:
         raise ReadError("the table has no rows; give one per joint, for example (0.4, 'pi/2', 0, 0).")
     joints, tips = [], []
     after: list[Elementary] = []
@@ -86,9 +87,10 @@ def _checked(given: Any, where: str) -> DHParameters:
                 raise UnknownNameError(f"parameter in {where}", key, DHParameters._fields)
         row = DHParameters(**given)
     else:
-        entries = tuple(given) if not isinstance(given, str) else ()
+        expected = "(a, alpha, d, theta) or (a, alpha, d, theta, joint)"
+        entries = several(given, where, expected) if not isinstance(given, (str, bytes)) else ()
         if len(entries) not in (4, 5):
-            raise ReadError(f"{where} is {given!r}; expected (a, alpha, d, theta) or (a, alpha, d, theta, joint).")
+            raise ReadError(f"{where} is {given!r}; expected {expected}.")
         row = DHParameters(*entries)
     if row.joint not in tuple(VARIABLE):
         raise UnknownNameError(f"joint in {where}", row.joint, tuple(VARIABLE))

@@ -12,7 +12,7 @@ import numpy as np
 from dalembert.errors import UnknownNameError
 from dalembert.model.joints import JOINT_TYPES, Custom, JointType, Revolute
 from dalembert.model.mechanism import GRAVITY, Mechanism, without_warnings
-from dalembert.model.numbers import Number, checked
+from dalembert.model.numbers import Number, checked, several
 from dalembert.model.parts import Body, Frame, Joint, Mimic, Origin
 from dalembert.spatial.angles import PiMultiple
 
@@ -49,7 +49,7 @@ def planar_chain(n: int, mass: PerLink = 1, length: PerLink = 1, com: PerLink | 
         origin = Origin((lengths[k - 2], 0, 0)) if k > 1 else Origin()
         joints.append(Joint(f"q{k}", Revolute((0, -1, 0)), bodies[k - 1].name, bodies[k].name, origin))
     tip = Frame("tip", f"link{n}", Origin((lengths[-1], 0, 0)))
-    return Mechanism(name, tuple(bodies), tuple(joints), (tip,), tuple(gravity))
+    return Mechanism(name, tuple(bodies), tuple(joints), (tip,), several(gravity, "gravity", "3 numbers"))
 
 
 def _per_link(given: Any, n: int, name: str) -> list[Number]:

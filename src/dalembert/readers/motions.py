@@ -17,7 +17,7 @@ from dalembert.errors import ReadError
 from dalembert.expr import Expr, free_symbols
 from dalembert.model.joints import Prismatic, Revolute
 from dalembert.model.mechanism import GRAVITY, Mechanism
-from dalembert.model.numbers import Number
+from dalembert.model.numbers import Number, several
 from dalembert.model.parts import AXIS_LETTERS, Body, Frame, Joint, Origin
 from dalembert.readers.arithmetic import given_angle, given_number, plain
 from dalembert.readers.inertias import body_of
@@ -128,7 +128,8 @@ def serial(name: str, joints: Sequence[tuple[Origin, Elementary]], bodies: Seque
     for (origin, motion), parent, body in zip(joints, parents, bodies, strict=False):
         kind = Revolute if motion.kind[0] == "R" else Prismatic
         made.append(Joint(motion.coordinate, kind(AXIS_LETTERS[motion.kind[1]]), parent, body.name, origin))
-    return Mechanism(name, (Body("base"), *bodies), tuple(made), tuple(frames), tuple(gravity))
+    return Mechanism(name, (Body("base"), *bodies), tuple(made), tuple(frames),
+                     several(gravity, "gravity", "3 numbers"))
 
 
 # --- the two ways to write a chain ----------------------------------------------------------------------------------
@@ -164,7 +165,7 @@ def _place(text: str, at: int) -> str:
 
 def _listed(chain: Any) -> Iterator[tuple[Any, Any, str]]:
     """(kind, value, where) of each motion of a list of pairs."""
-    for k, pair in enumerate(chain, 1):
+    for k, pair in enumerate(several(chain, "the chain", "a text such as 'Rz(q1) Tx(1)', or a list of pairs"), 1):
         if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2:
             raise ReadError(f"motion {k}: {pair!r}; expected a pair such as ('Tz', 0.3), ('Rz', 'q1') or (6, 'q1').")
         yield pair[0], pair[1], f"motion {k}"

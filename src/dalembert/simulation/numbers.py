@@ -24,6 +24,9 @@ def numbers_of(mechanism: Any, given: Mapping[str, Any] | None) -> tuple[tuple[s
     ParameterError, UnknownNameError, ShapeError, TypeError, ValueError, ModelError
         A number cannot be an input; there is none at a path; values are no numbers, or of no mechanism.
     """
+    if not isinstance(given, (Mapping, type(None))):
+        raise TypeError(f"parameters={given!r} ({type(given).__name__}): expected {{path: number}}, as "
+                        "{'hand.mass': 0.5}.")
     if not given:
         return (), np.zeros(0)
     paths = tuple(given)
