@@ -39,3 +39,10 @@ def test_what_is_no_vector_or_list_is_named(make, name, other):
 ], ids=["symbols", "text", "replace", "lock", "chain", "symbols of equations", "parameters", "a body", "a joint"])
 def test_what_has_no_names_is_refused(call, name, other):
     refused(lambda: call(other), name, "expected")
+
+
+@pytest.mark.parametrize("options", [{"budget": x} for x in (None, "1", -1, np.nan, 1e4, True)]
+                         + [{"digits": x} for x in (None, "x", 0, 2.5)], ids=repr)
+def test_budget_and_digits_of_equations_are_whole_numbers(options):
+    with pytest.raises(ValueError, match=f"{next(iter(options))}=.*expected a whole number"):
+        da.equations(ARM, **options)

@@ -107,6 +107,8 @@ def test_without_an_absolute_tolerance_a_joint_at_rest_stays_at_rest(method):
     ({"threads": 0}, ValueError, "threads=0: expected 1 or more"), ({"threads": -1}, ValueError, "threads=-1"),
     ({"threads": 1.5}, TypeError, "threads=1.5"), ({"threads": True}, TypeError, "threads=True"),
     ({"threads": [2]}, TypeError, "threads="), ({"resume": True}, ValueError, "resume=True without store="),
+    ({"h": 10**400}, ValueError, "h is beyond the range"), ({"rtol": 10**400}, ValueError, "rtol is beyond the range"),
+    ({"record": -10**400}, ValueError, "record is beyond the range"),
     ({"method": 4}, TypeError, "method=4"), ({"resume": "yes"}, TypeError, "resume='yes'"),
 ])
 def test_options_that_make_no_sense_are_refused(options, error, text):

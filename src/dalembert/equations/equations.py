@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cached_property
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -67,12 +68,17 @@ def equations(mechanism: Mechanism | LagrangianSystem, symbols: str | Iterable[s
     ------
     UnknownNameError
         A path or pattern in `symbols` matches nothing; the formulation is unknown.
+    ValueError
+        budget or digits is no whole number.
 
     References
     ----------
     docs/equations.md
     """
     progress = progress or silent
+    for name, value, least in (("budget", budget, 0), ("digits", digits, 1)):
+        if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+            raise ValueError(f"{name}={value!r} ({type(value).__name__}): expected a whole number, {least} or more.")
     if isinstance(mechanism, LagrangianSystem):
         if symbols is not None or grouped is not None or formulation != "newton_euler":
             raise TypeError(f"equations of the Lagrangian {mechanism.name!r}: its symbols are its parameters, which "

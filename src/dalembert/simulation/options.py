@@ -39,6 +39,10 @@ def check_number(name: str, value: Any) -> None:
     if not real or name != "t" and found.ndim:
         expected = "a duration, or times [s]" if name == "t" else "one number"
         raise TypeError(f"{name}={value!r} ({type(value).__name__}): expected {expected}.")
+    try:
+        found.astype(float)
+    except OverflowError:
+        raise ValueError(f"{name} is beyond the range of doubles, 1.8e308.") from None
     if not found.size:
         raise ShapeError(f"t has shape {found.shape}, no times: expected a duration, or the times of the records [s].", "t",
                          found.shape)
