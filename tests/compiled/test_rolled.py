@@ -262,7 +262,7 @@ def test_pickled_and_read_from_the_cache(monkeypatch, tmp_path):
 # --- targets ------------------------------------------------------------------------------------------------------------
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc")
-@pytest.mark.parametrize("sorting", SORTINGS)
+@pytest.mark.parametrize("sorting", ["coarsest", *(pytest.param(s, marks=pytest.mark.slow) for s in ("fine", "coarse"))])
 def test_c_compiles_without_a_warning_and_runs_its_vectors(monkeypatch, tmp_path, always, sorting):
     sort(monkeypatch, sorting)
     m = tree(4, 8, ("revolute", "planar", "free", "custom", "universal"))

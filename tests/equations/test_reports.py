@@ -63,7 +63,8 @@ def test_reports_of_arms_with_all_symbols_are_confirmed_and_the_same_on_every_ru
 
 
 @pytest.mark.parametrize("formulation", FORMULATIONS)
-@pytest.mark.parametrize("seed, joints", [(1, ["revolute", "prismatic"]), (0, ["spherical", "revolute"]), (3, ["follower"])])
+@pytest.mark.parametrize("seed, joints", [(1, ["revolute", "prismatic"]), *(pytest.param(*more, marks=pytest.mark.slow) for more in (
+    (0, ["spherical", "revolute"]), (3, ["follower"])))])
 def test_reports_of_trees_of_other_joints_are_confirmed(formulation, seed, joints):
     m = da.random_tree(seed, 3, joints=joints)
     assert "largest relative difference" in da.equations(m, formulation=formulation).report()

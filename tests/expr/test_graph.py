@@ -1,5 +1,6 @@
 """Ownership of nodes: sharing, ambient graphs, lifetime, threads, independence of history and hash seed."""
 
+import contextvars
 import gc
 import subprocess
 import sys
@@ -67,15 +68,18 @@ def test_nodes_of_two_graphs_meet_only_by_import():
 
 
 def test_a_graph_dies_with_its_last_node():
-    x = symbol("x")
-    graph = weakref.ref(x.graph)
-    y = sin(x) + 1
-    del x
-    gc.collect()
-    assert graph() is y.graph
-    del y
-    gc.collect()
-    assert graph() is None
+    def check():
+        x = symbol("x")
+        graph = weakref.ref(x.graph)
+        y = sin(x) + 1
+        del x
+        gc.collect()
+        assert graph() is y.graph
+        del y
+        gc.collect()
+        assert graph() is None
+
+    contextvars.Context().run(check)      # with an implicit graph of its own
 
 
 def test_threads_share_the_nodes_of_one_graph(random_function):

@@ -18,7 +18,7 @@ def omega(n):
     return np.block([[np.zeros((n, n)), np.eye(n)], [-np.eye(n), np.zeros((n, n))]])
 
 
-@pytest.mark.parametrize("joint", JOINTS)
+@pytest.mark.parametrize("joint", [j if j in ("universal", "free") else pytest.param(j, marks=pytest.mark.slow) for j in JOINTS])
 def test_every_joint_type_moves_as_in_coordinates_and_velocities(joint):
     m = da.random_tree(3, 2, [joint]).without("friction")            # which jumps
     q, qd = m.random_state(4)

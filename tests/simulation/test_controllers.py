@@ -171,7 +171,7 @@ def test_adaptive_control_uses_no_mass_of_its_mechanism(chain):
 
 
 @pytest.mark.parametrize("name", ["PD", "GravityPD", "ComputedTorque", "FeedForward", "Passivity", "AdaptivePassivity",
-                                  "Limited ComputedTorque", "Limited AdaptivePassivity"])
+                                  "Limited ComputedTorque", pytest.param("Limited AdaptivePassivity", marks=pytest.mark.slow)])
 def test_traced_equals_called_and_the_power_balance_closes(chain, name):
     control = every(chain)[name]
     traced, called = (da.simulate(chain, *START, 0.05, control=by, h=5e-4) for by in (control, OnlyNumbers(control)))

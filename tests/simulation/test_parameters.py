@@ -80,7 +80,8 @@ def test_called_forces_controllers_with_states_events_and_a_library_take_them_to
         np.testing.assert_allclose([e.qd for e in run.events], [e.qd for e in alone], rtol=1e-10)
 
 
-@pytest.mark.parametrize("options", [{}, {"stops": {"q1": 0.5, "q2": 0.0}}, {"stops": True, "method": "dopri5"}])
+@pytest.mark.parametrize("options", [{}, *(pytest.param(more, marks=pytest.mark.slow) for more in (
+    {"stops": {"q1": 0.5, "q2": 0.0}}, {"stops": True, "method": "dopri5"}))])
 def test_joints_that_stick_and_stop_do_so_with_the_numbers_of_their_trajectory(options):
     rubbing = dataclasses.replace(ARM, joints=tuple(dataclasses.replace(
         j, coulomb=(0.8,), limits=da.Limits((-1.2,), (1.2,))) for j in ARM.joints))

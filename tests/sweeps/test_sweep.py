@@ -369,7 +369,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("sent", [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
 def test_a_sweep_that_is_killed_goes_on_where_it_was(sent, tmp_path):
     count, store, log = 400, tmp_path / "s.zarr", traces(tmp_path)
     script = tmp_path / "script.py"
