@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from tests.equations import robots
 
 import dalembert as da
 from dalembert import data
@@ -10,6 +9,8 @@ from dalembert.equations.factored import Parts, factored
 from dalembert.equations.fingerprints import Fingerprints
 from dalembert.equations.forms import Builder, factors_in, object_array
 from dalembert.expr import cos, evaluate, sin, symbols
+
+from . import robots
 
 
 @pytest.fixture(scope="module")
