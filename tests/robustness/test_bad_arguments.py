@@ -16,7 +16,7 @@ def refused(call, *parts):
     assert all(part in said for part in parts) and "is not iterable" not in said and "attribute" not in said, said
 
 
-@pytest.mark.parametrize("other", [*OTHERS, "xyz", b"xyz"], ids=repr)
+@pytest.mark.parametrize("other", [*OTHERS, "xyz", b"xyz"], ids=lambda x: type(x).__name__)
 @pytest.mark.parametrize("make, name", [
     (lambda x: da.Body("a", 1, x), "com of body 'a'"), (lambda x: da.Body("a", 1, (0, 0, 0), x), "inertia of body 'a'"),
     (lambda x: da.Origin(x), "origin"), (lambda x: da.Origin((0, 0, 0), [(1, 0)] if isinstance(x, str) else [(x, 0)]), "rotation axis"),
@@ -29,7 +29,7 @@ def test_what_is_no_vector_or_list_is_named(make, name, other):
     refused(lambda: make(other), name, "expected")
 
 
-@pytest.mark.parametrize("other", OTHERS, ids=repr)
+@pytest.mark.parametrize("other", OTHERS, ids=lambda x: type(x).__name__)
 @pytest.mark.parametrize("call, name", [
     (da.symbols, "names of symbols"), (da.equations(ARM).text, "the quantity"), (ARM.replace, "by path"),
     (lambda x: ARM.lock(x), "lock"), (lambda x: da.from_motions(x), "the chain"),
@@ -42,7 +42,7 @@ def test_what_has_no_names_is_refused(call, name, other):
 
 
 @pytest.mark.parametrize("options", [{"budget": x} for x in (None, "1", -1, np.nan, 1e4, True)]
-                         + [{"digits": x} for x in (None, "x", 0, 2.5)], ids=repr)
+                         + [{"digits": x} for x in (None, "x", 0, 2.5)], ids=lambda x: type(x).__name__)
 def test_budget_and_digits_of_equations_are_whole_numbers(options):
     with pytest.raises(ValueError, match=f"{next(iter(options))}=.*expected a whole number"):
         da.equations(ARM, **options)
