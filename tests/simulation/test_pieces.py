@@ -81,7 +81,7 @@ def test_an_interrupt_is_heard_between_two_records(method, t):
         signal.signal(signal.SIGINT, signal.default_int_handler)      # ignored in some CI
         arm = da.planar_chain(2)
         da.simulate(arm, [1.0, 0.5], [0, 0], 0.1, method={method!r}, record=0.1)      # compiled before the clock runs
-        threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+        threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
         try:
             da.simulate(arm, [1.0, 0.5], [0, 0], {t}, method={method!r}, record={t})
         except KeyboardInterrupt:
