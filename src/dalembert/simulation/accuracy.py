@@ -21,7 +21,7 @@ ROUNDING = 1e-9          # of |Pi| and |work|, whose differences are known no be
 def warn_of_drift(run: Run) -> None:
     """Warn if the energy of a run changed by other than the work done, beyond `POOR` of its scale.
 
-        |T + Pi - (T + Pi)(0) - work| <= POOR max(T, max Pi - min Pi)
+        max - min of (T + Pi - work) <= POOR max(T, max Pi - min Pi)
 
     A few of the records are looked at.
     """
