@@ -54,7 +54,7 @@ def main(robot: str, quantities: str) -> None:
     for name in names:
         dynamics.function([name])
     lap("again")
-    from dalembert.compiled.quantities import traced
+    from dalembert.tracing.quantities import traced
 
     programs = [traced(arm, [name]) for name in names]
     lap("trace")

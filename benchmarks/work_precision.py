@@ -19,7 +19,7 @@ from scipy.integrate import solve_ivp
 
 import dalembert as da
 from dalembert.compiled.marching import Marching
-from dalembert.compiled.regrouping import accelerations
+from dalembert.tracing.regrouping import accelerations
 from dalembert.integrators import METHODS
 from report import machine
 from robots import mechanism

@@ -57,7 +57,7 @@ def test_rk4_step_converges_like_h_to_the_fifth_to_the_exact_motion(bench, monke
 
 def test_kernel_without_avx512_computes_the_same(bench):
     narrow, robots = bench("narrow"), bench("robots")
-    from dalembert.compiled.quantities import traced
+    from dalembert.tracing.quantities import traced
 
     states = robots.states("ur5", 21)
     for quantity in ("forward_dynamics", "inverse_dynamics_derivatives"):

@@ -15,7 +15,7 @@ import dalembert as da
 from dalembert.codegen.llvm import BOUND, Machine, assembly, streams
 from dalembert.codegen.program import program_of
 from dalembert.compiled.kernel import Kernel, host, object_code
-from dalembert.compiled.quantities import traced
+from dalembert.tracing.quantities import traced
 from programs import PAIRS, long_program, operations_program
 
 MACHINES = [Machine(lanes, fused, False) for lanes in (2, 4, 8) for fused in (True, False)]

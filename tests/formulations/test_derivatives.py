@@ -6,8 +6,8 @@ import pytest
 import dalembert as da
 import oracles
 from dalembert.codegen.program import operations
-from dalembert.compiled.quantities import traced
 from dalembert.formulations.newton_euler import differentiated
+from dalembert.tracing.quantities import traced
 from formulations.test_tracing import locked_panda
 from model.test_validation import wrist
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.compiled import regrouping
 from dalembert.expr import Graph, symbols
 from dalembert.formulations import hamilton, newton_euler
 from dalembert.simulation import simulate as module
 from dalembert.simulation.motion import Motion
+from dalembert.tracing import regrouping
 
 SYMPLECTIC = ("implicit_midpoint", "gauss4", "gauss6", "symplectic_euler")
 JOINTS = ("revolute", "continuous", "prismatic", "helical", "cylindrical", "universal", "planar", "spherical", "free")

@@ -6,8 +6,8 @@ import pytest
 import dalembert as da
 from dalembert.codegen.llvm import values
 from dalembert.compiled.kernel import Kernel
-from dalembert.compiled.quantities import FORMULATIONS
 from dalembert.integrators.methods import METHODS, Fixed
+from dalembert.tracing.quantities import FORMULATIONS
 
 SIZES = (2, 9)      # ensembles
 

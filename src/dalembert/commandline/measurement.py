@@ -17,8 +17,8 @@ from dalembert.codegen.program import STATUS, Program
 from dalembert.commandline.output import Column, left, line, show_table
 from dalembert.commandline.peers import mujoco_model, pinocchio_model
 from dalembert.commandline.timing import side_by_side
-from dalembert.compiled.quantities import straight
 from dalembert.model.mechanism import Mechanism
+from dalembert.tracing.quantities import straight
 
 SEED = 1743
 AGREEMENT = 1e-8      # of the largest entry: beyond it another engine does not compute the same, and is not timed

@@ -1,37 +1,15 @@
-"""What calls of compiled code share: symbols to trace with, the batch, results new or given."""
+"""Calls of compiled code: the batch, and results, new or given."""
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Mapping, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from dalembert.codegen.program import Port
 from dalembert.errors import ShapeError
-from dalembert.expr import symbol
 from dalembert.model.loads import check_rows
-
-
-def vector_of_symbols(name: str, n: int) -> np.ndarray:
-    """Symbols that no symbol of a mechanism can be taken for."""
-    out = np.empty(n, dtype=object)
-    out[:] = [symbol(f"input {name}[{k}]") for k in range(n)]
-    return out
-
-
-@contextmanager
-def without_collection():
-    """Tracing makes many objects and no cycles that are garbage before it ends."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()
 
 
 def common_rows(inputs: Mapping[str, np.ndarray]) -> int | None:

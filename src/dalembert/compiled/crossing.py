@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.compiled.calls import without_collection
 from dalembert.compiled.marching import Function, Projection, Steps, begun_search, rate_of, search_loop, searching
 from dalembert.compiled.routine import Routine
 from dalembert.expr import Graph, absolute, array, maximum, minimum
@@ -17,6 +16,7 @@ from dalembert.integrators.crossing import DONE, Locating, begun, located, narro
 from dalembert.integrators.fixed_point import HUGE
 from dalembert.integrators.methods import NOT_FINITE, NOT_SETTLED, Adaptive, Fixed
 from dalembert.integrators.search import CLEAR, SEARCHING, hermite
+from dalembert.tracing.symbols import without_collection
 
 MOST = 1000                            # looks into a step, far beyond the 60 of bisection
 NEVER = -1.0

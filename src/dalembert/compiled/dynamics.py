@@ -17,7 +17,6 @@ from dalembert.compiled import cache
 from dalembert.compiled.builtin import Layout, builtin
 from dalembert.compiled.calls import apart, common_rows, number_or_array, results_for, thread_count
 from dalembert.compiled.kernel import Kernel, machine_for, object_code
-from dalembert.compiled.quantities import QUANTITIES, Loads, known_formulation, traced
 from dalembert.errors import ShapeError, SingularMassMatrixError, UnknownNameError
 from dalembert.formulations.newton_euler import derivatives
 from dalembert.model.loads import opened_loads
@@ -25,6 +24,7 @@ from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import is_symbolic
 from dalembert.model.paths import canonical_text
 from dalembert.spatial.arrays import check_finite, check_range, finite_results, floats, in_order
+from dalembert.tracing.quantities import QUANTITIES, Loads, known_formulation, traced
 
 if TYPE_CHECKING:
     from dalembert.compiled.sources import Described

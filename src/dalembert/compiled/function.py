@@ -12,19 +12,12 @@ from dalembert.codegen.program import CONDITIONS, program_of
 from dalembert.codegen.text import identifiers
 from dalembert.compiled import cache
 from dalembert.compiled.builtin import Layout, builtin
-from dalembert.compiled.calls import (
-    apart,
-    common_rows,
-    number_or_array,
-    results_for,
-    thread_count,
-    vector_of_symbols,
-    without_collection,
-)
+from dalembert.compiled.calls import apart, common_rows, number_or_array, results_for, thread_count
 from dalembert.compiled.kernel import Kernel, machine_for, object_code
 from dalembert.errors import ShapeError, UnknownNameError
 from dalembert.expr import Graph, constant, gradient, jacobian, pack, unpack
 from dalembert.spatial.arrays import check_finite, finite_results, floats, in_order
+from dalembert.tracing.symbols import vector_of_symbols, without_collection
 
 RESERVED = ("out", "threads")      # what calls take besides the inputs
 RESULT = "result"                  # name of the output of a function that returns one array

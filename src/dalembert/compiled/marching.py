@@ -16,7 +16,6 @@ from dalembert.codegen.llvm.straight import assembly
 from dalembert.codegen.march import GOAL, REPEATS, Call, Item, Loop, March, Part
 from dalembert.codegen.program import Port, Program, program_of
 from dalembert.compiled import cache, callbacks
-from dalembert.compiled.calls import vector_of_symbols, without_collection
 from dalembert.compiled.kernel import Kernel, machine_for, object_of_text
 from dalembert.errors import ShapeError
 from dalembert.expr import Graph, absolute, array, jacobian, maximum
@@ -34,6 +33,7 @@ from dalembert.integrators.methods import (
 )
 from dalembert.integrators.search import CLEAR, SEARCHING, following
 from dalembert.integrators.search import MOST as INTERVALS
+from dalembert.tracing.symbols import vector_of_symbols, without_collection
 
 Function = Callable[..., np.ndarray]      # (t, x, p) -> x'
 SEEN = 1e-9      # of a step: one that ends no later than the last that was looked at, has been

@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.compiled.calls import without_collection
-from dalembert.compiled.quantities import known_formulation
 from dalembert.equations import frames
 from dalembert.equations.closed_forms import ClosedForms, silent
 from dalembert.equations.linear import Movable
@@ -24,6 +22,8 @@ from dalembert.equations.systems import SystemEquations
 from dalembert.equations.verification import MechanismVerifier
 from dalembert.formulations.lagrange.system import LagrangianSystem
 from dalembert.model.mechanism import Mechanism
+from dalembert.tracing.quantities import known_formulation
+from dalembert.tracing.symbols import without_collection
 
 BUDGET = 10_000            # characters of a quantity that are still printed in full
 SHOWN = ("mass_matrix", "christoffel", "coriolis_vector", "gravity_vector", "kinetic_energy", "potential_energy",

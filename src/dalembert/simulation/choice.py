@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from dalembert.compiled.quantities import known_formulation
 from dalembert.errors import UnknownNameError
 from dalembert.formulations.lagrange.system import LagrangianSystem
 from dalembert.model.mechanism import Mechanism
 from dalembert.simulation.canonical import Canonical
 from dalembert.simulation.forms import Accelerations, Form
 from dalembert.simulation.lagrangian import CANONICAL, OWN, Lagrangian, LagrangianMomenta
+from dalembert.tracing.quantities import known_formulation
 
 
 def formulation_for(method: str, formulation: str | None) -> str | None:

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from dalembert.compiled.function import CompiledFunction, function
-from dalembert.compiled.quantities import known_formulation
-from dalembert.compiled.regrouping import accelerations
 from dalembert.formulations import newton_euler
 from dalembert.kinematics.forces import passive_force
 from dalembert.model.mechanism import Mechanism
 from dalembert.simulation.kept import dynamics_of, kept
+from dalembert.tracing.quantities import known_formulation
+from dalembert.tracing.regrouping import accelerations
 
 Rates = tuple[np.ndarray, np.ndarray, Any]      # q', y' and the power [W]
 NONE = np.zeros(0)

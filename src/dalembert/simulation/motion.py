@@ -15,7 +15,6 @@ import numpy as np
 
 from dalembert.codegen.program import program_of
 from dalembert.compiled import builtin
-from dalembert.compiled.calls import vector_of_symbols
 from dalembert.compiled.crossing import crossing_of
 from dalembert.compiled.marching import Marching, Trace, Trajectories
 from dalembert.compiled.routine import Routine
@@ -33,6 +32,7 @@ from dalembert.simulation.kept import dynamics_of, kept
 from dalembert.simulation.numbers import numbers_of
 from dalembert.simulation.reactions import SIGN, STICK, coulomb, reactions_of
 from dalembert.simulation.watching import Watching
+from dalembert.tracing.symbols import vector_of_symbols
 
 
 class Motion:

@@ -24,10 +24,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.compiled.calls import without_collection
 from dalembert.compiled.function import CompiledFunction, function
 from dalembert.compiled.marching import Trace
-from dalembert.compiled.regrouping import Regrouped
 from dalembert.compiled.routine import Routine
 from dalembert.errors import DalembertWarning, UnknownNameError
 from dalembert.expr import Graph, absolute, array, maximum
@@ -42,6 +40,8 @@ from dalembert.simulation.kept import kept
 from dalembert.simulation.lcp import UNBOUNDED
 from dalembert.simulation.repetition import traced
 from dalembert.simulation.resting import Resting, resting
+from dalembert.tracing.regrouping import Regrouped
+from dalembert.tracing.symbols import without_collection
 
 STICK, SIGN = "stick", "sign"
 HELD, FREE = 0.0, 2.0    # modes in records; 1 and -1: slides forward and back

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.compiled.calls import without_collection
 from dalembert.compiled.marching import Steps, Trace, Trajectories, rate_of
 from dalembert.compiled.routine import Routine
 from dalembert.expr import Graph
@@ -23,6 +22,7 @@ from dalembert.simulation.controllers.sampled import LAW, Sampled
 from dalembert.simulation.course import ENDED, Course
 from dalembert.simulation.motion import Motion
 from dalembert.simulation.trials import trial_states
+from dalembert.tracing.symbols import without_collection
 
 SAME = 1e-12             # of a time: two moments that are closer are one
 MOST = 10**9             # steps in a call of a routine

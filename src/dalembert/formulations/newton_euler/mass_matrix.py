@@ -81,6 +81,19 @@ def composite_mass_matrix(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]
     return M
 
 
+def composite_diagonal(tree: Tree, q: Sequence[Scalar]) -> list[Scalar]:
+    """Diagonal of the mass matrix on scalars, in O(n)."""
+    diagonal = list(tree.rotor)
+    composite = list(tree.inertia)
+    for i in tree.inward():
+        joint = tree.joint[i]
+        for k, s in zip(joint.dof, joint.subspace(q), strict=True):
+            diagonal[k] = diagonal[k] + composite[i].momentum(s).dot(s)
+        if j := tree.parent[i]:
+            composite[j] = composite_step(composite[j], joint.placement(q), composite[i])
+    return diagonal
+
+
 def inverse_mass_matrix(mechanism: Mechanism, q: Any) -> np.ndarray:
     """Inverse of the mass matrix, by its factors M = L^T D L (zeros of branches are kept).
 

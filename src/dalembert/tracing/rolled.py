@@ -17,13 +17,13 @@ import numpy as np
 from dalembert.codegen.program import STATUS, Port, Program, program_of
 from dalembert.codegen.rolled import Rolled, Scan, Step
 from dalembert.codegen.steps import pruned, settled, turn_of, turned
-from dalembert.compiled.bodies import ALIGNED, FINE, OBLIQUE, Kind, sorted_bodies
-from dalembert.compiled.calls import vector_of_symbols, without_collection
-from dalembert.compiled.kernel import Kernel
-from dalembert.compiled.passes import ALGORITHMS, MASS_MATRIX_DIAGONAL, Algorithm, Body, Pass
 from dalembert.expr import Expr, Graph, absolute, constant, equal, free_symbols, where
+from dalembert.formulations.newton_euler.mass_matrix import composite_diagonal
 from dalembert.model.mechanism import QUATERNION_TOLERANCE, Mechanism
 from dalembert.model.pivots import ALWAYS, guards, undetermined
+from dalembert.tracing.bodies import ALIGNED, FINE, OBLIQUE, Kind, sorted_bodies
+from dalembert.tracing.passes import ALGORITHMS, Algorithm, Body, Pass
+from dalembert.tracing.symbols import vector_of_symbols, without_collection
 
 STATES = 4          # random ones, to learn usual inertias from
 MAX_STEPS = 24      # per scan with fine kinds: some 0.1 s of compile time each
@@ -55,12 +55,10 @@ def rolled(mechanism: Mechanism, names: Sequence[str], doubtful: float = 0.0) ->
 
 
 def _usual_inertias(bodies: _Bodies) -> np.ndarray:
-    """Largest diagonal entries of the mass matrix at some random states, by a kernel of its own."""
-    program = _built(bodies, {"diagonal": MASS_MATRIX_DIAGONAL}, np.zeros(bodies.mechanism.nv))
+    """Largest diagonal entries of the mass matrix at some random states."""
     states = np.array([bodies.mechanism.random_state(seed)[0] for seed in range(STATES)])
-    found = [np.empty((STATES, *port.shape)) for port in program.outputs]
-    Kernel.of(program).run([states], found, STATES)
-    return found[0].max(axis=0, initial=0.0)
+    tree, (q,), pack = bodies.mechanism.at(q=states)
+    return np.asarray(pack(composite_diagonal(tree, q))).max(axis=0, initial=0.0)
 
 
 def _built(bodies: _Bodies, algorithms: Mapping[str, Algorithm], scale: np.ndarray) -> Rolled:

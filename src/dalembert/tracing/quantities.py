@@ -10,8 +10,6 @@ import numpy as np
 
 from dalembert.codegen.program import STATUS, Program, ProgramError, program_of
 from dalembert.codegen.rolled import Rolled
-from dalembert.compiled.calls import vector_of_symbols, without_collection
-from dalembert.compiled.regrouping import FACTORS_UP_TO, Regrouped
 from dalembert.errors import UnknownNameError
 from dalembert.expr import Graph, absolute, constant, count_operations
 from dalembert.expr.node import select
@@ -22,6 +20,8 @@ from dalembert.kinematics import forces, jacobians, poses
 from dalembert.model.loads import ExternalForce
 from dalembert.model.mechanism import QUATERNION_TOLERANCE, Mechanism
 from dalembert.model.pivots import ALWAYS, eliminated, guards, sizes, stacked
+from dalembert.tracing.regrouping import FACTORS_UP_TO, Regrouped
+from dalembert.tracing.symbols import vector_of_symbols, without_collection
 
 DOUBTFUL = {"float64": 1e-12, "float32": 1e-5}     # of a joint's usual inertia: a smaller pivot is looked at again
 NEAR_SINGULAR = 1e-7      # of its size: a pivot above it, and pivots that follow it, have errors far below their values
@@ -100,7 +100,7 @@ def traced(mechanism: Mechanism, names: Sequence[str], parameters: Sequence[str]
     """
     many = sum(not joint.is_fixed for joint in mechanism.joints) >= ROLLED_FROM
     if many and formulation == "newton_euler" and not parameters and not loads:
-        from dalembert.compiled import rolled
+        from dalembert.tracing import rolled
 
         if rolled.covers(mechanism, names):
             return rolled.rolled(mechanism, names, DOUBTFUL[np.dtype(dtype).name])

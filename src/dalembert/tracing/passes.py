@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from dalembert.compiled.bodies import PARENT, SELF
 from dalembert.formulations.newton_euler.forward import Articulated, acceleration_step, articulated_step
 from dalembert.formulations.newton_euler.inverse import (
     Rates,
@@ -22,14 +21,14 @@ from dalembert.formulations.newton_euler.inverse import (
     joint_motion,
     outward_step,
 )
-from dalembert.formulations.newton_euler.mass_matrix import composite_step
 from dalembert.kinematics.forces import passive
 from dalembert.model.pivots import PivotCheck
 from dalembert.model.tree import Tree
-from dalembert.spatial.inertias import NO_INERTIA, ArticulatedInertia, Inertia
+from dalembert.spatial.inertias import ArticulatedInertia, Inertia
 from dalembert.spatial.motion_force import NO_FORCE, NO_MOTION, Force, Motion, combined
 from dalembert.spatial.transforms import Transform
 from dalembert.spatial.vectors import ZERO, Matrix, Scalar, Vector
+from dalembert.tracing.bodies import PARENT, SELF
 
 Scalars = list[Scalar]
 
@@ -186,16 +185,6 @@ def _composite(body: Body) -> Inertia:
     return own + Inertia(m, Vector((hx, hy, hz)), Matrix.symmetric(*J))
 
 
-def _diagonal(body: Body) -> Found:
-    """Diagonal of the mass matrix by composite bodies."""
-    composite = _composite(body)
-    entries = [composite.momentum(s).dot(s) + r for s, r in zip(body.S, body.tree.rotor, strict=True)]
-    if body.tree.parent[SELF] != PARENT:
-        return Found([], {"out": entries})
-    m, h, ((xx, xy, xz), (_, yy, yz), (_, _, zz)) = composite_step(NO_INERTIA, body.X, composite)
-    return Found([m, *h, xx, xy, yy, xz, yz, zz], {"out": entries})
-
-
 # --- the quantities -------------------------------------------------------------------------------------------------------
 
 class Algorithm(NamedTuple):
@@ -216,7 +205,6 @@ ALGORITHMS = {
     "momenta": Algorithm(("q", "qd"), (Pass(True, 6, _of_momentum), Pass(False, 6, _with_rotors))),
     "kinetic_energy": Algorithm(("q", "qd"), (Pass(True, 6, _kinetic),), single=True),
 }
-MASS_MATRIX_DIAGONAL = Algorithm(("q",), (Pass(False, 10, _diagonal),))
 
 
 def _velocity(body: Body) -> Motion:

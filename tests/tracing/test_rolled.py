@@ -17,12 +17,13 @@ from dalembert.codegen.llvm import Machine, assembly
 from dalembert.codegen.program import Program, operations
 from dalembert.codegen.rolled import Rolled, verify_rolled
 from dalembert.compiled import cache as entries
-from dalembert.compiled import dynamics, quantities, rolled
+from dalembert.compiled import dynamics
 from dalembert.compiled.kernel import Kernel, host, object_code
-from dalembert.compiled.passes import ALGORITHMS
-from dalembert.compiled.quantities import QUANTITIES, traced
 from dalembert.model.joints import JOINT_TYPES, Prismatic
 from dalembert.model.parts import Body, Joint, Origin
+from dalembert.tracing import quantities, rolled
+from dalembert.tracing.passes import ALGORITHMS
+from dalembert.tracing.quantities import QUANTITIES, traced
 
 OWN = 1e-12                    # of the largest entry (conventions.md)
 SORTINGS = {"fine": (1000, 1000), "coarse": (0, 1000), "coarsest": (0, 0)}      # MAX_STEPS and MAX_KINDS

@@ -5,9 +5,9 @@ import pytest
 
 import dalembert as da
 import oracles
-from dalembert.compiled.quantities import straight
-from dalembert.compiled.regrouping import Regrouped, regrouped, slid
 from dalembert.model.loads import ExternalForce
+from dalembert.tracing.quantities import straight
+from dalembert.tracing.regrouping import Regrouped, regrouped, slid
 
 OWN = 1e-12
 
@@ -35,7 +35,7 @@ def test_links_slide_to_where_their_places_have_fewer_entries():
 def test_shifts_save_operations(monkeypatch):
     m = oracles.robot("ur5")
     count = [len(straight(m, ["forward_dynamics"]).code)]
-    monkeypatch.setattr("dalembert.compiled.regrouping.slid", lambda tree: tree)
+    monkeypatch.setattr("dalembert.tracing.regrouping.slid", lambda tree: tree)
     count.append(len(straight(m, ["forward_dynamics"]).code))
     assert count[0] < 0.92 * count[1]
 
