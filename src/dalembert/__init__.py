@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -52,7 +53,7 @@ _MODULES = {"controllers": "dalembert.simulation.controllers", "convert": "dalem
 
 _OF_MECHANISMS = ("dalembert.kinematics.", "dalembert.formulations.newton_euler")      # homes of functions of one
 
-__all__ = sorted((*_HOME, *_MODULES))
+__all__ = sorted((*_HOME, *_MODULES))      # `__init__.pyi` tells type checkers the same; tests/stubs.py writes it
 
 
 def __getattr__(name: str) -> Any:
@@ -63,7 +64,9 @@ def __getattr__(name: str) -> Any:
     elif name in _MODULES:
         value = importlib.import_module(_MODULES[name])
     else:
-        raise AttributeError(f"module 'dalembert' has no attribute {name!r}")
+        from dalembert.errors import unknown_attribute
+
+        raise unknown_attribute(sys.modules[__name__], name)
     globals()[name] = value
     return value
 

@@ -8,26 +8,27 @@ All other joints are alike. The other engine's order of joints can be given by n
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dalembert.errors import ShapeError, UnknownNameError
 from dalembert.model.mechanism import Mechanism
+from dalembert.spatial.arrays import Array, Values
 
 
 class Vectors(NamedTuple):
-    """Coordinates, velocities, accelerations and forces; None for what was not given."""
+    """Coordinates, velocities, accelerations and forces; None where none were given, so that callers know their types."""
 
-    q: np.ndarray
-    qd: np.ndarray | None = None
-    qdd: np.ndarray | None = None
-    tau: np.ndarray | None = None
+    q: Array
+    qd: Array = None      # type: ignore[assignment]
+    qdd: Array = None     # type: ignore[assignment]
+    tau: Array = None     # type: ignore[assignment]
 
 
-def to_pinocchio(mechanism: Mechanism, q: Any, qd: Any = None, qdd: Any = None, tau: Any = None,
-                 joint_order: Sequence[str] | None = None) -> Vectors:
+def to_pinocchio(mechanism: Mechanism, q: Values, qd: Values | None = None, qdd: Values | None = None,
+                 tau: Values | None = None, joint_order: Sequence[str] | None = None) -> Vectors:
     """This package's vectors as Pinocchio has them.
 
     q (nq,) or (N, nq); qd, qdd, tau (nv,) or (N, nv), optional (accelerations of a planar joint need qd).
@@ -37,28 +38,28 @@ def to_pinocchio(mechanism: Mechanism, q: Any, qd: Any = None, qdd: Any = None, 
     ------
     ShapeError, QuaternionError, UnknownNameError
     """
-    return _outward(mechanism, PINOCCHIO, Vectors(q, qd, qdd, tau), joint_order)
+    return _outward(mechanism, PINOCCHIO, (q, qd, qdd, tau), joint_order)
 
 
-def from_pinocchio(mechanism: Mechanism, q: Any, qd: Any = None, qdd: Any = None, tau: Any = None,
-                   joint_order: Sequence[str] | None = None) -> Vectors:
+def from_pinocchio(mechanism: Mechanism, q: Values, qd: Values | None = None, qdd: Values | None = None,
+                   tau: Values | None = None, joint_order: Sequence[str] | None = None) -> Vectors:
     """Pinocchio's vectors as this package has them; the inverse of `to_pinocchio`."""
-    return _inward(mechanism, PINOCCHIO, Vectors(q, qd, qdd, tau), joint_order)
+    return _inward(mechanism, PINOCCHIO, (q, qd, qdd, tau), joint_order)
 
 
-def to_mujoco(mechanism: Mechanism, q: Any, qd: Any = None, qdd: Any = None, tau: Any = None,
-              joint_order: Sequence[str] | None = None) -> Vectors:
+def to_mujoco(mechanism: Mechanism, q: Values, qd: Values | None = None, qdd: Values | None = None,
+              tau: Values | None = None, joint_order: Sequence[str] | None = None) -> Vectors:
     """This package's vectors as MuJoCo has them; arguments and errors as for `to_pinocchio`."""
-    return _outward(mechanism, MUJOCO, Vectors(q, qd, qdd, tau), joint_order)
+    return _outward(mechanism, MUJOCO, (q, qd, qdd, tau), joint_order)
 
 
-def from_mujoco(mechanism: Mechanism, q: Any, qd: Any = None, qdd: Any = None, tau: Any = None,
-                joint_order: Sequence[str] | None = None) -> Vectors:
+def from_mujoco(mechanism: Mechanism, q: Values, qd: Values | None = None, qdd: Values | None = None,
+                tau: Values | None = None, joint_order: Sequence[str] | None = None) -> Vectors:
     """MuJoCo's vectors as this package has them; the inverse of `to_mujoco`."""
-    return _inward(mechanism, MUJOCO, Vectors(q, qd, qdd, tau), joint_order)
+    return _inward(mechanism, MUJOCO, (q, qd, qdd, tau), joint_order)
 
 
-def classical_acceleration(mechanism: Mechanism, q: Any, qd: Any, qdd: Any) -> np.ndarray:
+def classical_acceleration(mechanism: Mechanism, q: Values, qd: Values, qdd: Values) -> Array:
     """qdd with the classical acceleration of each free joint's origin, R^T p'' = v' + omega x v, for its spatial one.
 
     This package's qdd holds the derivatives of the entries of qd (v' above). Shapes as for `inverse_dynamics`.
@@ -66,7 +67,7 @@ def classical_acceleration(mechanism: Mechanism, q: Any, qd: Any, qdd: Any) -> n
     return _with_turning(mechanism, q, qd, qdd, 1.0)
 
 
-def spatial_acceleration(mechanism: Mechanism, q: Any, qd: Any, qdd: Any) -> np.ndarray:
+def spatial_acceleration(mechanism: Mechanism, q: Values, qd: Values, qdd: Values) -> Array:
     """qdd as this package has it from one with classical accelerations; the inverse of `classical_acceleration`."""
     return _with_turning(mechanism, q, qd, qdd, -1.0)
 
@@ -258,9 +259,9 @@ def _ends(r: range) -> tuple[int, int]:
     return r.start, r.stop
 
 
-def _arrays(given: Vectors) -> dict[str, np.ndarray]:
-    """The vectors that were given."""
-    return {name: np.asarray(a, dtype=float) for name, a in given._asdict().items() if a is not None}
+def _arrays(given: Iterable[Any]) -> dict[str, np.ndarray]:
+    """The vectors that were given, by name."""
+    return {name: np.asarray(a, dtype=float) for name, a in zip(Vectors._fields, given, strict=True) if a is not None}
 
 
 def _of_same_rows(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from types import ModuleType
 from typing import Any
 
 INSIDE = (__name__.partition(".")[0], "dataclasses")      # callers that a warning does not point to
@@ -153,6 +154,15 @@ class RememberingError(DalembertError, ValueError):
 
 class DalembertWarning(UserWarning):
     """Base of every warning of this package: input that was ignored, repaired or is doubtful."""
+
+
+def unknown_attribute(owner: Any, name: str) -> AttributeError:
+    """The error for a misspelt attribute of an object or module; it names the nearest public one."""
+    import difflib
+
+    kind = f"module {owner.__name__!r}" if isinstance(owner, ModuleType) else f"{type(owner).__name__!r} object"
+    near = [] if name.startswith("_") else difflib.get_close_matches(name, dir(owner), n=1)
+    return AttributeError(f"{kind} has no attribute {name!r}." + (f" Did you mean {near[0]!r}?" if near else ""))
 
 
 def caller_level() -> int:

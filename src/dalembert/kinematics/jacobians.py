@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
 from dalembert.errors import UnknownNameError
 from dalembert.kinematics.poses import frame_place, world_poses
 from dalembert.model.loads import AXES_OF_EXPRESSION
 from dalembert.model.mechanism import Mechanism
+from dalembert.spatial.arrays import Array, Values
 from dalembert.spatial.motion_force import NO_MOTION, Motion, combined
 
 
-def jacobian(mechanism: Mechanism, q: Any, frame: str, expressed_in: str = "aligned") -> np.ndarray:
+def jacobian(mechanism: Mechanism, q: Values, frame: str, expressed_in: str = "aligned") -> Array:
     """Jacobian of a frame: spatial velocity (omega; v) = J(q) qd.
 
     Parameters
@@ -44,7 +41,7 @@ def jacobian(mechanism: Mechanism, q: Any, frame: str, expressed_in: str = "alig
     return pack(_rows(columns), shape=(6, tree.nv))
 
 
-def jacobian_rate(mechanism: Mechanism, q: Any, qd: Any, frame: str, expressed_in: str = "aligned") -> np.ndarray:
+def jacobian_rate(mechanism: Mechanism, q: Values, qd: Values, frame: str, expressed_in: str = "aligned") -> Array:
     """Time derivative of `jacobian` along the motion: (omega; v)' = J qdd + J' qd.
 
     q : (nq,) or (N, nq); qd : (nv,) or (N, nv) [rad/s, m/s]; frame, expressed_in and errors as for `jacobian`.

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
-
-import numpy as np
 
 from dalembert.errors import DalembertError, UnknownNameError
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.tree import Tree
+from dalembert.spatial.arrays import Array, Values
 from dalembert.spatial.rotations import Dense
 from dalembert.spatial.transforms import Transform
 from dalembert.spatial.vectors import IDENTITY, ZERO, Matrix, Scalar
@@ -35,7 +33,7 @@ def frame_place(tree: Tree, frame: str) -> tuple[int, Transform]:
     return tree.place[frame]
 
 
-def placement(mechanism: Mechanism, q: Any, frame: str) -> np.ndarray:
+def placement(mechanism: Mechanism, q: Values, frame: str) -> Array:
     """Placement of a link or frame in the world.
 
         T = [[R, p], [0, 1]]
@@ -63,7 +61,7 @@ def placement(mechanism: Mechanism, q: Any, frame: str) -> np.ndarray:
     return pack([[*R[k], p[k]] for k in range(3)] + [[0, 0, 0, 1]])
 
 
-def center_of_mass(mechanism: Mechanism, q: Any) -> np.ndarray:
+def center_of_mass(mechanism: Mechanism, q: Values) -> Array:
     """Centre of mass of the moving bodies in world axes.
 
         c = sum_i m_i c_i / sum_i m_i

@@ -23,7 +23,7 @@ from dalembert.model.loads import check_rows, opened_loads
 from dalembert.model.numbers import Literal, Number, as_float, checked_vector, is_symbolic, several
 from dalembert.model.parts import Body, Frame, Joint
 from dalembert.model.tree import Tree
-from dalembert.spatial.arrays import graph_of, in_order, packed, unpacked
+from dalembert.spatial.arrays import Array, Values, VectorArray, graph_of, in_order, packed, unpacked
 from dalembert.spatial.vectors import Scalar
 
 GRAVITY = (0, 0, Literal("-9.81"))      # m/s^2
@@ -256,17 +256,17 @@ class Mechanism:
 
     # --- the manifold of the coordinates ---
 
-    def rate(self, q, qd) -> np.ndarray:
+    def rate(self, q: Values, qd: Values) -> Array:
         """Time derivative of q for the velocities qd: (nq,) or (N, nq)."""
         _, (q, qd), pack = self.at(q=q, qd=qd)
         return pack(self._per_joint(lambda t, q, v: t.rate(q, v), q, qd))
 
-    def integrate(self, q, step) -> np.ndarray:
+    def integrate(self, q: Values, step: Values) -> Array:
         """q moved by a step (nv,) along the velocity directions, staying on the manifold."""
         _, (q, step), pack = self.at(q=q, step=step)
         return pack(self._per_joint(lambda t, q, v: t.integrate(q, v), q, step))
 
-    def difference(self, q1, q0) -> np.ndarray:
+    def difference(self, q1: Values, q0: Values) -> Array:
         """Step (nv,) from q0 to q1: integrate(q0, step) = q1; continuous joints go the shorter way round."""
         _, (q1, q0), pack = self.at(q_1=q1, q_0=q0)
         parts: list[Scalar] = []
@@ -282,7 +282,7 @@ class Mechanism:
             result += act(joint.type, q[entry.at_q], v[entry.at_v.start:entry.at_v.stop])
         return result
 
-    def normalize(self, q) -> np.ndarray:
+    def normalize(self, q: Values) -> Array:
         """q with each quaternion scaled to unit length."""
         columns, rows = unpacked(q, "q", self.nq, self._says)
         q = packed(columns, rows)
@@ -296,11 +296,11 @@ class Mechanism:
                 q[..., at:at + 4] /= norm
         return q
 
-    def neutral(self) -> np.ndarray:
+    def neutral(self) -> VectorArray:
         """Coordinates at which each child's frame coincides with its joint's frame: zeros and unit quaternions."""
         return np.array([x for j in self.independent_joints for x in j.type.neutral()], dtype=float)
 
-    def random_state(self, seed: Any = 0) -> tuple[np.ndarray, np.ndarray]:
+    def random_state(self, seed: Any = 0) -> tuple[VectorArray, VectorArray]:
         """Random q and qd (standard normal) from a seed or generator; limits are not looked at."""
         rng = np.random.default_rng(seed)
         q = np.array([x for j in self.independent_joints for x in j.type.random(rng)], dtype=float)

@@ -43,7 +43,8 @@ from dalembert.simulation.resting import Resting, resting
 from dalembert.tracing.regrouping import Regrouped
 from dalembert.tracing.symbols import without_collection
 
-STICK, SIGN = "stick", "sign"
+STICK: str = "stick"
+SIGN: str = "sign"
 HELD, FREE = 0.0, 2.0    # modes in records; 1 and -1: slides forward and back
 NEAR = 1e-6              # of a step: joints that meet their stops within this time meet them at once, in one impact
 SHORT = 1e-2             # of a step: a flight between two impacts that is shorter is none, the joint stays at its stop

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, ParamSpec, Protocol, SupportsFloat, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -12,6 +12,21 @@ from dalembert.errors import OverflowedError, ShapeError
 from dalembert.expr import Expr
 from dalembert.spatial.vectors import Scalar
 
+
+class Columns(Protocol):
+    """A table or series of pandas, polars or xarray."""
+
+    def to_numpy(self) -> Any: ...
+
+
+Array: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.float64]]      # of expressions, an array of objects
+VectorArray: TypeAlias = np.ndarray[tuple[int], np.dtype[np.float64]]
+State: TypeAlias = np.ndarray[tuple[int], Any] | Sequence[SupportsFloat]      # a vector (n,)
+Batch: TypeAlias = np.ndarray[tuple[int, int], Any] | Sequence[np.ndarray[Any, Any] | Sequence[SupportsFloat]]      # (N, n)
+Values: TypeAlias = State | Batch | np.ndarray[Any, Any] | Columns
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 Explain = Callable[[str, int], str]      # (name, length) -> why this length
 
 
@@ -126,10 +141,10 @@ def finite_results(out: np.ndarray) -> np.ndarray:
     return out
 
 
-def finite(function: Callable[..., Any]) -> Callable[..., Any]:
+def finite(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
     """The function with an OverflowedError where a result of numbers, or a field of a named tuple, is not finite."""
     @functools.wraps(function)
-    def checked(*arguments: Any, **named: Any) -> Any:
+    def checked(*arguments: Arguments.args, **named: Arguments.kwargs) -> Result:
         with np.errstate(over="ignore", invalid="ignore"):
             found = function(*arguments, **named)
         for part in found if isinstance(found, tuple) else (found,):

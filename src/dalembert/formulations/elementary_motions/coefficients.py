@@ -12,6 +12,7 @@ from dalembert.formulations.elementary_motions.composite import Composite
 from dalembert.formulations.elementary_motions.sequence import MotionTree
 from dalembert.formulations.elementary_motions.sums import Sums
 from dalembert.model.mechanism import Mechanism
+from dalembert.spatial.arrays import Array, Values
 from dalembert.spatial.vectors import dot
 
 Pack = Callable[..., np.ndarray]
@@ -25,7 +26,7 @@ def form_named(form: str, *more: str) -> Any:
     return FORMS.get(form)
 
 
-def opened(mechanism: Mechanism, form: str, q: Any, **vectors: Any) -> tuple[MotionTree, Any, list, Pack]:
+def opened(mechanism: Mechanism, form: str, q: Values, **vectors: Any) -> tuple[MotionTree, Any, list, Pack]:
     """The motions of a mechanism, Sums or Composite at q, other vectors, and the function that packs results."""
     made = form_named(form)
     tree, (q, *others), pack = mechanism.at(q=q, **vectors)
@@ -38,7 +39,7 @@ def symbols_at(sequence: MotionTree, at: Sums | Composite) -> list:
     return sequence.gathered(at.symbols(), 3)
 
 
-def inertia_coefficients(mechanism: Mechanism, q: Any, form: str = "composite") -> np.ndarray:
+def inertia_coefficients(mechanism: Mechanism, q: Values, form: str = "composite") -> Array:
     """Coefficients a0 of the accelerations: the mass matrix A0 of the bodies, without rotors.
 
         a0[k, i] = sum_l S(B_l^i I_l B_l^kT) = S(D^_i P D^_k^T)
@@ -69,7 +70,7 @@ def inertia_coefficients(mechanism: Mechanism, q: Any, form: str = "composite") 
     return pack(sequence.gathered(at.inertia(), 2), shape=(sequence.nv,) * 2)
 
 
-def christoffel_symbols(mechanism: Mechanism, q: Any, form: str = "composite") -> np.ndarray:
+def christoffel_symbols(mechanism: Mechanism, q: Values, form: str = "composite") -> Array:
     """Christoffel symbols c[i, j, k] of the first kind, so that C_kj = sum_i c_ijk qd_i, without differentiating M.
 
         c_ijk = sum_l S(B_l^ji I_l B_l^kT),    B_l^ji the derivative of B_l^j along velocity i
@@ -80,7 +81,7 @@ def christoffel_symbols(mechanism: Mechanism, q: Any, form: str = "composite") -
     return np.swapaxes(_of_pairs(mechanism, q, form, lambda c, j, i: c[j][i]), -1, -3)
 
 
-def velocity_coefficients(mechanism: Mechanism, q: Any, form: str = "composite") -> np.ndarray:
+def velocity_coefficients(mechanism: Mechanism, q: Values, form: str = "composite") -> Array:
     """Coefficients a1 of the products of velocities (eq. 6, corrected): entries [k, j, i] with i >= j, others are 0.
 
         a_q,k = sum_j sum_{i >= j} a1[k, j, i] qd_j qd_i,    a1[k, j, j] = c_jjk,    a1[k, j, i] = c_ijk + c_jik  for i > j
@@ -91,7 +92,7 @@ def velocity_coefficients(mechanism: Mechanism, q: Any, form: str = "composite")
     return _of_pairs(mechanism, q, form, lambda c, j, i: c[j][i] + c[i][j] if i > j else c[j][j] if i == j else 0.0)
 
 
-def velocity_matrices(mechanism: Mechanism, q: Any, form: str = "composite") -> np.ndarray:
+def velocity_matrices(mechanism: Mechanism, q: Values, form: str = "composite") -> Array:
     """Symmetric matrices A1[k] with a_q,k = 1/2 qd^T A1[k] qd: 2 a1[k, j, j] and a1[k, j, i] (eqs. 16 to 19).
 
     A1[k] qd is the derivative of a_q,k by qd. q : (nq,) or (N, nq); form and errors as for `inertia_coefficients`.
@@ -107,7 +108,7 @@ def _of_pairs(mechanism: Mechanism, q: Any, form: str, entry: Any) -> np.ndarray
     return pack([[[entry(c, j, i) for i in n] for j in n] for c in symbols_at(sequence, at)], shape=(len(n),) * 3)
 
 
-def gravity_coefficients(mechanism: Mechanism, q: Any, form: str = "composite") -> np.ndarray:
+def gravity_coefficients(mechanism: Mechanism, q: Values, form: str = "composite") -> Array:
     """Coefficients a2 = a_g, the gravity vector (eq. 7 for any direction of gravity).
 
         a2[k] = - g . sum_l m_l B_l^k r_l = - g . (last column of D^_k P_k)
@@ -118,7 +119,7 @@ def gravity_coefficients(mechanism: Mechanism, q: Any, form: str = "composite") 
     return pack(sequence.gathered(at.gravity(sequence.tree.gravity), 1))
 
 
-def mass_matrix_derivatives(mechanism: Mechanism, q: Any, form: str = "composite") -> np.ndarray:
+def mass_matrix_derivatives(mechanism: Mechanism, q: Values, form: str = "composite") -> Array:
     """Derivatives of the mass matrix along each velocity: dM[i, j, k] = X_i M_jk = c_ijk + c_ikj, no differentiation done.
 
     q : (nq,) or (N, nq); form and errors as for `inertia_coefficients`. Returns (nv, nv, nv) or (N, nv, nv, nv).
@@ -127,13 +128,13 @@ def mass_matrix_derivatives(mechanism: Mechanism, q: Any, form: str = "composite
     return c + np.swapaxes(c, -1, -2)
 
 
-def coriolis_vector_derivatives(mechanism: Mechanism, q: Any, qd: Any, form: str = "composite") -> np.ndarray:
+def coriolis_vector_derivatives(mechanism: Mechanism, q: Values, qd: Values, form: str = "composite") -> Array:
     """Derivatives of the Coriolis and centrifugal vector by the velocities: [k, i] = (A1[k] qd)_i.
 
     q : (nq,) or (N, nq); qd : (nv,) or (N, nv) [rad/s, m/s]; form and errors as for `inertia_coefficients`. Returns
     (nv, nv) or (N, nv, nv).
     """
-    sequence, at, (qd,), pack = opened(mechanism, form, q, qd=qd)
+    sequence, at, (rates,), pack = opened(mechanism, form, q, qd=qd)
     n = range(sequence.nv)
-    rows = [[dot([c[j][i] + c[i][j] for j in n], qd) for i in n] for c in symbols_at(sequence, at)]
+    rows = [[dot([c[j][i] + c[i][j] for j in n], rates) for i in n] for c in symbols_at(sequence, at)]
     return pack(rows, shape=(len(n),) * 2)

@@ -18,12 +18,12 @@ from dalembert.kinematics.forces import external_wrenches, passive, spring_energ
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.pivots import PivotCheck
 from dalembert.model.tree import Tree
-from dalembert.spatial.arrays import single
+from dalembert.spatial.arrays import Array, Values, single
 from dalembert.spatial.motion_force import Force
 from dalembert.spatial.vectors import ZERO, Scalar, Vector, dot
 
 
-def mass_matrix(mechanism: Mechanism, q: Any, form: str = "composite") -> np.ndarray:
+def mass_matrix(mechanism: Mechanism, q: Values, form: str = "composite") -> Array:
     """Mass matrix A0 of bodies and rotors.
 
         A0[k, i] = sum_l S(B_l^i I_l B_l^kT) + rotors,    T = 1/2 qd^T A0 qd
@@ -42,7 +42,7 @@ def _inertia(sequence: MotionTree, at: Any) -> list[list[Scalar]]:
     return A0
 
 
-def coriolis_matrix(mechanism: Mechanism, q: Any, qd: Any, form: str = "composite") -> np.ndarray:
+def coriolis_matrix(mechanism: Mechanism, q: Values, qd: Values, form: str = "composite") -> Array:
     """Coriolis matrix of the Christoffel symbols; dM/dt - 2 C is skew.
 
         C[k, j] = sum_i sum_l S(B_l^ji I_l B_l^kT) qd_i,    B_l^ji the derivative of B_l^j along i
@@ -50,11 +50,11 @@ def coriolis_matrix(mechanism: Mechanism, q: Any, qd: Any, form: str = "composit
     q : (nq,) or (N, nq) [rad, m]; qd : (nv,) or (N, nv) [rad/s, m/s]; form and errors as for `mass_matrix`. Returns
     (nv, nv) or (N, nv, nv).
     """
-    sequence, at, (qd,), pack = opened(mechanism, form, q, qd=qd)
-    return pack([[dot(row, qd) for row in rows] for rows in symbols_at(sequence, at)], shape=(sequence.nv,) * 2)
+    sequence, at, (rates,), pack = opened(mechanism, form, q, qd=qd)
+    return pack([[dot(row, rates) for row in rows] for rows in symbols_at(sequence, at)], shape=(sequence.nv,) * 2)
 
 
-def coriolis_vector(mechanism: Mechanism, q: Any, qd: Any, form: str = "recursion") -> np.ndarray:
+def coriolis_vector(mechanism: Mechanism, q: Values, qd: Values, form: str = "recursion") -> Array:
     """Coriolis and centrifugal vector a_q = C(q, qd) qd (eq. 3).
 
     q : (nq,) or (N, nq) [rad, m]; qd : (nv,) or (N, nv) [rad/s, m/s]; form 'recursion', 'composite' or 'sums'. Returns
@@ -65,7 +65,7 @@ def coriolis_vector(mechanism: Mechanism, q: Any, qd: Any, form: str = "recursio
     return pack(forces(MotionTree(tree), q, qd, None, ZERO, {}))
 
 
-def gravity_vector(mechanism: Mechanism, q: Any, form: str = "recursion") -> np.ndarray:
+def gravity_vector(mechanism: Mechanism, q: Values, form: str = "recursion") -> Array:
     """Gravity vector a_g = dPi_g/dq (eq. 3), springs not included.
 
     q : (nq,) or (N, nq) [rad, m]; form 'recursion', 'composite' or 'sums'. Returns (nv,) or (N, nv) [N m, N]. Errors as
@@ -77,15 +77,15 @@ def gravity_vector(mechanism: Mechanism, q: Any, form: str = "recursion") -> np.
     return pack(gravity_forces(MotionTree(tree), q))
 
 
-def bias_force(mechanism: Mechanism, q: Any, qd: Any, form: str = "recursion") -> np.ndarray:
+def bias_force(mechanism: Mechanism, q: Values, qd: Values, form: str = "recursion") -> Array:
     """Coriolis, centrifugal and gravity forces a_q + a_g. Arguments, results and errors as for `coriolis_vector`."""
     forces = _forces_by(form)
     tree, (q, qd), pack = mechanism.at(q=q, qd=qd)
     return pack(forces(MotionTree(tree), q, qd, None, tree.gravity, {}))
 
 
-def inverse_dynamics(mechanism: Mechanism, q: Any, qd: Any, qdd: Any, external_forces: Any = (),
-                     form: str = "recursion") -> np.ndarray:
+def inverse_dynamics(mechanism: Mechanism, q: Values, qd: Values, qdd: Values, external_forces: Any = (),
+                     form: str = "recursion") -> Array:
     """Joint forces that produce the given accelerations.
 
         tau = A0 qdd + a_q + a_g - passive_force - sum_i J_i^T f_i
@@ -121,8 +121,8 @@ def expanded_forces(made: Any, sequence: MotionTree, q: Sequence[Scalar], qd: Se
     return [f + g - a for f, g, a in zip(forces, weight, applied, strict=True)]
 
 
-def inverse_dynamics_on_moving_base(mechanism: Mechanism, q: Any, qd: Any, qdd: Any, base: Any, base_rate: Any,
-                                    base_acceleration: Any) -> np.ndarray:
+def inverse_dynamics_on_moving_base(mechanism: Mechanism, q: Values, qd: Values, qdd: Values, base: Any, base_rate: Any,
+                                    base_acceleration: Any) -> Array:
     """Inverse dynamics of a mechanism whose base moves as given: the recursion started at B_0, B_0', B_0''.
 
     Parameters
@@ -152,7 +152,7 @@ def inverse_dynamics_on_moving_base(mechanism: Mechanism, q: Any, qd: Any, qdd: 
     return pack([t + r * a - p for t, r, a, p in zip(tau, tree.rotor, qdd, passive(tree, q, qd), strict=True)])
 
 
-def forward_dynamics(mechanism: Mechanism, q: Any, qd: Any, tau: Any, external_forces: Any = ()) -> np.ndarray:
+def forward_dynamics(mechanism: Mechanism, q: Values, qd: Values, tau: Values, external_forces: Any = ()) -> Array:
     """Accelerations that joint forces produce, by one solution with A0 = L diag(d) L^T (eq. 4).
 
         qdd = A0^-1 (a_F - a_q - a_g)
@@ -172,7 +172,7 @@ def forward_dynamics(mechanism: Mechanism, q: Any, qd: Any, tau: Any, external_f
     return pack(solution(*factors(tree, q, _inertia(sequence, Composite(sequence, q))), a_F))
 
 
-def inverse_mass_matrix(mechanism: Mechanism, q: Any) -> np.ndarray:
+def inverse_mass_matrix(mechanism: Mechanism, q: Values) -> Array:
     """Inverse of A0, by A0 = L diag(d) L^T.
 
     q : (nq,) or (N, nq). Returns (nv, nv) or (N, nv, nv), symmetric. Errors as for `forward_dynamics`.
@@ -211,7 +211,7 @@ def solution(L: list[list[Scalar]], d: list[Scalar], b: Sequence[Scalar]) -> lis
     return x
 
 
-def kinetic_energy(mechanism: Mechanism, q: Any, qd: Any) -> Any:
+def kinetic_energy(mechanism: Mechanism, q: Values, qd: Values) -> Any:
     """Kinetic energy of the bodies and rotors.
 
         T = 1/2 sum_l S(B_l' I_l B_l'^T) + 1/2 sum_k rotor_k qd_k^2,    B_l' = sum_j B_l^j qd_j
@@ -237,7 +237,7 @@ def _rates(sequence: MotionTree, q: Sequence[Scalar], qd: Sequence[Scalar]):
     return state, rate
 
 
-def momenta(mechanism: Mechanism, q: Any, qd: Any) -> np.ndarray:
+def momenta(mechanism: Mechanism, q: Values, qd: Values) -> Array:
     """Generalized momenta p_k = sum_l S(B_l' I_l B_l^kT) + rotor_k qd_k = A0 qd, summed inward in O(n).
 
     q : (nq,) or (N, nq) [rad, m]; qd : (nv,) or (N, nv) [rad/s, m/s]. Returns (nv,) or (N, nv) [kg m^2/s, kg m/s]. Errors
@@ -257,7 +257,7 @@ def momenta(mechanism: Mechanism, q: Any, qd: Any) -> np.ndarray:
     return pack(p)
 
 
-def potential_energy(mechanism: Mechanism, q: Any) -> Any:
+def potential_energy(mechanism: Mechanism, q: Values) -> Any:
     """Potential energy of gravity and springs.
 
         Pi = - g . sum_l m_l B_l r_l + 1/2 sum_k k_k (q_k - rest_k)^2

@@ -5,18 +5,16 @@ Steps are those of `motions(mechanism)`, numbered from 0 in the arrays; derivati
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dalembert.formulations.elementary_motions import sums
 from dalembert.formulations.elementary_motions.matrices import ZERO4, Matrix4, carried, congruent
 from dalembert.formulations.elementary_motions.sequence import MotionTree
 from dalembert.model.mechanism import Mechanism
-from dalembert.spatial.arrays import packed
+from dalembert.spatial.arrays import Array, Values, packed
 
 
-def joint_matrices(mechanism: Mechanism, q: Any) -> np.ndarray:
+def joint_matrices(mechanism: Mechanism, q: Values) -> Array:
     """T_i = C_i T(q_i) of each step: constant motions, then the variable one.
 
     q : (nq,) or (N, nq) [rad, m, unit quaternions], floats or expressions. Returns (n, 4, 4) or (N, n, 4, 4).
@@ -30,7 +28,7 @@ def joint_matrices(mechanism: Mechanism, q: Any) -> np.ndarray:
     return pack(list(sequence.at(q).T.values()), shape=(len(sequence.step), 4, 4))
 
 
-def products(mechanism: Mechanism, q: Any) -> np.ndarray:
+def products(mechanism: Mechanism, q: Values) -> Array:
     """B_i = B_p T_i (eq. 8): placement of each step's body in the base; p is the step before i.
 
     Arguments, errors and shape as for `joint_matrices`.
@@ -41,7 +39,7 @@ def products(mechanism: Mechanism, q: Any) -> np.ndarray:
     return pack([state.B[i] for i in sequence.outward()], shape=(len(sequence.step), 4, 4))
 
 
-def first_derivatives(mechanism: Mechanism, q: Any) -> np.ndarray:
+def first_derivatives(mechanism: Mechanism, q: Values) -> Array:
     """B_i^j [i, j], the derivative of B_i along velocity j (eq. 12, corrected): T_1 ... T_j D_j ... T_i, or 0.
 
     q and errors as for `joint_matrices`. Returns (n, nv, 4, 4) or (N, n, nv, 4, 4).
@@ -55,7 +53,7 @@ def first_derivatives(mechanism: Mechanism, q: Any) -> np.ndarray:
     return pack(found, shape=(len(sequence.step), tree.nv, 4, 4))
 
 
-def second_derivatives(mechanism: Mechanism, q: Any) -> np.ndarray:
+def second_derivatives(mechanism: Mechanism, q: Values) -> Array:
     """B_i^jk [i, j, k], the derivative of B_i^j along velocity k (eq. 12, corrected), zero if j or k does not move i.
 
     B_i^jk = B_i^kj where velocities are rates of coordinates; for two freedoms of a spherical or free joint the
@@ -83,7 +81,7 @@ def pseudo_inertias(mechanism: Mechanism) -> np.ndarray:
     return packed([step.inertia for step in sequence.step.values()], shape=(len(sequence.step), 4, 4))
 
 
-def base_operators(mechanism: Mechanism, q: Any) -> np.ndarray:
+def base_operators(mechanism: Mechanism, q: Values) -> Array:
     """D^_j = B_j D_j B_j^-1 of each freedom of the steps, in their order: B_l^j = D^_j B_l for every body outboard.
 
     Where no joint follows another, freedoms are the entries of qd in the order of `motions`. q and errors as for
@@ -96,7 +94,7 @@ def base_operators(mechanism: Mechanism, q: Any) -> np.ndarray:
     return pack(operators, shape=(len(sequence.entry), 4, 4))
 
 
-def composite_pseudo_inertias(mechanism: Mechanism, q: Any) -> np.ndarray:
+def composite_pseudo_inertias(mechanism: Mechanism, q: Values) -> Array:
     """P_i = sum of B_l I_l B_l^T of step i and all outboard of it, in base axes.
 
     q, errors and shape as for `joint_matrices`.

@@ -16,7 +16,7 @@ from dalembert.model.joints import Revolute
 from dalembert.model.loads import check_rows
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.parts import Body, Joint, Origin
-from dalembert.spatial.arrays import packed, unpacked
+from dalembert.spatial.arrays import Array, Values, packed, unpacked
 from dalembert.spatial.vectors import Scalar, dot
 
 STANDARD_GRAVITY = 9.81      # m/s^2
@@ -101,25 +101,25 @@ class PlanarChain(System):
 
     # --- what belongs to the chain alone ---
 
-    def generalized_forces(self, moments: Any) -> np.ndarray:
+    def generalized_forces(self, moments: Values) -> Array:
         """Q_i = M_i - M_{i+1} of the control moments M_i, of link i-1 on link i: (n,) or (N, n) [N m]."""
         M = np.asarray(moments)
         return M - np.concatenate([M[..., 1:], np.zeros_like(M[..., :1])], axis=-1)
 
-    def to_relative(self, q: Any) -> np.ndarray:
+    def to_relative(self, q: Values) -> Array:
         """Relative joint angles of absolute ones (velocities and accelerations as well): q_i - q_{i-1}."""
         q = np.asarray(q)
         return np.concatenate([q[..., :1], q[..., 1:] - q[..., :-1]], axis=-1)
 
-    def to_absolute(self, q_relative: Any) -> np.ndarray:
+    def to_absolute(self, q_relative: Values) -> Array:
         """Absolute angles of relative ones: q = S q_rel, S the unit lower triangle of ones."""
         return np.cumsum(np.asarray(q_relative), axis=-1)
 
-    def momenta_to_relative(self, p: Any) -> np.ndarray:
+    def momenta_to_relative(self, p: Values) -> Array:
         """Momenta of the relative angles, p_rel = S^T p; generalized forces likewise (they are then the M_i)."""
         return np.cumsum(np.asarray(p)[..., ::-1], axis=-1)[..., ::-1]
 
-    def momenta_to_absolute(self, p_relative: Any) -> np.ndarray:
+    def momenta_to_absolute(self, p_relative: Values) -> Array:
         """Momenta of the absolute angles, p_i = p_rel,i - p_rel,i+1; generalized forces likewise."""
         return self.generalized_forces(p_relative)
 

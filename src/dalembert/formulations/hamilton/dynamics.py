@@ -11,7 +11,7 @@ from dalembert.formulations.hamilton.krylov import Solution
 from dalembert.formulations.hamilton.solving import Solver, solved
 from dalembert.formulations.hamilton.systems import plus
 from dalembert.formulations.hamilton.trees import system_of
-from dalembert.spatial.arrays import single
+from dalembert.spatial.arrays import Array, Values, single
 from dalembert.spatial.vectors import Scalar, dot
 
 Forces = Callable[[Any, Any, Any], Any]
@@ -25,7 +25,7 @@ class StateEquations(NamedTuple):
     qd: np.ndarray
 
 
-def momenta(system: Any, q: Any, qd: Any, t: Any = 0.0) -> np.ndarray:
+def momenta(system: Any, q: Values, qd: Values, t: Any = 0.0) -> Array:
     """Generalized momenta, without forming A (O(n)).
 
         p = dL/dqd = A(q) qd + a(q, t)                                                        (2.1)
@@ -56,7 +56,7 @@ def momenta(system: Any, q: Any, qd: Any, t: Any = 0.0) -> np.ndarray:
     return pack(at.momenta(qd))
 
 
-def velocities(system: Any, q: Any, p: Any, t: Any = 0.0, solver: str | Solver = "sweep") -> np.ndarray:
+def velocities(system: Any, q: Values, p: Values, t: Any = 0.0, solver: str | Solver = "sweep") -> Array:
     """Velocities of momenta: the maximum of D(z) = p^T z - 1/2 z^T A z - a^T z - L0, where A(q) z = p - a (2.9).
 
     q : (nq,) or (N, nq); p : (nv,) or (N, nv). solver : 'sweep' (exact, O(n)), 'cholesky' (dense), 'minimal_residuals',
@@ -75,14 +75,14 @@ def velocities(system: Any, q: Any, p: Any, t: Any = 0.0, solver: str | Solver =
     return pack(list(solved(chosen, at, at.right_side(p), solver)))
 
 
-def solve(system: Any, q: Any, p: Any, solver: Solver, t: Any = 0.0) -> Solution:
+def solve(system: Any, q: Values, p: Values, solver: Solver, t: Any = 0.0) -> Solution:
     """As `velocities`, with the counts: the `Solution` of an iteration; its z has the entries first. Errors as there."""
     chosen = system_of(system)
     at, (_, p), _ = chosen.at(t, q=q, p=p)
     return solver.solve(chosen, at, at.right_side(p))
 
 
-def lagrangian_gradient(system: Any, q: Any, qd: Any, t: Any = 0.0) -> np.ndarray:
+def lagrangian_gradient(system: Any, q: Values, qd: Values, t: Any = 0.0) -> Array:
     """Derivatives of L = T - Pi by the coordinates, the velocities held (O(n)).
 
         dL/dq_i = 1/2 qd^T (dA/dq_i) qd + (da/dq_i)^T qd + dL0/dq_i
@@ -94,7 +94,7 @@ def lagrangian_gradient(system: Any, q: Any, qd: Any, t: Any = 0.0) -> np.ndarra
     return pack(at.gradient(qd))
 
 
-def lie_poisson_term(system: Any, q: Any, qd: Any, p: Any, t: Any = 0.0) -> np.ndarray:
+def lie_poisson_term(system: Any, q: Values, qd: Values, p: Values, t: Any = 0.0) -> Array:
     """ad*_qd p: p x omega of a spherical joint, -(v x* p) of a free joint, 0 for velocities that are rates of coordinates.
 
     Shapes and errors as for `momenta`; returns (nv,) or (N, nv) [N m, N].
@@ -103,7 +103,7 @@ def lie_poisson_term(system: Any, q: Any, qd: Any, p: Any, t: Any = 0.0) -> np.n
     return pack(list(at.lie_poisson(qd, p)))
 
 
-def momentum_rate(system: Any, q: Any, qd: Any, p: Any, t: Any = 0.0) -> np.ndarray:
+def momentum_rate(system: Any, q: Values, qd: Values, p: Values, t: Any = 0.0) -> Array:
     """p' = dL/dq + ad*_qd p + friction, at velocities that are known: `state_equations` without the solution and tau.
 
     Shapes and errors as for `momenta`; returns (nv,) or (N, nv) [N m, N].
@@ -112,19 +112,19 @@ def momentum_rate(system: Any, q: Any, qd: Any, p: Any, t: Any = 0.0) -> np.ndar
     return pack(at.momentum_rate(qd, p))
 
 
-def kinetic_energy(system: Any, q: Any, qd: Any) -> Any:
+def kinetic_energy(system: Any, q: Values, qd: Values) -> Any:
     """T = 1/2 qd^T A qd of the bodies and rotors, a number or (N,) [J]. Shapes and errors as for `momenta`."""
     at, (_, qd), pack = system_of(system).at(q=q, qd=qd)
     return single(pack(dot(at.product(qd), qd) * 0.5))
 
 
-def potential_energy(system: Any, q: Any, t: Any = 0.0) -> Any:
+def potential_energy(system: Any, q: Values, t: Any = 0.0) -> Any:
     """Pi = -L0 of gravity and springs (and of what else L0 holds), a number or (N,) [J]. Errors as for `momenta`."""
     at, _, pack = system_of(system).at(t, q=q)
     return single(pack(at.potential))
 
 
-def hamiltonian(system: Any, q: Any, p: Any, t: Any = 0.0, solver: str | Solver = "sweep") -> Any:
+def hamiltonian(system: Any, q: Values, p: Values, t: Any = 0.0, solver: str | Solver = "sweep") -> Any:
     """Function of Hamilton, the maximum of D.
 
         H(q, p) = 1/2 (p - a)^T A^-1 (p - a) - L0                                              (2.6)
@@ -138,14 +138,15 @@ def hamiltonian(system: Any, q: Any, p: Any, t: Any = 0.0, solver: str | Solver 
     return single(pack(dot(b, list(solved(chosen, at, b, solver))) * 0.5 + at.potential))
 
 
-def objective(system: Any, q: Any, p: Any, z: Any, t: Any = 0.0) -> Any:
+def objective(system: Any, q: Values, p: Values, z: Values, t: Any = 0.0) -> Any:
     """D(z) = p^T z - 1/2 z^T A z - a^T z - L0: below H by 1/2 e^T A e for a z with the error e. Number or (N,) [J]."""
     at, (_, p, z), pack = system_of(system).at(t, q=q, p=p, z=z)
     return single(pack(dot(at.right_side(p), z) - dot(at.product(z), z) * 0.5 + at.potential))
 
 
-def state_equations(system: Any, q: Any, p: Any, tau: Any = None, forces: Forces | None = None, external_forces: Any = (),
-                    t: Any = 0.0, solver: str | Solver = "sweep") -> StateEquations:
+def state_equations(system: Any, q: Values, p: Values, tau: Values | None = None,
+                    forces: Forces | None = None, external_forces: Any = (), t: Any = 0.0,
+                    solver: str | Solver = "sweep") -> StateEquations:
     """Right-hand side in (q, p): one linear solution and one gradient.
 
         A(q) z = p - a(q, t),    q' = z,    p' = dL/dq (q, z) + ad*_z p + Q(q, z, t)           (2.8)
@@ -195,8 +196,8 @@ def state_equations(system: Any, q: Any, p: Any, tau: Any = None, forces: Forces
     return StateEquations(pack(list(chosen.rate(q, z))), p_rate, velocity)
 
 
-def energy_rate(system: Any, q: Any, p: Any, tau: Any = None, forces: Forces | None = None, external_forces: Any = (),
-                t: Any = 0.0) -> Any:
+def energy_rate(system: Any, q: Values, p: Values, tau: Values | None = None,
+                forces: Forces | None = None, external_forces: Any = (), t: Any = 0.0) -> Any:
     """Rate of H along the motion, Q^T qd - dL/dt [W], a number or (N,): power of all that has no potential.
 
     Arguments as for `state_equations`.
@@ -214,14 +215,14 @@ def energy_rate(system: Any, q: Any, p: Any, tau: Any = None, forces: Forces | N
     return single(np.asarray(power))
 
 
-def mass_matrix(system: Any, q: Any) -> np.ndarray:
+def mass_matrix(system: Any, q: Values) -> Array:
     """A(q), rotors included, by its columns A e_k: (nv, nv) or (N, nv, nv). Shapes and errors as for `momenta`."""
     chosen = system_of(system)
     at, _, pack = chosen.at(q=q)
     return pack(at.matrix(), shape=(chosen.nv, chosen.nv))
 
 
-def inverse_mass_matrix(system: Any, q: Any) -> np.ndarray:
+def inverse_mass_matrix(system: Any, q: Values) -> Array:
     """A(q)^-1 by one exact sweep per column: (nv, nv) or (N, nv, nv). Errors as for `velocities`."""
     chosen = system_of(system)
     n = chosen.nv

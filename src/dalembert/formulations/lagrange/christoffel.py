@@ -10,11 +10,11 @@ from dalembert.formulations.lagrange.energies import inertia
 from dalembert.formulations.lagrange.geometry import Geometry, T, cross, opened, product, times
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.tree import Tree
-from dalembert.spatial.arrays import finite
+from dalembert.spatial.arrays import Array, Values, finite
 
 
 @finite
-def mass_matrix_derivatives(mechanism: Mechanism, q: Any) -> np.ndarray:
+def mass_matrix_derivatives(mechanism: Mechanism, q: Values) -> Array:
     """Derivatives of the mass matrix along each velocity: dM[i, j, k] = X_i M_jk.
 
     X_i is d/dq_i where velocities are rates of coordinates, else the derivative along `integrate(q, step)`. By the product
@@ -78,7 +78,7 @@ def structure(tree: Tree) -> np.ndarray:
 
 
 @finite
-def christoffel_symbols(mechanism: Mechanism, q: Any) -> np.ndarray:
+def christoffel_symbols(mechanism: Mechanism, q: Values) -> Array:
     """Christoffel symbols c[i, j, k] of the first kind, so that C_kj = sum_i c_ijk qd_i.
 
         c_ijk = 1/2 (X_i D_kj + X_j D_ki - X_k D_ij + gamma^l_ij D_lk - gamma^l_jk D_li + gamma^l_ki D_lj)
@@ -110,7 +110,7 @@ def connection(dD: np.ndarray, D: np.ndarray | None, gamma: np.ndarray) -> np.nd
 
 
 @finite
-def coriolis_matrix(mechanism: Mechanism, q: Any, qd: Any) -> np.ndarray:
+def coriolis_matrix(mechanism: Mechanism, q: Values, qd: Values) -> Array:
     """Coriolis matrix of the Christoffel symbols; dD/dt - 2 C is skew.
 
         C_kj(q, qd) = sum_i c_ijk(q) qd_i

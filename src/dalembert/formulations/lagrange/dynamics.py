@@ -14,10 +14,10 @@ from dalembert.formulations.lagrange.geometry import Geometry, T, opened
 from dalembert.formulations.lagrange.solving import entry_names, entry_sizes, factorised, solved
 from dalembert.kinematics.forces import external_wrenches, passive
 from dalembert.model.mechanism import Mechanism
-from dalembert.spatial.arrays import finite
+from dalembert.spatial.arrays import Array, Values, finite
 
 
-def gravity_vector(mechanism: Mechanism, q: Any) -> np.ndarray:
+def gravity_vector(mechanism: Mechanism, q: Values) -> Array:
     """Forces that hold the mechanism against gravity.
 
         G_k = dPi_g/dq_k = - sum_i m_i g^T J_v,i e_k
@@ -38,14 +38,14 @@ def weight(geometry: Geometry) -> np.ndarray:
 
 
 @finite
-def coriolis_vector(mechanism: Mechanism, q: Any, qd: Any) -> np.ndarray:
+def coriolis_vector(mechanism: Mechanism, q: Values, qd: Values) -> Array:
     """Coriolis and centrifugal forces C(q, qd) qd. Shapes as for `bias_force`."""
     geometry, (qd,) = opened(mechanism, q=q, qd=qd)
     return _applied(coriolis(geometry, qd), qd)
 
 
 @finite
-def bias_force(mechanism: Mechanism, q: Any, qd: Any) -> np.ndarray:
+def bias_force(mechanism: Mechanism, q: Values, qd: Values) -> Array:
     """Coriolis, centrifugal and gravity forces C(q, qd) qd + G(q).
 
     q : (nq,) or (N, nq) [rad, m]; qd : (nv,) or (N, nv) [rad/s, m/s]. Returns (nv,) or (N, nv) [N m, N]. Springs and
@@ -56,7 +56,7 @@ def bias_force(mechanism: Mechanism, q: Any, qd: Any) -> np.ndarray:
 
 
 @finite
-def inverse_dynamics(mechanism: Mechanism, q: Any, qd: Any, qdd: Any, external_forces: Any = ()) -> np.ndarray:
+def inverse_dynamics(mechanism: Mechanism, q: Values, qd: Values, qdd: Values, external_forces: Any = ()) -> Array:
     """Joint forces that produce the given accelerations, by Lagrange's equations.
 
         tau = D(q) qdd + C(q, qd) qd + G(q) - passive_force - sum_i J_i(q)^T f_i
@@ -73,7 +73,7 @@ def inverse_dynamics(mechanism: Mechanism, q: Any, qd: Any, qdd: Any, external_f
 
 
 @finite
-def forward_dynamics(mechanism: Mechanism, q: Any, qd: Any, tau: Any, external_forces: Any = ()) -> np.ndarray:
+def forward_dynamics(mechanism: Mechanism, q: Values, qd: Values, tau: Values, external_forces: Any = ()) -> Array:
     """Accelerations that joint forces produce: the inverse of `inverse_dynamics`.
 
         qdd = D(q)^-1 (tau + passive_force - C(q, qd) qd - G(q) + sum_i J_i(q)^T f_i)
@@ -105,7 +105,7 @@ def _driving(geometry: Geometry, qd: Sequence[Any], loads: Any) -> np.ndarray:
 
 
 @finite
-def inverse_mass_matrix(mechanism: Mechanism, q: Any) -> np.ndarray:
+def inverse_mass_matrix(mechanism: Mechanism, q: Values) -> Array:
     """Inverse of the mass matrix. q : (nq,) or (N, nq). Returns (nv, nv) or (N, nv, nv).
 
     Raises

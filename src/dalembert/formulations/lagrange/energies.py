@@ -9,11 +9,11 @@ import numpy as np
 from dalembert.formulations.lagrange.geometry import Geometry, T, opened, product, times
 from dalembert.kinematics.forces import spring_energy
 from dalembert.model.mechanism import Mechanism
-from dalembert.spatial.arrays import finite
+from dalembert.spatial.arrays import Array, Values, finite
 
 
 @finite
-def mass_matrix(mechanism: Mechanism, q: Any) -> np.ndarray:
+def mass_matrix(mechanism: Mechanism, q: Values) -> Array:
     """Mass matrix by the Jacobians of the mass centres, rotors included.
 
         D(q) = sum_i [ m_i J_v,i^T J_v,i + J_omega,i^T R_i I_i R_i^T J_omega,i ] + diag(rotors),    T = 1/2 qd^T D qd
@@ -50,7 +50,7 @@ def rotors(geometry: Geometry) -> np.ndarray:
 
 
 @finite
-def kinetic_energy(mechanism: Mechanism, q: Any, qd: Any) -> Any:
+def kinetic_energy(mechanism: Mechanism, q: Values, qd: Values) -> Any:
     """Kinetic energy of the links by Koenig's theorem, and of the rotors.
 
         T = sum_i [ 1/2 m_i |v_c,i|^2 + 1/2 omega_i^T (R_i I_i R_i^T) omega_i ] + 1/2 sum_k rotor_k qd_k^2
@@ -68,7 +68,7 @@ def kinetic_energy(mechanism: Mechanism, q: Any, qd: Any) -> Any:
 
 
 @finite
-def potential_energy(mechanism: Mechanism, q: Any) -> Any:
+def potential_energy(mechanism: Mechanism, q: Values) -> Any:
     """Potential energy of gravity and springs.
 
         Pi = - sum_i m_i g^T c_i(q) + 1/2 sum_k k_k (q_k - rest_k)^2
@@ -85,7 +85,7 @@ def potential_energy(mechanism: Mechanism, q: Any) -> Any:
 
 
 @finite
-def momenta(mechanism: Mechanism, q: Any, qd: Any) -> np.ndarray:
+def momenta(mechanism: Mechanism, q: Values, qd: Values) -> Array:
     """Generalized momenta p = dT/dqd = D(q) qd.
 
     q : (nq,) or (N, nq); qd : (nv,) or (N, nv). Returns (nv,) or (N, nv) [kg m^2/s, kg m/s]; errors as for `mass_matrix`.

@@ -18,7 +18,7 @@ from dalembert.formulations.lagrange.solving import entry_names, entry_sizes, fa
 from dalembert.kinematics.forces import passive
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import as_float
-from dalembert.spatial.arrays import finite
+from dalembert.spatial.arrays import Array, finite
 from dalembert.spatial.vectors import Vector
 
 MODELS = ("reduced", "full")
@@ -123,22 +123,22 @@ class FlexibleJoints:
         return (*self.mechanism.velocity_names, *(f"{m.joint}.motor" for m in self.motors))
 
     @finite
-    def mass_matrix(self, q: Any) -> np.ndarray:
+    def mass_matrix(self, q: Any) -> Array:
         """[[M, S], [S^T, B]]: (nv, nv) or (N, nv, nv)."""
         return self._inertia(self._opened(q=q)[0])
 
     @finite
-    def coriolis_matrix(self, q: Any, qd: Any) -> np.ndarray:
+    def coriolis_matrix(self, q: Any, qd: Any) -> Array:
         """Coriolis matrix of the whole, by Christoffel symbols: (nv, nv) or (N, nv, nv)."""
         geometry, _, qd = self._opened(q=q, qd=qd)
         return self._coriolis(geometry, qd)
 
-    def gravity_vector(self, q: Any) -> np.ndarray:
+    def gravity_vector(self, q: Any) -> Array:
         """(g(q), 0): (nv,) or (N, nv) [N m, N]."""
         geometry, *_ = self._opened(q=q)
         return self._over_motors(weight(geometry))
 
-    def spring_force(self, q: Any, qd: Any) -> np.ndarray:
+    def spring_force(self, q: Any, qd: Any) -> Array:
         """Forces of springs and dampers on the links' joints, K (theta - q) + D (thetad - qd): (..., motors) [N m, N]."""
         _, q, qd = self._opened(q=q, qd=qd)
         return self._transmitted(q, qd)
@@ -160,7 +160,7 @@ class FlexibleJoints:
         return np.asarray(energy)[()]
 
     @finite
-    def inverse_dynamics(self, q: Any, qd: Any, qdd: Any) -> np.ndarray:
+    def inverse_dynamics(self, q: Any, qd: Any, qdd: Any) -> Array:
         """Forces that a motion needs: (nv,) or (N, nv).
 
         The motors' entries, and those of joints driven directly, are the actuators'; those at the links of flexible joints
@@ -170,7 +170,7 @@ class FlexibleJoints:
         return (self._inertia(geometry) @ qdd[..., None])[..., 0] - self._driving(geometry, q, qd)
 
     @finite
-    def forward_dynamics(self, q: Any, qd: Any, tau: Any) -> np.ndarray:
+    def forward_dynamics(self, q: Any, qd: Any, tau: Any) -> Array:
         """Accelerations of links and motors: (nv,) or (N, nv), for actuator forces tau (links' nv,) or (N, links' nv).
 
         Raises
@@ -191,7 +191,7 @@ class FlexibleJoints:
 
         return solved(factorised(M, joints + motors, bodies + motors, sizes), b[..., None])[..., 0]
 
-    def at_rest(self, q: Any) -> np.ndarray:
+    def at_rest(self, q: Any) -> Array:
         """(q, theta) at which the springs hold the links at q, (mechanism's nq,), against gravity and springs of joints."""
         tree, (scalars,), pack = self.mechanism.at(q=q)
         geometry = Geometry(self.mechanism, tree, scalars, pack)

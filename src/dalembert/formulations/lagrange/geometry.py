@@ -17,7 +17,7 @@ from dalembert.kinematics.poses import BASE_POSE, world_poses
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import as_float
 from dalembert.model.tree import Tree
-from dalembert.spatial.arrays import graph_of, packed
+from dalembert.spatial.arrays import Array, Values, graph_of, packed
 from dalembert.spatial.rotations import Dense
 from dalembert.spatial.transforms import Transform
 from dalembert.spatial.vectors import Matrix, Scalar, Vector
@@ -213,7 +213,7 @@ def link_names(mechanism: Mechanism) -> tuple[str, ...]:
                  if place[b.name][0] and not all(_is_zero(x) for x in (b.mass, *b.inertia)))
 
 
-def mass_centers(mechanism: Mechanism, q: Any) -> np.ndarray:
+def mass_centers(mechanism: Mechanism, q: Values) -> Array:
     """Positions of the links' mass centres in world axes, in the order of `link_names`.
 
         [c_i; 1] = H_1(q_1) ... H_i(q_i) [c_i in the link; 1]
@@ -233,7 +233,7 @@ def mass_centers(mechanism: Mechanism, q: Any) -> np.ndarray:
     return _stacked(geometry, [origin[link.body] + link.r for link in geometry.links], (3,))
 
 
-def link_jacobians(mechanism: Mechanism, q: Any) -> LinkJacobians:
+def link_jacobians(mechanism: Mechanism, q: Values) -> LinkJacobians:
     """Jacobians of the links' mass centres: v_c = J_v(q) qd, omega = J_omega(q) qd in world axes.
 
     Column j of a revolute joint with axis a_j through o_j is (a_j x (c_i - o_j); a_j), of a prismatic one (a_j; 0), and
@@ -245,7 +245,7 @@ def link_jacobians(mechanism: Mechanism, q: Any) -> LinkJacobians:
                          _stacked(geometry, [link.J_omega for link in geometry.links], shape))
 
 
-def link_velocities(mechanism: Mechanism, q: Any, qd: Any) -> LinkVelocities:
+def link_velocities(mechanism: Mechanism, q: Values, qd: Values) -> LinkVelocities:
     """Velocities of the mass centres and angular velocities of the links, in world axes.
 
         v_c = J_v qd,    omega = J_omega qd

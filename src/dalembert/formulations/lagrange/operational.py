@@ -17,7 +17,7 @@ from dalembert.formulations.lagrange.geometry import T, opened
 from dalembert.formulations.lagrange.solving import entry_names, entry_sizes, factorised, solved
 from dalembert.kinematics.jacobians import jacobian, jacobian_rate
 from dalembert.model.mechanism import Mechanism
-from dalembert.spatial.arrays import finite
+from dalembert.spatial.arrays import Values, finite
 
 DIRECTIONS = ("angular x", "angular y", "angular z", "linear x", "linear y", "linear z")
 SINGULAR = 1e-7      # singular value of the scaled J M^-1/2: its square, of which it is the root, is rounding error below
@@ -43,7 +43,7 @@ class OperationalSpace(NamedTuple):
 
 
 @finite
-def operational_space(mechanism: Mechanism, q: Any, qd: Any, frame: str, expressed_in: str = "aligned",
+def operational_space(mechanism: Mechanism, q: Values, qd: Values, frame: str, expressed_in: str = "aligned",
                       rows: Sequence[int] = range(6)) -> OperationalSpace:
     """Inertia, Coriolis and gravity terms as they are felt at a frame.
 

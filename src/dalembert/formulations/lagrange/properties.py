@@ -13,6 +13,7 @@ from dalembert.formulations.lagrange.dynamics import gravity_vector, inverse_dyn
 from dalembert.formulations.lagrange.energies import kinetic_energy, mass_matrix, potential_energy
 from dalembert.kinematics.forces import passive_force
 from dalembert.model.mechanism import Mechanism
+from dalembert.spatial.arrays import Values
 
 OWN = 1e-12              # of the largest entry: between two ways of the same number
 DIFFERENCES = 1e-8       # of derivatives by differences of fourth order with STEP
@@ -36,7 +37,7 @@ class Property(NamedTuple):
         return f"{'holds' if self.holds else 'FAILS'}  {self.defect:8.1e} <= {self.tolerance:.0e}  {self.name}"
 
 
-def properties(mechanism: Mechanism, q: Any, qd: Any, x: Any = None) -> tuple[Property, ...]:
+def properties(mechanism: Mechanism, q: Values, qd: Values, x: Any = None) -> tuple[Property, ...]:
     """Properties of the equations of motion at one state, each with its defect.
 
     Derivatives are differences of fourth order along the motion or the velocity directions, not those that C is made of.
@@ -112,7 +113,7 @@ class PassivityBalance(NamedTuple):
         return abs(self.defect) <= slack and not self.work - self.dissipated < self.lower_bound - slack
 
 
-def passivity_balance(mechanism: Mechanism, t: Any, q: Any, qd: Any, tau: Any,
+def passivity_balance(mechanism: Mechanism, t: Any, q: Values, qd: Values, tau: Values,
                       potential_minimum: float | None = None) -> PassivityBalance:
     """Energy balance of a run of samples: what tau supplies, friction takes, and the mechanism stores.
 

@@ -32,7 +32,7 @@ from dalembert.model.loads import check_rows
 from dalembert.purity.examine import check_arguments, fits, remembering
 from dalembert.purity.judge import judged
 from dalembert.spatial import linear_algebra
-from dalembert.spatial.arrays import in_order, unpacked
+from dalembert.spatial.arrays import Array, Values, in_order, unpacked
 
 ROUNDING = 16 * np.finfo(float).eps      # singular value of the equilibrated mass matrix below which it is taken as 0
 
@@ -277,34 +277,34 @@ class LagrangianSystem:
 
     # --- values ---
 
-    def lagrangian(self, q: Any, qd: Any, t: Any = 0.0) -> Any:
+    def lagrangian(self, q: Values, qd: Values, t: Any = 0.0) -> Any:
         """L(q, qd, t): number or (N,) [J]."""
         return self._value("lagrangian", q=q, qd=qd, t=t)
 
-    def momenta(self, q: Any, qd: Any, t: Any = 0.0) -> np.ndarray:
+    def momenta(self, q: Values, qd: Values, t: Any = 0.0) -> Array:
         """p = dL/dqd: (n,) or (N, n)."""
         return self._value("momenta", q=q, qd=qd, t=t)
 
-    def energy(self, q: Any, qd: Any, t: Any = 0.0) -> Any:
+    def energy(self, q: Values, qd: Values, t: Any = 0.0) -> Any:
         """Jacobi's function p . qd - L [J]: number or (N,).
 
         T + Pi where L = T - Pi with T quadratic in qd. Constant where L holds no t and no forces act.
         """
         return self._value("energy", q=q, qd=qd, t=t)
 
-    def potential_energy(self, q: Any, qd: Any = None, t: Any = 0.0) -> Any:
+    def potential_energy(self, q: Values, qd: Values | None = None, t: Any = 0.0) -> Any:
         """-L at qd = 0 [J], that of moving frames included: number or (N,). qd changes nothing."""
         return self._value("potential_energy", q=q, qd=np.zeros(self.nv) if qd is None else qd, t=t)
 
-    def kinetic_energy(self, q: Any, qd: Any, t: Any = 0.0) -> Any:
+    def kinetic_energy(self, q: Values, qd: Values, t: Any = 0.0) -> Any:
         """`energy` less `potential_energy` [J]: number or (N,). 1/2 qd^T M qd of a Lagrangian quadratic in qd."""
         return self._value("kinetic_energy", q=q, qd=qd, t=t)
 
-    def energy_rate(self, q: Any, qd: Any, tau: Any, t: Any = 0.0) -> Any:
+    def energy_rate(self, q: Values, qd: Values, tau: Values, t: Any = 0.0) -> Any:
         """Rate of `energy` along the motion: (Q + tau) . qd - dL/dt [W]."""
         return self._value("energy_rate", q=q, qd=qd, tau=tau, t=t)
 
-    def mass_matrix(self, q: Any, qd: Any = None, t: Any = 0.0) -> np.ndarray:
+    def mass_matrix(self, q: Values, qd: Values | None = None, t: Any = 0.0) -> Array:
         """M = d2L/dqd2: (n, n) or (N, n, n). qd is needed only if L is not quadratic in it."""
         if qd is None:
             held = {s.name for s in free_symbols(self.quantities["mass_matrix"].expressions)}
@@ -313,23 +313,23 @@ class LagrangianSystem:
             qd = np.zeros(self.nv)
         return self._value("mass_matrix", q=q, qd=qd, t=t)
 
-    def bias_force(self, q: Any, qd: Any, t: Any = 0.0) -> np.ndarray:
+    def bias_force(self, q: Values, qd: Values, t: Any = 0.0) -> Array:
         """All of d/dt dL/dqd - dL/dq but M qdd: (n,) or (N, n)."""
         return self._value("bias_force", q=q, qd=qd, t=t)
 
-    def lagrangian_gradient(self, q: Any, qd: Any, t: Any = 0.0) -> np.ndarray:
+    def lagrangian_gradient(self, q: Values, qd: Values, t: Any = 0.0) -> Array:
         """dL/dq: (n,) or (N, n). With Q and other forces the rate of the momenta."""
         return self._value("lagrangian_gradient", q=q, qd=qd, t=t)
 
-    def generalized_forces(self, q: Any, qd: Any, t: Any = 0.0) -> np.ndarray:
+    def generalized_forces(self, q: Values, qd: Values, t: Any = 0.0) -> Array:
         """Q(q, qd, t): (n,) or (N, n)."""
         return self._value("generalized_forces", q=q, qd=qd, t=t)
 
-    def inverse_dynamics(self, q: Any, qd: Any, qdd: Any, t: Any = 0.0) -> np.ndarray:
+    def inverse_dynamics(self, q: Values, qd: Values, qdd: Values, t: Any = 0.0) -> Array:
         """tau = M qdd + bias - Q: (n,) or (N, n), what must act besides the forces given."""
         return self._value("inverse_dynamics", q=q, qd=qd, qdd=qdd, t=t)
 
-    def forward_dynamics(self, q: Any, qd: Any, tau: Any, t: Any = 0.0) -> np.ndarray:
+    def forward_dynamics(self, q: Values, qd: Values, tau: Values, t: Any = 0.0) -> Array:
         """qdd = M^-1 (Q + tau - bias): (n,) or (N, n).
 
         Raises
@@ -345,7 +345,7 @@ class LagrangianSystem:
         self._check_regular(M)
         return np.linalg.solve(M, b[..., None])[..., 0]
 
-    def velocities(self, q: Any, p: Any, t: Any = 0.0) -> np.ndarray:
+    def velocities(self, q: Values, p: Values, t: Any = 0.0) -> Array:
         """Velocities of momenta, of a Lagrangian quadratic in qd: M(q, t) qd = p - dL/dqd at qd = 0.  (n,) or (N, n).
 
         Raises
@@ -365,17 +365,17 @@ class LagrangianSystem:
 
     # --- the parts of a Lagrangian that is quadratic in qd: L = 1/2 qd^T M qd + b^T qd + L_0 ---
 
-    def christoffel_symbols(self, q: Any, t: Any = 0.0) -> np.ndarray:
+    def christoffel_symbols(self, q: Values, t: Any = 0.0) -> Array:
         """c[i, j, k] = 1/2 (dM_kj/dq_i + dM_ki/dq_j - dM_ij/dq_k): (n, n, n) or (N, n, n, n)."""
         M = self._quadratic()
         dM = np.moveaxis(np.asarray(jacobian(M, self._q)), -1, 0)
         return self._values([connection(dM, None, np.zeros(0))], q=q, t=t)[0]
 
-    def coriolis_matrix(self, q: Any, qd: Any, t: Any = 0.0) -> np.ndarray:
+    def coriolis_matrix(self, q: Values, qd: Values, t: Any = 0.0) -> Array:
         """C_kj = sum_i c_ijk qd_i: (n, n) or (N, n, n)."""
         return contracted(self.christoffel_symbols(q, t), np.asarray(qd))
 
-    def gyroscopic_matrix(self, q: Any, t: Any = 0.0) -> np.ndarray:
+    def gyroscopic_matrix(self, q: Values, t: Any = 0.0) -> Array:
         """Skew matrix N_kj = db_k/dq_j - db_j/dq_k of the terms b(q, t)^T qd: they add N qd + db/dt to the bias.
 
         (n, n) or (N, n, n). These forces do no work.

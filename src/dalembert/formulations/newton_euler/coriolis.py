@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
-
-import numpy as np
 
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.tree import Tree
+from dalembert.spatial.arrays import Array, Values
 from dalembert.spatial.inertias import Inertia
 from dalembert.spatial.motion_force import NO_MOTION, Force, Motion, combined
 from dalembert.spatial.vectors import Scalar
 
 
-def coriolis_matrix(mechanism: Mechanism, q: Any, qd: Any) -> np.ndarray:
+def coriolis_matrix(mechanism: Mechanism, q: Values, qd: Values) -> Array:
     """Coriolis matrix of the Christoffel symbols, for joints of any kind; dM/dt - 2 C is skew.
 
         C_kj = 1/2 sum_i v_i [X_i M_jk + X_j M_ki - X_k M_ij + gamma^l_ij M_lk - gamma^l_jk M_li + gamma^l_ki M_lj]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from dalembert.formulations.newton_euler.variations import forward_dynamics_variations, inverse_dynamics_variations
 from dalembert.model.mechanism import Mechanism
+from dalembert.spatial.arrays import Values
 
 
 class InverseDynamicsDerivatives(NamedTuple):
@@ -33,7 +34,7 @@ class Linearization(NamedTuple):
     B: np.ndarray
 
 
-def inverse_dynamics_derivatives(mechanism: Mechanism, q: Any, qd: Any, qdd: Any) -> InverseDynamicsDerivatives:
+def inverse_dynamics_derivatives(mechanism: Mechanism, q: Values, qd: Values, qdd: Values) -> InverseDynamicsDerivatives:
     """Derivatives of `inverse_dynamics` by q, qd and qdd.
 
     A derivative by q is that along `integrate(q, step)`, so of a quaternion along its three angular velocities. That of
@@ -53,7 +54,7 @@ def inverse_dynamics_derivatives(mechanism: Mechanism, q: Any, qd: Any, qdd: Any
     return InverseDynamicsDerivatives(*(pack(rows, shape=(tree.nv, tree.nv)) for rows in found))
 
 
-def forward_dynamics_derivatives(mechanism: Mechanism, q: Any, qd: Any, tau: Any) -> ForwardDynamicsDerivatives:
+def forward_dynamics_derivatives(mechanism: Mechanism, q: Values, qd: Values, tau: Values) -> ForwardDynamicsDerivatives:
     """Derivatives of `forward_dynamics` by q, qd and tau; by q along `integrate(q, step)`.
 
         dqdd/dq = - M^-1 dID/dq (q, qd, qdd),    dqdd/dqd = - M^-1 dID/dqd,    dqdd/dtau = M^-1
@@ -71,7 +72,7 @@ def forward_dynamics_derivatives(mechanism: Mechanism, q: Any, qd: Any, tau: Any
     return ForwardDynamicsDerivatives(*(pack(rows, shape=(tree.nv, tree.nv)) for rows in found))
 
 
-def linearize(mechanism: Mechanism, q: Any, qd: Any, tau: Any) -> Linearization:
+def linearize(mechanism: Mechanism, q: Values, qd: Values, tau: Values) -> Linearization:
     """Linear model of the motion about a state, in tangent coordinates.
 
         d/dt (dq; dqd) = A (dq; dqd) + B dtau,    A = [[G, 1], [dqdd/dq, dqdd/dqd]],    B = [[0], [M^-1]]
@@ -83,7 +84,7 @@ def linearize(mechanism: Mechanism, q: Any, qd: Any, tau: Any) -> Linearization:
     return linearization(mechanism, qd, forward_dynamics_derivatives(mechanism, q, qd, tau))
 
 
-def linearization(mechanism: Mechanism, qd: Any, found: ForwardDynamicsDerivatives) -> Linearization:
+def linearization(mechanism: Mechanism, qd: Values, found: ForwardDynamicsDerivatives) -> Linearization:
     """The linear model, from the derivatives of forward dynamics at its state."""
     batch, n = found.dqdd_dq.shape[:-2], mechanism.nv
     dtype = found.dqdd_dq.dtype

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
-
-import numpy as np
+from typing import overload
 
 from dalembert.errors import DalembertError
 from dalembert.formulations.newton_euler.inverse import inward_step
@@ -13,7 +11,7 @@ from dalembert.kinematics.forces import spring_energy
 from dalembert.kinematics.poses import first_moments
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.tree import Tree
-from dalembert.spatial.arrays import single
+from dalembert.spatial.arrays import Array, Batch, State, Values, single
 from dalembert.spatial.motion_force import NO_FORCE, NO_MOTION, Force, Motion, combined
 from dalembert.spatial.transforms import Transform
 from dalembert.spatial.vectors import Scalar
@@ -32,7 +30,13 @@ def _momenta_of_bodies(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar]):
     return X, v, h
 
 
-def kinetic_energy(mechanism: Mechanism, q: Any, qd: Any) -> Any:
+@overload      # a list of arrays is a batch
+def kinetic_energy(mechanism: Mechanism, q: Batch, qd: Batch | State) -> Array: ...      # type: ignore[overload-overlap]
+@overload
+def kinetic_energy(mechanism: Mechanism, q: State, qd: State) -> float: ...
+@overload
+def kinetic_energy(mechanism: Mechanism, q: Values, qd: Values) -> float | Array: ...
+def kinetic_energy(mechanism: Mechanism, q: Values, qd: Values) -> float | Array:
     """Kinetic energy of the bodies and rotors.
 
         T = 1/2 sum_i v_i . I_i v_i + 1/2 sum_k rotor_k qd_k^2 = 1/2 qd^T M(q) qd
@@ -53,7 +57,13 @@ def kinetic_energy(mechanism: Mechanism, q: Any, qd: Any) -> Any:
     return single(pack(twice * 0.5))
 
 
-def potential_energy(mechanism: Mechanism, q: Any) -> Any:
+@overload      # a list of arrays is a batch
+def potential_energy(mechanism: Mechanism, q: Batch) -> Array: ...      # type: ignore[overload-overlap]
+@overload
+def potential_energy(mechanism: Mechanism, q: State) -> float: ...
+@overload
+def potential_energy(mechanism: Mechanism, q: Values) -> float | Array: ...
+def potential_energy(mechanism: Mechanism, q: Values) -> float | Array:
     """Potential energy of gravity and springs.
 
         Pi = - sum_i m_i gravity . c_i(q) + 1/2 sum_k k_k (q_k - rest_k)^2
@@ -69,7 +79,7 @@ def potential_energy(mechanism: Mechanism, q: Any) -> Any:
     return single(pack(spring_energy(tree, q, -tree.gravity.dot(moment))))
 
 
-def momenta(mechanism: Mechanism, q: Any, qd: Any) -> np.ndarray:
+def momenta(mechanism: Mechanism, q: Values, qd: Values) -> Array:
     """Generalized momenta p = M(q) qd, without forming M (O(n)).
 
     q : (nq,) or (N, nq) [rad, m]; qd : (nv,) or (N, nv) [rad/s, m/s]. Returns (nv,) or (N, nv) [kg m^2/s, kg m/s].
@@ -86,7 +96,7 @@ def momenta(mechanism: Mechanism, q: Any, qd: Any) -> np.ndarray:
     return pack(p)
 
 
-def centroidal_momentum(mechanism: Mechanism, q: Any, qd: Any) -> np.ndarray:
+def centroidal_momentum(mechanism: Mechanism, q: Values, qd: Values) -> Array:
     """Momentum of the moving bodies about their centre of mass, in world axes.
 
         (L_c; P) = sum_i X_i^T I_i v_i

@@ -24,6 +24,7 @@ from dalembert.kinematics.forces import external_wrenches, passive
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.pivots import Check, PivotCheck
 from dalembert.model.tree import Tree
+from dalembert.spatial.arrays import Array, Values
 from dalembert.spatial.inertias import ArticulatedInertia
 from dalembert.spatial.motion_force import NO_MOTION, Force, Motion, combined
 from dalembert.spatial.transforms import Transform
@@ -38,7 +39,7 @@ class Articulated(NamedTuple):
     accelerations: list[Scalar]          # D^-1 u
 
 
-def forward_dynamics(mechanism: Mechanism, q: Any, qd: Any, tau: Any, external_forces: Any = ()) -> np.ndarray:
+def forward_dynamics(mechanism: Mechanism, q: Values, qd: Values, tau: Values, external_forces: Any = ()) -> Array:
     """Accelerations that joint forces produce (articulated bodies, O(n); the inverse of `inverse_dynamics`).
 
         M(q) qdd = tau + passive_force - C(q, qd) qd - g(q) + sum_i J_i(q)^T f_i
@@ -74,7 +75,8 @@ def forward_dynamics(mechanism: Mechanism, q: Any, qd: Any, tau: Any, external_f
     return _accelerations(mechanism, q, qd, tau, external_forces, by_factors=False)
 
 
-def forward_dynamics_by_factors(mechanism: Mechanism, q: Any, qd: Any, tau: Any, external_forces: Any = ()) -> np.ndarray:
+def forward_dynamics_by_factors(mechanism: Mechanism, q: Values, qd: Values, tau: Values,
+                                external_forces: Any = ()) -> Array:
     """The same by the factors L^T D L of the mass matrix: O(n^3), but fewer operations for some mechanisms of few joints,
     and operations that wait less for each other."""
     return _accelerations(mechanism, q, qd, tau, external_forces, by_factors=True)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from dalembert.kinematics.forces import external_wrenches, passive
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.tree import Tree
+from dalembert.spatial.arrays import Array, Values
 from dalembert.spatial.inertias import Inertia
 from dalembert.spatial.motion_force import NO_FORCE, Force, Motion, combined
 from dalembert.spatial.transforms import Transform
@@ -96,7 +95,7 @@ def inward_step(tree: Tree, i: int, X: Transform, S: Sequence[Motion], f: dict[i
         f[j] = f[j] + X.force_to_parent(f[i])
 
 
-def inverse_dynamics(mechanism: Mechanism, q: Any, qd: Any, qdd: Any, external_forces: Any = ()) -> np.ndarray:
+def inverse_dynamics(mechanism: Mechanism, q: Values, qd: Values, qdd: Values, external_forces: Any = ()) -> Array:
     """Joint forces that produce the given accelerations (recursive Newton-Euler, O(n)).
 
         tau = M(q) qdd + C(q, qd) qd + g(q) - passive_force - sum_i J_i(q)^T f_i
@@ -134,7 +133,7 @@ def inverse_dynamics(mechanism: Mechanism, q: Any, qd: Any, qdd: Any, external_f
     return pack([t + r * a - p for t, r, a, p in zip(tau, tree.rotor, qdd, given, strict=True)])
 
 
-def bias_force(mechanism: Mechanism, q: Any, qd: Any) -> np.ndarray:
+def bias_force(mechanism: Mechanism, q: Values, qd: Values) -> Array:
     """Coriolis, centrifugal and gravity forces.
 
         h(q, qd) = C(q, qd) qd + g(q)
@@ -146,13 +145,13 @@ def bias_force(mechanism: Mechanism, q: Any, qd: Any) -> np.ndarray:
     return pack(required_forces(tree, q, qd, None, tree.gravity, {}))
 
 
-def coriolis_vector(mechanism: Mechanism, q: Any, qd: Any) -> np.ndarray:
+def coriolis_vector(mechanism: Mechanism, q: Values, qd: Values) -> Array:
     """Coriolis and centrifugal forces C(q, qd) qd: the bias force without gravity. Shapes as for `bias_force`."""
     tree, (q, qd), pack = mechanism.at(q=q, qd=qd)
     return pack(required_forces(tree, q, qd, None, ZERO, {}))
 
 
-def gravity_vector(mechanism: Mechanism, q: Any) -> np.ndarray:
+def gravity_vector(mechanism: Mechanism, q: Values) -> Array:
     """Forces that hold the mechanism against gravity.
 
         g(q) = dPi_g/dq,    Pi_g = - sum_i m_i gravity . c_i(q)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
-
-import numpy as np
 
 from dalembert.expr import Expr
 from dalembert.expr.rules import ZERO
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.pivots import PivotCheck
 from dalembert.model.tree import Tree
+from dalembert.spatial.arrays import Array, Values
 from dalembert.spatial.inertias import Inertia
 from dalembert.spatial.transforms import Transform
 from dalembert.spatial.vectors import Scalar
@@ -22,7 +20,7 @@ def composite_step(parent: Inertia, X: Transform, composite: Inertia) -> Inertia
     return parent + composite.to_parent(X)
 
 
-def mass_matrix(mechanism: Mechanism, q: Any) -> np.ndarray:
+def mass_matrix(mechanism: Mechanism, q: Values) -> Array:
     """Joint-space inertia by composite rigid bodies, rotors included.
 
         T = 1/2 qd^T M(q) qd
@@ -94,7 +92,7 @@ def composite_diagonal(tree: Tree, q: Sequence[Scalar]) -> list[Scalar]:
     return diagonal
 
 
-def inverse_mass_matrix(mechanism: Mechanism, q: Any) -> np.ndarray:
+def inverse_mass_matrix(mechanism: Mechanism, q: Values) -> Array:
     """Inverse of the mass matrix, by its factors M = L^T D L (zeros of branches are kept).
 
     q : (nq,) or (N, nq) [rad, m]. Returns (nv, nv) or (N, nv, nv), symmetric.

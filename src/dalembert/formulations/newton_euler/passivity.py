@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from dalembert.formulations.newton_euler.coriolis import field_wrench, subspace_derivative
 from dalembert.formulations.newton_euler.inverse import inward_step
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.tree import Tree
+from dalembert.spatial.arrays import Array, Values
 from dalembert.spatial.inertias import HALF, Inertia
 from dalembert.spatial.motion_force import NO_FORCE, NO_MOTION, Motion, combined
 from dalembert.spatial.transforms import Transform
@@ -31,7 +30,7 @@ class Field(NamedTuple):
     Ds: Motion
 
 
-def reference_force(mechanism: Mechanism, q: Any, qd: Any, qd_r: Any, qdd_r: Any) -> np.ndarray:
+def reference_force(mechanism: Mechanism, q: Values, qd: Values, qd_r: Any, qdd_r: Any) -> Array:
     """Joint forces of passivity-based control, in one recursion (O(n)).
 
         tau = M(q) qdd_r + C(q, qd) qd_r + g(q)
@@ -70,7 +69,7 @@ def reference_force(mechanism: Mechanism, q: Any, qd: Any, qd_r: Any, qdd_r: Any
     return pack(tau)
 
 
-def reference_regressor(mechanism: Mechanism, q: Any, qd: Any, qd_r: Any, qdd_r: Any) -> np.ndarray:
+def reference_regressor(mechanism: Mechanism, q: Values, qd: Values, qd_r: Any, qdd_r: Any) -> Array:
     """Regressor of `reference_force`, which is linear in the inertial parameters theta of `regressor_parameters`.
 
         M(q) qdd_r + C(q, qd) qd_r + g(q) = Y(q, qd, qd_r, qdd_r) theta + rotors qdd_r

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dalembert.formulations.newton_euler.inverse import Rates, base_rates, joint_motion, outward_step
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import as_float
+from dalembert.spatial.arrays import Array, Values
 from dalembert.spatial.motion_force import Force
 from dalembert.spatial.vectors import ZERO, Matrix, Scalar, Vector
 
 PARAMETERS = ("m", "m cx", "m cy", "m cz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
 
 
-def regressor(mechanism: Mechanism, q: Any, qd: Any, qdd: Any) -> np.ndarray:
+def regressor(mechanism: Mechanism, q: Values, qd: Values, qdd: Values) -> Array:
     """Regressor Y of the inertial parameters theta of the moving bodies.
 
         tau = Y(q, qd, qdd) theta
