@@ -57,21 +57,75 @@ def test_held_and_late_forces_are_those_of_the_matrix_exponential(method, delay)
         np.testing.assert_allclose([run.q[-1, 0], run.qd[-1, 0]], x, rtol=0, atol=2e-10)
 
 
-@pytest.mark.parametrize("method", ["rk4", "dop853"])
-def test_a_run_is_that_of_constant_forces_begun_anew_at_each_sample(method):
-    def control(k, t, q, qd, memory):
-        return [-30 * q[0] - 4 * qd[0] + da.sin(k), -9 * q[1] - qd[1]], memory
+def begun_anew(mechanism, q, qd, t, sampled, u, **options):
+    """q, qd, work and steps at t of runs under constant forces, each begun where the one before ended.
 
-    options = {"method": method, "h": 1e-3, **({} if method == "rk4" else {"rtol": 1e-12, "atol": 1e-13})}
-    run = da.simulate(ARM, [0.4, -0.3], [0, 0], 0.5, control=Sampled(control, 0.05), record=0.05, **options)
-    q, qd = np.array([0.4, -0.3]), np.zeros(2)
-    for k in range(10):
-        tau = np.array(control(k, 0.05 * k, q, qd, ())[0], dtype=float)
-        part = da.simulate(ARM, q, qd, 0.05, control=tau, record=0.05, **options)
-        q, qd = part.q[-1], part.qd[-1]
-        np.testing.assert_allclose(run.tau[k], tau, rtol=0, atol=1e-11)
-        np.testing.assert_allclose(run.q[k + 1], q, rtol=0, atol=1e-13 if method == "rk4" else 1e-11)
-    np.testing.assert_allclose(run.qd[-1], qd, rtol=0, atol=1e-12 if method == "rk4" else 1e-10)
+    u(k, q, qd, memory) -> (tau, memory) on numbers.
+    """
+    now, tau, outputs, memory, work, steps, e = 0.0, np.zeros(len(qd)), [], sampled.memory, 0.0, 0, 0
+    while True:
+        if abs(len(outputs) * sampled.period - now) < 1e-12:
+            output, memory = u(len(outputs), q, qd, memory)
+            outputs.append(output)
+        while e < len(outputs) and e * sampled.period + sampled.delay < now + 1e-12:
+            tau, e = outputs[e], e + 1
+        if now >= t - 1e-12:
+            return q, qd, work, steps
+        soon = min(len(outputs) * sampled.period, e * sampled.period + sampled.delay, t)
+        part = da.simulate(mechanism, q, qd, [now, soon], control=tau, **options)
+        q, qd, work, steps, now = part.q[-1], part.qd[-1], work + part.work[-1], steps + part.steps, soon
+
+
+def remembering_law(k, t, q, qd, memory):
+    return -30 * q - 4 * qd + 5 * memory + da.sin(k), memory + 0.1 * (0.3 - q)
+
+
+def called_law(k, t, q, qd, memory):
+    return remembering_law(k, float(t), q, qd, memory)
+
+
+def drag(t, q, qd):
+    return -qd * da.sin(5 * t)
+
+
+def called_drag(t, q, qd):
+    return -qd * np.sin(5 * float(t))
+
+
+def check_begun_anew(method, function=remembering_law, forces=None, delay=0.0, t=0.17, **options):
+    """See that a run of two trajectories is the runs begun anew at each sample, to rounding."""
+    control = Sampled(function, 0.05, delay, np.zeros(2))
+    begin, options = np.array([[0.4, -0.3], [-1.0, 0.6]]), {"method": method, "forces": forces, **options}
+    run = da.simulate(ARM, begin, [0, 0], t, control=control, record=t, **options)
+    for k, q in enumerate(begin):
+        q, qd, work, steps = begun_anew(ARM, q, np.zeros(2), t, control, lambda *x: called_law(x[0], 0, *x[1:]), **options)
+        assert run.reasons[k] == "finished" and abs(run.steps[k] - steps) <= (method == "radau5")
+        np.testing.assert_allclose(run.q[k, -1], q, rtol=0, atol=1e-13)
+        np.testing.assert_allclose(run.qd[k, -1], qd, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(run.work[k, -1], work, rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("delay", [0.0, 0.085])
+def test_a_run_is_that_of_constant_forces_begun_anew_at_each_sample(method, delay):
+    check_begun_anew(method, delay=delay, t=0.173, h=0.01)      # divides the period, not the run
+
+
+@pytest.mark.parametrize("method, given", [("rk4", {}), ("dopri5", {}), ("radau5", {"rtol": 1e-6, "atol": 1e-9})])
+def test_laws_and_forces_that_are_called_are_begun_anew_likewise(method, given):
+    check_begun_anew(method, called_law, called_drag, 0.02, 0.123, h=0.025, **given)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", [*METHODS, "lie_rk4", "gauss6"])
+def test_runs_of_many_options_are_runs_begun_anew(method):
+    tolerances = [{}] if method in ("rk4", "gauss4", "lie_rk4", "gauss6") else [
+        {"rtol": tol, "atol": 1e-3 * tol} for tol in (1e-4, 1e-6, 1e-9, 1e-12)]
+    for h in (1e-3, 0.02):
+        for delay in (0.0, 0.015, 0.05, 0.11):
+            for function, forces in ((remembering_law, drag), (called_law, None), (remembering_law, called_drag)):
+                for given in tolerances:
+                    check_begun_anew(method, function, forces, delay, 0.13, h=h, **given)
 
 
 # --- memory ---

@@ -125,16 +125,18 @@ class Sampling:
     """Moves trajectories as `Course` does, and calls the law at samples.
 
     The state, of arrays (N, n), is that of the course, and of the controller `memory`, `held` forces, outputs `waiting` for
-    the end of their delay, and how many `samples` and `effects` there were.
+    the end of their delay, and how many `samples` and `effects` there were. Work in x begins at 0 at each moment, as it does
+    in a run begun anew there, so that the errors of adaptive methods are the same; `worked` is that of the time before.
 
     Attributes
     ----------
     initial : forces held from the beginning on (N, nv)
     """
 
-    def __init__(self, course: Course, sampled: Sampled, law: Law, method: Method):
+    def __init__(self, course: Course, sampled: Sampled, law: Law, method: Method, h: float):
+        """h: the longest step of a method of fixed step, however records lie; of others the first [s]."""
         self.course, self.motion, self.sampled, self.law = course, course.motion, sampled, law
-        self.step, self.fixed = course.h, isinstance(method, Fixed)
+        self.step, self.fixed = h, isinstance(method, Fixed)
         self.counts_anew = self.fixed or isinstance(method, External)      # its steps, in each stretch
         self.method = method
         explicit = isinstance(method, Fixed) and not method.implicit
@@ -172,7 +174,7 @@ class Sampling:
         """The state of trajectories that begin, after the first sample."""
         n, nv = len(x), self.motion.mechanism.nv
         self._now = {"x": np.array(x), "t": np.full((n, 1), t), "h": np.full((n, 1), self.step),
-                     **{name: np.zeros((n, 1)) for name in ("steps", "rejected", "failed", "samples", "effects")},
+                     **{name: np.zeros((n, 1)) for name in ("steps", "rejected", "failed", "samples", "effects", "worked")},
                      "memory": np.tile(self.law.start, (n, 1)), "held": np.zeros((n, nv)),
                      "waiting": np.zeros((n, self.slots * nv))}
         self.course.constants = self._constants()
@@ -206,6 +208,9 @@ class Sampling:
             now["held"][alive] = waiting[alive, effects % self.slots]
             effects += 1
         now["samples"][:], now["effects"][:] = k, effects
+        work = self._work_of(now["x"])
+        now["worked"][alive] += work[alive]
+        work[alive] = 0.0
         self._force_jumped()
 
     def _sample(self, k: int) -> np.ndarray:
@@ -231,6 +236,11 @@ class Sampling:
             raise ValueError(f"{text}: expected finite numbers.")
         self.course.reasons[lane] = text
         self._now["failed"][lane] = ENDED
+
+    def _work_of(self, x: np.ndarray) -> np.ndarray:
+        """The entry of x (..., nx) that is the work, (..., 1), a view."""
+        place = self.motion.mechanism.nq + self.motion.mechanism.nv
+        return x[..., place:place + 1]
 
     def _constants(self) -> np.ndarray:
         """Parameters of the motion (N, n) with the forces held in front."""
@@ -284,6 +294,7 @@ class Sampling:
                 for name in ("t", "steps", "failed"):
                     getattr(found, name)[:, due] = now[name][:, 0]
                 found.x[:, due], found.h[:, due], found.held[:, due] = now["x"], h, now["held"]      # type: ignore[index]
+                self._work_of(found.x)[:, due] += now["worked"]
 
     @cached_property
     def _propagation(self) -> Routine:
@@ -353,6 +364,7 @@ class Sampling:
         for name in ("t", "x", "steps", "rejected", "failed", "h", "modes"):
             if getattr(found, name) is not None:
                 getattr(found, name)[:, stretch.records[due]] = getattr(part, name)[:, due]
+        self._work_of(found.x)[:, stretch.records[due]] += now["worked"][:, None]
         found.held[:, stretch.records[due]] = now["held"][:, None]      # type: ignore[index]
         self._now = now | {name: v for name, v in (part.state or {}).items()}
         if self.counts_anew or stretch.moment:
@@ -380,8 +392,10 @@ class Sampling:
         """Steps as a method chooses them."""
         now, course = self._now, self.course
         alive = np.flatnonzero(now["failed"][:, 0] == 0)
-        if not self.counts_anew or len(alive) == len(now["x"]):
+        if not self.counts_anew:
             return self._advanced(stretch.times, now, stretch.end)
+        if now.keys() & BEGUN or len(alive) == len(now["x"]):
+            return self._advanced(stretch.times, now | {"steps": 0.0 * now["steps"]}, stretch.end)
         n, m = len(now["x"]), len(stretch.records)
         found: dict[str, Any] = {name: np.repeat(now[name], m, axis=1) for name in ("t", "rejected", "failed", "h")}
         found |= {"x": np.repeat(now["x"][:, None], m, axis=1), "steps": np.zeros((n, m))}

@@ -132,7 +132,8 @@ def simulate(mechanism: Any, q: Any, qd: Any, t: Any, control: Any = None, force
     size = streaming.records_of(x.size, work) if not isinstance(way, External) or store is not None else len(times)
     sampled = motion.forces.sampled
     course = Course(motion, way, pace, rtol, atol, threads, longest, None if sampled else last)
-    sampling = Sampling(course, sampled, Law(sampled, motion), way) if sampled else None
+    step = h if isinstance(way, Fixed) else pace.h
+    sampling = Sampling(course, sampled, Law(sampled, motion), way, step) if sampled else None
     mover = sampling or course
 
     def advance(x: np.ndarray, times: np.ndarray, state: Any) -> Trajectories:
