@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.codegen import c, numpy_source
-from dalembert.codegen.program import NOT_FINITE, STATUS, Program
+from dalembert.codegen.program import Program, results_and_status
 from dalembert.codegen.rolled import Rolled
 from dalembert.codegen.text import identifiers
 from dalembert.errors import DalembertError, UnknownNameError
@@ -21,10 +21,8 @@ WIDTH = 110             # columns of a comment
 LONGEST = 40            # characters of a prefix: names of files end at 255
 DIGITS = 8              # that stand for the rest of a longer one
 
-VALID = ("0 where all results are valid: inputs and results are finite numbers, each inertia that is divided by is "
-         "positive beyond doubt, and each quaternion is of unit length. Otherwise the results mean nothing:")
-OTHERWISE = ("where an input or a result is infinite or not a number; else 1 + k where the inertia about entry k of qd, the "
-             "first such, is not positive beyond doubt; -1 - k where the quaternion at entry k of q is not of unit length.")
+DOUBTS = ("Status 1 + k: the inertia about entry k of qd, the first such, is divided by and not positive beyond doubt; "
+          "status -1 - k: the quaternion that starts at entry k of q is not of unit length.")
 
 Vectors = Mapping[str, np.ndarray]
 
@@ -98,8 +96,8 @@ def notes(title: str, program: Program | Rolled, names: Mapping[str, Sequence[st
     lines = textwrap.wrap(title, WIDTH, subsequent_indent="  ")
     for entries, ports in vectors.items():
         lines += textwrap.wrap(f"Entries of {', '.join(ports)}: {', '.join(entries)}.", WIDTH, subsequent_indent="  ")
-    if any(port.name == STATUS for port in program.outputs):
-        lines += textwrap.wrap(f"{STATUS}: {VALID} {NOT_FINITE:.0f} {OTHERWISE}", WIDTH, subsequent_indent="  ")
+    if results_and_status(program)[1]:
+        lines += textwrap.wrap(DOUBTS, WIDTH, subsequent_indent="  ")
     return lines
 
 
