@@ -310,6 +310,12 @@ def test_prefixes_that_differ_give_names_that_differ():
     assert len(guards) == 3
 
 
+@pytest.mark.parametrize("prefix", [5, b"arm", ["arm"], True])
+def test_a_prefix_that_is_no_text_is_refused(prefix):
+    with pytest.raises(TypeError, match="expected a text that names begin with"):
+        da.compile(FIRST).source("c", ["mass_matrix"], prefix=prefix)
+
+
 def test_the_prefix_is_the_name_of_the_mechanism_by_default():
     assert [*da.compile(FIRST).source("numpy", ["mass_matrix", "jacobian:tip", "mass_matrix"])] == [
         "planar_chain_mass_matrix.py", "planar_chain_jacobian_tip.py"]
@@ -344,7 +350,11 @@ def test_parameters_and_lagrangians_have_sources_too():
     ("fortran", ["mass_matrix"], da.UnknownNameError, "unknown target 'fortran' .known: c, numpy"),
     ("c", "mass_matrix", da.UnknownNameError, r"\['mass_matrix'\]"), ("c", [], ValueError, "names is empty"),
     ("c", ["mas_matrix"], da.UnknownNameError, "Did you mean 'mass_matrix'"),
-    ("c", ["jacobian:hand"], da.UnknownNameError, "hand")])
+    ("c", ["jacobian:hand"], da.UnknownNameError, "hand"),
+    ("c", ["mass_matrix:"], da.UnknownNameError, "unknown quantity 'mass_matrix:'"), ("c", ["jacobian:"], da.UnknownNameError, "''"),
+    ("c", [1], TypeError, r"names=\[1\]: expected quantities"), ("c", None, TypeError, r"names=\[None\]: expected"),
+    ("c", [["mass_matrix"]], TypeError, "expected quantities"), (["c"], ["mass_matrix"], da.UnknownNameError, "unknown target"),
+    (None, ["mass_matrix"], da.UnknownNameError, "unknown target None")])
 def test_wrong_targets_and_names_are_named(target, names, error, says):
     with pytest.raises(error, match=says):
         da.compile(FIRST).source(target, names)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -40,11 +40,14 @@ def checked_names(names: Any) -> list[str]:
 
     Raises
     ------
-    UnknownNameError, ValueError
-        There is a text in place of a list; there is no name.
+    UnknownNameError, TypeError, ValueError
+        There is a text in place of a list; there is no list of texts; there is no name.
     """
     if isinstance(names, str):
         raise UnknownNameError("list of quantities", names, (f"[{names!r}]",))
+    names = list(names) if isinstance(names, Iterable) else [names]
+    if not all(isinstance(name, str) for name in names):
+        raise TypeError(f"names={names!r}: expected quantities, as ['mass_matrix', 'jacobian:tool'].")
     found = list(dict.fromkeys(names))
     if not found:
         raise ValueError("names is empty: expected quantities, as ['mass_matrix', 'jacobian:tool'].")
@@ -56,10 +59,12 @@ def texts(functions: Mapping[str, Described], target: str, prefix: str) -> dict[
 
     Raises
     ------
-    UnknownNameError
-        There is no such target.
+    UnknownNameError, TypeError
+        There is no such target; the prefix is no text.
     """
-    if target not in TARGETS:
+    if not isinstance(prefix, str):
+        raise TypeError(f"prefix={prefix!r}: expected a text that names begin with, or None.")
+    if not isinstance(target, str) or target not in TARGETS:
         raise UnknownNameError("target", target, tuple(TARGETS))
     start = f"{_identifier(prefix)}_" if prefix else ""
     found: dict[str, str] = {}
