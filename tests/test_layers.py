@@ -9,7 +9,7 @@ import pytest
 import dalembert
 
 PACKAGE = Path(dalembert.__file__).parent
-LAYERS = ["errors", "expr", "purity", "spatial", "integrators", "model", "readers", "kinematics", "formulations", "codegen", "tracing", "compiled",
+LAYERS = ["errors", "expr", "purity", "spatial", "integrators", "model", "readers", "kinematics", "formulations", "codegen", "tracing", "systems", "compiled",
           "equations", "simulation", "sweeps", "convert", "data", "commandline", "cli",
           "__main__"]
 

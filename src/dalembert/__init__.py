@@ -30,6 +30,7 @@ _HOMES = {
         "forward_dynamics_derivatives", "inverse_dynamics", "inverse_dynamics_derivatives", "inverse_mass_matrix",
         "kinetic_energy", "linearize", "mass_matrix", "momenta", "potential_energy", "regressor", "regressor_parameters"),
     "dalembert.formulations.lagrange": ("LagrangianSystem", "lagrangian_system"),
+    "dalembert.systems.system": ("System",),
     "dalembert.compiled.dynamics": ("Dynamics", "compile"),
     "dalembert.compiled.function": ("function",),
     "dalembert.simulation.run": ("Run",),

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.simulation import fonts, labels
+from dalembert.simulation import fonts
+from dalembert.systems.kinds import system_of
 
 NAMES = {"q1": "_угол %d $x_1$ <b>", "q2": "γωνία & </script>", "q3": '肘关节, "a"'}
 TITLE = "маятник </title><script>alert(1)</script> {{data}} $\\frac$"
@@ -44,8 +45,8 @@ def same(a, b):
 
 def test_units_follow_the_joints():
     mechanism = da.random_tree(0, 10)      # every joint type
-    units = dict(zip(mechanism.coordinate_names, labels.coordinate_units(mechanism), strict=True))
-    rates = dict(zip(mechanism.velocity_names, labels.velocity_units(mechanism), strict=True))
+    units = dict(zip(mechanism.coordinate_names, system_of(mechanism).coordinate_units, strict=True))
+    rates = dict(zip(mechanism.velocity_names, system_of(mechanism).velocity_units, strict=True))
     assert {"rad", "m", "1"} == set(units.values()) and {"rad/s", "m/s"} == set(rates.values())
     for joint in mechanism.independent_joints:
         kind, own = joint.type.name, [units[n] for n in mechanism.coordinate_names if n.split(".")[0] == joint.name]
@@ -63,7 +64,7 @@ def test_the_dataset_has_the_runs_numbers_under_the_names_of_the_joints(run):
         np.testing.assert_array_equal(data.qd.sel(velocity=name), run.qd[..., k])
     np.testing.assert_array_equal(data.power_balance, run.power_balance)
     assert data.q.dims == (("time", "coordinate") if run.q.ndim == 2 else ("trajectory", "time", "coordinate"))
-    assert data.coordinate_unit.values.tolist() == labels.coordinate_units(m)
+    assert data.coordinate_unit.values.tolist() == system_of(m).coordinate_units
     assert (data.time.units, data.work.units, data.attrs["mechanism"]) == ("s", "J", m.name)
     assert np.atleast_1d(data.reason).tolist() == list(run.reasons)
 
@@ -176,7 +177,7 @@ def panel(figure, up, across="time [s]"):
 def test_diagrams_draw_every_entry_in_its_unit(tree):
     pytest.importorskip("matplotlib")
     figure, m = tree.plot(), tree.mechanism
-    q, qd = labels.coordinate_units(m), labels.velocity_units(m)
+    q, qd = system_of(m).coordinate_units, system_of(m).velocity_units
     free = [k for k, n in enumerate(m.coordinate_names) if n.split(".")[-1] in ("px", "py", "pz")]
     for values, names, units, labelled in ((tree.q, m.coordinate_names, q, {"1": "quaternions [1]", "rad": "coordinates [rad]"}),
                                            (tree.qd, m.velocity_names, qd, {"rad/s": "velocities [rad/s]"})):
@@ -262,5 +263,5 @@ def test_diagrams_of_a_users_lagrangian_have_no_units(tmp_path):
     drawn, legend = panel(run.plot(), "velocities", "coordinates")
     np.testing.assert_array_equal(drawn[0], (run.q[:, 0], run.qd[:, 0]))
     assert legend == ["swing"]
-    with pytest.raises(da.DalembertError, match="is a Lagrangian: it has no bodies to show"):
+    with pytest.raises(da.DalembertError, match="has no bodies to show"):
         run.animate(tmp_path / "r.html")

@@ -17,6 +17,7 @@ from dalembert.compiled import cache
 from dalembert.compiled.builtin import Layout, builtin
 from dalembert.compiled.calls import apart, common_rows, number_or_array, results_for, thread_count
 from dalembert.compiled.kernel import Kernel, machine_for, object_code
+from dalembert.compiled.systems import SystemDynamics
 from dalembert.errors import ShapeError, SingularMassMatrixError, UnknownNameError
 from dalembert.formulations.newton_euler import derivatives
 from dalembert.model.loads import opened_loads
@@ -24,6 +25,7 @@ from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import is_symbolic
 from dalembert.model.paths import canonical_text
 from dalembert.spatial.arrays import check_finite, check_range, finite_results, floats, in_order
+from dalembert.systems.kinds import system_of
 from dalembert.tracing.quantities import QUANTITIES, Loads, known_formulation, traced
 
 if TYPE_CHECKING:
@@ -36,8 +38,8 @@ def compile(mechanism: Any, formulation: str = "newton_euler", parameters: Seque
 
     Parameters
     ----------
-    mechanism : Mechanism or LagrangianSystem
-        Of a Lagrangian there is a `SystemDynamics`, without the options below.
+    mechanism : Mechanism, LagrangianSystem, FlexibleJoints, or another System
+        Of systems other than mechanisms there is a `SystemDynamics`, without the options below.
     formulation : str
         Whose algorithms are compiled; results are equal, speeds are not ('newton_euler' is the fastest).
     parameters : sequence of str
@@ -56,13 +58,10 @@ def compile(mechanism: Any, formulation: str = "newton_euler", parameters: Seque
     UnknownNameError, TypeError
         A path is not in the mechanism, a formulation is unknown; dtype is neither of the two.
     """
-    if isinstance(mechanism, Mechanism):
-        return Dynamics(mechanism, formulation, parameters, dtype)
-    from dalembert.compiled.systems import LagrangianSystem, SystemDynamics
-
-    if isinstance(mechanism, LagrangianSystem):
-        return SystemDynamics(mechanism)
-    raise TypeError(f"a {type(mechanism).__name__} does not compile: give a Mechanism or a LagrangianSystem.")
+    system = system_of(mechanism, "does not compile")
+    if system.mechanism is None:
+        return SystemDynamics(system)
+    return Dynamics(system.mechanism, formulation, parameters, dtype)
 
 
 class Dynamics:

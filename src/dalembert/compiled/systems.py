@@ -1,4 +1,4 @@
-"""Compiled quantities of a user's own Lagrangian."""
+"""Compiled quantities of a system that is no mechanism."""
 
 from __future__ import annotations
 
@@ -9,22 +9,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dalembert.compiled.function import CompiledFunction, only_result
-from dalembert.formulations.lagrange.system import LagrangianSystem
+from dalembert.expr import Graph
+from dalembert.systems.system import System
+from dalembert.tracing.symbols import without_collection
 
 if TYPE_CHECKING:
     from dalembert.compiled.sources import Described
 
 
 class SystemDynamics:
-    """The quantities of a `LagrangianSystem` as machine code; see `compile`.
+    """The quantities of a system as machine code; see `compile`.
 
     Every quantity is a `CompiledFunction` of q, qd, qdd, tau (vectors), t (a number) as its plain function, none of them
     left out, and of parameters (a vector) if the system has any; batches in the leading axis. It is compiled at its first
     call. Inputs and results that are not finite are errors, as those of the plain functions.
     """
 
-    def __init__(self, system: LagrangianSystem):
-        self.system = system
+    def __init__(self, system: System):
+        self._equations, self.system = system, system.source
         self._functions: dict[Any, CompiledFunction] = {}
 
     def function(self, names: Sequence[str]) -> CompiledFunction:
@@ -36,7 +38,7 @@ class SystemDynamics:
         from dalembert.compiled import sources
 
         described = {name: self._described(name) for name in sources.checked_names(names)}
-        return sources.texts(described, target, self.system.name if prefix is None else prefix)
+        return sources.texts(described, target, self._equations.name if prefix is None else prefix)
 
     def write(self, folder: Any, target: str, names: Sequence[str], prefix: str | None = None,
               overwrite: bool = False) -> list[Path]:
@@ -48,28 +50,31 @@ class SystemDynamics:
     def _described(self, name: str) -> Described:
         from dalembert.compiled.sources import Described, notes
 
-        program, names = self.function([name]).program, self.system.coordinate_names
-        entries = {**dict.fromkeys(("q", "qd", "qdd", "tau", "p"), names), "parameters": self.system.parameters}
-        return Described(program, notes(f"{name} of the Lagrangian '{self.system.name}'.", program, entries), {})
+        program, names = self.function([name]).program, self._equations.velocity_names
+        entries = {**dict.fromkeys(("qd", "qdd", "tau", "p"), names), "q": self._equations.coordinate_names,
+                   "parameters": self._equations.parameters}
+        return Described(program, notes(f"{name} of the system '{self._equations.name}'.", program, entries), {})
 
     def __getattr__(self, name: str) -> CompiledFunction:
-        if name.startswith("_") or name not in self.system.quantities:
-            known = ", ".join(self.system.quantities)
-            raise AttributeError(f"{self.system.name!r} has no quantity {name!r} (known: {known}).")
+        if name.startswith("_") or name not in self._equations.quantities:
+            known = ", ".join(self._equations.quantities)
+            raise AttributeError(f"{self._equations.name!r} has no quantity {name!r} (known: {known}).")
         return self._compiled((name,), only_result)
 
     def _compiled(self, names: tuple[str, ...], make: Callable[[tuple[Any, ...]], Any]) -> CompiledFunction:
         if (names, make) not in self._functions:
-            inputs, outputs = self.system.traced(names)
+            with Graph(), without_collection():
+                inputs, outputs = self._equations.traced(names)
             shapes = {name: () if name == "t" else (len(x),) for name, x in inputs.items()}
             arrays = {name: np.asarray(x, dtype=object) for name, x in outputs.items()}
             function = CompiledFunction("_".join(names), shapes, inputs, arrays, make, checked=True)
-            function.entry_names = dict.fromkeys(("q", "qd", "qdd", "tau", "p"), self.system.coordinate_names)
+            function.entry_names = {**dict.fromkeys(("qd", "qdd", "tau", "p"), self._equations.velocity_names),
+                                    "q": self._equations.coordinate_names}
             self._functions[names, make] = function
         return self._functions[names, make]
 
     def __getstate__(self) -> Any:
-        return {"system": self.system}
+        return {"system": self._equations}
 
     def __setstate__(self, state: Any) -> None:
         self.__init__(**state)      # type: ignore[misc]

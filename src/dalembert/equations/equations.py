@@ -20,8 +20,8 @@ from dalembert.equations.sheets import Sheet
 from dalembert.equations.significance import Abbreviation, abbreviate
 from dalembert.equations.systems import SystemEquations
 from dalembert.equations.verification import MechanismVerifier
-from dalembert.formulations.lagrange.system import LagrangianSystem
 from dalembert.model.mechanism import Mechanism
+from dalembert.systems.kinds import system_of
 from dalembert.tracing.quantities import known_formulation
 from dalembert.tracing.symbols import without_collection
 
@@ -31,7 +31,7 @@ SHOWN = ("mass_matrix", "christoffel", "coriolis_vector", "gravity_vector", "kin
 Progress = Callable[[str, float], None]
 
 
-def equations(mechanism: Mechanism | LagrangianSystem, symbols: str | Iterable[str] | None = None,
+def equations(mechanism: Any, symbols: str | Iterable[str] | None = None,
               grouped: bool | None = None, formulation: str = "newton_euler", budget: int = BUDGET, digits: int = 6,
               progress: Progress | None = None) -> Any:
     """The equations of motion of a mechanism, or of a user's Lagrangian, in closed form.
@@ -40,7 +40,7 @@ def equations(mechanism: Mechanism | LagrangianSystem, symbols: str | Iterable[s
 
     Parameters
     ----------
-    mechanism : Mechanism or LagrangianSystem
+    mechanism : Mechanism, LagrangianSystem, FlexibleJoints, or another System
         Symbols of a Lagrangian are its parameters: `symbols`, `grouped` and `formulation` are not for it.
     symbols : str or sequence, optional
         Numbers that become symbols: "all", "inertial" (masses, centres of mass, inertias, rotors; gravity), "geometry"
@@ -79,14 +79,12 @@ def equations(mechanism: Mechanism | LagrangianSystem, symbols: str | Iterable[s
     for name, value, least in (("budget", budget, 0), ("digits", digits, 1)):
         if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
             raise ValueError(f"{name}={value!r} ({type(value).__name__}): expected a whole number, {least} or more.")
-    if isinstance(mechanism, LagrangianSystem):
+    system = system_of(mechanism, "has no equations of motion")
+    if system.mechanism is None:
         if symbols is not None or grouped is not None or formulation != "newton_euler":
-            raise TypeError(f"equations of the Lagrangian {mechanism.name!r}: its symbols are its parameters, which "
+            raise TypeError(f"equations of the Lagrangian {system.name!r}: its symbols are its parameters, which "
                             "system.replace gives values; symbols=, grouped= and formulation= are for mechanisms.")
-        return SystemEquations(mechanism, budget, digits, progress)
-    if not isinstance(mechanism, Mechanism):
-        raise TypeError(f"equations of a {type(mechanism).__name__}: expected a Mechanism, as da.load and da.from_dh make, "
-                        "or a LagrangianSystem.")
+        return SystemEquations(system.lagrangian(), budget, digits, progress)
     known_formulation(formulation)
     return Equations(mechanism, select(mechanism, symbols, grouped), formulation, budget, digits, progress)
 

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dalembert.errors import DalembertError
-from dalembert.model.mechanism import Mechanism
 from dalembert.simulation.fonts import EXTRA, drawable, fonts
 from dalembert.simulation.labels import library
 from dalembert.simulation.stick_figure import MOST_TOGETHER, StickFigure, figure_of, view_of
@@ -43,14 +42,14 @@ def animate(run: Run, file: Any, fps: float = FPS, speed: float = 1.0, trace: st
     path, (run, _) = Path(file), thinned(run, MOST_KNOTS)
     times = run.times
     ready(path, float(times[-1] - times[0]), fps, speed)
-    if not isinstance(run.mechanism, Mechanism):
-        raise DalembertError(f"{run.mechanism.name!r} is a Lagrangian: it has no bodies to show. run.plot() draws diagrams.")
+    if run.system.mechanism is None:
+        raise DalembertError(f"{run.system.name!r} has no bodies to show. run.plot() draws diagrams.")
     if path.suffix.lower() in PAGES:
         _write_page(run, path, speed, trace)
         return path
     count = _count(float(times[-1] - times[0]), fps, speed)
     figure = figure_of(run, times[0] + np.arange((count - 1) * FINE + 1) * (speed / fps / FINE), trace)
-    title = run.mechanism.name if speed == 1 else f"{run.mechanism.name} ({speed:g} x real time)"
+    title = run.system.name if speed == 1 else f"{run.system.name} ({speed:g} x real time)"
     (_write_gif if path.suffix.lower() == ".gif" else _write_mp4)(_pictures(title, figure), path, fps)
     return path
 

@@ -108,7 +108,7 @@ class Course:
         self._times, self._end, self._made = times, float(times[-1]) if end is None else end, np.zeros(n, dtype=int)
         self._now = self._started(x) if state is None else {name: np.array(v) for name, v in state.items()}
         t, steps, rejected, failed, h = np.zeros((5, n, k))
-        self._modes_out = np.zeros((n, k, self.motion.mechanism.nv), dtype=np.int8)
+        self._modes_out = np.zeros((n, k, self.motion.system.nv), dtype=np.int8)
         self._out = Trajectories(t, np.full((n, k, x.shape[1]), np.nan), steps, rejected, failed, h)
         if state is None and (law := self.motion.reactions):
             self._settle(np.arange(n), law, begins=True)
@@ -131,7 +131,7 @@ class Course:
         things = len(self.motion.watched.functions) + (len(self.motion.reactions.entries) if self.motion.reactions else 0)
         return {"x": np.array(x), "t": np.full((n, 1), self._times[0]), "start": np.full((n, 1), self._times[0]),
                 "h": np.full((n, 1), self.h), "p": np.hstack([p, np.ones((n, self.motion.extra))]),
-                "does": np.full((n, self.motion.mechanism.nv), FREE),
+                "does": np.full((n, self.motion.system.nv), FREE),
                 "counts": np.zeros((n, self.motion.watch.events)), "since": np.zeros((n, things)),
                 "often": np.zeros((n, things)), "until": np.full((n, 1), self._times[0]),
                 "fresh": np.zeros((n, self.motion.watch.events)),
@@ -268,7 +268,7 @@ class Course:
 
     def _arrive(self, lanes: np.ndarray, ends: np.ndarray, law: Reactions) -> None:
         """Put joints whose modes end exactly at their stops, or at rest."""
-        now, nq, nv = self._now, self.motion.mechanism.nq, self.motion.mechanism.nv
+        now, nq, nv = self._now, self.motion.system.nq, self.motion.system.nv
         ended, x = np.zeros((len(lanes), nv), dtype=bool), now["x"][lanes]
         ended[:, law.entries] = ends
         law.arrive(x[:, :nq], x[:, nq:nq + nv], self.motion.modes(now["p"][lanes]), ended)
@@ -289,7 +289,7 @@ class Course:
         p, x = now["p"][lane], now["x"][lane]
         t = self._clock(lane)
         qd = self.motion.velocities_in(now["t"][lane, 0], x, p)
-        self.events.append(Event(lane, t, x[:self.motion.mechanism.nq].copy(), qd.copy(), watched.names[k]))
+        self.events.append(Event(lane, t, x[:self.motion.system.nq].copy(), qd.copy(), watched.names[k]))
         now["counts"][lane, k] += 1
         if watched.terminal[k] and now["counts"][lane, k] >= watched.terminal[k]:
             self._end_of(lane, f"event {watched.names[k]!r} at t = {t:.9g} s")
@@ -304,7 +304,7 @@ class Course:
 
     def _cluster(self, lane: int, ends: np.ndarray, events: np.ndarray) -> None:
         """End a lane in which no time passes any more between events."""
-        law, names, watched = self.motion.reactions, self.motion.mechanism.velocity_names, self.motion.watched.names
+        law, names, watched = self.motion.reactions, self.motion.system.velocity_names, self.motion.watched.names
         what = ", ".join([*(names[i] for i in (law.entries[ends] if law else ())),
                           *(watched[k] for k in np.flatnonzero(events))])
         self._end_of(lane, f"events cluster: {MANY} within {self.h:g} s before t = {self._clock(lane):.9g} s, "
@@ -321,7 +321,7 @@ class Course:
 
     def _settle(self, lanes: np.ndarray, law: Reactions, begins: bool = False) -> None:
         """What each entry of qd does from now on; at the beginning of the run that is a change."""
-        now, motion, nq, nv = self._now, self.motion, self.motion.mechanism.nq, self.motion.mechanism.nv
+        now, motion, nq, nv = self._now, self.motion, self.motion.system.nq, self.motion.system.nv
         t, p, x, before = now["t"][lanes, 0], now["p"][lanes], now["x"][lanes], now["does"][lanes]
         q, qd, work = x[:, :nq], x[:, nq:nq + nv], x[:, nq + nv]      # views
         impacts, does, rows = np.zeros((len(lanes), nv)), before.copy(), np.arange(len(lanes))
@@ -340,7 +340,7 @@ class Course:
             if not len(rows := rows[found.again[:, 0] > 0]):
                 break
         now["x"][lanes], now["p"][lanes], now["does"][lanes] = x, p, does
-        names = motion.mechanism.velocity_names
+        names = motion.system.velocity_names
         for row, i in np.argwhere(((impacts != 0) | (before != does) | begins) & law.restable):
             self.changes.append(Change(int(lanes[row]), self._clock(lanes[row]), names[i], law.mode(i, does[row, i], x[row]),
                                        float(impacts[row, i])))

@@ -95,7 +95,7 @@ def _look(motion: Motion, name: str, f: Any, t: float, x: np.ndarray, p: np.ndar
     q, y, _, states = motion.split(x)
     if not np.isfinite(x).all():
         return
-    q, clock = motion.form.normalize(q), float(motion.clock(t, p))
+    q, clock = motion.system.normalize(q), float(motion.clock(t, p))
     qd = motion.velocities_in(t, x, p)
     own = (states,) if name == "control" and states.size else ()
     tau = np.asarray(f(clock, q.copy(), qd.copy(), *own), dtype=float)

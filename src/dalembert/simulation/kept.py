@@ -20,7 +20,8 @@ def kept(mechanism: Any, key: Hashable, make: Callable[[], Any]) -> Any:
 
     Joint types of a user's own are part of the key by all that they do and hold; where that cannot be told, nothing is kept.
     """
-    types = content(mechanism.changeable) if getattr(mechanism, "changeable", ()) else ""
+    changeable = getattr(mechanism, "changeable", ())
+    types = content(changeable) if changeable else ""
     if types is None:
         return make()
     key = id(mechanism), types, key

@@ -7,31 +7,14 @@ import re
 from typing import Any
 
 from dalembert.errors import DalembertError
-from dalembert.model.mechanism import Mechanism
+from dalembert.systems.system import System
 
 UNKNOWN = ""      # unit of what a user's Lagrangian has
 
 
-def coordinate_units(mechanism: Any) -> list[str]:
-    """Unit of each entry of q: rad, m, or 1 of quaternions; unknown of a user's Lagrangian."""
-    if not isinstance(mechanism, Mechanism):
-        return [UNKNOWN] * mechanism.nq
-    units = ["rad" if "angle" in c else "m" for j in mechanism.independent_joints for c in j.type.coordinates]
-    for at in mechanism.quaternions.values():
-        units[at:at + 4] = ["1"] * 4
-    return units
-
-
-def velocity_units(mechanism: Any) -> list[str]:
-    """Unit of each entry of qd: rad/s or m/s; unknown of a user's Lagrangian."""
-    if not isinstance(mechanism, Mechanism):
-        return [UNKNOWN] * mechanism.nv
-    return ["rad/s" if "angular" in c else "m/s" for j in mechanism.independent_joints for c in j.type.velocities]
-
-
-def force_units(mechanism: Any) -> list[str]:
+def force_units(system: System) -> list[str]:
     """Unit of each entry of tau: N m or N; unknown of a user's Lagrangian."""
-    return [{"rad/s": "N m", "m/s": "N"}.get(unit, UNKNOWN) for unit in velocity_units(mechanism)]
+    return [{"rad/s": "N m", "m/s": "N"}.get(unit, UNKNOWN) for unit in system.velocity_units]
 
 
 def labelled(what: str, unit: str) -> str:

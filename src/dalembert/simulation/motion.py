@@ -1,6 +1,6 @@
 """The equations of motion as x' = f(t, x, p), compiled; forces that cannot be traced are called from the machine code.
 
-x = (q, y, w, z): coordinates, velocities qd or momenta p as the `Form` of the equations has it, the work [J] that actuators,
+x = (q, y, w, z): coordinates, velocities qd or momenta p as the `StateEquations` have it, the work [J] that actuators,
 friction and the user's forces have done, so that the energy less w is constant but for the integrator's error, and the
 states of the controller, if it has any.
 """
@@ -22,21 +22,19 @@ from dalembert.errors import ParameterError
 from dalembert.expr import Expr, Graph, array, sqrt
 from dalembert.integrators import Adaptive, External, Fixed, Method
 from dalembert.integrators import method as known_method
-from dalembert.model.mechanism import Mechanism
-from dalembert.simulation.choice import form_of
 from dalembert.simulation.controllers.checks import is_unchanging
 from dalembert.simulation.events import Watched
 from dalembert.simulation.forces import CALLED, NONE, TRACED, Force, Forces, beside
-from dalembert.simulation.forms import Form, Rates
 from dalembert.simulation.kept import dynamics_of, kept
 from dalembert.simulation.numbers import numbers_of
 from dalembert.simulation.reactions import SIGN, STICK, coulomb, reactions_of
+from dalembert.simulation.state_equations import Rates, StateEquations, state_equations
 from dalembert.simulation.watching import Watching
 from dalembert.tracing.symbols import vector_of_symbols
 
 
 class Motion:
-    """Right-hand side for a mechanism, or a user's Lagrangian, under forces along its velocities.
+    """Right-hand side for a system under forces along its velocities.
 
     Arguments are those of `simulate`. Time is counted from `begin` [s], so that steps and times of events keep their digits
     however late a motion begins; forces and events are given the time of the caller, t + begin.
@@ -49,14 +47,15 @@ class Motion:
                  friction: str = STICK, stops: Any = None, events: Any = None, parameters: Mapping[str, Any] | None = None,
                  begin: float = 0.0):
         paths, self.numbers = numbers_of(mechanism, parameters)
-        self.mechanism, self.form = mechanism, form_of(mechanism, formulation, paths)
+        self.mechanism, self.form = mechanism, state_equations(mechanism, formulation, paths)
+        self.system = self.form.system
         self.reactions = reactions_of(self.form, friction, stops)
         if paths:
             self._check_inputs(friction)
         self.begin = begin
         self.told: Callable[[float], object] = lambda t: None      # hears when `function` is called
-        self.watched = Watched(events, mechanism)
-        self.forces = Forces(mechanism, control, forces)
+        self.watched = Watched(events, self.system)
+        self.forces = Forces(self.system, control, forces)
         self.constants = beside(self.forces.constants, *([self.numbers] if paths else []), np.array([begin]))
 
     def _check_inputs(self, friction: str) -> None:
@@ -102,7 +101,8 @@ class Motion:
         """The law of Coulomb friction, or none if there is no such friction."""
         if self.reactions and self.reactions.sticking:
             return STICK
-        rubs = isinstance(self.mechanism, Mechanism) and kept(self.mechanism, "rubs", lambda: coulomb(self.mechanism).any())
+        m = self.system.mechanism
+        rubs = m is not None and kept(m, "rubs", lambda: coulomb(m).any())
         return SIGN if rubs or any(".coulomb" in path for path in self.form.paths) else NONE
 
     @property
@@ -113,7 +113,7 @@ class Motion:
     @property
     def extra(self) -> int:
         """Number of parameters behind the constants of a motion that is watched."""
-        return (4 * self.mechanism.nv if self.reactions else 0) + self.is_watched
+        return (4 * self.system.nv if self.reactions else 0) + self.is_watched
 
     def modes(self, p: Any) -> Any:
         """Modes in parameters (..., n)."""
@@ -124,7 +124,7 @@ class Motion:
         """The numbers of the mechanism that are inputs, by path: one, or one per trajectory (N,)."""
         return {path: self.numbers[..., k][()] for k, path in enumerate(self.form.paths)}
 
-    def at(self, p: Any) -> Form:
+    def at(self, p: Any) -> StateEquations:
         """The equations with the numbers of the mechanism in parameters (n,)."""
         return self.form.at(self.numbers_in(p))
 
@@ -140,13 +140,13 @@ class Motion:
     @property
     def nx(self) -> int:
         """Length of x."""
-        return self.mechanism.nq + self.mechanism.nv + 1 + self.states.shape[-1]
+        return self.system.nq + self.system.nv + 1 + self.states.shape[-1]
 
     @property
     def quaternions(self) -> list[tuple[int, int]]:
         """Where in x each quaternion begins, and where its angular velocity (or momentum) does."""
-        m = self.mechanism
-        return [(at, m.nq + m.entries[joint].at_v.start) for joint, at in self.form.quaternions.items()]
+        turning = self.system.angular_velocities
+        return [(at, self.system.nq + turning[joint]) for joint, at in self.form.quaternions.items()]
 
     def method(self, name: str) -> Method:
         """A method of integration by its name, with what it must know of this motion.
@@ -156,7 +156,7 @@ class Motion:
         UnknownNameError, ValueError
             There is none; it does not go with the form of the equations.
         """
-        nq, nv, canonical = self.mechanism.nq, self.mechanism.nv, self.form.canonical
+        nq, nv, canonical = self.system.nq, self.system.nv, self.form.canonical
         if self.form.paths and name == "discrete_gradient":
             raise ParameterError("discrete_gradient keeps the energy of one mechanism, without numbers that are inputs: use "
                                  "mechanism.replace, or another method.", self.form.paths)
@@ -175,7 +175,7 @@ class Motion:
         if canonical and name == "lie_rk4" and self.quaternions:
             raise ValueError("lie_rk4 turns quaternions by angular velocities, which a state (q, p) has not: take another "
                              "method, or a formulation in (q, qd).")
-        way = known_method(name, nq=nq, nv=nv, move=self.form.move, quaternions=self.quaternions, energy=self.energy)
+        way = known_method(name, nq=nq, nv=nv, move=self.system.integrate, quaternions=self.quaternions, energy=self.energy)
         if name == "discrete_gradient" and isinstance(way, Fixed):
             return way._replace(step=partial(self._keeping_energy, way.step))
         return way
@@ -207,7 +207,7 @@ class Motion:
 
     def split(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """q, y, work and states of the controller in x (..., nx)."""
-        nq, at = self.mechanism.nq, self.mechanism.nq + self.mechanism.nv
+        nq, at = self.system.nq, self.system.nq + self.system.nv
         return x[..., :nq], x[..., nq:at], x[..., at], x[..., at + 1:]
 
     def marching(self, method: Method) -> Marching:
@@ -226,7 +226,7 @@ class Motion:
         functions = [*self.forces.traced, *self.watched.functions]
         if all(is_unchanging(f) for f in functions):
             return *functions, *self.watched.directions
-        sizes = {"t": 1, "q": self.mechanism.nq, "qd": self.mechanism.nv, "p": self.constants.shape[-1],
+        sizes = {"t": 1, "q": self.system.nq, "qd": self.system.nv, "p": self.constants.shape[-1],
                  "z": self.states.shape[-1]}
         outside = {name: lambda *_, n=n: np.zeros(n) for name, n in self.forces.lengths.items()}
         with Graph():
@@ -273,7 +273,7 @@ class Motion:
             self.told(t)
             q, y, _, states = self.split(x)
             t = float(self.clock(t, p))
-            q = self.form.normalize(q)
+            q = self.system.normalize(q)
             qd = velocities(t, q, y)
             q_rate, y_rate, power = rates(t, q, y, qd, self.forces(t, q, qd, p, states))
             return np.concatenate([q_rate, y_rate, [power], self.forces.rates(t, q, qd, states)])
@@ -314,7 +314,7 @@ class Motion:
     def forces_at(self, t: np.ndarray, x: np.ndarray, p: np.ndarray) -> np.ndarray:
         """Control and forces (n, nv) at t (n,), x (n, nx), p (n, k)."""
         if not {TRACED, CALLED}.intersection(self.kinds.values()):
-            nv, count = self.mechanism.nv, self.forces.constants.shape[-1]
+            nv, count = self.system.nv, self.forces.constants.shape[-1]
             return np.add.reduce(p[:, :count].reshape(len(p), count // nv, nv), axis=1)
         if CALLED not in self.kinds.values():
             return self._compiled_forces(t[:, None], x, p)[0]      # type: ignore[no-any-return]
@@ -330,7 +330,7 @@ class Motion:
         def made() -> Routine:
             sizes = {"t": 1, "x": self.nx, "p": self.constants.shape[-1] + self.extra}
             with Graph():
-                trace = Trace(sizes | {"tau": self.mechanism.nv})
+                trace = Trace(sizes | {"tau": self.system.nv})
                 trace.give({"tau": self._forces_of(*(trace.registers[name] for name in sizes))})
             return Routine(trace, tuple(sizes), ("tau",))
 

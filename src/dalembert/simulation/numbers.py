@@ -12,11 +12,12 @@ from dalembert.errors import ModelError, ParameterError, ShapeError
 from dalembert.expr import Graph, symbols
 from dalembert.model.mechanism import Mechanism
 from dalembert.simulation.kept import kept
+from dalembert.systems.kinds import system_of
 
 AXIS = re.compile(r"axis(\[\d\])?\Z")      # of a joint: scaled to length 1, which symbols are not
 
 
-def numbers_of(mechanism: Any, given: Mapping[str, Any] | None) -> tuple[tuple[str, ...], np.ndarray]:
+def numbers_of(source: Any, given: Mapping[str, Any] | None) -> tuple[tuple[str, ...], np.ndarray]:
     """Paths of numbers and their values (m,), or (N, m) of N trajectories.
 
     Raises
@@ -30,9 +31,10 @@ def numbers_of(mechanism: Any, given: Mapping[str, Any] | None) -> tuple[tuple[s
     if not given:
         return (), np.zeros(0)
     paths = tuple(given)
-    if not isinstance(mechanism, Mechanism):
-        raise ParameterError(f"{mechanism.name!r} is no mechanism: give its parameters values by replace({{name: value}}).",
-                             paths)
+    mechanism = system_of(source, "cannot be simulated").mechanism
+    if mechanism is None:
+        raise ParameterError(f"{getattr(source, 'name', source)!r} is no mechanism: give its parameters values by "
+                             "replace({name: value}).", paths)
     kept(mechanism, ("inputs", paths), lambda: _check(mechanism, paths))
     arrays = [np.asarray(value, dtype=float) for value in given.values()]
     lengths = {path: len(a) for path, a in zip(paths, arrays, strict=True) if a.ndim == 1}

@@ -17,6 +17,7 @@ from dalembert.simulation.motion import Motion
 from dalembert.simulation.options import rounding_of
 from dalembert.simulation.run import FINISHED, Run
 from dalembert.simulation.sampling import Sampling
+from dalembert.systems.system import System
 
 EXPLAINED = 4                # trajectories whose forces are looked at where they are no longer finite
 BOUND = 1e100                # of a state: beyond it, energies are no numbers
@@ -25,7 +26,7 @@ BOUND = 1e100                # of a state: beyond it, energies are no numbers
 def run_of(motion: Motion, way: Method, x0: np.ndarray, single: bool, times: np.ndarray, h: float,
          found: Trajectories, course: Course, sampling: Sampling | None) -> Run:
     """The records with the initial states in front, where each trajectory ended, and why."""
-    m = motion.mechanism
+    m = motion.system
     goals = times - motion.begin
     x = np.concatenate([x0[:, None], found.x], axis=1)
     reached = np.concatenate([np.full((len(x), 1), goals[0]), found.t], axis=1)
@@ -48,17 +49,15 @@ def run_of(motion: Motion, way: Method, x0: np.ndarray, single: bool, times: np.
     if not good.all():
         x[~good] = qd[~good] = np.nan
         if held is not None and not single:
-            beyond = ~good
-            beyond[np.arange(len(x)), place] = False                   # the force at an end between two records is known
-            held[beyond] = np.nan
+            held[~good] = np.nan
     if single:
         x[0, place[0]], qd[0, place[0]] = last[0], qd_end[0]
         x, qd, times = x[0, :place[0] + 1], qd[0, :place[0] + 1], np.append(times[:place[0]], t)
         modes, held = (None if rows is None else rows[0, :place[0] + 1] for rows in (modes, held))
         steps, rejected = steps[0], rejected[0]
     q, _, work, states = motion.split(x)
-    return Run(m, times, q, qd, work, way.name, h, tuple(reasons), dict(motion.kinds), steps, rejected, states,
-               motion.forces.applied, _in_order(course.events), _in_order(course.changes), modes, motion.friction,
+    return Run(motion.mechanism, times, q, qd, work, way.name, h, tuple(reasons), dict(motion.kinds), steps, rejected,
+               states, motion.forces.applied, _in_order(course.events), _in_order(course.changes), modes, motion.friction,
                motion.reactions, motion.parameters, ended=None if single else end, held=held)
 
 
@@ -84,7 +83,7 @@ def _singular(motion: Motion, times: np.ndarray, finite: np.ndarray, good: np.nd
     return reasons
 
 
-def _reason(mechanism: Any, t: float, good: np.ndarray, finite: np.ndarray, x: np.ndarray, failed: np.ndarray) -> str:
+def _reason(system: System, t: float, good: np.ndarray, finite: np.ndarray, x: np.ndarray, failed: np.ndarray) -> str:
     """Why a trajectory ends at t [s]."""
     if good.all():
         return FINISHED
@@ -95,8 +94,8 @@ def _reason(mechanism: Any, t: float, good: np.ndarray, finite: np.ndarray, x: n
     if finite[k]:
         return f"after t = {t:g} s: {REASONS.get(failed[k - 1], REASONS[TOO_SMALL])}."
     bad = int(np.argmax(~(np.abs(x[k]) < BOUND)))
-    names = [*mechanism.coordinate_names, *(f"the rate of {n}" for n in mechanism.velocity_names), "the work",
-             *(f"state {i} of the controller" for i in range(x.shape[-1] - mechanism.nq - mechanism.nv - 1))]
+    names = [*system.coordinate_names, *(f"the rate of {n}" for n in system.velocity_names), "the work",
+             *(f"state {i} of the controller" for i in range(x.shape[-1] - system.nq - system.nv - 1))]
     return (f"{names[bad]} is no longer a number after t = {t:g} s: the step may be too long for a method of "
             "fixed step, or forces too large.")
 

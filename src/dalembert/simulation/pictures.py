@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dalembert.errors import DalembertError
-from dalembert.model.mechanism import Mechanism
 from dalembert.simulation.fonts import EXTRA, drawable, fonts
-from dalembert.simulation.labels import coordinate_units, force_units, labelled, library, velocity_units
+from dalembert.simulation.labels import force_units, labelled, library
 from dalembert.simulation.thinning import thinned
+from dalembert.systems.system import System
 
 if TYPE_CHECKING:
     from dalembert.simulation.run import Run
@@ -64,7 +64,7 @@ def _title(run: Run, every: int) -> str:
     count = "" if run.q.ndim == 2 else f", {len(run.q)} trajectories"
     drawn = f" (the first {MOST_DRAWN} drawn)" if run.q.ndim == 3 and len(run.q) > MOST_DRAWN else ""
     records = "" if every == 1 else f", one of {every} records drawn"
-    return f"{run.mechanism.name}, {run.method}{count}{drawn}{records}"
+    return f"{run.system.name}, {run.method}{count}{drawn}{records}"
 
 
 def _drawn(run: Run, values: np.ndarray) -> np.ndarray:
@@ -74,8 +74,8 @@ def _drawn(run: Run, values: np.ndarray) -> np.ndarray:
 
 def _joint_rows(run: Run) -> Iterator[list[Panel | None]]:
     """Coordinates, velocities, forces and phase portrait of up to `MOST_NAMED` entries with the same units."""
-    m = run.mechanism
-    unit_q, unit_qd, unit_tau = coordinate_units(m), velocity_units(m), force_units(m)
+    m = run.system
+    unit_q, unit_qd, unit_tau = m.coordinate_units, m.velocity_units, force_units(m)
     q, qd, tau, t = _drawn(run, run.q), _drawn(run, run.qd), _forces(run), run.times[None, :, None]
     for at_q, at_v, rates in _alike(m, unit_q, unit_qd):
         names = [m.coordinate_names[k] for k in at_q]
@@ -89,10 +89,10 @@ def _joint_rows(run: Run) -> Iterator[list[Panel | None]]:
         yield [*row, Panel(coordinates, velocities, q[..., at_q], qd[..., at_v], names) if rates else None]
 
 
-def _alike(mechanism: Any, unit_q: Sequence[str], unit_qd: Sequence[str]) -> list[tuple[list[int], list[int], bool]]:
+def _alike(system: System, unit_q: Sequence[str], unit_qd: Sequence[str]) -> list[tuple[list[int], list[int], bool]]:
     """Entries of q and qd that share a row, and whether these velocities are the rates of these coordinates."""
     found: dict[tuple[str, str, bool], list[tuple[list[int], list[int]]]] = {}
-    for at_q, at_v in _joints(mechanism):
+    for at_q, at_v in _joints(system):
         rates = len(at_q) == len(at_v)
         pairs = [([k], [i]) for k, i in zip(at_q, at_v, strict=True)] if rates else [
             ([k for k in at_q if unit_q[k] == of_q], [i for i in at_v if unit_qd[i] == of_qd])
@@ -108,10 +108,12 @@ def _alike(mechanism: Any, unit_q: Sequence[str], unit_qd: Sequence[str]) -> lis
     return rows
 
 
-def _joints(mechanism: Any) -> list[tuple[Sequence[int], Sequence[int]]]:
-    """Entries in q and qd of each joint, or of each coordinate of a user's Lagrangian."""
-    if not isinstance(mechanism, Mechanism):
-        return [([k], [k]) for k in range(mechanism.nq)]
+def _joints(system: System) -> list[tuple[Sequence[int], Sequence[int]]]:
+    """Entries in q and qd of each joint, or of each coordinate where there are no joints."""
+    mechanism = system.mechanism
+    if mechanism is None:
+        rates = system.nq == system.nv
+        return [([k], [k]) for k in range(system.nq)] if rates else [(range(system.nq), range(system.nv))]
     entries = [mechanism.entries[joint.name] for joint in mechanism.independent_joints]
     return [(range(mechanism.nq)[entry.at_q], entry.at_v) for entry in entries]
 

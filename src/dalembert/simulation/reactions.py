@@ -34,12 +34,12 @@ from dalembert.formulations.newton_euler.mass_matrix import factorised, solved
 from dalembert.integrators.choice import chosen
 from dalembert.kinematics.forces import passive_force
 from dalembert.model.mechanism import Mechanism
-from dalembert.simulation.forms import NONE, Form, rows_of
 from dalembert.simulation.impacts import impact, is_short
 from dalembert.simulation.kept import kept
 from dalembert.simulation.lcp import UNBOUNDED
 from dalembert.simulation.repetition import traced
 from dalembert.simulation.resting import Resting, resting
+from dalembert.simulation.state_equations import NONE, StateEquations, rows_of
 from dalembert.tracing.regrouping import Regrouped
 from dalembert.tracing.symbols import without_collection
 
@@ -53,7 +53,7 @@ TOUCHING = 1e-12         # rad, m; of a bound, if that is larger: a joint as clo
 Stops = Mapping[str, float] | bool | None
 
 
-def reactions_of(form: Form, friction: str, stops: Stops) -> Reactions | None:
+def reactions_of(form: StateEquations, friction: str, stops: Stops) -> Reactions | None:
     """The law for equations of motion, kept; None where nothing rubs or stops, or friction is to be -F sign(qd).
 
     Raises
@@ -65,11 +65,11 @@ def reactions_of(form: Form, friction: str, stops: Stops) -> Reactions | None:
         raise UnknownNameError("friction law", friction, (STICK, SIGN))
     if not isinstance(stops, (bool, Mapping, type(None))):
         raise TypeError(f"stops={stops!r}: expected True, or {{joint name: restitution from 0 to 1}}.")
-    if form.formulation != "newton_euler":
+    m = form.system.mechanism
+    if m is None or form.formulation != "newton_euler":
         if stops:
             raise ValueError(f"stops need the formulation 'newton_euler', not {form.formulation!r}.")
         return None
-    m = form.system
 
     def made() -> Reactions | None:
         sticking = friction == STICK and bool(coulomb(m).any())

@@ -14,10 +14,12 @@ from dalembert.errors import DalembertError, ShapeError
 from dalembert.model.mechanism import Mechanism
 from dalembert.simulation.ends import End, last_records
 from dalembert.simulation.events import Change, Event
-from dalembert.simulation.forms import along, rows_of
 from dalembert.simulation.kept import dynamics_of
 from dalembert.simulation.labels import header
 from dalembert.simulation.reactions import SIGN, STICK, coulomb
+from dalembert.simulation.state_equations import along, rows_of
+from dalembert.systems.kinds import system_of
+from dalembert.systems.system import System
 
 FINISHED = "finished"
 LAWS = {STICK: "sticks at rest", SIGN: "-F sign(qd), does not stick"}
@@ -33,7 +35,7 @@ class Run:
     `end` tells when and in which state each ended.
     """
 
-    mechanism: Any                             # Mechanism or LagrangianSystem
+    mechanism: Any                             # as it was given to simulate
     times: np.ndarray                          # (K,) [s]
     q: np.ndarray                              # (K, nq) or (N, K, nq)
     qd: np.ndarray                             # (K, nv) or (N, K, nv)
@@ -109,7 +111,7 @@ class Run:
         if set(self.forces.values()) == {"none"}:
             return np.zeros_like(self.qd)
         if self.held is not None and self.forces["forces"] == "none":
-            return np.where(np.isfinite(self.work)[..., None], self.held, np.nan)
+            return np.asarray(self.held)
         if self.applied is None:
             raise DalembertError("the forces of this run are not known: files and copies keep no functions. Ask for run.tau "
                                  "where it was simulated.")
@@ -136,12 +138,17 @@ class Run:
             return -coulomb(self.own_mechanism()) * np.sign(self.qd)
         return np.stack([-coulomb(self.own_mechanism(k)) * np.sign(qd) for k, qd in enumerate(self.qd)])
 
+    @cached_property
+    def system(self) -> System:
+        """The equations of motion of the mechanism."""
+        return system_of(self.mechanism)
+
     def own_mechanism(self, trajectory: int = 0) -> Any:
         """The mechanism of a trajectory: with its numbers, if the run has `parameters`."""
         if not self.parameters:
             return self.mechanism
         values = np.broadcast_to(self.numbers, (len(self.q) if self.q.ndim == 3 else 1, len(self.parameters)))[trajectory]
-        return self.mechanism.replace(dict(zip(self.parameters, values.tolist(), strict=True)))
+        return self.system.replace(dict(zip(self.parameters, values.tolist(), strict=True))).source
 
     @property
     def numbers(self) -> np.ndarray:
@@ -185,7 +192,7 @@ class Run:
             raise ShapeError(f"CSV holds one trajectory, not {len(self.q)}: write them one by one.", "q", self.q.shape)
         from dalembert.simulation import storage
 
-        names = ["time", *self.mechanism.coordinate_names, *(f"rate of {n}" for n in self.mechanism.velocity_names),
+        names = ["time", *self.system.coordinate_names, *(f"rate of {n}" for n in self.system.velocity_names),
                  "kinetic energy", "potential energy", "work"]
         path = Path(file)
         with path.open("w", newline="", encoding="utf-8") as out:
@@ -285,7 +292,7 @@ class Run:
         count = "1 trajectory" if self.q.ndim == 2 else f"{len(self.q)} trajectories"
         ways = ", ".join(f"{name} {kind}" for name, kind in self.forces.items() if kind != "none") or "none"
         return "\n".join([
-            f"{count} of {self.mechanism.name!r}, {self.times[0]:g} s to {self.times[-1]:g} s, {len(self.times)} records",
+            f"{count} of {self.system.name!r}, {self.times[0]:g} s to {self.times[-1]:g} s, {len(self.times)} records",
             f"method {self.method}, {int(self.steps.sum())} steps, {int(self.rejected.sum())} rejected; forces: {ways}",
             f"energy drift {self.energy_drift:.2g} of the largest energy",
             *([f"Coulomb friction: {LAWS[self.friction]}"] if self.friction in LAWS else []),
@@ -307,7 +314,11 @@ class Run:
         if self.parameters:
             return along(times, lambda t, *state: quantity(*state[:-1], parameters=state[-1]), *vectors,
                          rows_of(self.numbers, vectors[0]))
-        if isinstance(self.mechanism, Mechanism):
-            return along(times, lambda t, *state: quantity(*state), *vectors)
-        q, qd = vectors if len(vectors) == 2 else (vectors[0], np.zeros(vectors[0].shape))
-        return along(times, lambda t, *state: quantity(*state, t), q, qd)
+        inputs = self.system.quantities[name].inputs
+
+        def valued(t: np.ndarray, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+            state = {"q": q, "qd": qd, "t": t}
+            return np.asarray(quantity(*(state[name] for name in inputs)))
+
+        q, qd = vectors if len(vectors) == 2 else (vectors[0], np.zeros((*vectors[0].shape[:-1], self.system.nv)))
+        return along(times, valued, q, qd)

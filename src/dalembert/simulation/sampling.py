@@ -42,7 +42,7 @@ class Law:
     """
 
     def __init__(self, sampled: Sampled, motion: Motion):
-        system, self.sampled, self.nv = motion.mechanism, sampled, motion.mechanism.nv
+        system, self.sampled, self.nv = motion.system, sampled, motion.system.nv
         start = sampled.layout.flat(sampled.memory).astype(float)
         states = [(k, motion.begin + k * sampled.period, q, qd, start + (k > 0) * 0.1 * np.cos(np.arange(len(start)) + k))
                   for k, (_, q, qd) in enumerate(trial_states(system, sampled.law))]
@@ -149,7 +149,7 @@ class Sampling:
     def advance(self, x: np.ndarray, times: np.ndarray, state: State | None = None,
                 end: float | None = None) -> Trajectories:
         """As `Course.advance`; the forces held are recorded, too."""
-        n, k, nv = len(x), len(times) - 1, self.motion.mechanism.nv
+        n, k, nv = len(x), len(times) - 1, self.motion.system.nv
         self._now = {} if state is None else {key: np.array(v) for key, v in state.items()}
         if state is None:
             self._begin(x, float(times[0]))
@@ -172,7 +172,7 @@ class Sampling:
 
     def _begin(self, x: np.ndarray, t: float) -> None:
         """The state of trajectories that begin, after the first sample."""
-        n, nv = len(x), self.motion.mechanism.nv
+        n, nv = len(x), self.motion.system.nv
         self._now = {"x": np.array(x), "t": np.full((n, 1), t), "h": np.full((n, 1), self.step),
                      **{name: np.zeros((n, 1)) for name in ("steps", "rejected", "failed", "samples", "effects", "worked")},
                      "memory": np.tile(self.law.start, (n, 1)), "held": np.zeros((n, nv)),
@@ -196,7 +196,7 @@ class Sampling:
 
     def _jump(self, t: float) -> None:
         """What is due at a moment: a sample, then outputs that take effect."""
-        now, period, nv = self._now, self.sampled.period, self.motion.mechanism.nv
+        now, period, nv = self._now, self.sampled.period, self.motion.system.nv
         near = SAME * max(abs(t), period)
         k, effects = int(now["samples"][0, 0]), int(now["effects"][0, 0])
         waiting = now["waiting"].reshape(len(now["x"]), self.slots, nv)      # a view
@@ -246,17 +246,17 @@ class Sampling:
         """Parameters of the motion (N, n) with the forces held in front."""
         given = self.motion.constants
         constants = np.array(np.broadcast_to(given, (len(self._now["x"]), given.shape[-1])))
-        constants[:, :self.motion.mechanism.nv] = self._now["held"]
+        constants[:, :self.motion.system.nv] = self._now["held"]
         return constants
 
     def _force_jumped(self) -> None:
         """What follows for the course where the force is another: its parameters, rates, and joints that rest."""
         now = self._now
-        self.course.constants[:, :self.motion.mechanism.nv] = now["held"]
+        self.course.constants[:, :self.motion.system.nv] = now["held"]
         if self.quick:
             return
         if "p" in now:
-            now["p"][:, :self.motion.mechanism.nv] = now["held"]
+            now["p"][:, :self.motion.system.nv] = now["held"]
         for name, values in now.items():
             if name in ("known", "first") or name[0] == "z":      # of the step before
                 values[:] = 0.0

@@ -14,7 +14,6 @@ from dalembert.integrators import External, Fixed
 from dalembert.purity.examine import INSTEAD
 from dalembert.simulation import streaming
 from dalembert.simulation.accuracy import warn_of_drift
-from dalembert.simulation.choice import formulation_for
 from dalembert.simulation.course import Course
 from dalembert.simulation.failures import check_events, check_forces
 from dalembert.simulation.motion import Motion
@@ -26,6 +25,7 @@ from dalembert.simulation.reactions import STICK
 from dalembert.simulation.run import Run
 from dalembert.simulation.sampling import Law, Sampling
 from dalembert.simulation.starts import start_of
+from dalembert.simulation.state_equations import formulation_for
 from dalembert.spatial.arrays import in_order
 
 STEP = 1e-3                  # s
@@ -46,7 +46,7 @@ def simulate(mechanism: Any, q: Any, qd: Any, t: Any, control: Any = None, force
 
     Parameters
     ----------
-    mechanism : Mechanism or LagrangianSystem
+    mechanism : Mechanism, LagrangianSystem, FlexibleJoints, or another System
     q, qd : (nq,), (nv,) or (N, nq), (N, nv) arrays
         Initial states [rad, m; rad/s, m/s].
     t : float or sequence of float
@@ -213,7 +213,7 @@ def resume(mechanism: Any, store: Any, **given: Any) -> Run:
 
 def _initial(motion: Motion, q: Any, qd: Any, t: float) -> tuple[np.ndarray, bool]:
     """x (N, nx) at the start, and whether one state was given."""
-    q, qd = in_order(q, "q", motion.mechanism.coordinate_names), in_order(qd, "qd", motion.mechanism.velocity_names)
+    q, qd = in_order(q, "q", motion.system.coordinate_names), in_order(qd, "qd", motion.system.velocity_names)
     motion.form.check(q, qd, motion.numbers)                      # shapes, numbers, quaternions
     q, qd = np.asarray(q, dtype=float), np.asarray(qd, dtype=float)
     for name, values in (("q", q), ("qd", qd)):
@@ -221,7 +221,7 @@ def _initial(motion: Motion, q: Any, qd: Any, t: float) -> tuple[np.ndarray, boo
             large = np.argwhere(~(np.abs(values) < BOUND))
             raise ValueError(f"{name}{large[0].tolist()} is {values[tuple(large[0])]:g}: energies of numbers beyond "
                              f"{BOUND:g} are none. Is it in radians, metres, and seconds?")
-    q = start_of(motion.form.system, motion.reactions, q)
+    q = start_of(motion.system, motion.reactions, q)
     single = q.ndim == qd.ndim == 1
     given = motion.constants
     rows = np.broadcast_shapes(q.shape[:-1], qd.shape[:-1], given.shape[:-1], motion.states.shape[:-1])

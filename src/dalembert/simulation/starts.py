@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import numpy as np
 
@@ -12,12 +11,13 @@ from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import as_float, half_unit, is_symbolic
 from dalembert.model.units import ask_degrees
 from dalembert.simulation.reactions import Reactions
+from dalembert.systems.system import System
 
 ROUNDING = 1e-9      # of a stop's size, at least 1: a start that misses it by as little was computed to be there
 DIGITS = 1e-2        # rad, m; the most that rounding of a limit to its own digits excuses: 1.57 for pi/2 misses 8e-4
 
 
-def start_of(system: Any, reactions: Reactions | None, q: np.ndarray) -> np.ndarray:
+def start_of(system: System, reactions: Reactions | None, q: np.ndarray) -> np.ndarray:
     """q (..., nq) to begin with: joints that miss a stop by rounding stand at it.
 
     Raises
@@ -30,8 +30,8 @@ def start_of(system: Any, reactions: Reactions | None, q: np.ndarray) -> np.ndar
     DalembertWarning
         A joint was moved to its stop; a coordinate looks like one in degrees.
     """
-    if isinstance(system, Mechanism):
-        ask_degrees(system, q)
+    if system.mechanism is not None:
+        ask_degrees(system.mechanism, q)
     return q if reactions is None else _within(reactions, q)
 
 

@@ -19,9 +19,10 @@ from dalembert.model.mechanism import Mechanism
 from dalembert.simulation import store_folder
 from dalembert.simulation.ends import End
 from dalembert.simulation.events import Change, Event
-from dalembert.simulation.labels import coordinate_units, library, velocity_units
+from dalembert.simulation.labels import library
 from dalembert.simulation.store_folder import StoreFolder
 from dalembert.simulation.store_lock import StoreLock
+from dalembert.systems.kinds import system_of
 
 if TYPE_CHECKING:
     from dalembert.simulation.run import Run
@@ -43,8 +44,8 @@ STORES = ("zarr.json", ".zgroup")                                             # 
 
 def dataset(run: Run, start: Any = None) -> Any:
     """The run as an `xarray.Dataset`; see `Run.to_xarray`. start: T + Pi at the first record, if it is not the run's own."""
-    m, several = run.mechanism, () if run.q.ndim == 2 else ("trajectory",)
-    units = coordinate_units(m), velocity_units(m)
+    m, several = run.system, () if run.q.ndim == 2 else ("trajectory",)
+    units = m.coordinate_units, m.velocity_units
     along = (*several, "time")
     variables: dict[str, Any] = {
         "q": ((*along, "coordinate"), run.q, {"long_name": "coordinates", "units": _joined(units[0])}),
@@ -319,10 +320,10 @@ def read(mechanism: Mechanism, file: Any, lazy: bool = False) -> dict[str, Any]:
             raise DamagedStoreError(f"{str(path)!r} is damaged: the checksum at its end is not as it was written. Take it "
                                     "from a copy, or compute it again.", str(path), path.name)
         for name in ("coordinate", "velocity"):
-            stored, own = tuple(data[name].values.tolist()), getattr(mechanism, f"{name}_names")
+            stored, own = tuple(data[name].values.tolist()), getattr(system_of(mechanism), f"{name}_names")
             if stored != own:
                 raise DalembertError(f"{str(path)!r} is a run of {data.attrs['mechanism']!r} with {name} names "
-                                     f"{_few(stored)}, but mechanism {mechanism.name!r} has {_few(own)}.")
+                                     f"{_few(stored)}, but mechanism {system_of(mechanism).name!r} has {_few(own)}.")
         count = data.sizes["time"] if folder is None else written(folder)
         known = {field: name for field, name in ALONG.items() if name in data or name == "time"}
         axis = data["q"].dims.index("time")

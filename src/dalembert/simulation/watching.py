@@ -90,7 +90,7 @@ class Watching:
 
     def extension(self, t: Any, x: Any, t1: Any, x1: Any, h: Any, p: Any, coefficients: Sequence[Any] | None) -> Extension:
         """Of a step h from (t, x) to (t1, x1); coefficients: of x, if the method has them."""
-        motion, nq, nv = self.motion, self.motion.mechanism.nq, self.motion.mechanism.nv
+        motion, nq, nv = self.motion, self.motion.system.nq, self.motion.system.nv
         velocities = motion.velocities_in(t, x, p), motion.velocities_in(t1, x1, p)
         times = [np.array([t]), np.array([t1])]
         if coefficients is not None:
@@ -116,15 +116,15 @@ class Watching:
 
     def _rate(self, q: Any, qd: Any) -> Any:
         """q' of velocities."""
-        return self.motion.mechanism.rate(q, qd) if self.motion.form.quaternions else qd
+        return self.motion.system.rate(q, qd) if self.motion.form.quaternions else qd
 
     def _velocity(self, q: Any, rate: Any) -> Any:
         """qd of rates q': along the columns of q' = B(q) qd, which are orthogonal for each joint."""
         if not self.motion.form.quaternions:
             return rate
         found = []
-        for k in range(self.motion.mechanism.nv):
-            column = self.motion.mechanism.rate(q, np.eye(self.motion.mechanism.nv)[k])
+        for k in range(self.motion.system.nv):
+            column = self.motion.system.rate(q, np.eye(self.motion.system.nv)[k])
             found.append(sum(column * rate) / sum(column * column))
         return np.array(found)
 
@@ -260,7 +260,7 @@ class Watching:
 
     def imposed(self, x: Any, happened: Any) -> Any:
         """x with coordinates exactly at the stops that they met, and velocities that came to rest exactly 0."""
-        x, nq = np.array(x), self.motion.mechanism.nq
+        x, nq = np.array(x), self.motion.system.nq
         for j, stop in enumerate(self.stops):
             x[stop.place] = chosen(happened[j] >= 0, stop.bound, x[stop.place])
         for j, i in enumerate(self.turns):
@@ -284,7 +284,7 @@ class Watching:
     def between(self, way: Extension, whole: Sequence[Any], s: Any) -> np.ndarray:
         """x at a fraction s of a step; whole: coefficients of x, of which coordinates and velocities are those of `way`."""
         (q, qd, _), x = way.at(s), search.value(whole, s)
-        nq, at = self.motion.mechanism.nq, self.motion.mechanism.nq + self.motion.mechanism.nv
+        nq, at = self.motion.system.nq, self.motion.system.nq + self.motion.system.nv
         return np.concatenate([q, x[nq:at] if self.motion.form.canonical else qd, x[at:]])
 
     def state(self, t: Any, x: Any, p: Any) -> tuple[Any, Any, Any]:

@@ -14,8 +14,6 @@ from typing import Any
 import numpy as np
 
 from dalembert.errors import DalembertError
-from dalembert.formulations.lagrange.system import LagrangianSystem
-from dalembert.model.mechanism import Mechanism
 from dalembert.simulation import storage
 from dalembert.simulation.labels import library
 from dalembert.sweeps.identity import identity
@@ -23,6 +21,7 @@ from dalembert.sweeps.samples import Samples
 from dalembert.sweeps.tables import DONE, ERROR, FAILED, MISSING, Table, table_of
 from dalembert.sweeps.trials import Outcome, Simulated
 from dalembert.sweeps.workers import Workers, is_loss
+from dalembert.systems.kinds import is_system
 
 TASK = 0.25               # s: a batch of samples takes about that long
 MOST_AT_ONCE = 1024       # samples of a batch
@@ -100,14 +99,14 @@ class Sweep:
         return xarray.Dataset(variables, {name: (dims, values) for name, (dims, values) in self._table.constants.items()})
 
 
-def sweep(work: Callable[..., Any] | Mechanism | LagrangianSystem, samples: Any, executor: Any = None, *,
+def sweep(work: Any, samples: Any, executor: Any = None, *,
           paired: bool = False, store: Any = None, errors: str = "record", retry: bool = False, collect: Any = "final",
           batch: int | None = None, progress: bool | Progress = False, **options: Any) -> Sweep:
     """A function, or the simulation of a mechanism, at every sample of its parameters.
 
     Parameters
     ----------
-    work : function, Mechanism or LagrangianSystem
+    work : function, Mechanism, LagrangianSystem or another system
         A function is called with the values of a sample by name and returns a number, a text, an array, a Run, or
         {name: any of these}; (names of dimensions, array) names the axes. A mechanism is simulated: a sample gives numbers
         of it by path ('payload.mass'), initial states ('q', 'qd', 'q[elbow]', 'qd[0]') and options of `simulate` by name;
@@ -150,7 +149,7 @@ def sweep(work: Callable[..., Any] | Mechanism | LagrangianSystem, samples: Any,
         raise ValueError(f"errors={errors!r}: expected 'record' or 'raise'.")
     if batch is not None and batch < 1:
         raise ValueError(f"batch={batch}: expected at least one sample.")
-    task = Simulated(work, options, collect) if isinstance(work, (Mechanism, LagrangianSystem)) else _Task(work, options)
+    task = Simulated(work, options, collect) if is_system(work) else _Task(work, options)
     points = Samples(samples, paired, task.called)
     task.check(list(points.values))
     of_same = {"the function": identity(work), "the options": identity([options, collect]),

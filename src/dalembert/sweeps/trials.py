@@ -13,13 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.errors import ShapeError, UnknownNameError
-from dalembert.model.mechanism import Mechanism
-from dalembert.simulation.choice import formulation_for
 from dalembert.simulation.kept import dynamics_of
 from dalembert.simulation.motion import Motion
 from dalembert.simulation.run import Run
 from dalembert.simulation.simulate import simulate
+from dalembert.simulation.state_equations import formulation_for
 from dalembert.sweeps.identity import identity
+from dalembert.systems.kinds import system_of
+from dalembert.systems.system import System
 
 STATES = ("q", "qd")
 WITHOUT = ("mechanism", *STATES, "parameters", "progress", "store", "resume")
@@ -117,7 +118,7 @@ def _counts(run: Run, row: int | None) -> dict[str, Any]:
 
 @dataclass
 class Simulated:
-    """The simulation of a mechanism or Lagrangian, with some of its numbers, its initial states and options from the sample.
+    """The simulation of a system, with some of its numbers, its initial states and options from the sample.
 
     Of a sample, `q`, `qd`, `q[elbow]`, `qd[0]` are initial states, names of `simulate`'s options are these, anything else
     is the path of a number of the mechanism, or a parameter of the Lagrangian. Samples of the same options run side by side
@@ -155,14 +156,16 @@ class Simulated:
                 self._check_number(name)
 
     def _check_number(self, name: str) -> None:
-        if isinstance(self.mechanism, Mechanism):
-            self.mechanism.number(name)
-        elif name not in self.mechanism.parameters:
-            raise UnknownNameError("parameter", name, self.mechanism.parameters)
+        self.system.number(name)
+
+    @property
+    def system(self) -> System:
+        """The equations of motion that are simulated."""
+        return system_of(self.mechanism)
 
     def labels(self) -> dict[str, tuple[str, ...]]:
         """Names along the dimensions of states."""
-        return {"coordinate": self.mechanism.coordinate_names, "velocity": self.mechanism.velocity_names}
+        return {"coordinate": self.system.coordinate_names, "velocity": self.system.velocity_names}
 
     def __call__(self, **sample: Any) -> Any:
         return self._collected(self._run([sample]), 0)
@@ -194,9 +197,8 @@ class Simulated:
         options, inputs = self.options | own, self._are_inputs(own, numbers)
         mechanism = self.mechanism if inputs else self._with(numbers)
         q, qd = (options.pop(name, None) for name in STATES)
-        neutral = mechanism.neutral() if isinstance(mechanism, Mechanism) else np.zeros(mechanism.nq)
-        q = np.tile(neutral if q is None else np.asarray(q, dtype=float), (len(samples), 1))
-        qd = np.tile(np.zeros(mechanism.nv) if qd is None else np.asarray(qd, dtype=float), (len(samples), 1))
+        q = np.tile(self.system.neutral() if q is None else np.asarray(q, dtype=float), (len(samples), 1))
+        qd = np.tile(np.zeros(self.system.nv) if qd is None else np.asarray(qd, dtype=float), (len(samples), 1))
         for row, sample in enumerate(samples):
             for name, value in sample.items():
                 if place := self._place(name):
@@ -211,14 +213,14 @@ class Simulated:
 
     def _are_inputs(self, options: dict[str, Any], numbers: dict[str, Any]) -> bool:
         """Whether the numbers of a mechanism can be inputs of its simulation; it does not depend on their values."""
-        if not numbers or not isinstance(self.mechanism, Mechanism):
+        if not numbers:
             return False
         some = {name: value for name, value in (self.options | options).items() if name in DECISIVE}
         if (key := identity(some)) not in self._inputs:
             method = some.pop("method", None) or "rk4"
             some["formulation"] = formulation_for(method, some.get("formulation"))
             try:
-                own = {name: self.mechanism.number(name) for name in numbers}
+                own = {name: self.system.number(name) for name in numbers}
                 Motion(self.mechanism, parameters=own, **some).method(method)
                 self._inputs[key] = True
             except Exception:      # they cannot, or an option is none, as the samples will say
@@ -229,7 +231,7 @@ class Simulated:
         """The mechanism with these numbers; the same object as the time before if they are the same."""
         (known, last), key = self._last, identity(numbers)
         if last is None or key != known:
-            last = self.mechanism.replace(numbers) if numbers else self.mechanism
+            last = self.system.replace(numbers).source if numbers else self.mechanism
             self._last = key, last
         return last
 
@@ -244,7 +246,7 @@ class Simulated:
         if not match:
             return None
         which, entry = match.groups()
-        known = self.mechanism.coordinate_names if which == "q" else self.mechanism.velocity_names
+        known = self.system.coordinate_names if which == "q" else self.system.velocity_names
         if entry is None:
             return which, np.s_[:]
         if entry in known:
@@ -266,10 +268,10 @@ def _single(run: Run, row: int) -> Run:
     times, q, qd, work, states = (up_to_end(records, last) for records, last in zip(
         (run.times, run.q[row], run.qd[row], run.work[row], None if run.controller_states is None else
          run.controller_states[row]), end, strict=True))
-    modes, held = (None if records is None else records[row][:made + between] for records in (run.modes, run.held))
+    modes = None if run.modes is None else run.modes[row][:made + between]
     return replace(run, mechanism=run.own_mechanism(row), times=times, q=q, qd=qd, work=work, ended=None,
                    reasons=run.reasons[row:row + 1], steps=run.steps[row],
-                   rejected=run.rejected[row], controller_states=states, modes=modes, held=held,
+                   rejected=run.rejected[row], controller_states=states, modes=modes,
                    events=tuple(e._replace(trajectory=0) for e in run.events if e.trajectory == row),
                    changes=tuple(c._replace(trajectory=0) for c in run.changes if c.trajectory == row),
                    parameters={path: float(values[row]) for path, values in run.parameters.items()},

@@ -105,6 +105,11 @@ class System(ABC):
         return list(z)
 
     @property
+    def changeable(self) -> tuple[Any, ...]:
+        """Parts whose numbers may change between two runs: the system itself."""
+        return (self,)
+
+    @property
     def product_operations(self) -> Operations:
         """What one product A z costs."""
         raise NotImplementedError

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.errors import DalembertError, OverflowedError, ShapeError, SingularMassMatrixError, UnknownNameError
+from dalembert.errors import DalembertError, OverflowedError, ShapeError, UnknownNameError
 from dalembert.expr import (
     Expr,
     Graph,
@@ -27,14 +27,13 @@ from dalembert.expr import (
     unpack,
 )
 from dalembert.formulations.lagrange.christoffel import connection, contracted
+from dalembert.formulations.lagrange.regular import check_regular, singular
 from dalembert.model.content import digest
 from dalembert.model.loads import check_rows
 from dalembert.purity.examine import check_arguments, fits, remembering
 from dalembert.purity.judge import judged
 from dalembert.spatial import linear_algebra
 from dalembert.spatial.arrays import Array, Values, in_order, unpacked
-
-ROUNDING = 16 * np.finfo(float).eps      # singular value of the equilibrated mass matrix below which it is taken as 0
 
 
 def lagrangian_system(L: Callable[..., Any], coordinates: str | int | Sequence[str],
@@ -273,7 +272,7 @@ class LagrangianSystem:
         try:
             return linear_algebra.solve(M.tolist(), b.tolist())
         except linear_algebra.SingularMatrixError as error:
-            raise self._singular(error.pivot, 0.0, None) from None
+            raise singular(self.name, self.coordinate_names, error.pivot, 0.0, None) from None
 
     # --- values ---
 
@@ -342,7 +341,7 @@ class LagrangianSystem:
         M, b = self._values([quantities["mass_matrix"].expressions, b], q=q, qd=qd, tau=tau, t=t)
         if M.dtype == object or b.dtype == object:
             return self._solved(M, b)
-        self._check_regular(M)
+        check_regular(M, self.name, self.coordinate_names)
         return np.linalg.solve(M, b[..., None])[..., 0]
 
     def velocities(self, q: Values, p: Values, t: Any = 0.0) -> Array:
@@ -360,7 +359,7 @@ class LagrangianSystem:
         M, b = self._values([M, b], q=q, p=p, t=t)
         if M.dtype == object or b.dtype == object:
             return self._solved(M, b)
-        self._check_regular(M)
+        check_regular(M, self.name, self.coordinate_names)
         return np.linalg.solve(M, b[..., None])[..., 0]
 
     # --- the parts of a Lagrangian that is quadratic in qd: L = 1/2 qd^T M qd + b^T qd + L_0 ---
@@ -435,28 +434,6 @@ class LagrangianSystem:
         if name == "t":
             return "one time per state"
         return f"{self.name!r} has {length} ({', '.join(self.coordinate_names[:4])})"
-
-    def _check_regular(self, M: np.ndarray) -> None:
-        """Raise if a mass matrix, scaled so that units do not matter, is singular within rounding."""
-        if not M.size:
-            return
-        diagonal = np.abs(np.einsum("...kk->...k", M))
-        scale = np.where(diagonal > 0, diagonal, 1.0) ** -0.5
-        _, values, right = np.linalg.svd(M * scale[..., :, None] * scale[..., None, :])
-        bad = np.atleast_1d(values[..., -1] <= ROUNDING * self.nv * np.maximum(values[..., 0], np.finfo(float).tiny))
-        if bad.any():
-            row = int(np.argmax(bad))
-            null = right[row, -1] if right.ndim == 3 else right[-1]
-            value = float(np.atleast_1d(values[..., -1])[row])
-            raise self._singular(int(np.argmax(np.abs(null))), value, row if M.ndim == 3 else None)
-
-    def _singular(self, k: int, value: float, row: int | None) -> SingularMassMatrixError:
-        where = f" in row {row}" if row is not None else ""
-        name = self.coordinate_names[k]
-        return SingularMassMatrixError(
-            f"coordinate {name!r}{where}: the mass matrix of {self.name!r} is singular (smallest singular value {value:.3g} "
-            "of its scaled form), so accelerations are not determined. Does the kinetic energy hold every velocity?",
-            name, "", value, row)
 
     def __repr__(self) -> str:
         return f"<LagrangianSystem {self.name!r} of {', '.join(self.coordinate_names)}>"

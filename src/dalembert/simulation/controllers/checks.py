@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from functools import wraps
+from functools import cached_property, wraps
 from typing import Any
 
 import numpy as np
 
 from dalembert.errors import DalembertError, ShapeError
 from dalembert.expr import array
-from dalembert.model.mechanism import Mechanism
+from dalembert.systems.kinds import is_system, system_of
+from dalembert.systems.system import System
 
 Reference = Callable[[Any], tuple[Any, Any, Any]]      # t -> q, qd, qdd
 
@@ -80,17 +81,25 @@ def vector(given: Any, name: str, n: int) -> np.ndarray:
     return found
 
 
-def check_mechanism(controller: Any) -> None:
-    """See that the first field of a controller is a mechanism.
+def system_under(controller: Any) -> System:
+    """The system that the first field of a controller stands for.
 
     Raises
     ------
     TypeError
         It is something else.
     """
-    if not isinstance(controller.mechanism, Mechanism):
-        raise TypeError(f"{type(controller).__name__}: the mechanism comes first, expected a Mechanism, as da.load makes, "
-                        f"not a {type(controller.mechanism).__name__}.")
+    if is_system(controller.mechanism):
+        return system_of(controller.mechanism)
+    raise TypeError(f"{type(controller).__name__}: the mechanism comes first, expected a Mechanism, as da.load makes, "
+                    f"not a {type(controller.mechanism).__name__}.")
+
+
+def check_bodies(controller: Tracking) -> None:
+    """Raise a TypeError if the model of a controller has no bodies, whose inertias its law is linear in."""
+    if controller.system.mechanism is None:
+        raise TypeError(f"{type(controller).__name__}: {controller.system.name!r} is no Mechanism, whose bodies this law "
+                        "needs. ComputedTorque and FeedForward take any system.")
 
 
 def is_unchanging(function: Any) -> bool:
@@ -98,7 +107,7 @@ def is_unchanging(function: Any) -> bool:
     return getattr(function, "unchanging", False) is True
 
 
-def followed(reference: Reference, t: Any, mechanism: Mechanism) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def followed(reference: Reference, t: Any, system: System) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """q, qd, qdd of a reference at a time, as vectors.
 
     Raises
@@ -110,9 +119,9 @@ def followed(reference: Reference, t: Any, mechanism: Mechanism) -> tuple[np.nda
     if not np.iterable(given):
         raise TypeError(f"the reference returned {given!r} ({type(given).__name__}), expected q, qd, qdd.")
     found = [array(v) for v in given]
-    if [v.shape for v in found] != [(mechanism.nq,), (mechanism.nv,), (mechanism.nv,)]:
+    if [v.shape for v in found] != [(system.nq,), (system.nv,), (system.nv,)]:
         raise ShapeError(f"the reference returned shapes {', '.join(str(v.shape) for v in found)}, expected q, qd, qdd of "
-                         f"shapes ({mechanism.nq},), ({mechanism.nv},), ({mechanism.nv},).", "reference")
+                         f"shapes ({system.nq},), ({system.nv},), ({system.nv},).", "reference")
     return found[0], found[1], found[2]
 
 
@@ -120,8 +129,13 @@ def followed(reference: Reference, t: Any, mechanism: Mechanism) -> tuple[np.nda
 class Tracking:
     """A mechanism and the reference that it follows: what the tracking controllers are made of."""
 
-    mechanism: Mechanism
+    mechanism: Any
     reference: Reference
+
+    @cached_property
+    def system(self) -> System:
+        """The equations of motion of the model."""
+        return system_under(self)
 
     @property
     def unchanging(self) -> bool:
@@ -137,14 +151,14 @@ class Tracking:
             Gains or reference have another length; a gain is negative; the mechanism is none, or the reference no function;
             a joint has a quaternion.
         """
-        check_mechanism(self)
+        system = self.system
         if not callable(self.reference):
             raise TypeError(f"{type(self).__name__}: the reference is {self.reference!r} ({type(self.reference).__name__}"
                             "), expected a function t -> (q, qd, qdd): controllers.Hold([...]) holds a posture q, "
                             "Sinusoids and Quintic move.")
-        for joint in self.mechanism.quaternions:
+        for joint in system.quaternions:
             raise DalembertError(
                 f"{type(self).__name__} tracks coordinates whose rates are qd, but joint {joint!r} of mechanism "
-                f"{self.mechanism.name!r} has a quaternion: use controllers.PD or GravityPD, for set points.")
-        put(self, **{name: gains(value, name, self.mechanism.nv) for name, value in given.items()})
-        followed(self.reference, 0.0, self.mechanism)
+                f"{system.name!r} has a quaternion: use controllers.PD or GravityPD, for set points.")
+        put(self, **{name: gains(value, name, system.nv) for name, value in given.items()})
+        followed(self.reference, 0.0, system)

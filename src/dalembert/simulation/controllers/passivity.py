@@ -10,7 +10,7 @@ import numpy as np
 from dalembert.expr import array
 from dalembert.formulations import newton_euler
 from dalembert.kinematics.forces import passive_force
-from dalembert.simulation.controllers.checks import Tracking, followed, gains, named_arguments, put, vector
+from dalembert.simulation.controllers.checks import Tracking, check_bodies, followed, gains, named_arguments, put, vector
 
 
 @named_arguments
@@ -48,6 +48,7 @@ class Passivity(Tracking):
 
     def __post_init__(self) -> None:
         self._check(K=self.K, L=self.L)
+        check_bodies(self)
 
     def __call__(self, t: Any, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         s, qd_r, qdd_r = sliding(self, t, q, qd)
@@ -93,6 +94,7 @@ class AdaptivePassivity(Tracking):
 
     def __post_init__(self) -> None:
         self._check(K=self.K, L=self.L)
+        check_bodies(self)
         count = 10 * self.mechanism.tree().n
         G = gains(self.G, "G", count, least=np.finfo(float).tiny)
         given = np.zeros(count) if self.estimates is None else self.estimates
@@ -121,6 +123,6 @@ class AdaptivePassivity(Tracking):
 
 def sliding(controller: Passivity | AdaptivePassivity, t: Any, q: np.ndarray, qd: np.ndarray) -> tuple[np.ndarray, ...]:
     """s, qd_r and qdd_r at a state: (nv,) each [rad/s, m/s; per s^2]."""
-    q_d, qd_d, qdd_d = followed(controller.reference, t, controller.mechanism)
-    qd_r = qd_d + controller.L * controller.mechanism.difference(q_d, q)
+    q_d, qd_d, qdd_d = followed(controller.reference, t, controller.system)
+    qd_r = qd_d + controller.L * controller.system.difference(q_d, q)
     return qd - qd_r, qd_r, qdd_d + controller.L * (qd_d - qd)

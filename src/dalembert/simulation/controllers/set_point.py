@@ -3,37 +3,43 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from dalembert.formulations import newton_euler
-from dalembert.model.mechanism import Mechanism
-from dalembert.simulation.controllers.checks import check_mechanism, gains, named_arguments, put, vector
+from dalembert.simulation.controllers.checks import gains, named_arguments, put, system_under, vector
+from dalembert.systems.system import System
 
 
 @dataclass(frozen=True, eq=False)
 class SetPoint:
     """A mechanism, the posture to go to, and gains, checked: what the controllers below are made of."""
 
-    mechanism: Mechanism
+    mechanism: Any
     q_ref: Any
     K_p: Any
     K_d: Any
     unchanging = True      # traced once
 
     def __post_init__(self) -> None:
-        check_mechanism(self)
+        system = self.system
         if callable(self.q_ref):
             raise TypeError(f"{type(self).__name__}: q_ref is a {type(self.q_ref).__name__}, a function of time; it goes to "
                             "a posture, numbers (nq,), such as Hold(q).q. ComputedTorque, FeedForward and Passivity "
                             "follow references.")
-        m, nv = self.mechanism, self.mechanism.nv
-        put(self, q_ref=vector(self.q_ref, "q_ref", m.nq), K_p=gains(self.K_p, "K_p", nv), K_d=gains(self.K_d, "K_d", nv))
-        m.at(q_ref=self.q_ref)                                # its quaternions
+        nv = system.nv
+        put(self, q_ref=vector(self.q_ref, "q_ref", system.nq))
+        put(self, K_p=gains(self.K_p, "K_p", nv), K_d=gains(self.K_d, "K_d", nv))
+        system.difference(self.q_ref, self.q_ref)             # checks its quaternions
+
+    @cached_property
+    def system(self) -> System:
+        """The equations of motion of the model."""
+        return system_under(self)
 
     def _spring_and_damper(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-        return self.K_p * self.mechanism.difference(self.q_ref, q) - self.K_d * qd
+        return self.K_p * self.system.difference(self.q_ref, q) - self.K_d * qd
 
 
 @named_arguments
@@ -87,5 +93,5 @@ class GravityPD(SetPoint):
     """
 
     def __call__(self, t: Any, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-        rest = np.zeros(self.mechanism.nv)
-        return self._spring_and_damper(q, qd) + newton_euler.inverse_dynamics(self.mechanism, q, rest, rest)
+        rest = np.zeros(self.system.nv)
+        return self._spring_and_damper(q, qd) + self.system.inverse_dynamics(q, rest, rest)

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.formulations import newton_euler
 from dalembert.simulation.controllers.checks import Tracking, followed, named_arguments
 
 
@@ -50,9 +49,9 @@ class ComputedTorque(Tracking):
         self._check(k_d=2 * np.sqrt(self.k_p) if self.k_d is None else self.k_d)
 
     def __call__(self, t: Any, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-        q_r, qd_r, qdd_r = followed(self.reference, t, self.mechanism)
-        wanted = qdd_r + self.k_d * (qd_r - qd) + self.k_p * self.mechanism.difference(q_r, q)
-        return newton_euler.inverse_dynamics(self.mechanism, q, qd, wanted)
+        q_r, qd_r, qdd_r = followed(self.reference, t, self.system)
+        wanted = qdd_r + self.k_d * (qd_r - qd) + self.k_p * self.system.difference(q_r, q)
+        return self.system.inverse_dynamics(q, qd, wanted, t)
 
 
 @named_arguments
@@ -89,6 +88,6 @@ class FeedForward(Tracking):
         self._check(K_p=self.K_p, K_d=self.K_d)
 
     def __call__(self, t: Any, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-        q_r, qd_r, qdd_r = followed(self.reference, t, self.mechanism)
-        given = newton_euler.inverse_dynamics(self.mechanism, q_r, qd_r, qdd_r)
-        return given + self.K_p * self.mechanism.difference(q_r, q) + self.K_d * (qd_r - qd)
+        q_r, qd_r, qdd_r = followed(self.reference, t, self.system)
+        given = self.system.inverse_dynamics(q_r, qd_r, qdd_r, t)
+        return given + self.K_p * self.system.difference(q_r, q) + self.K_d * (qd_r - qd)

@@ -1,0 +1,274 @@
+"""Equations of the first order of a system: q' and y', y its velocities qd or its momenta p.
+
+Vectors are those of one state, of floats or expressions; states to begin with and records come in rows. Some numbers of the
+system may be inputs: `numbers` (m,) or, where states come in rows, (N, m), of which `at` makes the equations.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from copy import copy
+from functools import partial
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from dalembert.compiled.function import CompiledFunction, function
+from dalembert.simulation.kept import dynamics_of, kept
+from dalembert.systems.kinds import formulated, system_of
+from dalembert.systems.system import HAMILTON, System
+
+Rates = tuple[np.ndarray, np.ndarray, Any]      # q', y' and the power [W]
+NONE = np.zeros(0)
+NEARLY = 1e-6        # of the smallest singular value of the mass matrix at the start
+DOUBTFUL = 1e-3      # error of velocities that come back from their momenta: the mass matrix is looked at again
+
+
+class StateEquations(ABC):
+    """q' = ..., y' = ... of a system.
+
+    Attributes
+    ----------
+    system : System
+    formulation : name of the equations
+    canonical : whether y are momenta
+    paths : of the numbers of the system that are inputs, (m,)
+    """
+
+    canonical: bool = False
+
+    def __init__(self, system: System, formulation: str, paths: tuple[str, ...] = ()):
+        self.system, self.formulation, self.paths = system, formulation, paths
+        self.quaternions = system.quaternions
+
+    def at(self, numbers: Any) -> StateEquations:
+        """The equations with these numbers, floats or expressions, which `velocities`, `rates`, `power`, `energy` need."""
+        if not self.paths:
+            return self
+        twin = copy(self)
+        twin.system, twin.paths = self.system.replace(dict(zip(self.paths, numbers, strict=True))), ()
+        return twin
+
+    def check(self, q: Any, qd: Any, numbers: np.ndarray = NONE) -> None:
+        """Raise if these are no states: ShapeError, TypeError, ValueError, QuaternionError."""
+        self.system.check(q, qd)
+
+    @abstractmethod
+    def started(self, q: np.ndarray, qd: np.ndarray, t: float, numbers: np.ndarray = NONE) -> np.ndarray:
+        """y of states to begin with, (N, nv), at a time [s].
+
+        Raises
+        ------
+        SingularMassMatrixError
+            Accelerations or velocities are not determined there.
+        """
+
+    @abstractmethod
+    def velocities(self, t: Any, q: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """qd at a state."""
+
+    @abstractmethod
+    def rates(self, t: Any, q: np.ndarray, y: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """q' and y' under forces tau along qd, with the velocities qd of the state."""
+
+    @abstractmethod
+    def energy(self, q: np.ndarray, y: np.ndarray) -> Any:
+        """The energy [J], which is constant where `power` is 0.
+
+        Raises
+        ------
+        ValueError
+            It is a function of time too.
+        """
+
+    @abstractmethod
+    def recorded(self, t: np.ndarray, q: np.ndarray, y: np.ndarray, numbers: np.ndarray = NONE) -> np.ndarray:
+        """qd of records (..., nv) at times that go with them."""
+
+    def power(self, t: Any, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> Any:
+        """Rate of the energy [W]: of tau, friction, and what depends on time."""
+        return self.system.power(q, qd, tau, t)
+
+    def called(self, numbers: np.ndarray = NONE) -> tuple[Callable[..., np.ndarray], Callable[..., Rates]]:
+        """Compiled: (t, q, y) -> qd, and (t, q, y, qd, tau) -> q', y', power."""
+        n, m = self.system.nq, self.system.nv
+
+        def rates(t: Any, q: Any, y: Any, qd: Any, tau: Any, numbers: Any) -> Rates:
+            own = self.at(numbers)
+            return *own.rates(t, q, y, qd, tau), own.power(t, q, qd, tau)
+
+        found = kept(self.system.source, ("rates", self.formulation, self.paths), lambda: function(
+            rates, t=(), q=n, y=m, qd=m, tau=m, numbers=len(self.paths)))
+        return partial(self.compiled_velocities, numbers=numbers), partial(found, numbers=numbers)
+
+    @property
+    def compiled_velocities(self) -> CompiledFunction:
+        """(t, q, y, numbers) -> qd; batches too."""
+        def velocities(t: Any, q: Any, y: Any, numbers: Any) -> np.ndarray:
+            return self.at(numbers).velocities(t, q, y)
+
+        return kept(self.system.source, ("velocities", self.formulation, self.paths), lambda: function(      # type: ignore[no-any-return]
+            velocities, t=(), q=self.system.nq, y=self.system.nv, numbers=len(self.paths)))
+
+    def check_energy(self) -> None:
+        """Raise a ValueError if the energy is a function of time too."""
+        if not self.system.is_autonomous:
+            raise ValueError(f"the energy of {self.system.name!r} is a function of time too, which discrete_gradient does "
+                             "not keep: take another method.")
+
+    def singular(self, t: np.ndarray, q: np.ndarray, qd: np.ndarray, stuck: bool) -> tuple[int, str] | None:
+        """First of the records (K, ...) of a trajectory beyond a state whose accelerations are not determined, and why.
+
+        stuck: it could not go on from the last record, which counts as such a state if it is close to one.
+        """
+        if self.system.positive_definite:
+            return None
+        mass_matrix = dynamics_of(self.system.source).mass_matrix
+        inputs = self.system.quantities["mass_matrix"].inputs
+        M = along(t, lambda t, q, qd: mass_matrix(**{k: v for k, v in (("q", q), ("qd", qd), ("t", t)) if k in inputs}),
+                  q, qd)
+        signs = np.linalg.slogdet(M)[0]
+        changed = np.flatnonzero(signs != signs[0])
+        if changed.size:
+            return int(changed[0]), self._says(*_singular_between(M[changed[0] - 1], M[changed[0]]))
+        first = np.abs(np.diag(M[0]))
+        scale = np.where(first > 0, first, 1.0) ** -0.5                 # whatever the units
+        values, right = np.linalg.svd(M[[0, -1]] * scale[:, None] * scale)[1:]
+        if stuck and values[1, -1] < NEARLY * values[0, -1]:
+            return len(M) - 1, self._says("nearly singular", right[1, -1])
+        return None
+
+    def _says(self, how: str, null: np.ndarray) -> str:
+        name = self.system.coordinate_names[int(np.argmax(np.abs(null)))]
+        return f"the mass matrix of {self.system.name!r} is {how}: coordinate {name!r}"
+
+
+class Accelerations(StateEquations):
+    """A system in (q, qd).
+
+        q' = rate(q, qd),   qd' = M^-1 (Q + tau - bias)
+    """
+
+    def check(self, q, qd, numbers=NONE):
+        super().check(q, qd, numbers)
+        if self.system.explained_by_code:
+            dynamics, given = dynamics_of(self.system.source, self.paths), {"parameters": numbers} if self.paths else {}
+            dynamics.forward_dynamics(q, qd, np.zeros(self.system.nv), **given)      # they are determined, too
+
+    def started(self, q, qd, t, numbers=NONE):
+        if not self.system.explained_by_code:
+            self.system.check_determined(q, qd, t)
+        return qd
+
+    def velocities(self, t, q, y):
+        return y
+
+    def rates(self, t, q, y, qd, tau):
+        return self.system.rate(q, qd), self.system.forward_dynamics(q, qd, tau, t)
+
+    def energy(self, q, y):
+        self.check_energy()
+        return self.system.energy(q, y)
+
+    def called(self, numbers=NONE):
+        if not self.system.explained_by_code:
+            return super().called(numbers)
+        own, dynamics = self.at(numbers), dynamics_of(self.system.source, self.paths)
+        given = {"parameters": numbers} if self.paths else {}
+
+        def rates(t: float, q: np.ndarray, y: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> Rates:
+            return own.system.rate(q, qd), dynamics.forward_dynamics(q, qd, tau, **given), own.power(t, q, qd, tau)
+
+        return self.velocities, rates
+
+    def recorded(self, t, q, y, numbers=NONE):
+        return y
+
+
+class Canonical(StateEquations):
+    """A system in (q, p); p are quasi-momenta of spherical and free joints.
+
+        A(q) z = p,   q' = rate(q, z),   p' = dL/dq (q, z) + ad*_z p + Q + tau
+    """
+
+    canonical = True
+
+    def started(self, q, qd, t, numbers=NONE):
+        sizes = {"q": self.system.nq, "qd": self.system.nv, "t": (), "numbers": len(self.paths)}
+        momenta = kept(self.system.source, ("momenta", self.paths), lambda: function(
+            lambda q, qd, t, numbers: self.at(numbers).system.momenta(q, qd, t), **sizes))
+        rows = np.broadcast_to(numbers, (len(q), len(self.paths)))
+        times = np.full(len(q), t)
+        back = self.compiled_velocities(times, q, momenta(q, np.ones_like(qd), times, rows), rows)
+        p, wrong = momenta(q, qd, times, rows), ~(np.abs(back - 1) <= DOUBTFUL).all(axis=1)
+        for own, *state in zip(rows[wrong], q[wrong], p[wrong], strict=True):
+            self.at(own).system.velocities(*state, t)      # raises where A is singular, and names the joint
+        return p
+
+    def velocities(self, t, q, y):
+        return self.system.velocities(q, y, t)
+
+    def rates(self, t, q, y, qd, tau):
+        return self.system.rate(q, qd), self.system.momentum_rate(q, qd, y, t) + tau
+
+    def energy(self, q, y):
+        self.check_energy()
+        return self.system.hamiltonian(q, y)
+
+    def recorded(self, t, q, y, numbers=NONE):
+        return along(t, self.compiled_velocities, q, y, rows_of(numbers, q))
+
+
+def formulation_for(method: str, formulation: str | None) -> str | None:
+    """The formulation of a simulation; by default Hamilton's for a method whose state is (q, p)."""
+    return HAMILTON if formulation is None and method == "symplectic_euler" else formulation
+
+
+def state_equations(source: Any, formulation: str | None = None, paths: tuple[str, ...] = ()) -> StateEquations:
+    """Equations of a system by the name of a formulation; by default its natural one.
+
+    paths: of the system's numbers that are inputs.
+
+    Raises
+    ------
+    UnknownNameError, TypeError, ValueError
+        There is no such formulation; the system is none; it has parameters without values, or no momenta.
+    """
+    system = system_of(source, "cannot be simulated")
+    if missing := [name for name in system.parameters if name not in paths]:
+        raise ValueError(f"{system.name!r} has parameters without values: {', '.join(missing)}. Give them by "
+                         "system.replace({name: value}).")
+    name = system.formulations[0] if formulation is None else formulation
+    return (Canonical if name == HAMILTON else Accelerations)(formulated(system, name), name, paths)
+
+
+def rows_of(numbers: np.ndarray, records: np.ndarray) -> np.ndarray:
+    """Numbers of trajectories, (m,) or (N, m), at each of their records (..., entries)."""
+    return np.broadcast_to(numbers[..., None, :], (*records.shape[:-1], numbers.shape[-1]))
+
+
+def along(times: np.ndarray, f: Callable[..., np.ndarray], *vectors: np.ndarray) -> np.ndarray:
+    """f(t, *vectors) at records (..., entries); NaN where they are."""
+    flat = [v.reshape(prod(v.shape[:-1]), v.shape[-1]) for v in vectors]
+    rows = vectors[0].shape[:-1]
+    t = times if times.shape == rows == flat[0].shape[:1] else np.broadcast_to(times, rows).reshape(-1)
+    good = np.all([np.isfinite(v).all(axis=-1) for v in flat], axis=0)
+    if good.all():
+        found = np.asarray(f(t, *flat))
+        return found.reshape(*vectors[0].shape[:-1], *found.shape[1:])
+    found = np.asarray(f(t[good], *(v[good] for v in flat)))
+    out = np.full((len(good), *found.shape[1:]), np.nan)
+    out[good] = found
+    return out.reshape(*vectors[0].shape[:-1], *found.shape[1:])
+
+
+def _singular_between(before: np.ndarray, after: np.ndarray) -> tuple[str, np.ndarray]:
+    """The word for the mass matrix between two of different signs, and the velocities that have no inertia there."""
+    low, high, sign = 0.0, 1.0, np.linalg.slogdet(before)[0]
+    for _ in range(40):
+        middle = (low + high) / 2
+        same = np.linalg.slogdet(before + middle * (after - before))[0] == sign
+        low, high = (middle, high) if same else (low, middle)
+    return "singular", np.linalg.svd(before + high * (after - before))[2][-1]

@@ -1,0 +1,133 @@
+"""Systems of Hamilton's form, planar chains and systems with terms linear in the velocities, as systems."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from dalembert.formulations import hamilton
+from dalembert.formulations.hamilton.nonnatural import NonNatural
+from dalembert.formulations.hamilton.systems import System as HamiltonianForm
+from dalembert.formulations.hamilton.trees import MechanismSystem as OfBodies
+from dalembert.formulations.lagrange.system import LagrangianSystem
+from dalembert.systems.mechanism import MechanismSystem
+from dalembert.systems.system import HAMILTON, LAGRANGE, Quantity, System
+
+
+class HamiltonianSystem(System):
+    """L = 1/2 qd^T A(q) qd + a(q, t)^T qd + L0(q, t), with the momenta p = A qd + a.
+
+    Accelerations are those of its Lagrangian; velocities of momenta come from the quadratic program.
+    """
+
+    formulations = (HAMILTON, LAGRANGE)
+    positive_definite = True
+
+    def __init__(self, form: HamiltonianForm):
+        self._form, self.name = form, form.name
+        inner: Any = form
+        while isinstance(inner, NonNatural):
+            inner = inner.system
+        self._bodies = MechanismSystem(inner.mechanism) if isinstance(inner, OfBodies) else None
+        numbered = tuple(f"q{k + 1}" for k in range(form.nq))
+        self.coordinate_names = numbered if self._bodies is None else self._bodies.coordinate_names
+
+    @property
+    def source(self) -> HamiltonianForm:
+        return self._form
+
+    @property
+    def velocity_names(self) -> tuple[str, ...]:
+        return self.coordinate_names if self._bodies is None else self._bodies.velocity_names
+
+    @cached_property
+    def _lagrangian(self) -> LagrangianSystem:
+        return super().lagrangian()
+
+    def lagrangian(self) -> LagrangianSystem:
+        return self._lagrangian
+
+    def lagrange_function(self, q, qd, t=0.0):
+        linear = hamilton.momenta(self._form, q, np.zeros(self.nv), t)
+        kinetic = hamilton.kinetic_energy(self._form, q, qd)
+        return kinetic + np.asarray(linear) @ qd - hamilton.potential_energy(self._form, q, t)
+
+    def mass_matrix(self, q, t=0.0):
+        return hamilton.mass_matrix(self._form, q)
+
+    def bias_force(self, q, qd, t=0.0):
+        return self._lagrangian.bias_force(q, qd, t)
+
+    def generalized_forces(self, q, qd, t=0.0):
+        """Forces without a potential that belong to the system: p' at a state less dL/dq."""
+        p = hamilton.momenta(self._form, q, qd, t)
+        rest = hamilton.lie_poisson_term(self._form, q, qd, p, t) + hamilton.lagrangian_gradient(self._form, q, qd, t)
+        return hamilton.momentum_rate(self._form, q, qd, p, t) - rest
+
+    def potential_energy(self, q, t=0.0):
+        return hamilton.potential_energy(self._form, q, t)
+
+    def kinetic_energy(self, q, qd, t=0.0):
+        return hamilton.kinetic_energy(self._form, q, qd)
+
+    def momenta(self, q, qd, t=0.0):
+        return hamilton.momenta(self._form, q, qd, t)
+
+    def velocities(self, q, p, t=0.0):
+        return hamilton.velocities(self._form, q, p, t)
+
+    def momentum_rate(self, q, qd, p, t=0.0):
+        return hamilton.momentum_rate(self._form, q, qd, p, t)
+
+    def hamiltonian(self, q, p, t=0.0):
+        return hamilton.hamiltonian(self._form, q, p, t)
+
+    def power(self, q, qd, tau, t=0.0):
+        return hamilton.energy_rate(self._form, q, self.momenta(q, qd, t), tau, t=t)
+
+    # --- coordinates: those of the bodies, where there are any ---
+
+    @property
+    def quaternions(self) -> Mapping[str, int]:
+        return {} if self._bodies is None else self._bodies.quaternions
+
+    @property
+    def angular_velocities(self) -> Mapping[str, int]:
+        return {} if self._bodies is None else self._bodies.angular_velocities
+
+    def rate(self, q, qd):
+        return qd if self._bodies is None else self._bodies.rate(q, qd)
+
+    def integrate(self, q, step):
+        return q + step if self._bodies is None else self._bodies.integrate(q, step)
+
+    def difference(self, q_1, q_0):
+        return super().difference(q_1, q_0) if self._bodies is None else self._bodies.difference(q_1, q_0)
+
+    def normalize(self, q):
+        return q if self._bodies is None else self._bodies.normalize(q)
+
+    def neutral(self):
+        return super().neutral() if self._bodies is None else self._bodies.neutral()
+
+    @property
+    def coordinate_units(self) -> list[str]:
+        return ["rad"] * self.nq if self._bodies is None else self._bodies.coordinate_units
+
+    @property
+    def velocity_units(self) -> list[str]:
+        return ["rad/s"] * self.nv if self._bodies is None else self._bodies.velocity_units
+
+    @property
+    def quantities(self) -> Mapping[str, Quantity]:
+        state, form = ("q", "qd", "t"), partial
+        own = {
+            "velocities": Quantity(self.velocities, ("q", "p", "t"), ("nv",)),
+            "lagrangian_gradient": Quantity(form(hamilton.lagrangian_gradient, self._form), state, ("nv",)),
+            "momentum_rate": Quantity(self.momentum_rate, ("q", "qd", "p", "t"), ("nv",)),
+            "hamiltonian": Quantity(self.hamiltonian, ("q", "p", "t"), (), "J"),
+        }
+        return {**super().quantities, **own}

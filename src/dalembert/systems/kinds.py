@@ -1,0 +1,60 @@
+"""The door: which system stands for an object that a user has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from dalembert.errors import UnknownNameError
+from dalembert.formulations.hamilton.systems import System as HamiltonianForm
+from dalembert.formulations.lagrange.flexible import FlexibleJoints
+from dalembert.formulations.lagrange.system import LagrangianSystem
+from dalembert.model.mechanism import Mechanism
+from dalembert.systems.flexible_joints import FlexibleJointsSystem
+from dalembert.systems.hamiltonian import HamiltonianSystem
+from dalembert.systems.lagrangian import LagrangianEquations
+from dalembert.systems.mechanism import MechanismSystem
+from dalembert.systems.system import System
+
+# Kind of object: the system that stands for it. A new kind is one line.
+KINDS: dict[type, Callable[[Any], System]] = {
+    Mechanism: MechanismSystem,
+    LagrangianSystem: LagrangianEquations,
+    FlexibleJoints: FlexibleJointsSystem,
+    HamiltonianForm: HamiltonianSystem,
+}
+
+
+def is_system(source: Any) -> bool:
+    """Whether `system_of` knows this kind of object."""
+    return isinstance(source, (System, *KINDS))
+
+
+def system_of(source: Any, purpose: str = "is no system") -> System:
+    """The system that stands for a mechanism, a Lagrangian, flexible joints or Hamilton's form; a system itself.
+
+    Raises
+    ------
+    TypeError
+        It is none of these; the message says that a ... `purpose`.
+    """
+    if isinstance(source, System):
+        return source
+    for kind, make in KINDS.items():
+        if isinstance(source, kind):
+            return make(source)
+    raise TypeError(f"a {type(source).__name__} {purpose}: give a Mechanism or a LagrangianSystem.")
+
+
+def formulated(system: System, name: str | None = None) -> System:
+    """The system whose state equations are those of a formulation; by default its natural one.
+
+    Raises
+    ------
+    UnknownNameError
+        It has no such formulation.
+    """
+    name = system.formulations[0] if name is None else name
+    if name not in system.formulations:
+        raise UnknownNameError("formulation", name, system.formulations)
+    return system.formulated(name) or LagrangianEquations(system.lagrangian())

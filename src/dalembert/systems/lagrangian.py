@@ -1,0 +1,93 @@
+"""A Lagrangian of one's own as a system."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from dalembert.expr import free_symbols
+from dalembert.formulations.lagrange.system import LagrangianSystem
+from dalembert.systems.system import Quantity, System
+
+
+class LagrangianEquations(System):
+    """A `LagrangianSystem` L(q, qd, t) with its generalized forces.
+
+    Its energy is the function of Jacobi h = p . qd - L, which changes by the power of the forces less dL/dt.
+    """
+
+    def __init__(self, lagrangian: LagrangianSystem):
+        self._own, self.name, self.coordinate_names = lagrangian, lagrangian.name, lagrangian.coordinate_names
+        self.parameters = lagrangian.parameters
+
+    @property
+    def source(self) -> LagrangianSystem:
+        return self._own
+
+    def identity(self) -> str:
+        return self._own.identity()
+
+    def mass_matrix(self, q, t=0.0):
+        return self._own.mass_matrix(q, t=t)
+
+    def bias_force(self, q, qd, t=0.0):
+        return self._own.bias_force(q, qd, t)
+
+    def potential_energy(self, q, t=0.0):
+        return self._own.potential_energy(q, t=t)
+
+    def generalized_forces(self, q, qd, t=0.0):
+        return self._own.generalized_forces(q, qd, t)
+
+    def kinetic_energy(self, q, qd, t=0.0):
+        return self._own.kinetic_energy(q, qd, t)
+
+    def momenta(self, q, qd, t=0.0):
+        return self._own.momenta(q, qd, t)
+
+    def energy(self, q, qd, t=0.0):
+        return self._own.energy(q, qd, t)
+
+    def power(self, q, qd, tau, t=0.0):
+        return self._own.energy_rate(q, qd, tau, t)
+
+    @property
+    def is_autonomous(self) -> bool:
+        return not any(s.name == "t" for s in free_symbols(self._own.quantities["energy"].expressions))
+
+    def inverse_dynamics(self, q, qd, qdd, t=0.0):
+        return self._own.inverse_dynamics(q, qd, qdd, t)
+
+    def forward_dynamics(self, q, qd, tau, t=0.0):
+        return self._own.forward_dynamics(q, qd, tau, t)
+
+    def velocities(self, q, p, t=0.0):
+        return self._own.velocities(q, p, t)
+
+    def momentum_rate(self, q, qd, p, t=0.0):
+        return self._own.lagrangian_gradient(q, qd, t) + self._own.generalized_forces(q, qd, t)
+
+    def check(self, q, qd):
+        self._own.lagrangian(q, qd)
+
+    def check_determined(self, q, qd, t=0.0):
+        self._own.forward_dynamics(q, qd, np.zeros(self.nv), t)
+
+    def replace(self, values: Mapping[str, Any]) -> LagrangianEquations:
+        return LagrangianEquations(self._own.replace(values)) if values else self
+
+    @property
+    def quantities(self) -> Mapping[str, Quantity]:
+        return {name: Quantity(getattr(self._own, name), quantity.inputs)
+                for name, quantity in self._own.quantities.items()}
+
+    def traced(self, names: Sequence[str]) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        return self._own.traced(names)
+
+    def formulated(self, name: str) -> LagrangianEquations:
+        return self
+
+    def lagrangian(self) -> LagrangianSystem:
+        return self._own

@@ -1,0 +1,161 @@
+"""A mechanism as a system."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property, partial
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from dalembert.formulations import hamilton, newton_euler
+from dalembert.kinematics.forces import passive_force
+from dalembert.model.mechanism import Mechanism
+from dalembert.model.paths import canonical_text
+from dalembert.systems.system import HAMILTON, Quantity, System
+from dalembert.tracing.quantities import FORMULATIONS, QUANTITIES, known_formulation
+from dalembert.tracing.regrouping import accelerations
+
+
+class MechanismSystem(System):
+    """A mechanism with the functions of a formulation.
+
+        M(q) qdd + C(q, qd) qd + g(q) = passive_force + tau
+    """
+
+    formulations = FORMULATIONS
+    positive_definite = explained_by_code = True
+
+    def __init__(self, mechanism: Mechanism, formulation: str = FORMULATIONS[0]):
+        self.mechanism, self.formulation = mechanism, known_formulation(formulation)      # type: ignore[assignment]
+        self.name, self.coordinate_names = mechanism.name, mechanism.coordinate_names
+
+    @property
+    def velocity_names(self) -> tuple[str, ...]:
+        return self._mechanism.velocity_names
+
+    @property
+    def source(self) -> Mechanism:
+        return self._mechanism
+
+    @property
+    def _mechanism(self) -> Mechanism:
+        assert self.mechanism is not None
+        return self.mechanism
+
+    def identity(self) -> str | None:
+        return canonical_text(self._mechanism)
+
+    # --- equations ---
+
+    @cached_property
+    def _accelerations(self) -> Callable[..., Any]:
+        if self.formulation == FORMULATIONS[0]:
+            return accelerations
+        return import_module(f"dalembert.formulations.{self.formulation}").forward_dynamics      # type: ignore[no-any-return]
+
+    @cached_property
+    def _rubbing(self) -> Mechanism:
+        """The mechanism whose passive forces are friction alone: springs are in the potential energy."""
+        return self._mechanism.without("springs")
+
+    def mass_matrix(self, q, t=0.0):
+        return newton_euler.mass_matrix(self._mechanism, q)
+
+    def bias_force(self, q, qd, t=0.0):
+        rest = np.zeros(self.nv)
+        return newton_euler.bias_force(self._mechanism, q, qd) - passive_force(self._mechanism, q, rest)
+
+    def generalized_forces(self, q, qd, t=0.0):
+        return passive_force(self._rubbing, q, qd)
+
+    def kinetic_energy(self, q, qd, t=0.0):
+        return newton_euler.kinetic_energy(self._mechanism, q, qd)
+
+    def potential_energy(self, q, t=0.0):
+        return newton_euler.potential_energy(self._mechanism, q)
+
+    def momenta(self, q, qd, t=0.0):
+        return hamilton.momenta(self._mechanism, q, qd)
+
+    def inverse_dynamics(self, q, qd, qdd, t=0.0):
+        return newton_euler.inverse_dynamics(self._mechanism, q, qd, qdd)
+
+    def forward_dynamics(self, q, qd, tau, t=0.0):
+        return self._accelerations(self._mechanism, q, qd, tau)
+
+    def velocities(self, q, p, t=0.0):
+        return hamilton.velocities(self._mechanism, q, p)
+
+    def momentum_rate(self, q, qd, p, t=0.0):
+        return hamilton.momentum_rate(self._mechanism, q, qd, p)
+
+    def hamiltonian(self, q, p, t=0.0):
+        return hamilton.hamiltonian(self._mechanism, q, p)
+
+    def power(self, q, qd, tau, t=0.0):
+        return sum((tau + passive_force(self._rubbing, q, qd)) * qd)
+
+    # --- coordinates ---
+
+    @property
+    def quaternions(self) -> Mapping[str, int]:
+        return self._mechanism.quaternions
+
+    @property
+    def angular_velocities(self) -> Mapping[str, int]:
+        return {joint: self._mechanism.entries[joint].at_v.start for joint in self.quaternions}
+
+    def rate(self, q, qd):
+        return self._mechanism.rate(q, qd)
+
+    def integrate(self, q, step):
+        return self._mechanism.integrate(q, step)
+
+    def difference(self, q_1, q_0):
+        return self._mechanism.difference(q_1, q_0)
+
+    def normalize(self, q):
+        return self._mechanism.normalize(q) if self.quaternions else q
+
+    def neutral(self):
+        return self._mechanism.neutral()
+
+    @property
+    def coordinate_units(self) -> list[str]:
+        """rad, m, or 1 of quaternions."""
+        joints = self._mechanism.independent_joints
+        units = ["rad" if "angle" in c else "m" for j in joints for c in j.type.coordinates]
+        for at in self.quaternions.values():
+            units[at:at + 4] = ["1"] * 4
+        return units
+
+    @property
+    def velocity_units(self) -> list[str]:
+        joints = self._mechanism.independent_joints
+        return ["rad/s" if "angular" in c else "m/s" for j in joints for c in j.type.velocities]
+
+    def check(self, q, qd):
+        """Raise nothing: compiled forward dynamics checks shapes, numbers and quaternions."""
+
+    # --- numbers, quantities, formulations ---
+
+    def number(self, path: str) -> Any:
+        return self._mechanism.number(path)
+
+    def replace(self, values: Mapping[str, Any]) -> MechanismSystem:
+        return MechanismSystem(self._mechanism.replace(dict(values)), self.formulation) if values else self
+
+    @property
+    def quantities(self) -> Mapping[str, Quantity]:
+        return {name: Quantity(partial(quantity.function, self._mechanism), quantity.inputs)
+                for name, quantity in QUANTITIES.items()}
+
+    def formulated(self, name: str) -> MechanismSystem:
+        return self if name == self.formulation else MechanismSystem(self._mechanism, name)
+
+    @property
+    def is_canonical(self) -> bool:
+        """Whether its state equations are in (q, p)."""
+        return self.formulation == HAMILTON
