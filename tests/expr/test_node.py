@@ -22,6 +22,7 @@ from dalembert.expr import (
     evaluate,
     gradient,
     hypot,
+    known_zero,
     node,
     pack,
     sin,
@@ -306,3 +307,11 @@ def test_colliding_digests_keep_nodes_apart(monkeypatch):
             texts.append(repr(total))
             assert evaluate(total, {x: 1.0, y: 2.0}) == pytest.approx((math.sin(1) + math.sin(2)) ** 2 - math.sin(1))
     assert texts[0] == texts[1]
+
+
+def test_known_zeros_are_numbers_and_constants_never_batches():
+    x = symbol("x")
+    zeros = (0, 0.0, -0.0, Fraction(0), np.float64(0), np.float32(0), np.int64(0), constant(0), constant(0.0), x - x)
+    others = (1, 1e-300, Fraction(1, 9), float("nan"), x, constant(2), np.zeros(3), np.zeros(0), None, "0")
+    assert [known_zero(a) for a in zeros] == [True] * len(zeros)
+    assert [known_zero(a) for a in others] == [False] * len(others)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from hashlib import blake2b
+from numbers import Real
 from typing import Any, NoReturn
 
 import numpy as np
@@ -106,6 +107,14 @@ def constant(value: Any, graph: Graph | None = None) -> Expr:
                 else rules.ONE if value == 1 else rules.POSITIVE)
         node = _leaf(graph, op, value, _digest(f"{op} {value!r}") & ~_TOP, kind)
     return node
+
+
+def known_zero(x: Any) -> bool:
+    """Whether a scalar is 0 by structure: the number 0 or a constant expression 0; a batch (N,) never is."""
+    kind = x.__class__
+    if kind is Expr:
+        return x.kind == rules.ZERO
+    return x == 0 if kind is float or kind is int else isinstance(x, Real) and bool(x == 0)
 
 
 def symbol(name: str, graph: Graph | None = None) -> Expr:

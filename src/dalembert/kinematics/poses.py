@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dalembert.errors import DalembertError, UnknownNameError
+from dalembert.expr import known_zero
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.tree import Tree
 from dalembert.spatial.arrays import Array, Values
@@ -75,7 +76,7 @@ def center_of_mass(mechanism: Mechanism, q: Values) -> Array:
     """
     tree, (q,), pack = mechanism.at(q=q)
     mass, h = first_moments(tree, q)
-    if isinstance(mass, (int, float)) and mass == 0:
+    if known_zero(mass):
         raise DalembertError(f"mechanism {mechanism.name!r}: the moving bodies have no mass, so no centre of mass.")
     return pack([x / mass for x in h])
 

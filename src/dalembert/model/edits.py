@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dalembert.errors import ModelError, UnknownNameError
+from dalembert.expr import known_zero
 from dalembert.model.joints import Cylindrical, Fixed, Free, Helical, Planar, Prismatic, Revolute, Universal
 from dalembert.model.numbers import Number, as_exact, as_float, checked_vector, several, unit_vector
 from dalembert.model.parts import Body, Joint, Limits, Origin
@@ -112,7 +113,7 @@ def _turn(axis, angle: Number) -> tuple[Any, Number]:
 
 
 def _moved(origin: Origin, xyz: Vector | None) -> tuple[Number, ...]:
-    if xyz is None or all(isinstance(x, (int, float)) and x == 0 for x in xyz):
+    if xyz is None or all(map(known_zero, xyz)):
         return origin.xyz
     rotation = origin.transform(as_exact).R
     return tuple(a + b for a, b in zip(origin.xyz, rotation.to_parent(xyz), strict=True))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Any
 
+from dalembert.expr import known_zero
 from dalembert.model.joints import Fixed, JointType
 from dalembert.model.numbers import Converter, Number, checked, checked_vector
 from dalembert.spatial.angles import PiMultiple, cos_sin
@@ -58,7 +58,7 @@ class Origin:
     def rpy(xyz: Sequence[Number] = (0, 0, 0), roll: Number = 0, pitch: Number = 0, yaw: Number = 0) -> Origin:
         """R = Rz(yaw) Ry(pitch) Rx(roll); angles that are exactly 0 leave no rotation behind."""
         turns = (("z", yaw), ("y", pitch), ("x", roll))
-        return Origin(tuple(xyz), tuple((axis, angle) for axis, angle in turns if not _is_zero(angle)))
+        return Origin(tuple(xyz), tuple((axis, angle) for axis, angle in turns if not known_zero(angle)))
 
     def transform(self, convert: Converter, exact: bool = False) -> Transform:
         """Placement with each number converted."""
@@ -72,10 +72,6 @@ class Origin:
         if oblique >= DENSE_FROM and not exact:
             product = Dense(product.matrix())
         return Transform(Vector(convert(x) for x in self.xyz), product)
-
-
-def _is_zero(x: Number) -> bool:
-    return isinstance(x, (int, float, Fraction)) and x == 0
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from dalembert.expr import known_zero
 from dalembert.model.joints import JointType
 from dalembert.model.joints.base import BUILT_IN
 from dalembert.model.numbers import Converter
@@ -158,7 +159,7 @@ class Tree:
 
     def freed(self, i: int) -> tuple[int, ...]:
         """Coordinates in which joint i, left free, passes no inertia on; none if it has a rotor."""
-        bare = all(isinstance(r, (int, float)) and r == 0 for r in (self.rotor[k] for k in self.joint[i].dof))
+        bare = all(known_zero(self.rotor[k]) for k in self.joint[i].dof)
         return self.joint[i].type.freed if bare else ()
 
     def support(self, i: int) -> list[int]:

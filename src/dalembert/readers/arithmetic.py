@@ -111,7 +111,7 @@ def given_angle(value: Any, where: str) -> Number:
     """An angle given as a number or as a text of arithmetic; the double of a multiple of pi/12 becomes exact."""
     x = parse_number(value, where) if isinstance(value, str) else checked(value, where)
     if isinstance(x, (PiMultiple, Expr)):
-        return x
+        return 0 if x == PiMultiple(0) else x
     multiple = snapped(float(x))
     return multiple if multiple and math.isclose(float(x), float(multiple), rel_tol=ROUNDING) else x
 

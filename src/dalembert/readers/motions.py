@@ -14,7 +14,7 @@ from numbers import Integral
 from typing import Any, NamedTuple
 
 from dalembert.errors import ReadError
-from dalembert.expr import Expr, free_symbols
+from dalembert.expr import Expr, free_symbols, known_zero
 from dalembert.model.joints import Prismatic, Revolute
 from dalembert.model.mechanism import GRAVITY, Mechanism
 from dalembert.model.numbers import Number, several
@@ -95,18 +95,14 @@ def placement(motions: Iterable[Elementary]) -> Origin:
         if kind[0] == "T":
             step = at.transform(lambda x: x, exact=True).R.to_parent(Vector(value if k == kind[1] else 0 for k in "xyz"))
             at = Origin(tuple(_sum(a, plain(b)) for a, b in zip(at.xyz, step, strict=True)), at.rotations)
-        elif not _is_zero(value):
+        elif not known_zero(value):
             at = Origin(at.xyz, (*at.rotations, (kind[1], value)))
     return at
 
 
 def _sum(a: Number, b: Number) -> Number:
     """a + b; a decimal to which nothing is added keeps its text."""
-    return a if _is_zero(b) else b if _is_zero(a) else plain(a + b)
-
-
-def _is_zero(x: Number) -> bool:
-    return not isinstance(x, Expr) and float(x) == 0
+    return a if known_zero(b) else b if known_zero(a) else plain(a + b)
 
 
 def links(inertia: Sequence[Any] | None, frames: Sequence[Origin]) -> list[Body]:

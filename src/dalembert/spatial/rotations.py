@@ -10,7 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from typing import Any
 
-from dalembert.expr import atan2, cos, sin, sqrt, where
+from dalembert.expr import atan2, cos, known_zero, sin, sqrt, where
 from dalembert.spatial.angles import cos_sin
 from dalembert.spatial.vectors import AXES, IDENTITY, Matrix, Scalar, Vector
 
@@ -177,7 +177,7 @@ def coordinate_axis(axis: Any) -> tuple[int, int] | None:
     """(index, sign) of an axis that is exactly a coordinate axis or its opposite, else None."""
     for k in range(3):
         along, others = axis[k], (axis[(k + 1) % 3], axis[(k + 2) % 3])
-        if all(_is_number(x) and x == 0 for x in others) and _is_number(along) and abs(along) == 1:
+        if all(map(known_zero, others)) and _is_number(along) and abs(along) == 1:
             return k, 1 if along > 0 else -1
     return None
 
@@ -188,15 +188,11 @@ def _is_number(x: Any) -> bool:
 
 def roll_pitch_yaw(roll: Scalar, pitch: Scalar, yaw: Scalar) -> Rotation:
     """R = Rz(yaw) Ry(pitch) Rx(roll), angles [rad], as in URDF."""
-    turns = [about_axis(AXES[k], angle) for k, angle in ((2, yaw), (1, pitch), (0, roll)) if not _is_zero(angle)]
+    turns = [about_axis(AXES[k], angle) for k, angle in ((2, yaw), (1, pitch), (0, roll)) if not known_zero(angle)]
     product: Rotation = NO_ROTATION
     for turn in turns:
         product = product * turn
     return product
-
-
-def _is_zero(x: Any) -> bool:
-    return _is_number(x) and x == 0
 
 
 def from_quaternion(w: Scalar, x: Scalar, y: Scalar, z: Scalar) -> Rotation:

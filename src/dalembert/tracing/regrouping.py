@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.expr import count_operations
+from dalembert.expr import count_operations, known_zero
 from dalembert.formulations.newton_euler.forward import forward_dynamics, forward_dynamics_by_factors
 from dalembert.model.joints import Continuous, Cylindrical, Helical, Prismatic, Revolute
 from dalembert.model.mechanism import Mechanism, without_warnings
@@ -139,7 +139,7 @@ def _plain(x: Any) -> bool:
 
 
 def _entries(place: Vector) -> int:
-    return sum(not (_plain(x) and x == 0) for x in place)
+    return sum(not known_zero(x) for x in place)
 
 
 def carried_by_parent(joint_type: Any, body: Inertia) -> tuple[Inertia, Inertia] | None:

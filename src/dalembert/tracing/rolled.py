@@ -17,7 +17,7 @@ import numpy as np
 from dalembert.codegen.program import STATUS, Port, Program, program_of
 from dalembert.codegen.rolled import Rolled, Scan, Step
 from dalembert.codegen.steps import pruned, settled, turn_of, turned
-from dalembert.expr import Expr, Graph, absolute, constant, equal, free_symbols, where
+from dalembert.expr import Expr, Graph, absolute, constant, equal, free_symbols, known_zero, where
 from dalembert.formulations.newton_euler.mass_matrix import composite_diagonal
 from dalembert.model.mechanism import QUATERNION_TOLERANCE, Mechanism
 from dalembert.model.pivots import ALWAYS, guards, undetermined
@@ -303,7 +303,7 @@ class _Scanning:
         return {STATUS: [status]} if sound else {}
 
     def _structure(self, values: Iterable[Any]) -> Structure:
-        return tuple([self.b.coarse or not _is_zero(x) for x in values])
+        return tuple([self.b.coarse or not known_zero(x) for x in values])
 
     # --- one step ---
 
@@ -364,11 +364,6 @@ def _opened(name: str, structure: Structure) -> list[Any]:
 def _entries(values: Sequence[Any], structure: Structure) -> list[Any]:
     """The entries that a structure has."""
     return [x for x, s in zip(values, structure, strict=True) if s] if structure else []
-
-
-def _is_zero(x: Any) -> bool:
-    """Whether a scalar is the constant 0."""
-    return x.op in ("exact", "float") and x.value == 0 if isinstance(x, Expr) else bool(x == 0)
 
 
 def _dependence(values: Iterable[Any], carried: Structure | None) -> list[list[int]]:

@@ -9,15 +9,13 @@ from typing import Any
 import numpy as np
 
 from dalembert.errors import UnknownNameError
-from dalembert.expr import cos, sin
+from dalembert.expr import cos, known_zero, sin
 from dalembert.readers.motions import KINDS
 from dalembert.spatial.arrays import packed
 from dalembert.spatial.inertias import Inertia
 from dalembert.spatial.motion_force import Force, Motion
 from dalembert.spatial.transforms import Transform
 from dalembert.spatial.vectors import Scalar, Vector
-
-NUMBERS = (int, float)
 
 
 class Matrix4(tuple):
@@ -33,7 +31,7 @@ class Matrix4(tuple):
         return Matrix4(map(_sum, a, b) for a, b in zip(self, other, strict=True))
 
     def __mul__(self, scalar: Scalar):
-        return Matrix4((0 if _is_zero(x) else x * scalar for x in row) for row in self)
+        return Matrix4((0 if known_zero(x) else x * scalar for x in row) for row in self)
 
     def __neg__(self):
         return Matrix4((-x for x in row) for row in self)
@@ -62,18 +60,14 @@ def trace(A: Matrix4, B: Matrix4) -> Scalar:
     return _dot(chain(*A), chain(*B))
 
 
-def _is_zero(x: Scalar) -> bool:
-    return x.__class__ in NUMBERS and x == 0
-
-
 def _sum(a: Scalar, b: Scalar) -> Scalar:
-    return b if _is_zero(a) else a if _is_zero(b) else a + b
+    return b if known_zero(a) else a if known_zero(b) else a + b
 
 
 def _dot(a: Iterable[Scalar], b: Iterable[Scalar]) -> Scalar:
     total = None
     for x, y in zip(a, b, strict=True):
-        if not (x.__class__ in NUMBERS and x == 0 or y.__class__ in NUMBERS and y == 0):      # _is_zero, in the inner loop
+        if not (known_zero(x) or known_zero(y)):
             total = x * y if total is None else total + x * y
     return 0 if total is None else total
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.errors import DalembertError, ShapeError, UnknownNameError
-from dalembert.expr import Expr
+from dalembert.expr import Expr, known_zero
 from dalembert.formulations.lagrange.christoffel import connection, contracted, inertia_derivatives, structure
 from dalembert.formulations.lagrange.dynamics import weight
 from dalembert.formulations.lagrange.energies import inertia, potential_energy
@@ -65,7 +65,7 @@ def flexible_joints(mechanism: Mechanism, stiffness: Any, damping: Any = 0.0, mo
     """
     if model not in MODELS:
         raise UnknownNameError("model of flexible joints", model, MODELS)
-    chosen = [j.name for j in mechanism.independent_joints if j.type.nv == 1 and not _is_zero(j.rotor_inertia[0])]
+    chosen = [j.name for j in mechanism.independent_joints if j.type.nv == 1 and not known_zero(j.rotor_inertia[0])]
     chosen = chosen if joints is None else list(joints)
     motors = tuple(_motor(mechanism, name, _of(stiffness, k, name, chosen, "stiffness"),
                           _of(damping, k, name, chosen, "damping")) for k, name in enumerate(chosen))
@@ -330,7 +330,3 @@ def _of(values: Any, k: int, name: str, names: Sequence[str], what: str) -> Any:
         raise ShapeError(f"{what} has {len(values)} entries, expected {len(names)}: {', '.join(names)}.", what,
                          np.shape(values), (len(names),))
     return as_float(values[k] if np.ndim(values) else values)
-
-
-def _is_zero(x: Any) -> bool:
-    return not isinstance(x, Expr) and x == 0

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.expr import Expr, import_nodes
+from dalembert.expr import Expr, import_nodes, known_zero
 from dalembert.kinematics.poses import BASE_POSE, world_poses
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import as_float
@@ -93,7 +93,7 @@ class Geometry:
 
     def _moves(self, body: Any) -> bool:
         """Whether a body hangs on a joint and has any inertia."""
-        return self.tree.place[body.name][0] > 0 and not all(_is_zero(x) for x in (body.mass, *body.inertia))
+        return self.tree.place[body.name][0] > 0 and not all(known_zero(x) for x in (body.mass, *body.inertia))
 
     def _link(self, body: Any, convert: Any) -> Link:
         i, X = self.tree.place[body.name]
@@ -187,10 +187,6 @@ def selection(tree: Tree, i: int) -> np.ndarray:
     return np.eye(tree.nv)[:, tree.joint[i].dof.start:tree.joint[i].dof.stop]
 
 
-def _is_zero(x: Any) -> bool:
-    return not isinstance(x, Expr) and x == 0
-
-
 def _converter(graph: Any) -> Any:
     """Numbers of bodies as the tree has its numbers: floats, and symbols of the graph."""
     def convert(x: Any) -> Any:
@@ -210,7 +206,7 @@ def link_names(mechanism: Mechanism) -> tuple[str, ...]:
     """Names of the links in the arrays of this formulation: bodies that move and have inertia, parents first."""
     place = mechanism.tree().place
     return tuple(b.name for b in mechanism.bodies
-                 if place[b.name][0] and not all(_is_zero(x) for x in (b.mass, *b.inertia)))
+                 if place[b.name][0] and not all(known_zero(x) for x in (b.mass, *b.inertia)))
 
 
 def mass_centers(mechanism: Mechanism, q: Values) -> Array:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import overload
 
 from dalembert.errors import DalembertError
+from dalembert.expr import known_zero
 from dalembert.formulations.newton_euler.inverse import inward_step
 from dalembert.kinematics.forces import spring_energy
 from dalembert.kinematics.poses import first_moments
@@ -118,7 +119,7 @@ def centroidal_momentum(mechanism: Mechanism, q: Values, qd: Values) -> Array:
         else:
             total = total + carried
     mass, moment = first_moments(tree, q)
-    if isinstance(mass, (int, float)) and mass == 0:
+    if known_zero(mass):
         raise DalembertError(f"mechanism {mechanism.name!r}: the moving bodies have no mass, so no centre of mass.")
     center = moment * (1 / mass)
     return pack([*(total.moment - center.cross(total.force)), *total.force])

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar, TypeVar
 
+from dalembert.expr import known_zero
 from dalembert.model.numbers import Converter, Number, as_exact, checked_vector, exact_text, unit_vector
 from dalembert.spatial.motion_force import NO_MOTION, Motion
 from dalembert.spatial.transforms import Transform
@@ -88,7 +89,7 @@ class JointType(ABC):
         found = []
         for column in self.subspace(self.neutral()):
             entries = [*column.angular, *column.linear]
-            at = [k for k, e in enumerate(entries) if not (isinstance(e, (int, float)) and e == 0)]
+            at = [k for k, e in enumerate(entries) if not known_zero(e)]
             if len(at) != 1 or not isinstance(entries[at[0]], (int, float)) or abs(entries[at[0]]) != 1:
                 return ()
             found.append(at[0])
