@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
-from functools import cached_property
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,12 +12,12 @@ import numpy as np
 from dalembert.errors import SingularMassMatrixError
 from dalembert.expr import Expr, evaluate
 from dalembert.model.tree import Tree
+from dalembert.spatial import ldl
 from dalembert.spatial.inertias import Inertia
 from dalembert.spatial.motion_force import Motion
 from dalembert.spatial.vectors import Scalar, Vector
 
-Check = Callable[..., None]      # (k, pivot) or (k, pivot, size)
-
+UNDETERMINED = "its acceleration is not determined"
 ROUNDING = 16 * np.finfo(float).eps      # error of an entry of M, as part of the terms that it is the sum of
 SUSPICIOUS = 1e-6                        # part of its size below which the margin of a pivot is worth forming
 MOST_FREEDOMS = 96                       # of a tree whose M is formed: it would cost more than a recursion along the bodies
@@ -33,61 +33,76 @@ def guard(k: int, pivot: Scalar) -> None:
 
 
 class PivotCheck:
-    """check(k, pivot) for an elimination of the mass matrix M(q), by default from its last entry.
+    """check(k, pivot, size=None) for `spatial.ldl.factorised`: whether the pivots of numbers are positive within rounding.
 
-    It raises if pivot k of numbers is not positive within rounding. A pivot above SUSPICIOUS times its size is not looked at
-    further; `matrix` forms M where one is, and then `first_singular` decides, or `undetermined` for a tree of more than
-    MOST_FREEDOMS. The size is that of `sizes`, or is given by a recursion whose rounding errors are smaller. Pivots whose
-    values are not known are handed to `guards`.
+    A pivot above SUSPICIOUS times its size is not looked at further; the first that is not has `singular` decide once for
+    all of them. The size is that of `sizes`, or is given by a recursion whose rounding errors are smaller. Pivots whose
+    values are not known are handed to `guards`, all of them where `q` is (`symbolic`).
+
+    names : entry -> joint and body for the error
+    sizes : of the terms of the diagonal entries of the matrix, or None where its numbers are not known
+    singular : sizes -> first singular pivot, or None
     """
 
-    def __init__(self, tree: Tree, q: Sequence[Scalar], matrix: Callable[[], Any], first_to_last: bool = False,
-                 consequence: str = "its acceleration is not determined"):
-        self.tree, self.q, self.matrix = tree, q, matrix
-        self.first_to_last, self.consequence = first_to_last, consequence
-        self._is_symbolic = any(isinstance(x, Expr) for x in q)
+    def __init__(self, names: Callable[[int], tuple[str, str]], sizes: Callable[[], Sequence[Scalar] | None],
+                 singular: Callable[[Sequence[Scalar]], Singular | None], symbolic: bool = False,
+                 consequence: str = UNDETERMINED):
+        self.names, self.singular, self.symbolic, self.consequence = names, singular, symbolic, consequence
+        self._sizes = cache(sizes)
         self._looked = False
 
-    @cached_property
-    def _sizes(self) -> list[Scalar] | None:
-        try:
-            return sizes(self.tree, self.q)
-        except TypeError:      # of a mechanism with symbols
-            return None
+    @staticmethod
+    def of_tree(tree: Tree, q: Sequence[Scalar], matrix: Callable[[], Any], consequence: str = UNDETERMINED) -> PivotCheck:
+        """For the mass matrix of a tree, which `matrix` forms where it must be looked at."""
+        def of_entry(k: int) -> tuple[str, str]:
+            joint = next(j for j in tree.joint[1:] if k in j.dof and not j.is_follower)
+            return joint.name, joint.body
+
+        def known_sizes() -> list[Scalar] | None:
+            try:
+                return sizes(tree, q)
+            except TypeError:      # of a mechanism with symbols
+                return None
+
+        def singular(size: Sequence[Scalar]) -> Singular | None:
+            if tree.nv > MOST_FREEDOMS:
+                return singular_leaf(tree, q)
+            return first_singular(stacked(matrix()), stacked([size])[..., 0, :])
+
+        return PivotCheck(of_entry, known_sizes, singular, any(isinstance(x, Expr) for x in q), consequence)
+
+    @staticmethod
+    def of_matrix(M: np.ndarray, joints: Sequence[str], bodies: Sequence[str],
+                  sizes: Callable[[], np.ndarray] | None = None) -> PivotCheck:
+        """For a matrix (..., n, n) with names of its entries; sizes (..., n) are by default those of its diagonal."""
+        def known_sizes() -> Sequence[Scalar] | None:
+            if M.dtype == object:
+                return None
+            return list(np.moveaxis(np.abs(np.einsum("...kk->...k", M)) if sizes is None else sizes(), -1, 0))
+
+        return PivotCheck(lambda k: (joints[k], bodies[k]), known_sizes,
+                          lambda size: first_singular(M, stacked([size])[..., 0, :]))
 
     def __call__(self, k: int, pivot: Scalar, size: Scalar = None) -> None:
-        if self._is_symbolic or isinstance(_number(pivot), Expr):
+        if self.symbolic or isinstance(_number(pivot), Expr):
             guard(k, pivot)
         pivot = _number(pivot)
         if isinstance(pivot, Expr):
             return
-        if not self._is_symbolic and self._sizes is not None:
-            size = self._sizes[k] if size is None else _number(size)
-            self._look(pivot, size)
+        if not self.symbolic and (known := self._sizes()) is not None:
+            self._look(pivot, known[k] if size is None else _number(size))
         self._refuse(np.asarray(pivot) <= 0, pivot, k)
 
     def _look(self, pivot: Scalar, size: Scalar) -> None:
         if self._looked or np.all(np.asarray(pivot) > SUSPICIOUS * np.asarray(size)):
             return
         self._looked = True
-        if self.tree.nv > MOST_FREEDOMS:
-            self._look_at_leaves()
-            return
-        found = first_singular(stacked(self.matrix()), stacked([self._sizes or ()])[..., 0, :], self.first_to_last)
-        if found:
+        if found := self.singular(self._sizes() or ()):
             self._refuse(found.bad, found.pivot, found.k)
 
-    def _look_at_leaves(self) -> None:
-        """Look at the bodies that carry none, one by one; in the first state of a batch."""
-        found = undetermined(self.tree, [np.ravel(_number(x))[0] for x in self.q])
-        if found:
-            self._refuse(np.asarray(True), 0.0, found[0].entry)
-
     def _refuse(self, bad: np.ndarray, pivot: Scalar, k: int) -> None:
-        if not np.any(bad):
-            return
-        joint = next(j for j in self.tree.joint[1:] if k in j.dof and not j.is_follower)
-        refuse(bad, pivot, joint.name, joint.body, self.consequence)
+        if np.any(bad):
+            refuse(bad, pivot, *self.names(k), self.consequence)
 
 
 class Singular(NamedTuple):
@@ -98,20 +113,25 @@ class Singular(NamedTuple):
     bad: np.ndarray
 
 
-def first_singular(M: np.ndarray, size: np.ndarray, first_to_last: bool = False) -> Singular | None:
+def singular_leaf(tree: Tree, q: Sequence[Scalar]) -> Singular | None:
+    """The first body that carries none and moves no inertia; of a batch, in its first state."""
+    found = undetermined(tree, [np.ravel(_number(x))[0] for x in q])
+    return Singular(found[0].entry, np.asarray(0.0), np.asarray(True)) if found else None
+
+
+def first_singular(M: np.ndarray, size: np.ndarray) -> Singular | None:
     """The first pivot of `eliminated` that is no more than its margin, in the first row of a batch that has one."""
-    pivots, margins = eliminated(M, size, first_to_last)
+    pivots, margins = eliminated(M, size)
     bad = np.atleast_2d(pivots <= margins)
     if not bad.any():
         return None
     row = int(np.argmax(bad.any(axis=-1)))
-    entries = np.flatnonzero(bad[row])
-    k = int(entries[0] if first_to_last else entries[-1])
+    k = int(np.flatnonzero(bad[row])[-1])
     return Singular(k, pivots[..., k], bad[:, k])
 
 
-def eliminated(M: np.ndarray, size: np.ndarray, first_to_last: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """Pivots of an elimination of M (..., n, n) without exchanges, by default from the last entry, and their margins.
+def eliminated(M: np.ndarray, size: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Pivots of an elimination of M (..., n, n) from the last entry, without exchanges, and their margins.
 
     Pivot k is w^T M w for the vector w with w_k = 1 that gives M w no other entry k or eliminated before it. If the entries
     of M have errors up to ROUNDING sqrt(size_i size_j), that of the pivot is, to first order, at most
@@ -123,9 +143,6 @@ def eliminated(M: np.ndarray, size: np.ndarray, first_to_last: bool = False) -> 
     matrix. Entries after the first such pivot mean nothing.
     """
     n = M.shape[-1]
-    if first_to_last:
-        pivots, margins = eliminated(M[..., ::-1, ::-1], size[..., ::-1])
-        return pivots[..., ::-1], margins[..., ::-1]
     A, L, inverse = M.astype(float), np.zeros(M.shape), np.zeros(M.shape)      # inverse: of L, as far as it is known
     margins, root = np.zeros(M.shape[:-1]), np.sqrt(size)
     with np.errstate(all="ignore"):
@@ -209,13 +226,11 @@ def _length(v: Vector) -> Scalar:
 
 
 def stacked(rows: Sequence[Sequence[Scalar]]) -> np.ndarray:
-    """Rows of numbers, some of which are batches (N,), as an array with the batch in front."""
-    shape = np.broadcast_shapes(*(np.shape(x) for row in rows for x in row))
-    array = np.array([[np.broadcast_to(_number(x), shape) for x in row] for row in rows], dtype=float)
-    return np.moveaxis(array, -1, 0) if shape else array
+    """Rows of numbers, some of which may be constants or batches (N,), as floats with the batch in front."""
+    return ldl.stacked([[_number(x) for x in row] for row in rows]).astype(float)
 
 
-def refuse(bad: Any, pivot: Scalar, joint: str, body: str, consequence: str = "its acceleration is not determined") -> None:
+def refuse(bad: Any, pivot: Scalar, joint: str, body: str, consequence: str = UNDETERMINED) -> None:
     """Raise if a pivot is bad, in a batch with its first bad row; joint and body are those it belongs to."""
     bad = np.atleast_1d(bad)
     if not bad.any():

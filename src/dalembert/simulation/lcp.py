@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from dalembert.expr import absolute, array, maximum, minimum
-from dalembert.formulations.newton_euler.mass_matrix import factorised, solved
 from dalembert.integrators.choice import chosen
 from dalembert.simulation.repetition import Repeat, Vectors, repeated
+from dalembert.spatial.ldl import factorised, solved, unchecked
 
 UNBOUNDED = 1e300        # stands for an infinite bound
 MOST = 100               # exchanges per unknown, far beyond what happens
@@ -73,7 +73,7 @@ def _balanced(A: np.ndarray, b: np.ndarray, free: Scalars, r: np.ndarray) -> np.
     n = len(b)
     among_free = [[A[i][j] * free[i] * free[j] + (1 - free[i] if i == j else 0.0) for j in range(n)] for i in range(n)]
     left = [f * x for f, x in zip(free, -b - A @ r, strict=True)]
-    y = solved(factorised(among_free, lambda *_: None), left)
+    y = solved(factorised(among_free, unchecked), left)
     return array([chosen(f > 0, own, other) for f, own, other in zip(free, y, r, strict=True)])
 
 

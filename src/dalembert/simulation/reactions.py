@@ -30,7 +30,6 @@ from dalembert.compiled.routine import Routine
 from dalembert.errors import DalembertWarning, UnknownNameError
 from dalembert.expr import Graph, absolute, array, maximum
 from dalembert.formulations import newton_euler
-from dalembert.formulations.newton_euler.mass_matrix import factorised, solved
 from dalembert.integrators.choice import chosen
 from dalembert.kinematics.forces import passive_force
 from dalembert.model.mechanism import Mechanism
@@ -40,6 +39,7 @@ from dalembert.simulation.lcp import UNBOUNDED
 from dalembert.simulation.repetition import traced
 from dalembert.simulation.resting import Resting, resting
 from dalembert.simulation.state_equations import NONE, StateEquations, rows_of
+from dalembert.spatial.ldl import factorised, solved, unchecked
 from dalembert.tracing.regrouping import Regrouped
 from dalembert.tracing.symbols import without_collection
 
@@ -233,7 +233,7 @@ class Reactions:
             q, law = v["joined"], self.at(v.get("numbers"))
             out, restitution = self._out(q)
             M, _ = law._equations(q, before, tau)
-            L = factorised(M, lambda *_: None)
+            L = factorised(M, unchecked)
             trace.give({"N": array([solved(L, row) for row in np.eye(n).tolist()]).reshape(-1)})
             N = v["N"].reshape(n, n)
             with trace.loop("over", n + 2):

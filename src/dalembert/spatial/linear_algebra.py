@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 from dalembert.errors import DalembertError, ShapeError
-from dalembert.expr import Expr
+from dalembert.expr import Expr, known_zero
 
 Rows = list[list[Any]]
 
 
 class SingularMatrixError(DalembertError, ArithmeticError):
-    """A pivot of an elimination is 0, or not positive where it must be; `pivot` is its index, `value` its value."""
+    """A pivot of an elimination is 0; `pivot` is its index, `value` its value."""
 
     def __init__(self, message: str, pivot: int = 0, value: Any = 0):
         super().__init__(message)
@@ -54,7 +54,7 @@ def solve(A: Any, b: Any) -> np.ndarray:
         pivot = augmented[k][k]
         _require_pivot(pivot, k)
         for row in augmented[k + 1:]:
-            if not _is_zero(row[k]):
+            if not known_zero(row[k]):
                 factor = row[k] / pivot
                 row[k + 1:] = [x - factor * y for x, y in zip(row[k + 1:], augmented[k][k + 1:], strict=True)]
     return _result(_back_substituted(augmented, [row[n:] for row in augmented]), is_vector)
@@ -63,41 +63,6 @@ def solve(A: Any, b: Any) -> np.ndarray:
 def inverse(A: Any) -> np.ndarray:
     """The inverse of an (n, n) matrix; errors as `solve`."""
     return solve(A, _identity(len(A)))
-
-
-def ldl(A: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Unit lower triangular L (n, n) and pivots d (n,) > 0 with A = L diag(d) L^T, without square roots.
-
-    A is symmetric positive definite; only its lower part is read.
-
-    Raises
-    ------
-    ShapeError
-        A is not square.
-    SingularMatrixError
-        A pivot is not positive (of expressions, only constants are judged).
-    """
-    rows, L, _ = _checked(A, _identity(len(A)))
-    n = len(rows)
-    d: list[Any] = []
-    for j in range(n):
-        scaled = [L[j][k] * d[k] for k in range(j)]                          # row j of L diag(d)
-        d.append(rows[j][j] - _dot(scaled, L[j]))
-        _require_pivot(d[j], j, positive=True)
-        for i in range(j + 1, n):
-            L[i][j] = (rows[i][j] - _dot(scaled, L[i])) / d[j]
-    return _result(L), _result([[pivot] for pivot in d], is_vector=True)
-
-
-def solve_positive(A: Any, b: Any) -> np.ndarray:
-    """x with A x = b for a symmetric positive definite A, by L diag(d) L^T; shapes as `solve`, errors as `ldl`."""
-    _, right, is_vector = _checked(A, b)
-    L, d = ldl(A)
-    y: Rows = []
-    for i, row in enumerate(right):
-        y.append([x - _dot(L[i, :i], [previous[c] for previous in y]) for c, x in enumerate(row)])
-    scaled = [[x / pivot for x in row] for row, pivot in zip(y, d, strict=True)]
-    return _result(_back_substituted([list(row) for row in L.T], scaled), is_vector)
 
 
 def _checked(A: Any, b: Any) -> tuple[Rows, Rows, bool]:
@@ -137,13 +102,6 @@ def _dot(a: Any, b: Any) -> Any:
     return sum(x * y for x, y in zip(a, b, strict=False))
 
 
-def _is_zero(x: Any) -> bool:
-    """Whether a scalar is known to be 0 (in every lane)."""
-    if type(x) is Expr:
-        return x.op in ("exact", "float") and x.value == 0
-    return not np.any(x)
-
-
 def _exchange_rows(rows: Rows, k: int) -> None:
     """The best pivot of column k, from row k down, into row k."""
     candidates = [row[k] for row in rows[k:]]
@@ -155,23 +113,22 @@ def _exchange_rows(rows: Rows, k: int) -> None:
             rows[k] = upper
         return
     if any(type(x) is Expr for x in candidates):
-        best = next((i for i, x in enumerate(candidates) if not _is_zero(x)), 0)
+        best = next((i for i, x in enumerate(candidates) if not known_zero(x)), 0)
     else:
         best = max(range(len(candidates)), key=lambda i: abs(candidates[i]))
     rows[k], rows[k + best] = rows[k + best], rows[k]
 
 
-def _require_pivot(pivot: Any, k: int, positive: bool = False) -> None:
+def _require_pivot(pivot: Any, k: int) -> None:
     if type(pivot) is Expr:
         if pivot.op not in ("exact", "float"):
             return
         pivot = pivot.value
     if isinstance(pivot, np.ndarray) and not pivot.size:
         return
-    worst = pivot if not isinstance(pivot, np.ndarray) else pivot.min() if positive else pivot[np.argmin(abs(pivot))]
-    if not worst > 0 if positive else worst == 0 or worst != worst:
-        what = "not positive definite" if positive else "singular"
-        raise SingularMatrixError(f"the matrix is {what}: pivot {k} is {worst}.", k, worst)
+    worst = pivot if not isinstance(pivot, np.ndarray) else pivot[np.argmin(abs(pivot))]
+    if worst == 0 or worst != worst:
+        raise SingularMatrixError(f"the matrix is singular: pivot {k} is {worst}.", k, worst)
 
 
 def _back_substituted(upper: Rows, right: Rows) -> Rows:

@@ -145,7 +145,7 @@ def _articulated(body: Body) -> Found:
     driving = [t + p for t, p in zip(body.last, passive(body.tree, body.q, body.qd), strict=True)]
     u = [x - p_A.dot(s) for x, s in zip(driving, S, strict=True)]
 
-    I_a, p_a, kept = articulated_step(body.tree, SELF, PivotCheck(body.tree, body.q, list), I_A, p_A, S, u)
+    I_a, p_a, kept = articulated_step(body.tree, SELF, PivotCheck.of_tree(body.tree, body.q, list), I_A, p_A, S, u)
     stored = {"V": [x for v in kept.V for x in _flat(v)], "out": kept.accelerations}
     if body.tree.parent[SELF] != PARENT:
         return Found([], stored)

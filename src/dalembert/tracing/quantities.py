@@ -114,7 +114,7 @@ def straight(mechanism: Mechanism, names: Sequence[str], parameters: Sequence[st
     if loads and not any(quantity.loaded for _, quantity, _ in chosen):
         raise TypeError(f"{', '.join(names)}: none of these takes external forces.")
     wanted = {i for _, quantity, _ in chosen for i in quantity.inputs}
-    scale = _doubtful_pivots(mechanism, formulation, DOUBTFUL[np.dtype(dtype).name])
+    scale = _doubtful_pivots(mechanism, DOUBTFUL[np.dtype(dtype).name])
     lengths = {"q": mechanism.nq, "qd": mechanism.nv, "qdd": mechanism.nv, "tau": mechanism.nv}
     with Graph(), without_collection():
         inputs = {name: vector_of_symbols(name, n) for name, n in lengths.items() if name in wanted}
@@ -177,7 +177,7 @@ def _outputs(mechanism, chosen, inputs: Mapping[str, np.ndarray], external, scal
     return outputs
 
 
-def _doubtful_pivots(mechanism: Mechanism, formulation: str, doubtful: float) -> np.ndarray:
+def _doubtful_pivots(mechanism: Mechanism, doubtful: float) -> np.ndarray:
     """For each entry of qd the pivot up to which a state is looked at again, from pivots at some random states.
 
     It is ALWAYS where a pivot at one of these states is no more than its rounding error, and 0 where symbols leave the
@@ -189,7 +189,7 @@ def _doubtful_pivots(mechanism: Mechanism, formulation: str, doubtful: float) ->
     M = newton_euler.mass_matrix(mechanism, states)
     tree, (q,), _ = mechanism.at(q=states)
     size = np.broadcast_to(stacked([sizes(tree, q)])[..., 0, :], M.shape[:-1])
-    pivots, margins = eliminated(M, size, first_to_last=formulation == "elementary_motions")
+    pivots, margins = eliminated(M, size)
     usual = np.einsum("nkk->nk", M).max(axis=0)
     limit = np.fmax(doubtful * usual, np.fmin(NEAR_SINGULAR * size.max(axis=0), UNUSUAL * pivots.min(axis=0)))
     return np.where((pivots > margins).all(axis=0), limit, ALWAYS)

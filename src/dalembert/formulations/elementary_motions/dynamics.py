@@ -19,6 +19,7 @@ from dalembert.model.mechanism import Mechanism
 from dalembert.model.pivots import PivotCheck
 from dalembert.model.tree import Tree
 from dalembert.spatial.arrays import Array, Values, single
+from dalembert.spatial.ldl import Factors, Rows, factorised, inverted, solved
 from dalembert.spatial.motion_force import Force
 from dalembert.spatial.vectors import ZERO, Scalar, Vector, dot
 
@@ -153,7 +154,7 @@ def inverse_dynamics_on_moving_base(mechanism: Mechanism, q: Values, qd: Values,
 
 
 def forward_dynamics(mechanism: Mechanism, q: Values, qd: Values, tau: Values, external_forces: Any = ()) -> Array:
-    """Accelerations that joint forces produce, by one solution with A0 = L diag(d) L^T (eq. 4).
+    """Accelerations that joint forces produce, by one solution with A0 = L^T D L (eq. 4).
 
         qdd = A0^-1 (a_F - a_q - a_g)
 
@@ -169,46 +170,22 @@ def forward_dynamics(mechanism: Mechanism, q: Values, qd: Values, tau: Values, e
     sequence = MotionTree(tree)
     bias = required_forces(sequence, q, qd, None, tree.gravity, external_wrenches(tree, q, loads))
     a_F = [t + p - b for t, p, b in zip(tau, passive(tree, q, qd), bias, strict=True)]
-    return pack(solution(*factors(tree, q, _inertia(sequence, Composite(sequence, q))), a_F))
+    return pack(solved(_factors(tree, q, _inertia(sequence, Composite(sequence, q))), a_F))
 
 
 def inverse_mass_matrix(mechanism: Mechanism, q: Values) -> Array:
-    """Inverse of A0, by A0 = L diag(d) L^T.
+    """Inverse of A0, by A0 = L^T D L.
 
     q : (nq,) or (N, nq). Returns (nv, nv) or (N, nv, nv), symmetric. Errors as for `forward_dynamics`.
     """
     tree, (q,), pack = mechanism.at(q=q)
-    sequence, n = MotionTree(tree), range(tree.nv)
-    L, d = factors(tree, q, _inertia(sequence, Composite(sequence, q)))
-    columns = [solution(L, d, [float(i == k) for i in n]) for k in n]
-    return pack([[columns[max(i, k)][min(i, k)] for i in n] for k in n], shape=(tree.nv, tree.nv))
+    sequence = MotionTree(tree)
+    factors = _factors(tree, q, _inertia(sequence, Composite(sequence, q)))
+    return pack(inverted(factors), shape=(tree.nv, tree.nv))
 
 
-def factors(tree: Tree, q: Sequence[Scalar], A0: list[list[Scalar]]) -> tuple[list[list[Scalar]], list[Scalar]]:
-    """L unit lower triangular and d with A0 = L diag(d) L^T, Cholesky's factors without roots.
-
-    Raises SingularMassMatrixError where a pivot is no more than its rounding error.
-    """
-    n = len(A0)
-    A, L = [list(row) for row in A0], [[0.0] * n for _ in range(n)]
-    check = PivotCheck(tree, q, lambda: A0, first_to_last=True)
-    for k in range(n):
-        check(k, A[k][k])
-        for i in range(k + 1, n):
-            L[i][k] = A[i][k] / A[k][k]
-            for j in range(k + 1, i + 1):
-                A[i][j] = A[i][j] - L[i][k] * A[j][k]
-    return L, [A[k][k] for k in range(n)]
-
-
-def solution(L: list[list[Scalar]], d: list[Scalar], b: Sequence[Scalar]) -> list[Scalar]:
-    """x with L diag(d) L^T x = b."""
-    x, n = list(b), len(d)
-    for i in range(n):
-        x[i] = x[i] - dot(L[i][:i], x[:i])
-    for k in reversed(range(n)):
-        x[k] = x[k] / d[k] - dot([L[i][k] for i in range(k + 1, n)], x[k + 1:])
-    return x
+def _factors(tree: Tree, q: Sequence[Scalar], A0: Rows) -> Factors:
+    return factorised(A0, PivotCheck.of_tree(tree, q, lambda: A0))
 
 
 def kinetic_energy(mechanism: Mechanism, q: Values, qd: Values) -> Any:

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 
 from dalembert.expr import Expr, Graph, count_operations, symbols
-from dalembert.formulations.hamilton.dense import dense_solution, stacked
+from dalembert.formulations.hamilton.dense import dense_solution
 from dalembert.formulations.hamilton.systems import Configuration, Operations, Scalars, System
 from dalembert.kinematics.forces import external_wrenches, passive, spring_energy
 from dalembert.kinematics.poses import first_moments
 from dalembert.model.mechanism import Mechanism
-from dalembert.model.pivots import Check, PivotCheck, sizes
+from dalembert.model.pivots import PivotCheck, sizes
 from dalembert.model.tree import Tree
-from dalembert.spatial import linear_algebra
 from dalembert.spatial.inertias import ArticulatedInertia
+from dalembert.spatial.ldl import factorised, inverted, stacked
 from dalembert.spatial.motion_force import NO_FORCE, NO_MOTION, Force, Motion, combined
 from dalembert.spatial.vectors import Scalar, Vector, dot
 
@@ -187,13 +187,14 @@ class TreeConfiguration(Configuration):
         if tree.has_followers:
             return dense_solution(self.matrix(), b, self.sizes())
         I_A = [ArticulatedInertia.of(inertia) for inertia in tree.inertia]
-        check = PivotCheck(tree, self.q, self.matrix, consequence="its velocity is not determined by the momenta")
+        check = PivotCheck.of_tree(tree, self.q, self.matrix, consequence="its velocity is not determined by the momenta")
         sigma, kept = [NO_FORCE] * (tree.n + 1), {}
         for i in tree.inward():
             dof, S = tree.joint[i].dof, self.S[i]
             U = tuple(I_A[i].apply(s) for s in S)
             D = [[U[c].dot(S[r]) + (tree.rotor[k] if r == c else 0) for c in range(len(S))] for r, k in enumerate(dof)]
-            D_inverse = self._inverse(i, D, I_A[i], check)
+            size = I_A[i].I.trace + I_A[i].M.trace
+            D_inverse = inverted(factorised(D, lambda r, pivot: check(dof[r], pivot, size)))      # noqa: B023
             V = tuple(combined(U, [row[c] for row in D_inverse]) for c in range(len(S)))
             gamma = [b[k] + sigma[i].dot(s) for k, s in zip(dof, S, strict=True)]
             rate = [dot(row, gamma) for row in D_inverse]
@@ -213,17 +214,6 @@ class TreeConfiguration(Configuration):
         if any(isinstance(x, Expr) for x in self.q):
             return None
         return stacked([sizes(self.tree, self.q)])[..., 0, :]
-
-    def _inverse(self, i: int, D: list[list[Scalar]], I_A: ArticulatedInertia, check: Check) -> list[list[Scalar]]:
-        """D^-1, its pivots checked."""
-        size = I_A.I.trace + I_A.M.trace
-        try:
-            pivots = [D[0][0]] if len(D) == 1 else linear_algebra.ldl(D)[1]
-        except linear_algebra.SingularMatrixError as error:
-            pivots = [*(np.inf for _ in range(error.pivot)), error.value]
-        for k, pivot in zip(self.tree.joint[i].dof, pivots, strict=False):
-            check(k, pivot, size)
-        return [[1 / D[0][0]]] if len(D) == 1 else linear_algebra.inverse(D).tolist()
 
     def smallest_eigenvalue(self):
         """lambda_min of A itself, from the dense A: O(n^3), for studies."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,10 +10,11 @@ import numpy as np
 from dalembert.formulations.lagrange.christoffel import coriolis
 from dalembert.formulations.lagrange.energies import inertia
 from dalembert.formulations.lagrange.geometry import Geometry, T, opened
-from dalembert.formulations.lagrange.solving import entry_names, entry_sizes, factorised, solved
+from dalembert.formulations.lagrange.solving import factors_of, solved
 from dalembert.kinematics.forces import external_wrenches, passive
 from dalembert.model.mechanism import Mechanism
 from dalembert.spatial.arrays import Array, Values, finite
+from dalembert.spatial.ldl import inverted
 
 
 def gravity_vector(mechanism: Mechanism, q: Values) -> Array:
@@ -89,7 +89,7 @@ def forward_dynamics(mechanism: Mechanism, q: Values, qd: Values, tau: Values, e
     tree, (q, qd, tau, loads), pack = mechanism.at(q=q, qd=qd, tau=tau, external_forces=external_forces)
     geometry = Geometry(mechanism, tree, q, pack)
     b = pack(tau) + _driving(geometry, qd, loads)
-    return solved(_factors(geometry, inertia(geometry)), b[..., None])[..., 0]
+    return solved(factors_of(geometry, inertia(geometry)), b[..., None])[..., 0]
 
 
 def _driving(geometry: Geometry, qd: Sequence[Any], loads: Any) -> np.ndarray:
@@ -115,12 +115,7 @@ def inverse_mass_matrix(mechanism: Mechanism, q: Values) -> Array:
     """
     geometry, _ = opened(mechanism, q=q)
     D = inertia(geometry)
-    inverse = solved(_factors(geometry, D), np.eye(D.shape[-1]))
-    return (inverse + T(inverse)) / 2
-
-
-def _factors(geometry: Geometry, D: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    return factorised(D, *entry_names(geometry.tree), partial(entry_sizes, geometry))
+    return geometry.pack(inverted(factors_of(geometry, D)), shape=D.shape[-2:])
 
 
 def _applied(A: np.ndarray, x: np.ndarray) -> np.ndarray:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,10 +13,11 @@ from dalembert.formulations.lagrange.christoffel import coriolis
 from dalembert.formulations.lagrange.dynamics import weight
 from dalembert.formulations.lagrange.energies import inertia
 from dalembert.formulations.lagrange.geometry import T, opened
-from dalembert.formulations.lagrange.solving import entry_names, entry_sizes, factorised, solved
+from dalembert.formulations.lagrange.solving import factorised, factors_of, solved
 from dalembert.kinematics.jacobians import jacobian, jacobian_rate
 from dalembert.model.mechanism import Mechanism
 from dalembert.spatial.arrays import Values, finite
+from dalembert.spatial.ldl import inverted, stacked
 
 DIRECTIONS = ("angular x", "angular y", "angular z", "linear x", "linear y", "linear z")
 SINGULAR = 1e-7      # singular value of the scaled J M^-1/2: its square, of which it is the root, is rounding error below
@@ -81,13 +81,11 @@ def operational_space(mechanism: Mechanism, q: Values, qd: Values, frame: str, e
     J = jacobian(mechanism, q, frame, expressed_in)[..., kept, :]
     J_rate = jacobian_rate(mechanism, q, qd, frame, expressed_in)[..., kept, :]
     D, x = inertia(geometry), velocity[..., None]
-    names = entry_names(geometry.tree)
-    M_inv_J = solved(factorised(D, *names, partial(entry_sizes, geometry)), T(J))
+    M_inv_J = solved(factors_of(geometry, D), T(J))
     mobility = J @ M_inv_J                                             # Lambda^-1
     smallest = _singular_value(mobility, frame, kept)
     task = tuple(DIRECTIONS[k] for k in kept)
-    Lambda = solved(factorised(mobility, task, (frame,) * len(kept)), np.eye(len(kept)))
-    Lambda = (Lambda + T(Lambda)) / 2
+    Lambda = stacked(inverted(factorised(mobility, task, (frame,) * len(kept)))).reshape(mobility.shape)
     J_bar = M_inv_J @ Lambda
     mu = T(J_bar) @ coriolis(geometry, velocity) @ x - Lambda @ J_rate @ x
     p = T(J_bar) @ weight(geometry)[..., None]

@@ -14,18 +14,14 @@ from dalembert.formulations.newton_euler.inverse import (
     outward_step,
     required_forces,
 )
-from dalembert.formulations.newton_euler.mass_matrix import (
-    composite_mass_matrix,
-    factorised,
-    inverted,
-    solved,
-)
+from dalembert.formulations.newton_euler.mass_matrix import composite_mass_matrix
 from dalembert.kinematics.forces import external_wrenches, passive
 from dalembert.model.mechanism import Mechanism
-from dalembert.model.pivots import Check, PivotCheck
+from dalembert.model.pivots import PivotCheck
 from dalembert.model.tree import Tree
 from dalembert.spatial.arrays import Array, Values
 from dalembert.spatial.inertias import ArticulatedInertia
+from dalembert.spatial.ldl import Check, factorised, inverted, solved
 from dalembert.spatial.motion_force import NO_MOTION, Force, Motion, combined
 from dalembert.spatial.transforms import Transform
 from dalembert.spatial.vectors import Scalar, dot
@@ -93,7 +89,7 @@ def _accelerations(mechanism: Mechanism, q: Any, qd: Any, tau: Any, external_for
 def _by_mass_matrix(tree: Tree, q, qd, driving, wrenches: Mapping[int, Force]) -> list[Scalar]:
     bias = required_forces(tree, q, qd, None, tree.gravity, wrenches)
     M = composite_mass_matrix(tree, q)
-    factors = factorised(M, PivotCheck(tree, q, lambda: M))
+    factors = factorised(M, PivotCheck.of_tree(tree, q, lambda: M))
     return solved(factors, [t - b for t, b in zip(driving, bias, strict=True)])
 
 
@@ -109,7 +105,7 @@ def _by_articulated_bodies(tree: Tree, q, qd, driving, wrenches: Mapping[int, Fo
         if i in wrenches:
             p_A[i] = p_A[i] - wrenches[i]
 
-    check = PivotCheck(tree, q, lambda: composite_mass_matrix(tree, q))      # formed only if a pivot looks suspicious
+    check = PivotCheck.of_tree(tree, q, lambda: composite_mass_matrix(tree, q))      # formed where a pivot looks doubtful
     kept = {}
     for i in tree.inward():                                     # articulated inertias and bias forces
         dof = tree.joint[i].dof

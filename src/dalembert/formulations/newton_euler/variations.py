@@ -14,23 +14,13 @@ from dalembert.formulations.newton_euler.inverse import (
     outward_step,
     required_forces,
 )
-from dalembert.formulations.newton_euler.mass_matrix import (
-    Factors,
-    Rows,
-    composite_mass_matrix,
-    composite_step,
-    couplings,
-    factorised,
-    inverted,
-    solved,
-    times,
-    total,
-)
+from dalembert.formulations.newton_euler.mass_matrix import composite_mass_matrix, composite_step
 from dalembert.kinematics.forces import passive, stiffness_and_damping
 from dalembert.model.pivots import PivotCheck
 from dalembert.model.tree import Tree, TreeJoint
 from dalembert.spatial.flow import Flow
 from dalembert.spatial.inertias import Inertia
+from dalembert.spatial.ldl import Factors, Rows, couplings, factorised, inverted, solved, times, total
 from dalembert.spatial.motion_force import NO_MOTION, Force, Motion, combined
 from dalembert.spatial.transforms import Transform
 from dalembert.spatial.vectors import Scalar, Vector
@@ -170,7 +160,7 @@ def forward_dynamics_variations(tree: Tree, q: Sequence[Scalar], qd: Sequence[Sc
                                 tau: Sequence[Scalar]) -> tuple[Rows, Rows, Rows]:
     """dqdd/dq along the velocity directions, dqdd/dqd and dqdd/dtau."""
     M = composite_mass_matrix(tree, q)
-    factors = factorised(M, PivotCheck(tree, q, lambda: M))
+    factors = factorised(M, PivotCheck.of_tree(tree, q, lambda: M))
     bias, given = required_forces(tree, q, qd, None, tree.gravity, {}), passive(tree, q, qd)
     qdd = solved(factors, [t + p - b for t, p, b in zip(tau, given, bias, strict=True)])
     by_q, by_qd, _ = inverse_dynamics_variations(tree, q, qd, qdd)
@@ -179,9 +169,9 @@ def forward_dynamics_variations(tree: Tree, q: Sequence[Scalar], qd: Sequence[Sc
 
 def yielding(factors: Factors, forces: Rows) -> Rows:
     """-M^-1 times each column: -(1 - P) D^-1 (1 - P)^T b; where b is zero on branches, so are the products left out."""
-    P, inverse_pivot = couplings(factors), factors[1]
+    P, inverse_pivots = couplings(factors), factors.inverse_pivots
     n, columns = len(P), []
     for b in zip(*forces, strict=True):
-        z = [times(inverse_pivot[k], total(-b[k], ((P[r][k], b[r]) for r in range(k + 1, n)))) for k in range(n)]
+        z = [times(inverse_pivots[k], total(-b[k], ((P[r][k], b[r]) for r in range(k + 1, n)))) for k in range(n)]
         columns.append([total(z[k], ((-p, x) for p, x in zip(P[k], z, strict=False))) for k in range(n)])
     return [list(row) for row in zip(*columns, strict=True)]
