@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from dalembert.model.content import digest
 from dalembert.model.findings import MAX_LISTED, Finding, collapsed, listed
 from dalembert.model.joints.base import BUILT_IN
 from dalembert.model.loads import check_rows, opened_loads
+from dalembert.model.numbered import Part
 from dalembert.model.numbers import Literal, Number, as_float, checked_vector, is_symbolic, several
 from dalembert.model.parts import Body, Frame, Joint
 from dalembert.model.tree import Tree
@@ -71,6 +72,8 @@ class Mechanism:
     DalembertWarning
         Of numbers that are impossible or doubtful, once: `check()` lists everything.
     """
+
+    PARTS: ClassVar[tuple[str, ...]] = ("bodies", "joints", "frames")      # fields that hold parts
 
     name: str
     bodies: tuple[Body, ...]
@@ -158,6 +161,22 @@ class Mechanism:
     @cached_property
     def _joints(self) -> dict[str, Joint]:
         return {j.name: j for j in self.joints}
+
+    @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        """Bodies, joints and frames: all that has numbers, but for gravity."""
+        return tuple(part for field in self.PARTS for part in getattr(self, field))
+
+    def parts_named(self, name: str) -> list[Part]:
+        """The parts of a name; a frame may have the name of a joint."""
+        return self._parts_by_name.get(name, [])
+
+    @cached_property
+    def _parts_by_name(self) -> dict[str, list[Part]]:
+        by_name: dict[str, list[Part]] = {}
+        for part in self.parts:
+            by_name.setdefault(part.name, []).append(part)
+        return by_name
 
     def body(self, name: str) -> Body:
         """The body (link) of that name."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dalembert.expr import known_zero
 from dalembert.model.joints import Fixed, JointType
-from dalembert.model.numbers import Converter, Number, checked, checked_vector
+from dalembert.model.numbered import Numbered, Part, entries, named
+from dalembert.model.numbers import Converter, Number, checked, checked_vector, exact_text
 from dalembert.spatial.angles import PiMultiple, cos_sin
 from dalembert.spatial.inertias import Inertia
 from dalembert.spatial.rotations import NO_ROTATION, Dense, Rotation, about_axis_cos_sin
@@ -16,6 +17,7 @@ from dalembert.spatial.transforms import Transform
 from dalembert.spatial.vectors import AXES, Matrix, Vector
 
 AXIS_LETTERS = {"x": AXES[0], "y": AXES[1], "z": AXES[2]}
+TENSOR = tuple(f"inertia[{at}]" for at in ("0,0", "0,1", "1,1", "0,2", "1,2", "2,2"))      # entries of Body.inertia
 DENSE_FROM = 3      # a product of this many turns that are not quarter turns costs more than its matrix
 
 
@@ -34,7 +36,7 @@ NOWHERE = Source()
 
 
 @dataclass(frozen=True)
-class Origin:
+class Origin(Numbered):
     """Constant placement: translation, then elementary rotations applied left to right.
 
     xyz : translation [m]. rotations : pairs (axis, angle [rad]), the axis 'x', 'y', 'z' or a unit vector; roll,
@@ -73,9 +75,23 @@ class Origin:
             product = Dense(product.matrix())
         return Transform(Vector(convert(x) for x in self.xyz), product)
 
+    def numbers(self) -> dict[str, Number]:
+        """origin[k], rotation[k]: translation, and angles of the constant rotations in their order."""
+        return named("origin", self.xyz) | named("rotation", [angle for _, angle in self.rotations])
+
+    def with_numbers(self, numbers: Mapping[str, Number]) -> Origin:
+        numbers = self.numbers() | dict(numbers)
+        angles = entries(numbers, "rotation", len(self.rotations))
+        turns = tuple((axis, angle) for (axis, _), angle in zip(self.rotations, angles, strict=True))
+        return replace(self, xyz=entries(numbers, "origin", 3), rotations=turns)
+
+    def identity(self) -> str | None:
+        axes = [axis if isinstance(axis, str) else exact_text(axis) for axis, _ in self.rotations]
+        return repr(axes) + _text(self) if type(self) is Origin else None
+
 
 @dataclass(frozen=True)
-class Body:
+class Body(Part):
     """A rigid body (link).
 
     mass [kg]; com: centre of mass [m]; inertia: tensor about the centre of mass in the body's axes [kg m^2] as
@@ -101,6 +117,18 @@ class Body:
         """Inertia about the body's origin, with each number converted."""
         return Inertia.of(convert(self.mass), Vector(convert(x) for x in self.com),
                           Matrix.symmetric(*(convert(x) for x in self.inertia)))
+
+    def numbers(self) -> dict[str, Number]:
+        """mass, com[k], inertia[i,j]."""
+        return {"mass": self.mass, **named("com", self.com), **dict(zip(TENSOR, self.inertia, strict=True))}
+
+    def with_numbers(self, numbers: Mapping[str, Number]) -> Body:
+        numbers = self.numbers() | dict(numbers)
+        return replace(self, mass=numbers["mass"], com=entries(numbers, "com", 3),
+                       inertia=tuple(numbers[name] for name in TENSOR))
+
+    def identity(self) -> str | None:
+        return repr(self.name) + _text(self) if type(self) is Body else None
 
 
 @dataclass(frozen=True)
@@ -129,7 +157,7 @@ PER_VELOCITY = ("viscous", "coulomb", "rotor_inertia", "gear_ratio", "stiffness"
 
 
 @dataclass(frozen=True)
-class Joint:
+class Joint(Part):
     """Connection of a child body to its parent.
 
     viscous [N m s/rad, N s/m], coulomb [N m, N], rotor_inertia [kg m^2] behind gear_ratio (motor turns per joint
@@ -174,12 +202,48 @@ class Joint:
     def is_fixed(self) -> bool:
         return isinstance(self.type, Fixed)
 
+    def numbers(self) -> dict[str, Number]:
+        """origin[k], rotation[k]; those of its type; PER_VELOCITY[k]; multiplier and offset of a follower."""
+        numbers = self.origin.numbers() | self.type.numbers()
+        for name in PER_VELOCITY:
+            numbers |= named(name, getattr(self, name))
+        return numbers | ({"multiplier": self.mimic.multiplier, "offset": self.mimic.offset} if self.mimic else {})
+
+    def with_numbers(self, numbers: Mapping[str, Number]) -> Joint:
+        numbers = self.numbers() | dict(numbers)
+        mimic = self.mimic and replace(self.mimic, multiplier=numbers["multiplier"], offset=numbers["offset"])
+        changes: dict[str, Any] = {name: entries(numbers, name, self.type.nv) for name in PER_VELOCITY}
+        return replace(self, type=self.type.with_numbers(numbers), origin=self.origin.with_numbers(numbers), mimic=mimic,
+                       **changes)
+
+    def identity(self) -> str | None:
+        of_type, of_origin = self.type.identity(), self.origin.identity()
+        if type(self) is not Joint or of_type is None or of_origin is None:
+            return None
+        leader = self.mimic and self.mimic.joint
+        return repr((self.name, of_type, self.parent, self.child, leader, of_origin)) + _text(self)
+
 
 @dataclass(frozen=True)
-class Frame:
+class Frame(Part):
     """A named frame on a body."""
 
     name: str
     body: str
     origin: Origin = Origin()
     source: Source = field(default=NOWHERE, compare=False)
+
+    def numbers(self) -> dict[str, Number]:
+        """origin[k], rotation[k]."""
+        return self.origin.numbers()
+
+    def with_numbers(self, numbers: Mapping[str, Number]) -> Frame:
+        return replace(self, origin=self.origin.with_numbers(numbers))
+
+    def identity(self) -> str | None:
+        of_origin = self.origin.identity()
+        return repr((self.name, self.body)) + of_origin if type(self) is Frame and of_origin else None
+
+
+def _text(numbered: Numbered) -> str:
+    return exact_text([*numbered.numbers().values()])

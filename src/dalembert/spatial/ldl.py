@@ -37,17 +37,18 @@ def factorised(A: Sequence[Sequence[Scalar]], check: Check, free: Sequence[Scala
     entries that are unknown, 0 of entries that are 0 in a solution, so that the factors are those of A without them.
     """
     n = len(A)
-    A, L = [list(row) for row in A], [[0] * n for _ in range(n)]
+    L: Rows = [[0] * n for _ in range(n)]
+    rest = [list(row) for row in A]                  # of which entries up to k are what is left of A
     inverse_pivots: list[Scalar] = [0] * n
     for k in reversed(range(n)):
-        check(k, A[k][k])
-        inverse_pivots[k] = (1 if free is None else free[k]) / A[k][k]
-        coupled = [i for i in range(k) if not known_zero(A[k][i])]
+        check(k, rest[k][k])
+        inverse_pivots[k] = (1 if free is None else free[k]) / rest[k][k]
+        coupled = [i for i in range(k) if not known_zero(rest[k][i])]
         for i in coupled:
-            L[k][i] = A[k][i] * inverse_pivots[k]
+            L[k][i] = rest[k][i] * inverse_pivots[k]
         for i in coupled:
             for j in range(i + 1):
-                A[i][j] = A[i][j] - L[k][i] * A[k][j]
+                rest[i][j] = rest[i][j] - L[k][i] * rest[k][j]
     return Factors(L, inverse_pivots)
 
 

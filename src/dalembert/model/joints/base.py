@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, TypeVar
 
 from dalembert.expr import known_zero
+from dalembert.model.numbered import Numbered, entries, named
 from dalembert.model.numbers import Converter, Number, as_exact, checked_vector, exact_text, unit_vector
 from dalembert.spatial.motion_force import NO_MOTION, Motion
 from dalembert.spatial.transforms import Transform
@@ -26,7 +28,7 @@ def built_in(joint_type: type[Type]) -> type[Type]:
     return joint_type
 
 
-class JointType(ABC):
+class JointType(Numbered):
     """Relative motion of a child body, given by coordinates q and velocities v.
 
     The child's placement in the joint's frame is `placement(q)`; its spatial velocity, in the child's axes and at
@@ -58,8 +60,22 @@ class JointType(ABC):
         """
         if type(self) not in BUILT_IN:
             return None
-        values = [getattr(self, name) for name in self.parameters]
-        return f"{self.name} {[exact_text(x if isinstance(x, tuple) else (x,)) for x in values]}"
+        return f"{self.name} {exact_text([*self.numbers().values()])}"
+
+    def numbers(self) -> dict[str, Number]:
+        """The numbers of its `parameters`: axis[k], pitch, ..."""
+        numbers: dict[str, Number] = {}
+        for name in self.parameters:
+            value = getattr(self, name)
+            numbers |= named(name, value) if isinstance(value, tuple) else {name: value}
+        return numbers
+
+    def with_numbers(self: Type, numbers: Mapping[str, Number]) -> Type:
+        numbers, changes = self.numbers() | dict(numbers), {}
+        for name in self.parameters:
+            value = getattr(self, name)
+            changes[name] = entries(numbers, name, len(value)) if isinstance(value, tuple) else numbers[name]
+        return replace(self, **changes) if changes else self      # type: ignore[type-var]      # a type's parameters are fields
 
     def converted(self, convert: Converter) -> JointType:
         """The same joint with each of its numbers converted."""

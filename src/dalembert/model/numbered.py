@@ -1,0 +1,50 @@
+"""What has numbers with names: 'mass', 'com[0]', 'origin[2]', ...; parts of a mechanism, and what they are made of."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import TypeVar
+
+from dalembert.model.numbers import Number
+
+Self = TypeVar("Self", bound="Numbered")
+
+
+class Numbered(ABC):
+    """Frozen data with numbers that are told by name, can be replaced, and tell it apart from others."""
+
+    @abstractmethod
+    def numbers(self) -> dict[str, Number]:
+        """Its numbers by name, in a fixed order."""
+
+    @abstractmethod
+    def with_numbers(self: Self, numbers: Mapping[str, Number]) -> Self:
+        """The same with these numbers in place of its own; names that are not its own are passed over."""
+
+    @abstractmethod
+    def identity(self) -> str | None:
+        """Text that is equal for two of them if, and only if, the equations are; None where that cannot be told."""
+
+
+class Part(Numbered):
+    """A named part of a mechanism: its numbers have the paths 'name.number'."""
+
+    name: str
+
+
+@cache
+def indexed(name: str, count: int) -> tuple[str, ...]:
+    """'com[0]', 'com[1]', ..."""
+    return tuple(f"{name}[{k}]" for k in range(count))
+
+
+def named(name: str, values: Sequence[Number]) -> dict[str, Number]:
+    """The entries of a vector by name."""
+    return dict(zip(indexed(name, len(values)), values, strict=True))
+
+
+def entries(numbers: Mapping[str, Number], name: str, count: int) -> tuple[Number, ...]:
+    """The vector that `named` took apart."""
+    return tuple(numbers[key] for key in indexed(name, count))
