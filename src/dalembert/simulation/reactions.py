@@ -286,7 +286,7 @@ class Reactions:
     def _accelerations(self, M: Any, force: Any, modes: Any) -> Any:
         free = [modes[i] if self.restable[i] else 1 for i in range(self.n)]
         rows = [list(row) for row in M]
-        return np.array(solved(factorised(rows, lambda *_: None, free), list(force)))
+        return np.array(solved(factorised(rows, unchecked, free), list(force)))
 
 
 def _rounding(bound: float) -> float:
