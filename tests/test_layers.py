@@ -9,9 +9,9 @@ import pytest
 import dalembert
 
 PACKAGE = Path(dalembert.__file__).parent
-LAYERS = ["errors", "expr", "purity", "spatial", "integrators", "model", "readers", "kinematics", "formulations", "codegen", "tracing", "systems", "compiled",
-          "equations", "simulation", "sweeps", "convert", "data", "commandline", "cli",
-          "__main__"]
+LAYERS = ["errors", "expr", "purity", "spatial", "integrators", "model", "readers", "kinematics", "formulations", "codegen",
+          "tracing", "systems", "compiled", "control", "equations", "simulation", "sweeps", "convert", "data", "commandline",
+          "cli", "__main__"]
 
 
 def modules():

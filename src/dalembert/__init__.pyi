@@ -113,7 +113,6 @@ from dalembert.readers.generators import random_tree as random_tree
 from dalembert.readers.load import load as load
 from dalembert.readers.load import save as save
 from dalembert.readers.motions import from_motions as from_motions
-from dalembert.simulation import controllers as controllers
 from dalembert.simulation.run import Run as Run
 from dalembert.simulation.simulate import resume as resume
 from dalembert.simulation.simulate import simulate as simulate
@@ -121,6 +120,7 @@ from dalembert.spatial import solids as solids
 from dalembert.spatial.inertias import Inertia as Inertia
 from dalembert.sweeps.sweep import Sweep as Sweep
 from dalembert.sweeps.sweep import sweep as sweep
+from dalembert.systems.system import System as System
 
 __version__: str
 __all__: list[str]

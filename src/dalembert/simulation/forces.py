@@ -13,11 +13,11 @@ import numpy as np
 
 from dalembert.compiled.callbacks import Function
 from dalembert.compiled.function import function
+from dalembert.control.checks import is_unchanging
+from dalembert.control.sampled import Sampled
 from dalembert.errors import DalembertWarning, ShapeError
 from dalembert.expr import Expr
 from dalembert.purity.examine import INSTEAD, Guard, check_arguments, examine, remembering
-from dalembert.simulation.controllers.checks import is_unchanging
-from dalembert.simulation.controllers.sampled import Sampled
 from dalembert.simulation.trials import trial_states
 
 NONE, CONSTANT, TRACED, CALLED, SAMPLED = "none", "constant", "traced", "called", "sampled"

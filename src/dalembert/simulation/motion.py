@@ -18,11 +18,11 @@ from dalembert.compiled import builtin
 from dalembert.compiled.crossing import crossing_of
 from dalembert.compiled.marching import Marching, Trace, Trajectories
 from dalembert.compiled.routine import Routine
+from dalembert.control.checks import is_unchanging
 from dalembert.errors import ParameterError
 from dalembert.expr import Expr, Graph, array, sqrt
 from dalembert.integrators import Adaptive, External, Fixed, Method
 from dalembert.integrators import method as known_method
-from dalembert.simulation.controllers.checks import is_unchanging
 from dalembert.simulation.events import Watched
 from dalembert.simulation.forces import CALLED, NONE, TRACED, Force, Forces, beside
 from dalembert.simulation.kept import dynamics_of, kept

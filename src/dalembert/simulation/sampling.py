@@ -11,6 +11,7 @@ import numpy as np
 
 from dalembert.compiled.marching import Steps, Trace, Trajectories, rate_of
 from dalembert.compiled.routine import Routine
+from dalembert.control.sampled import LAW, Sampled
 from dalembert.expr import Graph
 from dalembert.integrators import External, Fixed, Method
 from dalembert.integrators.choice import chosen
@@ -18,7 +19,6 @@ from dalembert.integrators.methods import fixed_step
 from dalembert.purity.examine import Guard, examine, remembering
 from dalembert.purity.memory import Memory
 from dalembert.simulation.called import State
-from dalembert.simulation.controllers.sampled import LAW, Sampled
 from dalembert.simulation.course import ENDED, Course
 from dalembert.simulation.motion import Motion
 from dalembert.simulation.trials import trial_states

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.control.checks import put
 from dalembert.errors import ShapeError
-from dalembert.simulation.controllers.checks import put
 
 BETWEEN = ("linear", "hold")
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.control.checks import put
 from dalembert.errors import ShapeError
 from dalembert.expr import Expr
 from dalembert.purity.examine import check_arguments
-from dalembert.simulation.controllers.checks import put
 
 LAW = "the law of Sampled"
 MOST_WAITING = 1_000_000      # forces that wait for the end of their delay

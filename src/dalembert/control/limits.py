@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.control.checks import gains, is_unchanging, put
 from dalembert.expr import maximum, minimum
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import as_float
-from dalembert.simulation.controllers.checks import gains, is_unchanging, put
 
 
 def effort_limits(mechanism: Mechanism) -> np.ndarray:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.control.checks import put, vector
 from dalembert.errors import ShapeError
 from dalembert.expr import cos, maximum, minimum, sin
-from dalembert.simulation.controllers.checks import put, vector
 
 
 @dataclass(frozen=True, eq=False)
