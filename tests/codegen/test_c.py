@@ -47,7 +47,11 @@ def test_the_files_read_like_written_by_hand():
  * Inputs:
  *   q: 2 numbers
  * Outputs, which may overlap the inputs; matrices row by row:
- *   y: 2 numbers */
+ *   y: 2 numbers
+ * Returns a status:
+ *   0: inputs and results are valid; otherwise results are computed, but mean nothing
+ *   1000000: an input is infinite or not a number
+ *   1000001: a result is infinite or not a number */
 
 #ifndef F_H
 #define F_H
@@ -56,7 +60,7 @@ def test_the_files_read_like_written_by_hand():
 extern "C" {{
 #endif
 
-void f(const double *q, double *y);
+int f(const double *q, double *y);
 
 #ifdef __cplusplus
 }}
@@ -64,13 +68,21 @@ void f(const double *q, double *y);
 
 #endif
 """
-    assert texts["f.c"].split("\n\n", 2)[2] == """\
-#include "f.h"
-
+    about, includes, header, fast, rest = texts["f.c"].split("\n\n", 4)
+    assert "__FINITE_MATH_ONLY__" in fast and rest == """\
 static double maximum(double a, double b) { return a > b || isnan(a) ? a : b; }
 
-void f(const double *q, double *y)
+static int all_finite(const double *x, int n)
 {
+    for (int i = 0; i < n; i++)
+        if (!isfinite(x[i]))
+            return 0;
+    return 1;
+}
+
+int f(const double *q, double *y)
+{
+    const int inputs_finite = isfinite(q[0] + q[1]) || all_finite(q, 2);
     const double v4 = sin(q[1]);
     const double v5 = 2.5 * v4;
     const double v6 = -v5;
@@ -78,6 +90,9 @@ void f(const double *q, double *y)
     const double v0 = q[0];
     y[0] = v0;
     y[1] = v7;
+    if (!inputs_finite)
+        return 1000000;
+    return isfinite(v7) || all_finite(y, 2) ? 0 : 1000001;
 }
 """
 
@@ -158,7 +173,7 @@ def test_values_that_nothing_needs_are_not_computed(tmp_path):
 def test_constants_are_read_back_exactly():
     numbers = [0.1, 1 / 3, 5e-324, 1.7976931348623157e308, -1e-5, 2.0**60]
     text = c.files(program_of({}, {"y": numbers}))["function.c"]
-    assert [float(x) for x in re.findall(r"= \(?([-+.e\d]+)\)?;", text)] == numbers
+    assert [float(x) for x in re.findall(r"\] = \(?([-+.e\d]+)\)?;", text)] == numbers
 
 
 def test_texts_are_ascii_and_the_same_each_time():

@@ -33,6 +33,10 @@ def energies(q, mass):
     -------
     T : (...,) array
     M : (..., 2, 2) array
+    status : (...,) array of int
+        0: inputs and results are valid; otherwise results are computed, but mean nothing
+        1000000: an input is infinite or not a number
+        1000001: a result is infinite or not a number
     """
     q = np.asarray(q, dtype=np.float64)
     mass = np.asarray(mass, dtype=np.float64)
@@ -50,7 +54,15 @@ def energies(q, mass):
     M[..., 0, 1] = 0.0
     M[..., 1, 0] = 0.0
     M[..., 1, 1] = v7
-    return (T, M)
+    inputs_finite = np.ones(batch, dtype=np.bool_)
+    inputs_finite &= np.all(np.isfinite(q), axis=(-1,))
+    inputs_finite &= np.all(np.isfinite(mass), axis=(-1,))
+    results_finite = np.ones(batch, dtype=np.bool_)
+    results_finite &= np.all(np.isfinite(T), axis=())
+    results_finite &= np.all(np.isfinite(M), axis=(-2, -1))
+    status = np.where(results_finite, 0, 1000001)
+    status = np.where(inputs_finite, status, 1000000)
+    return (T, M, status)
 '''
 
 

@@ -1,5 +1,6 @@
 """Object code on disk: hits give the same results, damage and strangers' folders are harmless, size is bounded."""
 
+import math
 import os
 import subprocess
 import sys
@@ -17,6 +18,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.setattr(builtin, "supported", lambda: False)                 # the code of calls is kept as well, once per layout
     cache.folder.cache_clear()
     cache._warn_once.cache_clear()
+    monkeypatch.setattr(cache, "_unseen", math.inf)                          # as in a process that has written nothing yet
     yield tmp_path / "kept" / cache.OWN
     cache.folder.cache_clear()
 
@@ -81,6 +83,16 @@ def test_entries_used_longest_ago_go_first(folder, monkeypatch):
     assert cache.clear() == 3 and not list(folder.iterdir())
 
 
+def test_the_folder_is_looked_through_once_in_many_entries(folder, monkeypatch):
+    looks = []
+    monkeypatch.setattr(cache, "_pruned", lambda: looks.append(len(list(folder.iterdir()))))
+    sizes = [100_000] * 100
+    for k, size in enumerate(sizes):
+        cache.write(f"{k:064x}", (), (), bytes(size))
+    assert looks[0] == 1 and len(looks) == 1 + sum(sizes[1:]) * cache.LOOKS // cache.MAX_BYTES
+    assert max(np.diff(looks)) * sizes[0] < 1.1 * cache.MAX_BYTES / cache.LOOKS
+
+
 def test_custom_joints_are_kept_by_what_their_functions_gave(folder):
     for length in (1.0, 2.0, 1.0):
         lever = da.Custom(lambda q, length=length: (((1, 0, 0), (0, 1, 0), (0, 0, 1)), (length * q[0], 0, 0)), ("slide",))
@@ -139,7 +151,7 @@ def test_files_of_others_survive_pruning_and_clearing_byte_for_byte(folder, monk
 
 
 def test_unfinished_files_go_after_an_hour(folder):
-    gravity()
+    folder.mkdir(parents=True, mode=0o700)
     old, new = folder / "dalembert-abc.part", folder / "dalembert-def.part"
     for file in (old, new):
         file.write_bytes(b"")

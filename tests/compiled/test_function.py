@@ -72,6 +72,18 @@ def test_results_have_the_structure_that_the_function_returned():
     np.testing.assert_array_equal(both.jacobian("x")(x).momenta, np.eye(2))
 
 
+def test_any_keys_of_a_dict_are_names_of_results():
+    f = da.function(lambda x: {1: x[0], "1": x[1], "status": x[0] / x[1], "status_": x[1]}, x=2)
+    assert f([3.0, 4.0]) == {1: 3, "1": 4, "status": 0.75, "status_": 4}
+    zero = f([3.0, 0.0])                                       # no status of the kernel: it passes through
+    assert zero["status"] == np.inf and np.isnan(f([np.nan, 1.0])["status"])
+    assert f.jacobian("x")([3.0, 4.0])["status"].tolist() == [0.25, -0.1875]
+    space = {}
+    exec(*f.source("numpy").values(), space)
+    *results, status = space["lambda_"]([3.0, 4.0])
+    assert status == 0 and [float(y) for y in results] == [3, 4, 0.75, 4]
+
+
 def test_inputs_and_results_of_any_shape():
     g = da.function(lambda R, s, v: (s * R @ R.T, R @ v, s), R=(2, 3), s=(), v=3)
     R, s, v = RNG.standard_normal((5, 2, 3)), RNG.standard_normal(5), RNG.standard_normal((5, 3))

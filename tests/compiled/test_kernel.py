@@ -349,6 +349,13 @@ def free_program():
         return program_of({"x": x}, {"y": [da.minimum(y, x[1]), da.sign(y), da.where((x[0] < y) & ~(y <= x[1]), y, -y)]})
 
 
+@functools.cache
+def program_of_kind(kind):
+    """Traced once for all processors."""
+    make, _ = KINDS[kind]
+    return make()
+
+
 @pytest.fixture(scope="module")
 def all_targets():
     llvm.initialize_all_targets()
@@ -361,9 +368,9 @@ def all_targets():
 def test_kernels_assemble_for_every_processor_and_call_the_library_only_where_stated(all_targets, processor, kind, checked,
                                                                                      real):
     triple, cpu, lanes, fused = PROCESSORS[processor]
-    make, library = KINDS[kind]
+    _, library = KINDS[kind]
     machine = Machine(lanes if real == "double" else 2 * lanes, fused, checked, real)
-    module = llvm.parse_assembly(assembly(make(), machine))
+    module = llvm.parse_assembly(assembly(program_of_kind(kind), machine))
     module.verify()
     target = llvm.Target.from_triple(triple).create_target_machine(cpu=cpu, opt=2, reloc="pic", codemodel="small")
     module.triple = triple

@@ -185,7 +185,7 @@ def test_traced_equals_called_and_the_power_balance_closes(chain, name):
 
 
 def test_traced_equals_called_with_quaternions():
-    tree = da.random_tree(1, 3, ["free", "spherical", "continuous"])
+    tree = da.random_tree(1, 2, ["spherical", "continuous"])
     control = c.GravityPD(tree, tree.neutral(), 10, 5)
     traced, called = (da.simulate(tree, *tree.random_state(1), 0.05, control=by) for by in (control, OnlyNumbers(control)))
     assert (traced.forces["control"], called.forces["control"]) == ("traced", "called")

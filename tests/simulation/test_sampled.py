@@ -2,6 +2,7 @@
 
 import collections
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -310,7 +311,7 @@ def test_a_terminal_event_ends_a_trajectory_under_held_forces():
     assert abs(np.interp(run.events[0].t, plain.times, plain.q[:, 0]) - 0.5) < 1e-5
 
 
-def test_numbers_as_inputs_other_formulations_and_sweeps_take_sampled_controllers():
+def test_numbers_as_inputs_and_other_formulations_take_sampled_controllers():
     control = Sampled(law, 0.05, delay=0.02)
     many = da.simulate(FREE, [1.0], [0.0], 0.5, control=control, parameters={"cart.mass": [1.0, 2.0]}, h=0.01)
     plain = da.simulate(FREE, [1.0], [0.0], 0.5, control=control, h=0.01)
@@ -319,6 +320,59 @@ def test_numbers_as_inputs_other_formulations_and_sweeps_take_sampled_controller
     np.testing.assert_allclose(momenta.q, plain.q, atol=1e-13)
     system = da.lagrangian_system(lambda q, qd, t: qd[0]**2, "x")
     np.testing.assert_allclose(da.simulate(system, [1.0], [0.0], 0.5, control=control, h=0.01).q, plain.q, atol=1e-13)
+
+
+def force(run):
+    return {"held": run.held[-1], "tau": run.tau[-1], "count": len(run.tau)}
+
+
+def half(t, q, qd):
+    return q[0] - 0.2
+
+
+half.terminal = True
+
+
+@pytest.mark.parametrize("function", [stateful, stateful_called])
+def test_a_sweep_of_sampled_runs_is_these_runs(function, tmp_path):
+    samples, periods = {"q[q1]": [0.1, 0.5, -0.4]}, [0.01, 0.02, 0.05]
+    controls = [Sampled(function, period, 0.033, np.zeros(2)) for period in periods]
+    with ThreadPoolExecutor(2) as executor:
+        found = {collect: da.sweep(ARM, samples, executor, t=0.2, record=0.03, control=controls[1], events=half,
+                                   collect=collect) for collect in ("final", "records", force)}
+        numbers = da.sweep(ARM, {"control": controls}, executor, t=0.1, q=[0.5, 0.0])
+        masses = da.sweep(ARM, {"link2.mass": [0.5, 1.0]}, executor, t=0.1, q=[0.5, 0.0], control=controls[0])
+        stored = da.sweep(ARM, {"control": controls[:2]}, executor, t=0.1, q=[0.5, 0.0], store=tmp_path / "sweep")
+    for k, angle in enumerate(samples["q[q1]"]):
+        run = da.simulate(ARM, [angle, 0.0], [0, 0], 0.2, record=0.03, control=controls[1], events=half)
+        for name, right in (("q", run.end.q), ("work", run.end.work), ("steps", run.steps), ("reason", run.reason)):
+            assert np.array_equal(found["final"][name][k], right), name
+        whole = len(run.times) - (run.reason != "finished")      # all but the end
+        assert np.array_equal(found["records"]["q"][k, :whole], run.q[:whole])
+        assert found[force]["count"][k] == len(run.times) and np.array_equal(found[force]["held"][k], run.held[-1])
+        assert np.array_equal(found[force]["tau"][k], run.tau[-1])
+    for k, control in enumerate(controls):
+        assert np.array_equal(numbers["q"][k], da.simulate(ARM, [0.5, 0.0], [0, 0], 0.1, control=control).q[-1])
+    assert np.array_equal(stored["q"], numbers["q"][:2])
+    last = da.simulate(ARM, [0.5, 0.0], [0, 0], 0.1, control=controls[0], parameters={"link2.mass": 1.0})
+    assert np.array_equal(masses["q"][1], last.q[-1])
+
+
+def test_a_trajectory_that_ends_takes_nothing_from_others_of_a_library_s_method():
+    def passes(t, q, qd):
+        return q[0] - 0.3
+
+    def leaves(t, q, qd):
+        return q[0] - 2
+
+    passes.terminal, leaves.terminal = 2, True
+    control = Sampled(lambda k, t, q, qd, memory: (-0.2 * q, memory), 0.5)
+    options = {"control": control, "method": "radau5", "events": [passes, leaves], "rtol": 1e-3, "atol": 1e-4, "record": 0.5, "h": 0.1}
+    many = da.simulate(CART, [[1.9], [1.0]], [[1.0], [0.0]], 5.0, **options)
+    alone = da.simulate(CART, [1.0], [0.0], 5.0, **options)
+    assert many.end.t[0] < many.end.t[1] == alone.times[-1] and many.reasons[1] == alone.reason
+    assert [e.t for e in many.events if e.trajectory == 1] == [e.t for e in alone.events] and len(alone.events) == 2
+    assert many.steps[1] == alone.steps and np.array_equal(many.end.q[1], alone.q[-1])
 
 
 def test_a_controller_of_the_package_runs_once_every_period():

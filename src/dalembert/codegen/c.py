@@ -3,11 +3,16 @@
 The text is straight-line code. Long programs are cut into static functions, with the values that cross from one to
 another in a scratch array on the stack. All inputs are read before an output is written, so that they may overlap. Scans
 over bodies become loops over tables; their work array, which may be large, is the caller's.
+
+Every function returns a status. Straight-line code adds up its inputs, and its results, each number once: if a sum is
+finite, so is each of its terms. The Panda's mass matrix takes 3 % longer for it (gcc -O2); with a loop over its 49
+entries it took 29 %.
 """
 
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Sequence
 from string import Template
 from typing import Any
@@ -16,15 +21,26 @@ import numpy as np
 
 from dalembert import __version__
 from dalembert.codegen import numpy_source
-from dalembert.codegen.program import CONDITIONS, NOT_FINITE, STATUS, Port, Program, ProgramError, verify
+from dalembert.codegen.program import (
+    CODES,
+    CONDITIONS,
+    INPUT_NOT_FINITE,
+    RESULT_NOT_FINITE,
+    Port,
+    Program,
+    ProgramError,
+    results_and_status,
+    verify,
+)
 from dalembert.codegen.rolled import Rolled, Scan, Step, verify_rolled
 from dalembert.codegen.text import INFIX, identifiers, known_as, numbered, operand, plain
 
+WIDTH = 100             # columns of a long statement
 PART = 400              # statements per function: C99 promises 511 names in a block, and compile time stays linear
                         # (46 000 operations, gcc -O2: 10 s, in one function 44 s)
 TOLERANCE = 1e-10       # of an output's largest entry: another library, fused operations, times a mass matrix's condition
 VECTORS, SEED = 10, 0   # test vectors, if the caller has none
-CALLED = ("scratch", "minimum", "maximum", "work", "finite", "all_finite")                        # no port has these names,
+CALLED = ("scratch", "minimum", "maximum", "work", "inputs_finite", "status", "all_finite")      # no port has these names,
 TESTING = ("vector", "vectors", "found", "difference", "worst", "k", "printf")           # no function these
 
 FUNCTIONS = {"power": "pow", "abs": "fabs", "min": "minimum", "max": "maximum"}      # others by their own name
@@ -67,6 +83,10 @@ $about
 
 #include "$name.h"
 
+#if defined(_M_FP_FAST) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
+#error "the status needs infinities and NaN: compile without -ffast-math, or with -fno-finite-math-only behind it"
+#endif
+
 $helpers$parts$signature
 {
 $body}
@@ -79,7 +99,8 @@ $about
 #include "$name.h"
 
 ${work}struct vector {
-$members};
+$members    int status;
+};
 
 static const struct vector vectors[$count] = {
     $rows
@@ -106,7 +127,9 @@ int main(void)
     double worst = 0.0;
     for (int k = 0; k < $count; k++) {
         struct vector found;
-        $name($arguments);
+        found.status = $name($arguments);
+        if (found.status != vectors[k].status)
+            worst = INFINITY;
 $checks    }
     printf("$name: $count vectors, largest relative error %.2g (tolerance $tolerance)\\n", worst);
     return worst <= $tolerance ? 0 : 1;
@@ -118,9 +141,10 @@ def files(program: Program | Rolled, name: str = "function", notes: Sequence[str
           vectors: Sequence[Any] | None = None, tolerance: float = TOLERANCE, prefix: str = "") -> dict[str, str]:
     """Name -> text of the files NAME.h, NAME.c and NAME_test.c, all of them ASCII.
 
-        void NAME(const double *input, ..., double *output, ...);
+        int NAME(const double *input, ..., double *output, ...);
 
-    A rolled program has one more argument, `double *work`, with place for NAME_WORK numbers.
+    It returns the status: 0; INPUT_NOT_FINITE; what the program's output STATUS says, if there is one and it is not 0; or
+    RESULT_NOT_FINITE. A rolled program has one more argument, `double *work`, with place for NAME_WORK numbers.
 
     Parameters
     ----------
@@ -154,63 +178,67 @@ class _Face:
         self.program, self.label = program, prefix + name
         called = [*CALLED, *called]
         self.name = prefix + next(map(_no_macro, identifiers([name], [] if prefix else [*called, *TESTING])))
-        ports = [port.name for port in (*program.inputs, *program.outputs)]
+        self.places, self.status = results_and_status(program)
+        self.results = [program.outputs[k] for k in self.places]
+        ports = [port.name for port in (*program.inputs, *self.results)]
         ports = [*map(_no_macro, identifiers(ports, called))]
         self.inputs, self.outputs = ports[:len(program.inputs)], ports[len(program.inputs):]
         self.v = numbered("v", ports)
         macro = self.name.upper() if self.name.islower() else self.name       # other names stay apart in their case
         self.size, self.guard = f"{macro}_WORK" if isinstance(program, Rolled) else "", f"{macro}_H"
-        named = [*zip(self.outputs, program.outputs, strict=True)]
-        self.status = next((x for x, port in named if port.name == STATUS), "")
 
     def signature(self) -> str:
         parameters = [*(f"const double *{x}" for x in self.inputs), *(f"double *{x}" for x in self.outputs)]
         parameters += ["double *work"] if self.size else []
-        return f"void {self.name}({', '.join(parameters) or 'void'})"
+        return f"int {self.name}({', '.join(parameters) or 'void'})"
 
-    def inputs_are_finite(self) -> str:
-        """A statement that looks at the inputs before results, which may overlap them, are written."""
-        if not self.status:
-            return ""
-        looks = [f"all_finite({x}, {port.size})" for x, port in zip(self.inputs, self.program.inputs, strict=True)]
-        return f"    const int finite = {' && '.join(looks) or 1};\n"
+    @property
+    def arrays(self) -> list[tuple[str, Port]]:
+        """Identifier and port of each input and result."""
+        return [*zip(self.inputs, self.program.inputs, strict=True), *zip(self.outputs, self.results, strict=True)]
 
-    def status_of_results(self) -> str:
-        """A statement that gives the status NOT_FINITE."""
-        if not self.status:
-            return ""
-        looks = [f"all_finite({x}, {port.size})" for x, port in zip(self.outputs, self.program.outputs, strict=True)]
-        return f"    if (!finite || !({' && '.join(looks)}))\n        {self.status}[0] = {NOT_FINITE};\n"
+    def look_at_inputs(self, terms: Sequence[str] = ()) -> str:
+        """The statement that checks the inputs, before results are written, which may overlap them."""
+        ports = self.arrays[:len(self.inputs)]
+        return _statement(f"const int inputs_finite = {_finite(ports, terms)};")
+
+    def return_status(self, status: Sequence[str], terms: Sequence[str] = ()) -> str:
+        """The statements that end the function; `status`: the value of the program's status, if it has one."""
+        lines = [f"    if (!inputs_finite)\n        return {INPUT_NOT_FINITE};\n"]
+        lines += [f"    if ({x} != 0.0)\n        return (int){x};\n" for x in status]
+        finite = _finite(self.arrays[len(self.inputs):], terms)
+        return "".join([*lines, _statement(f"return {finite} ? 0 : {RESULT_NOT_FINITE};")])
 
     def header(self, notes: Sequence[str]) -> str:
-        def listed(names: list[str], ports: Sequence[Port]) -> list[str]:
-            return [f"  {known_as(x, port.name)}: {_size(port)}" for x, port in zip(names, ports, strict=True)]
-
+        listed = [f"  {known_as(x, port.name)}: {_size(port)}" for x, port in self.arrays]
+        results = listed[len(self.inputs):]
         about = [f"{known_as(self.name, self.label)}, generated by dalembert {__version__}.", *notes, "",
-                 "Inputs:", *listed(self.inputs, self.program.inputs),
-                 "Outputs, which may overlap the inputs; matrices row by row:", *listed(self.outputs, self.program.outputs)]
+                 "Inputs:", *listed[:len(self.inputs)],
+                 "Outputs, which may overlap the inputs; matrices row by row:", *results]
         about += [f"work: room for {self.size} numbers, whatever they are; one for each thread"] if self.size else []
+        about += ["Returns a status:", *(f"  {line}" for line in CODES)]
         sizes = f"#define {self.size} {self.program.size}\n\n" if isinstance(self.program, Rolled) else ""
         return HEADER.substitute(about=_comment(about), guard=self.guard, sizes=sizes,
                                  signature=self.signature())
 
     def test(self, given: list[np.ndarray], tolerance: float) -> str:
-        right = numpy_source.compiled(self.program)(*given)
+        *right, status = numpy_source.compiled(self.program, reports=True)(*given)
         count = len(given[0]) if given else 1
-        ports = [*zip(self.inputs, self.program.inputs, given, strict=True),
-                 *zip(self.outputs, self.program.outputs, right, strict=True)]
-        tables = [np.reshape(values, (count, port.size)) for _, port, values in ports]
-        rows = ["{" + ",\n     ".join(_numbers(table[k]) for table in tables) + "}" for k in range(count)]
+        vectors = zip(self.arrays, [*given, *right], strict=True)
+        tables = [np.reshape(values, (count, port.size)) for (_, port), values in vectors]
+        codes = np.broadcast_to(status, (count,)).tolist()
+        rows = [[*(_numbers(table[k]) for table in tables), str(codes[k])] for k in range(count)]
         about = [f"Test of {self.name} on {count} vectors evaluated with NumPy, generated by dalembert {__version__}.",
                  f"    cc -std=c99 -O2 {self.name}.c {self.name}_test.c -lm && ./a.out"]
         arguments = [*(f"vectors[k].{x}" for x in self.inputs), *(f"found.{x}" for x in self.outputs)]
         return TEST.substitute(
-            about=_comment(about), name=self.name, count=count, rows=",\n    ".join(rows), tolerance=float(tolerance),
+            rows=",\n    ".join("{" + ",\n     ".join(row) + "}" for row in rows),
+            about=_comment(about), name=self.name, count=count, tolerance=float(tolerance),
             work=f"static double work[{self.size}];\n\n" if self.size else "",
-            members="".join(f"    double {x}[{max(port.size, 1)}];\n" for x, port, _ in ports),
+            members="".join(f"    double {x}[{max(port.size, 1)}];\n" for x, port in self.arrays),
             arguments=", ".join([*arguments, "work"] if self.size else arguments),
             checks="".join(f"        worst = fmax(worst, difference(found.{x}, vectors[k].{x}, {port.size}));\n"
-                           for x, port in zip(self.outputs, self.program.outputs, strict=True)))
+                           for x, port in self.arrays[len(self.inputs):]))
 
 
 class _Straight:
@@ -244,20 +272,22 @@ class _Straight:
         return "".join([*lines, *(f"    scratch[{self.slot[k]}] = {self.v}{k};\n" for k in self.parts[p] if k in self.slot)])
 
     def main_body(self) -> str:
-        last = len(self.parts) - 1
-        lines = [self.face.inputs_are_finite()]
+        code, last = self.program.code, len(self.parts) - 1
+        results = [self.program.results[k] for k in self.face.places]
+        given = [*zip(self.inputs, self.program.inputs, strict=True)]
+        lines = [self.face.look_at_inputs([f"{x}[{i}]" for x, port in given for i in range(port.size)])]
         lines += [f"    double scratch[{self.slots}];      /* values that later parts need */\n"] if self.slots else []
         lines += [f"    part_{p + 1}({', '.join([*self.part_inputs(p), 'scratch'])});\n" for p in range(last)]
         lines.append(self.part_body(last))
-        code = self.program.code
-        passed = {k: f"{self.v}{k}" for places in self.program.results for k in places if code[k].op == "input"}
-        read = {*(x for p in range(last + 1) for x in self.part_inputs(p)), *(self.inputs[code[k].args[0]] for k in passed)}
-        empty = [x for x, places in zip(self.outputs, self.program.results, strict=True) if not places]
-        lines += [f"    (void){x};\n" for x in [*(x for x in self.inputs if x not in read), *empty]]
+        passed = {k: f"{self.v}{k}" for places in results for k in places if code[k].op == "input"}
+        lines += [f"    (void){x};\n" for x, port in self.face.arrays if not port.size]
         lines += [f"    const double {x} = {self.operand(k, last)};\n" for k, x in passed.items()]      # outputs may overlap
-        for x, places in zip(self.outputs, self.program.results, strict=True):
+        for x, places in zip(self.outputs, results, strict=True):
             lines += [f"    {x}[{i}] = {passed.get(k) or self.operand(k, last)};\n" for i, k in enumerate(places)]
-        return "".join([*lines, self.face.status_of_results()])
+        computed = [k for k in dict.fromkeys(k for places in results for k in places) if k in self.part_of]
+        status = [self.operand(k, last) for port in self.face.status for k in self.program.results[port]]
+        lines.append(self.face.return_status(status, [self.operand(k, last) for k in computed]))
+        return "".join(lines)
 
     def kind(self, k: int) -> str:
         return "int" if self.program.code[k].op in CONDITIONS else "double"
@@ -333,13 +363,15 @@ class _Loops:
         stretches = rolled.stretches()
         lines = [loop(port.size, f"work[{at.start} + i] = {x}[i]")
                  for x, port, at in zip(face.inputs, rolled.inputs, stretches, strict=False)]
+        results = [stretches[len(face.inputs):][k] for k in face.places]
+        status = [f"work[{stretches[len(face.inputs):][k].start}]" for k in face.status]
         lines.append(loop(rolled.cleared.stop - rolled.cleared.start, f"work[{rolled.cleared.start} + i] = 0.0"))
         lines += [loop(len(rolled.turns), f"work[turns[i][{k}]] = {f}(work[turns[i][0]])")
                   for k, f in ((1, "sin"), (2, "cos"))]
         lines += [_scan(s, scan) for s, scan in enumerate(rolled.scans, 1)]
         lines += [loop(port.size, f"{x}[i] = work[{at.start} + i]")
-                  for x, port, at in zip(face.outputs, rolled.outputs, stretches[len(face.inputs):], strict=True)]
-        return "".join([face.inputs_are_finite(), *lines, face.status_of_results()])
+                  for x, port, at in zip(face.outputs, face.results, results, strict=True)]
+        return "".join([face.look_at_inputs(), *lines, face.return_status(status)])
 
 
 def _scan(s: int, scan: Scan) -> str:
@@ -354,6 +386,25 @@ def _scan(s: int, scan: Scan) -> str:
     return "".join([*lines, "            }\n"])
 
 
+def _finite(ports: Sequence[tuple[str, Port]], terms: Sequence[str]) -> str:
+    """A condition that holds where all entries of the ports are finite: a sum of these terms, if any, tells most often."""
+    looks = [f"all_finite({x}, {port.size})" for x, port in ports if port.size] or ["1"]
+    exact = looks[0] if len(looks) == 1 else f"({' && '.join(looks)})"
+    return f"isfinite({_sum(terms)}) || {exact}" if terms else exact
+
+
+def _sum(terms: Sequence[str]) -> str:
+    """Of halves, which a processor adds side by side."""
+    if len(terms) < 3:
+        return " + ".join(terms)
+    half = len(terms) // 2
+    return " + ".join(f"({_sum(part)})" if len(part) > 1 else part[0] for part in (terms[:half], terms[half:]))
+
+
+def _statement(text: str) -> str:
+    return textwrap.fill(text, WIDTH, initial_indent=4 * " ", subsequent_indent=8 * " ") + "\n"
+
+
 def _table(name: str, kind: str, rows: Sequence[Sequence[Any]]) -> str:
     text = ",\n    ".join(f"{{{', '.join(map(repr, row))}}}" for row in rows)
     return f"static const {kind} {name}[{len(rows)}][{len(rows[0])}] = {{\n    {text}\n}};\n\n"
@@ -361,7 +412,8 @@ def _table(name: str, kind: str, rows: Sequence[Sequence[Any]]) -> str:
 
 def _source(face: _Face, used: set[str], parts: str, body: str) -> str:
     """The C file of a function with its parts and body, in which these operations are used."""
-    helpers = "".join(f"{text}\n\n" for op, text in HELPERS.items() if op in used) + (ALL_FINITE if face.status else "")
+    helpers = "".join(f"{text}\n\n" for op, text in HELPERS.items() if op in used)
+    helpers += ALL_FINITE if "all_finite(" in body else ""
     about = _comment([f"Generated by dalembert {__version__}; see {face.name}.h."])
     return SOURCE.substitute(about=about, name=face.name, helpers=helpers, parts=parts, signature=face.signature(),
                              body=body)

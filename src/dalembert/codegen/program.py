@@ -16,7 +16,10 @@ from dalembert.expr.graph import ARITHMETIC, COMPARISONS, FUNCTIONS, LEAVES, LOG
 ARITY = {op: 2 for op in ARITHMETIC + COMPARISONS} | {op: 1 for op in FUNCTIONS} | {
     "neg": 1, "not": 1, "and": 2, "or": 2, "select": 3, "atan2": 2, "hypot": 2, "min": 2, "max": 2}
 STATUS = "status"        # name of an output that is 0 where the results are valid
-NOT_FINITE = 1e6         # status, in source code, where an input or a result is not finite
+INPUT_NOT_FINITE, RESULT_NOT_FINITE = 1000000, 1000001       # codes of a written function, beside those of that output
+CODES = ("0: inputs and results are valid; otherwise results are computed, but mean nothing",
+         f"{INPUT_NOT_FINITE}: an input is infinite or not a number",
+         f"{RESULT_NOT_FINITE}: a result is infinite or not a number")
 CONDITIONS = frozenset(COMPARISONS + LOGIC)      # their results are truth values
 
 
@@ -122,6 +125,12 @@ def _lifetime(order: list[Expr]) -> int:
     for k, node in enumerate(operations):
         last.update(dict.fromkeys(node.args, k))
     return sum(last.get(node, k) - k for k, node in enumerate(operations))
+
+
+def results_and_status(program: Any) -> tuple[list[int], list[int]]:
+    """Places among the outputs of the results, and of the status: one or none."""
+    status = [k for k, port in enumerate(program.outputs) if port.name == STATUS]
+    return [k for k in range(len(program.outputs)) if k not in status], status
 
 
 def operations(program: Any) -> int:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import re
 import stat
@@ -32,11 +33,14 @@ from dalembert.errors import DalembertWarning
 VARIABLE = "DALEMBERT_CACHE"            # a folder, or 'off'
 OWN = "kernels"                         # folder of the entries inside that folder
 MAX_BYTES = 256 * 2**20                 # of all entries; a robot's quantities take some 5 MiB
+LOOKS = 64                              # a process looks through the folder after each 1/64 of MAX_BYTES that it wrote
 SUFFIX, UNFINISHED = ".kernel", ".part"
 OURS = re.compile(rf"[0-9a-f]{{64}}{re.escape(SUFFIX)}")
 LEFT = re.compile(rf"dalembert-\w+{re.escape(UNFINISHED)}")      # files of processes that were killed
 ABANDONED = 3600.0                      # s: an unfinished file so old is nobody's any more
 OTHERS = stat.S_IWGRP | stat.S_IWOTH
+
+_unseen: float = math.inf               # bytes that this process wrote since it looked; it looks after its first entry
 
 Entry = tuple[tuple[Port, ...], tuple[Port, ...], bytes]      # inputs, outputs, code
 
@@ -181,7 +185,7 @@ def write(name: str, inputs: tuple[Port, ...], outputs: tuple[Port, ...], code: 
         with os.fdopen(descriptor, "wb") as file:
             file.write(_seal(name, rest) + b"\n" + rest)
         os.replace(temporary, path)
-        _bounded()
+        _bounded(len(rest))
     except OSError as error:
         _removed(Path(temporary) if temporary else None)
         _warn_once(path.parent, f"writing failed ({error.strerror})")
@@ -210,7 +214,16 @@ def _removed(file: Path | None) -> bool:
         return False
 
 
-def _bounded() -> None:
+def _bounded(written: int) -> None:
+    """Look through the folder now and then, as looking after each of N entries takes time N**2."""
+    global _unseen
+    _unseen += written
+    if _unseen * LOOKS >= MAX_BYTES:
+        _unseen = 0
+        _pruned()
+
+
+def _pruned() -> None:
     """Remove the entries used longest ago beyond MAX_BYTES, and what killed processes left long ago."""
     for file, state in _entries(LEFT):
         if time.time() - state.st_mtime > ABANDONED:

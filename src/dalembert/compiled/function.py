@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from dalembert.codegen.llvm import FINE
-from dalembert.codegen.program import CONDITIONS, program_of
+from dalembert.codegen.program import CONDITIONS, STATUS, program_of
 from dalembert.codegen.text import identifiers
 from dalembert.compiled import cache
 from dalembert.compiled.builtin import Layout, builtin
@@ -205,12 +205,23 @@ def _opened(found: Any) -> tuple[Callable[[tuple[Any, ...]], Any], dict[str, np.
     make: Callable[[tuple[Any, ...]], Any] = only_result
     parts = {RESULT: found}
     if isinstance(found, Mapping):
-        make, parts = _Dict(tuple(found)), {str(key): value for key, value in found.items()}
+        make, parts = _Dict(tuple(found)), dict(zip(_ports(found), found.values(), strict=True))
     elif hasattr(found, "_fields"):
         make, parts = type(found)._make, found._asdict()
     elif isinstance(found, tuple):
         make, parts = tuple, {f"{RESULT}_{k}": value for k, value in enumerate(found, 1)}
     return make, {name: _expressions(name, value) for name, value in parts.items()}
+
+
+def _ports(keys: Iterable[Any]) -> list[str]:
+    """A name for each key, none of them another's or that of the status."""
+    names: list[str] = []
+    for key in keys:
+        name = str(key)
+        while name in names or name == STATUS:
+            name += "_"
+        names.append(name)
+    return names
 
 
 def _expressions(name: str, value: Any) -> np.ndarray:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dalembert.codegen import c, numpy_source
-from dalembert.codegen.program import NOT_FINITE, STATUS, Program
+from dalembert.codegen.program import Program, results_and_status
 from dalembert.codegen.rolled import Rolled
 from dalembert.codegen.text import identifiers
 from dalembert.errors import DalembertError, UnknownNameError
@@ -21,10 +21,8 @@ WIDTH = 110             # columns of a comment
 LONGEST = 40            # characters of a prefix: names of files end at 255
 DIGITS = 8              # that stand for the rest of a longer one
 
-VALID = ("0 where all results are valid: inputs and results are finite numbers, each inertia that is divided by is "
-         "positive beyond doubt, and each quaternion is of unit length. Otherwise the results mean nothing:")
-OTHERWISE = ("where an input or a result is infinite or not a number; else 1 + k where the inertia about entry k of qd, the "
-             "first such, is not positive beyond doubt; -1 - k where the quaternion at entry k of q is not of unit length.")
+DOUBTS = ("Status 1 + k: the inertia about entry k of qd, the first such, is divided by and not positive beyond doubt; "
+          "status -1 - k: the quaternion that starts at entry k of q is not of unit length.")
 
 Vectors = Mapping[str, np.ndarray]
 
@@ -42,11 +40,14 @@ def checked_names(names: Any) -> list[str]:
 
     Raises
     ------
-    UnknownNameError, ValueError
-        There is a text in place of a list; there is no name.
+    UnknownNameError, TypeError, ValueError
+        There is a text in place of a list; there is no list of texts; there is no name.
     """
     if isinstance(names, str):
         raise UnknownNameError("list of quantities", names, (f"[{names!r}]",))
+    names = list(names) if isinstance(names, Iterable) else [names]
+    if not all(isinstance(name, str) for name in names):
+        raise TypeError(f"names={names!r}: expected quantities, as ['mass_matrix', 'jacobian:tool'].")
     found = list(dict.fromkeys(names))
     if not found:
         raise ValueError("names is empty: expected quantities, as ['mass_matrix', 'jacobian:tool'].")
@@ -58,10 +59,12 @@ def texts(functions: Mapping[str, Described], target: str, prefix: str) -> dict[
 
     Raises
     ------
-    UnknownNameError
-        There is no such target.
+    UnknownNameError, TypeError
+        There is no such target; the prefix is no text.
     """
-    if target not in TARGETS:
+    if not isinstance(prefix, str):
+        raise TypeError(f"prefix={prefix!r}: expected a text that names begin with, or None.")
+    if not isinstance(target, str) or target not in TARGETS:
         raise UnknownNameError("target", target, tuple(TARGETS))
     start = f"{_identifier(prefix)}_" if prefix else ""
     found: dict[str, str] = {}
@@ -98,8 +101,8 @@ def notes(title: str, program: Program | Rolled, names: Mapping[str, Sequence[st
     lines = textwrap.wrap(title, WIDTH, subsequent_indent="  ")
     for entries, ports in vectors.items():
         lines += textwrap.wrap(f"Entries of {', '.join(ports)}: {', '.join(entries)}.", WIDTH, subsequent_indent="  ")
-    if any(port.name == STATUS for port in program.outputs):
-        lines += textwrap.wrap(f"{STATUS}: {VALID} {NOT_FINITE:.0f} {OTHERWISE}", WIDTH, subsequent_indent="  ")
+    if results_and_status(program)[1]:
+        lines += textwrap.wrap(DOUBTS, WIDTH, subsequent_indent="  ")
     return lines
 
 

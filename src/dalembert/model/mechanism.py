@@ -265,7 +265,8 @@ class Mechanism:
             parts = q[at:at + 4]
             if any(isinstance(x, Expr) for x in parts):
                 continue
-            norms = np.atleast_1d(np.sqrt(sum(np.square(x) for x in parts)))
+            with np.errstate(over="ignore"):                   # to infinity, which is not 1 either
+                norms = np.atleast_1d(np.sqrt(sum(np.square(x) for x in parts)))
             worst = int(np.argmax(np.abs(norms - 1))) if norms.size else 0
             if norms.size and abs(norms[worst] - 1) > QUATERNION_TOLERANCE:
                 row = f" in row {worst}" if norms.size > 1 else ""

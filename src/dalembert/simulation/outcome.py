@@ -49,7 +49,9 @@ def run_of(motion: Motion, way: Method, x0: np.ndarray, single: bool, times: np.
     if not good.all():
         x[~good] = qd[~good] = np.nan
         if held is not None and not single:
-            held[~good] = np.nan
+            beyond = ~good
+            beyond[np.arange(len(x)), place] = False                   # the force at an end between two records is known
+            held[beyond] = np.nan
     if single:
         x[0, place[0]], qd[0, place[0]] = last[0], qd_end[0]
         x, qd, times = x[0, :place[0] + 1], qd[0, :place[0] + 1], np.append(times[:place[0]], t)

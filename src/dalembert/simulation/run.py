@@ -111,7 +111,7 @@ class Run:
         if set(self.forces.values()) == {"none"}:
             return np.zeros_like(self.qd)
         if self.held is not None and self.forces["forces"] == "none":
-            return np.asarray(self.held)
+            return np.where(np.isfinite(self.work)[..., None], self.held, np.nan)
         if self.applied is None:
             raise DalembertError("the forces of this run are not known: files and copies keep no functions. Ask for run.tau "
                                  "where it was simulated.")

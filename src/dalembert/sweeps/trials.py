@@ -268,10 +268,10 @@ def _single(run: Run, row: int) -> Run:
     times, q, qd, work, states = (up_to_end(records, last) for records, last in zip(
         (run.times, run.q[row], run.qd[row], run.work[row], None if run.controller_states is None else
          run.controller_states[row]), end, strict=True))
-    modes = None if run.modes is None else run.modes[row][:made + between]
+    modes, held = (None if records is None else records[row][:made + between] for records in (run.modes, run.held))
     return replace(run, mechanism=run.own_mechanism(row), times=times, q=q, qd=qd, work=work, ended=None,
                    reasons=run.reasons[row:row + 1], steps=run.steps[row],
-                   rejected=run.rejected[row], controller_states=states, modes=modes,
+                   rejected=run.rejected[row], controller_states=states, modes=modes, held=held,
                    events=tuple(e._replace(trajectory=0) for e in run.events if e.trajectory == row),
                    changes=tuple(c._replace(trajectory=0) for c in run.changes if c.trajectory == row),
                    parameters={path: float(values[row]) for path, values in run.parameters.items()},

@@ -197,7 +197,9 @@ def _doubtful_pivots(mechanism: Mechanism, doubtful: float) -> np.ndarray:
 
 def _found(name: str, mechanism: Mechanism, formulation: str) -> tuple[Quantity, tuple[str, ...]]:
     """Quantity, and frame and axes of a framed one; a frame's name may itself hold colons."""
-    stem, _, place = name.partition(":")
+    if not isinstance(name, str):
+        raise UnknownNameError("quantity", name, tuple(QUANTITIES))
+    stem, colon, place = name.partition(":")
     if stem not in QUANTITIES:
         raise UnknownNameError("quantity", stem, tuple(QUANTITIES))
     quantity = QUANTITIES[stem]
@@ -208,9 +210,9 @@ def _found(name: str, mechanism: Mechanism, formulation: str) -> tuple[Quantity,
             raise UnknownNameError(f"quantity of the formulation {formulation!r}", stem,
                                    tuple(q for q in QUANTITIES if hasattr(module, q)))
         quantity = quantity._replace(function=found)
-    if quantity.framed != bool(place):
+    if quantity.framed != bool(colon):
         raise UnknownNameError("quantity", name, (f"{stem}:FRAME" if quantity.framed else stem,))
     frame, _, axes = place.rpartition(":")
     if frame and quantity.turned and place not in mechanism.frame_names:
         return quantity, (frame, axes)
-    return quantity, (place,) if place else ()
+    return quantity, (place,) if colon else ()
