@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.codegen import march
+from dalembert.codegen.interpreter import marched
 from dalembert.codegen.llvm import march as llvm_march
 from dalembert.codegen.program import ProgramError
 from dalembert.compiled import builtin, callbacks
@@ -77,7 +77,7 @@ def test_calls_are_those_of_the_method_in_python_one_for_each_value_of_f(name):
     values = {"x": x, "h": [0.05], "rtol": [1e-7], "atol": [1e-7], "end": [0.6], "way": [1.0], "longest": [HUGE]}
     sizes = {r.name: r.size for r in marching.march.registers}
     inputs = [values.get(n, np.zeros(sizes[n])) for n in marching.march.read]
-    right, _ = march.run(marching.march, inputs, times[1:], 6 if fixed else 1000, [control, rate])
+    right, _ = marched(marching.march, inputs, times[1:], 6 if fixed else 1000, [control, rate])
     assert np.abs(found.x[0] - [r[1] for r in right]).max() < 1e-14
 
 

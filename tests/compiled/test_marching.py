@@ -6,7 +6,7 @@ from scipy.integrate import solve_ivp
 from scipy.special import ellipj
 
 import dalembert as da
-from dalembert.codegen import march
+from dalembert.codegen.interpreter import marched
 from dalembert.codegen.march import Loop, March, Part
 from dalembert.codegen.program import ProgramError
 from dalembert.compiled.marching import Marching, march_of
@@ -68,7 +68,7 @@ def test_machine_code_the_march_on_numbers_and_the_method_in_python_agree(marchi
             values = {"t": [0.0], "x": x, "h": [0.05], "p": [1.0], "rtol": [1e-8], "atol": [1e-8], "end": [1.0], "way": [1.0],
                       "longest": [1e300]}
             sizes = {r.name: r.size for r in m.registers}
-            right, left = march.run(m, [values.get(n, np.zeros(sizes[n])) for n in m.read], [0.5, 1.0], 10 if fixed else ENOUGH)
+            right, left = marched(m, [values.get(n, np.zeros(sizes[n])) for n in m.read], [0.5, 1.0], 10 if fixed else ENOUGH)
             assert np.abs([r[1] for r in right] - found.x[k]).max() < 1e-14
             assert all(np.allclose(a, found.state[n][k], rtol=1e-6, atol=0) for n, a in zip(m.left, left, strict=True))
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from dalembert.codegen.numpy_source import compiled
 from dalembert.codegen.program import Port, Program, ProgramError, verify
 
 GOAL = "goal"           # register: set to the next of a list of numbers before each record
@@ -116,34 +113,3 @@ def ports(march: March) -> tuple[tuple[Port, ...], ...]:
     """(inputs, records, what is left at the end) of a march's kernel."""
     by_name = {r.name: r for r in march.registers}
     return tuple(tuple(by_name[n] for n in names) for names in (march.read, march.recorded, march.left))
-
-
-def run(march: March, inputs: Sequence[Sequence[float]], goals: Sequence[float], repeats: int,
-        functions: Sequence[Callable[..., np.ndarray]] = ()) -> tuple[list[list[np.ndarray]], list[np.ndarray]]:
-    """The march of one lane on plain numbers: what every target must do. Registers at each record, and those left."""
-    registers = {r.name: np.zeros(r.size) for r in march.registers}
-    registers |= {name: np.array(x, dtype=float) for name, x in zip(march.read, inputs, strict=True)}
-    programs = [compiled(p) for p in march.programs]
-
-    def take(items: Sequence[Item]) -> None:
-        for item in items:
-            if isinstance(item, Part):
-                results = programs[item.program](*(registers[n] for n in item.takes))
-                registers.update({name: np.array(x) for name, x in zip(item.gives, results, strict=True)})
-            elif isinstance(item, Call):
-                t, *vectors = (registers[n] for n in item.takes)
-                registers[item.gives] = functions[item.function](float(t[0]), *(v.copy() for v in vectors))
-            else:
-                for _ in range(item.most or repeats):
-                    if item.until and registers[item.until][0] != 0:
-                        break
-                    take(item.parts)
-
-    take(march.begin)
-    records = []
-    for goal in goals:
-        if GOAL in registers:
-            registers[GOAL] = np.array([goal])
-        take(march.parts)
-        records.append([registers[name] for name in march.recorded])
-    return records, [registers[name] for name in march.left]

@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 
-from dalembert.codegen import numpy_source
+from dalembert.codegen.interpreter import evaluated
 from dalembert.codegen.program import CONDITIONS, Instruction, Port, Program
 
 TURNS = ("sin", "cos")
@@ -49,7 +49,7 @@ def settled(program: Program, rows: np.ndarray) -> tuple[Program, np.ndarray]:
     moved = {k: n for n, k in enumerate(kept)}
     part = Program(program.inputs[:1], (Port("found", (len(frontier),)),),
                    tuple(_renumbered(program.code[k], moved) for k in kept), (tuple(moved[k] for k in frontier),))
-    (columns,) = numpy_source.compiled(part)(rows)
+    (columns,) = evaluated(part, rows)
     columns = columns.reshape(len(rows), len(frontier))
     same = (columns == columns[:1]).all(axis=0)
     loads = {k: n for n, k in enumerate(k for k, s in zip(frontier, same, strict=True) if not s)}

@@ -13,7 +13,7 @@ from dalembert.expr.errors import ExpressionTypeError, MissingValueError
 from dalembert.expr.graph import LEAVES, topological
 from dalembert.expr.node import BUILD, Expr, constant, object_array
 
-_NUMPY: dict[str, Callable[..., Any]] = {
+NUMPY: dict[str, Callable[..., Any]] = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "neg": np.negative, "power": np.power,
     "sqrt": np.sqrt, "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos,
     "atan2": np.arctan2, "exp": np.exp, "log": np.log, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh,
@@ -78,7 +78,7 @@ def evaluate(expressions: Any, values: Mapping[Any, Any] | None = None) -> Any:
                 value = given[node.name] if node.op == "symbol" else node.value
                 result[node] = np.asarray(value, dtype=float)[()]
             else:
-                result[node] = _NUMPY[node.op](*[result[arg] for arg in node.args])
+                result[node] = NUMPY[node.op](*[result[arg] for arg in node.args])
     entries = [result[item] if type(item) is Expr else float(item) for item in array.flat]
     if not array.ndim:
         entry = np.asarray(entries[0])
