@@ -14,7 +14,7 @@ import numpy as np
 
 from native import HERE, library
 
-SINE_AND_COSINE = 41      # operations of one evaluation of both in codegen/llvm/elementary.py: 16 multiply-adds, 9 others
+SINE_AND_COSINE = 41      # operations of both in codegen/targets/llvm/elementary.py: 16 multiply-adds, 9 others
 NOT_COUNTED = ("constant", "input", "neg", "sin", "cos")      # a sign goes into the multiply-add that follows
 PEAK_ROUNDS = 1_000_000
 

@@ -19,8 +19,8 @@ from scipy.integrate import solve_ivp
 
 import dalembert as da
 from dalembert.compiled.marching import Marching
-from dalembert.tracing.regrouping import accelerations
 from dalembert.integrators import METHODS
+from dalembert.tracing.regrouping import accelerations
 from report import machine
 from robots import mechanism
 

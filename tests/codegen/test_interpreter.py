@@ -5,8 +5,8 @@ import pytest
 
 import dalembert as da
 from dalembert.codegen.interpreter import evaluated
-from dalembert.codegen.numpy_source import compiled
 from dalembert.codegen.program import program_of
+from dalembert.codegen.targets.numpy_source import compiled
 from dalembert.tracing.quantities import traced
 from programs import PAIRS, hostile_program, long_program, operations_program
 

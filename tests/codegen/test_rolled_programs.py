@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.codegen import c, numpy_source
 from dalembert.codegen.program import Port, ProgramError, operations, program_of
 from dalembert.codegen.rolled import Rolled, Scan, Step, verify_rolled
 from dalembert.codegen.steps import pruned, settled, turn_of, turned
+from dalembert.codegen.targets import c, numpy_source
 from dalembert.compiled.kernel import Kernel
 
 BODIES, SIZE = 9, 40

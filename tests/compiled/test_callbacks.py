@@ -9,8 +9,8 @@ import pytest
 
 import dalembert as da
 from dalembert.codegen.interpreter import marched
-from dalembert.codegen.llvm import march as llvm_march
 from dalembert.codegen.program import ProgramError
+from dalembert.codegen.targets.llvm import march as llvm_march
 from dalembert.compiled import builtin, callbacks
 from dalembert.compiled.kernel import machine_for
 from dalembert.compiled.marching import Marching

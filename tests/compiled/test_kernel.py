@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.codegen.llvm import BOUND, Machine, assembly, streams
 from dalembert.codegen.program import program_of
+from dalembert.codegen.targets.llvm import BOUND, Machine, assembly, streams
 from dalembert.compiled.kernel import Kernel, host, object_code
 from dalembert.tracing.quantities import traced
 from programs import PAIRS, long_program, operations_program

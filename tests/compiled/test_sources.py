@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import dalembert as da
-from dalembert.codegen import c, numpy_source
 from dalembert.codegen.program import INPUT_NOT_FINITE, RESULT_NOT_FINITE, STATUS, program_of
+from dalembert.codegen.targets import c, numpy_source
 from dalembert.tracing.quantities import QUANTITIES, traced
 
 FIRST, SECOND = da.planar_chain(2, mass=1.0), da.planar_chain(3, mass=2.0)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.codegen.llvm import values
+from dalembert.codegen.targets.llvm import values
 from dalembert.compiled.kernel import Kernel
 from dalembert.integrators.methods import METHODS, Fixed
 from dalembert.tracing.quantities import FORMULATIONS

@@ -12,10 +12,10 @@ import pytest
 
 import dalembert as da
 from compiled.test_kernel import PROCESSORS, all_targets  # noqa: F401
-from dalembert.codegen import c, numpy_source
-from dalembert.codegen.llvm import Machine, assembly
 from dalembert.codegen.program import Program, operations
 from dalembert.codegen.rolled import Rolled, verify_rolled
+from dalembert.codegen.targets import c, numpy_source
+from dalembert.codegen.targets.llvm import Machine, assembly
 from dalembert.compiled import cache as entries
 from dalembert.compiled import dynamics
 from dalembert.compiled.kernel import Kernel, host, object_code

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.codegen.llvm import FINE
+from dalembert.codegen.targets.llvm import FINE
 from dalembert.compiled import cache
 from dalembert.compiled.kernel import Kernel, engine, object_of_text
 from dalembert.compiled.once import once

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.codegen.llvm.march import OUTSIDE, RAISED
 from dalembert.codegen.march import Call, March
+from dalembert.codegen.targets.llvm.march import OUTSIDE, RAISED
 from dalembert.compiled.builtin import ALIGNED, AXES, DATA, DTYPE, FLAGS, SHAPE, STRIDES, TYPE, Body
 
 DECLARED = ("ptr @PyFloat_FromDouble(double)", "void @Py_DecRef(ptr)", "ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)")

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dalembert.codegen.llvm import DOUBTFUL, FINE
 from dalembert.codegen.program import STATUS
+from dalembert.codegen.targets.llvm import DOUBTFUL, FINE
 from dalembert.compiled import cache
 from dalembert.compiled.builtin import Layout, builtin
 from dalembert.compiled.calls import apart, common_rows, number_or_array, results_for, thread_count

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.codegen.llvm import FINE
 from dalembert.codegen.program import CONDITIONS, STATUS, program_of
-from dalembert.codegen.text import identifiers
+from dalembert.codegen.targets.llvm import FINE
+from dalembert.codegen.targets.text import identifiers
 from dalembert.compiled import cache
 from dalembert.compiled.builtin import Layout, builtin
 from dalembert.compiled.calls import apart, common_rows, number_or_array, results_for, thread_count
@@ -124,7 +124,7 @@ class CompiledFunction:
 
     def source(self, target: str) -> dict[str, str]:
         """File name -> text of the function as source code; target 'c' or 'numpy'."""
-        from dalembert.codegen import c, numpy_source
+        from dalembert.codegen.targets import c, numpy_source
 
         (name,) = identifiers([self.label])
         if target == "c":

@@ -14,10 +14,10 @@ from typing import Any
 import llvmlite.binding as llvm
 import numpy as np
 
-from dalembert.codegen.llvm import DOUBTFUL, FINE, Machine, assembly
-from dalembert.codegen.llvm.machine import ALIGNMENT
 from dalembert.codegen.program import Program
 from dalembert.codegen.rolled import Rolled
+from dalembert.codegen.targets.llvm import DOUBTFUL, FINE, Machine, assembly
+from dalembert.codegen.targets.llvm.machine import ALIGNMENT
 from dalembert.compiled.once import once
 
 SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.codegen.llvm import march as llvm_march
-from dalembert.codegen.llvm.straight import assembly
 from dalembert.codegen.march import GOAL, REPEATS, Call, Item, Loop, March, Part
 from dalembert.codegen.program import Port, Program, program_of
+from dalembert.codegen.targets.llvm import march as llvm_march
+from dalembert.codegen.targets.llvm.straight import assembly
 from dalembert.compiled import cache, callbacks
 from dalembert.compiled.kernel import Kernel, machine_for, object_of_text
 from dalembert.errors import ShapeError

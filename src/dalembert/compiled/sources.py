@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.codegen import c, numpy_source
 from dalembert.codegen.program import Program, results_and_status
 from dalembert.codegen.rolled import Rolled
-from dalembert.codegen.text import identifiers
+from dalembert.codegen.targets import c, numpy_source
+from dalembert.codegen.targets.text import identifiers
 from dalembert.errors import DalembertError, UnknownNameError
 
 TESTED = c.VECTORS      # states that a test is made with

@@ -10,9 +10,9 @@ import struct
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
-from dalembert.codegen.llvm.function import Function
-from dalembert.codegen.llvm.machine import Machine
 from dalembert.codegen.steps import FUSED
+from dalembert.codegen.targets.llvm.function import Function
+from dalembert.codegen.targets.llvm.machine import Machine
 
 BOUND = 1e6             # rad; beyond it (and for NaN) a lane takes the library's sine and cosine
 TWO_OVER_PI = 0.6366197723675814

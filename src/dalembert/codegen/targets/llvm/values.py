@@ -11,12 +11,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from dalembert.codegen.llvm.blocks import TURNS
-from dalembert.codegen.llvm.elementary import LIBRARY, angles, kind, operation
-from dalembert.codegen.llvm.function import Function, Zeros
-from dalembert.codegen.llvm.machine import Machine
 from dalembert.codegen.program import Program
 from dalembert.codegen.steps import fused
+from dalembert.codegen.targets.llvm.blocks import TURNS
+from dalembert.codegen.targets.llvm.elementary import LIBRARY, angles, kind, operation
+from dalembert.codegen.targets.llvm.function import Function, Zeros
+from dalembert.codegen.targets.llvm.machine import Machine
 
 CHUNK = 450             # operations per function at most: compile time is linear, and values fit the registers and the stack
 LEAVES = ("constant", "input")

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dalembert.codegen.llvm.function import Function
-from dalembert.codegen.llvm.machine import Machine
 from dalembert.codegen.program import Port
+from dalembert.codegen.targets.llvm.function import Function
+from dalembert.codegen.targets.llvm.machine import Machine
 
 LINE = 64               # bytes
 PAGE = 4096             # bytes: where scratch arrays of kernels with streams begin; on a third of other places they took

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from functools import partial
 
-from dalembert.codegen.llvm import streams as streaming
-from dalembert.codegen.llvm.blocks import kernel, module
-from dalembert.codegen.llvm.function import Function
-from dalembert.codegen.llvm.machine import Machine
-from dalembert.codegen.llvm.rows import entries, groups, loaded, stored
-from dalembert.codegen.llvm.streams import Stream
-from dalembert.codegen.llvm.values import Leave, Values, Watch, cut
 from dalembert.codegen.program import STATUS, Program
+from dalembert.codegen.targets.llvm import streams as streaming
+from dalembert.codegen.targets.llvm.blocks import kernel, module
+from dalembert.codegen.targets.llvm.function import Function
+from dalembert.codegen.targets.llvm.machine import Machine
+from dalembert.codegen.targets.llvm.rows import entries, groups, loaded, stored
+from dalembert.codegen.targets.llvm.streams import Stream
+from dalembert.codegen.targets.llvm.values import Leave, Values, Watch, cut
 
 ALONE = 2500            # values: programs of at most so many get code for single states too, which compiles as long again
 EARLY = 16              # entries: results that fit two lines of the cache are stored as soon as they are known

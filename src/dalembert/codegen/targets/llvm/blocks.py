@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from dalembert.codegen.llvm.elementary import LIBRARY, slow, turns
-from dalembert.codegen.llvm.function import Function
-from dalembert.codegen.llvm.rows import Addresses
+from dalembert.codegen.targets.llvm.elementary import LIBRARY, slow, turns
+from dalembert.codegen.targets.llvm.function import Function
+from dalembert.codegen.targets.llvm.rows import Addresses
 
 FINE, DOUBTFUL = -1, -2
 TURNS = ("sin", "cos")

@@ -13,13 +13,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from dalembert.codegen.llvm.blocks import kernel, module
-from dalembert.codegen.llvm.function import Function
-from dalembert.codegen.llvm.machine import Machine
-from dalembert.codegen.llvm.rows import entries, groups, loaded, stored
-from dalembert.codegen.llvm.values import Leave, Values
 from dalembert.codegen.march import GOAL, REPEATS, Call, Item, Loop, March, Part, ports
 from dalembert.codegen.program import Port, ProgramError
+from dalembert.codegen.targets.llvm.blocks import kernel, module
+from dalembert.codegen.targets.llvm.function import Function
+from dalembert.codegen.targets.llvm.machine import Machine
+from dalembert.codegen.targets.llvm.rows import entries, groups, loaded, stored
+from dalembert.codegen.targets.llvm.values import Leave, Values
 
 RAISED, OUTSIDE = 0, 1      # places behind the registers, if there are calls: whether one raised; what they need
 

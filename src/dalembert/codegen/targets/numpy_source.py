@@ -20,7 +20,7 @@ from dalembert.codegen.program import (
     verify,
 )
 from dalembert.codegen.rolled import Rolled, Step, verify_rolled
-from dalembert.codegen.text import INFIX, identifiers, known_as, numbered, operand, plain
+from dalembert.codegen.targets.text import INFIX, identifiers, known_as, numbered, operand, plain
 
 FUNCTIONS = {"asin": "arcsin", "acos": "arccos", "atan2": "arctan2", "min": "minimum", "max": "maximum",      # if not op
              "and": "logical_and", "or": "logical_or", "not": "logical_not", "select": "where"}

@@ -1,11 +1,11 @@
 """LLVM target: machine code for batches of states, written as LLVM assembly."""
 
-from dalembert.codegen.llvm import straight
-from dalembert.codegen.llvm.blocks import DOUBTFUL, FINE
-from dalembert.codegen.llvm.elementary import BOUND
-from dalembert.codegen.llvm.machine import Machine
 from dalembert.codegen.program import Program
 from dalembert.codegen.rolled import Rolled
+from dalembert.codegen.targets.llvm import straight
+from dalembert.codegen.targets.llvm.blocks import DOUBTFUL, FINE
+from dalembert.codegen.targets.llvm.elementary import BOUND
+from dalembert.codegen.targets.llvm.machine import Machine
 
 __all__ = ["BOUND", "DOUBTFUL", "FINE", "Machine", "assembly"]
 
@@ -13,7 +13,7 @@ __all__ = ["BOUND", "DOUBTFUL", "FINE", "Machine", "assembly"]
 def assembly(program: Program | Rolled, machine: Machine, name: str = "kernel") -> str:
     """LLVM assembly of a program's kernel."""
     if isinstance(program, Rolled):
-        from dalembert.codegen.llvm import rolled
+        from dalembert.codegen.targets.llvm import rolled
 
         return rolled.assembly(program, machine, name)
     return straight.assembly(program, machine, name)

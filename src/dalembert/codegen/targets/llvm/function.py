@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dalembert.codegen.llvm.machine import Machine, literal
+from dalembert.codegen.targets.llvm.machine import Machine, literal
 
 CHAINS = 3              # sums side by side
 

@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 
 from dalembert import __version__
-from dalembert.codegen import numpy_source
 from dalembert.codegen.program import (
     CODES,
     CONDITIONS,
@@ -33,7 +32,8 @@ from dalembert.codegen.program import (
     verify,
 )
 from dalembert.codegen.rolled import Rolled, Scan, Step, verify_rolled
-from dalembert.codegen.text import INFIX, identifiers, known_as, numbered, operand, plain
+from dalembert.codegen.targets import numpy_source
+from dalembert.codegen.targets.text import INFIX, identifiers, known_as, numbered, operand, plain
 
 WIDTH = 100             # columns of a long statement
 PART = 400              # statements per function: C99 promises 511 names in a block, and compile time stays linear

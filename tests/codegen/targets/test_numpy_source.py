@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.codegen.numpy_source import compiled, source
 from dalembert.codegen.program import ProgramError, program_of
+from dalembert.codegen.targets.numpy_source import compiled, source
 from formulations.test_tracing import locked_panda
 from programs import HOSTILE, PAIRS, hostile_program, long_program, mechanism_program, operations_program, states
 

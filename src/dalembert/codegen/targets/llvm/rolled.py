@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.codegen.llvm.blocks import TURNS, kernel, module
-from dalembert.codegen.llvm.elementary import LIBRARY, angles, kind, operation
-from dalembert.codegen.llvm.function import Function, Zeros
-from dalembert.codegen.llvm.machine import Machine, literal
-from dalembert.codegen.llvm.rows import ALONE, loaded, stored
 from dalembert.codegen.program import STATUS
 from dalembert.codegen.rolled import Rolled, Scan, Step
 from dalembert.codegen.steps import fused
+from dalembert.codegen.targets.llvm.blocks import TURNS, kernel, module
+from dalembert.codegen.targets.llvm.elementary import LIBRARY, angles, kind, operation
+from dalembert.codegen.targets.llvm.function import Function, Zeros
+from dalembert.codegen.targets.llvm.machine import Machine, literal
+from dalembert.codegen.targets.llvm.rows import ALONE, loaded, stored
 
 CHUNK = 800         # operations per function
 LEAVES = ("constant", "input")

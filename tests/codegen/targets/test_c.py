@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.codegen import c
 from dalembert.codegen.program import Instruction, Port, Program, ProgramError, program_of
+from dalembert.codegen.targets import c
 from formulations.test_tracing import locked_panda
 from programs import HOSTILE, PAIRS, hostile_program, long_program, mechanism_program, operations_program, states
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dalembert.codegen.llvm.function import Function
 from dalembert.codegen.program import Port
+from dalembert.codegen.targets.llvm.function import Function
 
 ALONE = -1       # first entry of a group of single entries
 

@@ -1,0 +1,1 @@
+"""Languages that programs are written in."""
