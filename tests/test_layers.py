@@ -10,7 +10,7 @@ import dalembert
 
 PACKAGE = Path(dalembert.__file__).parent
 LAYERS = ["errors", "expr", "purity", "spatial", "integrators", "model", "readers", "kinematics", "formulations", "codegen",
-          "tracing", "systems", "compiled", "control", "equations", "simulation", "sweeps", "convert", "data", "commandline",
+          "tracing", "systems", "compiled", "controllers", "equations", "simulation", "sweeps", "convert", "data", "commandline",
           "cli", "__main__"]
 
 

@@ -48,7 +48,7 @@ _HOMES = {
                          "StoreError", "UnknownNameError"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
-_MODULES = {"controllers": "dalembert.control", "convert": "dalembert.convert",
+_MODULES = {"controllers": "dalembert.controllers", "convert": "dalembert.convert",
             "data": "dalembert.data", "hamilton": "dalembert.formulations.hamilton",
             "lagrange": "dalembert.formulations.lagrange", "solids": "dalembert.spatial.solids"}
 

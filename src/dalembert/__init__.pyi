@@ -1,5 +1,6 @@
 """Equations of motion of multibody systems: formed, explained, compiled and integrated."""
 
+from dalembert import controllers as controllers
 from dalembert import convert as convert
 from dalembert import data as data
 from dalembert.compiled.dynamics import Dynamics as Dynamics

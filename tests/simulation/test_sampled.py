@@ -9,7 +9,7 @@ import pytest
 from scipy.linalg import expm
 
 import dalembert as da
-from dalembert.control import Limited, Sampled
+from dalembert.controllers import Limited, Sampled
 
 CART = da.Mechanism("cart", (da.Body("base"), da.Body("cart", 2.0)), (
     da.Joint("x", da.Prismatic((1, 0, 0)), "base", "cart", viscous=0.7, stiffness=3.0),))

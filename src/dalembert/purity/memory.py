@@ -46,7 +46,7 @@ OPAQUE_ROOTS = frozenset({"logging", "threading", "_thread", "numba", "jax", "ja
                           "abc"})
 METHODS = (types.FunctionType, staticmethod, classmethod, property, functools.cached_property)
 OWN = "dalembert"                                # of this package only controllers hold functions of users
-CONTROLLERS = "dalembert.control"
+CONTROLLERS = "dalembert.controllers"
 
 
 class Memory:

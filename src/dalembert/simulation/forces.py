@@ -13,8 +13,8 @@ import numpy as np
 
 from dalembert.compiled.callbacks import Function
 from dalembert.compiled.function import function
-from dalembert.control.checks import is_unchanging
-from dalembert.control.sampled import Sampled
+from dalembert.controllers.checks import is_unchanging
+from dalembert.controllers.sampled import Sampled
 from dalembert.errors import DalembertWarning, ShapeError
 from dalembert.expr import Expr
 from dalembert.purity.examine import INSTEAD, Guard, check_arguments, examine, remembering

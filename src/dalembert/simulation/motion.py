@@ -18,7 +18,7 @@ from dalembert.compiled import builtin
 from dalembert.compiled.crossing import crossing_of
 from dalembert.compiled.marching import Marching, Trace, Trajectories
 from dalembert.compiled.routine import Routine
-from dalembert.control.checks import is_unchanging
+from dalembert.controllers.checks import is_unchanging
 from dalembert.errors import ParameterError
 from dalembert.expr import Expr, Graph, array, sqrt
 from dalembert.integrators import Adaptive, External, Fixed, Method

@@ -11,7 +11,7 @@ import numpy as np
 
 from dalembert.compiled.marching import Steps, Trace, Trajectories, rate_of
 from dalembert.compiled.routine import Routine
-from dalembert.control.sampled import LAW, Sampled
+from dalembert.controllers.sampled import LAW, Sampled
 from dalembert.expr import Graph
 from dalembert.integrators import External, Fixed, Method
 from dalembert.integrators.choice import chosen

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.control.checks import put, vector
+from dalembert.controllers.checks import put, vector
 from dalembert.errors import ShapeError
 from dalembert.expr import cos, maximum, minimum, sin
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.control.checks import put
+from dalembert.controllers.checks import put
 from dalembert.errors import ShapeError
 from dalembert.expr import Expr
 from dalembert.purity.examine import check_arguments

@@ -4,13 +4,13 @@ A controller is a frozen object whose call (t, q, qd) -> tau runs on floats and 
 t -> (q, qd, qdd) of the same kind.
 """
 
-from dalembert.control.limits import Limited, effort_limits
-from dalembert.control.passivity import AdaptivePassivity, Passivity
-from dalembert.control.references import Hold, Quintic, Sinusoids
-from dalembert.control.sampled import Sampled
-from dalembert.control.samples import Samples
-from dalembert.control.set_point import PD, GravityPD
-from dalembert.control.tracking import ComputedTorque, FeedForward
+from dalembert.controllers.limits import Limited, effort_limits
+from dalembert.controllers.passivity import AdaptivePassivity, Passivity
+from dalembert.controllers.references import Hold, Quintic, Sinusoids
+from dalembert.controllers.sampled import Sampled
+from dalembert.controllers.samples import Samples
+from dalembert.controllers.set_point import PD, GravityPD
+from dalembert.controllers.tracking import ComputedTorque, FeedForward
 
 __all__ = ["PD", "AdaptivePassivity", "ComputedTorque", "FeedForward", "GravityPD", "Hold", "Limited", "Passivity",
            "Quintic", "Sampled", "Samples", "Sinusoids", "effort_limits"]

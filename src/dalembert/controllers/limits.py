@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.control.checks import gains, is_unchanging, put
+from dalembert.controllers.checks import gains, is_unchanging, put
 from dalembert.expr import maximum, minimum
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import as_float

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.control.checks import put
+from dalembert.controllers.checks import put
 from dalembert.errors import ShapeError
 
 BETWEEN = ("linear", "hold")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.control.checks import Tracking, followed, named_arguments
+from dalembert.controllers.checks import Tracking, followed, named_arguments
 
 
 @named_arguments

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.control.checks import gains, named_arguments, put, system_under, vector
+from dalembert.controllers.checks import gains, named_arguments, put, system_under, vector
 from dalembert.systems.system import System
 
 
