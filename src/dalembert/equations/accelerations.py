@@ -54,7 +54,7 @@ def _multiplied_out(eom: ClosedForms, normal: Normal, M: np.ndarray, force: np.n
     try:
         entries = np.array([[normal.scalar(x) for x in row] for row in M], dtype=object)
         F = [normal.scalar(x) for x in force]
-        return None if is_long(entries, F) else solved(entries, F, normal, eom.determinant_name)
+        return None if is_long(entries, F) else solved(entries, [F], normal, eom.determinant_name)[0]
     except (TooLarge, NotPolynomial):
         return None
 

@@ -9,23 +9,28 @@ The order of all steps depends on the terms alone: equal equations print equally
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from functools import reduce
 from math import lcm
-from typing import Any
+from operator import or_
+from typing import Any, NamedTuple
 
+from dalembert.equations.bases import MULTIPLES, POWERS, Factor, Vector, changed, mixed, rewriter
 from dalembert.equations.ring import Poly, Ring, plain
 
-Vector = tuple[int, ...]                          # whole factors of a group's coordinates
-Factor = tuple[tuple[Vector, str, int], ...]      # product of powers of "c" or "s" of sums of angles, sorted; () is 1
 Trig = tuple[int, ...]                            # one factor per group, by its number there; 0 is 1
 Terms = dict[Trig, int]
-Parts = dict[int, dict[Trig, Any]]                # monomial without sines and cosines -> their products -> coefficient
-HALF = Fraction(1, 2)
-REWRITTEN = ("1 - 2 s^2", "2 c^2 - 1", "c^2 - s^2", "double")      # what cos 2q is written as
+Parts = dict[tuple[int, int], Terms]              # (polynomial, monomial without sines and cosines) -> terms in these
 OTHER = {"c": "s", "s": "c"}
-LONGEST = 300                                     # terms of a polynomial that is brought into one basis
-SHIFT = 32                                        # coefficients are whole multiples of 2^-32: products have dyadic ones
+
+
+class Share(NamedTuple):
+    """A factor, by its number, times numerator / 2^shift."""
+
+    factor: int
+    numerator: int
+    shift: int
 
 
 class Group:
@@ -40,7 +45,7 @@ class Group:
         self.mask = sum(63 << c | 3 << s for c, s in self._fields)
         self.table: list[Factor] = [()]
         self._numbers: dict[Factor, int] = {(): 0}
-        self._known: tuple[dict[int, list[tuple[int, int]]], ...] = ({}, {})
+        self._known: tuple[dict[int, list[Share]], ...] = ({}, {})
         self._squares: dict[int, list[tuple[int, int]]] = {}
         self._products: dict[tuple[int, int, bool], tuple[int, int] | None] = {}
 
@@ -52,16 +57,19 @@ class Group:
             self.table.append(factor)
         return found
 
-    def factors(self, bits: int, full: bool) -> list[tuple[int, int]]:
-        """Part of a monomial that belongs to this group as (factor, coefficient times 2^SHIFT): as it is, or, with
-        several angles or `full`, in sums of angles."""
+    def factors(self, bits: int, full: bool) -> list[Share]:
+        """Part of a monomial that belongs to this group: as it is, or, with several angles or `full`, in sums of angles."""
         full = full or len(self.angles) > 1
         found = self._known[full].get(bits)
         if found is None:
             exponents = [(bits >> c & 63, bits >> s & 3) for c, s in self._fields]
             series = self._fourier(exponents) if full else {self._powers(exponents): Fraction(1)}
-            found = self._known[full][bits] = [(self.number(f), int(v * 2**SHIFT)) for f, v in series.items()]
+            found = self._known[full][bits] = self.shares(series)
         return found
+
+    def shares(self, series: Mapping[Factor, Fraction]) -> list[Share]:
+        """A sum of factors whose coefficients have powers of 2 as denominators."""
+        return [Share(self.number(f), x.numerator, x.denominator.bit_length() - 1) for f, x in series.items()]
 
     def _powers(self, exponents: list[tuple[int, int]]) -> Factor:
         return tuple(sorted((v, t, e) for v, pair in zip(self.vectors, exponents, strict=True)
@@ -96,8 +104,8 @@ class Group:
             found = []
             for k, kind, e in self.table[f]:
                 if e >= 2:
-                    base = _changed(self.table[f], (k, kind, -2))
-                    found.append((self.number(base), self.number(_changed(base, (k, OTHER[kind], 2)))))
+                    base = changed(self.table[f], (k, kind, -2))
+                    found.append((self.number(base), self.number(changed(base, (k, OTHER[kind], 2)))))
             self._squares[f] = found
         return found
 
@@ -127,50 +135,12 @@ class Group:
             if lead < 0:
                 k, value = tuple(-x for x in k), value * (-1 if kind == "s" else 1)
             if lead:
-                made = _changed(made, (k, kind, 1))
+                made = changed(made, (k, kind, 1))
         return self.number(made), value
 
 
 def _parts(angle: Any) -> Any:
     return ((angle, 1),) if isinstance(angle, str) else angle
-
-
-def _changed(factor: Factor, *changes: tuple[Vector, str, int]) -> Factor:
-    """The factor with exponents changed."""
-    powers = {(k, t): e for k, t, e in factor}
-    for k, t, e in changes:
-        powers[k, t] = powers.get((k, t), 0) + e
-    return tuple(sorted((k, t, e) for (k, t), e in powers.items() if e))
-
-
-def _squared(factor: Factor) -> list[Vector]:
-    """Angles of which a factor has a product of two or more sines and cosines."""
-    powers: dict[Vector, int] = {}
-    for v, _, e in factor:
-        powers[v] = powers.get(v, 0) + e
-    return [v for v, e in powers.items() if e > 1]
-
-
-def _in_basis(factor: Factor, v: Vector, way: str) -> list[tuple[Factor, Fraction]]:
-    """A factor with angle v in powers, or in its double, as a sum of factors."""
-    double, one = tuple(2 * x for x in v), Fraction(1)
-    powers = {(k, t): e for k, t, e in factor}
-    if way != "double":
-        if powers.get((double, "s")) == 1:
-            return [(_changed(factor, (double, "s", -1), (v, "c", 1), (v, "s", 1)), 2 * one)]
-        if powers.get((double, "c")) == 1:
-            base = _changed(factor, (double, "c", -1))
-            c, s = (_changed(base, (v, t, 2)) for t in "cs")
-            return {"1 - 2 s^2": [(base, one), (s, -2 * one)], "2 c^2 - 1": [(base, -one), (c, 2 * one)],
-                    "c^2 - s^2": [(c, one), (s, -one)]}[way]
-        return [(factor, one)]
-    cosines, sines = powers.get((v, "c"), 0), powers.get((v, "s"), 0)
-    base = _changed(factor, (v, "c", -cosines), (v, "s", -sines))
-    if (cosines, sines) == (1, 1):
-        return [(_changed(base, (double, "s", 1)), HALF)]
-    if (cosines, sines) in ((2, 0), (0, 2)):
-        return [(base, HALF), (_changed(base, (double, "c", 1)), HALF if cosines else -HALF)]
-    return [(factor, one)]
 
 
 class Compactor:
@@ -195,58 +165,70 @@ class Compactor:
         """The factors, group by group."""
         return [g.table[f] for g, f in zip(self.groups, t, strict=True)]
 
-    def terms(self, p: Any) -> dict[int, dict[Trig, Any]]:
+    def terms(self, p: Any) -> Mapping[int, Mapping[Trig, Any]]:
         """Of a polynomial or number: monomial without sines and cosines -> product of sines and cosines -> coefficient."""
-        if not isinstance(p, Poly):
-            return {0: {self._none: p}} if p else {}
-        denominator = lcm(*(c.denominator for c in p.terms.values()))
-        parts: dict[int, list[tuple[int, int]]] = {}
-        for m, c in sorted(p.terms.items()):
-            parts.setdefault(m & ~self._trig, []).append((m, int(c * denominator) << SHIFT))
-        found, unit = {}, denominator << SHIFT
-        for rest, items in parts.items():
-            best = self._merged(self._split(items, False))
-            if len(best) > 1:
-                other = self._merged(self._split(items, True))
-                best = min(best, other, key=self._length)
-            if best:
-                found[rest] = {t: plain(Fraction(v, unit)) for t, v in best.items()}
-        return self._in_one_basis(found)
+        return self.terms_of_several([p])[0]
 
-    # --- one basis per polynomial: c s, c^2 and s^2, or sin 2q and cos 2q ---
+    def terms_of_several(self, polynomials: Sequence[Any]) -> list[dict[int, dict[Trig, Any]]]:
+        """The same of several polynomials and numbers, in one basis."""
+        units = [lcm(*(c.denominator for c in p.terms.values())) << 2 * self._degree(p) if isinstance(p, Poly) else 1
+                 for p in polynomials]
+        parts: Parts = {}
+        for k, (p, unit) in enumerate(zip(polynomials, units, strict=True)):
+            items: dict[int, list[tuple[int, int]]] = {}
+            for m, c in sorted(p.terms.items()) if isinstance(p, Poly) else ():
+                items.setdefault(m & ~self._trig, []).append((m, int(c * unit)))
+            parts |= {(k, rest): best for rest, x in items.items() if (best := self._shortest(x))}
+        found: list[dict[int, dict[Trig, Any]]] = [{0: {self._none: p}} if p and not isinstance(p, Poly) else {}
+                                                   for p in polynomials]
+        for (k, rest), terms in self._in_one_basis(parts).items():
+            found[k][rest] = {t: plain(Fraction(v, units[k])) for t, v in terms.items()}
+        return found
+
+    def _degree(self, p: Poly) -> int:
+        """A bound of the number of sines and cosines in a term: each halves a coefficient at most, once in sums of angles,
+        once in multiples."""
+        together = reduce(or_, p.terms) & self._trig
+        return sum(e for _, e in self.ring.exponents(together))
+
+    def _shortest(self, items: list[tuple[int, int]]) -> Terms:
+        """Terms merged as they are, or from the full Fourier form."""
+        best = self._merged(self._split(items, False))
+        return best if len(best) < 2 else min(best, self._merged(self._split(items, True)), key=self._length)
 
     def _in_one_basis(self, parts: Parts) -> Parts:
-        """The parts with each angle in powers, or in its double, where both occur: in whichever has fewer terms."""
-        if sum(map(len, parts.values())) > LONGEST:                # nobody will read it
-            return parts
-        for g, group in enumerate(self.groups):
-            used = {f for terms in parts.values() for t in terms for f in group.table[t[g]]}
-            doubled = {v for v, _, _ in used}
-            squares = {v for t in {t[g] for terms in parts.values() for t in terms} for v in _squared(group.table[t])}
-            for v in sorted(squares):
-                if tuple(2 * x for x in v) in doubled:
-                    ways = [self._rewritten(parts, g, v, way) for way in REWRITTEN]
-                    parts = min(ways, key=lambda x: sum(map(len, x.values())))
+        """The parts with no angle beside a multiple of it, in the basis in which they have the fewest terms."""
+        for g in range(len(self.groups)):
+            for angle in mixed(self._factors(parts, g)):
+                ways = [self._rewritten(parts, g, rewriter(angle, basis)) for basis in POWERS]
+                shortest = {rest: min((x.get(rest, {}) for x in ways), key=len) for rest in parts}
+                ways.append({rest: terms for rest, terms in shortest.items() if terms})
+                multiples = self._rewritten(parts, g, rewriter(angle, MULTIPLES))
+                if angle not in mixed(self._factors(multiples, g)):
+                    ways.append(multiples)
+                parts = min(ways, key=_size)
         return parts
 
-    def _rewritten(self, parts: Parts, g: int, v: Vector, way: str) -> Parts:
-        """The parts with angle v of group g in one basis."""
-        group, known = self.groups[g], dict[int, list[tuple[int, Fraction]]]()
-        found: Parts = {}
+    def _factors(self, parts: Parts, g: int) -> Iterable[Factor]:
+        """Factors of a group."""
+        return [self.groups[g].table[f] for f in {t[g] for terms in parts.values() for t in terms}]
+
+    def _rewritten(self, parts: Parts, g: int, change: Callable[[Factor], Mapping[Factor, Fraction]]) -> Parts:
+        """The parts with each factor of a group changed to a sum of factors."""
+        group = self.groups[g]
+        shares = {f: group.shares(change(group.table[f])) for f in {t[g] for terms in parts.values() for t in terms}}
+        same = {f for f, found in shares.items() if found == [Share(f, 1, 0)]}
+        changed_parts = dict(parts)
         for rest, terms in parts.items():
-            total: dict[Trig, Any] = {}
+            if same.issuperset(t[g] for t in terms):
+                continue
+            total: Terms = {}
             for t, value in terms.items():
-                if t[g] not in known:
-                    known[t[g]] = [(group.number(f), x) for f, x in _in_basis(group.table[t[g]], v, way)]
-                for f, x in known[t[g]]:
+                for f, numerator, shift in shares[t[g]]:
                     new = _with(t, g, f)
-                    total[new] = total.get(new, 0) + value * x
-            total = {t: x for t, x in total.items() if x}
-            if way != "double":
-                total = self._merged(total, sums=False)
-            if total:
-                found[rest] = {t: plain(Fraction(x)) for t, x in total.items()}
-        return found
+                    total[new] = total.get(new, 0) + (value * numerator >> shift)
+            changed_parts[rest] = self._merged({t: x for t, x in total.items() if x}, sums=False)
+        return {rest: terms for rest, terms in changed_parts.items() if terms}
 
     def _split(self, items: Iterable[tuple[int, int]], full: bool) -> Terms:
         D: Terms = {}
@@ -254,7 +236,7 @@ class Compactor:
             products: list[tuple[Trig, int]] = [((), c)]
             for group in self.groups:
                 factors = group.factors(m & group.mask, full)
-                products = [(t + (f,), v * w >> SHIFT) for t, v in products for f, w in factors]
+                products = [(t + (f,), v * numerator >> shift) for t, v in products for f, numerator, shift in factors]
             for t, v in products:
                 D[t] = D.get(t, 0) + v
         return {t: v for t, v in D.items() if v}
@@ -326,6 +308,11 @@ class Compactor:
             if f != t[g] and abs(w) == abs(v) and (product := group.product(t[g], f, v == w)):
                 return _with(t, g, f), product[0], product[1] * v
         return None
+
+
+def _size(parts: Parts) -> tuple[int, int]:
+    """Terms, and different products of sines and cosines."""
+    return sum(map(len, parts.values())), len({t for terms in parts.values() for t in terms})
 
 
 def _with(t: Trig, g: int, factor: int) -> Trig:

@@ -95,15 +95,14 @@ class LinearEquations(ClosedForms):
         M, D, K = (np.array([[normal.scalar(x) for x in row] for row in self._expressions_at[name]], dtype=object)
                    for name in ("mass_matrix", "damping_matrix", "stiffness_matrix"))
         right = np.eye(n, dtype=object) if quantity == "input_matrix" else np.concatenate([-K, -D], axis=1)
-        columns = [solved(M, list(column), normal, self.determinant_name) for column in right.T]
+        columns = solved(M, [list(column) for column in right.T], normal, self.determinant_name)
         above = np.zeros((n, n), dtype=object) if quantity == "input_matrix" else (
             np.concatenate([np.zeros((n, n), dtype=object), np.eye(n, dtype=object)], axis=1))
         top = normal.forms([int(x) for x in above.flat])
         forms, short = ([*top, *(getattr(column, kind)[i] for i in range(n) for column in columns)]
                         for kind in ("forms", "short"))
         shape = (2 * n, len(right.T))
-        parts = {name: form for column in columns for name, form in column.parts.items()}
-        return self.solved(quantity, object_array(forms, shape), object_array(short, shape), parts, ())
+        return self.solved(quantity, object_array(forms, shape), object_array(short, shape), columns[0].parts, ())
 
 
 class Movable(Changeable):

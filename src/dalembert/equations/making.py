@@ -23,7 +23,7 @@ from dalembert.equations.writing import Writer
 from dalembert.expr import derivative
 from dalembert.spatial.inertias import HALF
 
-PLAIN = 3000    # characters of a quantity up to which each entry is written for itself
+PLAIN = 2500    # characters of a quantity up to which each entry is written for itself
 CHRISTOFFEL = 3       # times as many characters as the budget may be printed of all Christoffel symbols
 FEW = 4         # terms of an entry that is never written by another
 SHORT = 60      # terms up to which velocities are multiplied out in energies and Coriolis terms

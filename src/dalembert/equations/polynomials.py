@@ -163,8 +163,7 @@ class Normal(Polynomials):
         TooLarge
         """
         polynomials = [self.scalar(x) for x in expressions]
-        turning = sum(kind == "cos" and not isinstance(angle, str) for kind, angle in self.ring.shift)
-        writers = [Writer(self.ring, self.names, joint) for joint in (False, True)[:1 + (turning > 1 and not self.angles)]]
+        writers = self._writers
         ways = [*(w.by_rates for w in writers), *(w.form for w in writers)]
         if by_rates:
             ways = ways[:len(writers)]
@@ -172,6 +171,16 @@ class Normal(Polynomials):
             ways = ways[len(writers):]
         known = {id(p): min((way(p) for way in ways), key=factors_in) for p in polynomials}      # equal entries are one
         return [known[id(p)] for p in polynomials]
+
+    def forms_in_one_basis(self, polynomials: Sequence[Any]) -> list[Sum]:
+        """Forms of polynomials that belong together, as a numerator and its denominator."""
+        return min((w.forms(polynomials) for w in self._writers), key=lambda forms: sum(map(factors_in, forms)))
+
+    @property
+    def _writers(self) -> list[Writer]:
+        """Writers for the variables that the ring has now."""
+        turning = sum(kind == "cos" and not isinstance(angle, str) for kind, angle in self.ring.shift)
+        return [Writer(self.ring, self.names, joint) for joint in (False, True)[:1 + (turning > 1 and not self.angles)]]
 
     def _symbol(self, name: str) -> Any:
         return self.ring.variable(self._place.get(name, name))

@@ -65,14 +65,18 @@ def check_freedoms(count: int, instead: str) -> None:
                              f"{count}. Mass matrix and forces are printed for any number; da.compile gives numbers.")
 
 
-def solved(M: np.ndarray, F: Sequence[Any], normal: Normal, name: Callable[[int], str]) -> Solution:
-    """M x = F for polynomials of one ring, each x a reduced fraction; name: of the k-th determinant."""
-    forms: list[Any] = [Sum(())] * len(F)
-    short, parts = list(forms), dict[str, Sum]()
+def solved(M: np.ndarray, columns: Sequence[Sequence[Any]], normal: Normal, name: Callable[[int], str]) -> list[Solution]:
+    """M x = F for each column F of polynomials of one ring, each x a reduced fraction; name: of the k-th determinant.
+
+    What has one determinant is in one basis.
+    """
+    n = len(M)
+    forms, short = ([[Sum(())] * n for _ in columns] for _ in range(2))
+    parts: dict[str, Sum] = {}
     for block in blocks(M):
-        determinant = minor(M, block, block)
-        numerators = [normal.ring.total(cofactor(M, block, i, j) * F[j] for j in block) for i in block]
-        below, *above = normal.forms([determinant, *numerators])
+        places = [(k, i) for k in range(len(columns)) for i in block]
+        numerators = [normal.ring.total(cofactor(M, block, i, j) * columns[k][j] for j in block) for k, i in places]
+        below, *above = normal.forms_in_one_basis([minor(M, block, block), *numerators])
         number, factors, rest = apart(below)
         if number < 0 and len(rest) > 1:                           # a determinant of M is positive: so is its name
             number, rest = -number, tuple(sorted(opposite(Sum(rest)).terms, key=lambda t: t.number < 0))
@@ -80,11 +84,11 @@ def solved(M: np.ndarray, F: Sequence[Any], normal: Normal, name: Callable[[int]
         if len(rest) > 1:
             parts[label := name(len(parts))] = named
             named = Name(label)
-        for i, form in zip(block, above, strict=True):
+        for (k, i), form in zip(places, above, strict=True):
             if form.terms:
-                forms[i] = quotient(form, number, factors, Sum(rest), Sum(rest))
-                short[i] = quotient(form, number, factors, Sum(rest), named)
-    return Solution(forms, short, parts)
+                forms[k][i] = quotient(form, number, factors, Sum(rest), Sum(rest))
+                short[k][i] = quotient(form, number, factors, Sum(rest), named)
+    return [Solution(*pair, parts) for pair in zip(forms, short, strict=True)]
 
 
 def apart(form: Sum) -> tuple[Any, Factors, tuple[Term, ...]]:

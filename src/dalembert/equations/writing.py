@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from dalembert.equations.compaction import Compactor, Trig
-from dalembert.equations.forms import Call, Cosine, Name, Sum, Term, content, outside
-from dalembert.equations.ring import PARAMETER, WIDTH, Poly, Ring, plain
+from dalembert.equations.forms import Call, Cosine, Name, Sum, Term, content, factors_in, outside
+from dalembert.equations.ring import PARAMETER, WIDTH, Ring, plain
 
 RATES = ("qd", "qdd")      # kinds of variables that are velocities and accelerations
 
@@ -30,8 +30,21 @@ class Writer:
 
     def form(self, p: Any) -> Sum:
         """A polynomial or number in few terms."""
+        return self._written(self.compactor.terms(p))
+
+    def by_rates(self, p: Any) -> Sum:
+        """The same as a sum of products of velocities and accelerations, accelerations first, each with its coefficient."""
+        return self._written_by_rates(self.compactor.terms(p))
+
+    def forms(self, polynomials: Sequence[Any]) -> list[Sum]:
+        """Polynomials and numbers in one basis, each in the way that has fewer factors."""
+        return [min(self._written_by_rates(parts), self._written(parts), key=factors_in)
+                for parts in self.compactor.terms_of_several(polynomials)]
+
+    def _written(self, parts: Mapping[int, Mapping[Trig, Any]]) -> Sum:
+        """The form of a compact polynomial: terms with equal sines and cosines together."""
         by_trig: dict[Trig, list[Term]] = {}
-        for rest, D in self.compactor.terms(p).items():
+        for rest, D in parts.items():
             for t, v in D.items():
                 by_trig.setdefault(t, []).append(Term(plain(v), self._factors(rest)))
         terms: list[Term] = []
@@ -53,22 +66,20 @@ class Writer:
                 terms.append(Term(number, factors + inside + turned))
         return outside(Sum(tuple(terms)))
 
-    def by_rates(self, p: Any) -> Sum:
-        """The same as a sum of products of velocities and accelerations, accelerations first, each with its coefficient."""
-        if not isinstance(p, Poly):
-            return self.form(p)
+    def _written_by_rates(self, compact: Mapping[int, Mapping[Trig, Any]]) -> Sum:
+        """The form of a compact polynomial by its products of velocities and accelerations."""
         keys: Mapping[Any, int] = self.ring.shift
         mask = sum(((1 << WIDTH) - 1) << shift for (_, name), shift in keys.items()
                    if isinstance(name, tuple) and name[0] in RATES)
-        parts: dict[int, dict[int, Any]] = {}
-        for m, c in p.terms.items():
-            parts.setdefault(m & mask, {})[m & ~mask] = c
+        parts: dict[int, dict[int, Mapping[Trig, Any]]] = {}
+        for m, terms_of_rest in compact.items():
+            parts.setdefault(m & mask, {})[m & ~mask] = terms_of_rest
         exponents: dict[int, list[Any]] = {m: [(*key, e) for key, e in self.ring.exponents(m)] for m in parts}
         order = {m: sorted((self.kinds.index(name[0]), name[1], -e) for _, name, e in found)
                  for m, found in exponents.items()}
         terms: list[Term] = []
         for m in sorted(parts, key=lambda m: (-max((k for k, *_ in order[m]), default=0), order[m])):
-            form = self.form(Poly(self.ring, parts[m]))
+            form = self._written(parts[m])
             rates = self._factors(m)
             products = form.terms
             if rates and len(products) > 1:
