@@ -268,10 +268,10 @@ class Course:
 
     def _arrive(self, lanes: np.ndarray, ends: np.ndarray, law: Reactions) -> None:
         """Put joints whose modes end exactly at their stops, or at rest."""
-        now, nq, nv = self._now, self.motion.system.nq, self.motion.system.nv
-        ended, x = np.zeros((len(lanes), nv), dtype=bool), now["x"][lanes]
+        now = self._now
+        ended, x = np.zeros((len(lanes), self.motion.system.nv), dtype=bool), now["x"][lanes]
         ended[:, law.entries] = ends
-        law.arrive(x[:, :nq], x[:, nq:nq + nv], self.motion.modes(now["p"][lanes]), ended)
+        law.arrive(*self.motion.split(x)[:2], self.motion.modes(now["p"][lanes]), ended)
         now["x"][lanes] = x
 
     def _count(self, lanes: np.ndarray, which: np.ndarray) -> None:
@@ -321,9 +321,9 @@ class Course:
 
     def _settle(self, lanes: np.ndarray, law: Reactions, begins: bool = False) -> None:
         """What each entry of qd does from now on; at the beginning of the run that is a change."""
-        now, motion, nq, nv = self._now, self.motion, self.motion.system.nq, self.motion.system.nv
+        now, motion, nv = self._now, self.motion, self.motion.system.nv
         t, p, x, before = now["t"][lanes, 0], now["p"][lanes], now["x"][lanes], now["does"][lanes]
-        q, qd, work = x[:, :nq], x[:, nq:nq + nv], x[:, nq + nv]      # views
+        q, qd, work, _ = motion.split(x)                              # views
         impacts, does, rows = np.zeros((len(lanes), nv)), before.copy(), np.arange(len(lanes))
         plastic = np.zeros((len(lanes), nv))
         plastic[:, law.entries] = now["often"][lanes, :len(law.entries)] > TIRED
@@ -333,7 +333,7 @@ class Course:
             for row, new in zip(rows, found.joined, strict=True):
                 if (new != q[row]).any():
                     work[row] += motion.energy_at(new, qd[row], p[row]) - motion.energy_at(q[row], qd[row], p[row])
-            q[rows], qd[rows], p[rows, -1 - found.modes.shape[1]:-1] = found.joined, found.qd, found.modes
+            q[rows], qd[rows], p[rows, motion.inputs.slices["modes"]] = found.joined, found.qd, found.modes
             work[rows] += found.energy[:, 0]
             impacts[rows] += (impacts[rows] == 0) * found.impacts
             does[rows] = found.does

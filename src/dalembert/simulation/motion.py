@@ -28,6 +28,7 @@ from dalembert.simulation.forces import CALLED, NONE, TRACED, Force, Forces, bes
 from dalembert.simulation.kept import dynamics_of, kept
 from dalembert.simulation.numbers import numbers_of
 from dalembert.simulation.reactions import SIGN, STICK, coulomb, reactions_of
+from dalembert.simulation.sections import Sections
 from dalembert.simulation.state_equations import Rates, StateEquations, state_equations
 from dalembert.simulation.watching import Watching
 from dalembert.tracing.symbols import vector_of_symbols
@@ -39,8 +40,11 @@ class Motion:
     Arguments are those of `simulate`. Time is counted from `begin` [s], so that steps and times of events keep their digits
     however late a motion begins; forces and events are given the time of the caller, t + begin.
 
-    p: the forces given as numbers, numbers of the mechanism that are inputs, then `begin`. A watched motion appends the
-    modes of the `Reactions`, if there are any, and whether to watch (1) or not (0).
+    Attributes
+    ----------
+    state : sections of x: q, y, work and the states of the controller
+    inputs : sections of p: `forces` given as numbers, `numbers` of the system that are inputs, `begin`; of a motion that is
+        watched, `modes` of the reactions, if there are any, and `watching`: 1 or 0
     """
 
     def __init__(self, mechanism: Any, control: Any = None, forces: Any = None, formulation: str | None = None,
@@ -57,6 +61,9 @@ class Motion:
         self.watched = Watched(events, self.system)
         self.forces = Forces(self.system, control, forces)
         self.constants = beside(self.forces.constants, *([self.numbers] if paths else []), np.array([begin]))
+        self.state = Sections(q=self.system.nq, y=self.system.nv, work=1, controller=self.states.shape[-1])
+        self.inputs = Sections(forces=self.forces.constants.shape[-1], numbers=len(paths), begin=1,
+                               modes=4 * self.system.nv if self.reactions else 0, watching=int(self.is_watched))
 
     def _check_inputs(self, friction: str) -> None:
         """See that no number is an input that the law of reactions has as a float."""
@@ -113,11 +120,11 @@ class Motion:
     @property
     def extra(self) -> int:
         """Number of parameters behind the constants of a motion that is watched."""
-        return (4 * self.system.nv if self.reactions else 0) + self.is_watched
+        return self.inputs.size - self.constants.shape[-1]
 
     def modes(self, p: Any) -> Any:
         """Modes in parameters (..., n)."""
-        return p[..., p.shape[-1] - self.extra:-1]
+        return self.inputs.part(p, "modes")
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -130,17 +137,16 @@ class Motion:
 
     def numbers_in(self, p: Any) -> Any:
         """Numbers of the mechanism in parameters (..., n)."""
-        at = self.forces.constants.shape[-1]
-        return p[..., at:at + len(self.form.paths)]
+        return self.inputs.part(p, "numbers")
 
     def clock(self, t: Any, p: Any) -> Any:
         """The caller's time [s] at a time t of the motion, with parameters (..., n)."""
-        return t + p[..., self.forces.constants.shape[-1] + len(self.form.paths)]
+        return t + self.inputs.part(p, "begin")[..., 0]
 
     @property
     def nx(self) -> int:
         """Length of x."""
-        return self.system.nq + self.system.nv + 1 + self.states.shape[-1]
+        return self.state.size
 
     @property
     def quaternions(self) -> list[tuple[int, int]]:
@@ -207,8 +213,8 @@ class Motion:
 
     def split(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """q, y, work and states of the controller in x (..., nx)."""
-        nq, at = self.system.nq, self.system.nq + self.system.nv
-        return x[..., :nq], x[..., nq:at], x[..., at], x[..., at + 1:]
+        q, y, work, controller = self.state.parts(x).values()
+        return q, y, work[..., 0], controller
 
     def marching(self, method: Method) -> Marching:
         """The method over this motion as machine code."""
@@ -240,7 +246,7 @@ class Motion:
         project = self._project if self.form.quaternions else None
         calls = () if isinstance(method, External) else tuple(self.forces.lengths.values())
         watch = self.watch if self.is_watched else None
-        return Marching(self._right_hand_side, self.nx, self.constants.shape[-1] + self.extra, method, project, calls, watch)
+        return Marching(self._right_hand_side, self.nx, self.inputs.size, method, project, calls, watch)
 
     def compiles(self, method: Method) -> bool:
         """Whether trajectories by this method run in machine code."""
@@ -255,7 +261,7 @@ class Motion:
     def crossing(self, method: Fixed | Adaptive) -> Routine:
         """What looks into the method's steps over this motion for where something happens."""
         return self.kept(f"crossing of {method.name}", lambda: crossing_of(      # type: ignore[no-any-return]
-            self._right_hand_side, self.nx, self.constants.shape[-1] + self.extra, method,
+            self._right_hand_side, self.nx, self.inputs.size, method,
             self._project if self.form.quaternions else None, self.watch))
 
     def function(self, row: int = 0, p: np.ndarray | None = None) -> Callable[[float, np.ndarray], np.ndarray]:
@@ -314,8 +320,8 @@ class Motion:
     def forces_at(self, t: np.ndarray, x: np.ndarray, p: np.ndarray) -> np.ndarray:
         """Control and forces (n, nv) at t (n,), x (n, nx), p (n, k)."""
         if not {TRACED, CALLED}.intersection(self.kinds.values()):
-            nv, count = self.system.nv, self.forces.constants.shape[-1]
-            return np.add.reduce(p[:, :count].reshape(len(p), count // nv, nv), axis=1)
+            constants = self.inputs.part(p, "forces")
+            return np.add.reduce(constants.reshape(len(p), -1, self.system.nv), axis=1)
         if CALLED not in self.kinds.values():
             return self._compiled_forces(t[:, None], x, p)[0]      # type: ignore[no-any-return]
         return np.array([self._forces_of(*row) for row in zip(t[:, None], x, p, strict=True)], dtype=float)
@@ -328,7 +334,7 @@ class Motion:
     @cached_property
     def _compiled_forces(self) -> Any:
         def made() -> Routine:
-            sizes = {"t": 1, "x": self.nx, "p": self.constants.shape[-1] + self.extra}
+            sizes = {"t": 1, "x": self.nx, "p": self.inputs.size}
             with Graph():
                 trace = Trace(sizes | {"tau": self.system.nv})
                 trace.give({"tau": self._forces_of(*(trace.registers[name] for name in sizes))})
