@@ -1,6 +1,7 @@
 """Shared by all tests: this folder is importable (helpers such as oracles.py)."""
 
 import atexit
+import gc
 import os
 import shutil
 import sys
@@ -13,6 +14,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 if "DALEMBERT_CACHE" not in os.environ:      # compiled code of the tests goes to a folder of their own
     os.environ["DALEMBERT_CACHE"] = tempfile.mkdtemp(prefix="dalembert-tests-")
     atexit.register(shutil.rmtree, os.environ["DALEMBERT_CACHE"], ignore_errors=True)
+
+
+def pytest_collection_finish():
+    """Modules and collected tests stay; the garbage collector need not look through them again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture
