@@ -1,5 +1,7 @@
 """Robots of the tests of closed forms, by elementary motions; all inertial parameters different unless said."""
 
+from functools import cache
+
 import numpy as np
 
 import dalembert as da
@@ -33,6 +35,12 @@ def arm(chain, name="arm", gravity=(0, 0, -9.81)):
 
 def dense(name):
     return arm(DENSE[name], name)
+
+
+@cache
+def closed_forms(name):
+    """Closed forms of a dense arm with symbols for all numbers, derived once for tests that only read them."""
+    return da.equations(dense(name), "all")
 
 
 def planar(n):

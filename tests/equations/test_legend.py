@@ -104,8 +104,9 @@ def test_base_parameters_that_are_zero_are_not_printed(tmp_path):
     assert [p.name for p in eom.base_parameters] == ["YY1", "MX1", "MZ1", "YY2", "MX2", "MZ2"]
 
 
-@pytest.mark.parametrize("model", ["drone", "top", "sprung", "panda"])
-@pytest.mark.parametrize("symbols", ["all", "gravity"])
+@pytest.mark.parametrize("model, symbols", [
+    *((model, symbols) for model in ("drone", "top", "sprung") for symbols in ("all", "gravity")),
+    ("panda", "all"), pytest.param("panda", "gravity", marks=pytest.mark.slow)])
 def test_equations_of_motion_are_those_of_inverse_dynamics(model, symbols):
     m = MODELS[model]()
     eom = da.equations(m, symbols)

@@ -32,7 +32,7 @@ def load(name, **options):
 @pytest.mark.parametrize("name, count", [("scara", 8), ("stanford", 33), ("puma", 36), ("ur5", 36), ("panda", 43)])
 def test_base_parameters_are_as_many_as_the_rank_of_a_random_regressor(name, count):
     m = robots.dense(name)
-    eom = da.equations(m, "all")
+    eom = robots.closed_forms(name)
     assert len(eom.base_parameters) == count and eom.minimal
     rng = np.random.default_rng(0)
     Y = da.regressor(m, *rng.uniform(-2, 2, (3, 40, m.nv))).reshape(-1, 10 * m.nv)
@@ -90,7 +90,7 @@ def test_dense_arms_are_printed_in_few_terms(name, M, g):
 @pytest.mark.parametrize("name", ["ur5", "stanford"])
 def test_an_entry_has_each_angle_in_one_basis(name):
     """c4 s4, c4^2 and s4^2, or sin(2 q4) and cos(2 q4), never both; values are those of the compiled function."""
-    eom = da.equations(robots.dense(name), "all")
+    eom = robots.closed_forms(name)
     for line in eom.text("mass_matrix", "gravity_vector").splitlines():
         for k in range(1, 7):
             doubled = re.search(rf"(sin|cos)\(2 q{k}\)", line)
@@ -128,7 +128,7 @@ def test_lengths_of_latex_stay_readable():
 
 
 def test_seven_joint_arm_is_printed_in_factored_form():
-    eom = da.equations(robots.dense("panda"), "all")
+    eom = robots.closed_forms("panda")
     sheet = eom.sheet("mass_matrix")
     assert sheet.factored and "3980 terms" in eom.why_factored and len(sheet.parts) <= 110
     assert "christoffel" not in eom.shown
@@ -137,8 +137,7 @@ def test_seven_joint_arm_is_printed_in_factored_form():
 
 
 def test_regressor_and_christoffel_symbols_of_a_seven_joint_arm_are_printed_in_factored_form():
-    m = robots.dense("panda")
-    eom = da.equations(m, "all")
+    m, eom = robots.dense("panda"), robots.closed_forms("panda")
     Y, c = eom.sheet("regressor"), eom.sheet("christoffel")
     assert Y.factored and Y.forms.shape == (7, 43) and len(Y.parts) <= 250 and c.factored and len(c.parts) <= 400
     q, qd = m.random_state(3)
