@@ -1,5 +1,6 @@
 """Programs that exercise targets: every operation on special values, long random ones, hostile names."""
 
+import functools
 import itertools
 
 import numpy as np
@@ -30,6 +31,7 @@ def every_operation(x, y):
     return {name: da.where(v, 1, 0) if v.op in CONDITIONS else v for name, v in values.items()}
 
 
+@functools.cache
 def operations_program():
     """x -> every operation on x[0] and x[1], and the same as expressions."""
     with da.Graph():
@@ -38,6 +40,7 @@ def operations_program():
         return program_of({"x": x}, outputs), list(outputs.values()), x
 
 
+@functools.cache
 def long_program(seed, size):
     """A random program of bounded values, conditions among them, that reach far back."""
     rng = np.random.default_rng(seed)

@@ -18,7 +18,7 @@ def seeds(small):
     return [pytest.param(s, marks=() if s < small else pytest.mark.slow) for s in range(TREES)]
 
 
-EVERY_TREE = pytest.mark.parametrize("seed", seeds(20))
+EVERY_TREE = pytest.mark.parametrize("seed", seeds(12))
 
 
 @functools.lru_cache(maxsize=4)

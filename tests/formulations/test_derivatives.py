@@ -41,7 +41,7 @@ def test_regressor_and_parameters_are_the_oracles(name):
     assert names[1] == f"{arm.independent_joints[0].type and arm.tree().joint[1].body}: m cx"
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", [*range(4), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(4, 12))])
 def test_derivatives_follow_the_manifold_on_every_joint_type(seed):
     m = da.random_tree(seed, 5, ["spherical", "free", "revolute", "universal", "custom", "continuous", "follower"])
     q, qd = m.random_state(seed)
@@ -158,10 +158,10 @@ def test_compiled_derivatives_take_the_form_of_fewer_operations():
     assert operations(traced(m, ["inverse_dynamics_derivatives"])) <= 148 < graph < recursive == 225
 
 
-@pytest.mark.parametrize("joints", [["spherical"], ["free"], ["free", "revolute", "spherical"], ["revolute", "universal"]])
+@pytest.mark.parametrize("joints", [["spherical"], ["free", "revolute"], ["revolute", "universal"]])
 def test_linearization_predicts_how_a_neighbour_moves(joints):
     """Two close motions, integrated for a short time: their difference grows as exp(A t) says."""
-    m = da.random_tree(9, 3, joints).without("friction")
+    m = da.random_tree(9, 2, joints).without("friction")
     q, qd = m.random_state(1)
     tau, n = np.linspace(-1, 1, m.nv), m.nv
     A, B = da.linearize(m, q, qd, tau)
