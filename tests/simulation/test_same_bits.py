@@ -6,7 +6,8 @@ import pytest
 import dalembert as da
 from dalembert.codegen.targets.llvm import values
 from dalembert.compiled.kernel import Kernel
-from dalembert.integrators.methods import METHODS, Fixed
+from dalembert.integrators.kinds import Fixed
+from dalembert.integrators.methods import METHODS
 from dalembert.tracing.quantities import FORMULATIONS
 
 SIZES = (2, 9)      # ensembles

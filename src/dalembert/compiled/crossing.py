@@ -14,7 +14,8 @@ from dalembert.expr import Graph, absolute, array, maximum, minimum
 from dalembert.integrators.choice import chosen
 from dalembert.integrators.crossing import DONE, Locating, begun, located, narrowed, resolution
 from dalembert.integrators.fixed_point import HUGE
-from dalembert.integrators.methods import NOT_FINITE, NOT_SETTLED, Adaptive, Fixed
+from dalembert.integrators.kinds import Adaptive, Fixed
+from dalembert.integrators.methods import NOT_FINITE, NOT_SETTLED
 from dalembert.integrators.search import CLEAR, SEARCHING, hermite
 from dalembert.tracing.symbols import without_collection
 

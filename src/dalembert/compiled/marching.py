@@ -21,16 +21,8 @@ from dalembert.errors import ShapeError
 from dalembert.expr import Graph, absolute, array, jacobian, maximum
 from dalembert.integrators.choice import chosen
 from dalembert.integrators.fixed_point import GOING, HUGE, LOST, MOST, judged
-from dalembert.integrators.methods import (
-    Adaptive,
-    External,
-    Fixed,
-    Method,
-    controlled_step,
-    fixed_step,
-    held_back,
-    length,
-)
+from dalembert.integrators.kinds import Adaptive, External, Fixed, Method
+from dalembert.integrators.methods import controlled_step, fixed_step, held_back, length
 from dalembert.integrators.search import CLEAR, SEARCHING, following
 from dalembert.integrators.search import MOST as INTERVALS
 from dalembert.tracing.symbols import vector_of_symbols, without_collection

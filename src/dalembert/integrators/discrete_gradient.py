@@ -10,12 +10,13 @@ import numpy as np
 from dalembert.expr import Expr, Graph, absolute, evaluate, gradient, substitute, symbols
 from dalembert.integrators.choice import chosen
 from dalembert.integrators.fixed_point import FixedPoint, Solver
+from dalembert.integrators.kinds import INPUTS, Fixed
 
 TINY = 1e-300      # a gradient of 0 is no direction
 
 
 def step(f: Any, t: Any, x: Any, h: Any, solve: Solver | None = None, *, energy: Callable[[Any], Any],
-         energy_gradient: Callable[[Any], Any], resting: bool = False) -> Any:
+         energy_gradient: Callable[[Any], Any], resting: bool = False, along: Callable[[Any], Any] | None = None) -> Any:
     """x(t + h) = x + d, at whose midpoint m = x + d/2 the discrete gradient meets the slope.
 
         d = h f(t + h/2, m) - (E(x + d) - E(x) - g.d) g / g.g,   g = dE/dx at m,   so that   E(x + d) - E(x) = h g.f
@@ -23,9 +24,12 @@ def step(f: Any, t: Any, x: Any, h: Any, solve: Solver | None = None, *, energy:
     g.f is the power of forces that are not in E: 0 of a conservative system, whose energy is then kept to rounding.
 
     resting : entries of f that are 0 leave their entries of x as they are; g is 0 there, which changes no power
+    along : f -> f, the slope in the directions of quaternions, which leave the unit sphere within the step
 
     Gonzalez, Time integration and discrete Hamiltonian systems, J. Nonlinear Sci. 6 (1996) 449-467.
     """
+    f = along(f) if along else f
+
     def increment(d: Any) -> Any:
         g = energy_gradient(x + d / 2)
         slope = f(t + h / 2, x + d / 2)
@@ -54,3 +58,23 @@ def gradient_of(energy: Callable[[Any], Any]) -> Callable[[Any], Any]:
         return np.asarray(evaluate(g, dict(zip(y, x, strict=True))))
 
     return of
+
+
+def needs(energy: Any = None, energy_gradient: Any = None, resting: bool = False, along: Any = None,
+          **known: Any) -> dict[str, Any]:
+    """Options of the step; by default the gradient is that of the traced energy.
+
+    Raises
+    ------
+    ValueError
+        There is no energy to keep.
+    """
+    if energy is None:
+        raise ValueError("discrete_gradient must know the energy that it keeps: give energy=, a function of x.")
+    options = {"energy": energy, "energy_gradient": energy_gradient or gradient_of(energy), "resting": resting}
+    return options if along is None else options | {"along": along}
+
+
+METHOD = Fixed("discrete_gradient", 2, step, implicit=True, needs=needs, refuses={INPUTS:
+    "discrete_gradient keeps the energy of one mechanism, without numbers that are inputs: use "
+    "mechanism.replace, or another method."})

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from dalembert.integrators.kinds import Adaptive
 from dalembert.integrators.search import through
 
 C = (0, 0.05260015195876773, 0.0789002279381516, 0.1183503419072274, 0.2816496580927726, 0.3333333333333333, 0.25,
@@ -102,3 +103,6 @@ def coefficients(x: Any, new: Any, h: Any, k: list[Any]) -> list[Any]:
 
 def _weighted(weights: tuple[float, ...], k: list[Any]) -> Any:
     return sum(w * ki for w, ki in zip(weights, k, strict=True) if w)
+
+
+METHOD = Adaptive("dop853", ORDER, step, between, coefficients, extra)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from dalembert.integrators.kinds import Adaptive
 from dalembert.integrators.search import through
 
 C = (0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1, 1)
@@ -49,3 +50,6 @@ def _shape(change: Any, h: Any, k: list[Any]) -> tuple[Any, Any, Any]:
     start = h * k[0] - change
     bend = h * sum(d * ki for d, ki in zip(D, k, strict=True) if d)
     return start, change - h * k[-1] - start, bend
+
+
+METHOD = Adaptive("dopri5", ORDER, step, between, coefficients)

@@ -7,6 +7,7 @@ from typing import Any
 
 from dalembert.integrators import collocation
 from dalembert.integrators.fixed_point import Solver
+from dalembert.integrators.kinds import Fixed
 
 R = sqrt(15)
 C = (1 / 2 - R / 10, 1 / 2, 1 / 2 + R / 10)
@@ -20,3 +21,6 @@ AHEAD = collocation.continued(C)
 def step(f: Any, t: Any, x: Any, h: Any, solve: Solver | None = None) -> Any:
     """x(t + h); Hairer, Lubich, Wanner, Geometric Numerical Integration (2006), table II.1.1."""
     return collocation.step(f, t, x, h, C, A, B, AHEAD, solve)
+
+
+METHOD = Fixed("gauss6", 6, step, implicit=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dalembert.integrators.fixed_point import FixedPoint, Solver
+from dalembert.integrators.kinds import Fixed
 
 
 def step(f: Any, t: Any, x: Any, h: Any, solve: Solver | None = None) -> Any:
@@ -13,3 +14,6 @@ def step(f: Any, t: Any, x: Any, h: Any, solve: Solver | None = None) -> Any:
     Hairer, Lubich, Wanner, Geometric Numerical Integration (2006), section II.1.
     """
     return x + (solve or FixedPoint())(lambda d: h * f(t + h / 2, x + d / 2), x, lambda d: d)
+
+
+METHOD = Fixed("implicit_midpoint", 2, step, implicit=True)

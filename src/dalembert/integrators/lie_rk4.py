@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.expr import cos, sin, sqrt
+from dalembert.integrators.kinds import QUASI_MOMENTA, Fixed
 
 TINY = 1e-300      # added to the square of an angle: sin(a)/a is then 1 at 0
 
@@ -53,3 +54,13 @@ def _turned(q: Any, turn: Any) -> Any:
     less, (x, y, z) = -2 * s * s, turn * (s * cos(quarter) / (2 * quarter))
     return q + np.array([q[0] * less - q[1] * x - q[2] * y - q[3] * z, q[1] * less + q[0] * x + q[2] * z - q[3] * y,
                          q[2] * less + q[0] * y + q[3] * x - q[1] * z, q[3] * less + q[0] * z + q[1] * y - q[2] * x])
+
+
+def needs(quaternions: Sequence[tuple[int, int]] = (), **known: Any) -> dict[str, Any]:
+    """Options of the step: where quaternions and their angular velocities begin in x."""
+    return {"quaternions": tuple(quaternions)}
+
+
+METHOD = Fixed("lie_rk4", 4, step, needs=needs, refuses={QUASI_MOMENTA:
+    "lie_rk4 turns quaternions by angular velocities, which a state (q, p) has not: take another method, "
+    "or a formulation in (q, qd)."})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -24,6 +24,7 @@ from dalembert.integrators import (
 )
 from dalembert.integrators.choice import chosen
 from dalembert.integrators.fixed_point import HUGE
+from dalembert.integrators.kinds import Adaptive, Fixed, Method
 
 SAFETY, SHRINK, GROW = 0.9, 0.2, 5.0      # of the step that would just do
 LEAST = 1e-14                             # of the time: a smaller step does not move on
@@ -36,57 +37,13 @@ REASONS = {NOT_FINITE: "a number is no longer finite",
            TOO_SMALL: "the step became too small: the system looks stiff or singular there"}
 
 
-class Fixed(NamedTuple):
-    """step(f, t, x, h) -> x; an implicit one takes `solve` too, a `fixed_point.Solver`."""
-
-    name: str
-    order: int
-    step: Callable[..., Any]
-    implicit: bool = False
+MODULES = (explicit_euler, semi_implicit_euler, symplectic_euler, rk4, dopri5, dop853, implicit_midpoint, gauss4, gauss6,
+           discrete_gradient, lie_rk4, radau5)
+METHODS: dict[str, Method] = {module.METHOD.name: module.METHOD for module in MODULES}
 
 
-class Adaptive(NamedTuple):
-    """A pair of orders, and what lies between the ends of its steps.
-
-    step(f, t, x, h, first) -> (x, errors, k): values k of f from first = f(t, x) to f(t + h, x)
-    between(x, new, h, [*k, *extra], part) -> x(t + part h), after extra(f, t, x, h, k) if there is that
-    coefficients(x, new, h, [*k, *extra]) -> Bernstein coefficients of the same
-    """
-
-    name: str
-    order: int
-    step: Callable[..., Any]
-    between: Callable[..., Any]
-    coefficients: Callable[..., list[Any]]
-    extra: Callable[..., Any] | None = None
-
-
-class External(NamedTuple):
-    """steps(f, times, x, h, rtol, atol, jacobian, watch): a library's method, which is called and not compiled."""
-
-    name: str
-    order: int
-    steps: Callable[..., Any]
-
-
-Method = Fixed | Adaptive | External
-Watch = Callable[..., Any]      # (t, x, t1, x1, h, k) of a step, with values k of f -> 0, or a code to stop before it
-
-METHODS: dict[str, Method] = {m.name: m for m in (
-    Fixed("explicit_euler", 1, explicit_euler.step), Fixed("semi_implicit_euler", 1, semi_implicit_euler.step),
-    Fixed("symplectic_euler", 1, symplectic_euler.step, True),
-    Fixed("rk4", 4, rk4.step), Adaptive("dopri5", dopri5.ORDER, dopri5.step, dopri5.between,
-             dopri5.coefficients),
-    Adaptive("dop853", dop853.ORDER, dop853.step, dop853.between, dop853.coefficients, dop853.extra),
-    Fixed("implicit_midpoint", 2, implicit_midpoint.step, True), Fixed("gauss4", 4, gauss4.step, True),
-    Fixed("gauss6", 6, gauss6.step, True), Fixed("discrete_gradient", 2, discrete_gradient.step, True),
-    Fixed("lie_rk4", 4, lie_rk4.step), External("radau5", radau5.ORDER, radau5.steps))}
-
-
-def method(name: str, *, nq: int | None = None, nv: int | None = None, move: Callable[[Any, Any], Any] | None = None,
-           quaternions: Sequence[tuple[int, int]] = (), energy: Callable[[Any], Any] | None = None,
-           energy_gradient: Callable[[Any], Any] | None = None) -> Method:
-    """A method by its name, with what some of them must know of the system; others make no use of it.
+def method(name: str, **known: Any) -> Method:
+    """A method by its name, with what it must know of the system; it makes no use of the rest.
 
     Parameters
     ----------
@@ -98,7 +55,12 @@ def method(name: str, *, nq: int | None = None, nv: int | None = None, move: Cal
     quaternions : sequence of (place of a quaternion in x, place of its angular velocity in x)
         For 'lie_rk4', which turns them; the angular velocity is in the axes of the body that turns.
     energy, energy_gradient : function of x
-        What 'discrete_gradient' keeps, and its derivative by x, by default the derivative of the traced energy.
+        For 'discrete_gradient', the energy that it keeps, and its derivative by x, by default the derivative of the traced
+        energy.
+    resting : bool
+        For 'discrete_gradient': entries of f that are 0 leave their entries of x as they are.
+    along : function f -> f
+        For 'discrete_gradient', whose points leave the unit sphere of a quaternion: the slope in its direction.
 
     Raises
     ------
@@ -107,30 +69,11 @@ def method(name: str, *, nq: int | None = None, nv: int | None = None, move: Cal
     """
     if name not in METHODS:
         raise UnknownNameError("method", name, tuple(METHODS))
-    known = METHODS[name]
-    options: dict[str, Any] = {}
-    if name in ("semi_implicit_euler", "symplectic_euler"):
-        rates = "momenta" if name == "symplectic_euler" else "velocities"
-        if nq is None:
-            raise ValueError(f"{name} must know where coordinates end and {rates} begin: give nq= (and nv=, if it is "
-                             "another number).")
-        options = {"nq": nq, "nv": nq if nv is None else nv}
-    if name == "semi_implicit_euler":
-        if move is None and nv not in (None, nq):
-            raise ValueError(f"semi_implicit_euler with {nq} coordinates and {nv} velocities: give move=, as q + step has "
-                             "no meaning.")
-        options["move"] = move or _added
-    if name == "lie_rk4":
-        options = {"quaternions": tuple(quaternions)}
-    if name == "discrete_gradient":
-        if energy is None:
-            raise ValueError("discrete_gradient must know the energy that it keeps: give energy=, a function of x.")
-        options = {"energy": energy, "energy_gradient": energy_gradient or discrete_gradient.gradient_of(energy)}
-    return known._replace(step=partial(known.step, **options)) if options and isinstance(known, Fixed) else known
-
-
-def _added(q: Any, step: Any) -> Any:
-    return q + step
+    chosen_method = METHODS[name]
+    options = chosen_method.needs(**known)
+    if options and isinstance(chosen_method, Fixed):
+        return chosen_method._replace(step=partial(chosen_method.step, **options))
+    return chosen_method
 
 
 class Stepped(NamedTuple):

@@ -8,17 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.integrators.fixed_point import HUGE, FixedPoint
-from dalembert.integrators.methods import (
-    Adaptive,
-    Controlled,
-    Fixed,
-    Method,
-    Watch,
-    controlled_step,
-    fixed_step,
-    held_back,
-    length,
-)
+from dalembert.integrators.kinds import Adaptive, Fixed, Method, Watch
+from dalembert.integrators.methods import Controlled, controlled_step, fixed_step, held_back, length
 
 
 class Record(NamedTuple):

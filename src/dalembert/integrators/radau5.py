@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.errors import DalembertError
+from dalembert.integrators.kinds import External
 
 ORDER, TOO_SMALL = 5, 3.0
 
@@ -57,3 +58,6 @@ def coefficients(dense: Any, x1: np.ndarray) -> list[np.ndarray]:
     """Bernstein coefficients of SciPy's dense output, a cubic x + Q (s, s^2, s^3), which ends at x1."""
     x, (first, second, _) = dense.y_old, dense.Q.T
     return [x, x + first / 3, x + 2 / 3 * first + second / 3, x1]
+
+
+METHOD = External("radau5", ORDER, steps)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from dalembert.integrators.kinds import Fixed
+
 
 def step(f: Any, t: Any, x: Any, h: Any) -> Any:
     """x(t + h) by four values of f (Kutta 1901)."""
@@ -12,3 +14,6 @@ def step(f: Any, t: Any, x: Any, h: Any) -> Any:
     k3 = f(t + h / 2, x + h / 2 * k2)
     k4 = f(t + h, x + h * k3)
     return x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+
+
+METHOD = Fixed("rk4", 4, step)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.integrators.fixed_point import FixedPoint, Solver
+from dalembert.integrators.kinds import QUASI_MOMENTA, VELOCITIES, Fixed
 
 
 def step(f: Any, t: Any, x: Any, h: Any, solve: Solver | None = None, *, nq: int, nv: int) -> Any:
@@ -22,3 +23,27 @@ def step(f: Any, t: Any, x: Any, h: Any, solve: Solver | None = None, *, nq: int
         return h * f(t, np.concatenate([x[:nq], x[nq:end] + d[nq:end], x[end:]]))
 
     return x + (solve or FixedPoint())(increment, x, lambda d: d)
+
+
+def needs(nq: int | None = None, nv: int | None = None, **known: Any) -> dict[str, Any]:
+    """Options of the step: where coordinates end.
+
+    Raises
+    ------
+    ValueError
+        nq is missing.
+    """
+    if nq is None:
+        raise ValueError("symplectic_euler must know where coordinates end and momenta begin: give nq= (and nv=, if it is "
+                         "another number).")
+    return {"nq": nq, "nv": nq if nv is None else nv}
+
+
+METHOD = Fixed("symplectic_euler", 1, step, implicit=True, needs=needs, refuses={
+    VELOCITIES:
+        "symplectic_euler is symplectic in (q, p) alone, not in the (q, qd) of {formulation!r}: take "
+        "formulation='hamilton', in which Coulomb friction does not stick and nothing stops; or "
+        "method='semi_implicit_euler', which bounds no energy.",
+    QUASI_MOMENTA:
+        "symplectic_euler is symplectic in canonical momenta, which spherical and free joints ({joints}) have not: take "
+        "method='implicit_midpoint' with formulation='hamilton', which keep the energy of a free body."})

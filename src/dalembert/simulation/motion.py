@@ -21,8 +21,9 @@ from dalembert.compiled.routine import Routine
 from dalembert.controllers.checks import is_unchanging
 from dalembert.errors import ParameterError
 from dalembert.expr import Expr, Graph, array, sqrt
-from dalembert.integrators import Adaptive, External, Fixed, Method
+from dalembert.integrators import METHODS, Adaptive, External, Fixed, Method
 from dalembert.integrators import method as known_method
+from dalembert.integrators.kinds import INPUTS, MOMENTA, QUASI_MOMENTA, VELOCITIES
 from dalembert.simulation.events import Watched
 from dalembert.simulation.forces import CALLED, NONE, TRACED, Force, Forces, beside
 from dalembert.simulation.kept import dynamics_of, kept
@@ -162,32 +163,24 @@ class Motion:
         UnknownNameError, ValueError
             There is none; it does not go with the form of the equations.
         """
-        nq, nv, canonical = self.system.nq, self.system.nv, self.form.canonical
-        if self.form.paths and name == "discrete_gradient":
-            raise ParameterError("discrete_gradient keeps the energy of one mechanism, without numbers that are inputs: use "
-                                 "mechanism.replace, or another method.", self.form.paths)
-        if not canonical and name == "symplectic_euler":
-            raise ValueError(f"symplectic_euler is symplectic in (q, p) alone, not in the (q, qd) of "
-                             f"{self.form.formulation!r}: take formulation='hamilton', in which Coulomb friction does not "
-                             "stick and nothing stops; or method='semi_implicit_euler', which bounds no energy.")
-        if name == "symplectic_euler" and self.quaternions:
-            joints = ", ".join(self.form.quaternions)
-            raise ValueError("symplectic_euler is symplectic in canonical momenta, which spherical and free joints "
-                             f"({joints}) have not: take method='implicit_midpoint' with formulation='hamilton', "
-                             "which keep the energy of a free body.")
-        if canonical and name == "semi_implicit_euler":
-            raise ValueError("semi_implicit_euler steps velocities, which a state (q, p) has not: take "
-                             "method='symplectic_euler', or a formulation in (q, qd).")
-        if canonical and name == "lie_rk4" and self.quaternions:
-            raise ValueError("lie_rk4 turns quaternions by angular velocities, which a state (q, p) has not: take another "
-                             "method, or a formulation in (q, qd).")
-        way = known_method(name, nq=nq, nv=nv, move=self.system.integrate, quaternions=self.quaternions, energy=self.energy)
-        if name == "discrete_gradient" and isinstance(way, Fixed):
-            return way._replace(step=partial(self._keeping_energy, way.step))
-        return way
+        refused = METHODS[name].refuses if name in METHODS else {}
+        for state in self._kinds_of_state:
+            if why := refused.get(state):
+                said = why.format(formulation=self.form.formulation, joints=", ".join(self.form.quaternions))
+                raise ParameterError(said, self.form.paths) if state == INPUTS else ValueError(said)
+        return known_method(name, nq=self.system.nq, nv=self.system.nv, move=self.system.integrate,
+                            quaternions=self.quaternions, energy=self.energy, resting=bool(self.reactions),
+                            along=self._along_directions)
 
-    def _keeping_energy(self, step: Callable[..., Any], f: Any, t: Any, x: Any, h: Any, **options: Any) -> Any:
-        """A step of 'discrete_gradient', within which quaternions leave the unit sphere: f is that of their directions.
+    @property
+    def _kinds_of_state(self) -> list[str]:
+        """Kinds of state that x is, for methods that do not go with all of them."""
+        kinds = [INPUTS] if self.form.paths else []
+        kinds += [MOMENTA] if self.form.canonical else [VELOCITIES]
+        return kinds + ([QUASI_MOMENTA] if self.form.canonical and self.quaternions else [])
+
+    def _along_directions(self, f: Callable[..., Any]) -> Callable[..., Any]:
+        """f at points that leave the unit spheres of quaternions: the slope at their directions, to scale.
 
         The energy depends on directions alone, so that scaling quaternions back to unit length does not change it.
         """
@@ -197,7 +190,7 @@ class Motion:
                 rates[at:at + 4] = rates[at:at + 4] * sqrt(sum(c * c for c in x[at:at + 4]))
             return rates
 
-        return step(slope, t, x, h, resting=bool(self.reactions), **options)
+        return slope
 
     def energy(self, x: np.ndarray) -> Any:
         """The energy, which changes by the work done alone."""

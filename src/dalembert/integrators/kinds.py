@@ -1,0 +1,67 @@
+"""Kinds of methods: a fixed step, a step that the method chooses, a library's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+# Kinds of states x = (q, y, ...), for methods that do not go with all of them: y are velocities, or momenta, or momenta
+# beside quaternions; the energy depends on numbers that are inputs.
+VELOCITIES, MOMENTA, QUASI_MOMENTA, INPUTS = "velocities", "momenta", "quasi_momenta", "inputs"
+
+Refusals = Mapping[str, str]      # kind of state -> why the method is not for it; {formulation}, {joints} are filled in
+NO_REFUSALS: Refusals = MappingProxyType({})
+
+
+def nothing(**given: Any) -> dict[str, Any]:
+    """Options of a step that needs to know nothing of the system."""
+    return {}
+
+
+class Fixed(NamedTuple):
+    """step(f, t, x, h, **options) -> x; an implicit one takes `solve` too, a `fixed_point.Solver`.
+
+    needs(**given) -> options, of all that is known of the system: nq, nv, move, quaternions, energy, energy_gradient,
+    resting, along (see `methods.method`); a ValueError says what is missing. A method that solves for the end of a step with
+    constraints asks for these in the same way.
+    """
+
+    name: str
+    order: int
+    step: Callable[..., Any]
+    implicit: bool = False
+    needs: Callable[..., dict[str, Any]] = nothing
+    refuses: Refusals = NO_REFUSALS
+
+
+class Adaptive(NamedTuple):
+    """A pair of orders, and the path between the ends of its steps.
+
+    step(f, t, x, h, first) -> (x, errors, k): values k of f from first = f(t, x) to f(t + h, x)
+    between(x, new, h, [*k, *extra], part) -> x(t + part h), after extra(f, t, x, h, k) if there is that
+    coefficients(x, new, h, [*k, *extra]) -> Bernstein coefficients of the same
+    """
+
+    name: str
+    order: int
+    step: Callable[..., Any]
+    between: Callable[..., Any]
+    coefficients: Callable[..., list[Any]]
+    extra: Callable[..., Any] | None = None
+    needs: Callable[..., dict[str, Any]] = nothing
+    refuses: Refusals = NO_REFUSALS
+
+
+class External(NamedTuple):
+    """steps(f, times, x, h, rtol, atol, jacobian, watch): a library's method, which is called and not compiled."""
+
+    name: str
+    order: int
+    steps: Callable[..., Any]
+    needs: Callable[..., dict[str, Any]] = nothing
+    refuses: Refusals = NO_REFUSALS
+
+
+Method = Fixed | Adaptive | External
+Watch = Callable[..., Any]      # (t, x, t1, x1, h, k) of a step, with values k of f -> 0, or a code to stop before it
