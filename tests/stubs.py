@@ -12,7 +12,8 @@ def stub():
     imports = [(home, name, name) for home, names in dalembert._HOMES.items() for name in names]
     imports += [(*home.rpartition(".")[::2], name) for name, home in dalembert._MODULES.items()]
     lines = [f"from {home} import {name} as {public}" for home, name, public in sorted(imports)]
-    return "\n".join([f'"""{dalembert.__doc__}"""', "", *lines, "", "__version__: str", "__all__: list[str]", ""])
+    names = ["__all__ = [", *(f'    "{name}",' for name in sorted({public for *_, public in imports})), "]"]
+    return "\n".join([f'"""{dalembert.__doc__}"""', "", *lines, "", *names, "", "__version__: str", ""])
 
 
 if __name__ == "__main__":

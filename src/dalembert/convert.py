@@ -17,6 +17,9 @@ from dalembert.errors import ShapeError, UnknownNameError
 from dalembert.model.mechanism import Mechanism
 from dalembert.spatial.arrays import Array, Values
 
+__all__ = ["Vectors", "classical_acceleration", "from_mujoco", "from_pinocchio",
+           "spatial_acceleration", "to_mujoco", "to_pinocchio"]
+
 
 class Vectors(NamedTuple):
     """Coordinates, velocities, accelerations and forces; None where none were given, so that callers know their types."""
@@ -277,3 +280,7 @@ def _of_same_rows(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
 def _joined(parts: dict[str, list[np.ndarray]], arrays: dict[str, np.ndarray]) -> Vectors:
     """Parts of all joints side by side."""
     return Vectors(**{name: np.concatenate(pieces, -1) if pieces else arrays[name].copy() for name, pieces in parts.items()})
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -160,9 +160,12 @@ def unknown_attribute(owner: Any, name: str) -> AttributeError:
     """The error for a misspelt attribute of an object or module; it names the nearest public one."""
     import difflib
 
+    if name in vars(type(owner)):
+        object.__getattribute__(owner, name)      # a property that failed on an attribute: its own error
     kind = f"module {owner.__name__!r}" if isinstance(owner, ModuleType) else f"{type(owner).__name__!r} object"
     near = [] if name.startswith("_") else difflib.get_close_matches(name, dir(owner), n=1)
-    return AttributeError(f"{kind} has no attribute {name!r}." + (f" Did you mean {near[0]!r}?" if near else ""))
+    text = f"{kind} has no attribute {name!r}." + (f" Did you mean {near[0]!r}?" if near else "")
+    return AttributeError(text, name=name, obj=None)      # of no object: a traceback would suggest the name once more
 
 
 def caller_level() -> int:

@@ -66,7 +66,7 @@ def test_every_kind_of_vector_gives_the_same(dynamics, vectors, convert):
 
 @pytest.mark.parametrize("arguments, keywords, error, message", [
     (("short", 1, 2), {}, da.ShapeError, r"q has shape \(2,\), expected \(3,\)"),
-    ((0, 1), {}, TypeError, "missing a required argument: 'qdd'"),
+    ((0, 1), {}, TypeError, "missing 1 required positional argument: 'qdd'"),
     ((0, 1, 2, 2), {}, TypeError, "external_forces is a sequence"),
     ((0, 1, "nan"), {}, ValueError, "qdd has the entry nan at index 1"),
     ((0, 1, 2), {"output": None}, TypeError, "got an unexpected keyword argument 'output'"),

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from types import MethodType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
 
@@ -16,24 +15,80 @@ from dalembert.codegen.targets.llvm import DOUBTFUL, FINE
 from dalembert.compiled import cache
 from dalembert.compiled.builtin import Layout, builtin
 from dalembert.compiled.calls import apart, common_rows, number_or_array, results_for, thread_count
+from dalembert.compiled.documentation import DEFAULTS, compiled_docstring, compiled_signature, text_signature
 from dalembert.compiled.kernel import Kernel, machine_for, object_code
 from dalembert.compiled.systems import SystemDynamics
-from dalembert.errors import ShapeError, SingularMassMatrixError, UnknownNameError
+from dalembert.errors import ShapeError, SingularMassMatrixError, UnknownNameError, unknown_attribute
 from dalembert.formulations.newton_euler import derivatives
-from dalembert.model.loads import opened_loads
+from dalembert.model.loads import ExternalForce, opened_loads
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import is_symbolic
 from dalembert.model.paths import canonical_text
-from dalembert.spatial.arrays import check_finite, check_range, finite_results, floats, in_order
-from dalembert.systems.kinds import system_of
+from dalembert.spatial.arrays import (
+    Array,
+    Batch,
+    State,
+    Values,
+    check_finite,
+    check_range,
+    finite_results,
+    floats,
+    in_order,
+)
+from dalembert.systems.kinds import OtherSystem, system_of
 from dalembert.tracing.quantities import QUANTITIES, Loads, known_formulation, traced
 
 if TYPE_CHECKING:
     from dalembert.compiled.sources import Described
 
 
+Loaded = Sequence[ExternalForce]
+Declared = TypeVar("Declared", bound=Callable[..., Any])
+
+
+class Options(TypedDict, total=False):
+    """Keywords of every quantity."""
+
+    out: Array | Sequence[Array] | None
+    threads: int
+    parameters: Values | None
+
+
+class _Quantity:
+    """Method of a quantity; the first access to it in an instance puts a built-in in front, which the instance keeps."""
+
+    def __init__(self, method: Callable[..., Any]):
+        self.name, self.method = method.__name__, method
+        quantity = QUANTITIES[self.name]
+        self.framed = quantity.framed
+        self.method.__signature__ = compiled_signature(quantity.function)      # type: ignore[attr-defined]
+        self.method.__doc__ = compiled_docstring(quantity.function)
+
+    def __get__(self, dynamics: Dynamics | None, owner: Any = None) -> Callable[..., Any]:
+        if dynamics is None:
+            return self.method
+        bound = MethodType(self.method, dynamics)
+        if self.framed or dynamics.parameters:
+            return bound
+        return dynamics._put_in_front(self.name, bound)
+
+
+if TYPE_CHECKING:
+
+    def quantity(method: Declared) -> Declared:
+        """Make a method the one of a compiled quantity."""
+        return method
+else:
+    quantity = _Quantity
+
+
+@overload
+def compile(mechanism: Mechanism, formulation: str = "newton_euler", parameters: Sequence[str] = (),
+            dtype: Any = np.float64) -> Dynamics: ...
+@overload
+def compile(mechanism: OtherSystem) -> SystemDynamics: ...
 def compile(mechanism: Any, formulation: str = "newton_euler", parameters: Sequence[str] = (),
-            dtype: Any = np.float64) -> Any:
+            dtype: Any = np.float64) -> Dynamics | SystemDynamics:
     """The quantities of a mechanism as machine code for this processor.
 
     Parameters
@@ -67,9 +122,17 @@ def compile(mechanism: Any, formulation: str = "newton_euler", parameters: Seque
 class Dynamics:
     """Compiled quantities of a mechanism; see `compile`.
 
-    Every method takes one state or a batch (N states in the leading axis; one row goes with many), `out=` for the
+    Every quantity takes one state or a batch (N states in the leading axis; one row goes with many), `out=` for the
     results, `threads=` for a batch, and `parameters=` for the numbers left as inputs (by default the mechanism's). Results
     equal those of the plain functions to rounding and do not depend on N, place or threads.
+
+    Attributes
+    ----------
+    mechanism : Mechanism
+    formulation : str
+    parameters : tuple of str
+        Paths of the numbers left as inputs.
+    dtype : numpy.dtype
     """
 
     def __init__(self, mechanism: Mechanism, formulation: str = "newton_euler", parameters: Sequence[str] = (),
@@ -81,9 +144,112 @@ class Dynamics:
         self._numbers = [mechanism.number(path) for path in self.parameters]
         self._functions: dict[tuple[tuple[str, ...], Loads], Function] = {}
 
-    if TYPE_CHECKING:                                             # the quantities, set below
+    # --- quantities ---
 
-        def __getattr__(self, name: str) -> Callable[..., Any]: ...
+    @quantity
+    def inverse_dynamics(self, q: Values, qd: Values, qdd: Values, external_forces: Loaded = (),
+                         **options: Unpack[Options]) -> Array:
+        return self._single("inverse_dynamics", options, {"q": q, "qd": qd, "qdd": qdd}, external_forces)
+
+    @quantity
+    def forward_dynamics(self, q: Values, qd: Values, tau: Values, external_forces: Loaded = (),
+                         **options: Unpack[Options]) -> Array:
+        return self._single("forward_dynamics", options, {"q": q, "qd": qd, "tau": tau}, external_forces)
+
+    @quantity
+    def mass_matrix(self, q: Values, **options: Unpack[Options]) -> Array:
+        return self._single("mass_matrix", options, {"q": q})
+
+    @quantity
+    def inverse_mass_matrix(self, q: Values, **options: Unpack[Options]) -> Array:
+        return self._single("inverse_mass_matrix", options, {"q": q})
+
+    @quantity
+    def coriolis_matrix(self, q: Values, qd: Values, **options: Unpack[Options]) -> Array:
+        return self._single("coriolis_matrix", options, {"q": q, "qd": qd})
+
+    @quantity
+    def coriolis_vector(self, q: Values, qd: Values, **options: Unpack[Options]) -> Array:
+        return self._single("coriolis_vector", options, {"q": q, "qd": qd})
+
+    @quantity
+    def gravity_vector(self, q: Values, **options: Unpack[Options]) -> Array:
+        return self._single("gravity_vector", options, {"q": q})
+
+    @quantity
+    def bias_force(self, q: Values, qd: Values, **options: Unpack[Options]) -> Array:
+        return self._single("bias_force", options, {"q": q, "qd": qd})
+
+    @quantity
+    def passive_force(self, q: Values, qd: Values, **options: Unpack[Options]) -> Array:
+        return self._single("passive_force", options, {"q": q, "qd": qd})
+
+    @overload      # a list of arrays is a batch
+    def kinetic_energy(self, q: Batch, qd: Batch | State, **options: Unpack[Options]) -> Array: ...      # type: ignore[overload-overlap]
+    @overload
+    def kinetic_energy(self, q: State, qd: State, **options: Unpack[Options]) -> float: ...
+    @overload
+    def kinetic_energy(self, q: Values, qd: Values, **options: Unpack[Options]) -> float | Array: ...
+    @quantity
+    def kinetic_energy(self, q: Values, qd: Values, **options: Unpack[Options]) -> float | Array:
+        return self._single("kinetic_energy", options, {"q": q, "qd": qd})
+
+    @overload      # a list of arrays is a batch
+    def potential_energy(self, q: Batch, **options: Unpack[Options]) -> Array: ...      # type: ignore[overload-overlap]
+    @overload
+    def potential_energy(self, q: State, **options: Unpack[Options]) -> float: ...
+    @overload
+    def potential_energy(self, q: Values, **options: Unpack[Options]) -> float | Array: ...
+    @quantity
+    def potential_energy(self, q: Values, **options: Unpack[Options]) -> float | Array:
+        return self._single("potential_energy", options, {"q": q})
+
+    @quantity
+    def momenta(self, q: Values, qd: Values, **options: Unpack[Options]) -> Array:
+        return self._single("momenta", options, {"q": q, "qd": qd})
+
+    @quantity
+    def centroidal_momentum(self, q: Values, qd: Values, **options: Unpack[Options]) -> Array:
+        return self._single("centroidal_momentum", options, {"q": q, "qd": qd})
+
+    @quantity
+    def center_of_mass(self, q: Values, **options: Unpack[Options]) -> Array:
+        return self._single("center_of_mass", options, {"q": q})
+
+    @quantity
+    def placement(self, q: Values, frame: str, **options: Unpack[Options]) -> Array:
+        return self._single(f"placement:{frame}", options, {"q": q})
+
+    @quantity
+    def jacobian(self, q: Values, frame: str, expressed_in: str = "aligned",
+                 **options: Unpack[Options]) -> Array:
+        return self._single(f"jacobian:{frame}:{expressed_in}", options, {"q": q})
+
+    @quantity
+    def jacobian_rate(self, q: Values, qd: Values, frame: str, expressed_in: str = "aligned",
+                      **options: Unpack[Options]) -> Array:
+        return self._single(f"jacobian_rate:{frame}:{expressed_in}", options, {"q": q, "qd": qd})
+
+    @quantity
+    def regressor(self, q: Values, qd: Values, qdd: Values, **options: Unpack[Options]) -> Array:
+        return self._single("regressor", options, {"q": q, "qd": qd, "qdd": qdd})
+
+    @quantity
+    def inverse_dynamics_derivatives(self, q: Values, qd: Values, qdd: Values,
+                                     **options: Unpack[Options]) -> derivatives.InverseDynamicsDerivatives:
+        return self._single("inverse_dynamics_derivatives", options, {"q": q, "qd": qd, "qdd": qdd})
+
+    @quantity
+    def forward_dynamics_derivatives(self, q: Values, qd: Values, tau: Values,
+                                     **options: Unpack[Options]) -> derivatives.ForwardDynamicsDerivatives:
+        return self._single("forward_dynamics_derivatives", options, {"q": q, "qd": qd, "tau": tau})
+
+    @quantity
+    def linearize(self, q: Values, qd: Values, tau: Values,
+                  **options: Unpack[Options]) -> derivatives.Linearization:
+        return self._single("linearize", options, {"q": q, "qd": qd, "tau": tau})
+
+    # --- several quantities, and source code ---
 
     def function(self, names: Sequence[str], loads: Loads = ()) -> Function:
         """Several quantities as one function that shares their work: names such as 'mass_matrix', 'jacobian:tool'.
@@ -152,7 +318,7 @@ class Dynamics:
         title = f"{name} of the mechanism '{m.name}'; SI units, angles in radians."
         return Described(program, notes(title, program, entries), vectors)
 
-    def values_of_parameters(self, given: Any = None) -> Any:
+    def _values_of_parameters(self, given: Any = None) -> Any:
         """The numbers at `parameters`: those given, by default the mechanism's."""
         if not self.parameters:
             raise TypeError("parameters are given, but none were named in da.compile(mechanism, parameters=[...]).")
@@ -162,17 +328,28 @@ class Dynamics:
             raise TypeError(f"parameters are needed: {self.mechanism.name!r} has no value of {', '.join(symbolic)}.")
         return [float(x) for x in self._numbers]
 
-    def _single(self, name: str, vectors: dict[str, Any], external_forces: Any = (), **options: Any) -> Any:
+    def _single(self, name: str, options: Options, vectors: dict[str, Any], external_forces: Any = ()) -> Any:
+        if not options.keys() <= DEFAULTS.keys():
+            _refuse(name, options)
         opened_loads(external_forces)
         loads = tuple((f.frame, f.expressed_in) for f in external_forces)
         for k, load in enumerate(external_forces):
             vectors |= {f"force{k}": load.force, f"moment{k}": load.moment, f"point{k}": load.point}
         return self.function([name], loads)._call(vectors, bare=True, **options)
 
-    def _put_in_front(self, name: str, method: Callable[..., Any], doc: str) -> Callable[..., Any]:
+    def _put_in_front(self, name: str, method: MethodType) -> Callable[..., Any]:
         """From now on, `self.name` is a built-in that calls the kernel itself where it can, else the method."""
+        doc = f"{name}{text_signature(compiled_signature(QUANTITIES[name].function))}\n--\n\n{method.__doc__}"
         self.__dict__[name] = self.function([name]).in_front_of(name, method, doc, bare=True)
         return self.__dict__[name]
+
+    def __dir__(self) -> list[str]:
+        return sorted((*QUANTITIES, "dtype", "formulation", "function", "mechanism", "parameters", "source", "write"))
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise unknown_attribute(self, name)
 
     def __getstate__(self):
         return {"mechanism": self.mechanism, "formulation": self.formulation, "parameters": self.parameters,
@@ -180,6 +357,12 @@ class Dynamics:
 
     def __setstate__(self, state):
         self.__init__(**state)      # type: ignore[misc]
+
+
+def _refuse(name: str, options: Options) -> NoReturn:
+    unknown = next(option for option in options if option not in DEFAULTS)
+    known = ", ".join(DEFAULTS)
+    raise TypeError(f"{name}() got an unexpected keyword argument {unknown!r}; options are {known}.")
 
 
 class Function:
@@ -193,14 +376,16 @@ class Function:
         self._reports = len(self.outputs) < len(outputs)
         self._front: Callable[..., Any] | None = None
 
-    def __call__(self, *vectors: Any, **options: Any) -> Any:
+    def __call__(self, *vectors: Values, **options: Unpack[Options]) -> tuple[Array, ...]:
         """Results of the quantities, in the order of their names; inputs in the order q, qd, qdd, tau.
 
-        Options: out= for the results, threads= for a batch, parameters= for numbers that were left as inputs.
+        Options: out= for the results, threads= for a batch, parameters= for numbers that were left as inputs. An energy of a
+        single state is a float.
         """
         if self._front is None:
             self._front = self.in_front_of("function", self._by_position, "Some quantities.", bare=False)
-        return self._front(*vectors, **options)
+        results: tuple[Array, ...] = self._front(*vectors, **options)
+        return results
 
     def __reduce__(self):
         return Dynamics.function, (self.dynamics, self.names, self.loads)
@@ -229,7 +414,7 @@ class Function:
               bare: bool = False) -> Any:
         dtype, threads = self.dynamics.dtype, thread_count(threads)
         if self.dynamics.parameters or parameters is not None:
-            vectors = vectors | {"parameters": self.dynamics.values_of_parameters(parameters)}
+            vectors = vectors | {"parameters": self.dynamics._values_of_parameters(parameters)}
         inputs = {p.name: floats(self._in_order(p.name, vectors[p.name]), p.name, p.size, self._says) for p in self.inputs}
         rows = common_rows(inputs)
         results = results_for(self.outputs, rows, out, dtype)
@@ -322,48 +507,3 @@ def _number_type(dtype: Any) -> np.dtype:
 RESULT_TYPES: dict[str, Any] = {"inverse_dynamics_derivatives": derivatives.InverseDynamicsDerivatives,
                                 "forward_dynamics_derivatives": derivatives.ForwardDynamicsDerivatives,
                                 "linearize": derivatives.Linearization}
-
-
-OPTIONS = {"out", "threads", "parameters"}
-
-
-def _method(name: str) -> Callable[..., Any]:
-    """The method of a quantity: the plain function's arguments without the mechanism, then out, threads, parameters."""
-    quantity = QUANTITIES[name]
-    own, *plain = inspect.signature(quantity.function).parameters.values()
-    more = [inspect.Parameter(option, inspect.Parameter.KEYWORD_ONLY, default=default)
-            for option, default in (("out", None), ("threads", 1), ("parameters", None))]
-    signature = inspect.Signature([*plain, *more])
-
-    def method(self: Dynamics, *vectors: Any, **options: Any) -> Any:
-        if len(vectors) == len(quantity.inputs) and not quantity.framed and options.keys() <= OPTIONS:      # nearly always
-            return self._single(name, dict(zip(quantity.inputs, vectors, strict=True)), **options)
-        given = signature.bind(*vectors, **options).arguments
-        place = [given.pop(x, y) for x, y in (("frame", ""), ("expressed_in", "aligned")) if x in signature.parameters]
-        return self._single(":".join([name, *place]), {i: given.pop(i) for i in quantity.inputs}, **given)
-
-    method.__name__ = method.__qualname__ = name
-    method.__signature__ = inspect.Signature([own.replace(name="self"), *signature.parameters.values()])      # type: ignore[attr-defined]
-    method.__doc__ = (quantity.function.__doc__ or "").split("\n\n")[0] + f"\n\nCompiled; as dalembert.{name}.\n"
-    return method
-
-
-class _Method:
-    """Descriptor of a quantity: the method, or on its first access a built-in in front of it (kept in the instance)."""
-
-    def __init__(self, name: str):
-        self.name, self.method = name, _method(name)
-        self.single = not QUANTITIES[name].framed
-
-    def __get__(self, dynamics: Dynamics | None, owner: Any = None) -> Callable[..., Any]:
-        if dynamics is None:
-            return self.method
-        bound = MethodType(self.method, dynamics)
-        if self.single and not dynamics.parameters:
-            return dynamics._put_in_front(self.name, bound, self.method.__doc__ or "")
-        return bound
-
-
-for _name in QUANTITIES:
-    setattr(Dynamics, _name, _Method(_name))
-

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Generic, TypeVar, overload
 
 import numpy as np
 
@@ -15,17 +15,24 @@ from dalembert.compiled.builtin import Layout, builtin
 from dalembert.compiled.calls import apart, common_rows, number_or_array, results_for, thread_count
 from dalembert.compiled.kernel import Kernel, machine_for, object_code
 from dalembert.errors import ShapeError, UnknownNameError
-from dalembert.expr import Graph, constant, gradient, jacobian, pack, unpack
-from dalembert.spatial.arrays import check_finite, finite_results, floats, in_order
+from dalembert.expr import Expr, Graph, constant, gradient, jacobian, pack, unpack
+from dalembert.spatial.arrays import Array, check_finite, finite_results, floats, in_order
 from dalembert.tracing.symbols import vector_of_symbols, without_collection
 
 RESERVED = ("out", "threads")      # what calls take besides the inputs
 RESULT = "result"                  # name of the output of a function that returns one array
 
 Shape = tuple[int, ...]
+Result = TypeVar("Result")
 
 
-def function(f: Callable[..., Any], /, **inputs: int | Shape) -> CompiledFunction:
+@overload
+def function(f: Callable[..., Expr], /, **inputs: int | Shape) -> CompiledFunction[float | Array]: ...
+@overload
+def function(f: Callable[..., np.ndarray[Any, Any]], /, **inputs: int | Shape) -> CompiledFunction[Array]: ...
+@overload
+def function(f: Callable[..., Result], /, **inputs: int | Shape) -> CompiledFunction[Result]: ...
+def function(f: Callable[..., Any], /, **inputs: int | Shape) -> CompiledFunction[Any]:
     """A Python function as machine code for this processor: `da.function(lambda q: da.sin(q).sum(), q=(7,))`.
 
     Parameters
@@ -57,7 +64,7 @@ def function(f: Callable[..., Any], /, **inputs: int | Shape) -> CompiledFunctio
         return CompiledFunction(label, shapes, vectors, outputs, make)
 
 
-class CompiledFunction:
+class CompiledFunction(Generic[Result]):
     """A traced function; see `function`. Compiled at its first call; values that are not finite pass through, unless it is
     `checked`: then they are an error, in inputs and in results."""
 
@@ -69,7 +76,7 @@ class CompiledFunction:
         self._front: Callable[..., Any] | None = None
         self.entry_names: Mapping[str, Sequence[str]] = {}      # of inputs whose entries have names, for tables
 
-    def __call__(self, *arrays: Any, **options: Any) -> Any:
+    def __call__(self, *arrays: Any, **options: Any) -> Result:
         """Results for one state, or for a batch in the leading axis; inputs in their order or by name.
 
         Options: out= for the results, threads= for a batch.
@@ -110,15 +117,15 @@ class CompiledFunction:
                 finite_results(a)
         return self._assembled(results)
 
-    def jacobian(self, name: str) -> CompiledFunction:
+    def jacobian(self, name: str) -> CompiledFunction[Array]:
         """Derivatives of each result, of shape S, by an input of shape X: shape (*S, *X)."""
         return self._derived("jacobian", name, _jacobian)
 
-    def gradient(self, name: str) -> CompiledFunction:
+    def gradient(self, name: str) -> CompiledFunction[Array]:
         """Derivatives of each result, which must be a number, by an input of shape X: shape X."""
         return self._derived("gradient", name, self._gradient)
 
-    def hessian(self, name: str) -> CompiledFunction:
+    def hessian(self, name: str) -> CompiledFunction[Array]:
         """Second derivatives of each result, which must be a number, by an input of shape X: shape (*X, *X)."""
         return self._derived("hessian", name, lambda y, x: _jacobian(self._gradient(y, x), x))
 
@@ -133,7 +140,7 @@ class CompiledFunction:
             return {f"{name}.py": numpy_source.source(self.program, name)}
         raise UnknownNameError("target", target, ("c", "numpy"))
 
-    def _derived(self, what: str, name: str, by: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> CompiledFunction:
+    def _derived(self, what: str, name: str, by: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> CompiledFunction[Array]:
         """A new function of the same inputs, with the derivative of each result."""
         if name not in self.shapes:
             raise UnknownNameError("input", name, tuple(self.shapes))
@@ -179,7 +186,7 @@ class CompiledFunction:
         return _rebuilt, (self.label, dict(self.shapes), list(self._outputs), sizes, pack(flat), self._make, self.checked)
 
 
-def _rebuilt(label, shapes, names, sizes, packed, make, checked=False) -> CompiledFunction:
+def _rebuilt(label, shapes, names, sizes, packed, make, checked=False) -> CompiledFunction[Any]:
     """A function from what pickle keeps."""
     nodes = np.empty(len(packed[1]), dtype=object)
     with Graph():

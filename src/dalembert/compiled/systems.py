@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dalembert.compiled.function import CompiledFunction, only_result
+from dalembert.errors import unknown_attribute
 from dalembert.expr import Graph
+from dalembert.spatial.arrays import Array
 from dalembert.systems.system import System
 from dalembert.tracing.symbols import without_collection
 
@@ -25,11 +27,25 @@ class SystemDynamics:
     call. Inputs and results that are not finite are errors, as those of the plain functions.
     """
 
+    lagrangian: CompiledFunction[float | Array]
+    momenta: CompiledFunction[Array]
+    energy: CompiledFunction[float | Array]
+    kinetic_energy: CompiledFunction[float | Array]
+    potential_energy: CompiledFunction[float | Array]
+    energy_rate: CompiledFunction[float | Array]
+    mass_matrix: CompiledFunction[Array]
+    bias_force: CompiledFunction[Array]
+    lagrangian_gradient: CompiledFunction[Array]
+    generalized_forces: CompiledFunction[Array]
+    inverse_dynamics: CompiledFunction[Array]
+    forward_dynamics: CompiledFunction[Array]
+    velocities: CompiledFunction[Array]
+
     def __init__(self, system: System):
         self._equations, self.system = system, system.source
-        self._functions: dict[Any, CompiledFunction] = {}
+        self._functions: dict[Any, CompiledFunction[Any]] = {}
 
-    def function(self, names: Sequence[str]) -> CompiledFunction:
+    def function(self, names: Sequence[str]) -> CompiledFunction[tuple[Any, ...]]:
         """Several quantities as one function, which returns a tuple of their results."""
         return self._compiled(tuple(names), tuple)
 
@@ -55,19 +71,23 @@ class SystemDynamics:
                    "parameters": self._equations.parameters}
         return Described(program, notes(f"{name} of the system '{self._equations.name}'.", program, entries), {})
 
-    def __getattr__(self, name: str) -> CompiledFunction:
-        if name.startswith("_") or name not in self._equations.quantities:
-            known = ", ".join(self._equations.quantities)
-            raise AttributeError(f"{self._equations.name!r} has no quantity {name!r} (known: {known}).")
-        return self._compiled((name,), only_result)
+    def __dir__(self) -> list[str]:
+        return sorted((*self._equations.quantities, "function", "source", "system", "write"))
 
-    def _compiled(self, names: tuple[str, ...], make: Callable[[tuple[Any, ...]], Any]) -> CompiledFunction:
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> CompiledFunction[Any]:
+            if name.startswith("_") or name not in self._equations.quantities:
+                raise unknown_attribute(self, name)
+            return self._compiled((name,), only_result)
+
+    def _compiled(self, names: tuple[str, ...], make: Callable[[tuple[Any, ...]], Any]) -> CompiledFunction[Any]:
         if (names, make) not in self._functions:
             with Graph(), without_collection():
                 inputs, outputs = self._equations.traced(names)
             shapes = {name: () if name == "t" else (len(x),) for name, x in inputs.items()}
             arrays = {name: np.asarray(x, dtype=object) for name, x in outputs.items()}
-            function = CompiledFunction("_".join(names), shapes, inputs, arrays, make, checked=True)
+            function: CompiledFunction[Any] = CompiledFunction("_".join(names), shapes, inputs, arrays, make, checked=True)
             function.entry_names = {**dict.fromkeys(("qd", "qdd", "tau", "p"), self._equations.velocity_names),
                                     "q": self._equations.coordinate_names}
             self._functions[names, make] = function

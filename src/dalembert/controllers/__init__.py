@@ -14,3 +14,7 @@ from dalembert.controllers.tracking import ComputedTorque, FeedForward
 
 __all__ = ["PD", "AdaptivePassivity", "ComputedTorque", "FeedForward", "GravityPD", "Hold", "Limited", "Passivity",
            "Quintic", "Sampled", "Samples", "Sinusoids", "effort_limits"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from dalembert.errors import UnknownNameError
 
+__all__ = ["path"]
+
 FILES = {"panda": "panda/panda.urdf"}
 
 
@@ -20,3 +22,7 @@ def path(name: str) -> Path:
     if name not in FILES:
         raise UnknownNameError("embedded model", name, tuple(FILES))
     return Path(__file__).parent / FILES[name]
+
+
+def __dir__() -> list[str]:
+    return __all__

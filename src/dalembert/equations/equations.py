@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from numbers import Integral
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from dalembert.equations.significance import Abbreviation, abbreviate
 from dalembert.equations.systems import SystemEquations
 from dalembert.equations.verification import MechanismVerifier
 from dalembert.model.mechanism import Mechanism
-from dalembert.systems.kinds import system_of
+from dalembert.systems.kinds import OtherSystem, system_of
 from dalembert.tracing.quantities import known_formulation
 from dalembert.tracing.symbols import without_collection
 
@@ -31,9 +31,16 @@ SHOWN = ("mass_matrix", "christoffel", "coriolis_vector", "gravity_vector", "kin
 Progress = Callable[[str, float], None]
 
 
-def equations(mechanism: Any, symbols: str | Iterable[str] | None = None,
+@overload
+def equations(mechanism: Mechanism, symbols: str | Iterable[str] | None = None, grouped: bool | None = None,
+              formulation: str = "newton_euler", budget: int = BUDGET, digits: int = 6,
+              progress: Progress | None = None) -> Equations: ...
+@overload
+def equations(mechanism: OtherSystem, *, budget: int = BUDGET, digits: int = 6,
+              progress: Progress | None = None) -> SystemEquations: ...
+def equations(mechanism: Mechanism | OtherSystem, symbols: str | Iterable[str] | None = None,
               grouped: bool | None = None, formulation: str = "newton_euler", budget: int = BUDGET, digits: int = 6,
-              progress: Progress | None = None) -> Any:
+              progress: Progress | None = None) -> Equations | SystemEquations:
     """The equations of motion of a mechanism, or of a user's Lagrangian, in closed form.
 
         M(q) qdd + C(q, qd) qd + g(q) = tau
@@ -86,7 +93,7 @@ def equations(mechanism: Any, symbols: str | Iterable[str] | None = None,
                             "system.replace gives values; symbols=, grouped= and formulation= are for mechanisms.")
         return SystemEquations(system.lagrangian(), budget, digits, progress)
     known_formulation(formulation)
-    return Equations(mechanism, select(mechanism, symbols, grouped), formulation, budget, digits, progress)
+    return Equations(system.mechanism, select(system.mechanism, symbols, grouped), formulation, budget, digits, progress)
 
 
 class Equations(Movable):

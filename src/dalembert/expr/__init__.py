@@ -47,3 +47,7 @@ __all__ = [
     "gradient", "hypot", "import_nodes", "jacobian", "known_zero", "log", "maximum", "minimum", "pack", "power", "sign",
     "sin", "sinh", "sqrt", "substitute", "symbol", "symbols", "tan", "tanh", "to_text", "topological", "unpack", "where",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from dalembert.expr.errors import ExpressionTypeError
 from dalembert.expr.evaluation import nodes_in
 from dalembert.expr.functions import sign, sqrt
 from dalembert.expr.graph import LEAVES, topological
-from dalembert.expr.node import Expr, object_array, require_same_graph, select
+from dalembert.expr.node import Expr, Nodes, object_array, require_same_graph, select
 from dalembert.expr.rules import ZERO
 
 # Partial derivatives of an operation with value v by each of its arguments.
@@ -106,7 +106,11 @@ def _forward(array: np.ndarray, seeds: Mapping[Expr, Expr]) -> list[Expr]:
     return [tangents.get(y, zero) if type(y) is Expr else zero for y in array.flat]
 
 
-def derivative(y: Any, x: Any) -> Any:
+@overload
+def derivative(y: Expr, x: Expr) -> Expr: ...
+@overload
+def derivative(y: Any, x: Any) -> Nodes: ...
+def derivative(y: Any, x: Any) -> Expr | Nodes:
     """dy/dx in forward mode, one pass per symbol.
 
     Parameters
@@ -146,7 +150,11 @@ def directional(y: Any, xs: Any, direction: Any) -> Any:
     return object_array(_forward(array, seeds), array.shape)
 
 
-def gradient(y: Any, xs: Any) -> Any:
+@overload
+def gradient(y: Expr, xs: Expr) -> Expr: ...
+@overload
+def gradient(y: Any, xs: Any) -> Nodes: ...
+def gradient(y: Any, xs: Any) -> Expr | Nodes:
     """Derivatives of one expression by symbols of shape X, in reverse mode: one pass for all; shape X."""
     array, symbols = _checked(y, xs)
     if array.ndim:
@@ -157,7 +165,7 @@ def gradient(y: Any, xs: Any) -> Any:
     return object_array([adjoints.get(x, zero) for x in symbols], np.shape(xs))
 
 
-def jacobian(ys: Any, xs: Any) -> Any:
+def jacobian(ys: Any, xs: Any) -> Nodes:
     """Derivatives of ys, shape S, by the symbols xs, shape X: object array of shape (*S, *X).
 
     Forward mode where there are no more symbols than expressions, reverse mode otherwise.

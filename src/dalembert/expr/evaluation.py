@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias, overload
 
 import numpy as np
 
 from dalembert.expr.errors import ExpressionTypeError, MissingValueError
 from dalembert.expr.graph import LEAVES, topological
-from dalembert.expr.node import BUILD, Expr, constant, object_array
+from dalembert.expr.node import BUILD, Expr, Nodes, constant, object_array
 
+Array: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 NUMPY: dict[str, Callable[..., Any]] = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "neg": np.negative, "power": np.power,
     "sqrt": np.sqrt, "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos,
@@ -46,6 +47,12 @@ def count_operations(expressions: Any) -> Counter[str]:
     return Counter("add" if node.op == "sub" else node.op for node in order if node.op not in LEAVES)
 
 
+@overload
+def evaluate(expressions: Expr, values: Mapping[Any, float] | None = None) -> float: ...
+@overload
+def evaluate(expressions: np.ndarray[Any, Any] | Sequence[Any], values: Mapping[Any, Any] | None = None) -> Array: ...
+@overload
+def evaluate(expressions: Any, values: Mapping[Any, Any] | None = None) -> Any: ...
 def evaluate(expressions: Any, values: Mapping[Any, Any] | None = None) -> Any:
     """The expressions in IEEE double precision.
 
@@ -100,6 +107,12 @@ def _require_values(names: Iterable[str], given: Mapping[str, Any]) -> None:
     raise MissingValueError(f"no value for {text}.{hint}", missing, sorted(given))
 
 
+@overload
+def substitute(expressions: Expr, replacements: Mapping[Expr, Any]) -> Expr: ...
+@overload
+def substitute(expressions: np.ndarray[Any, Any] | Sequence[Any], replacements: Mapping[Expr, Any]) -> Nodes: ...
+@overload
+def substitute(expressions: Any, replacements: Mapping[Expr, Any]) -> Any: ...
 def substitute(expressions: Any, replacements: Mapping[Expr, Any]) -> Any:
     """The expressions with nodes replaced by expressions of the same graph or by numbers, all at once.
 

@@ -7,7 +7,7 @@ with the errors of `math`; float arrays follow NumPy; arrays of dtype object are
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from dalembert.expr.graph import LEAVES, topological
 from dalembert.expr.node import BUILD, Expr, object_array
 from dalembert.expr.node import select as _select
 
+if TYPE_CHECKING:
+    from dalembert.expr.signatures import Binary, Number, Unary
+
 
 def _number(name: str, x: Any) -> Any:
     value = number(x)
@@ -25,7 +28,7 @@ def _number(name: str, x: Any) -> Any:
     return value
 
 
-def _function(op: str, name: str, numpy_function: Callable[..., Any], text: str) -> Callable[..., Any]:
+def _function(op: str, name: str, numpy_function: Callable[..., Any], text: str) -> Any:
     """The function of an operation over any scalar and over arrays."""
 
     def function(*operands: Any) -> Any:
@@ -46,25 +49,25 @@ def _function(op: str, name: str, numpy_function: Callable[..., Any], text: str)
     return function
 
 
-sqrt = _function("sqrt", "sqrt", np.sqrt, "Square root.")
-sin = _function("sin", "sin", np.sin, "Sine of an angle [rad].")
-cos = _function("cos", "cos", np.cos, "Cosine of an angle [rad].")
-tan = _function("tan", "tan", np.tan, "Tangent of an angle [rad].")
-asin = _function("asin", "asin", np.arcsin, "Arc sine [rad].")
-acos = _function("acos", "acos", np.arccos, "Arc cosine [rad].")
-atan2 = _function("atan2", "atan2", np.arctan2, "atan2(y, x): angle of the vector (x, y), in (-pi, pi] [rad].")
-exp = _function("exp", "exp", np.exp, "Exponential function.")
-log = _function("log", "log", np.log, "Natural logarithm.")
-sinh = _function("sinh", "sinh", np.sinh, "Hyperbolic sine.")
-cosh = _function("cosh", "cosh", np.cosh, "Hyperbolic cosine.")
-tanh = _function("tanh", "tanh", np.tanh, "Hyperbolic tangent.")
-hypot = _function("hypot", "hypot", np.hypot, "sqrt(a**2 + b**2) without overflow.")
-power = _function("power", "power", np.power, "a to the power b.")
-absolute = _function("abs", "absolute", np.abs, "Absolute value; its derivative at 0 is 0.")
-sign = _function("sign", "sign", np.sign, "-1, 0 or 1; sign(0) = 0, and its derivative is 0.")
-minimum = _function("min", "minimum", np.minimum, "The smaller of two; at a tie its derivative is the mean of theirs.")
-maximum = _function("max", "maximum", np.maximum, "The larger of two; at a tie its derivative is the mean of theirs.")
-equal = _function("equal", "equal", np.equal, "The condition a = b (`==` between expressions is identity).")
+sqrt: Unary = _function("sqrt", "sqrt", np.sqrt, "Square root.")
+sin: Unary = _function("sin", "sin", np.sin, "Sine of an angle [rad].")
+cos: Unary = _function("cos", "cos", np.cos, "Cosine of an angle [rad].")
+tan: Unary = _function("tan", "tan", np.tan, "Tangent of an angle [rad].")
+asin: Unary = _function("asin", "asin", np.arcsin, "Arc sine [rad].")
+acos: Unary = _function("acos", "acos", np.arccos, "Arc cosine [rad].")
+atan2: Binary = _function("atan2", "atan2", np.arctan2, "atan2(y, x): angle of the vector (x, y), in (-pi, pi] [rad].")
+exp: Unary = _function("exp", "exp", np.exp, "Exponential function.")
+log: Unary = _function("log", "log", np.log, "Natural logarithm.")
+sinh: Unary = _function("sinh", "sinh", np.sinh, "Hyperbolic sine.")
+cosh: Unary = _function("cosh", "cosh", np.cosh, "Hyperbolic cosine.")
+tanh: Unary = _function("tanh", "tanh", np.tanh, "Hyperbolic tangent.")
+hypot: Binary = _function("hypot", "hypot", np.hypot, "sqrt(a**2 + b**2) without overflow.")
+power: Binary = _function("power", "power", np.power, "a to the power b.")
+absolute: Unary = _function("abs", "absolute", np.abs, "Absolute value; its derivative at 0 is 0.")
+sign: Unary = _function("sign", "sign", np.sign, "-1, 0 or 1; sign(0) = 0, and its derivative is 0.")
+minimum: Binary = _function("min", "minimum", np.minimum, "The smaller of two; its derivative at a tie is their mean.")
+maximum: Binary = _function("max", "maximum", np.maximum, "The larger of two; its derivative at a tie is their mean.")
+equal: Binary = _function("equal", "equal", np.equal, "The condition a = b (`==` between expressions is identity).")
 
 # Operations that are not finite, or have no finite derivative, for some arguments: (argument, harmless value).
 _GUARDED = {"div": (1, 1), "sqrt": (0, 1), "log": (0, 1), "asin": (0, 0), "acos": (0, 0), "atan2": (1, 1),
@@ -90,6 +93,12 @@ def _guarded(branch: Any, nodes: list[Expr], condition: Expr, shared: set[Expr])
     return changed.get(branch, branch)
 
 
+@overload
+def where(condition: Expr, a: Expr | Number, b: Expr | Number) -> Expr: ...
+@overload
+def where(condition: bool, a: Number, b: Number) -> float: ...
+@overload
+def where(condition: Any, a: Any, b: Any) -> Any: ...
 def where(condition: Any, a: Any, b: Any) -> Any:
     """a where the condition holds and b elsewhere, over any scalar and over arrays.
 

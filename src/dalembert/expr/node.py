@@ -7,9 +7,10 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from fractions import Fraction
 from hashlib import blake2b
 from numbers import Real
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, overload
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from dalembert.expr.graph import COMMUTATIVE, LEAVES, OPERATIONS, Graph, current
 from dalembert.expr.printing import to_text
 
 _comparisons: ContextVar[list[tuple[Any, Any]] | None] = ContextVar("comparisons", default=None)
+Nodes: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.object_]]      # expressions and numbers
 _MASK = (1 << 60) - 1                    # two digits of a Python integer: a digest takes 32 bytes
 _TOP = 1 << 59                           # set in the digest of all but constants, which therefore come first
 _FACTORS = (0x9E3779B97F4A7C1, 0xBF58476D1CE4E5B, 0x94D049BB133111E | 1)      # odd; digits of SplitMix64
@@ -126,7 +128,7 @@ def symbol(name: str, graph: Graph | None = None) -> Expr:
     return _leaf(graph, "symbol", name, _digest(f"symbol {name}") | _TOP, rules.OTHER) if known is None else known
 
 
-def symbols(names: str, shape: int | tuple[int, ...] | None = None, graph: Graph | None = None) -> np.ndarray:
+def symbols(names: str, shape: int | tuple[int, ...] | None = None, graph: Graph | None = None) -> Nodes:
     """An object array of symbols: symbols("x y z"), or symbols("q", 7) for q[0] ... q[6], symbols("R", (3, 3))."""
     if not isinstance(names, str):
         raise TypeError(f"names of symbols are {names!r} ({type(names).__name__}); expected a text such as 'x y z'.")
@@ -407,16 +409,39 @@ class Expr(_Unfrozen):
     def __pos__(self) -> Expr:
         return self
 
-    __neg__, __abs__, __invert__ = BUILD["neg"], BUILD["abs"], BUILD["not"]
-    __add__, __radd__ = BUILD["add"], _reflected("add")
-    __sub__, __rsub__ = BUILD["sub"], _reflected("sub")
-    __mul__, __rmul__ = BUILD["mul"], _reflected("mul")
-    __truediv__, __rtruediv__ = BUILD["div"], _reflected("div")
-    __pow__, __rpow__ = BUILD["power"], _reflected("power")
-    __lt__, __gt__ = BUILD["less"], _reflected("less")
-    __le__, __ge__ = BUILD["less_equal"], _reflected("less_equal")
-    __and__, __rand__ = BUILD["and"], _reflected("and")
-    __or__, __ror__ = BUILD["or"], _reflected("or")
+    if TYPE_CHECKING:      # operators build nodes, conditions among them
+        def __neg__(self) -> Expr: ...
+        def __abs__(self) -> Expr: ...
+        def __invert__(self) -> Expr: ...
+        def __add__(self, other: Expr | Fraction | float, /) -> Expr: ...
+        def __radd__(self, other: Fraction | float, /) -> Expr: ...
+        def __sub__(self, other: Expr | Fraction | float, /) -> Expr: ...
+        def __rsub__(self, other: Fraction | float, /) -> Expr: ...
+        def __mul__(self, other: Expr | Fraction | float, /) -> Expr: ...
+        def __rmul__(self, other: Fraction | float, /) -> Expr: ...
+        def __truediv__(self, other: Expr | Fraction | float, /) -> Expr: ...
+        def __rtruediv__(self, other: Fraction | float, /) -> Expr: ...
+        def __pow__(self, other: Expr | Fraction | float, /) -> Expr: ...
+        def __rpow__(self, other: Fraction | float, /) -> Expr: ...
+        def __lt__(self, other: Expr | Fraction | float, /) -> Expr: ...
+        def __gt__(self, other: Expr | Fraction | float, /) -> Expr: ...
+        def __le__(self, other: Expr | Fraction | float, /) -> Expr: ...
+        def __ge__(self, other: Expr | Fraction | float, /) -> Expr: ...
+        def __and__(self, other: Expr | bool, /) -> Expr: ...
+        def __rand__(self, other: bool, /) -> Expr: ...
+        def __or__(self, other: Expr | bool, /) -> Expr: ...
+        def __ror__(self, other: bool, /) -> Expr: ...
+    else:
+        __neg__, __abs__, __invert__ = BUILD["neg"], BUILD["abs"], BUILD["not"]
+        __add__, __radd__ = BUILD["add"], _reflected("add")
+        __sub__, __rsub__ = BUILD["sub"], _reflected("sub")
+        __mul__, __rmul__ = BUILD["mul"], _reflected("mul")
+        __truediv__, __rtruediv__ = BUILD["div"], _reflected("div")
+        __pow__, __rpow__ = BUILD["power"], _reflected("power")
+        __lt__, __gt__ = BUILD["less"], _reflected("less")
+        __le__, __ge__ = BUILD["less_equal"], _reflected("less_equal")
+        __and__, __rand__ = BUILD["and"], _reflected("and")
+        __or__, __ror__ = BUILD["or"], _reflected("or")
 
     # NumPy's loops over object arrays look for functions under its own names.
     sqrt, exp, log, hypot = BUILD["sqrt"], BUILD["exp"], BUILD["log"], BUILD["hypot"]
@@ -466,6 +491,10 @@ def _unpickle(program: tuple[list[tuple], list[int]]) -> Any:
     return unpack(program)[0]
 
 
+@overload
+def import_nodes(expressions: Expr, graph: Graph | None = None) -> Expr: ...
+@overload
+def import_nodes(expressions: np.ndarray[Any, Any] | Sequence[Any], graph: Graph | None = None) -> Nodes: ...
 def import_nodes(expressions: Any, graph: Graph | None = None) -> Any:
     """The same expressions, one node or a nested list or array of them, in another graph (default: the current)."""
     array = np.array(expressions, dtype=object)

@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
 
-from dalembert.errors import DalembertWarning, ModelError, QuaternionError, UnknownNameError, caller_level
+from dalembert.errors import DalembertWarning, ModelError, QuaternionError, UnknownNameError, caller_level, unknown_attribute
 from dalembert.expr import Expr, import_nodes
 from dalembert.expr.identifiers import safe_identifiers
 from dalembert.model import edits, paths, validation
@@ -27,6 +27,7 @@ from dalembert.model.tree import Tree
 from dalembert.spatial.arrays import Array, Values, VectorArray, graph_of, in_order, packed, unpacked
 from dalembert.spatial.vectors import Scalar
 
+INTERNAL = ("changeable", "warned")     # attributes for the package itself, which `dir` does not list
 GRAVITY = (0, 0, Literal("-9.81"))      # m/s^2
 _silent: ContextVar[bool] = ContextVar("silent", default=False)
 QUATERNION_TOLERANCE = 1e-6             # of the norm; beyond it the error is the caller's, not rounding
@@ -103,6 +104,14 @@ class Mechanism:
     def __repr__(self) -> str:
         return (f"<Mechanism {self.name!r}: {len(self.bodies)} bodies, {len(self.joints)} joints, nq = {self.nq}, "
                 f"nv = {self.nv}>")
+
+    def __dir__(self) -> list[str]:
+        return [name for name in object.__dir__(self) if not name.startswith("_") and name not in INTERNAL]
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise unknown_attribute(self, name)
 
     # --- names and counts ---
 

@@ -6,15 +6,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dalembert.spatial.arrays import Array
+
 
 class End(NamedTuple):
     """Times and states at the end of one trajectory, or of N."""
 
-    t: np.ndarray                                # () or (N,) [s]
-    q: np.ndarray                                # (nq,) or (N, nq)
-    qd: np.ndarray                               # (nv,) or (N, nv)
-    work: np.ndarray                             # () or (N,) [J]
-    controller_states: np.ndarray | None = None  # (m,) or (N, m)
+    t: Array                                # () or (N,) [s]
+    q: Array                                # (nq,) or (N, nq)
+    qd: Array                               # (nv,) or (N, nv)
+    work: Array                             # () or (N,) [J]
+    controller_states: Array | None = None  # (m,) or (N, m)
 
     def where(self, chosen: np.ndarray, other: End) -> End:
         """Ends of N trajectories: these where `chosen` (N,) holds, and those of `other` elsewhere."""

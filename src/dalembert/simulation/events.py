@@ -12,6 +12,7 @@ from dalembert.errors import ShapeError
 from dalembert.expr import Expr
 from dalembert.purity.examine import Guard, check_arguments, examine, remembering
 from dalembert.simulation.trials import trial_states
+from dalembert.spatial.arrays import Array
 
 CAUGHT = 4.0      # why a trajectory stays where it is: something happens in its next step; above all of integrators.REASONS
 
@@ -23,8 +24,8 @@ class Event(NamedTuple):
 
     trajectory: int
     t: float                   # [s]
-    q: np.ndarray
-    qd: np.ndarray
+    q: Array
+    qd: Array
     name: str
 
 

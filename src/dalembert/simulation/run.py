@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import csv
+import os
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from dalembert.errors import DalembertError, ShapeError
+from dalembert.errors import DalembertError, ShapeError, unknown_attribute
 from dalembert.model.mechanism import Mechanism
 from dalembert.simulation.ends import End, last_records
 from dalembert.simulation.events import Change, Event
@@ -18,10 +19,16 @@ from dalembert.simulation.kept import dynamics_of
 from dalembert.simulation.labels import header
 from dalembert.simulation.reactions import SIGN, STICK, coulomb
 from dalembert.simulation.state_equations import along, rows_of
+from dalembert.spatial.arrays import Array
 from dalembert.systems.kinds import system_of
 from dalembert.systems.system import System
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from xarray import Dataset
+
 FINISHED = "finished"
+INTERNAL = ("applied", "dynamics", "ended", "held", "law", "numbers", "own_mechanism")     # which `dir` does not list
 LAWS = {STICK: "sticks at rest", SIGN: "-F sign(qd), does not stick"}
 
 
@@ -36,27 +43,35 @@ class Run:
     """
 
     mechanism: Any                             # as it was given to simulate
-    times: np.ndarray                          # (K,) [s]
-    q: np.ndarray                              # (K, nq) or (N, K, nq)
-    qd: np.ndarray                             # (K, nv) or (N, K, nv)
-    work: np.ndarray                           # (K,) or (N, K) [J]: done by actuators, friction and the user's forces
+    times: Array                               # (K,) [s]
+    q: Array                                   # (K, nq) or (N, K, nq)
+    qd: Array                                  # (K, nv) or (N, K, nv)
+    work: Array                                # (K,) or (N, K) [J]: done by actuators, friction and the user's forces
     method: str
     h: float                                   # step [s]; of adaptive methods, the first one
     reasons: tuple[str, ...]                   # of each trajectory: 'finished', or what ended it and when
     forces: dict[str, str]                     # how each force was evaluated: none, constant, traced or called
-    steps: np.ndarray = field(repr=False)      # () or (N,): accepted
-    rejected: np.ndarray = field(repr=False)
-    controller_states: np.ndarray | None = field(default=None, repr=False)      # (K, m) or (N, K, m); m = 0 if it has none
+    steps: np.ndarray[tuple[int, ...], np.dtype[np.int64]] = field(repr=False)      # () or (N,): accepted
+    rejected: np.ndarray[tuple[int, ...], np.dtype[np.int64]] = field(repr=False)
+    controller_states: Array | None = field(default=None, repr=False)      # (K, m) or (N, K, m); m = 0 if it has none
     applied: Any = field(default=None, repr=False, compare=False)      # the function that `tau` evaluates
     events: tuple[Event, ...] = field(default=(), repr=False)          # (trajectory, t, q, qd, name), in order of time
     changes: tuple[Change, ...] = field(default=(), repr=False)        # what friction and stops did, and when
-    modes: np.ndarray | None = field(default=None, repr=False)         # as qd: 0 rests, 1 or -1 slides, 2 moves freely
+    modes: Array | None = field(default=None, repr=False)         # as qd: 0 rests, 1 or -1 slides, 2 moves freely
     friction: str | None = None                # Coulomb's: 'stick', 'sign' or 'none'; None: it is not known
     law: Any = field(default=None, repr=False, compare=False)          # the `Reactions` that `reactions` evaluates
     parameters: dict[str, Any] = field(default_factory=dict, repr=False)      # path -> number that was an input, or (N,)
     dynamics: Any = field(default=None, repr=False, compare=False)     # compiled with them as inputs; None: the mechanism's
-    held: np.ndarray | None = field(default=None, repr=False)          # as qd: forces of a sampled controller [N m, N]
+    held: Array | None = field(default=None, repr=False)          # as qd: forces of a sampled controller [N m, N]
     ended: End | None = field(default=None, repr=False)                # of several trajectories: `end`; None: at records
+
+    def __dir__(self) -> list[str]:
+        return [name for name in object.__dir__(self) if not name.startswith("_") and name not in INTERNAL]
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise unknown_attribute(self, name)
 
     @property
     def reason(self) -> str:
@@ -64,22 +79,22 @@ class Run:
         return next((r for r in self.reasons if r != FINISHED), FINISHED)
 
     @cached_property
-    def kinetic_energy(self) -> np.ndarray:
+    def kinetic_energy(self) -> Array:
         """T [J], shaped as `work`; of a Lagrangian 1/2 qd^T M qd."""
         return self._quantity("kinetic_energy", self.q, self.qd)
 
     @cached_property
-    def potential_energy(self) -> np.ndarray:
+    def potential_energy(self) -> Array:
         """Pi of gravity and springs [J], shaped as `work`; of a Lagrangian -L at qd = 0."""
         return self._quantity("potential_energy", self.q)
 
     @property
-    def energy(self) -> np.ndarray:
+    def energy(self) -> Array:
         """T + Pi [J], shaped as `work`; of a Lagrangian Jacobi's function p . qd - L."""
         return self.kinetic_energy + self.potential_energy
 
     @property
-    def power_balance(self) -> np.ndarray:
+    def power_balance(self) -> Array:
         """T + Pi less its first value and the work done [J]: what the integrator gained or lost."""
         energy = self.energy
         return energy - energy[..., :1] - self.work
@@ -98,7 +113,7 @@ class Run:
         return float(np.fmax.reduce(worst / np.fmax(np.fmax(highest, top + bottom), np.finfo(float).tiny), axis=None))
 
     @cached_property
-    def tau(self) -> np.ndarray:
+    def tau(self) -> Array:
         """Forces of control and forces [N m, N], shaped as qd: evaluated again at the records, when first asked for.
 
         Of a sampled controller they are those that acted, from each time on.
@@ -119,7 +134,7 @@ class Run:
         return others if self.held is None else others + self.held
 
     @cached_property
-    def reactions(self) -> np.ndarray:
+    def reactions(self) -> Array:
         """Forces of Coulomb friction and stops on the joints [N m, N], shaped as qd.
 
         Raises
@@ -151,7 +166,7 @@ class Run:
         return self.system.replace(dict(zip(self.parameters, values.tolist(), strict=True))).source
 
     @property
-    def numbers(self) -> np.ndarray:
+    def numbers(self) -> Array:
         """Values of the parameters, (m,) or (N, m)."""
         return np.stack(np.broadcast_arrays(*self.parameters.values()), axis=-1) if self.parameters else np.zeros(0)
 
@@ -160,7 +175,7 @@ class Run:
         return self.__dict__ | {"applied": None, "law": None}
 
     @cached_property
-    def momenta(self) -> np.ndarray:
+    def momenta(self) -> Array:
         """Generalized momenta p = M qd, shaped as qd."""
         return self._quantity("momenta", self.q, self.qd)
 
@@ -174,11 +189,11 @@ class Run:
             return self.ended
         return last_records(self.times, self.q, self.qd, self.work, self.controller_states)
 
-    def final(self) -> tuple[np.ndarray, np.ndarray]:
+    def final(self) -> tuple[Array, Array]:
         """q and qd at the `end` of each trajectory: where another run goes on."""
         return self.end.q, self.end.qd
 
-    def to_csv(self, file: Any) -> Path:
+    def to_csv(self, file: str | os.PathLike[str]) -> Path:
         """Write times, coordinates, velocities and energies of one trajectory as CSV with a row of names.
 
         A name that a spreadsheet would take for a formula, like '=x', gets an apostrophe in front: "'=x".
@@ -204,7 +219,7 @@ class Run:
                 writer.writerows(map(repr, row) for row in columns.tolist())
         return path
 
-    def to_xarray(self) -> Any:
+    def to_xarray(self) -> Dataset:
         """The run as an `xarray.Dataset` (needs the extra `files`).
 
         Dimensions `time`, `trajectory` if there are several, `coordinate` and `velocity`, these with the names of the
@@ -215,13 +230,13 @@ class Run:
 
         return storage.dataset(self)
 
-    def to_netcdf(self, file: Any) -> Path:
+    def to_netcdf(self, file: str | os.PathLike[str]) -> Path:
         """Write the dataset as a file of NetCDF 4 (needs the extra `files`)."""
         from dalembert.simulation import storage
 
         return storage.write_netcdf(self, file)
 
-    def to_zarr(self, folder: Any) -> Path:
+    def to_zarr(self, folder: str | os.PathLike[str]) -> Path:
         """Write the dataset as a folder of Zarr (needs the extra `files`); replaces one that is there.
 
         Raises
@@ -234,7 +249,7 @@ class Run:
         return storage.write_zarr(self, folder)
 
     @staticmethod
-    def load(mechanism: Mechanism, file: Any, lazy: bool = False) -> Run:
+    def load(mechanism: Mechanism, file: str | os.PathLike[str], lazy: bool = False) -> Run:
         """The run of a mechanism that `to_netcdf`, `to_zarr` or `simulate(store=)` wrote.
 
         lazy: of a folder of Zarr read only what is looked at: run.q[..., -1, :], run.qd[1000:2000]; and write files, and
@@ -249,7 +264,7 @@ class Run:
 
         return Run(**storage.read(mechanism, file, lazy))
 
-    def plot(self, file: Any = None) -> Any:
+    def plot(self, file: str | os.PathLike[str] | None = None) -> Figure:
         """Coordinates, velocities, applied forces, phase portraits, energies, power balance: a Matplotlib figure.
 
         With a file (.png, .svg, .pdf) the figure is saved there. Up to 8 joints share a row of panels; of many
@@ -259,7 +274,7 @@ class Run:
 
         return pictures.plot(self, file)
 
-    def animate(self, file: Any, fps: float = 30.0, speed: float = 1.0, trace: str | None = None) -> Path:
+    def animate(self, file: str | os.PathLike[str], fps: float = 30.0, speed: float = 1.0, trace: str | None = None) -> Path:
         """Write the motion as a page (.html) or a film (.gif, .mp4): a stick figure of frames and centres of mass.
 
         Of several trajectories the first 8 are drawn together. The page needs no network: play, pause, speed, a slider,
@@ -300,7 +315,7 @@ class Run:
               if self.events or self.changes else []), f"stopped: {self.reason}"])
 
     @cached_property
-    def end_energies(self) -> tuple[np.ndarray, np.ndarray]:
+    def end_energies(self) -> tuple[Array, Array]:
         """T and Pi [J] at the `end` of each trajectory, () or (N,) each."""
         t, q, qd, *_ = self.end
         t, q, qd = np.asarray(t)[..., None], q[..., None, :], qd[..., None, :]      # a record of each

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 from dalembert.compiled.marching import Trajectories, joined
 from dalembert.errors import DalembertError, RememberingError, ShapeError
 from dalembert.integrators import External, Fixed
+from dalembert.model.mechanism import Mechanism
 from dalembert.purity.examine import INSTEAD
 from dalembert.simulation import streaming
 from dalembert.simulation.accuracy import warn_of_drift
@@ -26,17 +28,21 @@ from dalembert.simulation.run import Run
 from dalembert.simulation.sampling import Law, Sampling
 from dalembert.simulation.starts import start_of
 from dalembert.simulation.state_equations import formulation_for
-from dalembert.spatial.arrays import in_order
+from dalembert.spatial.arrays import State, Values, in_order
+from dalembert.systems.kinds import OtherSystem
 
+Force = Callable[..., Any] | Values | None      # a function (t, q, qd) -> (nv,), or numbers
 STEP = 1e-3                  # s
 LOOKED_AT = 12               # records of a run at which functions that changed are tried again
 
 
-def simulate(mechanism: Any, q: Any, qd: Any, t: Any, control: Any = None, forces: Any = None, method: str | None = None,
-             h: float = STEP, rtol: float | None = None, atol: float | None = None, record: float | None = None,
-             threads: int = 1, formulation: str | None = None, friction: str = STICK, stops: Any = None, events: Any = None,
-             parameters: Mapping[str, Any] | None = None, progress: Progress = None, store: Any = None,
-             resume: bool = False, longest_step: float | None = None) -> Run:
+def simulate(mechanism: Mechanism | OtherSystem, q: Values, qd: Values, t: float | State, control: Force = None,
+             forces: Force = None, method: str | None = None, h: float = STEP, rtol: float | None = None,
+             atol: float | None = None, record: float | None = None, threads: int = 1, formulation: str | None = None,
+             friction: str = STICK, stops: bool | Mapping[str, float] | None = None,
+             events: Callable[..., Any] | Sequence[Callable[..., Any]] | None = None,
+             parameters: Mapping[str, float | Values] | None = None, progress: Progress = None,
+             store: str | os.PathLike[str] | None = None, resume: bool = False, longest_step: float | None = None) -> Run:
     """Trajectories of a mechanism under forces on its joints.
 
         M(q) qdd = control + forces + passive_force - C(q, qd) qd - g(q)
@@ -111,7 +117,8 @@ def simulate(mechanism: Any, q: Any, qd: Any, t: Any, control: Any = None, force
     for name, value in (("t", t), ("h", h), ("rtol", rtol), ("atol", atol), ("record", record), ("threads", threads),
                         ("longest_step", longest_step)):
         check_number(name, value)
-    begin = float(np.ravel(t)[0]) if np.size(t) > 1 else 0.0
+    instants = np.ravel(np.asarray(t))
+    begin = float(instants[0]) if len(instants) > 1 else 0.0
     check_options(threads, store, resume)
     name, rtol, atol = method_and_tolerances("dop853" if method is None and longest_step is not None else method, rtol, atol)
     formulation = formulation_for(name, formulation)
@@ -188,7 +195,7 @@ def _joined(advance: Callable[[np.ndarray, np.ndarray, Any], Trajectories], x: n
     return joined(parts)
 
 
-def resume(mechanism: Any, store: Any, **given: Any) -> Run:
+def resume(mechanism: Mechanism | OtherSystem, store: str | os.PathLike[str], **given: Any) -> Run:
     """A run that was cut off, from the folder that `simulate(store=...)` wrote, on to its end, with the same bits.
 
     Parameters

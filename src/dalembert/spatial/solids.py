@@ -17,6 +17,9 @@ from dalembert.expr import Expr
 from dalembert.spatial.arrays import packed
 from dalembert.spatial.vectors import IDENTITY, ZERO, Matrix, Scalar, Vector
 
+__all__ = ["MassProperties", "box", "capsule", "cylinder", "ellipsoid", "mesh", "point", "sphere",
+           "steiner", "tube"]
+
 FLAT = 1e-12      # volume of a mesh, as part of that of its bounding cube, below which it is rounding error
 
 
@@ -153,3 +156,7 @@ def _check(**numbers: Scalar) -> None:
 def _diagonal(xx: Scalar, yy: Scalar, zz: Scalar, mass: Scalar) -> MassProperties:
     _check(**{} if isinstance(mass, Expr) else {"mass": mass})
     return MassProperties(mass, tuple(ZERO), (xx, 0, yy, 0, 0, zz))
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -9,19 +9,23 @@ from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dalembert.errors import DalembertError
 from dalembert.simulation import storage
 from dalembert.simulation.labels import library
+from dalembert.spatial.arrays import Array
 from dalembert.sweeps.identity import identity
 from dalembert.sweeps.samples import Samples
 from dalembert.sweeps.tables import DONE, ERROR, FAILED, MISSING, Table, table_of
 from dalembert.sweeps.trials import Outcome, Simulated
 from dalembert.sweeps.workers import Workers, is_loss
 from dalembert.systems.kinds import is_system
+
+if TYPE_CHECKING:
+    from xarray import Dataset
 
 TASK = 0.25               # s: a batch of samples takes about that long
 MOST_AT_ONCE = 1024       # samples of a batch
@@ -49,7 +53,7 @@ class Sweep:
         self.dims, self.shape, self.parameters = samples.dims, samples.shape, samples.values
         self.path = None if table.folder is None else table.folder.path
 
-    def __getitem__(self, name: str) -> np.ndarray:
+    def __getitem__(self, name: str) -> Array:
         """The array of a result: NaN, False or '' where a sample failed."""
         if name not in self._table.results():
             raise KeyError(f"there is no result {name!r}: {', '.join(self.results) or 'no sample succeeded'}.")
@@ -62,7 +66,7 @@ class Sweep:
         return tuple(self._table.results())
 
     @cached_property
-    def status(self) -> np.ndarray:
+    def status(self) -> np.ndarray[tuple[int, ...], np.dtype[np.int8]]:
         """0 not computed, 1 done, 2 failed; shaped as the samples."""
         return self._table.status.reshape(self.shape)
 
@@ -89,7 +93,7 @@ class Sweep:
     def __repr__(self) -> str:
         return f"<Sweep: {self.summary()}>"
 
-    def to_xarray(self) -> Any:
+    def to_xarray(self) -> Dataset:
         """An `xarray.Dataset` with the parameters as dimensions (needs the extra `files`); of a folder, loaded when used."""
         xarray = library("xarray", storage.EXTRA)
         if self._table.folder is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 from dalembert.errors import UnknownNameError
 from dalembert.formulations.hamilton.systems import System as HamiltonianForm
@@ -15,6 +15,8 @@ from dalembert.systems.hamiltonian import HamiltonianSystem
 from dalembert.systems.lagrangian import LagrangianEquations
 from dalembert.systems.mechanism import MechanismSystem
 from dalembert.systems.system import System
+
+OtherSystem: TypeAlias = System | LagrangianSystem | FlexibleJoints | HamiltonianForm      # than a mechanism
 
 # Kind of object: the system that stands for it. A new kind is one line.
 KINDS: dict[type, Callable[[Any], System]] = {

@@ -41,3 +41,7 @@ __all__ = ["ElementaryMotion", "base_operators", "bias_force", "christoffel_symb
            "inverse_dynamics", "inverse_dynamics_on_moving_base", "inverse_mass_matrix", "joint_matrices", "kinetic_energy",
            "mass_matrix", "mass_matrix_derivatives", "momenta", "motions", "potential_energy", "products", "pseudo_inertias",
            "second_derivatives", "velocity_coefficients", "velocity_matrices"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -188,7 +188,7 @@ def _factors(tree: Tree, q: Sequence[Scalar], A0: Rows) -> Factors:
     return factorised(A0, PivotCheck.of_tree(tree, q, lambda: A0))
 
 
-def kinetic_energy(mechanism: Mechanism, q: Values, qd: Values) -> Any:
+def kinetic_energy(mechanism: Mechanism, q: Values, qd: Values) -> float | Array:
     """Kinetic energy of the bodies and rotors.
 
         T = 1/2 sum_l S(B_l' I_l B_l'^T) + 1/2 sum_k rotor_k qd_k^2,    B_l' = sum_j B_l^j qd_j
@@ -234,7 +234,7 @@ def momenta(mechanism: Mechanism, q: Values, qd: Values) -> Array:
     return pack(p)
 
 
-def potential_energy(mechanism: Mechanism, q: Values) -> Any:
+def potential_energy(mechanism: Mechanism, q: Values) -> float | Array:
     """Potential energy of gravity and springs.
 
         Pi = - g . sum_l m_l B_l r_l + 1/2 sum_k k_k (q_k - rest_k)^2

@@ -36,3 +36,7 @@ __all__ = ["ChainConfiguration", "Configuration", "NonNatural", "NotConvergedErr
            "hamiltonian", "inverse_mass_matrix", "kinetic_energy", "lagrangian_gradient", "lie_poisson_term", "mass_matrix",
            "minimal_residual_step", "minimal_residuals", "momenta", "momentum_rate", "nonnatural", "objective",
            "planar_chain", "potential_energy", "solve", "state_equations", "turntable", "velocities"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -20,9 +20,9 @@ Forces = Callable[[Any, Any, Any], Any]
 class StateEquations(NamedTuple):
     """Right-hand side in (q, p): rates of q (nq,) and p (nv,), and the velocities qd that they were found with."""
 
-    q_rate: np.ndarray
-    p_rate: np.ndarray
-    qd: np.ndarray
+    q_rate: Array
+    p_rate: Array
+    qd: Array
 
 
 def momenta(system: Any, q: Values, qd: Values, t: Any = 0.0) -> Array:
@@ -112,19 +112,19 @@ def momentum_rate(system: Any, q: Values, qd: Values, p: Values, t: Any = 0.0) -
     return pack(at.momentum_rate(qd, p))
 
 
-def kinetic_energy(system: Any, q: Values, qd: Values) -> Any:
+def kinetic_energy(system: Any, q: Values, qd: Values) -> float | Array:
     """T = 1/2 qd^T A qd of the bodies and rotors, a number or (N,) [J]. Shapes and errors as for `momenta`."""
     at, (_, qd), pack = system_of(system).at(q=q, qd=qd)
     return single(pack(dot(at.product(qd), qd) * 0.5))
 
 
-def potential_energy(system: Any, q: Values, t: Any = 0.0) -> Any:
+def potential_energy(system: Any, q: Values, t: Any = 0.0) -> float | Array:
     """Pi = -L0 of gravity and springs (and of what else L0 holds), a number or (N,) [J]. Errors as for `momenta`."""
     at, _, pack = system_of(system).at(t, q=q)
     return single(pack(at.potential))
 
 
-def hamiltonian(system: Any, q: Values, p: Values, t: Any = 0.0, solver: str | Solver = "sweep") -> Any:
+def hamiltonian(system: Any, q: Values, p: Values, t: Any = 0.0, solver: str | Solver = "sweep") -> float | Array:
     """Function of Hamilton, the maximum of D.
 
         H(q, p) = 1/2 (p - a)^T A^-1 (p - a) - L0                                              (2.6)
@@ -138,7 +138,7 @@ def hamiltonian(system: Any, q: Values, p: Values, t: Any = 0.0, solver: str | S
     return single(pack(dot(b, list(solved(chosen, at, b, solver))) * 0.5 + at.potential))
 
 
-def objective(system: Any, q: Values, p: Values, z: Values, t: Any = 0.0) -> Any:
+def objective(system: Any, q: Values, p: Values, z: Values, t: Any = 0.0) -> float | Array:
     """D(z) = p^T z - 1/2 z^T A z - a^T z - L0: below H by 1/2 e^T A e for a z with the error e. Number or (N,) [J]."""
     at, (_, p, z), pack = system_of(system).at(t, q=q, p=p, z=z)
     return single(pack(dot(at.right_side(p), z) - dot(at.product(z), z) * 0.5 + at.potential))
@@ -197,7 +197,7 @@ def state_equations(system: Any, q: Values, p: Values, tau: Values | None = None
 
 
 def energy_rate(system: Any, q: Values, p: Values, tau: Values | None = None,
-                forces: Forces | None = None, external_forces: Any = (), t: Any = 0.0) -> Any:
+                forces: Forces | None = None, external_forces: Any = (), t: Any = 0.0) -> float | Array:
     """Rate of H along the motion, Q^T qd - dL/dt [W], a number or (N,): power of all that has no potential.
 
     Arguments as for `state_equations`.

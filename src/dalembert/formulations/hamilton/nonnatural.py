@@ -69,7 +69,8 @@ class NonNatural(System):
                                  (len(a),), (self.nv,))
             L0 = 0.0 if L0_of is None else L0_of(q, t)
             terms = dot(a, z) + L0
-            along, by_t = [0.0] * self.nv, 0.0
+            along: list[Scalar] = [0.0] * self.nv
+            by_t: Scalar = 0.0
             if isinstance(terms, Expr):
                 change = dot(list(gradient(terms, q)), self.system.rate(q, directions := list(symbols("own v", self.nv))))
                 along = list(gradient(change, directions)) if isinstance(change, Expr) else along

@@ -28,3 +28,7 @@ __all__ = ["EigenvalueBounds", "FlexibleJoints", "LagrangianSystem", "Operationa
            "inverse_mass_matrix", "kinetic_energy", "lagrangian_system", "link_jacobians", "link_names",
            "link_velocities", "mass_centers", "mass_matrix", "mass_matrix_derivatives", "momenta", "operational_space",
            "passivity_balance", "potential_bounds", "potential_energy", "properties"]
+
+
+def __dir__() -> list[str]:
+    return __all__

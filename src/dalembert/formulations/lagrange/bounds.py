@@ -118,8 +118,8 @@ def potential_bounds(mechanism: Mechanism, lower: Any = None, upper: Any = None,
     _require_values(mechanism)
     search = _Search(mechanism, *workspace(mechanism, lower, upper), tolerance, max_boxes, np.random.default_rng(seed))
     matrix, symbols = _traced(mechanism, lambda m, q: np.array([[potential_energy(m, q)]], dtype=object))
-    least, _ = search.least(lambda q: potential_energy(mechanism, q), (matrix, symbols))
-    greatest, _ = search.least(lambda q: -potential_energy(mechanism, q), (-matrix, symbols))
+    least, _ = search.least(lambda q: np.asarray(potential_energy(mechanism, q)), (matrix, symbols))
+    greatest, _ = search.least(lambda q: -np.asarray(potential_energy(mechanism, q)), (-matrix, symbols))
     return least, greatest.negated()
 
 

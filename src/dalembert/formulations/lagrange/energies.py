@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dalembert.formulations.lagrange.geometry import Geometry, T, opened, product, times
@@ -50,7 +48,7 @@ def rotors(geometry: Geometry) -> np.ndarray:
 
 
 @finite
-def kinetic_energy(mechanism: Mechanism, q: Values, qd: Values) -> Any:
+def kinetic_energy(mechanism: Mechanism, q: Values, qd: Values) -> float | Array:
     """Kinetic energy of the links by Koenig's theorem, and of the rotors.
 
         T = sum_i [ 1/2 m_i |v_c,i|^2 + 1/2 omega_i^T (R_i I_i R_i^T) omega_i ] + 1/2 sum_k rotor_k qd_k^2
@@ -68,7 +66,7 @@ def kinetic_energy(mechanism: Mechanism, q: Values, qd: Values) -> Any:
 
 
 @finite
-def potential_energy(mechanism: Mechanism, q: Values) -> Any:
+def potential_energy(mechanism: Mechanism, q: Values) -> float | Array:
     """Potential energy of gravity and springs.
 
         Pi = - sum_i m_i g^T c_i(q) + 1/2 sum_k k_k (q_k - rest_k)^2

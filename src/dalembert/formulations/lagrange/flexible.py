@@ -144,14 +144,14 @@ class FlexibleJoints:
         return self._transmitted(q, qd)
 
     @finite
-    def kinetic_energy(self, q: Any, qd: Any) -> Any:
+    def kinetic_energy(self, q: Any, qd: Any) -> float | Array:
         """1/2 qd^T [[M, S], [S^T, B]] qd: number or (N,) [J]."""
         geometry, _, qd = self._opened(q=q, qd=qd)
         x = qd[..., None]
         return (T(x) @ self._inertia(geometry) @ x)[..., 0, 0][()] / 2
 
     @finite
-    def potential_energy(self, q: Any) -> Any:
+    def potential_energy(self, q: Any) -> float | Array:
         """Gravity and springs, 1/2 K (q - theta)^2 among them: number or (N,) [J]."""
         geometry, q, _ = self._opened(q=q)
         energy = potential_energy(self.mechanism, q[..., :self.mechanism.nq])

@@ -34,25 +34,25 @@ class Link(NamedTuple):
     name: str
     body: int
     m: Scalar
-    I: np.ndarray
-    r: np.ndarray
-    R: np.ndarray
-    J_v: np.ndarray
-    J_omega: np.ndarray
+    I: Array
+    r: Array
+    R: Array
+    J_v: Array
+    J_omega: Array
 
 
 class LinkJacobians(NamedTuple):
     """J_v and J_omega of each link: (L, 3, nv), or (N, L, 3, nv)."""
 
-    J_v: np.ndarray
-    J_omega: np.ndarray
+    J_v: Array
+    J_omega: Array
 
 
 class LinkVelocities(NamedTuple):
     """Velocity of each mass centre [m/s] and angular velocity [rad/s], world axes: (L, 3), or (N, L, 3)."""
 
-    v: np.ndarray
-    omega: np.ndarray
+    v: Array
+    omega: Array
 
 
 class Geometry:

@@ -16,7 +16,7 @@ from dalembert.formulations.lagrange.geometry import T, opened
 from dalembert.formulations.lagrange.solving import factorised, factors_of, solved
 from dalembert.kinematics.jacobians import jacobian, jacobian_rate
 from dalembert.model.mechanism import Mechanism
-from dalembert.spatial.arrays import Values, finite
+from dalembert.spatial.arrays import Array, Values, finite
 from dalembert.spatial.ldl import inverted, stacked
 
 DIRECTIONS = ("angular x", "angular y", "angular z", "linear x", "linear y", "linear z")
@@ -33,12 +33,12 @@ class OperationalSpace(NamedTuple):
     expressions).
     """
 
-    inertia: np.ndarray
-    coriolis_vector: np.ndarray
-    gravity_vector: np.ndarray
-    jacobian: np.ndarray
-    jacobian_rate: np.ndarray
-    inverse: np.ndarray
+    inertia: Array
+    coriolis_vector: Array
+    gravity_vector: Array
+    jacobian: Array
+    jacobian_rate: Array
+    inverse: Array
     singular_value: Any
 
 

@@ -141,7 +141,7 @@ def passivity_balance(mechanism: Mechanism, t: Any, q: Values, qd: Values, tau: 
         raise ShapeError(f"t has shape {t.shape}; expected at least 5 increasing times.", "t", t.shape, (5,))
     supplied = (qd * tau).sum(axis=-1)
     lost = -(qd * passive_force(mechanism.without("springs"), q, qd)).sum(axis=-1)
-    energy = kinetic_energy(mechanism, q, qd) + potential_energy(mechanism, q)
+    energy = np.asarray(kinetic_energy(mechanism, q, qd) + potential_energy(mechanism, q))
     work, dissipated, change = _integral(t, supplied), _integral(t, lost), float(energy[-1] - energy[0])
     every = np.r_[0:len(t) - 1:2, len(t) - 1]
     coarse = _integral(t[every], (supplied - lost)[every])

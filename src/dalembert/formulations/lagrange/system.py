@@ -276,7 +276,7 @@ class LagrangianSystem:
 
     # --- values ---
 
-    def lagrangian(self, q: Values, qd: Values, t: Any = 0.0) -> Any:
+    def lagrangian(self, q: Values, qd: Values, t: Any = 0.0) -> float | Array:
         """L(q, qd, t): number or (N,) [J]."""
         return self._value("lagrangian", q=q, qd=qd, t=t)
 
@@ -284,22 +284,22 @@ class LagrangianSystem:
         """p = dL/dqd: (n,) or (N, n)."""
         return self._value("momenta", q=q, qd=qd, t=t)
 
-    def energy(self, q: Values, qd: Values, t: Any = 0.0) -> Any:
+    def energy(self, q: Values, qd: Values, t: Any = 0.0) -> float | Array:
         """Jacobi's function p . qd - L [J]: number or (N,).
 
         T + Pi where L = T - Pi with T quadratic in qd. Constant where L holds no t and no forces act.
         """
         return self._value("energy", q=q, qd=qd, t=t)
 
-    def potential_energy(self, q: Values, qd: Values | None = None, t: Any = 0.0) -> Any:
+    def potential_energy(self, q: Values, qd: Values | None = None, t: Any = 0.0) -> float | Array:
         """-L at qd = 0 [J], that of moving frames included: number or (N,). qd changes nothing."""
         return self._value("potential_energy", q=q, qd=np.zeros(self.nv) if qd is None else qd, t=t)
 
-    def kinetic_energy(self, q: Values, qd: Values, t: Any = 0.0) -> Any:
+    def kinetic_energy(self, q: Values, qd: Values, t: Any = 0.0) -> float | Array:
         """`energy` less `potential_energy` [J]: number or (N,). 1/2 qd^T M qd of a Lagrangian quadratic in qd."""
         return self._value("kinetic_energy", q=q, qd=qd, t=t)
 
-    def energy_rate(self, q: Values, qd: Values, tau: Values, t: Any = 0.0) -> Any:
+    def energy_rate(self, q: Values, qd: Values, tau: Values, t: Any = 0.0) -> float | Array:
         """Rate of `energy` along the motion: (Q + tau) . qd - dL/dt [W]."""
         return self._value("energy_rate", q=q, qd=qd, tau=tau, t=t)
 

@@ -17,3 +17,7 @@ __all__ = ["bias_force", "centroidal_momentum", "coriolis_matrix", "coriolis_vec
            "forward_dynamics_derivatives", "gravity_vector", "inverse_dynamics", "inverse_dynamics_derivatives",
            "inverse_mass_matrix", "kinetic_energy", "linearize", "mass_matrix", "momenta", "potential_energy",
            "reference_force", "reference_regressor", "regressor", "regressor_parameters"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -8,30 +8,30 @@ import numpy as np
 
 from dalembert.formulations.newton_euler.variations import forward_dynamics_variations, inverse_dynamics_variations
 from dalembert.model.mechanism import Mechanism
-from dalembert.spatial.arrays import Values
+from dalembert.spatial.arrays import Array, Values
 
 
 class InverseDynamicsDerivatives(NamedTuple):
     """Derivatives of tau, (nv, nv) or (N, nv, nv) each; by q along the velocity directions."""
 
-    dtau_dq: np.ndarray
-    dtau_dqd: np.ndarray
-    mass_matrix: np.ndarray
+    dtau_dq: Array
+    dtau_dqd: Array
+    mass_matrix: Array
 
 
 class ForwardDynamicsDerivatives(NamedTuple):
     """Derivatives of qdd, (nv, nv) or (N, nv, nv) each; by q along the velocity directions."""
 
-    dqdd_dq: np.ndarray
-    dqdd_dqd: np.ndarray
-    dqdd_dtau: np.ndarray
+    dqdd_dq: Array
+    dqdd_dqd: Array
+    dqdd_dtau: Array
 
 
 class Linearization(NamedTuple):
     """x' = A x + B u about a state, x = (step of q, step of qd) in tangent coordinates."""
 
-    A: np.ndarray
-    B: np.ndarray
+    A: Array
+    B: Array
 
 
 def inverse_dynamics_derivatives(mechanism: Mechanism, q: Values, qd: Values, qdd: Values) -> InverseDynamicsDerivatives:

@@ -1,0 +1,106 @@
+"""Types that a user's checker sees: the public names and no others, with real types."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import dalembert as da
+import stubs
+from dalembert.tracing.quantities import QUANTITIES
+
+ROOT = Path(__file__).parents[1]
+SESSION = Path(__file__).parent / "scripts" / "session.py"
+
+
+def checked(folder, text):
+    """What `mypy --strict` says of a script, with this checkout as an installed package."""
+    script = folder / "script.py"
+    script.write_text(text, encoding="utf-8")
+    command = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", "--config-file=",
+               f"--cache-dir={ROOT / '.mypy_cache' / 'users'}", str(script)]
+    done = subprocess.run(command, cwd=ROOT / "src", capture_output=True, text=True)
+    assert not done.stderr, done.stderr
+    return done.stdout
+
+
+def assigned(text):
+    """Names that the script gives to results."""
+    import ast
+
+    targets = [t for node in ast.parse(text).body if isinstance(node, (ast.Assign, ast.AnnAssign))
+               for t in (node.targets if isinstance(node, ast.Assign) else [node.target])]
+    return [n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)]
+
+
+def test_the_stub_lists_the_public_names():
+    assert stubs.STUB.read_text(encoding="utf-8") == stubs.stub(), "run: python tests/stubs.py"
+
+
+def test_a_users_script_passes_strict_checks_and_knows_every_type(tmp_path):
+    text = SESSION.read_text(encoding="utf-8")
+    names = assigned(text)
+    said = checked(tmp_path, text + "".join(f"reveal_type({name})\n" for name in names))
+    revealed = [line for line in said.splitlines() if "Revealed type" in line]
+    assert len(revealed) == len(names) > 30 and "error" not in said, said
+    assert not [line for line in revealed if "Any" in line.replace("tuple[Any, ...]", "")], said
+
+
+@pytest.mark.parametrize("use", ["da.nonsense"])
+def test_misspelt_names_are_errors(tmp_path, use):
+    said = checked(tmp_path, f"import dalembert as da\narm = da.planar_chain(2)\n{use}\n")
+    assert "has no attribute" in said or "Module has" in said, said
+
+
+def public(x):
+    """Names that an editor offers after a dot."""
+    return [name for name in dir(x) if not name.startswith("_")]
+
+
+@pytest.mark.parametrize("module", [da, da.hamilton, da.lagrange, da.controllers, da.convert, da.data, da.solids],
+                         ids=lambda m: m.__name__)
+def test_completion_after_a_module_lists_its_public_names(module):
+    assert dir(module) == sorted(module.__all__) and all(hasattr(module, name) for name in module.__all__)
+
+
+def test_completion_after_compiled_objects_lists_quantities():
+    arm = da.planar_chain(1)
+    system = da.lagrangian_system(lambda q, qd, t: qd[0] ** 2 / 2 + da.cos(q[0]), "q")
+    assert dir(da.compile(arm)) == sorted([*QUANTITIES, "dtype", "formulation", "function", "mechanism", "parameters",
+                                           "source", "write"])
+    assert dir(da.compile(system)) == sorted([*system.quantities, "function", "source", "system", "write"])
+    assert all(hasattr(da.Dynamics, name) for name in QUANTITIES)
+    assert set(da.compile(system).__annotations__) == set(system.quantities)
+
+
+def test_completion_after_a_mechanism_and_a_run_lists_public_names():
+    arm = da.planar_chain(1)
+    run = da.simulate(arm, [0.1], [0.0], 0.01)
+    for x, some, hidden in ((arm, {"bodies", "joints", "nq", "replace", "random_state", "check"}, {"warned", "changeable"}),
+                            (run, {"q", "times", "energy", "plot", "to_csv", "tau"}, {"applied", "law", "held", "ended"})):
+        assert some <= set(dir(x)) and not hidden & set(dir(x)) and dir(x) == public(x)
+
+
+@pytest.mark.parametrize("owner, name, meant", [
+    (da, "massmatrix", "mass_matrix"), (da, "Mechansim", "Mechanism"),
+    (da.planar_chain(1), "coordinatenames", "coordinate_names"), (da.compile(da.planar_chain(1)), "massmatrix", "mass_matrix"),
+    (da.simulate(da.planar_chain(1), [0.1], [0.0], 0.01), "kineticenergy", "kinetic_energy"),
+    (da.compile(da.lagrangian_system(lambda q, qd, t: qd[0] ** 2, "q")), "massmatrix", "mass_matrix")],
+    ids=lambda x: x if isinstance(x, str) else "")
+def test_a_misspelt_attribute_names_the_nearest(owner, name, meant):
+    with pytest.raises(AttributeError, match=f"has no attribute '{name}'. Did you mean '{meant}'"):
+        getattr(owner, name)
+    assert not hasattr(owner, "__nothing__")
+
+
+def test_a_property_that_fails_says_why():
+    class Failing(da.Run):
+        @property
+        def energy(self):
+            return self.mechanism.nonsense
+
+    failing = Failing.__new__(Failing)
+    object.__setattr__(failing, "mechanism", da.planar_chain(1))
+    with pytest.raises(AttributeError, match="'Mechanism' object has no attribute 'nonsense'"):
+        _ = failing.energy
