@@ -216,7 +216,7 @@ def simulate(file: File, t: Annotated[float, typer.Option("--t", metavar="SECOND
 @app.command()
 def codegen(file: File, functions: Annotated[str, typer.Option(metavar="NAMES", show_default=False, help=(
                 "Quantities, separated by commas: inverse_dynamics,jacobian:tool."))],
-            target: Annotated[str, typer.Option(help="C99 with a test, or NumPy source.", metavar="c|numpy")] = "c",
+            target: Annotated[str, typer.Option(help="Language: c (C99, with a test), numpy.", metavar="NAME")] = "c",
             folder: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder for the files, made if "
                                                  "there is none.")] = Path("."),
             prefix: Annotated[str | None, typer.Option(metavar="NAME", show_default=False, help=(

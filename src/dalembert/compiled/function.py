@@ -9,7 +9,6 @@ import numpy as np
 
 from dalembert.codegen.program import CONDITIONS, STATUS, program_of
 from dalembert.codegen.targets.llvm import FINE
-from dalembert.codegen.targets.text import identifiers
 from dalembert.compiled import cache
 from dalembert.compiled.builtin import Layout, builtin
 from dalembert.compiled.calls import apart, common_rows, number_or_array, results_for, thread_count
@@ -131,14 +130,9 @@ class CompiledFunction(Generic[Result]):
 
     def source(self, target: str) -> dict[str, str]:
         """File name -> text of the function as source code; target 'c' or 'numpy'."""
-        from dalembert.codegen.targets import c, numpy_source
+        from dalembert.compiled import sources
 
-        (name,) = identifiers([self.label])
-        if target == "c":
-            return c.files(self.program, name)
-        if target == "numpy":
-            return {f"{name}.py": numpy_source.source(self.program, name)}
-        raise UnknownNameError("target", target, ("c", "numpy"))
+        return sources.texts({self.label: sources.Described(self.program, (), {})}, target, "")
 
     def _derived(self, what: str, name: str, by: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> CompiledFunction[Array]:
         """A new function of the same inputs, with the derivative of each result."""

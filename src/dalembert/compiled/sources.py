@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,11 +12,11 @@ import numpy as np
 
 from dalembert.codegen.program import Program, results_and_status
 from dalembert.codegen.rolled import Rolled
-from dalembert.codegen.targets import c, numpy_source
+from dalembert.codegen.targets.registry import TARGETS
 from dalembert.codegen.targets.text import identifiers
 from dalembert.errors import DalembertError, UnknownNameError
 
-TESTED = c.VECTORS      # states that a test is made with
+TESTED, SEED = 10, 0    # states that a test is made with
 WIDTH = 110             # columns of a comment
 LONGEST = 40            # characters of a prefix: names of files end at 255
 DIGITS = 8              # that stand for the rest of a longer one
@@ -69,8 +69,15 @@ def texts(functions: Mapping[str, Described], target: str, prefix: str) -> dict[
     start = f"{_identifier(prefix)}_" if prefix else ""
     found: dict[str, str] = {}
     for identifier, described in zip(identifiers(functions), functions.values(), strict=True):
-        found |= TARGETS[target](described, identifier, start)
+        found |= TARGETS[target].files(described.program, identifier, described.notes, _vectors(described), start)
     return found
+
+
+def _vectors(described: Described) -> list[np.ndarray]:
+    """Test inputs of a program: the states that are known, and random numbers."""
+    rng = np.random.default_rng(SEED)
+    return [described.vectors[port.name] if port.name in described.vectors else
+            rng.standard_normal((TESTED, port.size)) for port in described.program.inputs]
 
 
 def write(folder: Any, files: Mapping[str, str], overwrite: bool = False) -> list[Path]:
@@ -113,17 +120,3 @@ def _identifier(prefix: str) -> str:
         digits = hashlib.sha256(prefix.encode("utf-8", "surrogatepass")).hexdigest()
         found = f"{found[:LONGEST - DIGITS - 1]}_{digits[:DIGITS]}"
     return found
-
-
-def _c(described: Described, name: str, start: str) -> dict[str, str]:
-    rng = np.random.default_rng(c.SEED)
-    vectors = [described.vectors[port.name] if port.name in described.vectors else
-               rng.standard_normal((c.VECTORS, port.size)) for port in described.program.inputs]
-    return c.files(described.program, name, described.notes, vectors, prefix=start)
-
-
-def _numpy(described: Described, name: str, start: str) -> dict[str, str]:
-    return {f"{start}{name}.py": numpy_source.source(described.program, name, described.notes, start)}
-
-
-TARGETS: dict[str, Callable[[Described, str, str], dict[str, str]]] = {"c": _c, "numpy": _numpy}

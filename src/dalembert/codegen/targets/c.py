@@ -138,7 +138,7 @@ $checks    }
 
 
 def files(program: Program | Rolled, name: str = "function", notes: Sequence[str] = (),
-          vectors: Sequence[Any] | None = None, tolerance: float = TOLERANCE, prefix: str = "") -> dict[str, str]:
+          vectors: Sequence[Any] | None = None, prefix: str = "", tolerance: float = TOLERANCE) -> dict[str, str]:
     """Name -> text of the files NAME.h, NAME.c and NAME_test.c, all of them ASCII.
 
         int NAME(const double *input, ..., double *output, ...);
@@ -155,10 +155,10 @@ def files(program: Program | Rolled, name: str = "function", notes: Sequence[str
         Lines for the comment in the header: what it computes, units.
     vectors : sequence of (N, n) arrays, optional
         Test inputs, one array per input of the program; normally distributed numbers if not given.
-    tolerance : float
-        Of the test, relative to the largest entry of each output.
     prefix : str
         What NAME begins with: letters, digits and underscores, or nothing.
+    tolerance : float
+        Of the test, relative to the largest entry of each output.
 
     Raises
     ------

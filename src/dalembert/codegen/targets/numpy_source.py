@@ -29,6 +29,12 @@ TAKEN = ("np", "batch", "inputs_finite", "results_finite", "status", "work", "tu
 Named = Sequence[tuple[str, Port]]      # identifiers and their ports
 
 
+def files(program: Program | Rolled, name: str = "function", notes: Sequence[str] = (),
+          vectors: Sequence[Any] | None = None, prefix: str = "") -> dict[str, str]:
+    """Name -> text of the file NAME.py, the `source`; it has no test that would need vectors."""
+    return {f"{prefix}{identifiers([name])[0]}.py": source(program, name, notes, prefix)}
+
+
 def source(program: Program | Rolled, name: str = "function", notes: Sequence[str] = (), prefix: str = "") -> str:
     """A Python module with one function of the program's inputs, (n,) or (N, n) each, which broadcast.
 

@@ -1,0 +1,44 @@
+"""Languages that programs are written in, by name. A new one is a module with a function `files`, and a line here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from dalembert.codegen.program import Program
+from dalembert.codegen.rolled import Rolled
+from dalembert.codegen.targets import c, numpy_source
+
+
+class Target(Protocol):
+    """A module that writes programs as source code."""
+
+    def files(self, program: Program | Rolled, name: str = "function", notes: Sequence[str] = (),
+              vectors: Sequence[Any] | None = None, prefix: str = "") -> dict[str, str]:
+        """Name -> text of files that hold one function, all of them ASCII.
+
+        Parameters
+        ----------
+        program : Program or Rolled
+        name : str
+            Any text: public names are a safe identifier of it, behind the prefix.
+        notes : sequence of str
+            Lines for the reader: what it computes, units.
+        vectors : sequence of (N, n) arrays, optional
+            Inputs to test the function with, one array per input of the program.
+        prefix : str
+            What public names and names of files begin with: letters, digits and underscores, or nothing.
+
+        The function has a status; see CODES in `codegen.program`.
+
+        Raises
+        ------
+        ProgramError
+            The program is malformed.
+        """
+
+
+TARGETS: dict[str, Target] = {
+    "c": c,
+    "numpy": numpy_source,
+}
