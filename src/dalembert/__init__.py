@@ -72,6 +72,11 @@ def __getattr__(name: str) -> Any:
     return value
 
 
+def import_views() -> None:
+    """Import the package that shows runs, when something is first to be shown."""
+    importlib.import_module("dalembert.views")
+
+
 def _of_mechanism(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function (mechanism, ...) that says so where something else comes first; it is pickled by its public name."""
     from dalembert.model.mechanism import Mechanism

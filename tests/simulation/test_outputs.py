@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.simulation import fonts
 from dalembert.systems.kinds import system_of
+from dalembert.views import fonts
 
 NAMES = {"q1": "_угол %d $x_1$ <b>", "q2": "γωνία & </script>", "q3": '肘关节, "a"'}
 TITLE = "маятник </title><script>alert(1)</script> {{data}} $\\frac$"

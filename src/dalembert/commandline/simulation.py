@@ -17,10 +17,11 @@ from dalembert.commandline.tables import show_state
 from dalembert.commandline.vectors import typed_vector
 from dalembert.errors import DalembertError
 from dalembert.model.mechanism import Mechanism
-from dalembert.simulation import animation, pictures, storage
-from dalembert.simulation.fonts import EXTRA
+from dalembert.simulation import storage
 from dalembert.simulation.labels import library
 from dalembert.simulation.run import Run
+from dalembert.views import animation, diagrams
+from dalembert.views.fonts import EXTRA
 
 OUTPUTS: dict[str, Callable[[Run, Path], Any]] = {".csv": Run.to_csv, ".nc": Run.to_netcdf, ".zarr": Run.to_zarr}
 
@@ -52,7 +53,7 @@ class Files(NamedTuple):
         VectorError, DalembertError
             The ending of a name is none of those that are known, a film too long; a library or program is not installed.
         """
-        for option, path, endings in (("--output", self.output, tuple(OUTPUTS)), ("--plot", self.plot, pictures.PLOTS),
+        for option, path, endings in (("--output", self.output, tuple(OUTPUTS)), ("--plot", self.plot, diagrams.PLOTS),
                                       ("--animate", self.animate, (*animation.PAGES, *animation.FILMS))):
             if path is not None and path.suffix.lower() not in endings:
                 raise VectorError(f"{option} {str(path)!r}: the name must end in {', '.join(endings)}.", option)

@@ -13,6 +13,7 @@ import numpy as np
 
 from dalembert.errors import DalembertError, ShapeError, unknown_attribute
 from dalembert.model.mechanism import Mechanism
+from dalembert.simulation.displays import display
 from dalembert.simulation.ends import End, last_records
 from dalembert.simulation.events import Change, Event
 from dalembert.simulation.kept import dynamics_of
@@ -270,9 +271,7 @@ class Run:
         With a file (.png, .svg, .pdf) the figure is saved there. Up to 8 joints share a row of panels; of many
         trajectories the first 50 are drawn. Needs the extra `plot`.
         """
-        from dalembert.simulation import pictures
-
-        return pictures.plot(self, file)
+        return display("plot")(self, file)
 
     def animate(self, file: str | os.PathLike[str], fps: float = 30.0, speed: float = 1.0, trace: str | None = None) -> Path:
         """Write the motion as a page (.html) or a film (.gif, .mp4): a stick figure of frames and centres of mass.
@@ -298,9 +297,8 @@ class Run:
         DalembertError
             A library or ffmpeg is not installed, or ffmpeg failed.
         """
-        from dalembert.simulation import animation
-
-        return animation.animate(self, file, fps, speed, trace)
+        path: Path = display("animate")(self, file, fps, speed, trace)
+        return path
 
     def summary(self) -> str:
         """A few lines: how long, how, what the energies did, why it stopped."""

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dalembert.errors import DalembertError
-from dalembert.simulation.fonts import EXTRA, drawable, fonts
 from dalembert.simulation.labels import force_units, labelled, library
 from dalembert.simulation.thinning import thinned
 from dalembert.systems.system import System
+from dalembert.views.fonts import EXTRA, drawable, fonts
 
 if TYPE_CHECKING:
     from dalembert.simulation.run import Run

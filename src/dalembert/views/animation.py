@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dalembert.errors import DalembertError
-from dalembert.simulation.fonts import EXTRA, drawable, fonts
 from dalembert.simulation.labels import library
-from dalembert.simulation.stick_figure import MOST_TOGETHER, StickFigure, figure_of, view_of
 from dalembert.simulation.thinning import thinned
+from dalembert.views.fonts import EXTRA, drawable, fonts
+from dalembert.views.stick_figure import MOST_TOGETHER, StickFigure, figure_of, view_of
 
 if TYPE_CHECKING:
     from dalembert.simulation.run import Run
