@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypedDict, TypeVar, Unpack, ove
 
 import numpy as np
 
+from dalembert.arguments import refused
 from dalembert.codegen.program import STATUS
 from dalembert.codegen.targets.llvm import DOUBTFUL, FINE
 from dalembert.compiled import cache
@@ -22,7 +23,7 @@ from dalembert.errors import ShapeError, SingularMassMatrixError, UnknownNameErr
 from dalembert.formulations.newton_euler import derivatives
 from dalembert.model.loads import ExternalForce, opened_loads
 from dalembert.model.mechanism import Mechanism
-from dalembert.model.numbers import is_symbolic
+from dalembert.model.numbers import is_symbolic, several
 from dalembert.model.paths import canonical_text
 from dalembert.spatial.arrays import (
     Array,
@@ -139,7 +140,7 @@ class Dynamics:
                  dtype: Any = np.float64):
         if isinstance(parameters, str):
             raise TypeError(f"parameters={parameters!r}: expected a list of paths, as [{parameters!r}].")
-        self.mechanism, self.parameters = mechanism, tuple(parameters)
+        self.mechanism, self.parameters = mechanism, several(parameters, "parameters", "a list of paths, as ['hand.mass']")
         self.formulation, self.dtype = known_formulation(formulation), _number_type(dtype)
         self._numbers = [mechanism.number(path) for path in self.parameters]
         self._functions: dict[tuple[tuple[str, ...], Loads], Function] = {}
@@ -498,7 +499,10 @@ def _compiled(dynamics: Dynamics, names: tuple[str, ...], loads: Loads) -> cache
 
 
 def _number_type(dtype: Any) -> np.dtype:
-    found = np.dtype(dtype)
+    try:
+        found = np.dtype(dtype)
+    except Exception:      # whatever NumPy makes of it
+        raise refused("dtype", dtype, "float64 or float32") from None
     if found not in (np.dtype(np.float64), np.dtype(np.float32)):
         raise TypeError(f"dtype={dtype!r}: kernels compute in float64 or float32.")
     return found

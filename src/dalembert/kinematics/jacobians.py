@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dalembert.errors import UnknownNameError
+from dalembert.arguments import check_choice
 from dalembert.kinematics.poses import frame_place, world_poses
 from dalembert.model.loads import AXES_OF_EXPRESSION
 from dalembert.model.mechanism import Mechanism
@@ -96,8 +96,7 @@ def jacobian_rate(mechanism: Mechanism, q: Values, qd: Values, frame: str, expre
 
 def _columns(tree, q, qd, frame, expressed_in):
     """Columns of the Jacobian, or of its rate where qd is given."""
-    if expressed_in not in AXES_OF_EXPRESSION:
-        raise UnknownNameError("axes", expressed_in, AXES_OF_EXPRESSION)
+    check_choice("axes", expressed_in, AXES_OF_EXPRESSION)
     i, X_frame = frame_place(tree, frame)
     pose = world_poses(tree, q, [i])
     place = pose[i] * X_frame

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dalembert.arguments import check_text
 from dalembert.errors import ModelError, UnknownNameError
 from dalembert.expr import known_zero
 from dalembert.model.joints import Cylindrical, Fixed, Free, Helical, Planar, Prismatic, Revolute, Universal
@@ -54,6 +55,8 @@ def floating(mechanism: Mechanism) -> Mechanism:
 def locked(mechanism: Mechanism, joints: Mapping[str, Any] | Sequence[str]) -> Mechanism:
     """The mechanism with some joints fixed at values; followers of a locked joint are locked with it."""
     names = [joints] if isinstance(joints, str) else several(joints, "lock", "names of joints, or {name: value}")
+    for name in names:
+        check_text("a joint to lock", name)
     values: dict[str, Any] = dict(joints) if isinstance(joints, Mapping) else dict.fromkeys(names)
     q: list[Number] = mechanism.neutral().tolist()
     for name, value in values.items():

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
 
+from dalembert.arguments import check_text
 from dalembert.errors import DalembertWarning, ModelError, QuaternionError, UnknownNameError, caller_level, unknown_attribute
 from dalembert.expr import Expr, import_nodes
 from dalembert.expr.identifiers import safe_identifiers
@@ -90,8 +91,10 @@ class Mechanism:
             for name, value in values.items():
                 object.__setattr__(self, name, value)
 
+        check_text("the name of a mechanism", self.name)
+        check_text("the file of a mechanism", self.file)
         put(bodies=_parts(self.bodies, Body), joints=_parts(self.joints, Joint), frames=_parts(self.frames, Frame),
-            remarks=tuple(self.remarks),
+            remarks=_parts(self.remarks, Finding),
             gravity=checked_vector(self.gravity, 3, "gravity"))
         fatal = validation.structure(self.name, self.bodies, self.joints, self.frames)
         if fatal:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from dalembert.arguments import path_of
 from dalembert.errors import DalembertError, ShapeError, unknown_attribute
 from dalembert.model.mechanism import Mechanism
 from dalembert.simulation.displays import display
@@ -210,7 +211,7 @@ class Run:
 
         names = ["time", *self.system.coordinate_names, *(f"rate of {n}" for n in self.system.velocity_names),
                  "kinetic energy", "potential energy", "work"]
-        path = Path(file)
+        path = path_of("file", file)
         with path.open("w", newline="", encoding="utf-8") as out:
             writer = csv.writer(out)
             writer.writerow(map(header, names))

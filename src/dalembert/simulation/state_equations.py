@@ -241,7 +241,8 @@ def state_equations(source: Any, formulation: str | None = None, paths: tuple[st
         raise ValueError(f"{system.name!r} has parameters without values: {', '.join(missing)}. Give them by "
                          "system.replace({name: value}).")
     name = system.formulations[0] if formulation is None else formulation
-    return (Canonical if name == HAMILTON else Accelerations)(formulated(system, name), name, paths)
+    chosen = formulated(system, name)
+    return (Canonical if name == HAMILTON else Accelerations)(chosen, name, paths)
 
 
 def rows_of(numbers: np.ndarray, records: np.ndarray) -> np.ndarray:
