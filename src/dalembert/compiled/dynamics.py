@@ -99,8 +99,8 @@ def compile(mechanism: Any, formulation: str = "newton_euler", parameters: Seque
     formulation : str
         Whose algorithms are compiled; results are equal, speeds are not ('newton_euler' is the fastest).
     parameters : sequence of str
-        Paths of numbers that stay inputs ('payload.mass'), given per call, also per state; all others are folded into
-        the code.
+        Paths of numbers ('payload.mass') and names of symbols ('m2') that stay inputs, given per call, also per state; all
+        others are folded into the code. Of another system its parameters, which are inputs, in an order of one's own.
     dtype : numpy.float64 or numpy.float32
         Kind of numbers in inputs and results, and of the computation: single precision is 1.2 to 1.6 times as fast (Panda).
 
@@ -116,7 +116,7 @@ def compile(mechanism: Any, formulation: str = "newton_euler", parameters: Seque
     """
     system = system_of(mechanism, "does not compile")
     if system.mechanism is None:
-        return SystemDynamics(system)
+        return SystemDynamics(system, parameters)
     return Dynamics(system.mechanism, formulation, parameters, dtype)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -401,14 +401,17 @@ class LagrangianSystem:
     # --- parameters ---
 
     def replace(self, values: Mapping[str, Any]) -> LagrangianSystem:
-        """The system with values, numbers or expressions of its graph, for some of its parameters."""
+        """The system with values, numbers or expressions of one graph, for some of its parameters, by name."""
         for name in values:
             if name not in self.parameters:
                 raise UnknownNameError("parameter", name, self.parameters)
         _check_names("a value", (s.name for s in free_symbols(list(values.values()))), self.coordinate_names)
-        pairs = {symbol(name, self._t.graph): x for name, x in values.items()}
-        return LagrangianSystem(self.name, self.coordinate_names, substitute(self._L, pairs),
-                                np.asarray(substitute(self._Q, pairs)), self._q, self._qd, self._t)
+        graph = next((x.graph for x in values.values() if isinstance(x, Expr)), self._t.graph)
+        pairs = {symbol(name, graph): x for name, x in values.items()}
+        L, Q, *own = (import_nodes(x, graph) for x in (self._L, self._Q, self._q, self._qd, self._t))
+        q, qd, t = cast(tuple[np.ndarray, np.ndarray, Expr], own)
+        return LagrangianSystem(self.name, self.coordinate_names, substitute(L, pairs), np.asarray(substitute(Q, pairs)),
+                                q, qd, t)
 
     # --- from symbols to values ---
 
