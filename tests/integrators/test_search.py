@@ -5,6 +5,7 @@ import pytest
 
 from dalembert.integrators import METHODS, search
 from dalembert.integrators.crossing import DONE, FIRST, Locating, located
+from dalembert.integrators.kinds import STEEP
 from dalembert.integrators.search import CLEAR, FOUND, LEAST, SEARCHING, depth_of, following, restricted, sampled
 
 
@@ -104,6 +105,28 @@ def test_coefficients_are_those_of_the_dense_output(name):
     low, high = search.hull(c)
     values = np.array([search.value(c, s) for s in np.linspace(0, 1, 100)])
     assert (values >= low).all() and (values <= high).all()
+
+
+@pytest.mark.parametrize("name", ["dopri5", "dop853"])
+def test_dense_output_is_within_its_bend_of_a_cubic(name):
+    """Whatever the values of f are: it is linear in them, and does not change where all change by the same."""
+    method, s = METHODS[name], np.linspace(0, 1, 1001)
+    count = len(method.step(lambda t, x: 0 * x, 0.0, np.zeros(1), 1.0, np.zeros(1))[2])
+    more = 3 if method.extra else 0
+
+    def weights(j):
+        """Of the value j of f, in the difference of dense output and cubic, along a step of length 1 from 0."""
+        values = iter(np.eye(count + more)[j][:, None])
+        new, _, k = method.step(lambda t, x: next(values), 0.0, np.zeros(1), 1.0, next(values))
+        k = [*k, *values]
+        return method.between(0.0, new[0], 1.0, [one[0] for one in k], s) - search.value(search.hermite(
+            0.0, new[0], k[0][0], k[count - 1][0], 1.0), s)
+
+    w = np.array([weights(j) for j in range(count + more)])
+    assert np.abs(w.sum(axis=0)).max() < 1e-13
+    for own, bend in ((w, method.bend), (np.diff(w) / np.diff(s), STEEP * method.bend)):
+        reach = np.abs(own[:count]).sum(axis=0) / 2 + 6 * np.abs(own[count:]).sum(axis=0)
+        assert 0.3 * method.bend < reach.max() <= bend * (1 + 1e-12)
 
 
 def zero(depth, near, least=0.0, width=4e-16):

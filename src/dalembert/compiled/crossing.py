@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.compiled.marching import Function, Projection, Steps, begun_search, rate_of, search_loop, searching
+from dalembert.compiled.marching import Function, Projection, Steps, in_registers, rate_of, searched, searching
 from dalembert.compiled.routine import Routine
 from dalembert.expr import Graph, absolute, array, maximum, minimum
 from dalembert.integrators.choice import chosen
@@ -87,8 +87,8 @@ def _searched(method: Fixed | Adaptive, trace: Steps, project: Projection | None
     watched = chosen(trace["code"] > 0, 0.0, p[-1]) > 0
     trace.give({"state": [chosen(watched, SEARCHING, CLEAR)], "sa": [trace["origin"]], "sw": [1 - trace["origin"]],
                 "deep": array([NEVER + 0 * h for _ in range(watch.count)])})
-    way = begun_search(trace, watch, way, t, h, p)
-    search_loop(trace, watch, way, t, h, p)
+    way = in_registers(trace, way)
+    searched(trace, watch, way)
     return way, whole
 
 

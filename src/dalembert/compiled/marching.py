@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
+from functools import partial, reduce
 from math import isfinite
 from typing import Any, NamedTuple
 
@@ -18,12 +18,12 @@ from dalembert.codegen.targets.llvm.straight import assembly
 from dalembert.compiled import cache, callbacks
 from dalembert.compiled.kernel import Kernel, machine_for, object_of_text
 from dalembert.errors import ShapeError
-from dalembert.expr import Graph, absolute, array, jacobian, maximum
+from dalembert.expr import Graph, absolute, array, jacobian, maximum, minimum
 from dalembert.integrators.choice import chosen
 from dalembert.integrators.fixed_point import GOING, HUGE, LOST, MOST, judged
 from dalembert.integrators.kinds import Adaptive, External, Fixed, Method
-from dalembert.integrators.methods import controlled_step, fixed_step, held_back, length
-from dalembert.integrators.search import CLEAR, SEARCHING, following
+from dalembert.integrators.methods import Controlled, controlled_step, fixed_step, held_back, length
+from dalembert.integrators.search import CLEAR, SEARCHING, following, hermite
 from dalembert.integrators.search import MOST as INTERVALS
 from dalembert.tracing.symbols import vector_of_symbols, without_collection
 
@@ -186,28 +186,23 @@ def right_hand_side(f: Function, nx: int, parameters: int) -> Program:
         return program_of({"t": t, "x": x, "p": p}, {"k": f(t[0], x, p)})
 
 
-def searched(trace: Steps, watch: Any, way: Any, t: Any, h: Any, p: Any) -> Any:
-    """CAUGHT, or 0: whether something happens in a step whose polynomials are `way`, of lanes whose `state` is SEARCHING."""
-    with trace.loop("state", 1):
-        way = begun_search(trace, watch, way, t, h, p)
-    search_loop(trace, watch, way, t, h, p)
-    return chosen(trace["state"] > CLEAR, watch.CAUGHT, 0.0)
-
-
-def begun_search(trace: Steps, watch: Any, way: Any, t: Any, h: Any, p: Any) -> Any:
-    """The polynomials of a step in registers, and the sides of depths at the beginning of the search."""
+def in_registers(trace: Steps, way: Any) -> Any:
+    """The polynomials of a step, in registers."""
     rows = iter(trace.stored("row", [row for part in way for row in part]))
-    way = type(way)(*([next(rows) for _ in part] for part in way))
-    begin, fresh = way.time(trace["sa"]), trace.registers.get("fresh", ())
-    trace.give({"sides": array(watch.sides(begin, way.at(trace["sa"]), p, fresh))})
-    return way
+    return type(way)(*([next(rows) for _ in part] for part in way))
 
 
-def search_loop(trace: Steps, watch: Any, way: Any, t: Any, h: Any, p: Any) -> None:
-    """Intervals looked at one by one, until nothing or something is found in them."""
+def searched(trace: Steps, watch: Any, way: Any) -> Any:
+    """CAUGHT, or 0: whether something happens in a step whose polynomials are `way`, of lanes whose `state` is SEARCHING.
+
+    Intervals are looked at one by one, until nothing or something is found in them.
+    """
+    p, fresh = trace.registers["p"], trace.registers.get("fresh", ())
+    with trace.loop("state", 1):
+        trace.give({"sides": array(watch.sides(way.time(trace["sa"]), way.at(trace["sa"]), p, fresh))})
     with trace.loop("state", INTERVALS):
         a, w, sides = trace["sa"], trace["sw"], trace.registers["sides"]
-        looked = watch.look(way, t, h, p, a, w, sides)
+        looked = watch.look(way, p, a, w, sides)
         new, going = following(a, w, looked), trace["state"] <= SEARCHING
         moved = chosen(going, chosen(new.a > a, 1.0, 0.0), 0.0)
         trace.give({"sa": [chosen(going, new.a, a)], "sw": [chosen(going, new.w, w)],
@@ -215,6 +210,7 @@ def search_loop(trace: Steps, watch: Any, way: Any, t: Any, h: Any, p: Any) -> N
                     "changed": array([chosen(going, one.changed, old) for one, old in zip(
                         looked, trace.registers["changed"], strict=True)]),
                     "sides": array([chosen(moved > 0, one.side, old) for one, old in zip(looked, sides, strict=True)])})
+    return chosen(trace["state"] > CLEAR, watch.CAUGHT, 0.0)
 
 
 def searching(watch: Any) -> dict[str, int]:
@@ -254,9 +250,11 @@ def _fixed(method: Fixed, trace: Steps, project: Projection | None, watch: Any =
                         **_older(trace, chosen(after.steps > trace["steps"], 1.0, 0.0)), **more})
 
         idle = maximum(trace["done"], _idle(trace, t1, trace["h"]))
-        clear = chosen(idle > 0, CLEAR, watch.clear(way, trace["t"], trace["h"], v["p"]))
+        clear = chosen(idle > 0, CLEAR, watch.clear(way, v["p"]))
         taken(1 - clear, 0.0, state=[clear], sa=[0.0], sw=[1.0], tidy=[clear])
-        caught = searched(trace, watch, way, trace["t"], trace["h"], v["p"])
+        with trace.loop("state", 1):
+            way = in_registers(trace, way)
+        caught = searched(trace, watch, way)
         with trace.loop("tidy", 1):
             taken(trace["tidy"], caught)
 
@@ -294,12 +292,7 @@ def _adaptive(method: Adaptive, trace: Steps, project: Projection | None, watch:
     all values of f between which a record may lie stay what they are.
     """
     v = trace.registers
-
-    def reached(over: Any, t1: Any, t: Any) -> Any:
-        """Whether the goal is not ahead any more."""
-        return chosen((trace[GOAL] - chosen(over > 0, t1, t)) * trace["way"] <= 0, 1.0, 0.0)
-
-    trace.give({"done": [maximum(trace["failed"], reached(trace["over"], trace["t1"], trace["t"]))]})
+    trace.give({"done": [maximum(trace["failed"], _reached(trace, trace["over"], trace["t1"]))]})
     with trace.loop("done"):
         moves = chosen(trace["done"] > 0, 0.0, trace["over"]) > 0
         trace.give({"t": [chosen(moves, trace["t1"], trace["t"])], "x": chosen(moves, v["x1"], v["x"]),
@@ -307,38 +300,14 @@ def _adaptive(method: Adaptive, trace: Steps, project: Projection | None, watch:
                     "steps": [chosen(moves, trace["steps"] + 1, trace["steps"])]})
         new = controlled_step(method, trace.f, trace["t"], v["x"], trace["h"], v["first"], trace["end"], trace["way"],
                               trace["rtol"], trace["atol"], project, trace["longest"])
-        used, extra = length(trace["t"], trace["h"], trace["end"], trace["way"]), []
-        if watch and method.extra:                                     # the search needs them in every step
-            extra = method.extra(trace.f, trace["t"], v["x"], used, new.k)
-
-        def taken(waits: Any, caught: Any, **more: Any) -> None:
-            """The attempt counts in lanes that are not ready and do not wait."""
-            step = held_back(new, trace["h"], caught) if watch else new
-            ready = maximum(trace["done"], waits) > 0
-            over, failed = chosen(ready, trace["over"], step.accepted), chosen(ready, trace["failed"], step.failed)
-            left = chosen(over > 0, trace["h"], step.h)
-            trace.give({"t1": [step.t], "x1": step.x, "last": step.k[-1], "h1": [step.h], "over": [over], "failed": [failed],
-                        "h": [chosen(ready, trace["h"], left)],
-                        "rejected": [chosen(ready, trace["rejected"], trace["rejected"] + 1 - new.accepted)],
-                        "dense": [chosen(ready, trace["dense"], 0.0)],
-                        "done": [chosen(ready, trace["done"], maximum(failed, reached(over, step.t, trace["t"])))],
-                        **(_older(trace, chosen(ready, 0.0, step.accepted)) if watch else {}), **more})
-
-        if not watch:
-            taken(0.0, 0.0)
+        if watch:
+            _watched(method, trace, new, watch)
         else:
-            way = watch.extension(trace["t"], v["x"], new.t, new.x, used, v["p"],
-                                  method.coefficients(v["x"], new.x, used, [*new.k, *extra]))
-            idle = maximum(maximum(trace["done"], 1 - new.accepted), _idle(trace, new.t, used))
-            clear = chosen(idle > 0, CLEAR, watch.clear(way, trace["t"], used, v["p"]))
-            taken(1 - clear, 0.0, state=[clear], sa=[0.0], sw=[1.0], tidy=[clear])
-            caught = searched(trace, watch, way, trace["t"], used, v["p"])
-            with trace.loop("tidy", 1):
-                taken(trace["tidy"], caught)
+            _attempted(trace, new)
     over, beyond = trace["over"] > 0, (trace["t1"] - trace[GOAL]) * trace["way"] > 0
     between = chosen(over, chosen(beyond, 1.0, 0.0), 0.0) > 0
-    used, k = length(trace["t"], trace["h"], trace["end"], trace["way"]), [*new.k, *extra]
-    if method.extra and not extra:
+    used, k = _length(trace), [*new.k]
+    if method.extra:
         trace.give({"enough": [chosen(between, trace["dense"], 1.0)]})
         with trace.loop("enough", 1):
             k += method.extra(trace.f, trace["t"], v["x"], used, k)
@@ -348,8 +317,55 @@ def _adaptive(method: Adaptive, trace: Steps, project: Projection | None, watch:
     trace.give({"at": [chosen(between, trace[GOAL], chosen(over, trace["t1"], trace["t"]))],
                 "there": chosen(between, project(y) if project else y, last),
                 "taken": [trace["steps"] + trace["over"]],
-                "code": [chosen(reached(trace["over"], trace["t1"], trace["t"]) > 0, 0.0, trace["failed"])],
+                "code": [chosen(_reached(trace, trace["over"], trace["t1"]) > 0, 0.0, trace["failed"])],
                 "ahead": [chosen(over, trace["h1"], trace["h"])]})
+
+
+def _length(trace: Steps) -> Any:
+    """Of the step from t."""
+    return length(trace["t"], trace["h"], trace["end"], trace["way"])
+
+
+def _reached(trace: Steps, over: Any, t1: Any) -> Any:
+    """Whether the goal is not ahead any more, of a step to t1 that is over or not."""
+    return chosen((trace[GOAL] - chosen(over > 0, t1, trace["t"])) * trace["way"] <= 0, 1.0, 0.0)
+
+
+def _attempted(trace: Steps, new: Controlled, waits: Any = 0.0, caught: Any = 0.0, **more: Any) -> None:
+    """The attempt counts in lanes that are not ready and do not wait; more: registers that change besides."""
+    step, ready = held_back(new, trace["h"], caught), maximum(trace["done"], waits) > 0
+    over, failed = chosen(ready, trace["over"], step.accepted), chosen(ready, trace["failed"], step.failed)
+    left = chosen(over > 0, trace["h"], step.h)
+    done = maximum(failed, _reached(trace, over, step.t))
+    trace.give({"t1": [step.t], "x1": step.x, "last": step.k[-1], "h1": [step.h], "over": [over], "failed": [failed],
+                "h": [chosen(ready, trace["h"], left)],
+                "rejected": [chosen(ready, trace["rejected"], trace["rejected"] + 1 - new.accepted)],
+                "dense": [chosen(ready, trace["dense"], 0.0)],
+                "done": [chosen(ready, trace["done"], done)],
+                **_older(trace, chosen(ready, 0.0, step.accepted)), **more})
+
+
+def _watched(method: Adaptive, trace: Steps, new: Controlled, watch: Any) -> None:
+    """The attempt counts unless something happens in it.
+
+    Most steps are excluded by the cubics through their ends, and a bound for what these differ by from what the method has
+    in between. The polynomials of the others are bounded, then searched.
+    """
+    v, k, h = trace.registers, new.k, _length(trace)
+    ends = trace["t"], v["x"], new.t, new.x, h, v["p"]
+    bend = method.bend * absolute(h) * (reduce(maximum, k) - reduce(minimum, k))
+    cubics = watch.extension(*ends, hermite(v["x"], new.x, k[0], k[-1], h))
+    idle = maximum(maximum(trace["done"], 1 - new.accepted), _idle(trace, new.t, h))
+    clear = chosen(idle > 0, CLEAR, watch.clear(cubics, v["p"], bend))
+    _attempted(trace, new, 1 - clear, state=[clear], sa=[0.0], sw=[1.0], tidy=[clear])
+    with trace.loop("state", 1):
+        extra = method.extra(trace.f, trace["t"], v["x"], h, k) if method.extra else ()
+        own = method.coefficients(v["x"], new.x, h, [*k, *extra])
+        way = in_registers(trace, watch.extension(*ends, own))
+        trace.give({"state": [maximum(trace["state"], watch.clear(way, v["p"]))]})
+    caught = searched(trace, watch, way)
+    with trace.loop("tidy", 1):
+        _attempted(trace, new, trace["tidy"], caught)
 
 
 class Marching:
@@ -413,7 +429,7 @@ class Marching:
         sizes, end = self._sizes, float(times[-1]) if end is None else end
         values = {"t": times[:1], "start": times[:1], "x": x, "h": h, "p": p, "rtol": rtol, "atol": atol, "end": end,
                   "longest": longest, "way": 1.0 if end >= times[0] else -1.0} | (state or {})
-        inputs = [np.atleast_1d(np.ascontiguousarray(values[name], dtype=np.float64)) if name in values
+        inputs = [np.ascontiguousarray(values[name], dtype=np.float64) if name in values
                   else np.zeros(sizes[name]) for name in self.march.read]
         records, left = ([np.zeros((rows, *k, sizes[name])) for name in names]
                          for names, k in ((self.march.recorded, (len(goals),)), (self.march.left, ())))

@@ -15,6 +15,7 @@ A = ((), (1 / 5,), (3 / 40, 9 / 40), (44 / 45, -56 / 15, 32 / 9),
 E = (71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40)      # order 5 less order 4
 D = (-12715105075 / 11282082432, 0, 87487479700 / 32700410799, -10690763975 / 1880347072, 701980252875 / 199316789632,
      -1453857185 / 822651844, 69997945 / 29380423)
+BEND = sum(map(abs, D)) / 32      # s^2 (1 - s)^2 <= 1/16, and each k_i is half a range from the middle of k at most
 ORDER = 5
 
 
@@ -52,4 +53,4 @@ def _shape(change: Any, h: Any, k: list[Any]) -> tuple[Any, Any, Any]:
     return start, change - h * k[-1] - start, bend
 
 
-METHOD = Adaptive("dopri5", ORDER, step, between, coefficients)
+METHOD = Adaptive("dopri5", ORDER, step, between, coefficients, BEND)

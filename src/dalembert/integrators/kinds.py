@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 # beside quaternions; the energy depends on numbers that are inputs.
 VELOCITIES, MOMENTA, QUASI_MOMENTA, INPUTS = "velocities", "momenta", "quasi_momenta", "inputs"
 
+STEEP = 8.0      # of `Adaptive.bend`
+
 Refusals = Mapping[str, str]      # kind of state -> why the method is not for it; {formulation}, {joints} are filled in
 NO_REFUSALS: Refusals = MappingProxyType({})
 
@@ -41,6 +43,8 @@ class Adaptive(NamedTuple):
     step(f, t, x, h, first) -> (x, errors, k): values k of f from first = f(t, x) to f(t + h, x)
     between(x, new, h, [*k, *extra], part) -> x(t + part h), after extra(f, t, x, h, k) if there is that
     coefficients(x, new, h, [*k, *extra]) -> Bernstein coefficients of the same
+    bend : it differs from the cubic through both ends by at most bend |h| (max k - min k), entry by entry, and its rate by
+        at most STEEP bend (max k - min k), where the values of `extra` are within 6 (max k - min k) of (max k + min k)/2
     """
 
     name: str
@@ -48,6 +52,7 @@ class Adaptive(NamedTuple):
     step: Callable[..., Any]
     between: Callable[..., Any]
     coefficients: Callable[..., list[Any]]
+    bend: float
     extra: Callable[..., Any] | None = None
     needs: Callable[..., dict[str, Any]] = nothing
     refuses: Refusals = NO_REFUSALS

@@ -131,13 +131,13 @@ class Called:
 
     def _search(self, step: Step, p: np.ndarray, origin: float, fresh: np.ndarray) -> Crossed | None:
         """What happens first behind a part of the step; None if nothing does."""
-        watch, (t, _, h, _, way, _) = self.motion.watch, step
-        if origin == 0 and watch.clear(way, t, h, p) > 0:
+        watch, way = self.motion.watch, step.way
+        if origin == 0 and watch.clear(way, p) > 0:
             return None
         a, w, state = origin, 1.0 - origin, SEARCHING
         sides = watch.sides(way.time(a), way.at(a), p, fresh)
         while state == SEARCHING:
-            looked = watch.look(way, t, h, p, a, w, sides)
+            looked = watch.look(way, p, a, w, sides)
             before = a
             a, w, state = following(a, w, looked)
             sides = [one.side for one in looked] if a > before else sides

@@ -17,6 +17,7 @@ from dalembert.expr import Expr, absolute, maximum, minimum, sign, symbols
 from dalembert.expr.enclosure import enclosures
 from dalembert.integrators import search
 from dalembert.integrators.choice import chosen
+from dalembert.integrators.kinds import STEEP
 from dalembert.integrators.search import Looked
 from dalembert.simulation.events import CAUGHT, NO_VALUE
 
@@ -44,6 +45,19 @@ class Extension(NamedTuple):
     def time(self, s: Any) -> Any:
         """The time at a fraction s of the step."""
         return search.value(self.times, s)[0]
+
+    def box(self, q: Any = 0.0, qd: Any = 0.0) -> Box:
+        """Bounds of all values, wider by margins of q and qd."""
+        (low, high), (slow, fast) = search.hull(self.q), search.hull(self.qd)
+        return Box((low - q, high + q), (slow - qd, fast + qd), (self.times[0][0], self.times[-1][0]))
+
+
+class Box(NamedTuple):
+    """Least and greatest q and qd, first and last time."""
+
+    q: tuple[Any, Any]
+    qd: tuple[Any, Any]
+    times: tuple[Any, Any]
 
 
 class Stop(NamedTuple):
@@ -181,20 +195,33 @@ class Watching:
 
     # --- intervals ---
 
-    def clear(self, way: Extension, t: Any, h: Any, p: Any) -> Any:
-        """1 where nothing can happen in the whole step, by bounds alone, else 0; on numbers, events are sampled."""
-        depths: list[Any] = []
+    def clear(self, way: Extension, p: Any, bend: Any = None) -> Any:
+        """1 where nothing can happen in the whole step, by bounds alone, else 0; on numbers, events are sampled.
+
+        bend (nx,): by how much x may differ from `way`, if it does
+        """
+        box, depths = way.box(*self._margins(bend, way)), list[Any]()
         if self.law:
-            modes, (low, high), (slow, fast) = self.motion.modes(p), search.hull(way.q), search.hull(way.qd)
+            modes, (low, high), (slow, fast) = self.motion.modes(p), box.q, box.qd
             depths += [stop.side * ((high if stop.side > 0 else low)[stop.place] - stop.bound) for stop in self.stops]
             ways = [modes[self.law.n + i] for i in self.turns]
             depths += [maximum(-one * slow[i], -one * fast[i]) for one, i in zip(ways, self.turns, strict=True)]
             depths += [0.5 - modes[i] for i in self.rests]             # reactions of those held have no bounds
         clear = chosen(reduce(maximum, depths) < 0, 1.0, 0.0) if depths else 1.0
         traced = isinstance(way.q[0][0], Expr)
-        for bounds in self._bounds(way, p) if traced else self._sampled(way, p):
+        for bounds in self._bounds(box, p) if traced else self._sampled(way, p):
             clear = minimum(clear, 0.0 if bounds is None else search.excluded(bounds))
         return clear
+
+    def _margins(self, bend: Any, way: Extension) -> tuple[Any, Any]:
+        """By how much q and qd may differ from `way` where x may by `bend`."""
+        if bend is None:
+            return 0.0, 0.0
+        form, nq, nv = self.motion.form, self.motion.system.nq, self.motion.system.nv
+        if not form.canonical:
+            return bend[:nq], bend[nq:nq + nv]
+        rates = STEEP * bend[:nq] / absolute(way.times[-1] - way.times[0])
+        return bend[:nq], 4 * sum(rates) if form.quaternions else rates
 
     def _sampled(self, way: Extension, p: Any) -> list[tuple[float, float]]:
         """Least and greatest of values of each event in a step, on numbers."""
@@ -206,7 +233,7 @@ class Watching:
         values = np.array(rows, dtype=float)
         return list(zip(values.min(axis=0).tolist(), values.max(axis=0).tolist(), strict=True))
 
-    def look(self, way: Extension, t: Any, h: Any, p: Any, a: Any, w: Any, sides: Any) -> list[Looked]:
+    def look(self, way: Extension, p: Any, a: Any, w: Any, sides: Any) -> list[Looked]:
         """What the interval [a, a + w] of the step shows of each."""
         part = Extension(*(search.restricted(c, a, w) for c in way))
         end = (part.q[-1], part.qd[-1], part.states[-1])
@@ -217,7 +244,7 @@ class Watching:
         active = self._active(p)
         found = [Looked(*(chosen(on > 0, own, not_) for own, not_ in zip(one, search.never(), strict=True)))
                  for on, one in zip(active, found, strict=True)]
-        values, bounds = self._values(t1, end[0], end[1], p), self._bounds(part, p)
+        values, bounds = self._values(t1, end[0], end[1], p), self._bounds(part.box(), p)
         directions = self.motion.watched.directions
         return found + [search.or_missing(search.sampled(side, g, direction, own, w), side, g, w)
                         for side, g, direction, own in zip(sides[len(found):], values, directions, bounds, strict=True)]
@@ -228,18 +255,17 @@ class Watching:
         return [[stop.side * (row[stop.place] - stop.bound) for row in way.q] for stop in self.stops] + [
             [-way_of[i] * row[i] for row in way.qd] for i in self.turns]
 
-    def _bounds(self, way: Extension, p: Any) -> list[Any]:
-        """Bounds of each event over a step or part of one; None where there are none, as on numbers."""
-        watched = self.motion.watched
-        if not self.events or not isinstance(way.q[0][0], Expr):
+    def _bounds(self, box: Box, p: Any) -> list[Any]:
+        """Bounds of each event in a box of states and times; None where there are none, as on numbers."""
+        watched, first = self.motion.watched, box.q[0][0]
+        if not self.events or not isinstance(first, Expr):
             return [None] * self.events
-        graph = way.q[0][0].graph
-        time = symbols("time of an event", 1, graph)
-        q, qd = (symbols(f"{name} of an event", len(rows[0]), graph) for name, rows in (("q", way.q), ("qd", way.qd)))
-        begin, end = (self.motion.clock(row[0], p) for row in (way.times[0], way.times[-1]))
-        hulls = {time[0]: (begin, end)}
-        for own, rows in ((q, way.q), (qd, way.qd)):
-            hulls |= {one: search.hull([row[k] for row in rows]) for k, one in enumerate(own)}
+        time = symbols("time of an event", 1, first.graph)
+        q, qd = (symbols(f"{name} of an event", len(bounds[0]), first.graph)
+                 for name, bounds in (("q", box.q), ("qd", box.qd)))
+        hulls = {time[0]: tuple(self.motion.clock(t, p) for t in box.times)}
+        for own, bounds in ((q, box.q), (qd, box.qd)):
+            hulls |= dict(zip(own, zip(*bounds, strict=True), strict=True))
         return list(enclosures(watched.values(time[0], q, qd), hulls))
 
     # --- what has happened ---
