@@ -38,11 +38,12 @@ def run_of(motion: Motion, way: Method, x0: np.ndarray, single: bool, times: np.
     reasons = [singular.get(k) or course.reasons.get(k) or _reason(m, t[k], good[k], finite[k], x[k], found.failed[k])
                for k in range(len(x))]
     _explain(reasons, motion, way, x, goals, good, course)
-    last = x[np.arange(len(x)), place]
+    lanes = np.arange(len(x))
+    last = x[lanes, place]
     q_end, y_end, work_end, states_end = motion.split(last)
     qd_end = motion.form.recorded(t[:, None], q_end[:, None], y_end[:, None], motion.numbers)[:, 0]
     end = End(t, q_end, qd_end, work_end, states_end)
-    steps, rejected = (np.where(place > 0, counts[np.arange(len(x)), np.maximum(place - 1, 0)], 0)
+    steps, rejected = (np.where(place > 0, counts[lanes, np.maximum(place, 1) - 1], 0)
                        for counts in (found.steps, found.rejected))
     modes = None if found.modes is None else np.concatenate([course.initial[:, None], found.modes], axis=1)
     held = None if sampling is None else np.concatenate([sampling.initial[:, None], found.held], axis=1)
@@ -67,8 +68,10 @@ def _recorded(times: np.ndarray, x: np.ndarray, reached: np.ndarray, failed: np.
               rounding: float) -> tuple[np.ndarray, np.ndarray]:
     """Whether the states x (N, K, nx) of times `reached` are numbers, and whether they are records at `times` (K,)."""
     on_time = np.ones(x.shape[:2], dtype=bool)
-    on_time[:, 1:] = reached[:, 1:] >= times[1:] - np.where(failed == ENDED, 0.0, 1e-6 * np.diff(times) + rounding)
-    finite = np.ones_like(on_time) if np.vdot(x, x) < BOUND else (np.abs(x) < BOUND).all(axis=2)      # NaN is not
+    late = (1e-6 * (times[1:] - times[:-1]) + rounding) * (failed != ENDED)
+    on_time[:, 1:] = reached[:, 1:] >= times[1:] - late
+    all_finite = -BOUND < x.min() and x.max() < BOUND                  # NaN is not
+    finite = np.ones_like(on_time) if all_finite else (np.abs(x) < BOUND).all(axis=2)
     return finite, np.logical_and.accumulate(finite & on_time, axis=1)
 
 
@@ -76,10 +79,9 @@ def _singular(motion: Motion, times: np.ndarray, finite: np.ndarray, good: np.nd
               qd: np.ndarray) -> dict[int, str]:
     """Reasons of trajectories that came to a singular mass matrix, before which they end: no records from there on."""
     reasons = {}
-    numbers = np.broadcast_to(motion.numbers, (len(good), motion.numbers.shape[-1]))
     for k, kept in enumerate(good.sum(axis=1)):
         until = min(kept + 1, len(times)) if finite[k, :kept + 1].all() else kept      # with the state it could not leave
-        stuck = motion.form.singular(times[:until], q[k, :until], qd[k, :until], kept < len(times), numbers[k])
+        stuck = motion.form.singular(times[:until], q[k, :until], qd[k, :until], kept < len(times))
         if stuck is not None:
             good[k, stuck[0]:] = finite[k, stuck[0]:] = False
             reasons[k] = f"after t = {times[stuck[0] - 1]:g} s: {stuck[1]}."
