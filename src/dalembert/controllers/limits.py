@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.arguments import check_function, check_instance, real_array
 from dalembert.controllers.checks import gains, is_unchanging, put
 from dalembert.expr import maximum, minimum
 from dalembert.model.mechanism import Mechanism
@@ -17,7 +16,6 @@ from dalembert.model.numbers import as_float
 
 def effort_limits(mechanism: Mechanism) -> np.ndarray:
     """The largest forces of the joints, from their limits: (nv,) [N m, N], infinite where there is none."""
-    check_instance("mechanism", mechanism, Mechanism, "a Mechanism, as da.load makes")
     found = np.full(mechanism.nv, np.inf)
     for joint in mechanism.independent_joints:
         if joint.limits.effort is not None:
@@ -50,8 +48,7 @@ class Limited:
     limits: Any
 
     def __post_init__(self) -> None:
-        check_function("controller", self.controller, "(t, q, qd) -> forces")
-        put(self, limits=gains(self.limits, "limits", real_array("limits", self.limits).size))
+        put(self, limits=gains(self.limits, "limits", np.size(self.limits)))
 
     @property
     def states(self) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dalembert.arguments import check_choice
+from dalembert.errors import UnknownNameError
 
 __all__ = ["path"]
 
@@ -19,7 +19,8 @@ def path(name: str) -> Path:
     UnknownNameError
         There is no such model; the known ones are listed.
     """
-    check_choice("embedded model", name, tuple(FILES))
+    if name not in FILES:
+        raise UnknownNameError("embedded model", name, tuple(FILES))
     return Path(__file__).parent / FILES[name]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -47,10 +46,9 @@ def _energies(run: Run, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]
     last = len(run.times) - 1
     step = max(1, -(-last // count))
     at = slice(last % step, None, step)
-    work = np.asarray(run.work[..., at])
-    some = replace(run, times=np.asarray(run.times[at]), q=np.asarray(run.q[..., at, :]), qd=np.asarray(run.qd[..., at, :]),
-                   work=work, controller_states=None, modes=None, held=None)
-    return some.kinetic_energy, some.potential_energy, work
+    times, work = np.asarray(run.times[at]), np.asarray(run.work[..., at])
+    q, qd = (np.asarray(values[..., at, :]) for values in (run.q, run.qd))
+    return *run._energies_at(times, q, qd), work
 
 
 def _range(values: np.ndarray) -> Any:

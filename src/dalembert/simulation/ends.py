@@ -57,6 +57,8 @@ def ends_of(times: np.ndarray, reached: np.ndarray, finite: np.ndarray, good: np
     reached : (N, K) times that the states of the records belong to [s]
     finite, good : (N, K) whether they are numbers, and whether they are records
     """
+    if good.all():
+        return np.full(len(good), times[-1]), np.full(len(good), len(times) - 1)
     rows, last = np.arange(len(good)), good.sum(axis=1) - 1
     following = np.minimum(last + 1, len(times) - 1)
     behind = finite[rows, following] & ~good[rows, following] & (reached[rows, following] > times[last])

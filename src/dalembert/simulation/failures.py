@@ -70,6 +70,8 @@ def check_events(motion: Motion, x: np.ndarray) -> None:
     ------
     ValueError
     """
+    if not motion.watched.functions:
+        return
     p = np.broadcast_to(motion.constants, (len(x), motion.constants.shape[-1]))[0]
     if found := event_without_number(motion, x[0], 0.0, np.append(p, np.ones(motion.extra))):
         raise ValueError(f"{found}: expected a number, whose sign changes at the event.")

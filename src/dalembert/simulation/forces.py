@@ -157,8 +157,8 @@ class Forces:
 
 def beside(*parts: np.ndarray) -> np.ndarray:
     """Vectors (n,) or (N, n) one behind the other."""
-    if len(parts) < 2:
-        return parts[0] if parts else np.zeros(0)
+    if all(v.ndim == 1 for v in parts):
+        return np.concatenate([np.zeros(0), *parts])
     lengths = [len(v) for v in parts if v.ndim == 2]
     if len({*lengths} - {1}) > 1:
         raise ShapeError(f"forces and parameters are given for {' and '.join(map(str, lengths))} trajectories: expected one "

@@ -63,10 +63,10 @@ class Pieces:
         before, began = _attempts(state), perf_counter()
         found = self._march(x, times[first:until + 1], h, p, repeats, *options, end, state, **counts)
         took, made = perf_counter() - began, _attempts(found.state) - before
-        if np.any(made):
-            pace = SPAN * float(np.sum(made)) / max(took, 1e-9)
+        if (most := float(made.max())) > 0:
+            pace = SPAN * float(made.sum()) / max(took, 1e-9)
             self._steps = max(1.0, min(pace, GROWTH * self._steps))
-            self._per_record = max(1.0, float(np.max(made)) / (until - first))
+            self._per_record = max(1.0, most / (until - first))
         self._told(float(found.t[:, -1].min()))
         return found
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from dalembert.arguments import path_of
 from dalembert.errors import DalembertError, ShapeError, unknown_attribute
 from dalembert.model.mechanism import Mechanism
 from dalembert.simulation.displays import display
@@ -211,7 +210,7 @@ class Run:
 
         names = ["time", *self.system.coordinate_names, *(f"rate of {n}" for n in self.system.velocity_names),
                  "kinetic energy", "potential energy", "work"]
-        path = path_of("file", file)
+        path = Path(file)
         with path.open("w", newline="", encoding="utf-8") as out:
             writer = csv.writer(out)
             writer.writerow(map(header, names))
@@ -318,21 +317,25 @@ class Run:
         """T and Pi [J] at the `end` of each trajectory, () or (N,) each."""
         t, q, qd, *_ = self.end
         t, q, qd = np.asarray(t)[..., None], q[..., None, :], qd[..., None, :]      # a record of each
-        T, P = self._quantity("kinetic_energy", q, qd, times=t), self._quantity("potential_energy", q, times=t)
+        T, P = self._energies_at(t, q, qd)
         return T[..., 0], P[..., 0]
+
+    def _energies_at(self, times: np.ndarray, q: np.ndarray, qd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """T and Pi [J] of other states."""
+        return self._quantity("kinetic_energy", q, qd, times=times), self._quantity("potential_energy", q, times=times)
 
     def _quantity(self, name: str, *vectors: np.ndarray, times: np.ndarray | None = None) -> np.ndarray:
         """A quantity at every record, or at states of other times; NaN where the state is."""
         times = self.times if times is None else times
         quantity = getattr(self.dynamics or dynamics_of(self.mechanism, tuple(self.parameters)), name)
-        if self.parameters and self.system.mechanism is not None:
+        if self.parameters:
             return along(times, lambda t, *state: quantity(*state[:-1], parameters=state[-1]), *vectors,
                          rows_of(self.numbers, vectors[0]))
         inputs = self.system.quantities[name].inputs
 
-        def valued(t: np.ndarray, q: np.ndarray, qd: np.ndarray, *numbers: np.ndarray) -> np.ndarray:
+        def valued(t: np.ndarray, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
             state = {"q": q, "qd": qd, "t": t}
-            return np.asarray(quantity(*(state[name] for name in inputs), *numbers))
+            return np.asarray(quantity(*(state[name] for name in inputs)))
 
         q, qd = vectors if len(vectors) == 2 else (vectors[0], np.zeros((*vectors[0].shape[:-1], self.system.nv)))
-        return along(times, valued, q, qd, *([rows_of(self.numbers, q)] if self.parameters else []))
+        return along(times, valued, q, qd)

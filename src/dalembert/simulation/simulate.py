@@ -221,6 +221,7 @@ def resume(mechanism: Mechanism | OtherSystem, store: str | os.PathLike[str], **
 def _initial(motion: Motion, q: Any, qd: Any, t: float) -> tuple[np.ndarray, bool]:
     """x (N, nx) at the start, and whether one state was given."""
     q, qd = in_order(q, "q", motion.system.coordinate_names), in_order(qd, "qd", motion.system.velocity_names)
+    q, qd = _array(q), _array(qd)
     motion.form.check(q, qd, motion.numbers)                      # shapes, numbers, quaternions
     q, qd = np.asarray(q, dtype=float), np.asarray(qd, dtype=float)
     for name, values in (("q", q), ("qd", qd)):
@@ -238,6 +239,12 @@ def _initial(motion: Motion, q: Any, qd: Any, t: float) -> tuple[np.ndarray, boo
     single = single and not rows
     q, qd, states = (np.broadcast_to(v, (*(rows or (1,)), v.shape[-1])) for v in (q, qd, motion.states))
     return np.hstack([q, motion.form.started(q, qd, t, motion.numbers), np.zeros((len(q), 1)), states]), single
+
+
+def _array(values: Any) -> Any:
+    """A list of numbers as an array, which kernels take at once; anything else as it is."""
+    is_list = isinstance(values, (list, tuple)) and all(type(x) in (int, float) for x in values)
+    return np.array(values, dtype=float) if is_list else values
 
 
 def _check_memory(motion: Motion, run: Run, sampling: Sampling | None) -> None:

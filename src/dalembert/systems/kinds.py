@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from dalembert.arguments import check_choice
+from dalembert.errors import UnknownNameError
 from dalembert.formulations.hamilton.systems import System as HamiltonianForm
 from dalembert.formulations.lagrange.flexible import FlexibleJoints
 from dalembert.formulations.lagrange.system import LagrangianSystem
@@ -57,5 +57,6 @@ def formulated(system: System, name: str | None = None) -> System:
         It has no such formulation.
     """
     name = system.formulations[0] if name is None else name
-    check_choice("formulation", name, system.formulations)
+    if name not in system.formulations:
+        raise UnknownNameError("formulation", name, system.formulations)
     return system.formulated(name) or LagrangianEquations(system.lagrangian())

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.arguments import check_choice
-from dalembert.errors import DalembertError
+from dalembert.errors import DalembertError, UnknownNameError
 from dalembert.expr import Expr
 from dalembert.formulations.hamilton.systems import Operations
 
@@ -41,7 +40,8 @@ class Stop(NamedTuple):
 
     def checked(self) -> Stop:
         """Itself, or the error that says what is wrong."""
-        check_choice("stop rule", self.rule, RULES)
+        if self.rule not in RULES:
+            raise UnknownNameError("stop rule", self.rule, RULES)
         if not self.tolerance > 0:
             raise ValueError(f"tolerance is {self.tolerance}, expected a positive number.")
         return self
