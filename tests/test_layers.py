@@ -9,7 +9,7 @@ import pytest
 import dalembert
 
 PACKAGE = Path(dalembert.__file__).parent
-LAYERS = ["errors", "expr", "purity", "spatial", "integrators", "model", "readers", "kinematics", "formulations", "codegen",
+LAYERS = ["errors", "arguments", "expr", "purity", "spatial", "integrators", "model", "readers", "kinematics", "formulations", "codegen",
           "tracing", "systems", "compiled", "controllers", "equations", "simulation", "views", "sweeps", "convert", "data",
           "commandline", "cli", "__main__"]
 
@@ -63,7 +63,8 @@ def test_formulations_do_not_import_each_other():
     assert not wrong, wrong
 
 
-@pytest.mark.parametrize("name, known", [("expr", {"expr", "errors"}), ("integrators", {"integrators", "expr", "errors"}),
-                                         ("codegen", {"codegen", "expr", "errors"})])
+@pytest.mark.parametrize("name, known", [("expr", {"expr", "arguments", "errors"}),
+                                         ("integrators", {"integrators", "expr", "arguments", "errors"}),
+                                         ("codegen", {"codegen", "expr", "arguments", "errors"})])
 def test_expressions_integrators_and_code_generation_know_no_mechanics(name, known):
     assert {layer(i) for m, imports in modules().items() if layer(m) == name for i in imports} <= known

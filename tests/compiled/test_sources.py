@@ -352,7 +352,7 @@ def test_parameters_and_lagrangians_have_sources_too():
     ("c", ["mas_matrix"], da.UnknownNameError, "Did you mean 'mass_matrix'"),
     ("c", ["jacobian:hand"], da.UnknownNameError, "hand"),
     ("c", ["mass_matrix:"], da.UnknownNameError, "unknown quantity 'mass_matrix:'"), ("c", ["jacobian:"], da.UnknownNameError, "''"),
-    ("c", [1], TypeError, r"names=\[1\]: expected quantities"), ("c", None, TypeError, r"names=\[None\]: expected"),
+    ("c", [1], TypeError, r"names=\[1\] .list.: expected quantities"), ("c", None, TypeError, r"names=\[None\] .list.: expected"),
     ("c", [["mass_matrix"]], TypeError, "expected quantities"), (["c"], ["mass_matrix"], da.UnknownNameError, "unknown target"),
     (None, ["mass_matrix"], da.UnknownNameError, "unknown target None")])
 def test_wrong_targets_and_names_are_named(target, names, error, says):

@@ -119,7 +119,8 @@ def test_joint_given_by_a_function_cannot_be_written():
 
 def test_written_decimals_are_plain_toml_numbers():
     data = tomllib.loads(write_toml(read_toml(ARM)))
-    assert data["gravity"] == [0, 0, -9.81] and data["body"][1] == {"name": "hand", "mass": 1.5}
+    assert data["gravity"] == [0, 0, -9.81] and data["body"][1] == {
+        "name": "hand", "mass": 1.5, "inertia": {"xx": 0, "yy": 0, "zz": 0}}
     assert "mass = 1.50\n" in write_toml(read_toml(ARM))
 
 
@@ -220,3 +221,14 @@ def test_hostile_file_is_refused_at_once(text):
     with pytest.raises(da.ModelError) as caught:
         read_toml(text, "bad.toml")
     assert len(str(caught.value)) < 500
+
+
+def test_a_mass_without_inertia_is_a_finding_and_a_point_mass_says_so():
+    text = '[[body]]\nname = "base"\n[[body]]\nname = "bob"\nmass = 2{}\n[[joint]]\nname = "j"\ntype = "prismatic"\naxis = [0, 0, 1]\n'
+    text += 'parent = "base"\nchild = "bob"\n'
+    with pytest.warns(da.DalembertWarning, match="body 'bob'.*line 3.*has a mass and no inertia; its moments are taken as 0"):
+        da.load(text.format(""))
+    with pytest.raises(da.ModelError, match="has a mass and no inertia"):
+        da.load(text.format(""), strict=True)
+    point = da.load(text.format("\ninertia = { xx = 0, yy = 0, zz = 0 }"), strict=True)
+    assert "xx = 0" in write_toml(point) and da.load(write_toml(point), strict=True) == point

@@ -154,7 +154,7 @@ def test_other_refusals():
     with pytest.raises(da.ParameterError, match="a spherical joint has no single coordinate for a spring"):
         da.simulate(ball, *ball.random_state(1), 0.1, parameters={f"{ball.joints[0].name}.stiffness[0]": 0.0})
     system = da.lagrangian_system(lambda q, qd, t: qd[0] ** 2 / 2, "x", name="particle")
-    with pytest.raises(da.ParameterError, match="'particle' is no mechanism"):
+    with pytest.raises(da.ParameterError, match="'particle' has no parameters"):
         da.simulate(system, [0.0], [1.0], 1.0, parameters={"m": 1.0})
 
 

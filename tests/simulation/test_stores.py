@@ -17,7 +17,7 @@ import pytest
 import xarray
 
 import dalembert as da
-from dalembert.simulation import store_folder, streaming
+from dalembert.simulation import storage, store_folder, streaming
 from dalembert.simulation.store_folder import StoreFolder
 from dalembert.simulation.store_lock import StoreLock
 
@@ -173,6 +173,17 @@ def test_a_flipped_bit_anywhere_in_a_file_is_named(whole, tmp_path):
     assert_same(da.Run.load(ARM, path), whole)
 
 
+def test_a_file_without_a_checksum_is_read_with_a_warning(whole, tmp_path):
+    path = tmp_path / "run.nc"
+    storage.dataset(whole).to_netcdf(path, engine="h5netcdf")
+    with pytest.warns(da.DalembertWarning, match=r"run\.nc' has no checksums.*write it again with to_netcdf"):
+        run = da.Run.load(ARM, path)
+    assert_same(run, whole)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert_same(da.Run.load(ARM, run.to_netcdf(path)), whole)
+
+
 def test_keys_of_a_ledger_stay_inside_the_folder(folder):
     for key in ("../outside", "/etc/passwd", "a/../../b", "", ".dalembert/x", "a//b", "a\\b"):
         text = json.dumps({"format": 1, "files": {key: [1, "x"]}})
@@ -302,6 +313,56 @@ def test_a_reader_of_a_folder_that_is_being_written_sees_one_state(tmp_path):
         writer.commit()
         assert reader.read("x") == value
         reader.verify()
+
+
+class Disk:
+    """A disk that keeps no more than what was waited for: contents of files and names in folders as they were then."""
+
+    def __init__(self):
+        self.contents, self.names = {}, {}
+
+    def on_disk(self, *paths):
+        for path in paths:
+            number = path.stat().st_ino
+            if path.is_dir():
+                self.names[number] = {child.name: child.stat().st_ino for child in path.iterdir()}
+            else:
+                self.contents[number] = path.read_bytes()
+
+    def after_a_loss_of_power(self, folder, target):
+        """The folder as it is found then: files that nobody waited for are empty."""
+        number = folder.stat().st_ino if isinstance(folder, Path) else folder
+        target.mkdir()
+        for name, child in self.names.get(number, {}).items():
+            if child in self.names:
+                self.after_a_loss_of_power(child, target / name)
+            else:
+                (target / name).write_bytes(self.contents.get(child, b""))
+        return target
+
+
+@pytest.mark.parametrize("step", [29, pytest.param(1, marks=pytest.mark.slow)])
+def test_a_loss_of_power_at_any_write_loses_no_more_than_the_part_that_was_written(step, whole, tmp_path, monkeypatch):
+    number, is_done = 0, False
+    while not is_done:
+        place, disk = tmp_path / str(number), Disk()
+        place.mkdir()
+        disk.on_disk(place)
+        with monkeypatch.context() as patch:
+            patch.setattr(store_folder, "on_disk", disk.on_disk)
+            left = killed_at(patch, number, Killed())
+            try:
+                stored(place / "run.zarr")
+            except Killed:
+                pass
+            is_done = left[0] > 0
+        found = disk.after_a_loss_of_power(place, tmp_path / "after") / "run.zarr"
+        assert_same(da.simulate(ARM, **CALL, events=[low], store=found, resume=True), whole)
+        if is_done:
+            assert found.exists()
+        shutil.rmtree(tmp_path / "after")
+        number += step
+    assert number > 80
 
 
 # --- one writer ---

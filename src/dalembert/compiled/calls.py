@@ -11,6 +11,8 @@ from dalembert.codegen.program import Port
 from dalembert.errors import ShapeError
 from dalembert.model.loads import check_rows
 
+MOST_THREADS = 65_536      # more are as many
+
 
 def common_rows(inputs: Mapping[str, np.ndarray]) -> int | None:
     """Number of states in a batch of vectors (n,) or (N, n); None for a single state."""
@@ -62,7 +64,7 @@ def thread_count(threads: Any) -> int:
         raise TypeError(f"threads={threads!r}: expected a whole number.")
     if threads < 1:
         raise ValueError(f"threads={threads}: expected 1 or more; os.cpu_count() is the number of processors.")
-    return int(threads)
+    return min(int(threads), MOST_THREADS)
 
 
 def number_or_array(result: np.ndarray) -> Any:

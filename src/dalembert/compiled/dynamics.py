@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypedDict, TypeVar, Unpack, ove
 
 import numpy as np
 
+from dalembert.arguments import refused
 from dalembert.codegen.program import STATUS
 from dalembert.codegen.targets.llvm import DOUBTFUL, FINE
 from dalembert.compiled import cache
@@ -22,7 +23,7 @@ from dalembert.errors import ShapeError, SingularMassMatrixError, UnknownNameErr
 from dalembert.formulations.newton_euler import derivatives
 from dalembert.model.loads import ExternalForce, opened_loads
 from dalembert.model.mechanism import Mechanism
-from dalembert.model.numbers import is_symbolic
+from dalembert.model.numbers import is_symbolic, several
 from dalembert.model.paths import canonical_text
 from dalembert.spatial.arrays import (
     Array,
@@ -98,8 +99,8 @@ def compile(mechanism: Any, formulation: str = "newton_euler", parameters: Seque
     formulation : str
         Whose algorithms are compiled; results are equal, speeds are not ('newton_euler' is the fastest).
     parameters : sequence of str
-        Paths of numbers that stay inputs ('payload.mass'), given per call, also per state; all others are folded into
-        the code.
+        Paths of numbers ('payload.mass') and names of symbols ('m2') that stay inputs, given per call, also per state; all
+        others are folded into the code. Of another system its parameters, which are inputs, in an order of one's own.
     dtype : numpy.float64 or numpy.float32
         Kind of numbers in inputs and results, and of the computation: single precision is 1.2 to 1.6 times as fast (Panda).
 
@@ -115,7 +116,7 @@ def compile(mechanism: Any, formulation: str = "newton_euler", parameters: Seque
     """
     system = system_of(mechanism, "does not compile")
     if system.mechanism is None:
-        return SystemDynamics(system)
+        return SystemDynamics(system, parameters)
     return Dynamics(system.mechanism, formulation, parameters, dtype)
 
 
@@ -139,7 +140,7 @@ class Dynamics:
                  dtype: Any = np.float64):
         if isinstance(parameters, str):
             raise TypeError(f"parameters={parameters!r}: expected a list of paths, as [{parameters!r}].")
-        self.mechanism, self.parameters = mechanism, tuple(parameters)
+        self.mechanism, self.parameters = mechanism, several(parameters, "parameters", "a list of paths, as ['hand.mass']")
         self.formulation, self.dtype = known_formulation(formulation), _number_type(dtype)
         self._numbers = [mechanism.number(path) for path in self.parameters]
         self._functions: dict[tuple[tuple[str, ...], Loads], Function] = {}
@@ -498,7 +499,10 @@ def _compiled(dynamics: Dynamics, names: tuple[str, ...], loads: Loads) -> cache
 
 
 def _number_type(dtype: Any) -> np.dtype:
-    found = np.dtype(dtype)
+    try:
+        found = np.dtype(dtype)
+    except Exception:      # whatever NumPy makes of it
+        raise refused("dtype", dtype, "float64 or float32") from None
     if found not in (np.dtype(np.float64), np.dtype(np.float32)):
         raise TypeError(f"dtype={dtype!r}: kernels compute in float64 or float32.")
     return found

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dalembert.arguments import check_choice, path_of, refused
 from dalembert.codegen.program import Program, results_and_status
 from dalembert.codegen.rolled import Rolled
 from dalembert.codegen.targets.registry import TARGETS
@@ -47,7 +48,7 @@ def checked_names(names: Any) -> list[str]:
         raise UnknownNameError("list of quantities", names, (f"[{names!r}]",))
     names = list(names) if isinstance(names, Iterable) else [names]
     if not all(isinstance(name, str) for name in names):
-        raise TypeError(f"names={names!r}: expected quantities, as ['mass_matrix', 'jacobian:tool'].")
+        raise refused("names", names, "quantities, as ['mass_matrix', 'jacobian:tool']")
     found = list(dict.fromkeys(names))
     if not found:
         raise ValueError("names is empty: expected quantities, as ['mass_matrix', 'jacobian:tool'].")
@@ -63,9 +64,8 @@ def texts(functions: Mapping[str, Described], target: str, prefix: str) -> dict[
         There is no such target; the prefix is no text.
     """
     if not isinstance(prefix, str):
-        raise TypeError(f"prefix={prefix!r}: expected a text that names begin with, or None.")
-    if not isinstance(target, str) or target not in TARGETS:
-        raise UnknownNameError("target", target, tuple(TARGETS))
+        raise refused("prefix", prefix, "a text that names begin with, or None")
+    check_choice("target", target, tuple(TARGETS))
     start = f"{_identifier(prefix)}_" if prefix else ""
     found: dict[str, str] = {}
     for identifier, described in zip(identifiers(functions), functions.values(), strict=True):
@@ -88,12 +88,13 @@ def write(folder: Any, files: Mapping[str, str], overwrite: bool = False) -> lis
     DalembertError
         A file is there with other text, and is not to be overwritten; nothing is written then.
     """
-    paths = {Path(folder) / name: text for name, text in files.items()}
+    place = path_of("folder", folder)
+    paths = {place / name: text for name, text in files.items()}
     for path, text in paths.items():
         if not overwrite and path.exists() and not (path.is_file() and path.read_bytes() == text.encode("ascii")):
             raise DalembertError(f"{str(path)!r} is there already with other text: give another folder or prefix= "
                                  "(--prefix), or overwrite=True (--force).")
-    Path(folder).mkdir(parents=True, exist_ok=True)
+    place.mkdir(parents=True, exist_ok=True)
     for path, text in paths.items():
         path.write_text(text, encoding="ascii", newline="\n")
     return list(paths)

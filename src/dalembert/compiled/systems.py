@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dalembert.compiled.function import CompiledFunction, only_result
-from dalembert.errors import unknown_attribute
+from dalembert.errors import ParameterError, unknown_attribute
 from dalembert.expr import Graph
 from dalembert.spatial.arrays import Array
 from dalembert.systems.system import System
@@ -41,8 +41,14 @@ class SystemDynamics:
     forward_dynamics: CompiledFunction[Array]
     velocities: CompiledFunction[Array]
 
-    def __init__(self, system: System):
+    def __init__(self, system: System, parameters: Sequence[str] = ()):
         self._equations, self.system = system, system.source
+        self.parameters = tuple(parameters) or system.parameters
+        for name in self.parameters:
+            system.number(name)      # raises if it is none
+        if missing := [name for name in system.parameters if name not in self.parameters]:
+            raise ParameterError(f"{system.name!r} has no values of {', '.join(missing)}: name them among the parameters, "
+                                 "or give them values by replace({name: value}).", tuple(missing))
         self._functions: dict[Any, CompiledFunction[Any]] = {}
 
     def function(self, names: Sequence[str]) -> CompiledFunction[tuple[Any, ...]]:
@@ -68,11 +74,11 @@ class SystemDynamics:
 
         program, names = self.function([name]).program, self._equations.velocity_names
         entries = {**dict.fromkeys(("qd", "qdd", "tau", "p"), names), "q": self._equations.coordinate_names,
-                   "parameters": self._equations.parameters}
+                   "parameters": self.parameters}
         return Described(program, notes(f"{name} of the system '{self._equations.name}'.", program, entries), {})
 
     def __dir__(self) -> list[str]:
-        return sorted((*self._equations.quantities, "function", "source", "system", "write"))
+        return sorted((*self._equations.quantities, "function", "parameters", "source", "system", "write"))
 
     if not TYPE_CHECKING:
 
@@ -85,6 +91,9 @@ class SystemDynamics:
         if (names, make) not in self._functions:
             with Graph(), without_collection():
                 inputs, outputs = self._equations.traced(names)
+            if "parameters" in inputs:
+                of_name = dict(zip(self._equations.parameters, inputs["parameters"], strict=True))
+                inputs["parameters"] = np.array([of_name[name] for name in self.parameters], dtype=object)
             shapes = {name: () if name == "t" else (len(x),) for name, x in inputs.items()}
             arrays = {name: np.asarray(x, dtype=object) for name, x in outputs.items()}
             function: CompiledFunction[Any] = CompiledFunction("_".join(names), shapes, inputs, arrays, make, checked=True)
@@ -94,7 +103,7 @@ class SystemDynamics:
         return self._functions[names, make]
 
     def __getstate__(self) -> Any:
-        return {"system": self._equations}
+        return {"system": self._equations, "parameters": self.parameters}
 
     def __setstate__(self, state: Any) -> None:
         self.__init__(**state)      # type: ignore[misc]

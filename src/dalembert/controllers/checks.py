@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arguments import real_array
 from dalembert.errors import DalembertError, ShapeError
 from dalembert.expr import array
+from dalembert.purity.examine import check_arguments
 from dalembert.systems.kinds import is_system, system_of
 from dalembert.systems.system import System
 
@@ -55,7 +57,7 @@ def gains(given: Any, name: str, n: int, least: float = 0.0) -> np.ndarray:
     ShapeError, ValueError
         There are not n; one is smaller.
     """
-    found = np.asarray(given, dtype=float)
+    found = real_array(name, given)
     if found.shape not in ((), (n,)):
         raise ShapeError(f"{name} has shape {found.shape}, expected one number or ({n},).", name, found.shape, (n,))
     found = np.broadcast_to(found, (n,)).copy()
@@ -73,7 +75,7 @@ def vector(given: Any, name: str, n: int) -> np.ndarray:
     ShapeError, ValueError
         There are not n; one is not finite.
     """
-    found = np.array(given, dtype=float)
+    found = real_array(name, given)
     if found.shape != (n,):
         raise ShapeError(f"{name} has shape {found.shape}, expected ({n},).", name, found.shape, (n,))
     if not np.isfinite(found).all():
@@ -160,5 +162,6 @@ class Tracking:
             raise DalembertError(
                 f"{type(self).__name__} tracks coordinates whose rates are qd, but joint {joint!r} of mechanism "
                 f"{system.name!r} has a quaternion: use controllers.PD or GravityPD, for set points.")
+        check_arguments(self.reference, "the reference", ("t",))
         put(self, **{name: gains(value, name, system.nv) for name, value in given.items()})
         followed(self.reference, 0.0, system)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arguments import check_function, check_instance, real_array
 from dalembert.controllers.checks import gains, is_unchanging, put
 from dalembert.expr import maximum, minimum
 from dalembert.model.mechanism import Mechanism
@@ -16,6 +17,7 @@ from dalembert.model.numbers import as_float
 
 def effort_limits(mechanism: Mechanism) -> np.ndarray:
     """The largest forces of the joints, from their limits: (nv,) [N m, N], infinite where there is none."""
+    check_instance("mechanism", mechanism, Mechanism, "a Mechanism, as da.load makes")
     found = np.full(mechanism.nv, np.inf)
     for joint in mechanism.independent_joints:
         if joint.limits.effort is not None:
@@ -48,7 +50,8 @@ class Limited:
     limits: Any
 
     def __post_init__(self) -> None:
-        put(self, limits=gains(self.limits, "limits", np.size(self.limits)))
+        check_function("controller", self.controller, "(t, q, qd) -> forces")
+        put(self, limits=gains(self.limits, "limits", real_array("limits", self.limits).size))
 
     @property
     def states(self) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arguments import real_array
 from dalembert.controllers.checks import put, vector
 from dalembert.errors import ShapeError
 from dalembert.expr import cos, maximum, minimum, sin
@@ -20,7 +21,7 @@ class Hold:
     unchanging = True      # traced once
 
     def __post_init__(self) -> None:
-        put(self, q=vector(self.q, "q", np.size(self.q)))
+        put(self, q=vector(self.q, "q", real_array("q", self.q).size))
 
     def __call__(self, t: Any) -> tuple[Any, Any, Any]:
         return self.q, 0 * self.q, 0 * self.q
@@ -42,10 +43,10 @@ class Sinusoids:
     unchanging = True
 
     def __post_init__(self) -> None:
-        n = np.size(self.center)
+        n = real_array("center", self.center).size
         for name in ("center", "amplitude", "frequency", "phase"):
-            value = getattr(self, name)
-            put(self, **{name: vector(np.full(n, value) if np.ndim(value) == 0 else value, name, n)})
+            value = real_array(name, getattr(self, name))
+            put(self, **{name: vector(np.full(n, value) if value.ndim == 0 else value, name, n)})
 
     def __call__(self, t: Any) -> tuple[Any, Any, Any]:
         w, A = self.frequency, self.amplitude
@@ -70,7 +71,7 @@ class Quintic:
     unchanging = True
 
     def __post_init__(self) -> None:
-        points, times = np.array(self.points, dtype=float), np.array(self.times, dtype=float)
+        points, times = real_array("points", self.points), real_array("times", self.times)
         if points.ndim != 2 or len(points) < 2 or times.shape != (len(points),):
             raise ShapeError(f"points has shape {points.shape} and times {times.shape}, expected (K, n) and (K,), "
                              "K >= 2.", "points", points.shape)

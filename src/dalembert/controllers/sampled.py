@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arguments import real_array, refused, shown
 from dalembert.controllers.checks import put
 from dalembert.errors import ShapeError
 from dalembert.expr import Expr
@@ -146,7 +147,10 @@ class Layout:
         if isinstance(value, tuple):
             parts = {k: Layout.of(x, f"{name}[{k}]") for k, x in enumerate(value)}
             return Layout(name, (), parts, getattr(type(value), "_make", tuple))
-        array = _numbers(np.asarray(value), name).astype(float)
+        try:
+            array = _numbers(np.asarray(value), name).astype(float)
+        except (ValueError, OverflowError):
+            raise refused(f"Sampled: {name}", value, "real numbers, in rows of one length") from None
         if not np.isfinite(array).all():
             raise ValueError(f"Sampled: {name} is {value!r}, expected finite numbers.")
         return Layout(name, array.shape)
@@ -203,7 +207,10 @@ def _numbers(array: np.ndarray, name: str) -> np.ndarray:
 
 
 def _time(value: Any, name: str) -> float:
-    found = np.asarray(value)
-    if found.dtype.kind not in "fiu" or found.ndim or not np.isfinite(found) or found < 0:
-        raise ValueError(f"Sampled: {name}={value!r}, expected a time [s].")
+    try:
+        found = real_array(name, value)
+    except (TypeError, ValueError):
+        found = np.array(np.nan)
+    if found.ndim or not np.isfinite(found) or found < 0:
+        raise ValueError(f"Sampled: {name}={shown(value)}, expected a time [s].")
     return float(found)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arguments import real_array, shown
 from dalembert.controllers.checks import put
 from dalembert.errors import ShapeError
 
@@ -30,14 +31,14 @@ class Samples:
     _slopes: np.ndarray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        times, values = np.array(self.times, dtype=float), np.array(self.values, dtype=float)
+        times, values = real_array("times", self.times), real_array("values", self.values)
         if times.ndim != 1 or not len(times) or values.ndim != 2 or len(values) != len(times):
             raise ShapeError(f"times has shape {times.shape} and values {values.shape}, expected (K,) and (K, nv).",
                              "values", values.shape)
         if not (np.isfinite(values).all() and np.isfinite(times).all() and (np.diff(times) > 0).all()):
             raise ValueError("times must increase, and times and values be finite.")
-        if self.between not in BETWEEN:
-            raise ValueError(f"between={self.between!r}: expected one of {', '.join(map(repr, BETWEEN))}.")
+        if not isinstance(self.between, str) or self.between not in BETWEEN:
+            raise ValueError(f"between is {shown(self.between)}; expected one of {', '.join(map(repr, BETWEEN))}.")
         slopes = np.zeros_like(values)
         if self.between == "linear":
             slopes[:-1] = np.diff(values, axis=0) / np.diff(times)[:, None]

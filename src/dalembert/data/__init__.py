@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dalembert.errors import UnknownNameError
+from dalembert.arguments import check_choice
 
 __all__ = ["path"]
 
@@ -19,8 +19,7 @@ def path(name: str) -> Path:
     UnknownNameError
         There is no such model; the known ones are listed.
     """
-    if name not in FILES:
-        raise UnknownNameError("embedded model", name, tuple(FILES))
+    check_choice("embedded model", name, tuple(FILES))
     return Path(__file__).parent / FILES[name]
 
 

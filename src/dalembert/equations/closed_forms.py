@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from dalembert.arguments import path_of
 from dalembert.equations import documents, source
 from dalembert.equations.factored import Parts
 from dalembert.equations.forms import Builder, Name, Sum, Term, names_in, object_array
@@ -314,4 +315,4 @@ class ClosedForms(ABC):
         ValueError, DalembertError
             Another ending; there is no LaTeX, or it failed.
         """
-        return documents.write(self, Path(file), quantities or self.shown)
+        return documents.write(self, path_of("file", file), quantities or self.shown)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from numbers import Integral
 from typing import Any, overload
 
 import numpy as np
 
+from dalembert.arguments import check_function, check_whole
 from dalembert.equations import frames
 from dalembert.equations.closed_forms import ClosedForms, silent
 from dalembert.equations.linear import Movable
@@ -82,10 +82,10 @@ def equations(mechanism: Mechanism | OtherSystem, symbols: str | Iterable[str] |
     ----------
     docs/equations.md
     """
-    progress = progress or silent
-    for name, value, least in (("budget", budget, 0), ("digits", digits, 1)):
-        if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-            raise ValueError(f"{name}={value!r} ({type(value).__name__}): expected a whole number, {least} or more.")
+    progress = silent if progress is None else progress
+    check_function("progress", progress, "(text, share done)")
+    check_whole("budget", budget, 0)
+    check_whole("digits", digits, 1)
     system = system_of(mechanism, "has no equations of motion")
     if system.mechanism is None:
         if symbols is not None or grouped is not None or formulation != "newton_euler":

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
+from dalembert.arguments import check_instance, check_text, check_whole, refused
 from dalembert.equations import layout
 from dalembert.equations.factored import Parts
 from dalembert.equations.forms import Builder, Sum, factors_in, object_array
@@ -16,6 +18,7 @@ from dalembert.equations.printing import LATEX, TEXT, Notation, Printer
 from dalembert.equations.ring import TooLarge, terms_in
 from dalembert.errors import DalembertError, ShapeError
 from dalembert.expr import Expr, evaluate, free_symbols
+from dalembert.model.numbers import several
 
 LONGEST = 400              # terms of an expression that is still written out
 POLYNOMIAL = 4000          # terms of a polynomial on the way to it
@@ -78,10 +81,18 @@ class Written:
     """
 
     def __init__(self, expression: Any, coordinates: Sequence[Any] | str | None, digits: int, notation: Notation):
-        entries = np.array(expression, dtype=object)
+        check_whole("digits", digits, 1)
+        try:
+            entries = np.array(expression, dtype=object)
+        except ValueError:
+            raise refused("the expression", expression, "an expression, a vector or a matrix") from None
         if entries.ndim > 2:
             raise ShapeError(f"an expression with {entries.ndim} axes cannot be printed, a scalar, a vector or a matrix "
                              "can: print its parts.")
+        for x in entries.flat:
+            check_instance("an entry of the expression", x, (Expr, Real, np.bool_), "a number or an expression")
+            if isinstance(x, (float, np.floating)) and not np.isfinite(x):
+                raise ValueError(f"an entry of the expression is {x}; expected finite numbers and expressions.")
         used = _symbols_in(entries)
         angles = _coordinates(coordinates)
         names = Names(angles, {}, used)
@@ -97,7 +108,11 @@ def _coordinates(given: Sequence[Any] | str | None) -> list[str]:
         return [f"q{k}" for k in range(1, FEW + 1)]
     if isinstance(given, str):
         given = given.replace(",", " ").split()
-    return [x.name if isinstance(x, Expr) else str(x) for x in given]
+    names = [x.name if isinstance(x, Expr) and x.op == "symbol" else x
+             for x in several(given, "coordinates", "symbols or names, as 'q1 q2'")]
+    for name in names:
+        check_text("a coordinate", name)
+    return names
 
 
 def _symbols_in(entries: np.ndarray) -> list[str]:

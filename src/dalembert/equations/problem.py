@@ -140,7 +140,7 @@ class Problem:
             self.nothing = {p.name for p in self.parameters if is_nothing(p.grouping, numbers)}
             without(found, (algebra.ring.parameters.index(name) for name in self.nothing))
         self.derived = found
-        if found.size > self.budget / SHORTEST:
+        if found.size * SHORTEST > self.budget:
             self.why_long = f"the mass matrix has {found.size} terms"
         self.writer = Writer(algebra.ring, self.by_kind)
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, overload
 
 import numpy as np
 
+from dalembert.arguments import check_whole, shown
 from dalembert.expr import rules
 from dalembert.expr.constants import FLOAT, Number, exact_value, number
 from dalembert.expr.errors import ExpressionTypeError, GraphMixError, NonFiniteError
@@ -21,6 +22,7 @@ from dalembert.expr.graph import COMMUTATIVE, LEAVES, OPERATIONS, Graph, current
 from dalembert.expr.printing import to_text
 
 _comparisons: ContextVar[list[tuple[Any, Any]] | None] = ContextVar("comparisons", default=None)
+MOST_SYMBOLS = 10_000_000                # of one array
 Nodes: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.object_]]      # expressions and numbers
 _MASK = (1 << 60) - 1                    # two digits of a Python integer: a digest takes 32 bytes
 _TOP = 1 << 59                           # set in the digest of all but constants, which therefore come first
@@ -136,9 +138,13 @@ def symbols(names: str, shape: int | tuple[int, ...] | None = None, graph: Graph
     if shape is None:
         listed = names.replace(",", " ").split()
         return object_array([symbol(name, graph) for name in listed], (len(listed),))
-    shape = (shape,) if isinstance(shape, int) else tuple(shape)
-    indices = [", ".join(map(str, index)) for index in np.ndindex(shape)]
-    return np.asarray(object_array([symbol(f"{names}[{index}]", graph) for index in indices], shape))
+    lengths = shape if isinstance(shape, tuple) else (shape,)
+    for length in lengths:
+        check_whole("a length in shape", length, 0)
+    if math.prod(lengths) > MOST_SYMBOLS:
+        raise ValueError(f"shape={shown(shape)}: expected at most {MOST_SYMBOLS} symbols.")
+    indices = [", ".join(map(str, index)) for index in np.ndindex(lengths)]
+    return np.asarray(object_array([symbol(f"{names}[{index}]", graph) for index in indices], lengths))
 
 
 def require_same_graph(op: str, graphs: tuple[Graph, Graph]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
-from dalembert.errors import UnknownNameError
+from dalembert.arguments import check_choice
 from dalembert.expr import absolute, maximum, minimum, power
 from dalembert.integrators import (
     discrete_gradient,
@@ -67,8 +67,7 @@ def method(name: str, **known: Any) -> Method:
     UnknownNameError, ValueError
         There is none of this name, the error lists those there are; an option is missing.
     """
-    if name not in METHODS:
-        raise UnknownNameError("method", name, tuple(METHODS))
+    check_choice("method", name, tuple(METHODS))
     chosen_method = METHODS[name]
     options = chosen_method.needs(**known)
     if options and isinstance(chosen_method, Fixed):

@@ -22,11 +22,30 @@ def passive_force(mechanism: Mechanism, q: Any, qd: Any) -> np.ndarray:
 
     Coulomb friction at qd = 0 is 0 here; sticking is the business of `simulate`.
 
-    q : (nq,) or (N, nq) [rad, m]; qd : (nv,) or (N, nv) [rad/s, m/s]. Returns (nv,) or (N, nv) [N m, N].
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+    qd : (nv,) or (N, nv) array
+        Velocities along the joints' motion subspaces [rad/s, m/s].
+
+    Returns
+    -------
+    (nv,) or (N, nv) array
+        [N m, N].
 
     Raises
     ------
-    ShapeError, QuaternionError
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.random_tree(1, 2, "revolute").without("rotors")
+    >>> da.passive_force(arm, [0.3, -0.2], [1.0, 0.5]).round(3)
+    array([-0.609,  0.   ])
     """
     tree, (q, qd), pack = mechanism.at(q=q, qd=qd)
     return pack(passive(tree, q, qd))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dalembert.errors import UnknownNameError
+from dalembert.arguments import check_choice
 from dalembert.kinematics.poses import frame_place, world_poses
 from dalembert.model.loads import AXES_OF_EXPRESSION
 from dalembert.model.mechanism import Mechanism
@@ -15,8 +15,9 @@ def jacobian(mechanism: Mechanism, q: Values, frame: str, expressed_in: str = "a
 
     Parameters
     ----------
+    mechanism : Mechanism
     q : (nq,) or (N, nq) array
-        Coordinates [rad, m, unit quaternions].
+        Coordinates [rad; m for prismatic joints; unit quaternions].
     frame : str
         Name of a link or frame.
     expressed_in : {'aligned', 'local', 'world'}
@@ -30,11 +31,22 @@ def jacobian(mechanism: Mechanism, q: Values, frame: str, expressed_in: str = "a
 
     Raises
     ------
-    ShapeError, UnknownNameError, QuaternionError
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+    UnknownNameError
+        There is no such link or frame.
 
     References
     ----------
     Featherstone, Rigid Body Dynamics Algorithms (2008), eq. 2.70 and section 4.3.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> da.jacobian(arm, [0.3, -0.2], "link2")[3::2].round(3)
+    array([[-0.296,  0.   ],
+           [ 0.955,  0.   ]])
     """
     tree, (q,), pack = mechanism.at(q=q)
     columns = _columns(tree, q, None, frame, expressed_in)
@@ -44,8 +56,38 @@ def jacobian(mechanism: Mechanism, q: Values, frame: str, expressed_in: str = "a
 def jacobian_rate(mechanism: Mechanism, q: Values, qd: Values, frame: str, expressed_in: str = "aligned") -> Array:
     """Time derivative of `jacobian` along the motion: (omega; v)' = J qdd + J' qd.
 
-    q : (nq,) or (N, nq); qd : (nv,) or (N, nv) [rad/s, m/s]; frame, expressed_in and errors as for `jacobian`.
-    Returns (6, nv) or (N, 6, nv), the derivative of each component [1/s].
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+    qd : (nv,) or (N, nv) array
+        Velocities along the joints' motion subspaces [rad/s, m/s].
+    frame : str
+        Name of a link or frame.
+    expressed_in : {'aligned', 'local', 'world'}
+        World axes at the frame's origin (v is the origin's velocity); the frame's axes at its origin; world axes at
+        the world's origin (v is that of the body's point there).
+
+    Returns
+    -------
+    J' : (6, nv) or (N, 6, nv) array
+        The derivative of each component [1/s, 1/(m s); m/s, 1/s].
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+    UnknownNameError
+        There is no such link or frame.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> da.jacobian_rate(arm, [0.3, -0.2], [1.0, 0.5], "link2")[3::2].round(3)
+    array([[-0.955,  0.   ],
+           [-0.296,  0.   ]])
     """
     tree, (q, qd), pack = mechanism.at(q=q, qd=qd)
     columns = _columns(tree, q, qd, frame, expressed_in)
@@ -54,8 +96,7 @@ def jacobian_rate(mechanism: Mechanism, q: Values, qd: Values, frame: str, expre
 
 def _columns(tree, q, qd, frame, expressed_in):
     """Columns of the Jacobian, or of its rate where qd is given."""
-    if expressed_in not in AXES_OF_EXPRESSION:
-        raise UnknownNameError("axes", expressed_in, AXES_OF_EXPRESSION)
+    check_choice("axes", expressed_in, AXES_OF_EXPRESSION)
     i, X_frame = frame_place(tree, frame)
     pose = world_poses(tree, q, [i])
     place = pose[i] * X_frame

@@ -41,8 +41,9 @@ def placement(mechanism: Mechanism, q: Values, frame: str) -> Array:
 
     Parameters
     ----------
+    mechanism : Mechanism
     q : (nq,) or (N, nq) array
-        Coordinates [rad, m, unit quaternions].
+        Coordinates [rad; m for prismatic joints; unit quaternions].
     frame : str
         Name of a link or frame.
 
@@ -53,7 +54,17 @@ def placement(mechanism: Mechanism, q: Values, frame: str) -> Array:
 
     Raises
     ------
-    ShapeError, UnknownNameError, QuaternionError
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+    UnknownNameError
+        There is no such link or frame.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> da.placement(arm, [0.3, -0.2], "link2")[:3, 3].round(3)
+    array([0.955, 0.   , 0.296])
     """
     tree, (q,), pack = mechanism.at(q=q)
     i, X = frame_place(tree, frame)
@@ -67,12 +78,30 @@ def center_of_mass(mechanism: Mechanism, q: Values) -> Array:
 
         c = sum_i m_i c_i / sum_i m_i
 
-    q : (nq,) or (N, nq). Returns (3,) or (N, 3) [m]; links fixed to the base do not count.
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+
+    Returns
+    -------
+    c : (3,) or (N, 3) array
+        [m]; links fixed to the base do not count.
 
     Raises
     ------
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
     DalembertError
         The moving bodies have no mass.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> da.center_of_mass(arm, [0.3, -0.2])[::2].round(3)
+    array([0.965, 0.247])
     """
     tree, (q,), pack = mechanism.at(q=q)
     mass, h = first_moments(tree, q)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dalembert.arguments import check_text
 from dalembert.errors import ModelError, UnknownNameError
 from dalembert.expr import known_zero
+from dalembert.model.findings import Finding
 from dalembert.model.joints import Cylindrical, Fixed, Free, Helical, Planar, Prismatic, Revolute, Universal
 from dalembert.model.numbers import Number, as_exact, as_float, checked_vector, several, unit_vector
 from dalembert.model.parts import Body, Joint, Limits, Origin
@@ -51,9 +54,55 @@ def floating(mechanism: Mechanism) -> Mechanism:
     return replace(mechanism, bodies=(Body(free.parent), *mechanism.bodies), joints=(free, *mechanism.joints))
 
 
+def attached(mechanism: Mechanism, other: Body | Mechanism, frame: str, name: str, origin: Any) -> Mechanism:
+    """The mechanism with a body or another mechanism fixed to a frame of it."""
+    frames = {f.name: f for f in mechanism.frames}
+    if frame not in mechanism.frame_names:
+        raise UnknownNameError("frame", frame, mechanism.frame_names)
+    bodies, joints, points, remarks = _named_parts(other, name)
+    base = bodies[0].name
+    origin = origin if isinstance(origin, Origin) else Origin(origin)
+    if (on := frames.get(frame)) is not None:
+        frame, origin = on.body, _product(on.origin, origin)
+    mount = Joint(f"{name or base}_mount", Fixed(), frame, base, origin, source=bodies[0].source)
+    joints, remarks = (*mechanism.joints, mount, *joints), (*mechanism.remarks, *remarks)
+    if isinstance(pulled := getattr(other, "gravity", None), tuple) and pulled != mechanism.gravity:
+        remarks += (Finding("note", f"mechanism {other.name!r}, which is attached",
+                            f"its gravity {pulled} is not used: gravity is {mechanism.gravity}.", ""),)
+    bodies, points = (*mechanism.bodies, *bodies), (*mechanism.frames, *points)
+    _check_names([b.name for b in bodies] + [f.name for f in points], "frame")
+    _check_names([j.name for j in joints], "joint")
+    return replace(mechanism, bodies=bodies, joints=joints, frames=points, remarks=remarks)
+
+
+def _named_parts(other: Body | Mechanism, name: str) -> tuple[Any, Any, Any, Any]:
+    """Bodies, the base first, joints, frames and remarks of what is attached, under their new names."""
+    if isinstance(other, Body):
+        return (replace(other, name=name or other.name),), (), (), ()
+    def new(old: str) -> str:
+        return f"{name}_{old}" if name else old
+
+    def of_joint(joint: Joint) -> Joint:
+        mimic = joint.mimic and replace(joint.mimic, joint=new(joint.mimic.joint))
+        return replace(joint, name=new(joint.name), parent=new(joint.parent), child=new(joint.child), mimic=mimic)
+
+    return (tuple(replace(b, name=new(b.name)) for b in other.bodies), tuple(map(of_joint, other.joints)),
+            tuple(replace(f, name=new(f.name), body=new(f.body)) for f in other.frames), other.remarks)
+
+
+def _check_names(names: Sequence[str], kind: str) -> None:
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        shown = ", ".join(map(repr, twice[:3]))
+        raise ModelError(f"{kind}s named {shown} are in both: attach(..., name='tool') puts a name "
+                         "before those of a mechanism and gives a body that name.")
+
+
 def locked(mechanism: Mechanism, joints: Mapping[str, Any] | Sequence[str]) -> Mechanism:
     """The mechanism with some joints fixed at values; followers of a locked joint are locked with it."""
     names = [joints] if isinstance(joints, str) else several(joints, "lock", "names of joints, or {name: value}")
+    for name in names:
+        check_text("a joint to lock", name)
     values: dict[str, Any] = dict(joints) if isinstance(joints, Mapping) else dict.fromkeys(names)
     q: list[Number] = mechanism.neutral().tolist()
     for name, value in values.items():
@@ -78,6 +127,11 @@ def locked(mechanism: Mechanism, joints: Mapping[str, Any] | Sequence[str]) -> M
                 values[joint.name] = [entry.factor * values[leader][0] + entry.offset]
     return replace(mechanism, joints=tuple(_fixed_at(j, values[j.name]) if j.name in values else j
                                            for j in mechanism.joints))
+
+
+def _product(first: Origin, second: Origin) -> Origin:
+    """One placement after the other, in exact numbers."""
+    return replace(first, xyz=_moved(first, Vector(second.xyz)), rotations=first.rotations + second.rotations)
 
 
 def _fixed_at(joint: Joint, q: list[Number]) -> Joint:

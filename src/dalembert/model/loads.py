@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.errors import ShapeError, UnknownNameError
+from dalembert.arguments import check_choice
+from dalembert.errors import ShapeError
 from dalembert.spatial.arrays import unpacked
 from dalembert.spatial.motion_force import Force
 from dalembert.spatial.vectors import Vector
@@ -35,8 +36,7 @@ class ExternalForce:
     expressed_in: str = "aligned"
 
     def __post_init__(self) -> None:
-        if self.expressed_in not in AXES_OF_EXPRESSION:
-            raise UnknownNameError("axes", self.expressed_in, AXES_OF_EXPRESSION)
+        check_choice("axes", self.expressed_in, AXES_OF_EXPRESSION)
 
     def opened(self) -> tuple[str, str, Force, Vector, set[int]]:
         """(frame, axes, (moment; force), point, numbers of rows) with scalars inside."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
 
+from dalembert.arguments import check_text
 from dalembert.errors import DalembertWarning, ModelError, QuaternionError, UnknownNameError, caller_level, unknown_attribute
 from dalembert.expr import Expr, import_nodes
 from dalembert.expr.identifiers import safe_identifiers
@@ -90,8 +91,10 @@ class Mechanism:
             for name, value in values.items():
                 object.__setattr__(self, name, value)
 
+        check_text("the name of a mechanism", self.name)
+        check_text("the file of a mechanism", self.file)
         put(bodies=_parts(self.bodies, Body), joints=_parts(self.joints, Joint), frames=_parts(self.frames, Frame),
-            remarks=tuple(self.remarks),
+            remarks=_parts(self.remarks, Finding),
             gravity=checked_vector(self.gravity, 3, "gravity"))
         fatal = validation.structure(self.name, self.bodies, self.joints, self.frames)
         if fatal:
@@ -337,13 +340,80 @@ class Mechanism:
 
     # --- new mechanisms from this one ---
 
-    def replace(self, values: Mapping[str, Number]) -> Mechanism:
-        """With numbers replaced by path: {'hand.mass': 0.5, 'elbow.origin[2]': da.symbol('l')}."""
-        return paths.replaced(self, values)
+    def replace(self, values: Mapping[Any, Number] | None = None, gravity: Sequence[Number] | None = None) -> Mechanism:
+        """With other numbers.
+
+        Parameters
+        ----------
+        values : {str: number or expression}, optional
+            By path, {'hand.mass': 0.5, 'elbow.origin[2]': da.symbol('l')}, or by the name of one of the `symbols`,
+            {'m2': 1.5}, which gets the value wherever it stands, also within other expressions (an inertia of m2 l2^2 / 12).
+            A key that is both is a path. Numbers given by path stay as they are given.
+        gravity : (3,) numbers, optional
+            Acceleration of gravity in base axes [m/s^2]; (0, 0, 0) is none.
+
+        Raises
+        ------
+        UnknownNameError
+            A key is neither the path of a number nor a symbol of this mechanism.
+        TypeError, ValueError, ModelError
+            A value is no number; a number is replaced twice; the mechanism makes no sense with these numbers.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> m, l = da.symbols("m l")
+        >>> rod = da.planar_chain(1, mass=m, length=l)
+        >>> rod.symbols
+        ('m', 'l')
+        >>> rod.replace({"m": 3, "l": 2}, gravity=(0, 0, 0)).number("link1.inertia[2,2]")
+        1
+        """
+        return paths.replaced(self, values, gravity)
+
+    @cached_property
+    def symbols(self) -> tuple[str, ...]:
+        """Names of the symbols in its numbers: `replace` gives them values."""
+        return paths.symbols(self)
 
     def number(self, path: str) -> Number:
-        """The number at a path such as 'hand.mass', 'hand.com[0]', 'elbow.origin[2]' or 'gravity[2]'."""
+        """The number at a path, 'hand.mass', 'hand.com[0]', 'elbow.origin[2]' or 'gravity[2]', or a symbol by its name."""
         return paths.number_at(self, path)
+
+    def attach(self, other: Body | Mechanism, frame: str, name: str = "", origin: Any = (0, 0, 0)) -> Mechanism:
+        """With a body (a payload) or a whole mechanism fixed to a frame.
+
+        Parameters
+        ----------
+        other : Body or Mechanism
+            Of a mechanism the base is fixed to the frame, and moves from now on; it feels this mechanism's gravity.
+        frame : str
+            Name of a body or frame of this mechanism.
+        name : str, optional
+            Of the body, in place of its own; of a mechanism: comes before the names of its parts, as in 'left_finger', so
+            that two of a kind can be attached. The fixed joint is 'NAME_mount', by default after the body or the base.
+        origin : Origin, or (3,) numbers, optional
+            Placement of the body's (the base's) frame in `frame` [m, rad].
+
+        Raises
+        ------
+        UnknownNameError
+            There is no such frame.
+        ModelError
+            A name is already taken: `name=` gives others.
+        TypeError
+            `other` is neither a body nor a mechanism.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> arm = da.planar_chain(2)
+        >>> arm.attach(da.Body("box", 2), "link2", origin=(1, 0, 0)).frame_names
+        ('base', 'link1', 'link2', 'box')
+        """
+        if not isinstance(other, (Body, Mechanism)):
+            raise TypeError(f"{other!r} ({type(other).__name__}) cannot be attached: expected a Body or a Mechanism.")
+        return edits.attached(self, other, frame, name, origin)
 
     def lock(self, joints: Mapping[str, Any] | Sequence[str]) -> Mechanism:
         """With joints fixed at values (their coordinates; names alone: at 0)."""

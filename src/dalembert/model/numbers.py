@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+from dalembert.arguments import refused
 from dalembert.expr import Expr, evaluate, free_symbols, pack
 from dalembert.spatial.angles import PiMultiple
 
 Number = Any      # int, Fraction (Literal), float, PiMultiple (angles only) or Expr
 
 MAX_LITERAL = 100          # characters; a double needs 17 digits, nobody types more than 100
+LARGEST_INTEGER = int(sys.float_info.max)
 DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\Z")
 
 
@@ -82,13 +85,16 @@ def as_exact(x: Number) -> Any:
 
 def checked(x: Any, name: str, angle: bool = False) -> Number:
     """A number fit for a model, or a TypeError or ValueError that names it; only angles keep multiples of pi exact."""
-    if x.__class__ in (int, Literal) or x.__class__ is float and math.isfinite(x):      # nearly always
+    kind = x.__class__
+    if kind is Literal or kind is float and math.isfinite(x) or kind is int and abs(x) <= LARGEST_INTEGER:      # mostly
         return x
     x = as_exact(x)
     if isinstance(x, bool) or not isinstance(x, (int, float, Fraction, PiMultiple, Expr)):
-        raise TypeError(f"{name} is {x!r} ({type(x).__name__}); expected a number or an expression.")
+        raise refused(name, x, "a number or an expression")
     if isinstance(x, float) and not math.isfinite(x):
         raise ValueError(f"{name} is {x}; expected a finite number.")
+    if isinstance(x, int) and abs(x) > LARGEST_INTEGER:
+        raise ValueError(f"{name} is beyond the range of doubles, 1.8e308.")
     return float(x) if isinstance(x, PiMultiple) and not angle else x
 
 
@@ -99,7 +105,7 @@ def several(values: Any, name: str, expected: str) -> tuple[Any, ...]:
     except TypeError:      # no iteration over it: a number, None, an array without axes
         found = None
     if found is None:
-        raise TypeError(f"{name} is {values!r} ({type(values).__name__}); expected {expected}.")
+        raise refused(name, values, expected)
     return found
 
 

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from dalembert.arguments import check_instance, check_text, refused
 from dalembert.expr import known_zero
 from dalembert.model.joints import Fixed, JointType
 from dalembert.model.numbered import Numbered, Part, entries, named
-from dalembert.model.numbers import Converter, Number, checked, checked_vector, exact_text
+from dalembert.model.numbers import Converter, Number, checked, checked_vector, exact_text, several
 from dalembert.spatial.angles import PiMultiple, cos_sin
 from dalembert.spatial.inertias import Inertia
 from dalembert.spatial.rotations import NO_ROTATION, Dense, Rotation, about_axis_cos_sin
@@ -49,7 +50,10 @@ class Origin(Numbered):
     def __post_init__(self) -> None:
         object.__setattr__(self, "xyz", checked_vector(self.xyz, 3, "origin"))
         turns = []
-        for axis, angle in self.rotations:
+        for turn in several(self.rotations, "rotations of an origin", "pairs (axis, angle)"):
+            if not isinstance(turn, (tuple, list)) or len(turn) != 2:
+                raise refused("a rotation of an origin", turn, "a pair (axis, angle), as ('z', 0.3)")
+            axis, angle = turn
             if isinstance(axis, str) and axis not in AXIS_LETTERS:
                 raise ValueError(f"rotation axis {axis!r}; expected 'x', 'y', 'z' or a vector of length 1.")
             turns.append((axis if isinstance(axis, str) else checked_vector(axis, 3, "rotation axis"),
@@ -105,6 +109,7 @@ class Body(Part):
     source: Source = field(default=NOWHERE, compare=False)
 
     def __post_init__(self) -> None:
+        check_text("the name of a body", self.name)
         object.__setattr__(self, "mass", checked(self.mass, f"mass of body {self.name!r}"))
         object.__setattr__(self, "com", checked_vector(self.com, 3, f"com of body {self.name!r}"))
         object.__setattr__(self, "inertia", checked_vector(self.inertia, 6, f"inertia of body {self.name!r}"))
@@ -152,6 +157,11 @@ class Mimic:
     multiplier: Number = 1
     offset: Number = 0
 
+    def __post_init__(self) -> None:
+        check_text("the joint to follow", self.joint)
+        for name in ("multiplier", "offset"):
+            object.__setattr__(self, name, checked(getattr(self, name), f"{name} of a follower of {self.joint!r}"))
+
 
 PER_VELOCITY = ("viscous", "coulomb", "rotor_inertia", "gear_ratio", "stiffness", "rest")
 
@@ -181,6 +191,11 @@ class Joint(Part):
     source: Source = field(default=NOWHERE, compare=False)
 
     def __post_init__(self) -> None:
+        for role in ("name", "parent", "child"):
+            check_text(f"the {role} of a joint", getattr(self, role))
+        check_instance(f"origin of joint {self.name!r}", self.origin, Origin, "a da.Origin")
+        check_instance(f"limits of joint {self.name!r}", self.limits, Limits, "da.Limits, as da.Limits(-1, 1)")
+        check_instance(f"mimic of joint {self.name!r}", self.mimic, (Mimic, type(None)), "a da.Mimic, or nothing")
         if not isinstance(self.type, JointType):
             raise TypeError(f"type of joint {self.name!r} is {self.type!r}; expected a type, as da.Revolute((0, 0, 1)).")
         for name in PER_VELOCITY:
@@ -232,6 +247,11 @@ class Frame(Part):
     body: str
     origin: Origin = Origin()
     source: Source = field(default=NOWHERE, compare=False)
+
+    def __post_init__(self) -> None:
+        check_text("the name of a frame", self.name)
+        check_text(f"the body of frame {self.name!r}", self.body)
+        check_instance(f"origin of frame {self.name!r}", self.origin, Origin, "a da.Origin")
 
     def numbers(self) -> dict[str, Number]:
         """origin[k], rotation[k]."""

@@ -11,11 +11,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dalembert.errors import UnknownNameError
+from dalembert.expr import Expr, free_symbols, import_nodes, substitute, symbol
 from dalembert.model.numbered import Part, indexed
-from dalembert.model.numbers import Number, checked, exact_text
+from dalembert.model.numbers import Number, checked, checked_vector, exact_text
+from dalembert.spatial.angles import PiMultiple
 
 if TYPE_CHECKING:
     from dalembert.model.mechanism import Mechanism
@@ -49,21 +51,82 @@ def canonical_text(mechanism: Mechanism) -> str | None:
 
 
 def number_at(mechanism: Mechanism, path: str) -> Number:
-    """The number at a path."""
+    """The number at a path; a symbol of the mechanism by its name."""
     if isinstance(path, str) and path in GRAVITY:
         return mechanism.gravity[GRAVITY[path]]
+    if _is_symbol(mechanism, path):
+        return next(s for x in values(mechanism) if isinstance(x, Expr) for s in free_symbols(x) if s.name == path)
     part, name = _part_of(mechanism, path)
     return part.numbers()[name]
 
 
-def replaced(mechanism: Mechanism, values: Mapping[str, Number]) -> Mechanism:
-    """The mechanism with the numbers at some paths replaced."""
+def symbols(mechanism: Mechanism) -> tuple[str, ...]:
+    """Names of the symbols that stand in numbers of a mechanism, in the order of the numbers."""
+    symbolic = [x for x in values(mechanism) if isinstance(x, Expr)]
+    return tuple(dict.fromkeys(s.name for x in symbolic for s in sorted(free_symbols(x), key=lambda s: s.name)))
+
+
+def replaced(mechanism: Mechanism, values: Mapping[Any, Number] | None, gravity: Any = None) -> Mechanism:
+    """The mechanism with values for its symbols, then with the numbers at some paths and gravity replaced."""
+    values = {} if values is None else values
     if not isinstance(values, Mapping):
         raise TypeError(f"{values!r} ({type(values).__name__}) has no numbers by path: expected {{'hand.mass': 0.5, ...}}.")
+    numbers = {_key(key): checked(value, str(_key(key)), angle=True) for key, value in values.items()}
+    if len(numbers) < len(values):
+        raise ValueError("a symbol has two values, by its name and by itself.")
+    of_symbols = {key: value for key, value in numbers.items() if _is_symbol(mechanism, key)}
+    if gravity is not None:
+        entries = dict(zip(GRAVITY, checked_vector(gravity, 3, "gravity"), strict=True))
+        if twice := [path for path in entries if path in numbers]:
+            raise ValueError(f"{twice[0]} is replaced twice, by its path and by gravity=.")
+        numbers |= entries
+    changed = _evaluated(mechanism, of_symbols) if of_symbols else mechanism
+    return _with_numbers(changed, {path: x for path, x in numbers.items() if path not in of_symbols})
+
+
+def _key(key: Any) -> Any:
+    """A path or the name of a symbol, which may be given by itself."""
+    return key.name if isinstance(key, Expr) and key.op == "symbol" else key
+
+
+def _is_symbol(mechanism: Mechanism, key: Any) -> bool:
+    """Whether a key is no path, but the name of a symbol."""
+    return isinstance(key, str) and key in mechanism.symbols and _found(mechanism, key) is None
+
+
+def _evaluated(mechanism: Mechanism, values: Mapping[str, Number]) -> Mechanism:
+    """The mechanism with values for some of its symbols wherever they stand."""
+    graph = next((x.graph for x in values.values() if isinstance(x, Expr)), None)
+
+    def valued(path: str, x: Number) -> Number:
+        if not isinstance(x, Expr) or values.keys().isdisjoint(s.name for s in free_symbols(x)):
+            return x
+        if x.op == "symbol":
+            return values[x.name]
+        moved = x if graph is None else import_nodes(x, graph)
+        pairs = {symbol(name, moved.graph): float(v) if isinstance(v, PiMultiple) else v for name, v in values.items()}
+        try:
+            result = substitute(moved, pairs)
+        except ArithmeticError as error:
+            shown = ", ".join(f"{name} = {v}" for name, v in values.items())
+            raise ValueError(f"{path} = {x} has no value at {shown}: {error}") from None
+        return result.value if result.op in ("exact", "float") else result
+
+    def changed(part: Part) -> Part:
+        own = part.numbers()
+        new = {name: y for name, x in own.items() if (y := valued(f"{part.name}.{name}", x)) is not x}
+        return part.with_numbers(new) if new else part
+
+    fields = {field: tuple(map(changed, getattr(mechanism, field))) for field in mechanism.PARTS}
+    gravity = tuple(valued(path, x) for path, x in zip(GRAVITY, mechanism.gravity, strict=True))
+    return replace(mechanism, gravity=gravity, **fields)      # type: ignore[arg-type]
+
+
+def _with_numbers(mechanism: Mechanism, values: Mapping[str, Number]) -> Mechanism:
+    """The mechanism with other numbers at some paths."""
     gravity = list(mechanism.gravity)
     changes: dict[int, dict[str, Number]] = {}      # by the part's id: parts of different kinds may have one name
     for path, value in values.items():
-        value = checked(value, path, angle=True)
         if path in GRAVITY:
             gravity[GRAVITY[path]] = value
             continue
@@ -77,18 +140,25 @@ def replaced(mechanism: Mechanism, values: Mapping[str, Number]) -> Mechanism:
     return replace(mechanism, gravity=tuple(gravity), **fields)      # type: ignore[arg-type]
 
 
-def _part_of(mechanism: Mechanism, path: str) -> tuple[Part, str]:
-    """Part and the name of its number that a path names; inertia[1,0] is inertia[0,1], viscous is viscous[0] alone."""
+def _part_of(mechanism: Mechanism, path: Any) -> tuple[Part, str]:
+    """Part and the name of its number that a path names."""
+    if place := _found(mechanism, path):
+        return place
+    name, _, suffix = str(path).rpartition(".")
+    if parts := mechanism.parts_named(name):
+        raise UnknownNameError(f"number of {name!r}", suffix, tuple(s for p in parts for s in p.numbers()))
+    raise UnknownNameError("path", path, (*mechanism.symbols, *(p for p, _ in numbers(mechanism))))
+
+
+def _found(mechanism: Mechanism, path: Any) -> tuple[Part, str] | None:
+    """The same, or None; inertia[1,0] is inertia[0,1], viscous is viscous[0] of a joint with one velocity."""
     name, _, suffix = str(path).rpartition(".")
     suffix = suffix.replace(" ", "")
     if match := re.fullmatch(r"(\w+)\[(\d),(\d)\]", suffix):
         suffix = "{}[{},{}]".format(match[1], *sorted(match.groups()[1:]))
-    parts = mechanism.parts_named(name)
-    for part in parts:
+    for part in mechanism.parts_named(name):
         own = part.numbers()
         for candidate in (suffix, f"{suffix}[0]"):
             if candidate in own and (candidate == suffix or f"{suffix}[1]" not in own):
                 return part, candidate
-    if parts:
-        raise UnknownNameError(f"number of {name!r}", suffix, tuple(s for p in parts for s in p.numbers()))
-    raise UnknownNameError("path", path, tuple(p for p, _ in numbers(mechanism)))
+    return None

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from dalembert.arguments import check_choice
 from dalembert.errors import ReadError, UnknownNameError
 from dalembert.model.mechanism import GRAVITY, Mechanism
 from dalembert.model.numbers import Number, several
@@ -61,8 +62,7 @@ def from_dh(rows: Sequence[Any], convention: str = "standard", inertia: Sequence
     ----------
     Denavit and Hartenberg (1955); Craig, Introduction to Robotics (2005), section 3.4, for the modified convention.
     """
-    if convention not in CONVENTIONS:
-        raise UnknownNameError("convention", convention, CONVENTIONS)
+    check_choice("convention", convention, CONVENTIONS)
     rows = several(rows, "the table", "a list of rows (a, alpha, d, theta)")
     if not rows:
         raise ReadError("the table has no rows; give one per joint, for example (0.4, 'pi/2', 0, 0).")
@@ -92,8 +92,7 @@ def _checked(given: Any, where: str) -> DHParameters:
         if len(entries) not in (4, 5):
             raise ReadError(f"{where} is {given!r}; expected {expected}.")
         row = DHParameters(*entries)
-    if row.joint not in tuple(VARIABLE):
-        raise UnknownNameError(f"joint in {where}", row.joint, tuple(VARIABLE))
+    check_choice(f"joint in {where}", row.joint, tuple(VARIABLE))
     hint = "It is added to theta (revolute) or d (prismatic) by itself: give its offset there, mostly 0"
     a, alpha, d, theta = (constant_value(x, f"{where}, {name}", hint, angle=name in ("alpha", "theta"))
                           for name, x in zip(row._fields, row[:4]))

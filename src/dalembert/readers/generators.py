@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.errors import UnknownNameError
+from dalembert.arguments import check_choice, check_whole, shown
 from dalembert.model.joints import JOINT_TYPES, Custom, JointType, Revolute
 from dalembert.model.mechanism import GRAVITY, Mechanism, without_warnings
 from dalembert.model.numbers import Number, checked, several
 from dalembert.model.parts import Body, Frame, Joint, Mimic, Origin
+from dalembert.model.validation import MAX_LINKS
 from dalembert.spatial.angles import PiMultiple
 
 MOVING = tuple(name for name in JOINT_TYPES if name != "fixed")
@@ -38,8 +39,8 @@ def planar_chain(n: int, mass: PerLink = 1, length: PerLink = 1, com: PerLink | 
 
     Joints are q1..qn, links link1..linkn, the end a frame "tip".
     """
-    if isinstance(n, bool) or not isinstance(n, int) or n < 1:
-        raise ValueError(f"n is {n!r}; expected a whole number of links, at least 1.")
+    if isinstance(n, bool) or not isinstance(n, int) or not 1 <= n <= MAX_LINKS:
+        raise ValueError(f"n is {shown(n)}; expected a whole number of links, at least 1, at most {MAX_LINKS}.")
     masses, lengths = _per_link(mass, n, "mass"), _per_link(length, n, "length")
     coms = [l / 2 for l in lengths] if com is None else _per_link(com, n, "com")
     inertias = [m * l * l / 12 for m, l in zip(masses, lengths)] if inertia is None else _per_link(inertia, n, "inertia")
@@ -54,7 +55,8 @@ def planar_chain(n: int, mass: PerLink = 1, length: PerLink = 1, com: PerLink | 
 
 def _per_link(given: Any, n: int, name: str) -> list[Number]:
     """One number for all links, or one for each, checked."""
-    values = list(given) if isinstance(given, (list, tuple, np.ndarray)) and np.ndim(given) else [given] * n
+    is_list = isinstance(given, (list, tuple)) or isinstance(given, np.ndarray) and given.ndim
+    values = list(given) if is_list else [given] * n
     if len(values) != n:
         raise ValueError(f"{name} has {len(values)} entries, expected one number for all links, or {n}, one per link.")
     return [checked(x, f"{name} of link{k}") for k, x in enumerate(values, 1)]
@@ -76,12 +78,19 @@ def random_tree(seed: int, n: int = 8, joints: str | Sequence[str] = "every") ->
     Axes are oblique, aligned and of length other than 1; origins turned, some by quarter turns; branches, fixed
     links, springs, friction, rotors and named frames occur.
     """
-    kinds = EVERY if joints == "every" else (joints,) if isinstance(joints, str) else tuple(joints)
+    check_whole("seed", seed, 0)
+    check_whole("n", n, 0)
+    if n > MAX_LINKS:
+        raise ValueError(f"n={shown(n)}: expected at most {MAX_LINKS} joints.")
+    is_every = isinstance(joints, str) and joints == "every"
+    listed = [joints] if isinstance(joints, str) else joints
+    kinds = EVERY if is_every else several(listed, "joints", "names of joint types")
+    if not kinds:
+        raise ValueError("joints is empty; expected names of joint types.")
     for kind in kinds:
-        if kind not in EVERY:
-            raise UnknownNameError("joint type", kind, EVERY)
+        check_choice("joint type", kind, EVERY)
     rng = np.random.default_rng(seed)
-    drawn = [str(k) for k in rng.permutation(kinds)] if joints == "every" else []
+    drawn = [str(k) for k in rng.permutation(kinds)] if is_every else []
     drawn = (drawn + [str(k) for k in rng.choice(kinds, max(0, n - len(drawn)))])[:n]
 
     bodies, made = [Body("base")], []

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from dalembert.errors import MissingFileError, ModelError, ReadError, UnknownNameError
+from dalembert.arguments import check_choice, check_flag, path_of
+from dalembert.errors import MissingFileError, ModelError, ReadError
 from dalembert.model.findings import listed
 from dalembert.model.mechanism import Mechanism, without_warnings
 from dalembert.spatial.angles import SNAP
@@ -59,8 +60,9 @@ def load(source: str | bytes | os.PathLike, base: str = "fixed", mimic: str = "e
         Once, for what is doubtful or not used; `mechanism.check()` lists everything.
     """
     for name, value, known in (("base", base, BASES), ("mimic", mimic, MIMICS)):
-        if value not in known:
-            raise UnknownNameError(name, value, known)
+        check_choice(name, value, known)
+    for flag, given in (("passive", passive), ("exact_angles", exact_angles), ("strict", strict)):
+        check_flag(flag, given)
     _check_tolerance(angle_tolerance, exact_angles)
     with without_warnings():
         mechanism = _read(source, mimic, exact_angles, angle_tolerance)
@@ -70,7 +72,7 @@ def load(source: str | bytes | os.PathLike, base: str = "fixed", mimic: str = "e
             raise ModelError(listed(errors), tuple(errors))
         if not passive:
             mechanism = mechanism.without("friction", "springs")
-        if lock:
+        if lock is not None:
             mechanism = mechanism.lock(lock)
     mechanism.warn()
     return mechanism
@@ -112,7 +114,7 @@ def save(mechanism: Mechanism, file: str | os.PathLike) -> None:
     """
     from dalembert.readers.toml import write_toml
 
-    path = Path(file)
+    path = path_of("file", file)
     if path.suffix.lower() != ".toml":
         raise ReadError(f"mechanisms are written as .toml, not as {path.suffix or 'a file without suffix'}.", str(path))
     path.write_text(write_toml(mechanism), encoding="utf-8", newline="\n")

@@ -107,7 +107,8 @@ def _sum(a: Number, b: Number) -> Number:
 
 def links(inertia: Sequence[Any] | None, frames: Sequence[Origin]) -> list[Body]:
     """link1, link2, ... with the inertia given in these frames on them."""
-    properties = [None] * len(frames) if inertia is None else list(inertia)
+    properties = [None] * len(frames) if inertia is None else several(
+        inertia, "inertia", "a list with (mass, com, tensor) or None for each joint")
     if len(properties) != len(frames):
         raise ReadError(f"inertia has {len(properties)} entries, expected {len(frames)}, one per joint (None: massless).")
     try:

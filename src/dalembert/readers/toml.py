@@ -18,6 +18,7 @@ from typing import Any
 
 from dalembert.errors import ReadError
 from dalembert.expr import Expr
+from dalembert.model.findings import Finding
 from dalembert.model.joints import JOINT_TYPES, JointType
 from dalembert.model.mechanism import GRAVITY, Mechanism
 from dalembert.model.numbers import Literal, Number
@@ -70,7 +71,7 @@ def read_toml(data: bytes | str, file: str = "") -> Mechanism:
     bodies, joints, frames = ([make(table) for table in document.tables(kind)]
                               for kind, make in zip(PARTS, (_body, _joint, _frame), strict=True))
     return Mechanism(document.text("name", "mechanism"), bodies, joints, frames,      # type: ignore[arg-type]
-                     document.vector("gravity", 3, GRAVITY), file=file)
+                     document.vector("gravity", 3, GRAVITY), file=file, remarks=tuple(_without_inertia(document, bodies)))
 
 
 def _decoded(data: bytes, file: str) -> str:
@@ -108,6 +109,14 @@ def _body(table: _Table) -> Body:
     name = table.name("body")
     table.allow("name", "mass", "com", "inertia")
     return Body(name, table.number("mass", 0), table.vector("com", 3, (0, 0, 0)), _tensor(table), table.source)
+
+
+def _without_inertia(document: _Table, bodies: Any) -> Iterator[Finding]:
+    """Bodies with a mass and without the key `inertia`: a point mass says so by moments of 0."""
+    for table, body in zip(document.tables("body"), bodies, strict=True):
+        if "inertia" not in table.data and body.mass != 0:
+            yield Finding("error", f"body {body.name!r}", "it has a mass and no inertia;",
+                          "its moments are taken as 0: a point mass has inertia = { xx = 0, yy = 0, zz = 0 }.", table.source)
 
 
 def _tensor(table: _Table) -> tuple[Number, ...]:
@@ -358,7 +367,7 @@ def write_toml(mechanism: Mechanism) -> str:
 def _body_entries(body: Body) -> dict[str, Any]:
     moments = {key: x for key, x in zip(MOMENTS, body.inertia, strict=True) if key[0] == key[1] or x != 0}
     return ({"name": body.name} | _unless(0, mass=body.mass) | _unless((0, 0, 0), com=body.com)
-            | ({"inertia": moments} if body.inertia != (0,) * 6 else {}))
+            | ({"inertia": moments} if body.inertia != (0,) * 6 or body.mass != 0 else {}))
 
 
 def _joint_entries(joint: Joint) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Numbers of a mechanism that are inputs of its motion, so that other values need no other machine code."""
+"""Numbers of a mechanism or parameters of a system that are inputs of its motion: one code serves all their values."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ AXIS = re.compile(r"axis(\[\d\])?\Z")      # of a joint: scaled to length 1, whi
 
 
 def numbers_of(source: Any, given: Mapping[str, Any] | None) -> tuple[tuple[str, ...], np.ndarray]:
-    """Paths of numbers and their values (m,), or (N, m) of N trajectories.
+    """Paths of numbers, or names of symbols, and their values (m,), or (N, m) of N trajectories.
 
     Raises
     ------
@@ -31,11 +31,14 @@ def numbers_of(source: Any, given: Mapping[str, Any] | None) -> tuple[tuple[str,
     if not given:
         return (), np.zeros(0)
     paths = tuple(given)
-    mechanism = system_of(source, "cannot be simulated").mechanism
-    if mechanism is None:
-        raise ParameterError(f"{getattr(source, 'name', source)!r} is no mechanism: give its parameters values by "
-                             "replace({name: value}).", paths)
-    kept(mechanism, ("inputs", paths), lambda: _check(mechanism, paths))
+    system = system_of(source, "cannot be simulated")
+    if (mechanism := system.mechanism) is not None:
+        kept(mechanism, ("inputs", paths), lambda: _check(mechanism, paths))
+    elif not system.parameters:
+        raise ParameterError(f"{system.name!r} has no parameters: its functions hold no symbols of their own.", paths)
+    else:
+        for path in paths:
+            system.number(path)      # raises if it is none
     arrays = [np.asarray(value, dtype=float) for value in given.values()]
     lengths = {path: len(a) for path, a in zip(paths, arrays, strict=True) if a.ndim == 1}
     if any(a.ndim > 1 for a in arrays) or len({*lengths.values()} - {1}) > 1:
@@ -45,7 +48,7 @@ def numbers_of(source: Any, given: Mapping[str, Any] | None) -> tuple[tuple[str,
     values = np.stack(np.broadcast_arrays(*arrays), axis=-1)
     rows = values.reshape(-1, len(paths))
     for row in {tuple(rows.min(axis=0).tolist()), tuple(rows.max(axis=0).tolist())}:      # what a number may be is a range
-        mechanism.replace(dict(zip(paths, row, strict=True)))      # raises if it is none
+        system.replace(dict(zip(paths, row, strict=True)))      # raises if it is none
     return paths, values
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from math import ceil
-from numbers import Real
 from typing import Any, cast
 
 import numpy as np
 
+from dalembert.arguments import check_flag, real_array, refused
 from dalembert.compiled.calls import thread_count
 from dalembert.errors import ShapeError
 from dalembert.integrators import METHODS, Fixed, Method
@@ -35,15 +35,13 @@ def check_number(name: str, value: Any) -> None:
     """
     if name in ("record", "rtol", "atol", "longest_step") and value is None:
         return
-    found = np.asarray(value)
-    real = found.dtype.kind in "iuf" or all(isinstance(x, Real) and not isinstance(x, bool) for x in found.flat)
-    if not real or name != "t" and found.ndim:
-        expected = "a duration, or times [s]" if name == "t" else "one number"
-        raise TypeError(f"{name}={value!r} ({type(value).__name__}): expected {expected}.")
+    expected = "a duration, or times [s]" if name == "t" else "one number"
     try:
-        found.astype(float)
-    except OverflowError:
-        raise ValueError(f"{name} is beyond the range of doubles, 1.8e308.") from None
+        found = real_array(name, value)
+    except TypeError:
+        raise refused(name, value, expected) from None
+    if name != "t" and found.ndim:
+        raise refused(name, value, expected)
     if not found.size:
         raise ShapeError(f"t has shape {found.shape}, no times: expected a duration, or the times of the records [s].", "t",
                          found.shape)
@@ -51,8 +49,7 @@ def check_number(name: str, value: Any) -> None:
 
 def check_options(threads: Any, store: Any, resume: Any) -> None:
     thread_count(threads)
-    if not isinstance(resume, (bool, np.bool_)):
-        raise TypeError(f"resume={resume!r}: expected True or False.")
+    check_flag("resume", resume)
     if resume and store is None:
         raise ValueError("resume=True without store=: a run goes on from the folder that it was written to.")
 

@@ -79,9 +79,10 @@ def _singular(motion: Motion, times: np.ndarray, finite: np.ndarray, good: np.nd
               qd: np.ndarray) -> dict[int, str]:
     """Reasons of trajectories that came to a singular mass matrix, before which they end: no records from there on."""
     reasons = {}
+    numbers = np.broadcast_to(motion.numbers, (len(good), motion.numbers.shape[-1]))
     for k, kept in enumerate(good.sum(axis=1)):
         until = min(kept + 1, len(times)) if finite[k, :kept + 1].all() else kept      # with the state it could not leave
-        stuck = motion.form.singular(times[:until], q[k, :until], qd[k, :until], kept < len(times))
+        stuck = motion.form.singular(times[:until], q[k, :until], qd[k, :until], kept < len(times), numbers[k])
         if stuck is not None:
             good[k, stuck[0]:] = finite[k, stuck[0]:] = False
             reasons[k] = f"after t = {times[stuck[0] - 1]:g} s: {stuck[1]}."

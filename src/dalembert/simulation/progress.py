@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from dalembert.arguments import refused
+from dalembert.purity.examine import check_arguments
+
 Progress = Callable[[float, float], object] | bool | None
 
 
@@ -18,8 +21,9 @@ def reported(progress: Progress) -> Iterator[Callable[[float, float], object]]:
         progress is no function, True, False or None.
     """
     if callable(progress):
+        check_arguments(progress, "progress", ("done", "t"))
         yield progress
-    elif not progress:
+    elif progress is None or progress is False:
         yield lambda done, t: None
     elif progress is True:
         from rich.progress import Progress as Bars
@@ -28,4 +32,4 @@ def reported(progress: Progress) -> Iterator[Callable[[float, float], object]]:
             task = bars.add_task("t = 0 s", total=1.0)
             yield lambda done, t: bars.update(task, completed=done, description=f"t = {t:.4g} s")
     else:
-        raise TypeError(f"progress={progress!r}: expected True, a function (fraction done, t), or nothing.")
+        raise refused("progress", progress, "True, a function (fraction done, t), or nothing")

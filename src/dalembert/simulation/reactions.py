@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dalembert.arguments import check_choice
 from dalembert.compiled.function import CompiledFunction, function
 from dalembert.compiled.marching import Trace
 from dalembert.compiled.routine import Routine
@@ -61,8 +62,7 @@ def reactions_of(form: StateEquations, friction: str, stops: Stops) -> Reactions
     UnknownNameError, ValueError, TypeError
         There is no such law; stops need equations in (q, qd), and are True or a mapping.
     """
-    if friction not in (STICK, SIGN):
-        raise UnknownNameError("friction law", friction, (STICK, SIGN))
+    check_choice("friction law", friction, (STICK, SIGN))
     if not isinstance(stops, (bool, Mapping, type(None))):
         raise TypeError(f"stops={stops!r}: expected True, or {{joint name: restitution from 0 to 1}}.")
     m = form.system.mechanism

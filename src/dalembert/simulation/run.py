@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from dalembert.arguments import path_of
 from dalembert.errors import DalembertError, ShapeError, unknown_attribute
 from dalembert.model.mechanism import Mechanism
 from dalembert.simulation.displays import display
@@ -210,7 +211,7 @@ class Run:
 
         names = ["time", *self.system.coordinate_names, *(f"rate of {n}" for n in self.system.velocity_names),
                  "kinetic energy", "potential energy", "work"]
-        path = Path(file)
+        path = path_of("file", file)
         with path.open("w", newline="", encoding="utf-8") as out:
             writer = csv.writer(out)
             writer.writerow(map(header, names))
@@ -328,14 +329,14 @@ class Run:
         """A quantity at every record, or at states of other times; NaN where the state is."""
         times = self.times if times is None else times
         quantity = getattr(self.dynamics or dynamics_of(self.mechanism, tuple(self.parameters)), name)
-        if self.parameters:
+        if self.parameters and self.system.mechanism is not None:
             return along(times, lambda t, *state: quantity(*state[:-1], parameters=state[-1]), *vectors,
                          rows_of(self.numbers, vectors[0]))
         inputs = self.system.quantities[name].inputs
 
-        def valued(t: np.ndarray, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+        def valued(t: np.ndarray, q: np.ndarray, qd: np.ndarray, *numbers: np.ndarray) -> np.ndarray:
             state = {"q": q, "qd": qd, "t": t}
-            return np.asarray(quantity(*(state[name] for name in inputs)))
+            return np.asarray(quantity(*(state[name] for name in inputs), *numbers))
 
         q, qd = vectors if len(vectors) == 2 else (vectors[0], np.zeros((*vectors[0].shape[:-1], self.system.nv)))
-        return along(times, valued, q, qd)
+        return along(times, valued, q, qd, *([rows_of(self.numbers, q)] if self.parameters else []))

@@ -118,14 +118,15 @@ class StateEquations(ABC):
             raise ValueError(f"the energy of {self.system.name!r} is a function of time too, which discrete_gradient does "
                              "not keep: take another method.")
 
-    def singular(self, t: np.ndarray, q: np.ndarray, qd: np.ndarray, stuck: bool) -> tuple[int, str] | None:
+    def singular(self, t: np.ndarray, q: np.ndarray, qd: np.ndarray, stuck: bool,
+                 numbers: np.ndarray = NONE) -> tuple[int, str] | None:
         """First of the records (K, ...) of a trajectory beyond a state whose accelerations are not determined, and why.
 
         stuck: it could not go on from the last record, which counts as such a state if it is close to one.
         """
         if self.system.positive_definite:
             return None
-        mass_matrix = dynamics_of(self.system.source).mass_matrix
+        mass_matrix = dynamics_of(self.at(numbers).system.source).mass_matrix
         inputs = self.system.quantities["mass_matrix"].inputs
         M = along(t, lambda t, q, qd: mass_matrix(**{k: v for k, v in (("q", q), ("qd", qd), ("t", t)) if k in inputs}),
                   q, qd)
@@ -159,7 +160,10 @@ class Accelerations(StateEquations):
 
     def started(self, q, qd, t, numbers=NONE):
         if not self.system.explained_by_code:
-            self.system.check_determined(q, qd, t)
+            rows = np.broadcast_to(numbers, (len(q), len(self.paths)))
+            for own in np.unique(rows, axis=0):
+                same = (rows == own).all(axis=1)
+                self.at(own).system.check_determined(q[same], qd[same], t)
         return qd
 
     def velocities(self, t, q, y):
@@ -239,9 +243,10 @@ def state_equations(source: Any, formulation: str | None = None, paths: tuple[st
     system = system_of(source, "cannot be simulated")
     if missing := [name for name in system.parameters if name not in paths]:
         raise ValueError(f"{system.name!r} has parameters without values: {', '.join(missing)}. Give them by "
-                         "system.replace({name: value}).")
+                         "system.replace({name: value}), or simulate(..., parameters={name: value}).")
     name = system.formulations[0] if formulation is None else formulation
-    return (Canonical if name == HAMILTON else Accelerations)(formulated(system, name), name, paths)
+    chosen = formulated(system, name)
+    return (Canonical if name == HAMILTON else Accelerations)(chosen, name, paths)
 
 
 def rows_of(numbers: np.ndarray, records: np.ndarray) -> np.ndarray:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dalembert.arguments import path_of
 from dalembert.errors import DalembertError, DalembertWarning, DamagedStoreError, StoreError
 from dalembert.model.mechanism import Mechanism
 from dalembert.simulation import store_folder
@@ -200,34 +201,36 @@ def require(ending: str) -> None:
 
 def write_netcdf(run: Run, file: Any) -> Path:
     """Write a file of NetCDF 4."""
+    path = path_of("file", file)
     require(".nc")
     several = parts(run)
     _, first = next(several)
     start = first.energy[..., :1]
     data = dataset(first, start)
     data.attrs[store_folder.MARK] = store_folder.FORMAT
-    data.to_netcdf(Path(file), engine="h5netcdf", unlimited_dims=("time",) if first is not run else ())
+    data.to_netcdf(path, engine="h5netcdf", unlimited_dims=("time",) if first is not run else ())
     for begin, piece in several:      # of a long run in a folder
-        with library("h5netcdf", EXTRA).File(Path(file), "a") as out:
+        with library("h5netcdf", EXTRA).File(path, "a") as out:
             end = begin + len(piece.times)
             out.resize_dimension("time", end)
             for name, values in dataset(piece, start).variables.items():
                 if "time" in values.dims:
                     out.variables[name][(*[slice(None)] * values.dims.index("time"), slice(begin, end))] = values.values
-    store_folder.seal_file(Path(file))
-    return Path(file)
+    store_folder.seal_file(path)
+    return path
 
 
-def folder_of(name: Any) -> Path:
-    """A path where a folder of Zarr is or may be.
+def folder_of(given: Any, name: str = "store") -> Path:
+    """A path where a folder of Zarr is or may be; `name` is that of the argument.
 
     Raises
     ------
-    DalembertError
-        There is something else.
+    DalembertError, TypeError, ValueError
+        There is something else; it is no path.
     """
-    path = Path(name)
-    if path.exists() and not (path.is_dir() and (not any(path.iterdir()) or any((path / s).exists() for s in STORES))):
+    path = path_of(name, given)
+    if path.exists() and not (path.is_dir() and ({item.name for item in path.iterdir()} <= {store_folder.OWN}
+                                                 or any((path / s).exists() for s in STORES))):
         raise DalembertError(f"{str(path)!r} is there and no Zarr folder: give another name, or remove it.")
     return path
 
@@ -235,7 +238,7 @@ def folder_of(name: Any) -> Path:
 def write_zarr(run: Run, folder: Any) -> Path:
     """Write a folder of Zarr; one that is there is replaced, but nothing else is."""
     require(".zarr")
-    path = folder_of(folder)
+    path = folder_of(folder, "folder")
     if isinstance(run.q, Stored) and path.resolve() == Path(run.q.folder).resolve():
         raise DalembertError(f"the run is read from that folder, {str(path)!r}: give another name.")
     data = dataset(run)
@@ -264,6 +267,7 @@ def _put_in_place(fresh: Path, path: Path) -> None:
     if path.exists():
         path.replace(old)
     fresh.replace(path)
+    store_folder.on_disk(path.parent)
     if old.exists():
         shutil.rmtree(old)
 
@@ -305,7 +309,7 @@ def group_of(folder: StoreFolder, read_only: bool = True) -> Any:
 
 def read(mechanism: Mechanism, file: Any, lazy: bool = False) -> dict[str, Any]:
     """The fields of a run that `write_netcdf`, `write_zarr` or `simulate` wrote; see `Run.load`."""
-    path = Path(file)
+    path = path_of("file", file)
     if not path.exists():
         raise DalembertError(f"there is no run {str(path)!r}.")
     ending = ".zarr" if path.is_dir() else ".nc"
@@ -316,9 +320,11 @@ def read(mechanism: Mechanism, file: Any, lazy: bool = False) -> dict[str, Any]:
         folder.verify(contents=not lazy)
     is_checked = folder is not None or store_folder.is_sealed(path)
     with _opened(path, folder, lazy) as data, reading(path):
-        if not is_checked and store_folder.MARK in data.attrs:
-            raise DamagedStoreError(f"{str(path)!r} is damaged: the checksum at its end is not as it was written. Take it "
-                                    "from a copy, or compute it again.", str(path), path.name)
+        if not is_checked:
+            if store_folder.MARK in data.attrs:
+                raise DamagedStoreError(f"{str(path)!r} is damaged: the checksum at its end is not as it was written. "
+                                        "Take it from a copy, or compute it again.", str(path), path.name)
+            warn_without_checksums(path, "to_netcdf")
         for name in ("coordinate", "velocity"):
             stored, own = tuple(data[name].values.tolist()), getattr(system_of(mechanism), f"{name}_names")
             if stored != own:
@@ -361,17 +367,15 @@ def _opened(path: Path, folder: StoreFolder | None, lazy: bool) -> Any:
     if missing := [name for name in NEEDED if name not in data.variables and name not in data.attrs]:
         data.close()
         raise DalembertError(f"{str(path)!r} is no run, expected {expected}: it has no {', '.join(missing)}.")
-    if folder is not None:
-        warn_without_checksums(folder)
+    if folder is not None and not folder.has_ledger:
+        warn_without_checksums(path, "to_zarr")
     return data
 
 
-def warn_without_checksums(folder: StoreFolder) -> None:
-    """Say so if a folder has none."""
-    if not folder.has_ledger:
-        warnings.warn(DalembertWarning(
-            f"{str(folder.path)!r} has no checksums, as an earlier version wrote it: damage would not be seen. Load it and "
-            "write it again with to_zarr."), stacklevel=2)
+def warn_without_checksums(path: Path, writer: str) -> None:
+    """Warn of a file or folder without checksums."""
+    warnings.warn(DalembertWarning(f"{str(path)!r} has no checksums, as an earlier version wrote it: damage would not be "
+                                   f"seen. Load it and write it again with {writer}."), stacklevel=2)
 
 
 def _rows(data: Any, dim: str, kind: Any) -> tuple[Any, ...]:

@@ -8,15 +8,19 @@ Beside its files a folder has `.dalembert` with
 
 A transaction is done as soon as its journal is there: after a kill a reader takes these files from the journal, and the
 next writer puts them in their places. A file that is not in the ledger does not belong to the folder.
+
+The journal is on the disk before a file changes, and the files and the ledger are before the journal goes, so that a loss
+of power does no more harm than a kill.
 """
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, TypeVar
@@ -295,6 +299,7 @@ class StoreFolder:
             if self._staged:
                 self._journal = Journal(self._offset, self._line(self._staged), self._staged)
                 _write(self.path, f"{OWN}/{JOURNAL}", self._journal.packed())
+                on_disk(self._own(JOURNAL), self._own(JOURNAL).parent, self.path)
                 self._staged = {}
                 self._put_in_place()
         except OSError as error:
@@ -329,6 +334,8 @@ class StoreFolder:
         with self._own(LEDGER).open("ab") as ledger:
             ledger.truncate(self._journal.offset)
             ledger.write(text)
+        written = [self.path / key for key, data in self._journal.files.items() if data is not None]
+        on_disk(*written, *_folders_of(self.path, self._journal.files), self._own(LEDGER), self._own(LEDGER).parent)
         self._own(JOURNAL).unlink(missing_ok=True)
         assert self.entries is not None
         self._take_line(json.loads(text.partition(b" ")[2]), self.entries)
@@ -344,6 +351,7 @@ def seal(path: Path) -> None:
     entries = {key: Entry.of((path / key).read_bytes()) for key in sorted(_walk(path))}
     text = json.dumps({"format": FORMAT, "files": entries})
     _write(path, f"{OWN}/{LEDGER}", f"{digest(text.encode())} {text}\n".encode())
+    on_disk(*(path / key for key in entries), *_folders_of(path, entries), path / OWN / LEDGER, path / OWN)
 
 
 SEAL = b"\ndalembert blake2b "      # begins the end of a file with a checksum; its digest follows
@@ -354,6 +362,7 @@ def seal_file(path: Path) -> None:
     seal = SEAL + _digest_of(path, path.stat().st_size).encode()
     with path.open("ab") as file:
         file.write(seal)
+    on_disk(path, path.parent)
 
 
 def is_sealed(path: Path) -> bool:
@@ -393,6 +402,28 @@ def _write(path: Path, key: str, data: bytes) -> None:
         place.parent.mkdir(parents=True, exist_ok=True)
     fresh.write_bytes(data)
     fresh.replace(target)
+
+
+def on_disk(*paths: Path) -> None:
+    """Wait until files, and the names in folders, are on the disk, where a loss of power leaves them."""
+    for path in paths:
+        is_folder = path.is_dir()
+        if is_folder and os.name == "nt":      # Windows writes names by itself
+            continue
+        descriptor = os.open(path, os.O_RDONLY if is_folder else os.O_RDWR)
+        try:
+            os.fsync(descriptor)
+        except OSError as error:
+            if error.errno not in (errno.EINVAL, errno.ENOTSUP):      # of file systems that cannot
+                raise
+        finally:
+            os.close(descriptor)
+
+
+def _folders_of(path: Path, keys: Iterable[str]) -> list[Path]:
+    """The folder, and those inside it that hold files of these names."""
+    inner = {parent for key in keys for parent in PurePosixPath(key).parents}
+    return [path / parent for parent in sorted(inner | {PurePosixPath()}) if (path / parent).is_dir()]
 
 
 def _walk(path: Path) -> Iterator[str]:

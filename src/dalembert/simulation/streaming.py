@@ -114,7 +114,8 @@ def _streamed(mechanism: Any, path: Path, resume: bool, arguments: dict[str, Any
 def _recovered(path: Path) -> StoreFolder:
     """A folder to go on with, all of which is as it was written."""
     folder = StoreFolder(path)
-    storage.warn_without_checksums(folder)
+    if not folder.has_ledger:
+        storage.warn_without_checksums(path, "to_zarr")
     folder.recover()
     folder.verify()
     return folder
@@ -229,6 +230,7 @@ class Recorder:
         recorder.write(0, first, state)
         with storage.writing(path):
             fresh.path.replace(path.resolve())
+            store_folder.on_disk(path.resolve().parent)
         return Recorder(StoreFolder(path), start)
 
     @staticmethod

@@ -224,7 +224,8 @@ def _opened(path: Path, identity: dict[str, str]) -> StoreFolder:
         zarr.open_group(storage.checked_store(folder, read_only=False), mode="w", zarr_format=2,
                         attributes={SWEEP: identity, store_folder.MARK: store_folder.FORMAT})
         return folder
-    storage.warn_without_checksums(folder)
+    if not folder.has_ledger:
+        storage.warn_without_checksums(path, "to_zarr")
     folder.recover()
     folder.verify()
     stored = storage.group_of(folder).attrs.get(SWEEP)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from dalembert.errors import UnknownNameError
+from dalembert.arguments import check_choice
 from dalembert.formulations.hamilton.systems import System as HamiltonianForm
 from dalembert.formulations.lagrange.flexible import FlexibleJoints
 from dalembert.formulations.lagrange.system import LagrangianSystem
@@ -57,6 +57,5 @@ def formulated(system: System, name: str | None = None) -> System:
         It has no such formulation.
     """
     name = system.formulations[0] if name is None else name
-    if name not in system.formulations:
-        raise UnknownNameError("formulation", name, system.formulations)
+    check_choice("formulation", name, system.formulations)
     return system.formulated(name) or LagrangianEquations(system.lagrangian())

@@ -70,7 +70,10 @@ class LagrangianEquations(System):
         return self._own.lagrangian_gradient(q, qd, t) + self._own.generalized_forces(q, qd, t)
 
     def check(self, q, qd):
-        self._own.lagrangian(q, qd)
+        if self.parameters:      # the values of a batch are not known
+            super().check(q, qd)
+        else:
+            self._own.lagrangian(q, qd)
 
     def check_determined(self, q, qd, t=0.0):
         self._own.forward_dynamics(q, qd, np.zeros(self.nv), t)

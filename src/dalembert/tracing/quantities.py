@@ -139,7 +139,7 @@ def straight(mechanism: Mechanism, names: Sequence[str], parameters: Sequence[st
                 outputs.append(_outputs(forms[0], other, inputs, external, scale))
             return program_of(inputs, min(outputs, key=_size))
         except ProgramError as error:
-            raise ProgramError(f"mechanism {mechanism.name!r}: {error} Name its path in da.compile(..., parameters=[...]), "
+            raise ProgramError(f"mechanism {mechanism.name!r}: {error} Name it in da.compile(..., parameters=[...]), "
                                "or replace it by a number.") from None
 
 

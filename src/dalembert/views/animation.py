@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dalembert.arguments import path_of
 from dalembert.errors import DalembertError
 from dalembert.simulation.labels import library
 from dalembert.simulation.thinning import thinned
@@ -39,7 +40,7 @@ FFMPEG = "ffmpeg"
 
 def animate(run: Run, file: Any, fps: float = FPS, speed: float = 1.0, trace: str | None = None) -> Path:
     """Write the motion as a page or a film, by the ending of the name; see `Run.animate`."""
-    path, (run, _) = Path(file), thinned(run, MOST_KNOTS)
+    path, (run, _) = path_of("file", file), thinned(run, MOST_KNOTS)
     times = run.times
     ready(path, float(times[-1] - times[0]), fps, speed)
     if run.system.mechanism is None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from dalembert.arguments import path_of
 from dalembert.errors import DalembertError
 from dalembert.simulation.labels import force_units, labelled, library
 from dalembert.simulation.thinning import thinned
@@ -37,6 +37,7 @@ class Panel(NamedTuple):
 
 def plot(run: Run, file: Any = None) -> Any:
     """A `matplotlib.figure.Figure` of a run, saved where a file is given; see `Run.plot`."""
+    file = None if file is None else path_of("file", file)
     matplotlib = library("matplotlib", EXTRA)
     Figure = library("matplotlib.figure", EXTRA).Figure
     own, (run, every) = fonts(), thinned(run, MOST_RECORDS)
@@ -46,7 +47,7 @@ def plot(run: Run, file: Any = None) -> Any:
         rows: list[list[Panel | None]] = [*_joint_rows(run), [_energies(run), _balance(run)]]
         columns = max(len(row) for row in rows)
         figure = Figure((columns * WIDTH, len(rows) * HEIGHT + 0.4), layout="constrained")
-        svg = file is not None and Path(file).suffix.lower() == ".svg"      # there text stays text, for any letters
+        svg = file is not None and file.suffix.lower() == ".svg"      # there text stays text, for any letters
         letters = None if svg else set().union(*(found for _, found in own))
         grid = figure.add_gridspec(len(rows), 2 * columns)
         for k, row in enumerate(rows):

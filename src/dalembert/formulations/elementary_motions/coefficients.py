@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.errors import UnknownNameError
+from dalembert.arguments import check_choice
 from dalembert.formulations.elementary_motions.composite import Composite
 from dalembert.formulations.elementary_motions.sequence import MotionTree
 from dalembert.formulations.elementary_motions.sums import Sums
@@ -21,8 +21,7 @@ FORMS: dict[str, Any] = {"sums": Sums, "composite": Composite}
 
 def form_named(form: str, *more: str) -> Any:
     """Sums or Composite; None for one of more names."""
-    if form not in FORMS and form not in more:
-        raise UnknownNameError("form", form, (*more, *FORMS))
+    check_choice("form", form, (*more, *FORMS))
     return FORMS.get(form)
 
 

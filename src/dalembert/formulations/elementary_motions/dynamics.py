@@ -29,7 +29,32 @@ def mass_matrix(mechanism: Mechanism, q: Values, form: str = "composite") -> Arr
 
         A0[k, i] = sum_l S(B_l^i I_l B_l^kT) + rotors,    T = 1/2 qd^T A0 qd
 
-    Positive definite unless a coordinate moves no mass. Arguments, result and errors as for `inertia_coefficients`.
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+    form : {'composite', 'sums'}
+        How the sums are formed; results are equal, numbers of operations are not.
+
+    Returns
+    -------
+    M : (nv, nv) or (N, nv, nv) array
+        Symmetric [kg m^2, kg m, kg]; positive definite unless a joint moves no inertia.
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> from dalembert.formulations import elementary_motions
+    >>> arm = da.planar_chain(2)
+    >>> elementary_motions.mass_matrix(arm, [0.3, -0.2]).round(3)
+    array([[2.647, 0.823],
+           [0.823, 0.333]])
     """
     sequence, at, _, pack = opened(mechanism, form, q)
     return pack(_inertia(sequence, at), shape=(sequence.nv,) * 2)
@@ -48,8 +73,34 @@ def coriolis_matrix(mechanism: Mechanism, q: Values, qd: Values, form: str = "co
 
         C[k, j] = sum_i sum_l S(B_l^ji I_l B_l^kT) qd_i,    B_l^ji the derivative of B_l^j along i
 
-    q : (nq,) or (N, nq) [rad, m]; qd : (nv,) or (N, nv) [rad/s, m/s]; form and errors as for `mass_matrix`. Returns
-    (nv, nv) or (N, nv, nv).
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+    qd : (nv,) or (N, nv) array
+        Velocities along the joints' motion subspaces [rad/s, m/s].
+    form : {'composite', 'sums'}
+        How the sums are formed; results are equal, numbers of operations are not.
+
+    Returns
+    -------
+    C : (nv, nv) or (N, nv, nv) array
+        [kg m^2/s, kg m/s, kg/s]; C qd = bias_force - gravity_vector.
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> from dalembert.formulations import elementary_motions
+    >>> arm = da.planar_chain(2)
+    >>> elementary_motions.coriolis_matrix(arm, [0.3, -0.2], [1.0, 0.5]).round(3)
+    array([[ 0.05 ,  0.149],
+           [-0.099,  0.   ]])
     """
     sequence, at, (rates,), pack = opened(mechanism, form, q, qd=qd)
     return pack([[dot(row, rates) for row in rows] for rows in symbols_at(sequence, at)], shape=(sequence.nv,) * 2)
@@ -58,8 +109,33 @@ def coriolis_matrix(mechanism: Mechanism, q: Values, qd: Values, form: str = "co
 def coriolis_vector(mechanism: Mechanism, q: Values, qd: Values, form: str = "recursion") -> Array:
     """Coriolis and centrifugal vector a_q = C(q, qd) qd (eq. 3).
 
-    q : (nq,) or (N, nq) [rad, m]; qd : (nv,) or (N, nv) [rad/s, m/s]; form 'recursion', 'composite' or 'sums'. Returns
-    (nv,) or (N, nv) [N m, N]. Errors as for `mass_matrix`.
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+    qd : (nv,) or (N, nv) array
+        Velocities along the joints' motion subspaces [rad/s, m/s].
+    form : {'recursion', 'composite', 'sums'}
+        How the sums are formed; results are equal, numbers of operations are not.
+
+    Returns
+    -------
+    (nv,) or (N, nv) array
+        C(q, qd) qd [N m, N].
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> from dalembert.formulations import elementary_motions
+    >>> arm = da.planar_chain(2)
+    >>> elementary_motions.coriolis_vector(arm, [0.3, -0.2], [1.0, 0.5]).round(3)
+    array([ 0.124, -0.099])
     """
     forces = _forces_by(form)
     tree, (q, qd), pack = mechanism.at(q=q, qd=qd)
@@ -69,8 +145,31 @@ def coriolis_vector(mechanism: Mechanism, q: Values, qd: Values, form: str = "re
 def gravity_vector(mechanism: Mechanism, q: Values, form: str = "recursion") -> Array:
     """Gravity vector a_g = dPi_g/dq (eq. 3), springs not included.
 
-    q : (nq,) or (N, nq) [rad, m]; form 'recursion', 'composite' or 'sums'. Returns (nv,) or (N, nv) [N m, N]. Errors as
-    for `mass_matrix`.
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+    form : {'recursion', 'composite', 'sums'}
+        How the sums are formed; results are equal, numbers of operations are not.
+
+    Returns
+    -------
+    g : (nv,) or (N, nv) array
+        Forces of the actuators at rest [N m, N]. Springs are not part of it.
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> from dalembert.formulations import elementary_motions
+    >>> arm = da.planar_chain(2)
+    >>> elementary_motions.gravity_vector(arm, [0.3, -0.2]).round(3)
+    array([18.938,  4.88 ])
     """
     if form_named(form, "recursion"):
         return gravity_coefficients(mechanism, q, form)
@@ -79,7 +178,36 @@ def gravity_vector(mechanism: Mechanism, q: Values, form: str = "recursion") -> 
 
 
 def bias_force(mechanism: Mechanism, q: Values, qd: Values, form: str = "recursion") -> Array:
-    """Coriolis, centrifugal and gravity forces a_q + a_g. Arguments, results and errors as for `coriolis_vector`."""
+    """Coriolis, centrifugal and gravity forces a_q + a_g.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+    qd : (nv,) or (N, nv) array
+        Velocities along the joints' motion subspaces [rad/s, m/s].
+    form : {'recursion', 'composite', 'sums'}
+        How the sums are formed; results are equal, numbers of operations are not.
+
+    Returns
+    -------
+    h : (nv,) or (N, nv) array
+        [N m, N]. Springs and friction are not part of it (see `passive_force`).
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> from dalembert.formulations import elementary_motions
+    >>> arm = da.planar_chain(2)
+    >>> elementary_motions.bias_force(arm, [0.3, -0.2], [1.0, 0.5]).round(3)
+    array([19.062,  4.781])
+    """
     forces = _forces_by(form)
     tree, (q, qd), pack = mechanism.at(q=q, qd=qd)
     return pack(forces(MotionTree(tree), q, qd, None, tree.gravity, {}))
@@ -91,12 +219,43 @@ def inverse_dynamics(mechanism: Mechanism, q: Values, qd: Values, qdd: Values, e
 
         tau = A0 qdd + a_q + a_g - passive_force - sum_i J_i^T f_i
 
-    form 'recursion' is in O(n), 'composite' and 'sums' are from the coefficients a0, a1, a2; forces f_i enter through B_l^j.
-    Other arguments, result and errors as for `newton_euler.inverse_dynamics`.
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+    qd : (nv,) or (N, nv) array
+        Velocities along the joints' motion subspaces [rad/s, m/s].
+    qdd : (nv,) or (N, nv) array
+        Accelerations [rad/s^2, m/s^2].
+    external_forces : sequence of ExternalForce, optional
+        Forces on the mechanism [N; N m], each with its frame and axes.
+    form : {'recursion', 'composite', 'sums'}
+        How the sums are formed; results are equal, numbers of operations are not.
+
+    Returns
+    -------
+    tau : (nv,) or (N, nv) array
+        Forces that the actuators must give [N m; N for prismatic joints]. Of expressions, an object array.
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+    UnknownNameError
+        There is no such link or frame.
 
     References
     ----------
     Hroncova, eqs. 1 to 3; docs/elementary_motions.md for the recursion.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> from dalembert.formulations import elementary_motions
+    >>> arm = da.planar_chain(2)
+    >>> elementary_motions.inverse_dynamics(arm, [0.3, -0.2], [1.0, 0.5], [0.1, 0.2]).round(3)
+    array([19.492,  4.93 ])
     """
     forces = _forces_by(form)
     tree, (q, qd, qdd, loads), pack = mechanism.at(q=q, qd=qd, qdd=qdd, external_forces=external_forces)
@@ -158,13 +317,39 @@ def forward_dynamics(mechanism: Mechanism, q: Values, qd: Values, tau: Values, e
 
         qdd = A0^-1 (a_F - a_q - a_g)
 
-    Arguments and results as for `inverse_dynamics`; Coulomb friction at rest is 0.
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+    qd : (nv,) or (N, nv) array
+        Velocities along the joints' motion subspaces [rad/s, m/s].
+    tau : (nv,) or (N, nv) array
+        Actuator forces [N m; N for prismatic joints].
+    external_forces : sequence of ExternalForce, optional
+        Forces on the mechanism [N; N m], each with its frame and axes.
+
+    Returns
+    -------
+    qdd : (nv,) or (N, nv) array
+        Accelerations [rad/s^2, m/s^2]. Coulomb friction of a joint at rest is taken as 0 (it does not stick here).
 
     Raises
     ------
     SingularMassMatrixError
-        A0 is not positive definite: a coordinate moves no mass. Not checked on expressions.
-    ShapeError, ValueError, QuaternionError, UnknownNameError
+        The inertia about a joint is not positive; joint and body are named. Not checked on expressions.
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+    UnknownNameError
+        There is no such link or frame.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> from dalembert.formulations import elementary_motions
+    >>> arm = da.planar_chain(2)
+    >>> elementary_motions.forward_dynamics(arm, [0.3, -0.2], [1.0, 0.5], [5.0, 1.0]).round(3)
+    array([-7.705,  7.688])
     """
     tree, (q, qd, tau, loads), pack = mechanism.at(q=q, qd=qd, tau=tau, external_forces=external_forces)
     sequence = MotionTree(tree)
@@ -176,7 +361,32 @@ def forward_dynamics(mechanism: Mechanism, q: Values, qd: Values, tau: Values, e
 def inverse_mass_matrix(mechanism: Mechanism, q: Values) -> Array:
     """Inverse of A0, by A0 = L^T D L.
 
-    q : (nq,) or (N, nq). Returns (nv, nv) or (N, nv, nv), symmetric. Errors as for `forward_dynamics`.
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+
+    Returns
+    -------
+    (nv, nv) or (N, nv, nv) array
+        Symmetric [1/(kg m^2), 1/(kg m), 1/kg].
+
+    Raises
+    ------
+    SingularMassMatrixError
+        The inertia about a joint is not positive; joint and body are named. Not checked on expressions.
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> from dalembert.formulations import elementary_motions
+    >>> arm = da.planar_chain(2)
+    >>> elementary_motions.inverse_mass_matrix(arm, [0.3, -0.2]).round(3)
+    array([[ 1.631, -4.03 ],
+           [-4.03 , 12.954]])
     """
     tree, (q,), pack = mechanism.at(q=q)
     sequence = MotionTree(tree)
@@ -193,8 +403,31 @@ def kinetic_energy(mechanism: Mechanism, q: Values, qd: Values) -> float | Array
 
         T = 1/2 sum_l S(B_l' I_l B_l'^T) + 1/2 sum_k rotor_k qd_k^2,    B_l' = sum_j B_l^j qd_j
 
-    q : (nq,) or (N, nq) [rad, m]; qd : (nv,) or (N, nv) [rad/s, m/s]. Returns a number or (N,) [J]. Errors as for
-    `mass_matrix`.
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+    qd : (nv,) or (N, nv) array
+        Velocities along the joints' motion subspaces [rad/s, m/s].
+
+    Returns
+    -------
+    T : float or (N,) array
+        [J].
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> from dalembert.formulations import elementary_motions
+    >>> arm = da.planar_chain(2)
+    >>> round(elementary_motions.kinetic_energy(arm, [0.3, -0.2], [1.0, 0.5]), 3)
+    1.777
     """
     tree, (q, qd), pack = mechanism.at(q=q, qd=qd)
     sequence = MotionTree(tree)
@@ -217,8 +450,31 @@ def _rates(sequence: MotionTree, q: Sequence[Scalar], qd: Sequence[Scalar]):
 def momenta(mechanism: Mechanism, q: Values, qd: Values) -> Array:
     """Generalized momenta p_k = sum_l S(B_l' I_l B_l^kT) + rotor_k qd_k = A0 qd, summed inward in O(n).
 
-    q : (nq,) or (N, nq) [rad, m]; qd : (nv,) or (N, nv) [rad/s, m/s]. Returns (nv,) or (N, nv) [kg m^2/s, kg m/s]. Errors
-    as for `mass_matrix`.
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+    qd : (nv,) or (N, nv) array
+        Velocities along the joints' motion subspaces [rad/s, m/s].
+
+    Returns
+    -------
+    p : (nv,) or (N, nv) array
+        [kg m^2/s, kg m/s].
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> from dalembert.formulations import elementary_motions
+    >>> arm = da.planar_chain(2)
+    >>> elementary_motions.momenta(arm, [0.3, -0.2], [1.0, 0.5]).round(3)
+    array([3.058, 0.99 ])
     """
     tree, (q, qd), pack = mechanism.at(q=q, qd=qd)
     sequence = MotionTree(tree)
@@ -239,8 +495,29 @@ def potential_energy(mechanism: Mechanism, q: Values) -> float | Array:
 
         Pi = - g . sum_l m_l B_l r_l + 1/2 sum_k k_k (q_k - rest_k)^2
 
-    q : (nq,) or (N, nq) [rad, m]. Returns a number or (N,) [J], zero height at the world's origin. Errors as for
-    `mass_matrix`.
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+
+    Returns
+    -------
+    Pi : float or (N,) array
+        [J]; zero height is the world's origin.
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> from dalembert.formulations import elementary_motions
+    >>> arm = da.planar_chain(2)
+    >>> round(elementary_motions.potential_energy(arm, [0.3, -0.2]), 3)
+    4.838
     """
     tree, (q,), pack = mechanism.at(q=q)
     sequence = MotionTree(tree)

@@ -34,11 +34,11 @@ def momenta(system: Any, q: Values, qd: Values, t: Any = 0.0) -> Array:
     ----------
     system : Mechanism, PlanarChain or NonNatural
     q : (nq,) or (N, nq) array
-        Coordinates [rad, m, unit quaternions].
+        Coordinates [rad; m for prismatic joints; unit quaternions].
     qd : (nv,) or (N, nv) array
-        Velocities [rad/s, m/s]; quasi-velocities of spherical and free joints, whose momenta are then quasi-momenta.
-    t : number
-        Time [s], where a or L0 depend on it.
+        Velocities along the joints' motion subspaces [rad/s, m/s].
+    t : float
+        Time [s], for systems that depend on it.
 
     Returns
     -------
@@ -47,10 +47,18 @@ def momenta(system: Any, q: Values, qd: Values, t: Any = 0.0) -> Array:
     Raises
     ------
     ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
 
     References
     ----------
     Dunskaya, Pyatnitskiy (1996), eq. 2.1; docs/hamilton.md.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> da.hamilton.momenta(arm, [0.3, -0.2], [1.0, 0.5]).round(3)
+    array([3.058, 0.99 ])
     """
     at, (_, qd), pack = system_of(system).at(t, q=q, qd=qd)
     return pack(at.momenta(qd))
@@ -113,13 +121,65 @@ def momentum_rate(system: Any, q: Values, qd: Values, p: Values, t: Any = 0.0) -
 
 
 def kinetic_energy(system: Any, q: Values, qd: Values) -> float | Array:
-    """T = 1/2 qd^T A qd of the bodies and rotors, a number or (N,) [J]. Shapes and errors as for `momenta`."""
+    """T = 1/2 qd^T A qd of the bodies and rotors.
+
+    Parameters
+    ----------
+    system : Mechanism, PlanarChain or NonNatural
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+    qd : (nv,) or (N, nv) array
+        Velocities along the joints' motion subspaces [rad/s, m/s].
+
+    Returns
+    -------
+    T : float or (N,) array
+        [J].
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> round(da.hamilton.kinetic_energy(arm, [0.3, -0.2], [1.0, 0.5]), 3)
+    1.777
+    """
     at, (_, qd), pack = system_of(system).at(q=q, qd=qd)
     return single(pack(dot(at.product(qd), qd) * 0.5))
 
 
 def potential_energy(system: Any, q: Values, t: Any = 0.0) -> float | Array:
-    """Pi = -L0 of gravity and springs (and of what else L0 holds), a number or (N,) [J]. Errors as for `momenta`."""
+    """Pi = -L0 of gravity and springs (and of what else L0 holds).
+
+    Parameters
+    ----------
+    system : Mechanism, PlanarChain or NonNatural
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+    t : float
+        Time [s], for systems that depend on it.
+
+    Returns
+    -------
+    Pi : float or (N,) array
+        [J]; zero height is the world's origin.
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> round(da.hamilton.potential_energy(arm, [0.3, -0.2]), 3)
+    4.838
+    """
     at, _, pack = system_of(system).at(t, q=q)
     return single(pack(at.potential))
 
@@ -216,14 +276,66 @@ def energy_rate(system: Any, q: Values, p: Values, tau: Values | None = None,
 
 
 def mass_matrix(system: Any, q: Values) -> Array:
-    """A(q), rotors included, by its columns A e_k: (nv, nv) or (N, nv, nv). Shapes and errors as for `momenta`."""
+    """A(q), rotors included, by its columns A e_k.
+
+    Parameters
+    ----------
+    system : Mechanism, PlanarChain or NonNatural
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+
+    Returns
+    -------
+    M : (nv, nv) or (N, nv, nv) array
+        Symmetric [kg m^2, kg m, kg]; positive definite unless a joint moves no inertia.
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> da.hamilton.mass_matrix(arm, [0.3, -0.2]).round(3)
+    array([[2.647, 0.823],
+           [0.823, 0.333]])
+    """
     chosen = system_of(system)
     at, _, pack = chosen.at(q=q)
     return pack(at.matrix(), shape=(chosen.nv, chosen.nv))
 
 
 def inverse_mass_matrix(system: Any, q: Values) -> Array:
-    """A(q)^-1 by one exact sweep per column: (nv, nv) or (N, nv, nv). Errors as for `velocities`."""
+    """A(q)^-1 by one exact sweep per column.
+
+    Parameters
+    ----------
+    system : Mechanism, PlanarChain or NonNatural
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+
+    Returns
+    -------
+    (nv, nv) or (N, nv, nv) array
+        Symmetric [1/(kg m^2), 1/(kg m), 1/kg].
+
+    Raises
+    ------
+    SingularMassMatrixError
+        The inertia about a joint is not positive; joint and body are named. Not checked on expressions.
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> da.hamilton.inverse_mass_matrix(arm, [0.3, -0.2]).round(3)
+    array([[ 1.631, -4.03 ],
+           [-4.03 , 12.954]])
+    """
     chosen = system_of(system)
     n = chosen.nv
     at, _, pack = chosen.at(q=q)

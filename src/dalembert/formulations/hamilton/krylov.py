@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.errors import DalembertError, UnknownNameError
+from dalembert.arguments import check_choice
+from dalembert.errors import DalembertError
 from dalembert.expr import Expr
 from dalembert.formulations.hamilton.systems import Operations
 
@@ -40,8 +41,7 @@ class Stop(NamedTuple):
 
     def checked(self) -> Stop:
         """Itself, or the error that says what is wrong."""
-        if self.rule not in RULES:
-            raise UnknownNameError("stop rule", self.rule, RULES)
+        check_choice("stop rule", self.rule, RULES)
         if not self.tolerance > 0:
             raise ValueError(f"tolerance is {self.tolerance}, expected a positive number.")
         return self

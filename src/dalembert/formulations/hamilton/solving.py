@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arguments import check_choice
 from dalembert.errors import UnknownNameError
 from dalembert.expr import Expr
 from dalembert.formulations.hamilton.dense import dense_solution
@@ -42,8 +43,7 @@ class Solver:
 
     def __init__(self, method: str, rule: str = "error", tolerance: float = 1e-9, warm: bool = True,
                  extrapolate: bool = False, limit: int = LIMIT):
-        if method not in METHODS:
-            raise UnknownNameError("iteration", method, tuple(METHODS))
+        check_choice("iteration", method, tuple(METHODS))
         self.method, self.rule, self.tolerance, self.limit = method, rule, tolerance, limit
         self.warm, self.extrapolate = warm, extrapolate
         Stop(rule, tolerance).checked()
@@ -86,7 +86,7 @@ def solved(system: System, at: Configuration, b: Sequence[Scalar], solver: str |
     if isinstance(solver, Solver):
         z = solver.solve(system, at, b).z
         return z.tolist() if z.ndim == 1 else list(z)
-    if solver not in DIRECT:
+    if not isinstance(solver, str) or solver not in DIRECT:
         raise UnknownNameError("solver", solver, SOLVERS)
     return DIRECT[solver](at, list(b))
 

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.errors import DalembertError, UnknownNameError
+from dalembert.arguments import check_choice
+from dalembert.errors import DalembertError
 from dalembert.expr import Expr, Graph, free_symbols, jacobian, symbols, topological
 from dalembert.formulations.lagrange.energies import mass_matrix, potential_energy
 from dalembert.formulations.lagrange.intervals import Interval, enclosures
@@ -92,8 +93,7 @@ def eigenvalue_bounds(mechanism: Mechanism, lower: Any = None, upper: Any = None
     UnknownNameError, DalembertError, ValueError
         The method is unknown; a displacement has no limits (eigenvalues then have none either); D depends on quaternions.
     """
-    if method not in METHODS:
-        raise UnknownNameError("method", method, METHODS)
+    check_choice("method", method, METHODS)
     _require_values(mechanism)
     search = _Search(mechanism, *workspace(mechanism, lower, upper), tolerance, max_boxes, np.random.default_rng(seed))
     unit = np.array([1.0 if "angular" in name else length or 1.0

@@ -115,8 +115,31 @@ def coriolis_matrix(mechanism: Mechanism, q: Values, qd: Values) -> Array:
 
         C_kj(q, qd) = sum_i c_ijk(q) qd_i
 
-    q : (nq,) or (N, nq) [rad, m]; qd : (nv,) or (N, nv) [rad/s, m/s]. Returns (nv, nv) or (N, nv, nv). Errors as for
-    `mass_matrix`; symbols as in `christoffel_symbols`.
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+    qd : (nv,) or (N, nv) array
+        Velocities along the joints' motion subspaces [rad/s, m/s].
+
+    Returns
+    -------
+    C : (nv, nv) or (N, nv, nv) array
+        [kg m^2/s, kg m/s, kg/s]; C qd = bias_force - gravity_vector.
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> da.lagrange.coriolis_matrix(arm, [0.3, -0.2], [1.0, 0.5]).round(3)
+    array([[ 0.05 ,  0.149],
+           [-0.099,  0.   ]])
     """
     geometry, (qd,) = opened(mechanism, q=q, qd=qd)
     return coriolis(geometry, qd)

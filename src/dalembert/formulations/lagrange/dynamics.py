@@ -22,8 +22,28 @@ def gravity_vector(mechanism: Mechanism, q: Values) -> Array:
 
         G_k = dPi_g/dq_k = - sum_i m_i g^T J_v,i e_k
 
-    q : (nq,) or (N, nq) [rad, m]. Returns (nv,) or (N, nv) [N m, N]. Springs are not part of it. Errors as for
-    `mass_matrix`.
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+
+    Returns
+    -------
+    g : (nv,) or (N, nv) array
+        Forces of the actuators at rest [N m, N]. Springs are not part of it.
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> da.lagrange.gravity_vector(arm, [0.3, -0.2]).round(3)
+    array([18.938,  4.88 ])
     """
     geometry, _ = opened(mechanism, q=q)
     return weight(geometry)
@@ -39,7 +59,33 @@ def weight(geometry: Geometry) -> np.ndarray:
 
 @finite
 def coriolis_vector(mechanism: Mechanism, q: Values, qd: Values) -> Array:
-    """Coriolis and centrifugal forces C(q, qd) qd. Shapes as for `bias_force`."""
+    """Coriolis and centrifugal forces C(q, qd) qd.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+    qd : (nv,) or (N, nv) array
+        Velocities along the joints' motion subspaces [rad/s, m/s].
+
+    Returns
+    -------
+    (nv,) or (N, nv) array
+        C(q, qd) qd [N m, N].
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> da.lagrange.coriolis_vector(arm, [0.3, -0.2], [1.0, 0.5]).round(3)
+    array([ 0.124, -0.099])
+    """
     geometry, (qd,) = opened(mechanism, q=q, qd=qd)
     return _applied(coriolis(geometry, qd), qd)
 
@@ -48,8 +94,30 @@ def coriolis_vector(mechanism: Mechanism, q: Values, qd: Values) -> Array:
 def bias_force(mechanism: Mechanism, q: Values, qd: Values) -> Array:
     """Coriolis, centrifugal and gravity forces C(q, qd) qd + G(q).
 
-    q : (nq,) or (N, nq) [rad, m]; qd : (nv,) or (N, nv) [rad/s, m/s]. Returns (nv,) or (N, nv) [N m, N]. Springs and
-    friction are not part of it. Errors as for `mass_matrix`.
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+    qd : (nv,) or (N, nv) array
+        Velocities along the joints' motion subspaces [rad/s, m/s].
+
+    Returns
+    -------
+    h : (nv,) or (N, nv) array
+        [N m, N]. Springs and friction are not part of it (see `passive_force`).
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> da.lagrange.bias_force(arm, [0.3, -0.2], [1.0, 0.5]).round(3)
+    array([19.062,  4.781])
     """
     geometry, (qd,) = opened(mechanism, q=q, qd=qd)
     return _applied(coriolis(geometry, qd), qd) + weight(geometry)
@@ -61,11 +129,40 @@ def inverse_dynamics(mechanism: Mechanism, q: Values, qd: Values, qdd: Values, e
 
         tau = D(q) qdd + C(q, qd) qd + G(q) - passive_force - sum_i J_i(q)^T f_i
 
-    Arguments, result and errors as for `newton_euler.inverse_dynamics`.
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+    qd : (nv,) or (N, nv) array
+        Velocities along the joints' motion subspaces [rad/s, m/s].
+    qdd : (nv,) or (N, nv) array
+        Accelerations [rad/s^2, m/s^2].
+    external_forces : sequence of ExternalForce, optional
+        Forces on the mechanism [N; N m], each with its frame and axes.
+
+    Returns
+    -------
+    tau : (nv,) or (N, nv) array
+        Forces that the actuators must give [N m; N for prismatic joints]. Of expressions, an object array.
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+    UnknownNameError
+        There is no such link or frame.
 
     References
     ----------
     Kolyubin, Dynamics of robotic systems: the Lagrange method, algorithm and eq. 13. O(n^3): for speed, newton_euler.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> da.lagrange.inverse_dynamics(arm, [0.3, -0.2], [1.0, 0.5], [0.1, 0.2]).round(3)
+    array([19.492,  4.93 ])
     """
     tree, (q, qd, qdd, loads), pack = mechanism.at(q=q, qd=qd, qdd=qdd, external_forces=external_forces)
     geometry = Geometry(mechanism, tree, q, pack)
@@ -78,13 +175,40 @@ def forward_dynamics(mechanism: Mechanism, q: Values, qd: Values, tau: Values, e
 
         qdd = D(q)^-1 (tau + passive_force - C(q, qd) qd - G(q) + sum_i J_i(q)^T f_i)
 
-    by D = L^T diag(d) L. Arguments and results as for `inverse_dynamics`; Coulomb friction at rest is 0.
+    by D = L^T diag(d) L.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+    qd : (nv,) or (N, nv) array
+        Velocities along the joints' motion subspaces [rad/s, m/s].
+    tau : (nv,) or (N, nv) array
+        Actuator forces [N m; N for prismatic joints].
+    external_forces : sequence of ExternalForce, optional
+        Forces on the mechanism [N; N m], each with its frame and axes.
+
+    Returns
+    -------
+    qdd : (nv,) or (N, nv) array
+        Accelerations [rad/s^2, m/s^2]. Coulomb friction of a joint at rest is taken as 0 (it does not stick here).
 
     Raises
     ------
     SingularMassMatrixError
-        D is not positive definite; joint and body are named. Not checked on expressions.
-    ShapeError, ValueError, QuaternionError, UnknownNameError
+        The inertia about a joint is not positive; joint and body are named. Not checked on expressions.
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+    UnknownNameError
+        There is no such link or frame.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> da.lagrange.forward_dynamics(arm, [0.3, -0.2], [1.0, 0.5], [5.0, 1.0]).round(3)
+    array([-7.705,  7.688])
     """
     tree, (q, qd, tau, loads), pack = mechanism.at(q=q, qd=qd, tau=tau, external_forces=external_forces)
     geometry = Geometry(mechanism, tree, q, pack)
@@ -106,12 +230,33 @@ def _driving(geometry: Geometry, qd: Sequence[Any], loads: Any) -> np.ndarray:
 
 @finite
 def inverse_mass_matrix(mechanism: Mechanism, q: Values) -> Array:
-    """Inverse of the mass matrix. q : (nq,) or (N, nq). Returns (nv, nv) or (N, nv, nv).
+    """Inverse of the mass matrix.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+
+    Returns
+    -------
+    (nv, nv) or (N, nv, nv) array
+        Symmetric [1/(kg m^2), 1/(kg m), 1/kg].
 
     Raises
     ------
     SingularMassMatrixError
-        As for `forward_dynamics`.
+        The inertia about a joint is not positive; joint and body are named. Not checked on expressions.
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> da.lagrange.inverse_mass_matrix(arm, [0.3, -0.2]).round(3)
+    array([[ 1.631, -4.03 ],
+           [-4.03 , 12.954]])
     """
     geometry, _ = opened(mechanism, q=q)
     D = inertia(geometry)

@@ -16,16 +16,34 @@ def mass_matrix(mechanism: Mechanism, q: Values) -> Array:
 
         D(q) = sum_i [ m_i J_v,i^T J_v,i + J_omega,i^T R_i I_i R_i^T J_omega,i ] + diag(rotors),    T = 1/2 qd^T D qd
 
-    q : (nq,) or (N, nq) array [rad, m, unit quaternions]. Returns (nv, nv) or (N, nv, nv), symmetric [kg m^2, kg m, kg].
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+
+    Returns
+    -------
+    M : (nv, nv) or (N, nv, nv) array
+        Symmetric [kg m^2, kg m, kg]; positive definite unless a joint moves no inertia.
 
     Raises
     ------
     ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
 
     References
     ----------
     Kolyubin, Dynamics of robotic systems: the Lagrange method, kinetic energy of the arm (with the indices and brackets
     that the slide lost).
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> da.lagrange.mass_matrix(arm, [0.3, -0.2]).round(3)
+    array([[2.647, 0.823],
+           [0.823, 0.333]])
     """
     geometry, _ = opened(mechanism, q=q)
     return inertia(geometry)
@@ -53,8 +71,30 @@ def kinetic_energy(mechanism: Mechanism, q: Values, qd: Values) -> float | Array
 
         T = sum_i [ 1/2 m_i |v_c,i|^2 + 1/2 omega_i^T (R_i I_i R_i^T) omega_i ] + 1/2 sum_k rotor_k qd_k^2
 
-    v_c velocity of the mass centre, I about it. q : (nq,) or (N, nq) [rad, m]; qd : (nv,) or (N, nv) [rad/s, m/s].
-    Returns a number or (N,) [J]. Errors as for `mass_matrix`.
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+    qd : (nv,) or (N, nv) array
+        Velocities along the joints' motion subspaces [rad/s, m/s].
+
+    Returns
+    -------
+    T : float or (N,) array
+        [J].
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> round(da.lagrange.kinetic_energy(arm, [0.3, -0.2], [1.0, 0.5]), 3)
+    np.float64(1.777)
     """
     geometry, (qd,) = opened(mechanism, q=q, qd=qd)
     x = qd[..., None]
@@ -71,8 +111,28 @@ def potential_energy(mechanism: Mechanism, q: Values) -> float | Array:
 
         Pi = - sum_i m_i g^T c_i(q) + 1/2 sum_k k_k (q_k - rest_k)^2
 
-    g is the acceleration of gravity, (0, 0, -9.81). q : (nq,) or (N, nq) [rad, m]. Returns a number or (N,) [J]. Errors
-    as for `mass_matrix`.
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+
+    Returns
+    -------
+    Pi : float or (N,) array
+        [J]; zero height is the world's origin.
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> round(da.lagrange.potential_energy(arm, [0.3, -0.2]), 3)
+    np.float64(4.838)
     """
     geometry, _ = opened(mechanism, in_world=True, q=q)
     energy = geometry.pack(spring_energy(geometry.tree, geometry.q))
@@ -86,7 +146,30 @@ def potential_energy(mechanism: Mechanism, q: Values) -> float | Array:
 def momenta(mechanism: Mechanism, q: Values, qd: Values) -> Array:
     """Generalized momenta p = dT/dqd = D(q) qd.
 
-    q : (nq,) or (N, nq); qd : (nv,) or (N, nv). Returns (nv,) or (N, nv) [kg m^2/s, kg m/s]; errors as for `mass_matrix`.
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+    qd : (nv,) or (N, nv) array
+        Velocities along the joints' motion subspaces [rad/s, m/s].
+
+    Returns
+    -------
+    p : (nv,) or (N, nv) array
+        [kg m^2/s, kg m/s].
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> da.lagrange.momenta(arm, [0.3, -0.2], [1.0, 0.5]).round(3)
+    array([3.058, 0.99 ])
     """
     geometry, (qd,) = opened(mechanism, q=q, qd=qd)
     return (inertia(geometry) @ qd[..., None])[..., 0]

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arguments import check_choice
 from dalembert.errors import DalembertError, ShapeError, UnknownNameError
 from dalembert.expr import Expr, known_zero
 from dalembert.formulations.lagrange.christoffel import connection, contracted, inertia_derivatives, structure
@@ -63,8 +64,7 @@ def flexible_joints(mechanism: Mechanism, stiffness: Any, damping: Any = 0.0, mo
     Spong, Modeling and control of elastic joint robots (1987): reduced. De Luca and Book, Robots with flexible elements,
     Springer Handbook of Robotics (2016), section 11.1: full.
     """
-    if model not in MODELS:
-        raise UnknownNameError("model of flexible joints", model, MODELS)
+    check_choice("model of flexible joints", model, MODELS)
     chosen = [j.name for j in mechanism.independent_joints if j.type.nv == 1 and not known_zero(j.rotor_inertia[0])]
     chosen = chosen if joints is None else list(joints)
     motors = tuple(_motor(mechanism, name, _of(stiffness, k, name, chosen, "stiffness"),

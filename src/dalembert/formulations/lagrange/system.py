@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from dalembert.arguments import check_function, check_instance, check_text, shown
 from dalembert.errors import DalembertError, OverflowedError, ShapeError, UnknownNameError
 from dalembert.expr import (
     Expr,
@@ -30,10 +32,13 @@ from dalembert.formulations.lagrange.christoffel import connection, contracted
 from dalembert.formulations.lagrange.regular import check_regular, singular
 from dalembert.model.content import digest
 from dalembert.model.loads import check_rows
+from dalembert.model.numbers import several
 from dalembert.purity.examine import check_arguments, fits, remembering
 from dalembert.purity.judge import judged
 from dalembert.spatial import linear_algebra
 from dalembert.spatial.arrays import Array, Values, in_order, unpacked
+
+MOST_COORDINATES = 10_000
 
 
 def lagrangian_system(L: Callable[..., Any], coordinates: str | int | Sequence[str],
@@ -64,6 +69,10 @@ def lagrangian_system(L: Callable[..., Any], coordinates: str | int | Sequence[s
         L gives no number, Q not one force per coordinate; names are missing or given twice; a symbol that L or Q uses has
         the name of a coordinate, of the time, or of what is made of a coordinate ('x_dot' beside 'x').
     """
+    check_function("L", L, "(q, qd, t) -> number")
+    if forces is not None:
+        check_function("forces", forces, "(q, qd, t) -> one force per coordinate")
+    check_text("the name of a system", name)
     names = _names(coordinates)
     graph = current_graph()
     q, qd = (_vector([symbol(n + suffix, graph) for n in names]) for suffix in ("", "_dot"))
@@ -392,14 +401,17 @@ class LagrangianSystem:
     # --- parameters ---
 
     def replace(self, values: Mapping[str, Any]) -> LagrangianSystem:
-        """The system with values, numbers or expressions of its graph, for some of its parameters."""
+        """The system with values, numbers or expressions of one graph, for some of its parameters, by name."""
         for name in values:
             if name not in self.parameters:
                 raise UnknownNameError("parameter", name, self.parameters)
         _check_names("a value", (s.name for s in free_symbols(list(values.values()))), self.coordinate_names)
-        pairs = {symbol(name, self._t.graph): x for name, x in values.items()}
-        return LagrangianSystem(self.name, self.coordinate_names, substitute(self._L, pairs),
-                                np.asarray(substitute(self._Q, pairs)), self._q, self._qd, self._t)
+        graph = next((x.graph for x in values.values() if isinstance(x, Expr)), self._t.graph)
+        pairs = {symbol(name, graph): x for name, x in values.items()}
+        L, Q, *own = (import_nodes(x, graph) for x in (self._L, self._Q, self._q, self._qd, self._t))
+        q, qd, t = cast(tuple[np.ndarray, np.ndarray, Expr], own)
+        return LagrangianSystem(self.name, self.coordinate_names, substitute(L, pairs), np.asarray(substitute(Q, pairs)),
+                                q, qd, t)
 
     # --- from symbols to values ---
 
@@ -456,11 +468,17 @@ def _rebuilt(name: str, coordinate_names: tuple[str, ...], packed: Any) -> Lagra
 
 
 def _names(coordinates: str | int | Sequence[str]) -> tuple[str, ...]:
+    expected = "names such as 'x theta', or a number"
     if isinstance(coordinates, int):
+        if isinstance(coordinates, bool) or coordinates > MOST_COORDINATES:
+            raise ValueError(f"coordinates is {shown(coordinates)}; expected {expected} of at most {MOST_COORDINATES}.")
         coordinates = [f"q{k}" for k in range(1, coordinates + 1)]
-    names = tuple(coordinates.replace(",", " ").split() if isinstance(coordinates, str) else coordinates)
-    twice = [n for k, n in enumerate(names) if n in names[:k]]
-    if not names or twice or not all(isinstance(n, str) and n for n in names) or "t" in names:
+    names = several(coordinates.replace(",", " ").split() if isinstance(coordinates, str) else coordinates, "coordinates",
+                    expected)
+    for name in names:
+        check_instance("a coordinate", name, str, expected)
+    twice = [n for n, count in Counter(names).items() if count > 1]
+    if not all(names) or not names or twice or "t" in names:
         why = f"{twice[0]!r} is given twice" if twice else "'t' is the time" if "t" in names else "names are needed"
         raise ValueError(f"coordinates {coordinates!r}: {why}; expected names such as 'x theta', or a number.")
     for k, n in enumerate(names):

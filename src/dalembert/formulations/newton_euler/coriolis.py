@@ -23,17 +23,36 @@ def coriolis_matrix(mechanism: Mechanism, q: Values, qd: Values) -> Array:
 
     so column j is the inverse dynamics of the acceleration field d/dt (X_j r) (docs/newton_euler.md derives it).
 
-    q : (nq,) or (N, nq) [rad, m]; qd : (nv,) or (N, nv) [rad/s, m/s]. Returns (nv, nv) or (N, nv, nv), with
-    C qd = bias_force - gravity_vector.
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+    qd : (nv,) or (N, nv) array
+        Velocities along the joints' motion subspaces [rad/s, m/s].
+
+    Returns
+    -------
+    C : (nv, nv) or (N, nv, nv) array
+        [kg m^2/s, kg m/s, kg/s]; C qd = bias_force - gravity_vector.
 
     Raises
     ------
     ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
 
     References
     ----------
     Echeandia and Wensing, Numerical Methods to Compute the Coriolis Matrix and Christoffel Symbols for Rigid-Body
     Systems (2021): the same matrix by composite bodies.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> da.coriolis_matrix(arm, [0.3, -0.2], [1.0, 0.5]).round(3)
+    array([[ 0.05 ,  0.149],
+           [-0.099,  0.   ]])
     """
     tree, (q, qd), pack = mechanism.at(q=q, qd=qd)
     C: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(tree.nv)]

@@ -40,14 +40,40 @@ def inverse_dynamics_derivatives(mechanism: Mechanism, q: Values, qd: Values, qd
     A derivative by q is that along `integrate(q, step)`, so of a quaternion along its three angular velocities. That of
     Coulomb friction is 0.
 
-    q, qd, qdd and errors as for `inverse_dynamics`. Returns dtau_dq, dtau_dqd and mass_matrix, (nv, nv) or (N, nv, nv) each:
-    row k has the derivatives of tau_k.
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+    qd : (nv,) or (N, nv) array
+        Velocities along the joints' motion subspaces [rad/s, m/s].
+    qdd : (nv,) or (N, nv) array
+        Accelerations [rad/s^2, m/s^2].
+
+    Returns
+    -------
+    InverseDynamicsDerivatives
+        dtau_dq, dtau_dqd and mass_matrix, (nv, nv) or (N, nv, nv) each: row k has the derivatives of tau_k
+        [N m/rad, N m s/rad, kg m^2 and the like].
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
 
     References
     ----------
     Carpentier, Mansard, Analytical Derivatives of Rigid Body Dynamics Algorithms (2018); Singh, Russell, Wensing,
     Efficient Analytical Derivatives of Rigid-Body Dynamics using Spatial Vector Algebra (2022); here with the flow of
     mass for the matrices of their velocity terms (docs/newton_euler.md derives it).
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> da.inverse_dynamics_derivatives(arm, [0.3, -0.2], [1.0, 0.5], [0.1, 0.2]).dtau_dq.round(3)
+    array([[-4.838, -1.062],
+           [-0.49 ,  0.01 ]])
     """
     tree, vectors, pack = mechanism.at(q=q, qd=qd, qdd=qdd)
     found = inverse_dynamics_variations(tree, *vectors)
@@ -59,13 +85,40 @@ def forward_dynamics_derivatives(mechanism: Mechanism, q: Values, qd: Values, ta
 
         dqdd/dq = - M^-1 dID/dq (q, qd, qdd),    dqdd/dqd = - M^-1 dID/dqd,    dqdd/dtau = M^-1
 
-    q : (nq,) or (N, nq) [rad, m]; qd, tau : (nv,) or (N, nv) [rad/s, m/s; N m, N]. Returns dqdd_dq, dqdd_dqd and
-    dqdd_dtau, (nv, nv) or (N, nv, nv) each.
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+    qd : (nv,) or (N, nv) array
+        Velocities along the joints' motion subspaces [rad/s, m/s].
+    tau : (nv,) or (N, nv) array
+        Actuator forces [N m; N for prismatic joints].
+
+    Returns
+    -------
+    ForwardDynamicsDerivatives
+        dqdd_dq, dqdd_dqd and dqdd_dtau, (nv, nv) or (N, nv, nv) each: row k has the derivatives of qdd_k
+        [1/s^2, 1/s, 1/(kg m^2) and the like].
 
     Raises
     ------
-    SingularMassMatrixError, ShapeError, ValueError, QuaternionError
-        As for `forward_dynamics`.
+    SingularMassMatrixError
+        The inertia about a joint is not positive; joint and body are named. Not checked on expressions.
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+
+    References
+    ----------
+    Carpentier, Mansard, Analytical Derivatives of Rigid Body Dynamics Algorithms (2018).
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> da.forward_dynamics_derivatives(arm, [0.3, -0.2], [1.0, 0.5], [5.0, 1.0]).dqdd_dtau.round(3)
+    array([[ 1.631, -4.03 ],
+           [-4.03 , 12.954]])
     """
     tree, vectors, pack = mechanism.at(q=q, qd=qd, tau=tau)
     found = forward_dynamics_variations(tree, *vectors)
@@ -79,7 +132,42 @@ def linearize(mechanism: Mechanism, q: Values, qd: Values, tau: Values) -> Linea
 
     dq is a step of `integrate`. G is 0 but for spherical and free joints, whose steps are seen from the moving child:
     -[w]x for the angular step, and for a free joint's linear step -[v]x times the angular and -[w]x times itself.
-    Returns (2 nv, 2 nv) and (2 nv, nv), batch leading.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+    qd : (nv,) or (N, nv) array
+        Velocities along the joints' motion subspaces [rad/s, m/s].
+    tau : (nv,) or (N, nv) array
+        Actuator forces [N m; N for prismatic joints].
+
+    Returns
+    -------
+    Linearization
+        A (2 nv, 2 nv) and B (2 nv, nv), or with N leading, in SI units.
+
+    Raises
+    ------
+    SingularMassMatrixError
+        The inertia about a joint is not positive; joint and body are named. Not checked on expressions.
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+
+    References
+    ----------
+    Carpentier, Mansard (2018) for the derivatives; docs/newton_euler.md for the tangent coordinates.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> da.linearize(arm, [0.3, -0.2], [1.0, 0.5], [5.0, 1.0]).A.round(2)
+    array([[  0.  ,   0.  ,   1.  ,   0.  ],
+           [  0.  ,   0.  ,   0.  ,   1.  ],
+           [  5.92,  -0.03,  -0.96,  -0.49],
+           [-13.15,   2.38,   2.97,   1.2 ]])
     """
     return linearization(mechanism, qd, forward_dynamics_derivatives(mechanism, q, qd, tau))
 

@@ -42,11 +42,30 @@ def kinetic_energy(mechanism: Mechanism, q: Values, qd: Values) -> float | Array
 
         T = 1/2 sum_i v_i . I_i v_i + 1/2 sum_k rotor_k qd_k^2 = 1/2 qd^T M(q) qd
 
-    q : (nq,) or (N, nq) [rad, m]; qd : (nv,) or (N, nv) [rad/s, m/s]. Returns a number or (N,) [J].
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+    qd : (nv,) or (N, nv) array
+        Velocities along the joints' motion subspaces [rad/s, m/s].
+
+    Returns
+    -------
+    T : float or (N,) array
+        [J].
 
     Raises
     ------
     ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> round(da.kinetic_energy(arm, [0.3, -0.2], [1.0, 0.5]), 3)
+    1.777
     """
     tree, (q, qd), pack = mechanism.at(q=q, qd=qd)
     _, v, h = _momenta_of_bodies(tree, q, qd)
@@ -69,11 +88,28 @@ def potential_energy(mechanism: Mechanism, q: Values) -> float | Array:
 
         Pi = - sum_i m_i gravity . c_i(q) + 1/2 sum_k k_k (q_k - rest_k)^2
 
-    Zero height is the world's origin. q : (nq,) or (N, nq) [rad, m]. Returns a number or (N,) [J].
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+
+    Returns
+    -------
+    Pi : float or (N,) array
+        [J]; zero height is the world's origin.
 
     Raises
     ------
     ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> round(da.potential_energy(arm, [0.3, -0.2]), 3)
+    4.838
     """
     tree, (q,), pack = mechanism.at(q=q)
     _, moment = first_moments(tree, q)
@@ -83,11 +119,30 @@ def potential_energy(mechanism: Mechanism, q: Values) -> float | Array:
 def momenta(mechanism: Mechanism, q: Values, qd: Values) -> Array:
     """Generalized momenta p = M(q) qd, without forming M (O(n)).
 
-    q : (nq,) or (N, nq) [rad, m]; qd : (nv,) or (N, nv) [rad/s, m/s]. Returns (nv,) or (N, nv) [kg m^2/s, kg m/s].
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+    qd : (nv,) or (N, nv) array
+        Velocities along the joints' motion subspaces [rad/s, m/s].
+
+    Returns
+    -------
+    p : (nv,) or (N, nv) array
+        [kg m^2/s, kg m/s].
 
     Raises
     ------
     ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> da.momenta(arm, [0.3, -0.2], [1.0, 0.5]).round(3)
+    array([3.058, 0.99 ])
     """
     tree, (q, qd), pack = mechanism.at(q=q, qd=qd)
     X, _, h = _momenta_of_bodies(tree, q, qd)
@@ -102,12 +157,36 @@ def centroidal_momentum(mechanism: Mechanism, q: Values, qd: Values) -> Array:
 
         (L_c; P) = sum_i X_i^T I_i v_i
 
-    q : (nq,) or (N, nq) [rad, m]; qd : (nv,) or (N, nv) [rad/s, m/s]. Returns (6,) or (N, 6): angular momentum
-    [kg m^2/s], then linear momentum [kg m/s]. Rotors are not part of it.
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+    qd : (nv,) or (N, nv) array
+        Velocities along the joints' motion subspaces [rad/s, m/s].
+
+    Returns
+    -------
+    (L_c; P) : (6,) or (N, 6) array
+        Angular momentum [kg m^2/s], then linear momentum [kg m/s]. Rotors are not part of it.
 
     Raises
     ------
-    ShapeError, ValueError, QuaternionError; DalembertError if the moving bodies have no mass.
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+    DalembertError
+        The moving bodies have no mass.
+
+    References
+    ----------
+    Orin, Goswami, Lee, Centroidal dynamics of a humanoid robot (2013).
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> da.centroidal_momentum(arm, [0.3, -0.2], [1.0, 0.5])[1::2].round(3)
+    array([-0.827, -0.518,  2.179])
     """
     tree, (q, qd), pack = mechanism.at(q=q, qd=qd)
     X, _, h = _momenta_of_bodies(tree, q, qd)

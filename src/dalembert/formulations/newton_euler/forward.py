@@ -42,14 +42,15 @@ def forward_dynamics(mechanism: Mechanism, q: Values, qd: Values, tau: Values, e
 
     Parameters
     ----------
+    mechanism : Mechanism
     q : (nq,) or (N, nq) array
         Coordinates [rad; m for prismatic joints; unit quaternions].
     qd : (nv,) or (N, nv) array
-        Velocities [rad/s, m/s].
+        Velocities along the joints' motion subspaces [rad/s, m/s].
     tau : (nv,) or (N, nv) array
         Actuator forces [N m; N for prismatic joints].
     external_forces : sequence of ExternalForce, optional
-        Forces on the mechanism [N; N m].
+        Forces on the mechanism [N; N m], each with its frame and axes.
 
     Returns
     -------
@@ -59,14 +60,23 @@ def forward_dynamics(mechanism: Mechanism, q: Values, qd: Values, tau: Values, e
     Raises
     ------
     SingularMassMatrixError
-        The articulated inertia about a joint is not positive; joint and body are named. Not checked on expressions.
-    ShapeError, ValueError, QuaternionError, UnknownNameError
-        As for `inverse_dynamics`.
+        The inertia about a joint is not positive; joint and body are named. Not checked on expressions.
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+    UnknownNameError
+        There is no such link or frame.
 
     References
     ----------
     Featherstone, Rigid Body Dynamics Algorithms (2008), Table 7.1; mechanisms with followers, whose joints are
     coupled, by the factors of the mass matrix (section 6.5).
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> da.forward_dynamics(arm, [0.3, -0.2], [1.0, 0.5], [5.0, 1.0]).round(3)
+    array([-7.705,  7.688])
     """
     return _accelerations(mechanism, q, qd, tau, external_forces, by_factors=False)
 

@@ -103,29 +103,39 @@ def inverse_dynamics(mechanism: Mechanism, q: Values, qd: Values, qdd: Values, e
     Parameters
     ----------
     mechanism : Mechanism
-        Kinematic tree.
     q : (nq,) or (N, nq) array
         Coordinates [rad; m for prismatic joints; unit quaternions].
-    qd, qdd : (nv,) or (N, nv) array
-        Velocities and accelerations along the joints' motion subspaces [rad/s, m/s; rad/s^2, m/s^2].
+    qd : (nv,) or (N, nv) array
+        Velocities along the joints' motion subspaces [rad/s, m/s].
+    qdd : (nv,) or (N, nv) array
+        Accelerations [rad/s^2, m/s^2].
     external_forces : sequence of ExternalForce, optional
         Forces on the mechanism [N; N m], each with its frame and axes.
 
     Returns
     -------
     tau : (nv,) or (N, nv) array
-        What the actuators must give [N m; N for prismatic joints]. Of expressions, an object array.
+        Forces that the actuators must give [N m; N for prismatic joints]. Of expressions, an object array.
 
     Raises
     ------
-    ShapeError, ValueError, QuaternionError, UnknownNameError
-        A vector has the wrong length or a non-finite entry; a quaternion is not of unit length; a frame is unknown.
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+    UnknownNameError
+        There is no such link or frame.
 
     References
     ----------
     Luh, Walker, Paul (1980); with the matrices U of Khalil and Dombre, Modeling, Identification and Control of
     Robots (2002), eqs. 9.86 to 9.96; for joints of several freedoms Featherstone, Rigid Body Dynamics Algorithms
     (2008), Table 5.1.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> da.inverse_dynamics(arm, [0.3, -0.2], [1.0, 0.5], [0.1, 0.2]).round(3)
+    array([19.492,  4.93 ])
     """
     tree, (q, qd, qdd, loads), pack = mechanism.at(q=q, qd=qd, qdd=qdd, external_forces=external_forces)
     tau = required_forces(tree, q, qd, qdd, tree.gravity, external_wrenches(tree, q, loads))
@@ -138,15 +148,71 @@ def bias_force(mechanism: Mechanism, q: Values, qd: Values) -> Array:
 
         h(q, qd) = C(q, qd) qd + g(q)
 
-    q : (nq,) or (N, nq) [rad, m]; qd : (nv,) or (N, nv) [rad/s, m/s]. Returns (nv,) or (N, nv) [N m, N]. Springs
-    and friction are not part of it (see `passive_force`). Errors and reference as for `inverse_dynamics`.
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+    qd : (nv,) or (N, nv) array
+        Velocities along the joints' motion subspaces [rad/s, m/s].
+
+    Returns
+    -------
+    h : (nv,) or (N, nv) array
+        [N m, N]. Springs and friction are not part of it (see `passive_force`).
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+
+    References
+    ----------
+    Featherstone, Rigid Body Dynamics Algorithms (2008), Table 5.1 at zero accelerations.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> da.bias_force(arm, [0.3, -0.2], [1.0, 0.5]).round(3)
+    array([19.062,  4.781])
     """
     tree, (q, qd), pack = mechanism.at(q=q, qd=qd)
     return pack(required_forces(tree, q, qd, None, tree.gravity, {}))
 
 
 def coriolis_vector(mechanism: Mechanism, q: Values, qd: Values) -> Array:
-    """Coriolis and centrifugal forces C(q, qd) qd: the bias force without gravity. Shapes as for `bias_force`."""
+    """Coriolis and centrifugal forces C(q, qd) qd: the bias force without gravity.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+    qd : (nv,) or (N, nv) array
+        Velocities along the joints' motion subspaces [rad/s, m/s].
+
+    Returns
+    -------
+    (nv,) or (N, nv) array
+        C(q, qd) qd [N m, N].
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+
+    References
+    ----------
+    Featherstone, Rigid Body Dynamics Algorithms (2008), Table 5.1, without gravity.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> da.coriolis_vector(arm, [0.3, -0.2], [1.0, 0.5]).round(3)
+    array([ 0.124, -0.099])
+    """
     tree, (q, qd), pack = mechanism.at(q=q, qd=qd)
     return pack(required_forces(tree, q, qd, None, ZERO, {}))
 
@@ -156,11 +222,32 @@ def gravity_vector(mechanism: Mechanism, q: Values) -> Array:
 
         g(q) = dPi_g/dq,    Pi_g = - sum_i m_i gravity . c_i(q)
 
-    q : (nq,) or (N, nq) [rad, m]. Returns (nv,) or (N, nv) [N m, N]. Springs are not part of it.
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+
+    Returns
+    -------
+    g : (nv,) or (N, nv) array
+        Forces of the actuators at rest [N m, N]. Springs are not part of it.
 
     Raises
     ------
-    ShapeError, QuaternionError
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+
+    References
+    ----------
+    Featherstone, Rigid Body Dynamics Algorithms (2008), Table 5.1, at rest.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> da.gravity_vector(arm, [0.3, -0.2]).round(3)
+    array([18.938,  4.88 ])
     """
     tree, (q,), pack = mechanism.at(q=q)
     up, X, f = {0: -tree.gravity}, {}, {0: NO_FORCE}

@@ -26,8 +26,9 @@ def mass_matrix(mechanism: Mechanism, q: Values) -> Array:
 
     Parameters
     ----------
+    mechanism : Mechanism
     q : (nq,) or (N, nq) array
-        Coordinates [rad, m, unit quaternions].
+        Coordinates [rad; m for prismatic joints; unit quaternions].
 
     Returns
     -------
@@ -37,10 +38,19 @@ def mass_matrix(mechanism: Mechanism, q: Values) -> Array:
     Raises
     ------
     ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
 
     References
     ----------
     Featherstone, Rigid Body Dynamics Algorithms (2008), Table 6.2.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> da.mass_matrix(arm, [0.3, -0.2]).round(3)
+    array([[2.647, 0.823],
+           [0.823, 0.333]])
     """
     tree, (q,), pack = mechanism.at(q=q)
     return pack(composite_mass_matrix(tree, q), shape=(tree.nv, tree.nv))
@@ -94,16 +104,35 @@ def composite_diagonal(tree: Tree, q: Sequence[Scalar]) -> list[Scalar]:
 def inverse_mass_matrix(mechanism: Mechanism, q: Values) -> Array:
     """Inverse of the mass matrix, by its factors M = L^T D L (zeros of branches are kept).
 
-    q : (nq,) or (N, nq) [rad, m]. Returns (nv, nv) or (N, nv, nv), symmetric.
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+
+    Returns
+    -------
+    (nv, nv) or (N, nv, nv) array
+        Symmetric [1/(kg m^2), 1/(kg m), 1/kg].
 
     Raises
     ------
     SingularMassMatrixError
-        A pivot of D is not positive: that joint moves no inertia when the joints inboard of it are free.
+        The inertia about a joint is not positive; joint and body are named. Not checked on expressions.
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
 
     References
     ----------
     Featherstone, Rigid Body Dynamics Algorithms (2008), section 6.5.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> da.inverse_mass_matrix(arm, [0.3, -0.2]).round(3)
+    array([[ 1.631, -4.03 ],
+           [-4.03 , 12.954]])
     """
     tree, (q,), pack = mechanism.at(q=q)
     M = composite_mass_matrix(tree, q)

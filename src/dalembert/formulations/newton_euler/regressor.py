@@ -21,12 +21,36 @@ def regressor(mechanism: Mechanism, q: Values, qd: Values, qdd: Values) -> Array
 
     holds for the bodies alone: rotors, springs, friction and external forces are not part of it.
 
-    q, qd, qdd and errors as for `inverse_dynamics`. Returns (nv, 10 n) or (N, nv, 10 n): ten columns per moving body, in the
-    order of `regressor_parameters`.
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+    qd : (nv,) or (N, nv) array
+        Velocities along the joints' motion subspaces [rad/s, m/s].
+    qdd : (nv,) or (N, nv) array
+        Accelerations [rad/s^2, m/s^2].
+
+    Returns
+    -------
+    Y : (nv, 10 n) or (N, nv, 10 n) array
+        Ten columns per moving body, in the order of `regressor_parameters`.
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
 
     References
     ----------
     Atkeson, An, Hollerbach (1986); the wrench of a body as in `inverse_dynamics`.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> da.regressor(arm, [0.3, -0.2], [1.0, 0.5], [0.1, 0.2]).shape
+    (2, 20)
     """
     tree, (q, qd, qdd), pack = mechanism.at(q=q, qd=qd, qdd=qdd)
     Y: list[list[Scalar]] = [[0.0] * (10 * tree.n) for _ in range(tree.nv)]
