@@ -99,7 +99,7 @@ def test_files_keep_where_runs_ended(starts, tmp_path):
         return q[0] - 0.2
 
     high.terminal = True
-    options = {"events": [low, high], "method": "dopri5"}
+    options = {"events": [low, high], "method": "dopri5", "record": 0.01}
     run = da.simulate(ARM, starts, [0, 0], 2.0, **options)
     stored = da.simulate(ARM, starts, [0, 0], 2.0, store=tmp_path / "store.zarr", **options)
     run.to_netcdf(tmp_path / "run.nc"), run.to_zarr(tmp_path / "run.zarr")

@@ -96,7 +96,7 @@ def test_many_balls_bounce_until_each_rests(method):
     assert len(rest) == 5 and np.abs(np.array(rest) - t * 1.9 / 0.1).max() < 0.01 * h / 0.1 + 1e-9
 
 
-@pytest.mark.parametrize("e", [0.5, 0.8, 0.98])
+@pytest.mark.parametrize("e", [0.5, 0.9, pytest.param(0.98, marks=pytest.mark.slow)])
 def test_a_ball_comes_to_rest_when_the_sum_of_its_flights_ends(e):
     m, stops = balls(1, e)
     t, h = np.sqrt(0.02 / G), 1e-3

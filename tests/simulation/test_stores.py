@@ -249,7 +249,7 @@ def killed_at(monkeypatch, number, error, partly=False):
 
 
 @pytest.mark.parametrize("error, seen", [(Killed(), Killed), (OSError(errno.ENOSPC, "No space left on device"), da.StoreError)])
-@pytest.mark.parametrize("step", [17, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("step", [29, pytest.param(1, marks=pytest.mark.slow)])
 def test_a_run_that_ends_at_any_write_goes_on_to_the_same_bits(error, seen, step, whole, tmp_path, monkeypatch):
     number, is_done = 0, False
     while not is_done:
