@@ -357,17 +357,27 @@ class TestPosix:
 
     @pytest.mark.parametrize("columns", [80, pytest.param(100, marks=pytest.mark.slow)])
     def test_tables_fit_the_terminal_with_every_cell_whole(self, columns, tmp_path):
-        shown = terminal([*COMMAND, "demo", "-o", str(tmp_path)], columns)
-        wide = [row for row in shown.splitlines() if len(row) > columns and not row.startswith("warning: ")
-                and not row.startswith("wrote ")]                           # whole paths
-        assert not wide
-        for text in ("panda_hand_tcp_joint", "-3.0718 to -0.0698", "viscous 0.003", "PASS"):
-            assert text in shown
+        file = tmp_path / "arm.toml"
+        da.save(da.planar_chain(2), file)
+        self.assert_fits(["demo", str(file), "-o", str(tmp_path)], columns, ("inverse_dynamics", "PASS"))
+        self.assert_fits(["info", "panda"], columns, ("panda_hand_tcp_joint", "-3.0718 to -0.0698", "viscous 0.003"))
 
+    @pytest.mark.slow
+    def test_tables_of_the_demo_fit_the_terminal_with_every_cell_whole(self, tmp_path):
+        self.assert_fits(["demo", "-o", str(tmp_path)], 80, ("panda_hand_tcp_joint", "-3.0718 to -0.0698", "viscous 0.003", "PASS"))
+
+    @staticmethod
+    def assert_fits(arguments, columns, texts):
+        shown = terminal([*COMMAND, *arguments], columns)
+        wide = [row for row in shown.splitlines() if len(row) > columns and not row.startswith(("warning: ", "note: ", "wrote "))]
+        assert not wide                                                      # but for whole paths
+        for text in texts:
+            assert text in shown
 
     def test_a_bar_shows_how_far_a_simulation_is(self):
         command = [*COMMAND, "simulate", UR5, "--t", "0.1"]
-        assert "t = 0.1 s" in terminal(command, 80) and "100%" in terminal(command, 80)
+        shown = terminal(command, 80)
+        assert "t = 0.1 s" in shown and "100%" in shown
         piped = subprocess.run(command, capture_output=True, text=True)
         assert piped.stderr == "" and piped.stdout.startswith("1 trajectory of 'ur5'")
 
