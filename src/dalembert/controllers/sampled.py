@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.arguments import real_array, refused, shown
+from dalembert.arguments import real_array, refused
 from dalembert.controllers.checks import put
 from dalembert.errors import ShapeError
 from dalembert.expr import Expr
@@ -212,5 +212,5 @@ def _time(value: Any, name: str) -> float:
     except (TypeError, ValueError):
         found = np.array(np.nan)
     if found.ndim or not np.isfinite(found) or found < 0:
-        raise ValueError(f"Sampled: {name}={shown(value)}, expected a time [s].")
+        raise ValueError(f"Sampled: {name}={value!r:.60}, expected a time [s].")
     return float(found)
