@@ -317,6 +317,34 @@ def remembering():
         def __call__(self, t, q, qd):
             return self.law.send(q)
 
+    @functools.cache
+    def first_time():
+        return []
+
+    @add
+    def list_in_a_cache(t, q, qd):
+        kept = first_time()
+        if not kept:
+            kept.append(q.copy())
+        return -5 * (q - kept[0])
+
+    @functools.lru_cache
+    def number_of(key):
+        config.calls += 1
+        return float(config.calls)
+
+    @add
+    def counter_behind_a_cache(t, q, qd):
+        return [number_of(float(q[0])), 0.0]
+
+    @add
+    def sleepy(t, q, qd):
+        begun = time.perf_counter()
+        u = -3 * q
+        return u if time.perf_counter() - begun < 1e3 else 0 * u
+
+    found["times of the process"] = lambda t, q, qd: [os.times().user, 0.0]
+
     for kind in (PI, InPlace, Delay, SampleAndHold, Latch, FirstState, Slots, OfTheClass, Nested, Counted, Setter, Coroutine):
         found[kind.__name__] = kind()
 
@@ -408,7 +436,7 @@ def pure():
 
     class Gains:
         def __init__(self):
-            self.K, self.names, self.limit = [9.0, 4.0], {"q1": 0}, 20.0
+            self.K, self.names, self.limit = [9.0, 4.0, 0.0], {"q1": 0}, 20.0
             self.work = np.zeros(2)
             self.line = collections.deque([1.0, 2.0])
             self._table = None
@@ -433,7 +461,7 @@ def pure():
 
         @functools.cached_property
         def matrix(self):
-            return np.diag(self.K)
+            return np.diag(self.K[:2])
 
         def with_a_cached_property(self, t, q, qd):
             return -self.matrix @ q
@@ -462,6 +490,10 @@ def pure():
             self.history = getattr(self, "history", 0)
             return tau
 
+        def with_a_note_in_a_list(self, t, q, qd):
+            self.K[2] = float(q[0])
+            return -q
+
         def with_messages(self, t, q, qd):
             self.logger.debug("called at %s", t)
             return -q
@@ -484,6 +516,25 @@ def pure():
     found["mechanism"] = lambda t, q, qd: da.gravity_vector(ARM, q)
     compiled = da.compile(ARM)
     found["compiled"] = lambda t, q, qd: compiled.gravity_vector(q)
+
+    durations, clock = [], time.perf_counter
+
+    @functools.wraps(own_arguments_changed)
+    def timed(t, q, qd):
+        begun = clock()
+        tau = own_arguments_changed(t, q, qd)
+        durations.append(time.perf_counter() - begun)
+        timed.spent = getattr(timed, "spent", 0.0) + durations[-1]
+        return tau
+    found["timed"] = timed
+
+    class Timed:
+        last = datetime.datetime(2020, 1, 1)
+
+        def __call__(self, t, q, qd):
+            self.last = datetime.datetime.now()
+            return -q
+    found["note of the day"] = Timed()
 
     @functools.singledispatch
     def stiffness(x):
@@ -574,6 +625,50 @@ def test_what_changes_in_the_run_alone_is_found_at_its_end():
     with pytest.raises(da.RememberingError, match=r"control changes control.on .* da.controllers.Sampled"):
         da.simulate(ARM, [0.0, 0], [0, 0], 1.0, control=control, h=1e-3)
     assert "on" not in vars(control)
+
+
+@pytest.mark.parametrize("traced", [True, False])
+def test_what_another_function_or_a_thread_changes_in_the_run_is_found(traced):
+    box = [1.0]
+
+    def control(t, q, qd):
+        box[0] = float(q[0])
+        return -q
+
+    def forces(t, q, qd):
+        return [box[0] if traced else box[0] * float(t > -1), 0.0]
+
+    with pytest.raises(da.RememberingError, match=r"^forces reads .*box.*\[0\], which something else changed while the run went on"):
+        da.simulate(ARM, [0.1, 0.2], [0, 0], 0.1, control=control, forces=forces, h=1e-2)
+    with pytest.raises(da.RememberingError, match=r"^the event 'late' reads .*box"):
+        da.simulate(ARM, [0.1, 0.2], [0, 0], 0.1, control=control, events=late_event(box), h=1e-2)
+
+    stop = threading.Event()
+
+    def work():
+        while not stop.wait(1e-4):
+            box[0] += 1.0
+
+    thread = threading.Thread(target=work, daemon=True)
+
+    def starts_it(done, t):
+        if not thread.is_alive() and not stop.is_set():
+            thread.start()
+            time.sleep(0.01)
+
+    try:
+        with pytest.raises(da.RememberingError, match="^forces reads"):
+            da.simulate(ARM, [0.1, 0.2], [0, 0], 0.1, forces=forces, h=1e-2, progress=starts_it)
+    finally:
+        stop.set()
+        thread.join()
+    da.simulate(ARM, [0.1, 0.2], [0, 0], 0.1, control=control, forces=lambda t, q, qd: -qd, h=1e-2)
+
+
+def late_event(box):
+    def late(t, q, qd):
+        return t - 10 - box[0]
+    return late
 
 
 def test_errors_name_what_is_remembered_and_what_to_do():

@@ -99,11 +99,16 @@ def _examined(function: Callable[..., Any], name: str, states: Sequence[State], 
 
 
 class Guard:
-    """A function that is called in a run, and what it can change: looked at again when the run is over."""
+    """A function of a run, traced or called, and what it can reach: looked at again when the run is over."""
 
     def __init__(self, function: Callable[..., Any], name: str, opened: Callable[[Any], Any] = np.asarray):
         self.function, self.name, self.opened = function, name, opened
         self.memory = Memory(function, name)
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether anything is not as it was."""
+        return bool(self.memory.changes())
 
     def check(self, states: Sequence[State]) -> None:
         """See that nothing changed on which results at the states of the run depend.

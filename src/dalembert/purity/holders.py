@@ -25,7 +25,9 @@ def same(a: Any, b: Any) -> bool:
         return True
     if type(a) is not type(b) or not isinstance(a, SCALARS):
         return False
-    return bool(a == b) or bool(a != a and b != b)
+    if isinstance(a, (float, complex, np.inexact)):
+        return repr(a) == repr(b)      # 0.0 is not -0.0, nan is nan
+    return bool(a == b)
 
 
 class Holder:
@@ -189,7 +191,7 @@ class Items(Holder):
     def fills(self, before: list[Any], after: list[Any], reads: list[str]) -> Iterable[Any]:
         if not isinstance(self.owner, (list, deque)):
             return
-        for length in (*LENGTHS, len(after)):
+        for length in {len(after), *(LENGTHS if len(before) != len(after) else ())}:      # or entries alone changed
             yield [Mark(self.label, reads)] * length
 
     def values(self) -> Iterable[tuple[str, Any]]:

@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,8 +15,9 @@ import numpy as np
 
 from dalembert.purity.holders import Holder, Items, Names, same
 from dalembert.purity.marks import Mark
-from dalembert.purity.memory import Memory, is_clock, is_library, random_sources
+from dalembert.purity.memory import Memory, is_clock, is_library, marked_clock, random_sources
 
+READS_CLOCK = "reads the clock ({}), and its results may depend on when it is called"
 LONG = 0.2               # s: no more states are tried after it
 FEWEST = 4               # states that are tried all the same
 Call = Callable[[Any], Any]      # state -> result, of fresh arguments
@@ -54,15 +55,36 @@ def judged(function: Any, name: str, states: Sequence[Any], call: Call) -> Verdi
     call : state -> result
     """
     memory = Memory(function, name)
-    if memory.clock:
-        return Verdict(memory, f"reads the clock ({memory.clock}): its results depend on when it is called")
+    if memory.clock and _depends_on_clocks(memory, states, call):
+        return Verdict(memory, READS_CLOCK.format(memory.clock))
     if drawn := _drawn_from(memory, states, call):
         return Verdict(memory, f"takes its values from an iterator ({drawn}), which gives each of them once")
-    trial = _Trial(memory, states, call)
+    trial = _Trial(memory, states, call, is_timed=bool(memory.clock))
     try:
         return copy_context().run(trial.verdict)      # what is set in a context goes with it
     finally:
         memory.restore()
+
+
+def _depends_on_clocks(memory: Memory, states: Sequence[Any], call: Call) -> bool:
+    """Whether a clock is more than noted: results with clocks whose readings cannot be looked at are others, or none."""
+    reads: list[str] = []
+    heard: list[str] = []
+    trial = _Trial(memory, states[:FEWEST], call)
+    right = trial.outcomes(trial.states)
+    memory.restore()
+    for holder in memory.holders:
+        if isinstance(holder, Names):
+            contents = holder.read()
+            marked = {key: marked_clock(value, reads) for key, value in contents.items()}
+            if any(marked[key] is not value for key, value in contents.items()):
+                holder.write(marked)
+    try:
+        with listening(heard):
+            found = trial.outcomes(trial.states)
+    finally:
+        memory.restore()
+    return bool(heard or reads) or not alike(right, found)
 
 
 def changed_later(memory: Memory, states: Sequence[Any], call: Call) -> str:
@@ -77,11 +99,14 @@ def changed_later(memory: Memory, states: Sequence[Any], call: Call) -> str:
     memory.restore()
     trial = _Trial(memory, states, call)
     first = trial.outcomes(trial.states)
+    own = memory.changes()
     if trial.is_harmless(first, changes, after):
         memory.restore(after)
         return ""
     memory.restore()
-    return f"changes {_listed(changes)} and uses it in later calls"
+    if any(holder in own for holder in changes):
+        return f"changes {_listed(changes)} and uses it in later calls"
+    return f"reads {_listed(changes)}, which something else changed while the run went on"
 
 
 def _listed(changes: dict[Holder, list[str]]) -> str:
@@ -90,14 +115,14 @@ def _listed(changes: dict[Holder, list[str]]) -> str:
 
 
 class _Trial:
-    def __init__(self, memory: Memory, states: Sequence[Any], call: Call):
-        self.memory, self.states, self.call = memory, list(states), call
+    def __init__(self, memory: Memory, states: Sequence[Any], call: Call, is_timed: bool = False):
+        self.memory, self.states, self.call, self.is_timed = memory, list(states), call, is_timed
         self.sources = random_sources()
 
     def verdict(self) -> Verdict:
         random_before = [source.read() for source in self.sources]
         clock: list[str] = []
-        with listening(clock):
+        with nullcontext() if self.is_timed else listening(clock):
             first = self._forward()
         results = tuple(r if isinstance(r, np.ndarray) else None for r in first)
         again = self.outcomes(reversed(self.states))[::-1]
@@ -108,17 +133,28 @@ class _Trial:
         names = [n for found in changes.values() for n in found]
         random = [n for n in names if n.startswith("the random numbers of ")] or (drawn if differs else [])
         if clock:
-            return self._remembers(f"reads the clock ({clock[0]}): its results depend on when it is called", results)
+            return self._remembers(READS_CLOCK.format(clock[0]), results)
         if random:
             return self._remembers(f"draws random numbers ({random[0]})", results)
+        if differs and not changes:
+            return self._remembers("gives other results when it is called again with the same arguments", results)
         if not changes:
-            text = "gives other results when it is called again with the same arguments" if differs else ""
-            return self._remembers(text, results)
+            return self._remembers(self._of_caches(first), results)
         if differs or not self.is_harmless(first, changes, self.memory.read()):
             return self._remembers(f"changes {_listed(changes)} and uses it in later calls", results)
         if self._is_built_once():
             return Verdict(self.memory, "", (), results)
         return Verdict(self.memory, "", tuple(names), results)
+
+    def _of_caches(self, first: list[Any]) -> str:
+        """What is remembered in caches of functions: results without them are others."""
+        if not self.memory.caches:
+            return ""
+        fresh = []
+        for state in self.states:
+            self.memory.restore()
+            fresh.append(self._outcome(state))
+        return "" if alike(first, fresh) else f"keeps something in {self.memory.caches[0][0]} that later calls use"
 
     def _remembers(self, text: str, results: tuple[np.ndarray | None, ...]) -> Verdict:
         return Verdict(self.memory, text, (), results)

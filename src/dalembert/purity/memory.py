@@ -6,6 +6,7 @@ import datetime
 import dis
 import functools
 import io
+import os
 import random
 import sys
 import time
@@ -30,6 +31,7 @@ from dalembert.purity.holders import (
     is_random,
     is_sequence,
 )
+from dalembert.purity.marks import Mark
 
 MOST = 20_000                # objects looked at
 LISTED = 10_000              # entries of a container looked into
@@ -38,12 +40,13 @@ CLOCKS = frozenset(f for f in (getattr(time, name, None) for name in (
     "thread_time", "thread_time_ns", "clock_gettime", "clock_gettime_ns", "localtime", "gmtime", "ctime",
     "asctime", "strftime")) if f)
 CLOCK_MODULES = ("time", "datetime")
-CLOCK_HOMES = (time, datetime, datetime.datetime, datetime.date)
+CLOCK_HOMES = (os, time, datetime, datetime.datetime, datetime.date)
 NOW = frozenset({"now", "utcnow", "today"})      # of datetime.datetime and datetime.date
 LIBRARIES = ("site-packages", "dist-packages")
 OPAQUE = (*SCALARS, types.CodeType, types.FrameType, np.dtype, np.ufunc, io.IOBase, range, slice)
 OPAQUE_ROOTS = frozenset({"logging", "threading", "_thread", "numba", "jax", "jaxlib", "torch", "matplotlib", "weakref",
                           "abc"})
+CACHED = functools._lru_cache_wrapper
 METHODS = (types.FunctionType, staticmethod, classmethod, property, functools.cached_property)
 OWN = "dalembert"                                # of this package only controllers hold functions of users
 CONTROLLERS = "dalembert.controllers"
@@ -55,6 +58,7 @@ class Memory:
     Attributes
     ----------
     iterators : names of iterators reached, each with the holder that has it, and its key (None: in a tuple, or bound)
+    caches : names and functions with a cache of results (functools.cache), which `restore` empties
     clock : name of a clock that the function names, or an empty text
     numbers : numbers that the function names or holds
     """
@@ -62,6 +66,7 @@ class Memory:
     def __init__(self, function: Any, name: str):
         self.holders: list[Holder] = []
         self.iterators: list[tuple[str, Holder | None]] = []
+        self.caches: list[tuple[str, Any]] = []
         self.clock, self.numbers = "", dict[float, None]()
         self._seen: dict[int, Any] = {}
         queue: list[tuple[str, Any, Holder | None]] = [(name, function, None)]
@@ -92,6 +97,8 @@ class Memory:
         for holder, old in zip(self.holders, contents, strict=True):
             if holder.changed(old):
                 holder.write(old)
+        for _, cached in self.caches:
+            cached.cache_clear()
 
     # --- the way through the objects ---
 
@@ -104,6 +111,8 @@ class Memory:
         if id(value) in self._seen:
             return ()
         self._seen[id(value)] = value
+        if isinstance(value, CACHED) and not is_library(value.__module__ or ""):
+            self.caches.append((f"the cache of {value.__name__}", value))
         if is_clock(value):
             self.clock = self.clock or value.__name__
         if _is_iterator(value):
@@ -226,7 +235,27 @@ def is_clock(value: Any) -> bool:
     """Whether a function tells the time of the wall."""
     if not isinstance(value, types.BuiltinFunctionType):
         return False
-    return value in CLOCKS or value.__name__ in NOW and is_one_of(value.__self__, CLOCK_HOMES)
+    return value in CLOCKS or value is os.times or value.__name__ in NOW and is_one_of(value.__self__, CLOCK_HOMES)
+
+
+class MarkedClocks:
+    """A module or class of clocks whose readings are marks; anything else in it is what it was."""
+
+    def __init__(self, home: Any, reads: list[str]):
+        self._home, self._reads = home, reads
+
+    def __getattr__(self, name: str) -> Any:
+        return marked_clock(getattr(self._home, name), self._reads)
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        return self._home(*arguments, **named)
+
+
+def marked_clock(value: Any, reads: list[str]) -> Any:
+    """A clock, or a home of clocks, that gives marks in place of times; another value itself."""
+    if is_clock(value):
+        return lambda *_: Mark(value.__name__, reads)
+    return MarkedClocks(value, reads) if is_one_of(value, CLOCK_HOMES) else value
 
 
 def is_one_of(value: Any, objects: tuple[Any, ...]) -> bool:

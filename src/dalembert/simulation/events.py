@@ -64,8 +64,7 @@ class Watched:
         names = [_name(g) for g in self.functions]
         self.names = [n if names.count(n) == 1 else f"{n}[{k}]" for k, n in enumerate(names)]
         self.traced = all([_traces(g, system) for g in self.functions])
-        self.guards = [] if self.traced else [Guard(g, f"the event {name!r}", _opened)
-                                              for g, name in zip(self.functions, self.names, strict=True)]
+        self.guards = [Guard(g, f"the event {name!r}", _opened) for g, name in zip(self.functions, self.names, strict=True)]
 
     def values(self, t: Any, q: np.ndarray, qd: np.ndarray) -> list[Any]:
         """g of each function, floats or expressions; NaN of traced ones where `math` has no value.

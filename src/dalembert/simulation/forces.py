@@ -42,7 +42,7 @@ class Forces:
     sampled : the sampled controller, if there is one
     lengths : functions that are called with numbers, and how many each of them gives
     remembers : what functions remember that are called all the same, as their user insists
-    guards : of functions that are called, to look at again after the run
+    guards : of all functions, to look at again after the run
     """
 
     def __init__(self, system: Any, control: Any = None, forces: Any = None):
@@ -54,6 +54,7 @@ class Forces:
         self._rate = control.rate if self.states.size else None
         self.remembers: dict[str, str] = {}
         self.kinds: dict[str, str] = {}
+        self.guards: list[Guard] = []
         for name, given in self._given.items():
             self.kinds[name] = self._kind(system, name, given, self.states.shape[-1] if name == "control" else 0)
         self.sampled = control if isinstance(control, Sampled) else None
@@ -61,7 +62,6 @@ class Forces:
         self.lengths = {name: self.nv for name, kind in self.kinds.items() if kind == CALLED}
         if "control" in self.lengths and self._rate:
             self.lengths["rate"] = self.states.shape[-1]
-        self.guards = [Guard(self._function(name), name) for name in self.lengths if name not in self.remembers]
 
     def _numbers(self, name: str) -> np.ndarray:
         """Forces given as numbers; of a sampled controller, that before its first output."""
@@ -96,6 +96,8 @@ class Forces:
             if found.verdict.remembers:
                 _refuse(given, own, found.verdict.remembers)
                 self.remembers[own] = found.verdict.remembers
+            else:
+                self.guards.append(Guard(f, own))
             traced.append(found.traced)
         return TRACED if all(traced) else CALLED
 

@@ -24,6 +24,7 @@ from dalembert.expr import Expr, Graph, array, sqrt
 from dalembert.integrators import METHODS, Adaptive, External, Fixed, Method
 from dalembert.integrators import method as known_method
 from dalembert.integrators.kinds import INPUTS, MOMENTA, QUASI_MOMENTA, VELOCITIES
+from dalembert.purity.examine import Guard
 from dalembert.simulation.events import Watched
 from dalembert.simulation.forces import CALLED, NONE, TRACED, Force, Forces, beside
 from dalembert.simulation.kept import dynamics_of, kept
@@ -79,8 +80,13 @@ class Motion:
         """Whether all forces compile."""
         return CALLED not in self.kinds.values() and self.watched.traced
 
+    @property
+    def guards(self) -> list[Guard]:
+        """Of all functions, what they can reach."""
+        return [*self.forces.guards, *self.watched.guards]
+
     def check_memory(self, times: np.ndarray, q: np.ndarray, qd: np.ndarray, states: np.ndarray | None) -> None:
-        """See that functions that were called did not change at states of the run, (K,), (K, n) each.
+        """See that nothing changed on which functions depend, traced or called, at states of the run, (K,), (K, n) each.
 
         Raises
         ------
@@ -88,11 +94,9 @@ class Motion:
         """
         rows = [(float(t), *row) for t, *row in zip(times, q, qd) if np.isfinite(np.hstack(row)).all()]
         own = list(zip(rows, np.zeros((len(times), 0)) if states is None else states))
-        for guard in self.forces.guards if rows else ():
+        for guard in self.guards if rows else ():
             with_states = self.states.size and guard.name in ("control", "rate")
             guard.check([(*row, z) for row, z in own] if with_states else rows)
-        for guard in self.watched.guards if rows else ():
-            guard.check(rows)
 
     @property
     def kinds(self) -> dict[str, str]:

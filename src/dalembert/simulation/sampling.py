@@ -53,7 +53,7 @@ class Law:
         if all(r is None for r in found.results):
             sampled.flat_law(*states[0])      # raises what is wrong with it
         self.traced, self.start = found.traced, start
-        self.guard = None if found.traced else Guard(sampled.flat_law, LAW)
+        self.guard = Guard(sampled.flat_law, LAW)
         self.motion = motion
         self._compiled = self._kept(found.verdict.memory) if found.traced else None
 
@@ -94,7 +94,7 @@ class Law:
         return found[:, :self.nv], found[:, self.nv:]
 
     def check_memory(self, times: np.ndarray, q: np.ndarray, qd: np.ndarray) -> None:
-        """See that a law that was called did not change at states of the run, (K,), (K, n) each.
+        """See that nothing changed on which the law depends at states of the run, (K,), (K, n) each.
 
         Raises
         ------
@@ -102,7 +102,7 @@ class Law:
         """
         rows = [(int((t - times[0]) / self.sampled.period), float(t), *row, self.start)
                 for t, *row in zip(times, q, qd, strict=True) if np.isfinite(np.hstack(row)).all()]
-        if self.guard and rows:
+        if rows:
             self.guard.check(rows)
 
     def states_of(self, t: float, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

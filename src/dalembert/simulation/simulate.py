@@ -248,8 +248,9 @@ def _array(values: Any) -> Any:
 
 
 def _check_memory(motion: Motion, run: Run, sampling: Sampling | None) -> None:
-    """See that functions that were called did not change at some states of the run."""
-    if motion.traced and not (sampling and sampling.law.guard):
+    """See that nothing changed on which functions depend at some states of the run."""
+    guards = [*motion.guards, *([sampling.law.guard] if sampling else [])]
+    if not any(guard.is_changed for guard in guards):
         return
     at = slice(None, None, max(1, len(run.times) // LOOKED_AT))
     for row in ((...,),) if run.q.ndim == 2 else ((0,), (len(run.q) - 1,)):
