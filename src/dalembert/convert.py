@@ -22,7 +22,14 @@ __all__ = ["Vectors", "classical_acceleration", "from_mujoco", "from_pinocchio",
 
 
 class Vectors(NamedTuple):
-    """Coordinates, velocities, accelerations and forces; None where none were given, so that callers know their types."""
+    """Coordinates, velocities, accelerations and forces; None where none were given, so that callers know their types.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> da.convert.to_pinocchio(da.planar_chain(1), [0.5]).q
+    array([0.5])
+    """
 
     q: Array
     qd: Array = None      # type: ignore[assignment]
@@ -34,44 +41,199 @@ def to_pinocchio(mechanism: Mechanism, q: Values, qd: Values | None = None, qdd:
                  tau: Values | None = None, joint_order: Sequence[str] | None = None) -> Vectors:
     """This package's vectors as Pinocchio has them.
 
-    q (nq,) or (N, nq); qd, qdd, tau (nv,) or (N, nv), optional (accelerations of a planar joint need qd).
-    `joint_order`: names of the moving joints in the other engine's order. Forces map so that power is the same.
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad, m, unit quaternions]; as this package has them.
+    qd, qdd, tau : (nv,) or (N, nv) array, optional
+        Velocities, accelerations (those of a planar joint need qd), forces [rad/s, m/s; rad/s^2, m/s^2; N m, N].
+    joint_order : sequence of str, optional
+        Names of the moving joints in the other engine's order.
+
+    Returns
+    -------
+    Vectors
+        q, qd, qdd, tau, each None where it was not given. Forces map so that power is the same.
 
     Raises
     ------
     ShapeError, QuaternionError, UnknownNameError
+        A vector has the wrong length; a quaternion is not of unit length; a joint of the order is unknown.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> body = da.random_tree(3, 1, "free")
+    >>> da.convert.to_pinocchio(body, [1.0, 0, 0, 0, 0.1, 0.2, 0.3]).q
+    array([0.1, 0.2, 0.3, 0. , 0. , 0. , 1. ])
     """
     return _outward(mechanism, PINOCCHIO, (q, qd, qdd, tau), joint_order)
 
 
 def from_pinocchio(mechanism: Mechanism, q: Values, qd: Values | None = None, qdd: Values | None = None,
                    tau: Values | None = None, joint_order: Sequence[str] | None = None) -> Vectors:
-    """Pinocchio's vectors as this package has them; the inverse of `to_pinocchio`."""
+    """Pinocchio's vectors as this package has them; the inverse of `to_pinocchio`.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad, m, unit quaternions]; of Pinocchio.
+    qd, qdd, tau : (nv,) or (N, nv) array, optional
+        Velocities, accelerations (those of a planar joint need qd), forces [rad/s, m/s; rad/s^2, m/s^2; N m, N].
+    joint_order : sequence of str, optional
+        Names of the moving joints in the other engine's order.
+
+    Returns
+    -------
+    Vectors
+        q, qd, qdd, tau, each None where it was not given. Forces map so that power is the same.
+
+    Raises
+    ------
+    ShapeError, QuaternionError, UnknownNameError
+        A vector has the wrong length; a quaternion is not of unit length; a joint of the order is unknown.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> body = da.random_tree(3, 1, "free")
+    >>> da.convert.from_pinocchio(body, [0.1, 0.2, 0.3, 0, 0, 0, 1.0]).q
+    array([1. , 0. , 0. , 0. , 0.1, 0.2, 0.3])
+    """
     return _inward(mechanism, PINOCCHIO, (q, qd, qdd, tau), joint_order)
 
 
 def to_mujoco(mechanism: Mechanism, q: Values, qd: Values | None = None, qdd: Values | None = None,
               tau: Values | None = None, joint_order: Sequence[str] | None = None) -> Vectors:
-    """This package's vectors as MuJoCo has them; arguments and errors as for `to_pinocchio`."""
+    """This package's vectors as MuJoCo has them.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad, m, unit quaternions]; as this package has them.
+    qd, qdd, tau : (nv,) or (N, nv) array, optional
+        Velocities, accelerations (those of a planar joint need qd), forces [rad/s, m/s; rad/s^2, m/s^2; N m, N].
+    joint_order : sequence of str, optional
+        Names of the moving joints in the other engine's order.
+
+    Returns
+    -------
+    Vectors
+        q, qd, qdd, tau, each None where it was not given. Forces map so that power is the same.
+
+    Raises
+    ------
+    ShapeError, QuaternionError, UnknownNameError
+        A vector has the wrong length; a quaternion is not of unit length; a joint of the order is unknown.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> body = da.random_tree(3, 1, "free")
+    >>> da.convert.to_mujoco(body, [1.0, 0, 0, 0, 0.1, 0.2, 0.3]).q
+    array([0.1, 0.2, 0.3, 1. , 0. , 0. , 0. ])
+    """
     return _outward(mechanism, MUJOCO, (q, qd, qdd, tau), joint_order)
 
 
 def from_mujoco(mechanism: Mechanism, q: Values, qd: Values | None = None, qdd: Values | None = None,
                 tau: Values | None = None, joint_order: Sequence[str] | None = None) -> Vectors:
-    """MuJoCo's vectors as this package has them; the inverse of `to_mujoco`."""
+    """MuJoCo's vectors as this package has them; the inverse of `to_mujoco`.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad, m, unit quaternions]; of MuJoCo.
+    qd, qdd, tau : (nv,) or (N, nv) array, optional
+        Velocities, accelerations (those of a planar joint need qd), forces [rad/s, m/s; rad/s^2, m/s^2; N m, N].
+    joint_order : sequence of str, optional
+        Names of the moving joints in the other engine's order.
+
+    Returns
+    -------
+    Vectors
+        q, qd, qdd, tau, each None where it was not given. Forces map so that power is the same.
+
+    Raises
+    ------
+    ShapeError, QuaternionError, UnknownNameError
+        A vector has the wrong length; a quaternion is not of unit length; a joint of the order is unknown.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> body = da.random_tree(3, 1, "free")
+    >>> da.convert.from_mujoco(body, [0.1, 0.2, 0.3, 1.0, 0, 0, 0]).q
+    array([1. , 0. , 0. , 0. , 0.1, 0.2, 0.3])
+    """
     return _inward(mechanism, MUJOCO, (q, qd, qdd, tau), joint_order)
 
 
 def classical_acceleration(mechanism: Mechanism, q: Values, qd: Values, qdd: Values) -> Array:
     """qdd with the classical acceleration of each free joint's origin, R^T p'' = v' + omega x v, for its spatial one.
 
-    This package's qdd holds the derivatives of the entries of qd (v' above). Shapes as for `inverse_dynamics`.
+    This package's qdd holds the derivatives of the entries of qd (v' above).
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad, m, unit quaternions].
+    qd, qdd : (nv,) or (N, nv) array
+        Velocities and accelerations [rad/s, m/s; rad/s^2, m/s^2].
+
+    Returns
+    -------
+    qdd : (nv,) or (N, nv) array
+        [rad/s^2, m/s^2].
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> body = da.random_tree(3, 1, "free")
+    >>> da.convert.classical_acceleration(body, [1.0, 0, 0, 0, 0, 0, 0], [0, 0, 2.0, 1.0, 0, 0], [0.0] * 6)
+    array([0., 0., 0., 0., 2., 0.])
     """
     return _with_turning(mechanism, q, qd, qdd, 1.0)
 
 
 def spatial_acceleration(mechanism: Mechanism, q: Values, qd: Values, qdd: Values) -> Array:
-    """qdd as this package has it from one with classical accelerations; the inverse of `classical_acceleration`."""
+    """qdd as this package has it from one with classical accelerations; the inverse of `classical_acceleration`.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad, m, unit quaternions].
+    qd, qdd : (nv,) or (N, nv) array
+        Velocities and accelerations [rad/s, m/s; rad/s^2, m/s^2].
+
+    Returns
+    -------
+    qdd : (nv,) or (N, nv) array
+        [rad/s^2, m/s^2].
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> body = da.random_tree(3, 1, "free")
+    >>> da.convert.spatial_acceleration(body, [1.0, 0, 0, 0, 0, 0, 0], [0, 0, 2.0, 1.0, 0, 0], [0.0] * 6)
+    array([ 0.,  0.,  0.,  0., -2.,  0.])
+    """
     return _with_turning(mechanism, q, qd, qdd, -1.0)
 
 

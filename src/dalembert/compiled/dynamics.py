@@ -113,6 +113,15 @@ def compile(mechanism: Any, formulation: str = "newton_euler", parameters: Seque
     ------
     UnknownNameError, TypeError
         A path is not in the mechanism, a formulation is unknown; dtype is neither of the two.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(1)
+    >>> dyn = da.compile(arm, parameters=["link1.mass"])
+    >>> dyn.gravity_vector([[0.0], [0.5]], parameters=[2.0]).round(3)
+    array([[9.81 ],
+           [8.609]])
     """
     system = system_of(mechanism, "does not compile")
     if system.mechanism is None:
@@ -134,6 +143,12 @@ class Dynamics:
     parameters : tuple of str
         Paths of the numbers left as inputs.
     dtype : numpy.dtype
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> da.compile(da.planar_chain(1)).kinetic_energy([0.0], [3.0])
+    1.5
     """
 
     def __init__(self, mechanism: Mechanism, formulation: str = "newton_euler", parameters: Sequence[str] = (),
@@ -256,6 +271,19 @@ class Dynamics:
         """Several quantities as one function that shares their work: names such as 'mass_matrix', 'jacobian:tool'.
 
         The result takes q, qd, qdd, tau as far as the quantities need them, and returns a tuple of their results.
+
+        Raises
+        ------
+        UnknownNameError, ValueError
+            A quantity or frame is unknown; a name comes twice.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> both = da.compile(da.planar_chain(1)).function(["mass_matrix", "gravity_vector"])
+        >>> M, g = both([0.0])
+        >>> g
+        array([4.905])
         """
         if isinstance(names, str):
             raise UnknownNameError("list of quantities", names, (f"[{names!r}]",))
@@ -284,6 +312,13 @@ class Dynamics:
         ------
         UnknownNameError, ValueError, ProgramError
             A target or quantity is unknown; there are no names; a symbol of the mechanism has no value.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> files = da.compile(da.planar_chain(1)).source("numpy", ["mass_matrix"])
+        >>> list(files)
+        ['planar_chain_mass_matrix.py']
         """
         from dalembert.compiled import sources
 
@@ -298,6 +333,14 @@ class Dynamics:
         ------
         DalembertError
             A file is there already with other text, and `overwrite` is not given.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> import tempfile
+        >>> files = da.compile(da.planar_chain(1)).write(tempfile.mkdtemp(), "c", ["mass_matrix"])
+        >>> sorted(file.suffix for file in files)
+        ['.c', '.c', '.h']
         """
         from dalembert.compiled import sources
 

@@ -53,6 +53,15 @@ def function(f: Callable[..., Any], /, **inputs: int | Shape) -> CompiledFunctio
         A shape is none; f returns something else than numbers and expressions.
     ProgramError
         The results depend on symbols that are not inputs.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> f = da.function(lambda q: da.sin(q).sum(), q=(2,))
+    >>> round(f([0.5, 1.0]), 6)
+    1.320897
+    >>> f.gradient("q")([0.0, 0.0])
+    array([1., 1.])
     """
     shapes = {name: _shape(name, shape) for name, shape in inputs.items()}
     with Graph(), without_collection():
@@ -65,7 +74,15 @@ def function(f: Callable[..., Any], /, **inputs: int | Shape) -> CompiledFunctio
 
 class CompiledFunction(Generic[Result]):
     """A traced function; see `function`. Compiled at its first call; values that are not finite pass through, unless it is
-    `checked`: then they are an error, in inputs and in results."""
+    `checked`: then they are an error, in inputs and in results.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> f = da.function(lambda x: x * x, x=())
+    >>> f(3.0), f([1.0, 2.0])
+    (9.0, array([1., 4.]))
+    """
 
     def __init__(self, label: str, shapes: Mapping[str, Shape], vectors: Mapping[str, np.ndarray],
                  outputs: Mapping[str, np.ndarray], make: Callable[[tuple[Any, ...]], Any], checked: bool = False):
@@ -117,19 +134,77 @@ class CompiledFunction(Generic[Result]):
         return self._assembled(results)
 
     def jacobian(self, name: str) -> CompiledFunction[Array]:
-        """Derivatives of each result, of shape S, by an input of shape X: shape (*S, *X)."""
+        """Derivatives of each result, of shape S, by an input of shape X: shape (*S, *X).
+
+        Raises
+        ------
+        UnknownNameError
+            There is no input of that name.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> f = da.function(lambda x: x * x, x=(2,))
+        >>> f.jacobian("x")([1.0, 2.0])
+        array([[2., 0.],
+               [0., 4.]])
+        """
         return self._derived("jacobian", name, _jacobian)
 
     def gradient(self, name: str) -> CompiledFunction[Array]:
-        """Derivatives of each result, which must be a number, by an input of shape X: shape X."""
+        """Derivatives of each result, which must be a number, by an input of shape X: shape X.
+
+        Raises
+        ------
+        UnknownNameError
+            There is no input of that name.
+        ShapeError
+            A result is no number.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> f = da.function(lambda x: (x * x).sum(), x=(2,))
+        >>> f.gradient("x")([1.0, 2.0])
+        array([2., 4.])
+        """
         return self._derived("gradient", name, self._gradient)
 
     def hessian(self, name: str) -> CompiledFunction[Array]:
-        """Second derivatives of each result, which must be a number, by an input of shape X: shape (*X, *X)."""
+        """Second derivatives of each result, which must be a number, by an input of shape X: shape (*X, *X).
+
+        Raises
+        ------
+        UnknownNameError
+            There is no input of that name.
+        ShapeError
+            A result is no number.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> f = da.function(lambda x: (x * x).sum(), x=(2,))
+        >>> f.hessian("x")([1.0, 2.0])
+        array([[2., 0.],
+               [0., 2.]])
+        """
         return self._derived("hessian", name, lambda y, x: _jacobian(self._gradient(y, x), x))
 
     def source(self, target: str) -> dict[str, str]:
-        """File name -> text of the function as source code; target 'c' or 'numpy'."""
+        """File name -> text of the function as source code; target 'c' or 'numpy'.
+
+        Raises
+        ------
+        UnknownNameError
+            The target is unknown.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> f = da.function(lambda x: x * x, x=())
+        >>> list(f.source("numpy"))
+        ['lambda_.py']
+        """
         from dalembert.compiled import sources
 
         return sources.texts({self.label: sources.Described(self.program, (), {})}, target, "")

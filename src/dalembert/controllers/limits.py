@@ -16,7 +16,15 @@ from dalembert.model.numbers import as_float
 
 
 def effort_limits(mechanism: Mechanism) -> np.ndarray:
-    """The largest forces of the joints, from their limits: (nv,) [N m, N], infinite where there is none."""
+    """The largest forces of the joints, from their limits: (nv,) [N m, N], infinite where there is none.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> da.controllers.effort_limits(arm)
+    array([inf, inf])
+    """
     check_instance("mechanism", mechanism, Mechanism, "a Mechanism, as da.load makes")
     found = np.full(mechanism.nv, np.inf)
     for joint in mechanism.independent_joints:
@@ -44,6 +52,14 @@ class Limited:
     Raises
     ------
     ShapeError, ValueError
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> control = da.controllers.Limited(da.controllers.PD(arm, [1.0, 0.0], 100.0, 20.0), [10.0, 5.0])
+    >>> control(0.0, [0.0, 0.0], [0.0, 0.0])
+    array([10.,  0.])
     """
 
     controller: Callable[..., Any]

@@ -41,6 +41,14 @@ class Passivity(Tracking):
     ----------
     Slotine and Li, On the adaptive control of robot manipulators (1987); Slotine and Li, Applied Nonlinear Control (1991),
     section 9.2.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> control = da.controllers.Passivity(arm, da.controllers.Hold([0.5, 0.0]), K=10.0, L=5.0)
+    >>> control(0.0, [0.5, 0.0], [0.0, 0.0]).round(3)
+    array([17.218,  4.305])
     """
 
     K: Any
@@ -85,6 +93,14 @@ class AdaptivePassivity(Tracking):
     References
     ----------
     Slotine and Li (1987), eqs. 6 to 9; Applied Nonlinear Control (1991), eqs. 9.34 to 9.37.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> control = da.controllers.AdaptivePassivity(arm, da.controllers.Hold([0.5, 0.0]), K=10.0, L=5.0, G=0.1)
+    >>> control.states.shape
+    (20,)
     """
 
     K: Any

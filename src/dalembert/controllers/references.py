@@ -15,7 +15,15 @@ from dalembert.expr import cos, maximum, minimum, sin
 
 @dataclass(frozen=True, eq=False)
 class Hold:
-    """A posture that does not change: q(t) = q.  q (n,) [rad, m]."""
+    """A posture that does not change: q(t) = q.  q (n,) [rad, m].
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> q, qd, qdd = da.controllers.Hold([0.5, 0.0])(1.0)
+    >>> q
+    array([0.5, 0. ])
+    """
 
     q: Any
     unchanging = True      # traced once
@@ -34,6 +42,13 @@ class Sinusoids:
         q_k(t) = center_k + amplitude_k sin(frequency_k t + phase_k)
 
     center, amplitude (n,) [rad, m]; frequency, phase: one number or (n,) [rad/s, rad].
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> q, qd, qdd = da.controllers.Sinusoids([0.0], [0.5], frequency=2.0)(0.0)
+    >>> qd
+    array([1.])
     """
 
     center: Any
@@ -64,6 +79,14 @@ class Quintic:
     before the first time and after the last it stays. points (K, n) [rad, m], K >= 2; times (K,), growing [s].
 
     Craig, Introduction to Robotics (2005), eq. 7.13 and 7.14 with velocities and accelerations 0.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> move = da.controllers.Quintic([[0.0], [1.0]], [0.0, 2.0])
+    >>> q, qd, qdd = move(1.0)
+    >>> q, qd
+    (array([0.5]), array([0.9375]))
     """
 
     points: Any

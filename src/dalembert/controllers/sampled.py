@@ -46,6 +46,16 @@ class Sampled:
     ------
     TypeError, ValueError, ShapeError
         There is no law, or it takes other arguments; a time or the memory makes no sense.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> def law(k, t, q, qd, integral):
+    ...     return -50 * q - 5 * qd - integral, integral + 0.01 * q
+    >>> control = da.controllers.Sampled(law, period=0.01, memory=[0.0])
+    >>> run = da.simulate(da.planar_chain(1), [0.1], [0.0], 0.1, control=control)
+    >>> run.forces["control"]
+    'sampled'
     """
 
     law: Callable[..., Any]

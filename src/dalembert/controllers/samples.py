@@ -22,6 +22,13 @@ class Samples:
     between 'linear' interpolates, 'hold' keeps each value until the next time, as a digital controller does. Before the
     first time and after the last, the first and last values hold. A look into a table cannot be traced: `simulate` calls
     it. Methods of fixed step keep their order where steps end at the times of a held table.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> force = da.controllers.Samples([0.0, 1.0], [[0.0], [4.0]])
+    >>> force(0.25, [0.0], [0.0])
+    array([1.])
     """
 
     times: Any

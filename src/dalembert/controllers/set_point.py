@@ -69,6 +69,14 @@ class PD(SetPoint):
     References
     ----------
     Siciliano, Sciavicco, Villani, Oriolo, Robotics (2009), section 8.5.1.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> control = da.controllers.PD(arm, [0.5, 0.0], K_p=100.0, K_d=20.0)
+    >>> control(0.0, [0.0, 0.0], [0.0, 0.0])
+    array([50.,  0.])
     """
 
     def __call__(self, t: Any, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
@@ -90,6 +98,14 @@ class GravityPD(SetPoint):
     ----------
     Takegaki and Arimoto, A new feedback method for dynamic control of manipulators (1981); Siciliano et al. (2009),
     eq. 8.51.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> control = da.controllers.GravityPD(arm, [0.5, 0.0], K_p=100.0, K_d=20.0)
+    >>> control(0.0, [0.5, 0.0], [0.0, 0.0]).round(3)
+    array([17.218,  4.305])
     """
 
     def __call__(self, t: Any, q: np.ndarray, qd: np.ndarray) -> np.ndarray:

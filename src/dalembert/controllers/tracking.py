@@ -39,6 +39,14 @@ class ComputedTorque(Tracking):
     References
     ----------
     Luh, Walker, Paul (1980); Siciliano et al. (2009), eqs. 8.57 to 8.60.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> control = da.controllers.ComputedTorque(arm, da.controllers.Hold([0.5, 0.0]), k_p=100.0)
+    >>> control(0.0, [0.5, 0.0], [0.0, 0.0]).round(3)
+    array([17.218,  4.305])
     """
 
     k_p: Any = 100.0
@@ -79,6 +87,14 @@ class FeedForward(Tracking):
     ----------
     Wen and Bayard, New class of control laws for robotic manipulators (1988); Kelly, Santibanez, Loria, Control of Robot
     Manipulators in Joint Space (2005), chapter 12: bounds of the gains.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> control = da.controllers.FeedForward(arm, da.controllers.Hold([0.5, 0.0]), K_p=100.0, K_d=20.0)
+    >>> control(0.0, [0.5, 0.0], [0.0, 0.0]).round(3)
+    array([17.218,  4.305])
     """
 
     K_p: Any

@@ -18,6 +18,12 @@ def path(name: str) -> Path:
     ------
     UnknownNameError
         There is no such model; the known ones are listed.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> da.data.path("panda").name
+    'panda.urdf'
     """
     check_choice("embedded model", name, tuple(FILES))
     return Path(__file__).parent / FILES[name]

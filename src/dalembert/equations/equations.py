@@ -81,6 +81,15 @@ def equations(mechanism: Mechanism | OtherSystem, symbols: str | Iterable[str] |
     References
     ----------
     docs/equations.md
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> eom = da.equations(da.planar_chain(2))
+    >>> print(eom.text("gravity_vector"))
+    Gravity vector
+    g1 = g (MX1 c1 + MX2 c12)
+    g2 = MX2 g c12
     """
     progress = silent if progress is None else progress
     check_function("progress", progress, "(text, share done)")
@@ -105,6 +114,12 @@ class Equations(Movable):
         Printed name -> path of the number in the mechanism ("-gravity[2]": the negative of it), or what it is.
     minimal : bool
         Whether the base parameters are as few as possible.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> da.equations(da.planar_chain(1)).entries("mass_matrix").shape
+    (1, 1)
     """
 
     titles, letters = QUANTITIES, LETTERS

@@ -49,6 +49,13 @@ def text(expression: Any, coordinates: Sequence[Any] | str | None = None, digits
     ------
     ShapeError
         More than two axes.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> q = da.symbols("q1 q2")
+    >>> da.text(da.cos(q[0] + q[1]) * 2)
+    '2 c12'
     """
     written = Written(expression, coordinates, digits, TEXT)
     lines = [f"{left} = {right}" for left, right in written.parts]
@@ -62,9 +69,21 @@ def text(expression: Any, coordinates: Sequence[Any] | str | None = None, digits
 
 
 def latex(expression: Any, coordinates: Sequence[Any] | str | None = None, digits: int = 6) -> str:
-    """Expressions in LaTeX mathematics for amsmath, without dollars: a formula, or a pmatrix; see `text`.
+    r"""Expressions in LaTeX mathematics for amsmath, without dollars: a formula, or a pmatrix; see `text`.
 
     What is too long is in `aligned`, with named parts.
+
+    Raises
+    ------
+    ShapeError
+        More than two axes.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> q = da.symbols("q1 q2")
+    >>> print(da.latex(da.sin(q[0]) / 2))
+    \tfrac{1}{2} \, s_{1}
     """
     written = Written(expression, coordinates, digits, LATEX)
     cells = written.cells

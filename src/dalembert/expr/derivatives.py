@@ -126,6 +126,13 @@ def derivative(y: Any, x: Any) -> Expr | Nodes:
     ------
     ExpressionTypeError, GraphMixError
         x holds something else than symbols; y and x belong to different graphs.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> x = da.symbol("x")
+    >>> da.derivative(da.sin(x), x)
+    cos(x)
     """
     array, symbols = _checked(y, x)
     columns = [_forward(array, {symbol: symbol.like(1)}) for symbol in symbols]
@@ -155,7 +162,20 @@ def gradient(y: Expr, xs: Expr) -> Expr: ...
 @overload
 def gradient(y: Any, xs: Any) -> Nodes: ...
 def gradient(y: Any, xs: Any) -> Expr | Nodes:
-    """Derivatives of one expression by symbols of shape X, in reverse mode: one pass for all; shape X."""
+    """Derivatives of one expression by symbols of shape X, in reverse mode: one pass for all; shape X.
+
+    Raises
+    ------
+    ExpressionTypeError, GraphMixError, ShapeError
+        xs holds something else than symbols; y and xs belong to different graphs; y has axes.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> x = da.symbols("x", 2)
+    >>> da.gradient(x[0] * x[1], x)
+    array([x[1], x[0]], dtype=object)
+    """
     array, symbols = _checked(y, xs)
     if array.ndim:
         raise ShapeError(f"y has shape {array.shape}, expected one expression: for more use jacobian.",

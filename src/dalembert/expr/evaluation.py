@@ -36,13 +36,29 @@ def map_nodes(function: Callable[[Expr], Any], expressions: Any) -> Any:
 
 
 def free_symbols(expressions: Any) -> tuple[Expr, ...]:
-    """The symbols that occur in the expressions, ordered by name."""
+    """The symbols that occur in the expressions, ordered by name.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> x, y = da.symbols("x y")
+    >>> da.free_symbols(y + 2 * x)
+    (x, y)
+    """
     order = topological(nodes_in(expressions))
     return tuple(sorted((node for node in order if node.op == "symbol"), key=lambda node: node.name))
 
 
 def count_operations(expressions: Any) -> Counter[str]:
-    """Number of operations by name, shared ones once; "add" counts sums and differences."""
+    """Number of operations by name, shared ones once; "add" counts sums and differences.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> x, y = da.symbols("x y")
+    >>> da.count_operations([x * y, da.sin(x * y) - x])
+    Counter({'mul': 1, 'sin': 1, 'add': 1})
+    """
     order = topological(nodes_in(expressions))
     return Counter("add" if node.op == "sub" else node.op for node in order if node.op not in LEAVES)
 
@@ -72,6 +88,16 @@ def evaluate(expressions: Any, values: Mapping[Any, Any] | None = None) -> Any:
     ------
     MissingValueError
         Symbols have no value; the message names them.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> x = da.symbol("x")
+    >>> da.evaluate(x * x, {x: 3.0})
+    9.0
+    >>> da.evaluate([x, x * x], {x: [1.0, 2.0]})
+    array([[1., 1.],
+           [2., 4.]])
     """
     given = {key.name if type(key) is Expr else key: value for key, value in (values or {}).items()}
     array = np.array(expressions, dtype=object)
@@ -121,6 +147,18 @@ def substitute(expressions: Any, replacements: Mapping[Expr, Any]) -> Any:
     expressions : Expr, or nested list or array of expressions and numbers
     replacements : mapping of symbols, or of other nodes, to expressions or numbers
         Numbers keep their exactness. What replaces is not searched again.
+
+    Raises
+    ------
+    ExpressionTypeError, GraphMixError
+        A key is no expression; an expression that replaces is of another graph.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> x, y = da.symbols("x y")
+    >>> da.substitute(x * x + y, {y: 2})
+    2 + x*x
     """
     new: dict[Any, Any] = {}
     for old, replacement in replacements.items():

@@ -21,6 +21,31 @@ if TYPE_CHECKING:
     from dalembert.expr.signatures import Binary, Number, Unary
 
 
+HELP = """{text}
+
+Parameters
+----------
+*operands : number, Expr, or array of these
+    Taken entry by entry, the entries of two arrays in pairs.
+
+Returns
+-------
+number, Expr or array
+    Exact where there is an exact number; of expressions, an expression.
+
+Raises
+------
+ExpressionTypeError
+    An operand is none of these.
+
+Examples
+--------
+>>> import dalembert as da
+>>> da.{name}({arguments})
+{shown}
+"""
+
+
 def _number(name: str, x: Any) -> Any:
     value = number(x)
     if value is NotImplemented:
@@ -28,8 +53,8 @@ def _number(name: str, x: Any) -> Any:
     return value
 
 
-def _function(op: str, name: str, numpy_function: Callable[..., Any], text: str) -> Any:
-    """The function of an operation over any scalar and over arrays."""
+def _function(op: str, name: str, numpy_function: Callable[..., Any], text: str, example: str) -> Any:
+    """The function of an operation over any scalar and over arrays; example: arguments, and the result of these."""
 
     def function(*operands: Any) -> Any:
         arrays = [x for x in operands if isinstance(x, np.ndarray)]
@@ -44,30 +69,35 @@ def _function(op: str, name: str, numpy_function: Callable[..., Any], text: str)
             return np.frompyfunc(function, len(operands), 1)(*operands)
         return numpy_function(*operands)
 
+    arguments, shown = example.split(" -> ")
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = text
+    function.__doc__ = HELP.format(text=text, name=name, arguments=arguments, shown=shown)
     return function
 
 
-sqrt: Unary = _function("sqrt", "sqrt", np.sqrt, "Square root.")
-sin: Unary = _function("sin", "sin", np.sin, "Sine of an angle [rad].")
-cos: Unary = _function("cos", "cos", np.cos, "Cosine of an angle [rad].")
-tan: Unary = _function("tan", "tan", np.tan, "Tangent of an angle [rad].")
-asin: Unary = _function("asin", "asin", np.arcsin, "Arc sine [rad].")
-acos: Unary = _function("acos", "acos", np.arccos, "Arc cosine [rad].")
-atan2: Binary = _function("atan2", "atan2", np.arctan2, "atan2(y, x): angle of the vector (x, y), in (-pi, pi] [rad].")
-exp: Unary = _function("exp", "exp", np.exp, "Exponential function.")
-log: Unary = _function("log", "log", np.log, "Natural logarithm.")
-sinh: Unary = _function("sinh", "sinh", np.sinh, "Hyperbolic sine.")
-cosh: Unary = _function("cosh", "cosh", np.cosh, "Hyperbolic cosine.")
-tanh: Unary = _function("tanh", "tanh", np.tanh, "Hyperbolic tangent.")
-hypot: Binary = _function("hypot", "hypot", np.hypot, "sqrt(a**2 + b**2) without overflow.")
-power: Binary = _function("power", "power", np.power, "a to the power b.")
-absolute: Unary = _function("abs", "absolute", np.abs, "Absolute value; its derivative at 0 is 0.")
-sign: Unary = _function("sign", "sign", np.sign, "-1, 0 or 1; sign(0) = 0, and its derivative is 0.")
-minimum: Binary = _function("min", "minimum", np.minimum, "The smaller of two; its derivative at a tie is their mean.")
-maximum: Binary = _function("max", "maximum", np.maximum, "The larger of two; its derivative at a tie is their mean.")
-equal: Binary = _function("equal", "equal", np.equal, "The condition a = b (`==` between expressions is identity).")
+sqrt: Unary = _function("sqrt", "sqrt", np.sqrt, "Square root.", "4 -> 2")
+sin: Unary = _function("sin", "sin", np.sin, "Sine of an angle [rad].", "0 -> 0")
+cos: Unary = _function("cos", "cos", np.cos, "Cosine of an angle [rad].", "0 -> 1")
+tan: Unary = _function("tan", "tan", np.tan, "Tangent of an angle [rad].", "0 -> 0")
+asin: Unary = _function("asin", "asin", np.arcsin, "Arc sine [rad].", "0 -> 0")
+acos: Unary = _function("acos", "acos", np.arccos, "Arc cosine [rad].", "1 -> 0")
+atan2: Binary = _function("atan2", "atan2", np.arctan2,
+                          "atan2(y, x): angle of the vector (x, y), in (-pi, pi] [rad].", "0, 1 -> 0")
+exp: Unary = _function("exp", "exp", np.exp, "Exponential function.", "0 -> 1")
+log: Unary = _function("log", "log", np.log, "Natural logarithm.", "1 -> 0")
+sinh: Unary = _function("sinh", "sinh", np.sinh, "Hyperbolic sine.", "0 -> 0")
+cosh: Unary = _function("cosh", "cosh", np.cosh, "Hyperbolic cosine.", "0 -> 1")
+tanh: Unary = _function("tanh", "tanh", np.tanh, "Hyperbolic tangent.", "0 -> 0")
+hypot: Binary = _function("hypot", "hypot", np.hypot, "sqrt(a**2 + b**2) without overflow.", "3.0, 4.0 -> 5.0")
+power: Binary = _function("power", "power", np.power, "a to the power b.", "2, 10 -> 1024")
+absolute: Unary = _function("abs", "absolute", np.abs, "Absolute value; its derivative at 0 is 0.", "-3 -> 3")
+sign: Unary = _function("sign", "sign", np.sign, "-1, 0 or 1; sign(0) = 0, and its derivative is 0.", "-3 -> -1")
+minimum: Binary = _function("min", "minimum", np.minimum,
+                            "The smaller of two; its derivative at a tie is their mean.", "2, 3 -> 2")
+maximum: Binary = _function("max", "maximum", np.maximum,
+                            "The larger of two; its derivative at a tie is their mean.", "2, 3 -> 3")
+equal: Binary = _function("equal", "equal", np.equal,
+                          "The condition a = b (`==` between expressions is identity).", "1, 1 -> True")
 
 # Operations that are not finite, or have no finite derivative, for some arguments: (argument, harmless value).
 _GUARDED = {"div": (1, 1), "sqrt": (0, 1), "log": (0, 1), "asin": (0, 0), "acos": (0, 0), "atan2": (1, 1),
@@ -112,6 +142,18 @@ def where(condition: Any, a: Any, b: Any) -> Any:
     condition : condition (as x < y), bool or array of either
     a, b : scalar, array, or a function without arguments that returns one
         A function is called only if its branch is needed: floats then divide by zero in neither branch.
+
+    Raises
+    ------
+    ExpressionTypeError
+        The condition is none.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> x = da.symbol("x")
+    >>> da.evaluate(da.where(x > 0, da.sqrt(x), 0), {x: 4.0})
+    2.0
     """
     if isinstance(condition, (bool, np.bool_)):
         chosen = a if condition else b
@@ -135,6 +177,17 @@ def array(values: Any) -> np.ndarray:
     Without any expression, the result is a float array, or an object array of exact numbers where there is a
     Fraction. NumPy's functions work on the result; on an object array with plain floats among the nodes, np.sin
     and its like would not.
+
+    Raises
+    ------
+    ExpressionTypeError
+        An entry is neither a number nor an expression.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> da.array([da.symbol("x"), 1])
+    array([x, 1], dtype=object)
     """
     result = np.array(values, dtype=object)
     node = next((item for item in result.flat if type(item) is Expr), None)

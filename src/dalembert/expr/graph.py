@@ -25,6 +25,14 @@ class Graph:
     nodes keep each other alive, and are collected together when neither is used any more.
 
     One graph may be used from many threads. Nodes of two graphs meet only through `import_nodes`.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> with da.Graph("mine"):
+    ...     x = da.symbol("x")
+    >>> x.graph.name
+    'mine'
     """
 
     __slots__ = ("name", "leaves", "nodes", "__weakref__")

@@ -94,6 +94,13 @@ def constant(value: Any, graph: Graph | None = None) -> Expr:
         The value is a bool or not a real number.
     NonFiniteError
         The value is NaN or infinite.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> from fractions import Fraction
+    >>> da.constant(Fraction(1, 3)) * 3
+    1
     """
     graph = current_graph() if graph is None else graph
     if type(value) is Expr:
@@ -122,7 +129,20 @@ def known_zero(x: Any) -> bool:
 
 
 def symbol(name: str, graph: Graph | None = None) -> Expr:
-    """The symbol of this name, any text but the empty one, in the graph or the current graph."""
+    """The symbol of this name, any text but the empty one, in the graph or the current graph.
+
+    Raises
+    ------
+    ExpressionTypeError
+        The name is empty, or no text.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> x = da.symbol("x")
+    >>> x + x
+    x + x
+    """
     if not isinstance(name, str) or not name:
         raise ExpressionTypeError(f"a symbol needs a name, a text that is not empty, not {name!r}.")
     graph = current_graph() if graph is None else graph
@@ -131,7 +151,22 @@ def symbol(name: str, graph: Graph | None = None) -> Expr:
 
 
 def symbols(names: str, shape: int | tuple[int, ...] | None = None, graph: Graph | None = None) -> Nodes:
-    """An object array of symbols: symbols("x y z"), or symbols("q", 7) for q[0] ... q[6], symbols("R", (3, 3))."""
+    """An object array of symbols: symbols("x y z"), or symbols("q", 7) for q[0] ... q[6], symbols("R", (3, 3)).
+
+    Raises
+    ------
+    TypeError
+        The names are no text.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> x, y = da.symbols("x y")
+    >>> x * y
+    x*y
+    >>> da.symbols("q", 2)
+    array([q[0], q[1]], dtype=object)
+    """
     if not isinstance(names, str):
         raise TypeError(f"names of symbols are {names!r} ({type(names).__name__}); expected a text such as 'x y z'.")
     graph = current_graph() if graph is None else graph
@@ -338,6 +373,13 @@ class Expr(_Unfrozen):
         The operands, also one by one as a, b, c; the value of a constant, the name of a symbol.
     digest : int
         Digest of the structure: the same in every process.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> x = da.symbol("x")
+    >>> x * x + 1
+    1 + x*x
     """
 
     __slots__ = ()
@@ -502,7 +544,17 @@ def import_nodes(expressions: Expr, graph: Graph | None = None) -> Expr: ...
 @overload
 def import_nodes(expressions: np.ndarray[Any, Any] | Sequence[Any], graph: Graph | None = None) -> Nodes: ...
 def import_nodes(expressions: Any, graph: Graph | None = None) -> Any:
-    """The same expressions, one node or a nested list or array of them, in another graph (default: the current)."""
+    """The same expressions, one node or a nested list or array of them, in another graph (default: the current).
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> with da.Graph("theirs"):
+    ...     x = da.symbol("x")
+    >>> with da.Graph("mine"):
+    ...     da.import_nodes(x + 1) + da.symbol("y")
+    1 + x + y
+    """
     array = np.array(expressions, dtype=object)
     nodes = [node for node in array.flat if type(node) is Expr]
     copies = iter(unpack(pack(nodes), graph))

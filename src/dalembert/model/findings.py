@@ -16,7 +16,14 @@ VARIABLE = re.compile(r"'(?:[^'\\]|\\.)*'|[-+]?[0-9][0-9.e+-]*")      # names an
 
 @dataclass(frozen=True)
 class Finding:
-    """severity: 'error', 'warning' or 'note'."""
+    """severity: 'error', 'warning' or 'note'.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> print(da.Finding("error", "body 'rod'", "its mass is negative", "give a mass above 0"))
+    body 'rod': its mass is negative give a mass above 0
+    """
 
     severity: str
     what: str

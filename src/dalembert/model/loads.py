@@ -27,6 +27,14 @@ class ExternalForce:
     expressed_in : 'aligned' (world axes, point from the frame's origin), 'local' (the frame's axes and origin) or
         'world' (world axes, point from the world's origin). Generalized forces are J^T (moment; force) with the
         Jacobian of the same name, for point = 0.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> push = da.ExternalForce("tip", force=(0, 0, 5.0))
+    >>> da.inverse_dynamics(arm, [0.0, 0.0], [0.0, 0.0], [0.0, 0.0], [push]).round(2)
+    array([ 9.62, -0.09])
     """
 
     frame: str

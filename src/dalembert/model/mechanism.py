@@ -73,6 +73,17 @@ class Mechanism:
     -----
     DalembertWarning
         Of numbers that are impossible or doubtful, once: `check()` lists everything.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> hinge = da.Joint("hinge", da.Revolute((0, -1, 0)), "base", "rod")
+    >>> rod = da.Body("rod", 1.0, (0.5, 0, 0), (0, 0, 0.1, 0, 0, 0.1))
+    >>> pendulum = da.Mechanism("pendulum", (da.Body("base"), rod), (hinge,))
+    >>> pendulum.nq, pendulum.coordinate_names
+    (1, ('hinge',))
+    >>> pendulum.replace({"rod.mass": 2.0}).body("rod").mass
+    2.0
     """
 
     PARTS: ClassVar[tuple[str, ...]] = ("bodies", "joints", "frames")      # fields that hold parts

@@ -24,7 +24,14 @@ DENSE_FROM = 3      # a product of this many turns that are not quarter turns co
 
 @dataclass(frozen=True)
 class Source:
-    """Where in a file a part was described; line 0 means unknown."""
+    """Where in a file a part was described; line 0 means unknown.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> str(da.Source("arm.urdf", 12))
+    'arm.urdf, line 12'
+    """
 
     file: str = ""
     line: int = 0
@@ -42,6 +49,12 @@ class Origin(Numbered):
 
     xyz : translation [m]. rotations : pairs (axis, angle [rad]), the axis 'x', 'y', 'z' or a unit vector; roll,
     pitch, yaw of a robot file are (('z', yaw), ('y', pitch), ('x', roll)).
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> da.Origin.rpy((0, 0, 0.1), yaw=0.5).rotations
+    (('z', 0.5),)
     """
 
     xyz: tuple[Number, ...] = (0, 0, 0)
@@ -100,6 +113,13 @@ class Body(Part):
 
     mass [kg]; com: centre of mass [m]; inertia: tensor about the centre of mass in the body's axes [kg m^2] as
     (Ixx, Ixy, Iyy, Ixz, Iyz, Izz) with Ixy = - integral xy dm.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> rod = da.Body("rod", *da.solids.cylinder(2.0, 0.01, 0.5))
+    >>> rod.mass, rod.com
+    (2.0, (0, 0, 0))
     """
 
     name: str
@@ -141,6 +161,12 @@ class Limits:
     """Bounds of a joint: position [rad, m], speed and force; None where there is none.
 
     One number per velocity entry, or a single number for all: Limits(-1, 1).
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> da.Limits(-1.5, 1.5, velocity=2.0, effort=80.0).effort
+    80.0
     """
 
     lower: Any = None
@@ -151,7 +177,15 @@ class Limits:
 
 @dataclass(frozen=True)
 class Mimic:
-    """A follower's coordinate: q = multiplier * q(joint) + offset."""
+    """A follower's coordinate: q = multiplier * q(joint) + offset.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> finger = da.Joint("finger2", da.Prismatic((0, 1, 0)), "hand", "right", mimic=da.Mimic("finger1", -1))
+    >>> finger.mimic.multiplier
+    -1
+    """
 
     joint: str
     multiplier: Number = 1
@@ -173,6 +207,13 @@ class Joint(Part):
     viscous [N m s/rad, N s/m], coulomb [N m, N], rotor_inertia [kg m^2] behind gear_ratio (motor turns per joint
     turn, 1/m for a translation), stiffness [N m/rad, N/m] about rest [rad, m]: one number per velocity entry, a
     single number for all.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> elbow = da.Joint("elbow", da.Revolute((0, 1, 0)), "upper", "lower", da.Origin((0.3, 0, 0)), viscous=0.1)
+    >>> elbow.type.nv
+    1
     """
 
     name: str
@@ -241,7 +282,15 @@ class Joint(Part):
 
 @dataclass(frozen=True)
 class Frame(Part):
-    """A named frame on a body."""
+    """A named frame on a body.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> tool = da.Frame("tool", "hand", da.Origin((0, 0, 0.1)))
+    >>> tool.body
+    'hand'
+    """
 
     name: str
     body: str

@@ -23,7 +23,14 @@ VARIABLE = {"revolute": "Rz", "prismatic": "Tz"}
 
 
 class DHParameters(NamedTuple):
-    """One row: a [m], alpha [rad], d [m], theta [rad]; theta (or d) is where the joint stands at coordinate 0."""
+    """One row: a [m], alpha [rad], d [m], theta [rad]; theta (or d) is where the joint stands at coordinate 0.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> da.from_dh([da.DHParameters(a=0.4), da.DHParameters(a=0.3)]).nq
+    2
+    """
 
     a: Any = 0
     alpha: Any = 0
@@ -61,6 +68,13 @@ def from_dh(rows: Sequence[Any], convention: str = "standard", inertia: Sequence
     References
     ----------
     Denavit and Hartenberg (1955); Craig, Introduction to Robotics (2005), section 3.4, for the modified convention.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.from_dh([(0.4, 0, 0, 0), (0.3, 0, 0, 0)], inertia=[da.solids.cylinder(1.0, 0.02, 0.4)] * 2)
+    >>> da.placement(arm, [0.0, 0.0], "dh2")[:3, 3]
+    array([0.7, 0. , 0. ])
     """
     check_choice("convention", convention, CONVENTIONS)
     rows = several(rows, "the table", "a list of rows (a, alpha, d, theta)")

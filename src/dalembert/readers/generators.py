@@ -38,6 +38,18 @@ def planar_chain(n: int, mass: PerLink = 1, length: PerLink = 1, com: PerLink | 
         of a uniform thin rod, length/2 and mass length^2 / 12.
 
     Joints are q1..qn, links link1..linkn, the end a frame "tip".
+
+    Raises
+    ------
+    TypeError, ValueError
+        n is no whole number from 1; an entry is no number, or there is not one for each link.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2, mass=[1.0, 0.5])
+    >>> da.gravity_vector(arm, [0.0, 0.0]).round(4)
+    array([12.2625,  2.4525])
     """
     if isinstance(n, bool) or not isinstance(n, int) or not 1 <= n <= MAX_LINKS:
         raise ValueError(f"n is {shown(n)}; expected a whole number of links, at least 1, at most {MAX_LINKS}.")
@@ -77,6 +89,18 @@ def random_tree(seed: int, n: int = 8, joints: str | Sequence[str] = "every") ->
 
     Axes are oblique, aligned and of length other than 1; origins turned, some by quarter turns; branches, fixed
     links, springs, friction, rotors and named frames occur.
+
+    Raises
+    ------
+    UnknownNameError
+        A joint type is unknown.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> tree = da.random_tree(7, 4)
+    >>> tree.nq, [joint.type.name for joint in tree.joints]
+    (7, ['cylindrical', 'planar', 'revolute', 'revolute'])
     """
     check_whole("seed", seed, 0)
     check_whole("n", n, 0)

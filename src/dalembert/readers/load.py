@@ -58,6 +58,15 @@ def load(source: str | bytes | os.PathLike, base: str = "fixed", mimic: str = "e
     -----
     DalembertWarning
         Once, for what is doubtful or not used; `mechanism.check()` lists everything.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> text = ('<robot name="pendulum"><link name="base"/><link name="rod"><inertial><mass value="1"/>'
+    ...         '<inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/></inertial></link>'
+    ...         '<joint name="hinge" type="continuous"><parent link="base"/><child link="rod"/></joint></robot>')
+    >>> da.load(text)
+    <Mechanism 'pendulum': 2 bodies, 1 joints, nq = 1, nv = 1>
     """
     for name, value, known in (("base", base, BASES), ("mimic", mimic, MIMICS)):
         check_choice(name, value, known)
@@ -111,6 +120,15 @@ def save(mechanism: Mechanism, file: str | os.PathLike) -> None:
     ------
     ReadError
         The file's name does not end in .toml, or a joint is given by a Python function.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> import tempfile, pathlib
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "arm.toml"
+    >>> da.save(da.planar_chain(2), file)
+    >>> da.load(file) == da.planar_chain(2)
+    True
     """
     from dalembert.readers.toml import write_toml
 

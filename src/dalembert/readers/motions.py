@@ -63,6 +63,13 @@ def from_motions(chain: str | Sequence[tuple[Any, Any]], inertia: Sequence[Any] 
     ------
     ReadError
         Where and why the chain is no product of elementary motions, or the inertia does not fit it.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.from_motions("Tz(0.3) Rz(q1) Tx(0.4) Rz(q2) Tx(0.2)")
+    >>> da.placement(arm, [0.0, 0.0], "tool")[:3, 3].round(3)
+    array([0.6, 0. , 0.3])
     """
     joints: list[tuple[Origin, Elementary]] = []
     constants: list[Elementary] = []

@@ -42,6 +42,13 @@ class Run:
     where the step becomes too small; its reason says why. A single one then has its last record there, whose time lies
     between two of those that were asked for. Of several, which share `times`, one that ended has NaN at later times, and
     `end` tells when and in which state each ended.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> run = da.simulate(da.planar_chain(1), [0.5], [0.0], 1.0, record=0.25)
+    >>> run.times
+    array([0.  , 0.25, 0.5 , 0.75, 1.  ])
     """
 
     mechanism: Any                             # as it was given to simulate

@@ -112,6 +112,14 @@ def simulate(mechanism: Mechanism | OtherSystem, q: Values, qd: Values, t: float
         A state, time or option is none; accelerations are not determined at the start.
     ParameterError, ModelError
         A number of the mechanism cannot be an input, or not with these options; a value makes no sense.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(1)
+    >>> run = da.simulate(arm, [0.5], [0.0], 1.0)
+    >>> run.q.shape, run.reason, run.energy_drift < 1e-9
+    ((1001, 1), 'finished', True)
     """
     given = dict(locals())
     for name, value in (("t", t), ("h", h), ("rtol", rtol), ("atol", atol), ("record", record), ("threads", threads),
@@ -210,6 +218,15 @@ def resume(mechanism: Mechanism | OtherSystem, store: str | os.PathLike[str], **
     ------
     DalembertError
         There is no such run; the mechanism is another, or a function is missing or of another kind.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> import tempfile, pathlib
+    >>> arm, folder = da.planar_chain(1), pathlib.Path(tempfile.mkdtemp()) / "run.zarr"
+    >>> run = da.simulate(arm, [0.5], [0.0], 0.1, store=folder)
+    >>> da.resume(arm, folder).times[-1]
+    array(0.1)
     """
     arguments = streaming.stored_arguments(store)
     names, _ = arguments.pop("events", None), arguments.pop("sampled", None)

@@ -23,6 +23,13 @@ class Inertia(NamedTuple):
 
     The second moments, not the tensor tr(J) 1 - J, are stored: they shift and turn with fewer operations, and
     the wrench of a motion needs only them.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> from dalembert.spatial.vectors import Matrix, Vector
+    >>> da.Inertia.of(2.0, Vector((0, 0, 0.5)), Matrix.diagonal(0.1, 0.1, 0.02)).h
+    (0.0, 0.0, 1.0)
     """
 
     m: Scalar

@@ -24,7 +24,15 @@ FLAT = 1e-12      # volume of a mesh, as part of that of its bounding cube, belo
 
 
 class MassProperties(NamedTuple):
-    """mass [kg], com [m], inertia (Ixx, Ixy, Iyy, Ixz, Iyz, Izz) about com [kg m^2] with Ixy = - integral xy dm."""
+    """mass [kg], com [m], inertia (Ixx, Ixy, Iyy, Ixz, Iyz, Izz) about com [kg m^2] with Ixy = - integral xy dm.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> mass, com, inertia = da.solids.sphere(5.0, 0.1)
+    >>> mass
+    5.0
+    """
 
     mass: Scalar
     com: tuple[Scalar, ...]
@@ -32,36 +40,109 @@ class MassProperties(NamedTuple):
 
 
 def point(mass: Scalar) -> MassProperties:
-    """A mass point."""
+    """A mass point.
+
+    Raises
+    ------
+    ValueError
+        A mass or length is negative or not finite.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> [round(x, 4) for x in da.solids.point(2.0).inertia]
+    [0, 0, 0, 0, 0, 0]
+    """
     return _diagonal(0, 0, 0, mass=mass)
 
 
 def box(mass: Scalar, a: Scalar, b: Scalar, c: Scalar) -> MassProperties:
-    """Box with edges a, b, c along x, y, z: I = m/12 diag(b^2 + c^2, a^2 + c^2, a^2 + b^2)."""
+    """Box with edges a, b, c along x, y, z: I = m/12 diag(b^2 + c^2, a^2 + c^2, a^2 + b^2).
+
+    Raises
+    ------
+    ValueError
+        A mass or length is negative or not finite.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> [round(x, 4) for x in da.solids.box(12.0, 1.0, 2.0, 3.0).inertia]
+    [13.0, 0, 10.0, 0, 0, 5.0]
+    """
     _check(mass=mass, a=a, b=b, c=c)
     third = mass * Fraction(1, 12)
     return _diagonal(third * (b * b + c * c), third * (a * a + c * c), third * (a * a + b * b), mass=mass)
 
 
 def ellipsoid(mass: Scalar, a: Scalar, b: Scalar, c: Scalar) -> MassProperties:
-    """Ellipsoid with semi-axes a, b, c along x, y, z: I = m/5 diag(b^2 + c^2, a^2 + c^2, a^2 + b^2)."""
+    """Ellipsoid with semi-axes a, b, c along x, y, z: I = m/5 diag(b^2 + c^2, a^2 + c^2, a^2 + b^2).
+
+    Raises
+    ------
+    ValueError
+        A mass or length is negative or not finite.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> [round(x, 4) for x in da.solids.ellipsoid(5.0, 1.0, 2.0, 3.0).inertia]
+    [13.0, 0, 10.0, 0, 0, 5.0]
+    """
     _check(mass=mass, a=a, b=b, c=c)
     fifth = mass * Fraction(1, 5)
     return _diagonal(fifth * (b * b + c * c), fifth * (a * a + c * c), fifth * (a * a + b * b), mass=mass)
 
 
 def sphere(mass: Scalar, radius: Scalar) -> MassProperties:
-    """Ball: I = 2/5 m r^2."""
+    """Ball: I = 2/5 m r^2.
+
+    Raises
+    ------
+    ValueError
+        A mass or length is negative or not finite.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> [round(x, 4) for x in da.solids.sphere(5.0, 0.1).inertia]
+    [0.02, 0, 0.02, 0, 0, 0.02]
+    """
     return ellipsoid(mass, radius, radius, radius)
 
 
 def cylinder(mass: Scalar, radius: Scalar, length: Scalar) -> MassProperties:
-    """Cylinder along z (a disc for length 0, a thin rod for radius 0)."""
+    """Cylinder along z (a disc for length 0, a thin rod for radius 0).
+
+    Raises
+    ------
+    ValueError
+        A mass or length is negative or not finite.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> [round(x, 4) for x in da.solids.cylinder(12.0, 0.1, 0.5).inertia]
+    [0.28, 0, 0.28, 0, 0, 0.06]
+    """
     return tube(mass, 0, radius, length)
 
 
 def tube(mass: Scalar, inner_radius: Scalar, outer_radius: Scalar, length: Scalar) -> MassProperties:
-    """Hollow cylinder along z: I_zz = m/2 (r_i^2 + r_o^2), I_xx = I_yy = I_zz/2 + m/12 length^2."""
+    """Hollow cylinder along z: I_zz = m/2 (r_i^2 + r_o^2), I_xx = I_yy = I_zz/2 + m/12 length^2.
+
+    Raises
+    ------
+    ValueError
+        A mass or length is negative or not finite.
+        inner_radius is the larger one.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> [round(x, 4) for x in da.solids.tube(12.0, 0.05, 0.1, 0.5).inertia]
+    [0.2875, 0, 0.2875, 0, 0, 0.075]
+    """
     _check(mass=mass, inner_radius=inner_radius, outer_radius=outer_radius, length=length)
     if not any(isinstance(x, Expr) for x in (inner_radius, outer_radius)) and inner_radius > outer_radius:
         raise ValueError(f"inner_radius {inner_radius} m is larger than outer_radius {outer_radius} m.")
@@ -74,6 +155,17 @@ def capsule(mass: Scalar, radius: Scalar, length: Scalar) -> MassProperties:
     """Cylinder of that length along z, closed by two half balls of its radius.
 
     A half ball's mass centre is 3/8 r from its flat face, about whose centre its moments are 2/5 m r^2.
+
+    Raises
+    ------
+    ValueError
+        A mass or length is negative or not finite.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> [round(x, 4) for x in da.solids.capsule(1.0, 0.1, 0.5).inertia]
+    [0.0364, 0, 0.0364, 0, 0, 0.0048]
     """
     _check(mass=mass, radius=radius, length=length)
     if not isinstance(radius, Expr) and radius == 0:
@@ -101,6 +193,14 @@ def mesh(mass: Scalar, vertices: Any, faces: Any) -> MassProperties:
     ----------
     Tonon, Explicit exact formulas for the 3-D tetrahedron inertia tensor (2005): over a tetrahedron with corners 0, a, b, c,
     integral x x^T dV = V/20 (a a^T + b b^T + c c^T + s s^T) with s = a + b + c.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> corners = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
+    >>> faces = [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]
+    >>> [round(float(x), 3) for x in da.solids.mesh(1.0, corners, faces).com]
+    [0.25, 0.25, 0.25]
     """
     _check(mass=mass)
     points, triangles = np.asarray(vertices, dtype=float), np.asarray(faces, dtype=int)
@@ -142,6 +242,14 @@ def steiner(tensor: Any, mass: Scalar, r: Sequence[Scalar]) -> np.ndarray:
     References
     ----------
     Kolyubin, eq. 15; its eq. 14 adds m d^2 to every entry, which is right for the diagonal only.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> da.solids.steiner([[0.1, 0, 0], [0, 0.1, 0], [0, 0, 0.1]], 2.0, (1.0, 0, 0))
+    array([[0.1, 0. , 0. ],
+           [0. , 2.1, 0. ],
+           [0. , 0. , 2.1]])
     """
     r = Vector(r)
     return packed(Matrix(tensor) + IDENTITY * (mass * r.dot(r)) - Matrix.outer(r, r) * mass)

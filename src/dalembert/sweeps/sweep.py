@@ -46,6 +46,14 @@ class Sweep:
     parameters : {name: values}
     computed : samples that were computed in this call; the others were in the folder.
     path : the folder, or None.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> found = da.sweep(lambda x: x * x, {"x": [1.0, 2.0]}, ThreadPoolExecutor(1))
+    >>> found.shape, found.results
+    ((2,), ('result',))
     """
 
     def __init__(self, samples: Samples, table: Table, computed: int):
@@ -148,6 +156,15 @@ def sweep(work: Any, samples: Any, executor: Any = None, *,
         then is in the folder.
     ShapeError, UnknownNameError, ValueError, TypeError
         Samples or options are none.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> found = da.sweep(lambda x, y: x * y, {"x": [1.0, 2.0], "y": [3.0, 4.0, 5.0]}, ThreadPoolExecutor(1))
+    >>> found["result"]
+    array([[ 3.,  4.,  5.],
+           [ 6.,  8., 10.]])
     """
     if errors not in ("record", "raise"):
         raise ValueError(f"errors={errors!r}: expected 'record' or 'raise'.")

@@ -47,6 +47,23 @@ class System(ABC):
     formulations : names of the state equations that there are; the first is the default.
     positive_definite : whether M is positive wherever the system is.
     explained_by_code : whether compiled code itself finds states whose accelerations are not determined.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> class Slider(da.System):
+    ...     name, coordinate_names = "slider", ("x",)
+    ...
+    ...     def mass_matrix(self, q, t=0.0):
+    ...         return [[2.0]]
+    ...
+    ...     def bias_force(self, q, qd, t=0.0):
+    ...         return [3.0 * q[0]]
+    ...
+    ...     def potential_energy(self, q, t=0.0):
+    ...         return 1.5 * q[0] * q[0]
+    >>> da.simulate(Slider(), [1.0], [0.0], 1.0).energy_drift < 1e-9
+    True
     """
 
     name: str

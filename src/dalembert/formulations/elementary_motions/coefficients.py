@@ -47,10 +47,11 @@ def inertia_coefficients(mechanism: Mechanism, q: Values, form: str = "composite
 
     Parameters
     ----------
+    mechanism : Mechanism
     q : (nq,) or (N, nq) array
-        Coordinates [rad, m, unit quaternions]; floats or expressions.
+        Coordinates [rad; m for prismatic joints; unit quaternions].
     form : {'composite', 'sums'}
-        How it is formed: composite pseudo-inertias in base coordinates, or the source's sums over bodies.
+        How the sums are formed; results are equal, numbers of operations are not.
 
     Returns
     -------
@@ -59,11 +60,23 @@ def inertia_coefficients(mechanism: Mechanism, q: Values, form: str = "composite
 
     Raises
     ------
-    ShapeError, ValueError, QuaternionError, UnknownNameError
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+    UnknownNameError
+        The form is unknown.
 
     References
     ----------
     Hroncova, Contribution to automatic formulation of equations of motion of spatial open kinematic chains, eq. 5.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> from dalembert.formulations import elementary_motions
+    >>> arm = da.planar_chain(2)
+    >>> elementary_motions.inertia_coefficients(arm, [0.3, -0.2]).round(3)
+    array([[2.647, 0.823],
+           [0.823, 0.333]])
     """
     sequence, at, _, pack = opened(mechanism, form, q)
     return pack(sequence.gathered(at.inertia(), 2), shape=(sequence.nv,) * 2)
@@ -75,7 +88,34 @@ def christoffel_symbols(mechanism: Mechanism, q: Values, form: str = "composite"
         c_ijk = sum_l S(B_l^ji I_l B_l^kT),    B_l^ji the derivative of B_l^j along velocity i
 
     c_ijk = c_jik where velocities are rates of coordinates; not within a spherical or free joint.
-    q : (nq,) or (N, nq); form and errors as for `inertia_coefficients`. Returns (nv, nv, nv) or (N, nv, nv, nv).
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+    form : {'composite', 'sums'}
+        How the sums are formed; results are equal, numbers of operations are not.
+
+    Returns
+    -------
+    c : (nv, nv, nv) or (N, nv, nv, nv) array
+        [kg m^2, kg m, kg].
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+    UnknownNameError
+        The form is unknown.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> from dalembert.formulations import elementary_motions
+    >>> arm = da.planar_chain(2)
+    >>> elementary_motions.christoffel_symbols(arm, [0.3, -0.2])[0, 1].round(3)
+    array([0.099, 0.   ])
     """
     return np.swapaxes(_of_pairs(mechanism, q, form, lambda c, j, i: c[j][i]), -1, -3)
 
@@ -86,7 +126,35 @@ def velocity_coefficients(mechanism: Mechanism, q: Values, form: str = "composit
         a_q,k = sum_j sum_{i >= j} a1[k, j, i] qd_j qd_i,    a1[k, j, j] = c_jjk,    a1[k, j, i] = c_ijk + c_jik  for i > j
 
     which is the source's sigma = 2 times one symbol, except within a spherical or free joint, where the two differ.
-    q : (nq,) or (N, nq); form and errors as for `inertia_coefficients`. Returns (nv, nv, nv) or (N, nv, nv, nv).
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+    form : {'composite', 'sums'}
+        How the sums are formed; results are equal, numbers of operations are not.
+
+    Returns
+    -------
+    a1 : (nv, nv, nv) or (N, nv, nv, nv) array
+        [kg m^2, kg m, kg].
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+    UnknownNameError
+        The form is unknown.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> from dalembert.formulations import elementary_motions
+    >>> arm = da.planar_chain(2)
+    >>> elementary_motions.velocity_coefficients(arm, [0.3, -0.2])[0].round(3)
+    array([[0.   , 0.199],
+           [0.   , 0.099]])
     """
     return _of_pairs(mechanism, q, form, lambda c, j, i: c[j][i] + c[i][j] if i > j else c[j][j] if i == j else 0.0)
 
@@ -94,8 +162,36 @@ def velocity_coefficients(mechanism: Mechanism, q: Values, form: str = "composit
 def velocity_matrices(mechanism: Mechanism, q: Values, form: str = "composite") -> Array:
     """Symmetric matrices A1[k] with a_q,k = 1/2 qd^T A1[k] qd: 2 a1[k, j, j] and a1[k, j, i] (eqs. 16 to 19).
 
-    A1[k] qd is the derivative of a_q,k by qd. q : (nq,) or (N, nq); form and errors as for `inertia_coefficients`.
-    Returns (nv, nv, nv) or (N, nv, nv, nv).
+    A1[k] qd is the derivative of a_q,k by qd.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+    form : {'composite', 'sums'}
+        How the sums are formed; results are equal, numbers of operations are not.
+
+    Returns
+    -------
+    A1 : (nv, nv, nv) or (N, nv, nv, nv) array
+        [kg m^2, kg m, kg].
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+    UnknownNameError
+        The form is unknown.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> from dalembert.formulations import elementary_motions
+    >>> arm = da.planar_chain(2)
+    >>> elementary_motions.velocity_matrices(arm, [0.3, -0.2])[0].round(3)
+    array([[0.   , 0.199],
+           [0.199, 0.199]])
     """
     return _of_pairs(mechanism, q, form, lambda c, j, i: c[j][i] + c[i][j])
 
@@ -112,7 +208,33 @@ def gravity_coefficients(mechanism: Mechanism, q: Values, form: str = "composite
 
         a2[k] = - g . sum_l m_l B_l^k r_l = - g . (last column of D^_k P_k)
 
-    q : (nq,) or (N, nq); form and errors as for `inertia_coefficients`. Returns (nv,) or (N, nv) [N m, N].
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+    form : {'composite', 'sums'}
+        How the sums are formed; results are equal, numbers of operations are not.
+
+    Returns
+    -------
+    a2 : (nv,) or (N, nv) array
+        [N m, N].
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+    UnknownNameError
+        The form is unknown.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> from dalembert.formulations import elementary_motions
+    >>> arm = da.planar_chain(2)
+    >>> elementary_motions.gravity_coefficients(arm, [0.3, -0.2]).round(3)
+    array([18.938,  4.88 ])
     """
     sequence, at, _, pack = opened(mechanism, form, q)
     return pack(sequence.gathered(at.gravity(sequence.tree.gravity), 1))
@@ -121,7 +243,34 @@ def gravity_coefficients(mechanism: Mechanism, q: Values, form: str = "composite
 def mass_matrix_derivatives(mechanism: Mechanism, q: Values, form: str = "composite") -> Array:
     """Derivatives of the mass matrix along each velocity: dM[i, j, k] = X_i M_jk = c_ijk + c_ikj, no differentiation done.
 
-    q : (nq,) or (N, nq); form and errors as for `inertia_coefficients`. Returns (nv, nv, nv) or (N, nv, nv, nv).
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+    form : {'composite', 'sums'}
+        How the sums are formed; results are equal, numbers of operations are not.
+
+    Returns
+    -------
+    dM : (nv, nv, nv) or (N, nv, nv, nv) array
+        [kg m^2, kg m, kg].
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+    UnknownNameError
+        The form is unknown.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> from dalembert.formulations import elementary_motions
+    >>> arm = da.planar_chain(2)
+    >>> elementary_motions.mass_matrix_derivatives(arm, [0.3, -0.2])[1].round(3)
+    array([[0.199, 0.099],
+           [0.099, 0.   ]])
     """
     c = christoffel_symbols(mechanism, q, form)
     return c + np.swapaxes(c, -1, -2)
@@ -130,8 +279,36 @@ def mass_matrix_derivatives(mechanism: Mechanism, q: Values, form: str = "compos
 def coriolis_vector_derivatives(mechanism: Mechanism, q: Values, qd: Values, form: str = "composite") -> Array:
     """Derivatives of the Coriolis and centrifugal vector by the velocities: [k, i] = (A1[k] qd)_i.
 
-    q : (nq,) or (N, nq); qd : (nv,) or (N, nv) [rad/s, m/s]; form and errors as for `inertia_coefficients`. Returns
-    (nv, nv) or (N, nv, nv).
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+    qd : (nv,) or (N, nv) array
+        Velocities along the joints' motion subspaces [rad/s, m/s].
+    form : {'composite', 'sums'}
+        How the sums are formed; results are equal, numbers of operations are not.
+
+    Returns
+    -------
+    (nv, nv) or (N, nv, nv) array
+        [N m s, N s].
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+    UnknownNameError
+        The form is unknown.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> from dalembert.formulations import elementary_motions
+    >>> arm = da.planar_chain(2)
+    >>> elementary_motions.coriolis_vector_derivatives(arm, [0.3, -0.2], [1.0, 0.5]).round(3)
+    array([[ 0.099,  0.298],
+           [-0.199,  0.   ]])
     """
     sequence, at, (rates,), pack = opened(mechanism, form, q, qd=qd)
     n = range(sequence.nv)

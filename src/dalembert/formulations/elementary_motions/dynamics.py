@@ -287,8 +287,11 @@ def inverse_dynamics_on_moving_base(mechanism: Mechanism, q: Values, qd: Values,
 
     Parameters
     ----------
-    q, qd, qdd
-        As for `inverse_dynamics`, of one state; coordinates are relative to the base.
+    mechanism : Mechanism
+    q : (nq,) array
+        Coordinates relative to the base [rad, m, unit quaternions].
+    qd, qdd : (nv,) array
+        Velocities and accelerations [rad/s, m/s; rad/s^2, m/s^2].
     base, base_rate, base_acceleration : (4, 4) arrays
         Placement of the base in the world and its time derivatives [m, m/s, m/s^2; 1, 1/s, 1/s^2]; floats or expressions.
 
@@ -300,6 +303,16 @@ def inverse_dynamics_on_moving_base(mechanism: Mechanism, q: Values, qd: Values,
     Raises
     ------
     ShapeError, ValueError, QuaternionError
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> from dalembert.formulations import elementary_motions
+    >>> import numpy as np
+    >>> arm, still = da.planar_chain(2), np.zeros((4, 4))
+    >>> elementary_motions.inverse_dynamics_on_moving_base(
+    ...     arm, [0.3, -0.2], [1.0, 0.5], [0.1, 0.2], np.eye(4), still, still).round(3)
+    array([19.492,  4.93 ])
     """
     tree, (q, qd, qdd), pack = mechanism.at(q=q, qd=qd, qdd=qdd)
     motion: list[Matrix4] = []

@@ -120,6 +120,13 @@ def elementary_matrix(kind: int | str, value: Any) -> np.ndarray:
     References
     ----------
     Hroncova, Contribution to automatic formulation of equations of motion of spatial open kinematic chains.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> from dalembert.formulations import elementary_motions
+    >>> elementary_motions.elementary_matrix("Tx", 0.5)[:, 3]
+    array([0.5, 0. , 0. , 1. ])
     """
     batch = len(value) if isinstance(value, np.ndarray) and value.ndim else None
     return packed(motion_matrix(_number(kind), value), batch)
@@ -129,6 +136,14 @@ def elementary_operator(kind: int | str) -> np.ndarray:
     """Constant matrix D_Zk (4, 4) with dT_Zk/dx = T_Zk D_Zk = D_Zk T_Zk and T_Zk = exp(D_Zk x).
 
     kind : 1 to 6, or 'Tx', 'Ty', 'Tz', 'Rx', 'Ry', 'Rz'. Raises UnknownNameError for anything else.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> from dalembert.formulations import elementary_motions
+    >>> elementary_motions.elementary_operator("Rz")[:2, :2]
+    array([[ 0., -1.],
+           [ 1.,  0.]])
     """
     return packed(motion_operator(_number(kind)))
 

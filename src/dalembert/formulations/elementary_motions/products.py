@@ -17,11 +17,32 @@ from dalembert.spatial.arrays import Array, Values, packed
 def joint_matrices(mechanism: Mechanism, q: Values) -> Array:
     """T_i = C_i T(q_i) of each step: constant motions, then the variable one.
 
-    q : (nq,) or (N, nq) [rad, m, unit quaternions], floats or expressions. Returns (n, 4, 4) or (N, n, 4, 4).
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+
+    Returns
+    -------
+    T : (n, 4, 4) or (N, n, 4, 4) array
+        [1, m].
 
     Raises
     ------
     ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> from dalembert.formulations import elementary_motions
+    >>> arm = da.planar_chain(2)
+    >>> elementary_motions.joint_matrices(arm, [0.3, -0.2])[1].round(3)
+    array([[ 0.98 ,  0.   ,  0.199,  1.   ],
+           [ 0.   ,  1.   ,  0.   ,  0.   ],
+           [-0.199,  0.   ,  0.98 ,  0.   ],
+           [ 0.   ,  0.   ,  0.   ,  1.   ]])
     """
     tree, (q,), pack = mechanism.at(q=q)
     sequence = MotionTree(tree)
@@ -31,7 +52,29 @@ def joint_matrices(mechanism: Mechanism, q: Values) -> Array:
 def products(mechanism: Mechanism, q: Values) -> Array:
     """B_i = B_p T_i (eq. 8): placement of each step's body in the base; p is the step before i.
 
-    Arguments, errors and shape as for `joint_matrices`.
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+
+    Returns
+    -------
+    B : (n, 4, 4) or (N, n, 4, 4) array
+        [1, m].
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> from dalembert.formulations import elementary_motions
+    >>> arm = da.planar_chain(2)
+    >>> elementary_motions.products(arm, [0.3, -0.2])[1, :3, 3].round(3)
+    array([0.955, 0.   , 0.296])
     """
     tree, (q,), pack = mechanism.at(q=q)
     sequence = MotionTree(tree)
@@ -42,7 +85,29 @@ def products(mechanism: Mechanism, q: Values) -> Array:
 def first_derivatives(mechanism: Mechanism, q: Values) -> Array:
     """B_i^j [i, j], the derivative of B_i along velocity j (eq. 12, corrected): T_1 ... T_j D_j ... T_i, or 0.
 
-    q and errors as for `joint_matrices`. Returns (n, nv, 4, 4) or (N, n, nv, 4, 4).
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+
+    Returns
+    -------
+    (n, nv, 4, 4) or (N, n, nv, 4, 4) array
+        [1, m].
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> from dalembert.formulations import elementary_motions
+    >>> arm = da.planar_chain(2)
+    >>> elementary_motions.first_derivatives(arm, [0.3, -0.2])[1, 0, :3, 3].round(3)
+    array([-0.296,  0.   ,  0.955])
     """
     tree, (q,), pack = mechanism.at(q=q)
     sequence = MotionTree(tree)
@@ -57,7 +122,31 @@ def second_derivatives(mechanism: Mechanism, q: Values) -> Array:
     """B_i^jk [i, j, k], the derivative of B_i^j along velocity k (eq. 12, corrected), zero if j or k does not move i.
 
     B_i^jk = B_i^kj where velocities are rates of coordinates; for two freedoms of a spherical or free joint the
-    order matters. q and errors as for `joint_matrices`. Returns (n, nv, nv, 4, 4) or (N, n, nv, nv, 4, 4).
+    order matters.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+
+    Returns
+    -------
+    (n, nv, nv, 4, 4) or (N, n, nv, nv, 4, 4) array
+        [1, m].
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> from dalembert.formulations import elementary_motions
+    >>> arm = da.planar_chain(2)
+    >>> elementary_motions.second_derivatives(arm, [0.3, -0.2])[1, 0, 0, :3, 3].round(3)
+    array([-0.955,  0.   , -0.296])
     """
     tree, (q,), pack = mechanism.at(q=q)
     sequence = MotionTree(tree)
@@ -76,6 +165,13 @@ def pseudo_inertias(mechanism: Mechanism) -> np.ndarray:
 
     Links on fixed joints are lumped in. Returns (n, 4, 4) [kg m^2, kg m, kg]; positive semidefinite exactly where the
     principal moments keep the triangle inequality and the mass is not negative.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> from dalembert.formulations import elementary_motions
+    >>> elementary_motions.pseudo_inertias(da.planar_chain(1))[0, :, 3]
+    array([0.5, 0. , 0. , 1. ])
     """
     sequence = MotionTree(mechanism.tree())
     return packed([step.inertia for step in sequence.step.values()], shape=(len(sequence.step), 4, 4))
@@ -84,8 +180,34 @@ def pseudo_inertias(mechanism: Mechanism) -> np.ndarray:
 def base_operators(mechanism: Mechanism, q: Values) -> Array:
     """D^_j = B_j D_j B_j^-1 of each freedom of the steps, in their order: B_l^j = D^_j B_l for every body outboard.
 
-    Where no joint follows another, freedoms are the entries of qd in the order of `motions`. q and errors as for
-    `joint_matrices`. Returns (f, 4, 4) or (N, f, 4, 4), elements of se(3) in base axes.
+    Where no joint follows another, freedoms are the entries of qd in the order of `motions`.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+
+    Returns
+    -------
+    D : (f, 4, 4) or (N, f, 4, 4) array
+        Elements of se(3) in base axes [1, m].
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> from dalembert.formulations import elementary_motions
+    >>> arm = da.planar_chain(2)
+    >>> elementary_motions.base_operators(arm, [0.3, -0.2])[1].round(3)
+    array([[ 0.   ,  0.   , -1.   ,  0.296],
+           [ 0.   ,  0.   ,  0.   ,  0.   ],
+           [ 1.   ,  0.   ,  0.   , -0.955],
+           [ 0.   ,  0.   ,  0.   ,  0.   ]])
     """
     tree, (q,), pack = mechanism.at(q=q)
     sequence = MotionTree(tree)
@@ -97,7 +219,29 @@ def base_operators(mechanism: Mechanism, q: Values) -> Array:
 def composite_pseudo_inertias(mechanism: Mechanism, q: Values) -> Array:
     """P_i = sum of B_l I_l B_l^T of step i and all outboard of it, in base axes.
 
-    q, errors and shape as for `joint_matrices`.
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+
+    Returns
+    -------
+    P : (n, 4, 4) or (N, n, 4, 4) array
+        [kg m^2, kg m, kg].
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> from dalembert.formulations import elementary_motions
+    >>> arm = da.planar_chain(2)
+    >>> elementary_motions.composite_pseudo_inertias(arm, [0.3, -0.2])[0, 3].round(3)
+    array([1.931, 0.   , 0.493, 2.   ])
     """
     tree, (q,), pack = mechanism.at(q=q)
     sequence = MotionTree(tree)

@@ -240,6 +240,13 @@ class ElementaryMotion(NamedTuple):
     name : of the coordinate; kind : Tx ... Rz, T/R/H(axis), or the joint type whose freedoms act together;
     parent : number of the step before it (0: base); body : the body it carries, '' for a massless one between;
     entries : of qd that move it; constant : (4, 4) constant motions C before it.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> from dalembert.formulations import elementary_motions
+    >>> elementary_motions.motions(da.planar_chain(2))[1].name
+    'q2'
     """
 
     name: str
@@ -255,6 +262,13 @@ def motions(mechanism: Mechanism) -> tuple[ElementaryMotion, ...]:
 
     A joint of several freedoms is a row of motions with massless bodies between; the freedoms of spherical, free and
     custom joints do not follow one another and stay together in one step.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> from dalembert.formulations import elementary_motions
+    >>> [m.kind for m in elementary_motions.motions(da.planar_chain(2))]
+    ['R(0, -1, 0)', 'R(0, -1, 0)']
     """
     sequence = MotionTree(mechanism.tree())
     return tuple(ElementaryMotion(step.name, step.screw.kind if step.screw else step.joint.type.name, step.parent, step.body,

@@ -47,6 +47,14 @@ def planar_chain(m: Sequence[Any], L: Sequence[Any], l: Sequence[Any] | None = N
     References
     ----------
     Dunskaya, Pyatnitskiy (1996), eqs. 3.5 to 3.10, corrected.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> chain = da.hamilton.planar_chain([1.0, 1.0], [0.5, 0.5])
+    >>> da.hamilton.mass_matrix(chain, [0.1, 0.2]).round(4)
+    array([[0.3333, 0.1244],
+           [0.1244, 0.0833]])
     """
     masses, lengths = list(m), list(L)
     centres = [x / 2 for x in lengths] if l is None else list(l)
@@ -67,6 +75,13 @@ class PlanarChain(System):
         A_ii = d_i,    A_ij = L_i c_j cos(q_i - q_j)  for i < j,    L0 = g sum_i c_i cos q_i,    a = 0     (3.5, 3.10)
 
     Attributes: m, L, l, J (tuples), g, c, d, name, nq = nv = n.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> chain = da.hamilton.planar_chain([1.0, 1.0], [0.5, 0.5])
+    >>> chain.to_relative([0.1, 0.3]).round(3)
+    array([0.1, 0.2])
     """
 
     def __init__(self, m: tuple, L: tuple, l: tuple, J: tuple, g: Any):
@@ -141,7 +156,15 @@ class PlanarChain(System):
 
 
 class ChainConfiguration(Configuration):
-    """A planar chain at a configuration: 4n multiplications for L s, L k, l s, l k; s = sin q, k = cos q."""
+    """A planar chain at a configuration: 4n multiplications for L s, L k, l s, l k; s = sin q, k = cos q.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> chain = da.hamilton.planar_chain([1.0, 1.0], [1.0, 1.0])
+    >>> isinstance(chain.configuration([0.0, 0.0]), da.hamilton.ChainConfiguration)
+    True
+    """
 
     def __init__(self, chain: PlanarChain, s: Sequence[Scalar], k: Sequence[Scalar]):
         self.chain, self.s, self.k = chain, s, k

@@ -18,7 +18,14 @@ Forces = Callable[[Any, Any, Any], Any]
 
 
 class StateEquations(NamedTuple):
-    """Right-hand side in (q, p): rates of q (nq,) and p (nv,), and the velocities qd that they were found with."""
+    """Right-hand side in (q, p): rates of q (nq,) and p (nv,), and the velocities qd that they were found with.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> da.hamilton.state_equations(da.planar_chain(2), [0.3, -0.2], [3.058, 0.99]).qd.round(3)
+    array([0.999, 0.501])
+    """
 
     q_rate: Array
     p_rate: Array
@@ -67,8 +74,22 @@ def momenta(system: Any, q: Values, qd: Values, t: Any = 0.0) -> Array:
 def velocities(system: Any, q: Values, p: Values, t: Any = 0.0, solver: str | Solver = "sweep") -> Array:
     """Velocities of momenta: the maximum of D(z) = p^T z - 1/2 z^T A z - a^T z - L0, where A(q) z = p - a (2.9).
 
-    q : (nq,) or (N, nq); p : (nv,) or (N, nv). solver : 'sweep' (exact, O(n)), 'cholesky' (dense), 'minimal_residuals',
-    'conjugate_directions' (from 0, error below 1e-9), or a `Solver`. Returns (nv,) or (N, nv) [rad/s, m/s].
+    Parameters
+    ----------
+    system : Mechanism, PlanarChain or NonNatural
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+    p : (nv,) or (N, nv) array
+        Momenta [kg m^2/s, kg m/s]; quasi-momenta of spherical and free joints.
+    t : float
+        Time [s], for systems that depend on it.
+    solver : str or Solver
+        'sweep' (exact, O(n)), 'cholesky' (dense), 'minimal_residuals', 'conjugate_directions' (from 0, error below 1e-9).
+
+    Returns
+    -------
+    qd : (nv,) or (N, nv) array
+        [rad/s, m/s]; z of the maximum.
 
     Raises
     ------
@@ -77,6 +98,13 @@ def velocities(system: Any, q: Values, p: Values, t: Any = 0.0, solver: str | So
     NotConvergedError
         An iteration reached its limit.
     ShapeError, ValueError, QuaternionError, UnknownNameError
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> da.hamilton.velocities(arm, [0.3, -0.2], [3.058, 0.99]).round(3)
+    array([0.999, 0.501])
     """
     chosen = system_of(system)
     at, (_, p), pack = chosen.at(t, q=q, p=p)
@@ -84,7 +112,42 @@ def velocities(system: Any, q: Values, p: Values, t: Any = 0.0, solver: str | So
 
 
 def solve(system: Any, q: Values, p: Values, solver: Solver, t: Any = 0.0) -> Solution:
-    """As `velocities`, with the counts: the `Solution` of an iteration; its z has the entries first. Errors as there."""
+    """The velocities, with the counts of an iteration.
+
+    Parameters
+    ----------
+    system : Mechanism, PlanarChain or NonNatural
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+    p : (nv,) or (N, nv) array
+        Momenta [kg m^2/s, kg m/s]; quasi-momenta of spherical and free joints.
+    solver : str or Solver
+        'sweep' (exact, O(n)), 'cholesky' (dense), 'minimal_residuals', 'conjugate_directions' (from 0, error below 1e-9).
+    t : float
+        Time [s], for systems that depend on it.
+
+    Returns
+    -------
+    Solution
+        z has the entries first, (nv,) or (nv, N) [rad/s, m/s]; iterations, residual, operations.
+
+    Raises
+    ------
+    SingularMassMatrixError
+        A is not positive definite; the sweep names joint and body. Not checked on expressions.
+    NotConvergedError
+        An iteration reached its limit.
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> solver = da.hamilton.Solver("conjugate_directions")
+    >>> da.hamilton.solve(arm, [0.3, -0.2], [3.058, 0.99], solver).iterations
+    2
+    """
     chosen = system_of(system)
     at, (_, p), _ = chosen.at(t, q=q, p=p)
     return solver.solve(chosen, at, at.right_side(p))
@@ -95,8 +158,34 @@ def lagrangian_gradient(system: Any, q: Values, qd: Values, t: Any = 0.0) -> Arr
 
         dL/dq_i = 1/2 qd^T (dA/dq_i) qd + (da/dq_i)^T qd + dL0/dq_i
 
-    Along the quasi-velocity directions of spherical and free joints. Shapes and errors as for `momenta`; returns (nv,) or
-    (N, nv) [N m, N].
+    Along the quasi-velocity directions of spherical and free joints.
+
+    Parameters
+    ----------
+    system : Mechanism, PlanarChain or NonNatural
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+    qd : (nv,) or (N, nv) array
+        Velocities along the joints' motion subspaces [rad/s, m/s].
+    t : float
+        Time [s], for systems that depend on it.
+
+    Returns
+    -------
+    (nv,) or (N, nv) array
+        [N m, N].
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> da.hamilton.lagrangian_gradient(arm, [0.3, -0.2], [1.0, 0.5]).round(3)
+    array([-18.938,  -4.731])
     """
     at, (_, qd), pack = system_of(system).at(t, q=q, qd=qd)
     return pack(at.gradient(qd))
@@ -105,7 +194,34 @@ def lagrangian_gradient(system: Any, q: Values, qd: Values, t: Any = 0.0) -> Arr
 def lie_poisson_term(system: Any, q: Values, qd: Values, p: Values, t: Any = 0.0) -> Array:
     """ad*_qd p: p x omega of a spherical joint, -(v x* p) of a free joint, 0 for velocities that are rates of coordinates.
 
-    Shapes and errors as for `momenta`; returns (nv,) or (N, nv) [N m, N].
+    Parameters
+    ----------
+    system : Mechanism, PlanarChain or NonNatural
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+    qd : (nv,) or (N, nv) array
+        Velocities along the joints' motion subspaces [rad/s, m/s].
+    p : (nv,) or (N, nv) array
+        Momenta [kg m^2/s, kg m/s]; quasi-momenta of spherical and free joints.
+    t : float
+        Time [s], for systems that depend on it.
+
+    Returns
+    -------
+    (nv,) or (N, nv) array
+        [N m, N].
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.random_tree(3, 1, "spherical")
+    >>> da.hamilton.lie_poisson_term(arm, [1.0, 0, 0, 0], [1.0, 0, 0], [0, 2.0, 0])[2:]
+    array([-2.])
     """
     at, (_, qd, p), pack = system_of(system).at(t, q=q, qd=qd, p=p)
     return pack(list(at.lie_poisson(qd, p)))
@@ -114,7 +230,34 @@ def lie_poisson_term(system: Any, q: Values, qd: Values, p: Values, t: Any = 0.0
 def momentum_rate(system: Any, q: Values, qd: Values, p: Values, t: Any = 0.0) -> Array:
     """p' = dL/dq + ad*_qd p + friction, at velocities that are known: `state_equations` without the solution and tau.
 
-    Shapes and errors as for `momenta`; returns (nv,) or (N, nv) [N m, N].
+    Parameters
+    ----------
+    system : Mechanism, PlanarChain or NonNatural
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+    qd : (nv,) or (N, nv) array
+        Velocities along the joints' motion subspaces [rad/s, m/s].
+    p : (nv,) or (N, nv) array
+        Momenta [kg m^2/s, kg m/s]; quasi-momenta of spherical and free joints.
+    t : float
+        Time [s], for systems that depend on it.
+
+    Returns
+    -------
+    (nv,) or (N, nv) array
+        [N m, N].
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> da.hamilton.momentum_rate(arm, [0.3, -0.2], [1.0, 0.5], [3.058, 0.99]).round(3)
+    array([-18.938,  -4.731])
     """
     at, (_, qd, p), pack = system_of(system).at(t, q=q, qd=qd, p=p)
     return pack(at.momentum_rate(qd, p))
@@ -189,8 +332,43 @@ def hamiltonian(system: Any, q: Values, p: Values, t: Any = 0.0, solver: str | S
 
         H(q, p) = 1/2 (p - a)^T A^-1 (p - a) - L0                                              (2.6)
 
-    T + Pi of a natural system (a = 0), else Jacobi's integral. Arguments and errors as for `velocities`; returns a number
-    or (N,) [J].
+    T + Pi of a natural system (a = 0), else Jacobi's integral.
+
+    Parameters
+    ----------
+    system : Mechanism, PlanarChain or NonNatural
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+    p : (nv,) or (N, nv) array
+        Momenta [kg m^2/s, kg m/s]; quasi-momenta of spherical and free joints.
+    t : float
+        Time [s], for systems that depend on it.
+    solver : str or Solver
+        'sweep' (exact, O(n)), 'cholesky' (dense), 'minimal_residuals', 'conjugate_directions' (from 0, error below 1e-9).
+
+    Returns
+    -------
+    H : float or (N,) array
+        [J].
+
+    Raises
+    ------
+    SingularMassMatrixError
+        A is not positive definite; the sweep names joint and body. Not checked on expressions.
+    NotConvergedError
+        An iteration reached its limit.
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+    UnknownNameError
+        The solver is unknown.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> p = da.hamilton.momenta(arm, [0.3, -0.2], [1.0, 0.5])
+    >>> round(da.hamilton.hamiltonian(arm, [0.3, -0.2], p), 3)
+    6.615
     """
     chosen = system_of(system)
     at, (_, p), pack = chosen.at(t, q=q, p=p)
@@ -199,7 +377,37 @@ def hamiltonian(system: Any, q: Values, p: Values, t: Any = 0.0, solver: str | S
 
 
 def objective(system: Any, q: Values, p: Values, z: Values, t: Any = 0.0) -> float | Array:
-    """D(z) = p^T z - 1/2 z^T A z - a^T z - L0: below H by 1/2 e^T A e for a z with the error e. Number or (N,) [J]."""
+    """D(z) = p^T z - 1/2 z^T A z - a^T z - L0: below H by 1/2 e^T A e for a z with the error e.
+
+    Parameters
+    ----------
+    system : Mechanism, PlanarChain or NonNatural
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+    p : (nv,) or (N, nv) array
+        Momenta [kg m^2/s, kg m/s]; quasi-momenta of spherical and free joints.
+    z : (nv,) or (N, nv) array
+        Velocities [rad/s, m/s].
+    t : float
+        Time [s], for systems that depend on it.
+
+    Returns
+    -------
+    D : float or (N,) array
+        [J].
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> round(da.hamilton.objective(arm, [0.3, -0.2], [3.058, 0.99], [1.0, 0.5]), 3)
+    6.615
+    """
     at, (_, p, z), pack = system_of(system).at(t, q=q, p=p, z=z)
     return single(pack(dot(at.right_side(p), z) - dot(at.product(z), z) * 0.5 + at.potential))
 
@@ -215,19 +423,19 @@ def state_equations(system: Any, q: Values, p: Values, tau: Values | None = None
     ----------
     system : Mechanism, PlanarChain or NonNatural
     q : (nq,) or (N, nq) array
-        Coordinates [rad, m, unit quaternions].
+        Coordinates [rad; m for prismatic joints; unit quaternions].
     p : (nv,) or (N, nv) array
-        Momenta [kg m^2/s, kg m/s].
+        Momenta [kg m^2/s, kg m/s]; quasi-momenta of spherical and free joints.
     tau : (nv,) or (N, nv) array, optional
         Generalized forces of the actuators [N m, N]; of a planar chain in absolute angles `chain.generalized_forces(M)`.
     forces : callable, optional
-        Q(q, qd, t): further generalized forces without a potential, of arrays (or arrays of expressions) as given.
+        Q(q, qd, t): further generalized forces without a potential [N m, N], of arrays (or arrays of expressions) as given.
     external_forces : sequence of ExternalForce, optional
-        On the bodies of a mechanism.
-    t : number
-        Time [s].
-    solver
-        As for `velocities`.
+        Forces on the mechanism [N; N m], each with its frame and axes.
+    t : float
+        Time [s], for systems that depend on it.
+    solver : str or Solver
+        'sweep' (exact, O(n)), 'cholesky' (dense), 'minimal_residuals', 'conjugate_directions' (from 0, error below 1e-9).
 
     Returns
     -------
@@ -237,11 +445,24 @@ def state_equations(system: Any, q: Values, p: Values, tau: Values | None = None
 
     Raises
     ------
-    As `velocities`.
+    SingularMassMatrixError
+        A is not positive definite; the sweep names joint and body. Not checked on expressions.
+    NotConvergedError
+        An iteration reached its limit.
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
 
     References
     ----------
     Dunskaya, Pyatnitskiy (1996), eqs. 2.8, 2.9; for quasi-velocities Poincare's equations, docs/hamilton.md.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> p = da.hamilton.momenta(arm, [0.3, -0.2], [1.0, 0.5])
+    >>> da.hamilton.state_equations(arm, [0.3, -0.2], p).p_rate.round(3)
+    array([-18.938,  -4.731])
     """
     chosen = system_of(system)
     given = {} if tau is None else {"tau": tau}
@@ -258,9 +479,43 @@ def state_equations(system: Any, q: Values, p: Values, tau: Values | None = None
 
 def energy_rate(system: Any, q: Values, p: Values, tau: Values | None = None,
                 forces: Forces | None = None, external_forces: Any = (), t: Any = 0.0) -> float | Array:
-    """Rate of H along the motion, Q^T qd - dL/dt [W], a number or (N,): power of all that has no potential.
+    """Rate of H along the motion, Q^T qd - dL/dt: power of all that has no potential.
 
-    Arguments as for `state_equations`.
+    Parameters
+    ----------
+    system : Mechanism, PlanarChain or NonNatural
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+    p : (nv,) or (N, nv) array
+        Momenta [kg m^2/s, kg m/s]; quasi-momenta of spherical and free joints.
+    tau : (nv,) or (N, nv) array, optional
+        Generalized forces of the actuators [N m, N]; of a planar chain in absolute angles `chain.generalized_forces(M)`.
+    forces : callable, optional
+        Q(q, qd, t): further generalized forces without a potential [N m, N], of arrays (or arrays of expressions) as given.
+    external_forces : sequence of ExternalForce, optional
+        Forces on the mechanism [N; N m], each with its frame and axes.
+    t : float
+        Time [s], for systems that depend on it.
+
+    Returns
+    -------
+    float or (N,) array
+        [W].
+
+    Raises
+    ------
+    SingularMassMatrixError
+        A is not positive definite; joint and body are named. Not checked on expressions.
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> p = da.hamilton.momenta(arm, [0.3, -0.2], [1.0, 0.5])
+    >>> round(da.hamilton.energy_rate(arm, [0.3, -0.2], p, tau=[2.0, 1.0]), 3)
+    2.5
     """
     chosen = system_of(system)
     given = {} if tau is None else {"tau": tau}

@@ -32,6 +32,12 @@ class Stop(NamedTuple):
     residual    |y_m| <= eps |b|
     error       |y_m| <= eps lambda_min: bounds the error by eps; `smallest` is a lower bound of the eigenvalues of A
     true_error  |xi_m - z| <= eps with the exact z given as `exact`: for studies
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> da.hamilton.Stop("residual", 1e-9).rule
+    'residual'
     """
 
     rule: str
@@ -56,6 +62,13 @@ class Solution(NamedTuple):
     """Velocities z, and what they cost: iterations (a number or one per row), norm of the last residual known, operations.
 
     `gammas` are the steps' lengths gamma_m (alpha_m of conjugate directions), `iterates` the xi_m where they were asked for.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> solver = da.hamilton.Solver("conjugate_directions")
+    >>> da.hamilton.solve(da.planar_chain(2), [0.3, -0.2], [3.058, 0.99], solver).converged
+    True
     """
 
     z: Any
@@ -86,14 +99,35 @@ def inner(a: Any, b: Any) -> Any:
 
 
 def minimal_residual_step(product: Product, xi: Any, y: Any) -> tuple[Any, Any, Any]:
-    """xi_{m+1}, y_{m+1} and gamma_m, y = A xi - b (3.3): one product, the residual is updated, not recomputed."""
+    """xi_{m+1}, y_{m+1} and gamma_m, y = A xi - b (3.3): one product, the residual is updated, not recomputed.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> import numpy as np
+    >>> A = np.array([[2.0, 0.5], [0.5, 1.0]])
+    >>> xi, y, gamma = da.hamilton.minimal_residual_step(lambda x: A @ x, np.zeros(2), np.array([-1.0, 0.0]))
+    >>> xi.round(4)
+    array([0.4706, 0.    ])
+    """
     w = product(y)
     gamma = quotient(inner(w, y), inner(w, w))
     return xi - gamma * y, y - gamma * w, gamma
 
 
 def conjugate_step(product: Product, xi: Any, r: Any, d: Any, square: Any) -> tuple[Any, Any, Any, Any, Any]:
-    """xi, r, d, r . r of the next iterate, and alpha; r = b - A xi, d the direction, square = r . r."""
+    """xi, r, d, r . r of the next iterate, and alpha; r = b - A xi, d the direction, square = r . r.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> import numpy as np
+    >>> A = np.array([[2.0, 0.5], [0.5, 1.0]])
+    >>> r = np.array([1.0, 0.0])
+    >>> xi, *_ = da.hamilton.conjugate_step(lambda x: A @ x, np.zeros(2), r, r, r @ r)
+    >>> xi
+    array([0.5, 0. ])
+    """
     w = product(d)
     alpha = quotient(square, inner(d, w))
     r = r - alpha * w
@@ -113,7 +147,38 @@ def minimal_residuals(product: Product, b: Any, start: Any, stop: Stop, limit: i
     """Minimal residuals (3.3): y_0 = A xi_0 - b;  w = A y,  gamma = w.y / w.w,  xi -= gamma y,  y -= gamma w.
 
     16n - 4 multiplications and 15n - 13 additions an iteration for the planar chain; |y| shrinks by (kappa-1)/(kappa+1) or
-    better, D(xi) grows, 1/lambda_max <= gamma <= 1/lambda_min. Arguments as for `conjugate_directions`.
+    better, D(xi) grows, 1/lambda_max <= gamma <= 1/lambda_min.
+
+    Parameters
+    ----------
+    product : callable
+        x -> A x, on arrays (n,) or (n, N).
+    b, start : arrays (n,) or (n, N)
+        Right-hand side, and xi_0.
+    stop : Stop
+    limit : int
+        Most iterations.
+    cost : Operations
+        Of one product, for the count.
+    keep : bool
+        Whether to return all iterates.
+    step : callable, optional
+        Compiled form of `minimal_residual_step` without its product.
+
+    Raises
+    ------
+    NotConvergedError
+        The limit of iterations was reached.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> import numpy as np
+    >>> A = np.array([[2.0, 0.5], [0.5, 1.0]])
+    >>> stop = da.hamilton.Stop("residual", 1e-12)
+    >>> found = da.hamilton.minimal_residuals(lambda x: A @ x, np.array([1.0, 0.0]), np.zeros(2), stop)
+    >>> found.z.round(4)
+    array([ 0.5714, -0.2857])
     """
     n, xi, run, looks_first = len(b), start, _Run(stop, b, limit, keep), stop.looks_first
     y = product(xi) - b
@@ -154,6 +219,21 @@ def conjugate_directions(product: Product, b: Any, start: Any, stop: Stop, limit
         Whether to return all iterates.
     step : callable, optional
         Compiled form of `conjugate_step` (`minimal_residual_step`) without its product.
+
+    Raises
+    ------
+    NotConvergedError
+        The limit of iterations was reached.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> import numpy as np
+    >>> A = np.array([[2.0, 0.5], [0.5, 1.0]])
+    >>> stop = da.hamilton.Stop("residual", 1e-12)
+    >>> found = da.hamilton.conjugate_directions(lambda x: A @ x, np.array([1.0, 0.0]), np.zeros(2), stop)
+    >>> found.z.round(4), int(found.iterations)
+    (array([ 0.5714, -0.2857]), 2)
     """
     n, xi, run, looks_first = len(b), start, _Run(stop, b, limit, keep), stop.looks_first
     r = b - product(xi)

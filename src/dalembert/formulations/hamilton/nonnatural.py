@@ -33,12 +33,28 @@ def nonnatural(system: Any, a: Callable[..., Any] | None = None, L0: Callable[..
     ------
     ShapeError
         a has not one entry per velocity.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> chain = da.hamilton.planar_chain([1.0], [1.0])
+    >>> driven = da.hamilton.nonnatural(chain, a=lambda q, t: [0.1 * da.cos(t)])
+    >>> da.hamilton.momenta(driven, [0.0], [0.0])
+    array([0.1])
     """
     return NonNatural(system_of(system), a, L0, name)
 
 
 class NonNatural(System):
-    """A system with terms a(q, t) and L0(q, t); see `nonnatural`."""
+    """A system with terms a(q, t) and L0(q, t); see `nonnatural`.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> chain = da.hamilton.planar_chain([1.0], [1.0])
+    >>> da.hamilton.nonnatural(chain, L0=lambda q, t: -2.0 * q[0] ** 2).nv
+    1
+    """
 
     def __init__(self, system: System, a: Callable[..., Any] | None, L0: Callable[..., Any] | None, name: str = ""):
         self.system, self.nq, self.nv, self.name = system, system.nq, system.nv, name or system.name
@@ -129,6 +145,14 @@ def turntable(chain: PlanarChain, radius: Any, rate: Any) -> NonNatural:
         L0 = 1/2 Omega^2 1^T A 1 + Omega^2 R sum c_i cos q_i + 1/2 Omega^2 R^2 sum m_i
 
     radius R [m]; rate Omega [rad/s], constant. The chain's own gravity is kept (g = 0 for a horizontal plane).
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> chain = da.hamilton.planar_chain([1.0], [1.0], g=0)
+    >>> table = da.hamilton.turntable(chain, radius=0.5, rate=2.0)
+    >>> da.hamilton.momenta(table, [0.0], [0.0]).round(4)
+    array([1.1667])
     """
     ones, mass = [1.0] * chain.n, sum(chain.m)
 

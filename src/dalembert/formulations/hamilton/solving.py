@@ -39,6 +39,13 @@ class Solver:
     ----------
     solutions, iterations, operations : what was done since the last `reset`; of a batch, the iterations of its slowest row.
     last : Solution
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> solver = da.hamilton.Solver("minimal_residuals", tolerance=1e-8)
+    >>> da.hamilton.velocities(da.planar_chain(2), [0.3, -0.2], [3.058, 0.99], solver=solver).round(3)
+    array([0.999, 0.501])
     """
 
     def __init__(self, method: str, rule: str = "error", tolerance: float = 1e-9, warm: bool = True,

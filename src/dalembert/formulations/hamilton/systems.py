@@ -14,7 +14,14 @@ Scalars = Sequence[Scalar]
 
 
 class Operations(NamedTuple):
-    """Numbers of operations; additions are sums and differences."""
+    """Numbers of operations; additions are sums and differences.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> da.hamilton.Operations(4, 3).plus(da.hamilton.Operations(1, 1), times=2)
+    Operations(multiplications=6, additions=5, divisions=0)
+    """
 
     multiplications: int = 0
     additions: int = 0
@@ -30,6 +37,13 @@ class Configuration(ABC):
     """A system at a configuration (and time), over any scalar: products with A, its inverse, and the gradient of L.
 
     z are velocities (quasi-velocities of spherical and free joints); every vector is a sequence of scalars.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> chain = da.hamilton.planar_chain([1.0, 1.0], [1.0, 1.0])
+    >>> isinstance(chain.configuration([0.0, 0.0]), da.hamilton.Configuration)
+    True
     """
 
     potential: Scalar = 0.0               # -L0 [J]
@@ -85,7 +99,14 @@ class Configuration(ABC):
 
 
 class System(ABC):
-    """A system in Hamilton's form: `dalembert.formulations.hamilton` takes it in place of a mechanism."""
+    """A system in Hamilton's form: `dalembert.formulations.hamilton` takes it in place of a mechanism.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> isinstance(da.hamilton.planar_chain([1.0], [1.0]), da.hamilton.System)
+    True
+    """
 
     name: str
     nq: int

@@ -31,6 +31,13 @@ class Range(NamedTuple):
 
     With branch and bound both ends are certain; of a sampled minimum (maximum) only that it is at most upper (at least
     lower), and the other end is infinite.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> least, greatest = da.lagrange.potential_bounds(da.planar_chain(1))
+    >>> round(greatest.upper, 2)
+    4.91
     """
 
     lower: float
@@ -43,7 +50,14 @@ class Range(NamedTuple):
 
 
 class EigenvalueBounds(NamedTuple):
-    """Smallest and largest eigenvalue of D over the workspace, the method, and how many configurations and boxes it took."""
+    """Smallest and largest eigenvalue of D over the workspace, the method, and how many configurations and boxes it took.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> da.lagrange.eigenvalue_bounds(da.planar_chain(1)).positive_definite
+    True
+    """
 
     smallest: Range
     largest: Range
@@ -92,6 +106,13 @@ def eigenvalue_bounds(mechanism: Mechanism, lower: Any = None, upper: Any = None
     ------
     UnknownNameError, DalembertError, ValueError
         The method is unknown; a displacement has no limits (eigenvalues then have none either); D depends on quaternions.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> bounds = da.lagrange.eigenvalue_bounds(da.planar_chain(2))
+    >>> round(bounds.smallest.lower, 2), round(bounds.largest.upper, 2), bounds.positive_definite
+    (0.07, 2.93, True)
     """
     check_choice("method", method, METHODS)
     _require_values(mechanism)
@@ -113,7 +134,35 @@ def potential_bounds(mechanism: Mechanism, lower: Any = None, upper: Any = None,
                      max_boxes: int | None = None, seed: int = 0) -> tuple[Range, Range]:
     """Least and greatest potential energy over the workspace, proved as in `eigenvalue_bounds` (of a 1 x 1 matrix).
 
-    The least one is the P_min of the passivity bound (`passivity_balance`). Arguments and errors as there.
+    The least one is the P_min of the passivity bound (`passivity_balance`).
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    lower, upper : (nv,) arrays, optional
+        Workspace [rad, m]; by default the joints' limits, and -pi, pi for angles without limits.
+    tolerance : float
+        Gap to reach, as part of the bound.
+    max_boxes : int, optional
+    seed : int
+        Of the random starts.
+
+    Returns
+    -------
+    least, greatest : Range
+        [J].
+
+    Raises
+    ------
+    UnknownNameError, ValueError, ShapeError
+        An option or the workspace makes no sense.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> least, greatest = da.lagrange.potential_bounds(da.planar_chain(1))
+    >>> round(least.lower, 2), round(greatest.upper, 2)
+    (-4.91, 4.91)
     """
     _require_values(mechanism)
     search = _Search(mechanism, *workspace(mechanism, lower, upper), tolerance, max_boxes, np.random.default_rng(seed))

@@ -18,8 +18,31 @@ def mass_matrix_derivatives(mechanism: Mechanism, q: Values) -> Array:
     """Derivatives of the mass matrix along each velocity: dM[i, j, k] = X_i M_jk.
 
     X_i is d/dq_i where velocities are rates of coordinates, else the derivative along `integrate(q, step)`. By the product
-    rule from the derivatives of the Jacobians, exact. q : (nq,) or (N, nq). Returns (nv, nv, nv) or (N, nv, nv, nv),
-    [kg m^2, ...]. Errors as for `mass_matrix`.
+    rule from the derivatives of the Jacobians, exact.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+
+    Returns
+    -------
+    dM : (nv, nv, nv) or (N, nv, nv, nv) array
+        [kg m^2, kg m, kg] per [rad, m].
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> da.lagrange.mass_matrix_derivatives(arm, [0.3, -0.2])[1].round(3)
+    array([[0.199, 0.099],
+           [0.099, 0.   ]])
     """
     geometry, _ = opened(mechanism, q=q)
     return inertia_derivatives(geometry)
@@ -57,6 +80,13 @@ def brackets(mechanism: Mechanism) -> np.ndarray:
 
     Zero where velocities are rates of coordinates. For spherical and free joints, whose velocities are taken in the axes
     of the moving child, the bracket is the cross product of the columns of S. Returns (nv, nv, nv).
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> ball = da.random_tree(3, 1, "spherical")
+    >>> abs(da.lagrange.brackets(ball)[2, 0])
+    array([0., 1., 0.])
     """
     return structure(mechanism.tree())
 
@@ -84,11 +114,33 @@ def christoffel_symbols(mechanism: Mechanism, q: Values) -> Array:
         c_ijk = 1/2 (X_i D_kj + X_j D_ki - X_k D_ij + gamma^l_ij D_lk - gamma^l_jk D_li + gamma^l_ki D_lj)
 
     Where velocities are rates of coordinates gamma = 0 and c_ijk = c_jik; else c_ijk - c_jik = gamma^l_ij D_lk.
-    q : (nq,) or (N, nq). Returns (nv, nv, nv) or (N, nv, nv, nv); errors as for `mass_matrix`.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+
+    Returns
+    -------
+    c : (nv, nv, nv) or (N, nv, nv, nv) array
+        [kg m^2, kg m, kg].
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
 
     References
     ----------
     Kolyubin, Dynamics of robotic systems: the Lagrange method; with brackets: docs/conventions.md.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> da.lagrange.christoffel_symbols(arm, [0.3, -0.2])[0, 1].round(3)
+    array([0.099, 0.   ])
     """
     geometry, _ = opened(mechanism, q=q)
     return symbols_of(geometry)

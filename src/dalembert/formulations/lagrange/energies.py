@@ -7,7 +7,7 @@ import numpy as np
 from dalembert.formulations.lagrange.geometry import Geometry, T, opened, product, times
 from dalembert.kinematics.forces import spring_energy
 from dalembert.model.mechanism import Mechanism
-from dalembert.spatial.arrays import Array, Values, finite
+from dalembert.spatial.arrays import Array, Values, finite, single
 
 
 @finite
@@ -94,7 +94,7 @@ def kinetic_energy(mechanism: Mechanism, q: Values, qd: Values) -> float | Array
     >>> import dalembert as da
     >>> arm = da.planar_chain(2)
     >>> round(da.lagrange.kinetic_energy(arm, [0.3, -0.2], [1.0, 0.5]), 3)
-    np.float64(1.777)
+    1.777
     """
     geometry, (qd,) = opened(mechanism, q=q, qd=qd)
     x = qd[..., None]
@@ -102,7 +102,7 @@ def kinetic_energy(mechanism: Mechanism, q: Values, qd: Values) -> float | Array
     for link in geometry.links:
         v, omega = link.J_v @ x, T(link.R) @ link.J_omega @ x       # omega in the link's axes
         twice = twice + link.m * (T(v) @ v) + T(omega) @ link.I @ omega
-    return twice[..., 0, 0][()] / 2
+    return single(twice[..., 0, 0] / 2)
 
 
 @finite
@@ -132,14 +132,14 @@ def potential_energy(mechanism: Mechanism, q: Values) -> float | Array:
     >>> import dalembert as da
     >>> arm = da.planar_chain(2)
     >>> round(da.lagrange.potential_energy(arm, [0.3, -0.2]), 3)
-    np.float64(4.838)
+    4.838
     """
     geometry, _ = opened(mechanism, in_world=True, q=q)
     energy = geometry.pack(spring_energy(geometry.tree, geometry.q))
     for link in geometry.links:
         c = geometry.pack(geometry.pose[link.body].p) + link.r
         energy = energy - link.m * (c * geometry.gravity[link.body]).sum(axis=-1)
-    return np.asarray(energy)[()]
+    return single(np.asarray(energy))
 
 
 @finite

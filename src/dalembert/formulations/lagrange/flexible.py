@@ -63,6 +63,14 @@ def flexible_joints(mechanism: Mechanism, stiffness: Any, damping: Any = 0.0, mo
     ----------
     Spong, Modeling and control of elastic joint robots (1987): reduced. De Luca and Book, Robots with flexible elements,
     Springer Handbook of Robotics (2016), section 11.1: full.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(1).replace({"q1.rotor_inertia": 1e-4, "q1.gear_ratio": 100})
+    >>> soft = da.lagrange.flexible_joints(arm, stiffness=500.0)
+    >>> soft.coordinate_names
+    ('q1', 'q1.motor')
     """
     check_choice("model of flexible joints", model, MODELS)
     chosen = [j.name for j in mechanism.independent_joints if j.type.nv == 1 and not known_zero(j.rotor_inertia[0])]
@@ -96,6 +104,14 @@ class FlexibleJoints:
     Coordinates are stacked, links before motors: q = (q, theta) with nq entries, qd with nv; actuator forces tau have one
     entry per link velocity, and act on the motor where the joint is flexible. Vectors are single or batches (N, ...), floats
     or expressions. The mechanism is that without the motors' rotors.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(1).replace({"q1.rotor_inertia": 1e-4, "q1.gear_ratio": 100})
+    >>> da.lagrange.flexible_joints(arm, stiffness=500.0).mass_matrix([0.0, 0.0]).round(3)
+    array([[0.333, 0.   ],
+           [0.   , 1.   ]])
     """
 
     mechanism: Mechanism

@@ -203,7 +203,14 @@ def opened(mechanism: Mechanism, in_world: bool = False, **vectors: Any) -> tupl
 
 
 def link_names(mechanism: Mechanism) -> tuple[str, ...]:
-    """Names of the links in the arrays of this formulation: bodies that move and have inertia, parents first."""
+    """Names of the links in the arrays of this formulation: bodies that move and have inertia, parents first.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> da.lagrange.link_names(da.planar_chain(2))
+    ('link1', 'link2')
+    """
     place = mechanism.tree().place
     return tuple(b.name for b in mechanism.bodies
                  if place[b.name][0] and not all(known_zero(x) for x in (b.mass, *b.inertia)))
@@ -214,15 +221,33 @@ def mass_centers(mechanism: Mechanism, q: Values) -> Array:
 
         [c_i; 1] = H_1(q_1) ... H_i(q_i) [c_i in the link; 1]
 
-    q : (nq,) or (N, nq) [rad, m]. Returns (L, 3) or (N, L, 3) [m].
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+
+    Returns
+    -------
+    c : (L, 3) or (N, L, 3) array
+        [m].
 
     Raises
     ------
     ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
 
     References
     ----------
     Kolyubin, Dynamics of robotic systems: the Lagrange method, eq. 16.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> da.lagrange.mass_centers(arm, [0.3, -0.2]).round(3)
+    array([[0.478, 0.   , 0.148],
+           [1.453, 0.   , 0.345]])
     """
     geometry, _ = opened(mechanism, in_world=True, q=q)
     origin = {i: geometry.pack(pose.p) for i, pose in geometry.pose.items()}
@@ -233,7 +258,32 @@ def link_jacobians(mechanism: Mechanism, q: Values) -> LinkJacobians:
     """Jacobians of the links' mass centres: v_c = J_v(q) qd, omega = J_omega(q) qd in world axes.
 
     Column j of a revolute joint with axis a_j through o_j is (a_j x (c_i - o_j); a_j), of a prismatic one (a_j; 0), and
-    zero where joint j does not carry link i. Shapes: `LinkJacobians`; q and errors as for `mass_centers`.
+    zero where joint j does not carry link i.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+
+    Returns
+    -------
+    LinkJacobians
+        J_v and J_omega, (L, 3, nv) or (N, L, 3, nv) each [m, 1; 1, 1/m].
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> da.lagrange.link_jacobians(arm, [0.3, -0.2]).J_v[1].round(3)
+    array([[-0.345, -0.05 ],
+           [ 0.   ,  0.   ],
+           [ 1.453,  0.498]])
     """
     geometry, _ = opened(mechanism, in_world=True, q=q)
     shape = (3, geometry.tree.nv)
@@ -246,7 +296,31 @@ def link_velocities(mechanism: Mechanism, q: Values, qd: Values) -> LinkVelociti
 
         v_c = J_v qd,    omega = J_omega qd
 
-    q : (nq,) or (N, nq); qd : (nv,) or (N, nv) [rad/s, m/s]. Shapes: `LinkVelocities`; errors as for `mass_centers`.
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array
+        Coordinates [rad; m for prismatic joints; unit quaternions].
+    qd : (nv,) or (N, nv) array
+        Velocities along the joints' motion subspaces [rad/s, m/s].
+
+    Returns
+    -------
+    LinkVelocities
+        v and omega, (L, 3) or (N, L, 3) each [m/s, rad/s].
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> da.lagrange.link_velocities(arm, [0.3, -0.2], [1.0, 0.5]).v.round(3)
+    array([[-0.148,  0.   ,  0.478],
+           [-0.37 ,  0.   ,  1.702]])
     """
     geometry, (qd,) = opened(mechanism, in_world=True, q=q, qd=qd)
     return LinkVelocities(_stacked(geometry, [_apply(link.J_v, qd) for link in geometry.links], (3,)),

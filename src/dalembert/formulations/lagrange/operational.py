@@ -31,6 +31,13 @@ class OperationalSpace(NamedTuple):
     dynamically consistent inverse J_bar (nv, m) with J J_bar = 1. singular_value: the smallest one of J M^-1/2 with rows
     scaled to length 1, so that units do not enter: 1 where the rows move independently, 0 at a singularity (None of
     expressions).
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> felt = da.lagrange.operational_space(da.planar_chain(2), [0.3, 0.8], [1.0, 0.5], "tip", rows=(3, 5))
+    >>> felt.jacobian.shape
+    (2, 2)
     """
 
     inertia: Array
@@ -75,6 +82,15 @@ def operational_space(mechanism: Mechanism, q: Values, qd: Values, frame: str, e
     References
     ----------
     Khatib, A unified approach for motion and force control of robot manipulators: the operational space formulation (1987).
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(2)
+    >>> felt = da.lagrange.operational_space(arm, [0.3, 0.8], [1.0, 0.5], "tip", rows=(3, 5))
+    >>> felt.inertia.round(3)
+    array([[0.538, 0.563],
+           [0.563, 1.758]])
     """
     geometry, (velocity,) = opened(mechanism, q=q, qd=qd)
     kept = _checked(rows)

@@ -22,7 +22,14 @@ STEP = 1e-4              # s, rad, m: rounding 1e-12 and truncation 1e-16 in uni
 
 
 class Property(NamedTuple):
-    """A property that must hold: its defect, relative to the largest number in it, and the tolerance."""
+    """A property that must hold: its defect, relative to the largest number in it, and the tolerance.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> da.lagrange.properties(da.planar_chain(2), [0.3, -0.2], [1.0, 0.5])[0].holds
+    True
+    """
 
     name: str
     defect: float
@@ -47,6 +54,17 @@ def properties(mechanism: Mechanism, q: Values, qd: Values, x: Any = None) -> tu
     q : (nq,) array. qd : (nv,) array
     x : (nv,) array, optional
         A vector other than qd for x^T (dD/dt - 2 C) x = 0, and accelerations for the power balance; by default random.
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> all(p.holds for p in da.lagrange.properties(da.planar_chain(2), [0.3, -0.2], [1.0, 0.5]))
+    True
     """
     x = np.random.default_rng(0).standard_normal(mechanism.nv) if x is None else np.asarray(x, dtype=float)
     qd = np.asarray(qd, dtype=float)
@@ -96,6 +114,14 @@ class PassivityBalance(NamedTuple):
     work : supplied by tau, integral qd^T tau dt. dissipated : by friction. energy_change : H(end) - H(start), H = T + Pi.
     defect : energy_change - work + dissipated. quadrature_error : estimate, from every second sample.
     lower_bound : -(H(start) - P_min), which work - dissipated cannot fall below; nan where P_min is not given.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(1)
+    >>> run = da.simulate(arm, [0.5], [0.0], 1.0)
+    >>> abs(da.lagrange.passivity_balance(arm, run.times, run.q, run.qd, run.tau).defect) < 1e-6
+    True
     """
 
     work: float
@@ -132,9 +158,22 @@ def passivity_balance(mechanism: Mechanism, t: Any, q: Values, qd: Values, tau: 
     potential_minimum : float, optional
         P_min [J].
 
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+
     References
     ----------
     Kolyubin, Dynamics of robotic systems: the Lagrange method, passivity (with the bound corrected).
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(1)
+    >>> run = da.simulate(arm, [0.5], [0.0], 1.0)
+    >>> da.lagrange.passivity_balance(arm, run.times, run.q, run.qd, run.tau).holds
+    False
     """
     t, qd, tau = np.asarray(t, dtype=float), np.asarray(qd, dtype=float), np.asarray(tau, dtype=float)
     if t.ndim != 1 or len(t) < 5 or not (np.diff(t) > 0).all():

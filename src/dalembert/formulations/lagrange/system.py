@@ -68,6 +68,13 @@ def lagrangian_system(L: Callable[..., Any], coordinates: str | int | Sequence[s
     ShapeError, TypeError, ValueError
         L gives no number, Q not one force per coordinate; names are missing or given twice; a symbol that L or Q uses has
         the name of a coordinate, of the time, or of what is made of a coordinate ('x_dot' beside 'x').
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> pendulum = da.lagrangian_system(lambda q, qd, t: qd[0]**2 / 2 + 9.81 * da.cos(q[0]), "angle")
+    >>> pendulum.forward_dynamics([0.5], [0.0], [0.0]).round(3)
+    array([-4.703])
     """
     check_function("L", L, "(q, qd, t) -> number")
     if forces is not None:
@@ -168,6 +175,13 @@ class LagrangianSystem:
     ----------
     coordinate_names : names; also of the velocities and forces.
     parameters : names of the symbols that L and Q hold besides q, qd, t; `replace` gives them values.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> pendulum = da.lagrangian_system(lambda q, qd, t: qd[0]**2 / 2 + 9.81 * da.cos(q[0]), "angle")
+    >>> pendulum.mass_matrix([0.5])
+    array([[1.]])
     """
 
     def __init__(self, name: str, coordinate_names: tuple[str, ...], L: Any, Q: np.ndarray, q: np.ndarray, qd: np.ndarray,

@@ -89,6 +89,13 @@ def regressor_parameters(mechanism: Mechanism) -> tuple[tuple[str, ...], np.ndar
 
     Per moving body m, m cx, m cy, m cz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz about its joint frame's origin in its axes, with
     links on fixed joints lumped in. Returns (names, (10 n,) array [kg, kg m, kg m^2]).
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> names, theta = da.regressor_parameters(da.planar_chain(1))
+    >>> names[:2], theta[:2]
+    (('link1: m', 'link1: m cx'), array([1. , 0.5]))
     """
     tree = mechanism.tree()
     names, values = [], []

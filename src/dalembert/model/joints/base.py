@@ -33,6 +33,12 @@ class JointType(Numbered):
 
     The child's placement in the joint's frame is `placement(q)`; its spatial velocity, in the child's axes and at
     the child's origin, is S(q) v with the columns of `subspace(q)`.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> isinstance(da.Revolute(), da.JointType)
+    True
     """
 
     name: ClassVar[str]

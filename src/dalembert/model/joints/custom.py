@@ -45,6 +45,15 @@ class Custom(JointType):
         Names of the coordinates; velocities are their rates. A name with 'angle' in it is an angle [rad].
 
     The motion subspace is found by derivatives: column j is (vee(R^T dR/dq_j); R^T dp/dq_j).
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> def screw(q):
+    ...     c, s = da.cos(q[0]), da.sin(q[0])
+    ...     return [[c, -s, 0], [s, c, 0], [0, 0, 1]], [0, 0, 0.01 * q[0]]
+    >>> da.Custom(screw).nv
+    1
     """
 
     function: Callable[[Sequence[Any]], tuple[Any, Any]]

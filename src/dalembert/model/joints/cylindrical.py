@@ -15,7 +15,14 @@ from dalembert.spatial.vectors import ZERO, Vector
 @built_in
 @dataclass(frozen=True)
 class Cylindrical(AxisJoint):
-    """Independent rotation about and translation along an axis of the joint's frame."""
+    """Independent rotation about and translation along an axis of the joint's frame.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> da.Cylindrical((1, 0, 0)).nv
+    2
+    """
 
     axis: tuple[Number, Number, Number] = (0, 0, 1)
     name: ClassVar[str] = "cylindrical"

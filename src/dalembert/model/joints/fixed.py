@@ -9,7 +9,14 @@ from dalembert.spatial.transforms import Transform
 @built_in
 @dataclass(frozen=True)
 class Fixed(JointType):
-    """No freedom."""
+    """No freedom.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> da.Fixed().nv
+    0
+    """
 
     name = "fixed"
     coordinates = ()

@@ -19,6 +19,12 @@ class Free(JointType):
     """All six freedoms: a floating base.
 
     `integrate` moves attitude and origin side by side (q exp(step/2), p + R step), not along a screw.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> da.Free().nq, da.Free().nv
+    (7, 6)
     """
 
     name: ClassVar[str] = "free"

@@ -15,7 +15,14 @@ from dalembert.spatial.vectors import Vector
 @built_in
 @dataclass(frozen=True)
 class Helical(AxisJoint):
-    """Rotation by an angle about an axis and translation by pitch times the angle along it; pitch in m/rad."""
+    """Rotation by an angle about an axis and translation by pitch times the angle along it; pitch in m/rad.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> da.Helical((0, 0, 1), pitch=0.01).nv
+    1
+    """
 
     axis: tuple[Number, Number, Number] = (0, 0, 1)
     pitch: Number = 0

@@ -23,6 +23,12 @@ class Planar(AxisJoint):
     with the normal. Between these normals the axes turn continuously with the normal: a normal that is off by 1e-16
     moves them by about as much. No choice of axes is continuous for all normals (a field of directions on a sphere has
     a singular point): these jump at the normal (-2, -3, -6)/7 alone.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> da.Planar((0, 0, 1)).coordinates
+    ('angle', 'x', 'y')
     """
 
     axis: tuple[Number, Number, Number] = (0, 0, 1)

@@ -13,7 +13,14 @@ from dalembert.spatial.vectors import ZERO, Vector
 @built_in
 @dataclass(frozen=True)
 class Prismatic(AxisJoint):
-    """Translation by a displacement along an axis of the joint's frame."""
+    """Translation by a displacement along an axis of the joint's frame.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> da.Prismatic((1, 0, 0)).coordinates
+    ('displacement',)
+    """
 
     axis: tuple[Number, Number, Number] = (0, 0, 1)
     name: ClassVar[str] = "prismatic"

@@ -16,7 +16,14 @@ from dalembert.spatial.vectors import ZERO, Vector
 @built_in
 @dataclass(frozen=True)
 class Revolute(AxisJoint):
-    """Rotation by an angle about an axis of the joint's frame."""
+    """Rotation by an angle about an axis of the joint's frame.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> da.Revolute((0, 1, 0)).coordinates
+    ('angle',)
+    """
 
     axis: tuple[Number, Number, Number] = (0, 0, 1)
     name: ClassVar[str] = "revolute"
@@ -36,7 +43,14 @@ class Revolute(AxisJoint):
 @built_in
 @dataclass(frozen=True)
 class Continuous(Revolute):
-    """Revolute joint without limits; differences of angles are taken the shorter way round."""
+    """Revolute joint without limits; differences of angles are taken the shorter way round.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> da.Continuous((0, 0, 1)).nv
+    1
+    """
 
     name = "continuous"
 

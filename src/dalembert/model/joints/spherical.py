@@ -30,7 +30,14 @@ def random_quaternion(rng) -> list[float]:
 @built_in
 @dataclass(frozen=True)
 class Spherical(JointType):
-    """Rotation about a point."""
+    """Rotation about a point.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> da.Spherical().nq, da.Spherical().nv
+    (4, 3)
+    """
 
     name: ClassVar[str] = "spherical"
     coordinates = ("w", "x", "y", "z")

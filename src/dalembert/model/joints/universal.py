@@ -15,7 +15,14 @@ from dalembert.spatial.vectors import ZERO, Vector
 @built_in
 @dataclass(frozen=True)
 class Universal(JointType):
-    """Rotation about an axis fixed in the parent, then about an axis fixed in the child."""
+    """Rotation about an axis fixed in the parent, then about an axis fixed in the child.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> da.Universal((1, 0, 0), (0, 1, 0)).nv
+    2
+    """
 
     axis: tuple[Number, Number, Number] = (1, 0, 0)
     second_axis: tuple[Number, Number, Number] = (0, 1, 0)
