@@ -1,0 +1,83 @@
+"""Help on public names: shapes, units, errors, and an example that runs."""
+
+import doctest
+import inspect
+import re
+
+import pytest
+
+import dalembert as da
+from dalembert.compiled.documentation import sections
+from dalembert.equations.equations import equations
+from dalembert.formulations import elementary_motions
+from dalembert.tracing.quantities import QUANTITIES
+
+MODULES = {"da": da, "da.controllers": da.controllers, "da.convert": da.convert, "da.data": da.data, "da.hamilton": da.hamilton,
+           "da.lagrange": da.lagrange, "da.solids": da.solids, "elementary_motions": elementary_motions}
+PARSER, LIKE = doctest.DocTestParser(), doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+SHAPE = re.compile(r"\((n|n_?[qv]|N|K|m|k|\d+)(,| \w*\))|\(nv|\(10 n|\(2 nv|number|float|scalar|int\b|str\b")
+UNIT = re.compile(r"\[[^\]]*(rad|m|kg|N|J|s|1|W|-)[^\]]*\]")
+
+
+def objects():
+    """Every public function and class but errors, and every method of compiled objects, by the name that a user types."""
+    for prefix, module in MODULES.items():
+        for name in module.__all__:
+            x = getattr(module, name)
+            x = equations if name == "equations" else x          # the package of that name may stand in its place
+            if not inspect.ismodule(x) and not (inspect.isclass(x) and issubclass(x, (Exception, Warning))):
+                yield f"{prefix}.{name}", x
+    for name in [*QUANTITIES, "function", "source", "write"]:
+        yield f"Dynamics.{name}", getattr(da.Dynamics, name)
+    compiled = type(da.function(lambda x: x, x=()))
+    for name in ("gradient", "hessian", "jacobian", "source"):
+        yield f"CompiledFunction.{name}", getattr(compiled, name)
+
+
+ALL = dict(objects())
+FUNCTIONS = {name: x for name, x in ALL.items() if not inspect.isclass(x)}
+VECTORS = {name: x for name, x in FUNCTIONS.items() if {"q", "qd", "p"} & set(inspect.signature(x).parameters)}
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_examples_run_and_print_what_they_show(name):
+    example = sections(ALL[name].__doc__).get("Examples", "")
+    assert ">>> " in example, f"help({name}) has no example"
+    printed = []
+    doctest.DocTestRunner(optionflags=LIKE, verbose=False).run(PARSER.get_doctest(example, {}, name, None, 0), out=printed.append)
+    assert not printed, "".join(printed)
+
+
+@pytest.mark.parametrize("name", VECTORS)
+def test_functions_of_states_say_shapes_units_and_errors(name):
+    parts = sections(VECTORS[name].__doc__)
+    text = "\n".join(parts.values())
+    assert SHAPE.search(text) and UNIT.search(text), f"help({name}) says no shapes or units"
+    assert "Error" in parts.get("Raises", ""), f"help({name}) says no errors"
+    assert "as for `" not in text.replace("solver : as for `", ""), f"help({name}) sends its reader elsewhere"
+
+
+@pytest.mark.parametrize("quantity", QUANTITIES)
+def test_help_on_a_compiled_quantity_has_all_of_the_plain_functions(quantity):
+    plain, compiled = sections(getattr(da, quantity).__doc__), sections(getattr(da.Dynamics, quantity).__doc__)
+    assert plain.keys() <= compiled.keys()
+    assert compiled["Returns"] == plain["Returns"] and plain["Raises"] in compiled["Raises"]
+    given = list(inspect.signature(getattr(da, quantity)).parameters)[1:]
+    assert list(inspect.signature(getattr(da.Dynamics, quantity)).parameters) == ["self", *given, "out", "threads", "parameters"]
+    assert all(f"{option} : " in compiled["Parameters"] for option in ("out", "threads", "parameters"))
+
+
+def test_help_on_a_built_in_quantity_is_that_of_its_method():
+    dynamics = da.compile(da.planar_chain(1))
+    assert sections(dynamics.mass_matrix.__doc__) == sections(da.Dynamics.mass_matrix.__doc__)
+    assert list(inspect.signature(dynamics.mass_matrix).parameters) == ["q", "out", "threads", "parameters"]
+
+
+@pytest.mark.parametrize("module", [da.lagrange, elementary_motions, da.hamilton], ids=lambda m: m.__name__.split(".")[-1])
+def test_formulations_state_one_contract(module):
+    for name in sorted(set(module.__all__) & set(QUANTITIES)):
+        plain, sibling = sections(getattr(da, name).__doc__), sections(getattr(module, name).__doc__)
+        assert sibling["Returns"].split("\n")[0].split(":")[-1].strip() == plain["Returns"].split("\n")[0].split(":")[-1].strip() \
+            or module is da.hamilton, name
+        output = plain["Examples"].splitlines()[3:]
+        assert output == [line for line in sibling["Examples"].splitlines() if "import" not in line][2:], name
