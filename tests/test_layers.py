@@ -10,8 +10,8 @@ import dalembert
 
 PACKAGE = Path(dalembert.__file__).parent
 LAYERS = ["errors", "arguments", "expr", "purity", "spatial", "integrators", "model", "readers", "kinematics", "formulations", "codegen",
-          "tracing", "systems", "compiled", "controllers", "equations", "simulation", "views", "sweeps", "convert", "data",
-          "commandline", "cli", "__main__"]
+          "tracing", "systems", "compiled", "controllers", "results", "equations", "simulation", "views", "sweeps", "convert",
+          "data", "commandline", "cli", "__main__"]
 
 
 def modules():

@@ -33,7 +33,7 @@ _HOMES = {
     "dalembert.systems.system": ("System",),
     "dalembert.compiled.dynamics": ("Dynamics", "compile"),
     "dalembert.compiled.function": ("function",),
-    "dalembert.simulation.run": ("Run",),
+    "dalembert.results.run": ("Run",),
     "dalembert.simulation.simulate": ("resume", "simulate"),
     "dalembert.sweeps.sweep": ("Sweep", "sweep"),
     "dalembert.equations.equations": ("Equations", "equations"),

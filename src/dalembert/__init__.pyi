@@ -114,7 +114,7 @@ from dalembert.readers.generators import random_tree as random_tree
 from dalembert.readers.load import load as load
 from dalembert.readers.load import save as save
 from dalembert.readers.motions import from_motions as from_motions
-from dalembert.simulation.run import Run as Run
+from dalembert.results.run import Run as Run
 from dalembert.simulation.simulate import resume as resume
 from dalembert.simulation.simulate import simulate as simulate
 from dalembert.spatial import solids as solids

@@ -9,7 +9,7 @@ import dalembert as da
 from dalembert.model.joints import Prismatic
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.parts import Body, Joint
-from dalembert.simulation import streaming
+from dalembert.results import streaming
 
 G = 9.81
 ALL = ["rk4", "implicit_midpoint", "gauss4", "gauss6", "discrete_gradient", "lie_rk4", "dopri5", "dop853", "radau5"]

@@ -100,7 +100,7 @@ def test_a_callback_that_interrupts_between_two_records_ends_the_run(small):
 
 
 def test_a_store_keeps_the_records_before_an_interrupt(small, monkeypatch, tmp_path):
-    monkeypatch.setattr("dalembert.simulation.streaming.records_of", lambda size, work: 1)
+    monkeypatch.setattr("dalembert.results.streaming.records_of", lambda size, work: 1)
 
     def stop(done, t):
         if 0.55 < done < 0.7:

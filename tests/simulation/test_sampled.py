@@ -221,7 +221,7 @@ def test_each_trajectory_has_a_memory_of_its_own(method, function):
 @pytest.mark.parametrize("function", [stateful, stateful_called])
 def test_a_run_in_a_folder_goes_on_with_the_same_bits(tmp_path, monkeypatch, method, function):
     pytest.importorskip("zarr")
-    from dalembert.simulation import streaming
+    from dalembert.results import streaming
 
     monkeypatch.setattr(streaming, "WORK", 500)
     control, begin = Sampled(function, 0.02, 0.05, memory=np.zeros(2)), [[0.4, -0.3], [0.1, 0.2]]

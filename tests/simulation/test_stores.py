@@ -17,9 +17,9 @@ import pytest
 import xarray
 
 import dalembert as da
-from dalembert.simulation import storage, store_folder, streaming
-from dalembert.simulation.store_folder import StoreFolder
-from dalembert.simulation.store_lock import StoreLock
+from dalembert.results import storage, store_folder, streaming
+from dalembert.results.store_folder import StoreFolder
+from dalembert.results.store_lock import StoreLock
 
 ARM = da.planar_chain(2)
 CALL = {"q": [0.3, -0.5], "qd": [0, 0], "t": 0.05, "h": 1e-3, "record": 1e-3}
@@ -369,7 +369,7 @@ def test_a_loss_of_power_at_any_write_loses_no_more_than_the_part_that_was_writt
 
 HOLDER = """
 import os, sys, time
-from dalembert.simulation.store_lock import StoreLock
+from dalembert.results.store_lock import StoreLock
 lock = StoreLock(sys.argv[1])
 if len(sys.argv) > 2 and os.fork():
     time.sleep(60)

@@ -14,7 +14,7 @@ import pytest
 import xarray
 
 import dalembert as da
-from dalembert.simulation import storage, streaming
+from dalembert.results import storage, streaming
 
 ARM = da.planar_chain(2)
 RUBBING = dataclasses.replace(ARM, joints=tuple(dataclasses.replace(j, coulomb=(0.8,)) for j in ARM.joints))

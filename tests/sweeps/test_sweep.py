@@ -310,7 +310,7 @@ def test_a_file_of_a_sweep_that_is_not_as_it_was_written_is_named(file, harm, fi
 
 def test_a_sweep_that_ends_at_any_write_goes_on_to_the_same_bits(tmp_path, monkeypatch):
     """Its status is never ahead of its results, and no sample is computed twice that was committed."""
-    from dalembert.simulation import store_folder
+    from dalembert.results import store_folder
     from dalembert.sweeps import tables
 
     monkeypatch.setattr(tables, "BUFFER", 0)      # each sample is written for itself
@@ -337,7 +337,7 @@ def test_a_sweep_that_ends_at_any_write_goes_on_to_the_same_bits(tmp_path, monke
 
 
 def test_a_folder_that_another_process_writes_is_refused(filled):
-    from dalembert.simulation.store_lock import StoreLock
+    from dalembert.results.store_lock import StoreLock
 
     folder, call = filled
     with StoreLock(folder), pytest.raises(da.LockedStoreError, match=f"is being written by process {os.getpid()} on"):

@@ -17,9 +17,9 @@ from dalembert.commandline.tables import show_state
 from dalembert.commandline.vectors import typed_vector
 from dalembert.errors import DalembertError
 from dalembert.model.mechanism import Mechanism
-from dalembert.simulation import storage
-from dalembert.simulation.labels import library
-from dalembert.simulation.run import Run
+from dalembert.results import storage
+from dalembert.results.labels import library
+from dalembert.results.run import Run
 from dalembert.views import animation, diagrams
 from dalembert.views.fonts import EXTRA
 

@@ -14,6 +14,9 @@ from dalembert.model.tree import Tree
 from dalembert.spatial.motion_force import Force
 from dalembert.spatial.vectors import Scalar
 
+STICK: str = "stick"
+SIGN: str = "sign"      # laws of Coulomb friction: it sticks at rest; -F sign(qd)
+
 
 def passive_force(mechanism: Mechanism, q: Any, qd: Any) -> np.ndarray:
     """Forces of springs and friction on the joints.
@@ -63,6 +66,15 @@ def passive(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar]) -> list[Scala
             force = force + sign(rates[m]) * joint.coulomb[m]
             tau[k] = tau[k] - force * joint.factor
     return tau
+
+
+def coulomb(mechanism: Mechanism) -> np.ndarray:
+    """Coulomb friction of each entry of qd (nv,) [N m, N]."""
+    found = np.zeros(mechanism.nv)
+    for joint in mechanism.tree().joint[1:]:
+        for k, friction in zip(joint.dof, joint.coulomb, strict=True):
+            found[k] += friction * abs(joint.factor)
+    return found
 
 
 def spring_energy(tree: Tree, q: Sequence[Scalar], energy: Scalar = 0.0) -> Scalar:

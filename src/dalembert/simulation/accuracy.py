@@ -9,7 +9,7 @@ import numpy as np
 
 from dalembert.errors import DalembertWarning
 from dalembert.integrators import METHODS, Fixed
-from dalembert.simulation.run import FINISHED, Run
+from dalembert.results.run import FINISHED, Run
 
 POOR = 0.01              # energy gained or lost, of the largest T or range of Pi: a motion that is only a picture
 RECORDS = 17             # looked at, of all: what is lost stays lost

@@ -12,7 +12,7 @@ from dalembert.integrators import Adaptive, Fixed, Method, records
 from dalembert.integrators.crossing import DONE, FIRST, Locating, begun, located, narrowed, resolution
 from dalembert.integrators.fixed_point import HUGE
 from dalembert.integrators.search import FOUND, SEARCHING, following, hermite
-from dalembert.simulation.events import CAUGHT, NO_VALUE
+from dalembert.simulation.event_functions import CAUGHT, NO_VALUE
 from dalembert.simulation.motion import Motion
 from dalembert.simulation.watching import NEVER, Extension
 

@@ -13,8 +13,9 @@ from dalembert.compiled.marching import SEEN, Trajectories, joined
 from dalembert.errors import DalembertWarning
 from dalembert.integrators import External, Fixed, Method
 from dalembert.integrators.fixed_point import HUGE
+from dalembert.results.events import Change, Event
 from dalembert.simulation.called import Called, State
-from dalembert.simulation.events import CAUGHT, NO_VALUE, Change, Event
+from dalembert.simulation.event_functions import CAUGHT, NO_VALUE
 from dalembert.simulation.failures import event_without_number
 from dalembert.simulation.motion import Motion
 from dalembert.simulation.pieces import Pieces, Told

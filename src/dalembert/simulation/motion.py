@@ -17,6 +17,7 @@ from dalembert.codegen.program import program_of
 from dalembert.compiled import builtin
 from dalembert.compiled.crossing import crossing_of
 from dalembert.compiled.marching import Marching, Trace, Trajectories
+from dalembert.compiled.memo import dynamics_of, kept
 from dalembert.compiled.routine import Routine
 from dalembert.controllers.checks import is_unchanging
 from dalembert.errors import ParameterError
@@ -24,12 +25,12 @@ from dalembert.expr import Expr, Graph, array, sqrt
 from dalembert.integrators import METHODS, Adaptive, External, Fixed, Method
 from dalembert.integrators import method as known_method
 from dalembert.integrators.kinds import INPUTS, MOMENTA, QUASI_MOMENTA, VELOCITIES
+from dalembert.kinematics.forces import SIGN, STICK, coulomb
 from dalembert.purity.examine import Guard
-from dalembert.simulation.events import Watched
+from dalembert.simulation.event_functions import Watched
 from dalembert.simulation.forces import CALLED, NONE, TRACED, Force, Forces, beside
-from dalembert.simulation.kept import dynamics_of, kept
 from dalembert.simulation.numbers import numbers_of
-from dalembert.simulation.reactions import SIGN, STICK, coulomb, reactions_of
+from dalembert.simulation.reactions import reactions_of
 from dalembert.simulation.sections import Sections
 from dalembert.simulation.state_equations import Rates, StateEquations, state_equations
 from dalembert.simulation.watching import Watching

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.compiled.memo import kept
 from dalembert.errors import ModelError, ParameterError, ShapeError
 from dalembert.expr import Graph, symbols
 from dalembert.model.mechanism import Mechanism
-from dalembert.simulation.kept import kept
 from dalembert.systems.kinds import system_of
 
 AXIS = re.compile(r"axis(\[\d\])?\Z")      # of a joint: scaled to length 1, which symbols are not

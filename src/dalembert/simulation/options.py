@@ -12,7 +12,7 @@ from dalembert.compiled.calls import thread_count
 from dalembert.errors import ShapeError
 from dalembert.integrators import METHODS, Fixed, Method
 from dalembert.integrators.fixed_point import HUGE
-from dalembert.simulation import streaming
+from dalembert.results import streaming
 from dalembert.simulation.called import ATTEMPTS
 from dalembert.simulation.course import Pace
 

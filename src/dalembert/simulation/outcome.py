@@ -9,13 +9,13 @@ import numpy as np
 from dalembert.compiled.marching import Trajectories
 from dalembert.integrators import REASONS, Fixed, Method
 from dalembert.integrators.methods import TOO_SMALL
+from dalembert.results.ends import End, ends_of
+from dalembert.results.run import FINISHED, Run
 from dalembert.simulation.called import ATTEMPTS
 from dalembert.simulation.course import ENDED, Course
-from dalembert.simulation.ends import End, ends_of
 from dalembert.simulation.failures import force_without_number
 from dalembert.simulation.motion import Motion
 from dalembert.simulation.options import rounding_of
-from dalembert.simulation.run import FINISHED, Run
 from dalembert.simulation.sampling import Sampling
 from dalembert.systems.system import System
 

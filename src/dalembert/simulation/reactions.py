@@ -27,25 +27,24 @@ import numpy as np
 from dalembert.arguments import check_choice
 from dalembert.compiled.function import CompiledFunction, function
 from dalembert.compiled.marching import Trace
+from dalembert.compiled.memo import kept
 from dalembert.compiled.routine import Routine
 from dalembert.errors import DalembertWarning, UnknownNameError
 from dalembert.expr import Graph, absolute, array, maximum
 from dalembert.formulations import newton_euler
 from dalembert.integrators.choice import chosen
-from dalembert.kinematics.forces import passive_force
+from dalembert.kinematics.forces import SIGN, STICK, coulomb, passive_force
 from dalembert.model.mechanism import Mechanism
+from dalembert.results.records import rows_of
 from dalembert.simulation.impacts import impact, is_short
-from dalembert.simulation.kept import kept
 from dalembert.simulation.lcp import UNBOUNDED
 from dalembert.simulation.repetition import traced
 from dalembert.simulation.resting import Resting, resting
-from dalembert.simulation.state_equations import NONE, StateEquations, rows_of
+from dalembert.simulation.state_equations import NONE, StateEquations
 from dalembert.spatial.ldl import factorised, solved, unchecked
 from dalembert.tracing.regrouping import Regrouped
 from dalembert.tracing.symbols import without_collection
 
-STICK: str = "stick"
-SIGN: str = "sign"
 HELD, FREE = 0.0, 2.0    # modes in records; 1 and -1: slides forward and back
 NEAR = 1e-6              # of a step: joints that meet their stops within this time meet them at once, in one impact
 SHORT = 1e-2             # of a step: a flight between two impacts that is shorter is none, the joint stays at its stop
@@ -298,15 +297,6 @@ def _shown(rest: Resting) -> list[Any]:
     """Modes as records have them."""
     sliding = [chosen(absolute(way) > 0, way, FREE) for way in rest.way]
     return [chosen(one > 0, HELD, other) for one, other in zip(rest.held, sliding, strict=True)]
-
-
-def coulomb(mechanism: Mechanism) -> np.ndarray:
-    """Coulomb friction of each entry of qd (nv,) [N m, N]."""
-    found = np.zeros(mechanism.nv)
-    for joint in mechanism.tree().joint[1:]:
-        for k, friction in zip(joint.dof, joint.coulomb, strict=True):
-            found[k] += friction * abs(joint.factor)
-    return found
 
 
 def _without_limits(mechanism: Mechanism) -> str:

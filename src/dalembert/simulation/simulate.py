@@ -12,9 +12,11 @@ import numpy as np
 from dalembert.compiled.marching import Trajectories, joined
 from dalembert.errors import DalembertError, RememberingError, ShapeError
 from dalembert.integrators import External, Fixed
+from dalembert.kinematics.forces import STICK
 from dalembert.model.mechanism import Mechanism
 from dalembert.purity.examine import INSTEAD
-from dalembert.simulation import streaming
+from dalembert.results import streaming
+from dalembert.results.run import Run
 from dalembert.simulation.accuracy import warn_of_drift
 from dalembert.simulation.course import Course
 from dalembert.simulation.failures import check_events, check_forces
@@ -23,8 +25,6 @@ from dalembert.simulation.options import check_number, check_options, greatest_s
 from dalembert.simulation.outcome import BOUND, run_of
 from dalembert.simulation.pieces import Throttled
 from dalembert.simulation.progress import Progress, reported
-from dalembert.simulation.reactions import STICK
-from dalembert.simulation.run import Run
 from dalembert.simulation.sampling import Law, Sampling
 from dalembert.simulation.starts import start_of
 from dalembert.simulation.state_equations import formulation_for

@@ -10,13 +10,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from copy import copy
 from functools import partial
-from math import prod
 from typing import Any
 
 import numpy as np
 
 from dalembert.compiled.function import CompiledFunction, function
-from dalembert.simulation.kept import dynamics_of, kept
+from dalembert.compiled.memo import dynamics_of, kept
+from dalembert.results.records import along, rows_of
 from dalembert.systems.kinds import formulated, system_of
 from dalembert.systems.system import HAMILTON, System
 
@@ -247,26 +247,6 @@ def state_equations(source: Any, formulation: str | None = None, paths: tuple[st
     name = system.formulations[0] if formulation is None else formulation
     chosen = formulated(system, name)
     return (Canonical if name == HAMILTON else Accelerations)(chosen, name, paths)
-
-
-def rows_of(numbers: np.ndarray, records: np.ndarray) -> np.ndarray:
-    """Numbers of trajectories, (m,) or (N, m), at each of their records (..., entries)."""
-    return np.broadcast_to(numbers[..., None, :], (*records.shape[:-1], numbers.shape[-1]))
-
-
-def along(times: np.ndarray, f: Callable[..., np.ndarray], *vectors: np.ndarray) -> np.ndarray:
-    """f(t, *vectors) at records (..., entries); NaN where they are."""
-    flat = [v.reshape(prod(v.shape[:-1]), v.shape[-1]) for v in vectors]
-    rows = vectors[0].shape[:-1]
-    t = times if times.shape == rows == flat[0].shape[:1] else np.broadcast_to(times, rows).reshape(-1)
-    if all(np.isfinite(v).all() for v in flat):
-        found = np.asarray(f(t, *flat))
-        return found.reshape(*rows, *found.shape[1:])
-    good = np.all([np.isfinite(v).all(axis=-1) for v in flat], axis=0)
-    found = np.asarray(f(t[good], *(v[good] for v in flat)))
-    out = np.full((len(good), *found.shape[1:]), np.nan)
-    out[good] = found
-    return out.reshape(*rows, *found.shape[1:])
 
 
 def _singular_between(before: np.ndarray, after: np.ndarray) -> tuple[str, np.ndarray]:

@@ -19,7 +19,7 @@ from dalembert.integrators import search
 from dalembert.integrators.choice import chosen
 from dalembert.integrators.kinds import STEEP
 from dalembert.integrators.search import Looked
-from dalembert.simulation.events import CAUGHT, NO_VALUE
+from dalembert.simulation.event_functions import CAUGHT, NO_VALUE
 
 SAMPLES = 1 + round(1 / search.LEAST)
 NEVER = -1.0             # depth of what cannot happen in a step

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dalembert.errors import DalembertError
-from dalembert.simulation import storage
-from dalembert.simulation.labels import library
+from dalembert.results import storage
+from dalembert.results.labels import library
 from dalembert.spatial.arrays import Array
 from dalembert.sweeps.identity import identity
 from dalembert.sweeps.samples import Samples

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from dalembert.errors import DalembertError, ShapeError
-from dalembert.simulation import storage, store_folder
-from dalembert.simulation.labels import library
-from dalembert.simulation.store_folder import StoreFolder
-from dalembert.simulation.store_lock import StoreLock
+from dalembert.results import storage, store_folder
+from dalembert.results.labels import library
+from dalembert.results.store_folder import StoreFolder
+from dalembert.results.store_lock import StoreLock
 from dalembert.sweeps.samples import Samples
 from dalembert.sweeps.trials import Arrays, Outcome
 

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dalembert.compiled.memo import dynamics_of
 from dalembert.errors import ShapeError, UnknownNameError
-from dalembert.simulation.kept import dynamics_of
+from dalembert.results.run import Run
 from dalembert.simulation.motion import Motion
-from dalembert.simulation.run import Run
 from dalembert.simulation.simulate import simulate
 from dalembert.simulation.state_equations import formulation_for
 from dalembert.sweeps.identity import identity

@@ -1,6 +1,6 @@
 """Diagrams, pages and films of runs; importing the package gives runs their methods that show something."""
 
-from dalembert.simulation.displays import DISPLAYS
+from dalembert.results.displays import DISPLAYS
 from dalembert.views.animation import animate
 from dalembert.views.diagrams import plot
 

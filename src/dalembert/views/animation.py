@@ -16,13 +16,13 @@ import numpy as np
 
 from dalembert.arguments import path_of
 from dalembert.errors import DalembertError
-from dalembert.simulation.labels import library
-from dalembert.simulation.thinning import thinned
+from dalembert.results.labels import library
+from dalembert.results.thinning import thinned
 from dalembert.views.fonts import EXTRA, drawable, fonts
 from dalembert.views.stick_figure import MOST_TOGETHER, StickFigure, figure_of, view_of
 
 if TYPE_CHECKING:
-    from dalembert.simulation.run import Run
+    from dalembert.results.run import Run
 
 PAGES, FILMS = (".html", ".htm"), (".gif", ".mp4")
 MOST_RECORDS, MOST_NUMBERS = 1000, 1_500_000      # in a page: records beyond are thinned out

@@ -10,13 +10,13 @@ import numpy as np
 
 from dalembert.arguments import path_of
 from dalembert.errors import DalembertError
-from dalembert.simulation.labels import force_units, labelled, library
-from dalembert.simulation.thinning import thinned
+from dalembert.results.labels import force_units, labelled, library
+from dalembert.results.thinning import thinned
 from dalembert.systems.system import System
 from dalembert.views.fonts import EXTRA, drawable, fonts
 
 if TYPE_CHECKING:
-    from dalembert.simulation.run import Run
+    from dalembert.results.run import Run
 
 PLOTS = (".png", ".svg", ".pdf")
 WIDTH, HEIGHT, DPI = 4.4, 2.7, 100        # inches of a panel; dots per inch

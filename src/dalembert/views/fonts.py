@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dalembert.simulation.labels import library
+from dalembert.results.labels import library
 
 EXTRA = "plot"
 FONTS = ("DejaVu Sans", "Noto Sans", "Noto Sans CJK SC", "Noto Sans CJK JP", "Source Han Sans SC", "WenQuanYi Zen Hei",

@@ -14,7 +14,7 @@ from dalembert.model.numbers import as_float
 from dalembert.spatial.vectors import Matrix
 
 if TYPE_CHECKING:
-    from dalembert.simulation.run import Run
+    from dalembert.results.run import Run
 
 MOST_TOGETHER = 8      # trajectories in one figure: the first of a run
 FLAT = 1e-4            # of the largest extent: a motion thinner than that is planar

@@ -26,7 +26,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, TypeVar
 
 from dalembert.errors import DamagedStoreError, StoreError
-from dalembert.simulation.store_lock import StoreLock, lock_file
+from dalembert.results.store_lock import StoreLock, lock_file
 
 OWN, LEDGER, JOURNAL = ".dalembert", "ledger", "journal"
 FORMAT = 1

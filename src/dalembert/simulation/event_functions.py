@@ -1,10 +1,10 @@
-"""Events: what a user's functions of the state mark, and what friction and stops do on the way."""
+"""Functions of the state whose zeros are events."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -12,32 +12,9 @@ from dalembert.errors import ShapeError
 from dalembert.expr import Expr
 from dalembert.purity.examine import Guard, check_arguments, examine, remembering
 from dalembert.simulation.trials import trial_states
-from dalembert.spatial.arrays import Array
 
 CAUGHT = 4.0      # why a trajectory stays where it is: something happens in its next step; above all of integrators.REASONS
-
 NO_VALUE = 6.0    # why a trajectory ends: an event's function gives NaN
-
-
-class Event(NamedTuple):
-    """A zero of one of the functions in `events=`."""
-
-    trajectory: int
-    t: float                   # [s]
-    q: Array
-    qd: Array
-    name: str
-
-
-class Change(NamedTuple):
-    """What an entry of qd does from a time on: it 'slides forward', 'slides back' or 'sticks', 'stops' at a limit, or
-    'moves' where it has no Coulomb friction."""
-
-    trajectory: int
-    t: float                   # [s]
-    entry: str                 # of qd, by its name
-    mode: str
-    impact: float = 0.0        # velocity with which it hit a stop [rad/s, m/s]
 
 
 class Watched:

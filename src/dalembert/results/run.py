@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from dalembert.arguments import path_of
+from dalembert.compiled.memo import dynamics_of
 from dalembert.errors import DalembertError, ShapeError, unknown_attribute
+from dalembert.kinematics.forces import SIGN, STICK, coulomb
 from dalembert.model.mechanism import Mechanism
-from dalembert.simulation.displays import display
-from dalembert.simulation.ends import End, last_records
-from dalembert.simulation.events import Change, Event
-from dalembert.simulation.kept import dynamics_of
-from dalembert.simulation.labels import header
-from dalembert.simulation.reactions import SIGN, STICK, coulomb
-from dalembert.simulation.state_equations import along, rows_of
+from dalembert.results.displays import display
+from dalembert.results.ends import End, last_records
+from dalembert.results.events import Change, Event
+from dalembert.results.labels import header
+from dalembert.results.records import along, rows_of
 from dalembert.spatial.arrays import Array
 from dalembert.systems.kinds import system_of
 from dalembert.systems.system import System
@@ -111,7 +111,7 @@ class Run:
     @property
     def energy_drift(self) -> float:
         """Largest |power balance|, relative to the largest T, or to the range of Pi if that is larger."""
-        from dalembert.simulation import storage
+        from dalembert.results import storage
 
         found, start = [], None
         for _, part in storage.parts(self):
@@ -214,7 +214,7 @@ class Run:
         """
         if self.q.ndim != 2:
             raise ShapeError(f"CSV holds one trajectory, not {len(self.q)}: write them one by one.", "q", self.q.shape)
-        from dalembert.simulation import storage
+        from dalembert.results import storage
 
         names = ["time", *self.system.coordinate_names, *(f"rate of {n}" for n in self.system.velocity_names),
                  "kinetic energy", "potential energy", "work"]
@@ -235,13 +235,13 @@ class Run:
         entries and their units; variables q, qd, kinetic_energy, potential_energy, work, power_balance, steps, rejected,
         reason, with their units as attributes.
         """
-        from dalembert.simulation import storage
+        from dalembert.results import storage
 
         return storage.dataset(self)
 
     def to_netcdf(self, file: str | os.PathLike[str]) -> Path:
         """Write the dataset as a file of NetCDF 4 (needs the extra `files`)."""
-        from dalembert.simulation import storage
+        from dalembert.results import storage
 
         return storage.write_netcdf(self, file)
 
@@ -253,7 +253,7 @@ class Run:
         DalembertError
             There is something else of that name.
         """
-        from dalembert.simulation import storage
+        from dalembert.results import storage
 
         return storage.write_zarr(self, folder)
 
@@ -269,7 +269,7 @@ class Run:
         DalembertError
             There is none, or it is of a mechanism with other names.
         """
-        from dalembert.simulation import storage
+        from dalembert.results import storage
 
         return Run(**storage.read(mechanism, file, lazy))
 

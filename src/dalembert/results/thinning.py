@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from dalembert.simulation.run import Run
+    from dalembert.results.run import Run
 
 
 def thinned(run: Run, most: int) -> tuple[Run, int]:

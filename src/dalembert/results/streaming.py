@@ -13,13 +13,13 @@ import numpy as np
 
 from dalembert.errors import DalembertError
 from dalembert.model.content import content
-from dalembert.simulation import storage, store_folder
-from dalembert.simulation.ends import End
-from dalembert.simulation.events import Change, Event
-from dalembert.simulation.labels import library
-from dalembert.simulation.run import FINISHED, Run
-from dalembert.simulation.store_folder import StoreFolder
-from dalembert.simulation.store_lock import StoreLock
+from dalembert.results import storage, store_folder
+from dalembert.results.ends import End
+from dalembert.results.events import Change, Event
+from dalembert.results.labels import library
+from dalembert.results.run import FINISHED, Run
+from dalembert.results.store_folder import StoreFolder
+from dalembert.results.store_lock import StoreLock
 
 ARGUMENTS = "dalembert_arguments"        # attribute: how the run was called
 UNFINISHED = "not finished: `resume` goes on"

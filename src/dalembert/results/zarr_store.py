@@ -9,7 +9,7 @@ from typing import Any
 from zarr.abc.store import OffsetByteRequest, RangeByteRequest, Store, SuffixByteRequest
 from zarr.core.buffer import default_buffer_prototype
 
-from dalembert.simulation.store_folder import StoreFolder
+from dalembert.results.store_folder import StoreFolder
 
 
 class CheckedStore(Store):

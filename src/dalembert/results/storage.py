@@ -17,16 +17,16 @@ import numpy as np
 from dalembert.arguments import path_of
 from dalembert.errors import DalembertError, DalembertWarning, DamagedStoreError, StoreError
 from dalembert.model.mechanism import Mechanism
-from dalembert.simulation import store_folder
-from dalembert.simulation.ends import End
-from dalembert.simulation.events import Change, Event
-from dalembert.simulation.labels import library
-from dalembert.simulation.store_folder import StoreFolder
-from dalembert.simulation.store_lock import StoreLock
+from dalembert.results import store_folder
+from dalembert.results.ends import End
+from dalembert.results.events import Change, Event
+from dalembert.results.labels import library
+from dalembert.results.store_folder import StoreFolder
+from dalembert.results.store_lock import StoreLock
 from dalembert.systems.kinds import system_of
 
 if TYPE_CHECKING:
-    from dalembert.simulation.run import Run
+    from dalembert.results.run import Run
 
 EXTRA = "files"
 LIBRARIES = {".nc": ("xarray", "h5netcdf"), ".zarr": ("xarray", "zarr")}      # by the ending of the name
@@ -296,7 +296,7 @@ def reading(path: Any) -> Iterator[None]:
 def checked_store(folder: StoreFolder, read_only: bool = True) -> Any:
     """A folder as a store of Zarr, which checks each file when it is read."""
     library("zarr", EXTRA)
-    from dalembert.simulation.zarr_store import CheckedStore
+    from dalembert.results.zarr_store import CheckedStore
 
     return CheckedStore(folder, read_only)
 

@@ -1,0 +1,1 @@
+"""What simulations leave: data of runs, their files, and the table of what shows them."""
