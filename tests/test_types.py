@@ -69,7 +69,8 @@ def test_completion_after_compiled_objects_lists_quantities():
     system = da.lagrangian_system(lambda q, qd, t: qd[0] ** 2 / 2 + da.cos(q[0]), "q")
     assert dir(da.compile(arm)) == sorted([*QUANTITIES, "dtype", "formulation", "function", "mechanism", "parameters",
                                            "source", "write"])
-    assert dir(da.compile(system)) == sorted([*system.quantities, "function", "source", "system", "write"])
+    assert dir(da.compile(system)) == sorted([*system.quantities, "function", "parameters", "source", "system",
+                                              "write"])
     assert all(hasattr(da.Dynamics, name) for name in QUANTITIES)
     assert set(da.compile(system).__annotations__) == set(system.quantities)
 
