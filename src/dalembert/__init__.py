@@ -24,6 +24,7 @@ _HOMES = {
     "dalembert.spatial.inertias": ("Inertia",),
     "dalembert.kinematics.poses": ("center_of_mass", "placement"),
     "dalembert.kinematics.jacobians": ("jacobian", "jacobian_rate"),
+    "dalembert.kinematics.momentum": ("center_of_mass_jacobian", "centroidal_momentum_matrix"),
     "dalembert.kinematics.forces": ("passive_force",),
     "dalembert.formulations.newton_euler": (
         "bias_force", "centroidal_momentum", "coriolis_matrix", "coriolis_vector", "forward_dynamics", "gravity_vector",

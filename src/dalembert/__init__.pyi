@@ -83,6 +83,8 @@ from dalembert.formulations.newton_euler import regressor_parameters as regresso
 from dalembert.kinematics.forces import passive_force as passive_force
 from dalembert.kinematics.jacobians import jacobian as jacobian
 from dalembert.kinematics.jacobians import jacobian_rate as jacobian_rate
+from dalembert.kinematics.momentum import center_of_mass_jacobian as center_of_mass_jacobian
+from dalembert.kinematics.momentum import centroidal_momentum_matrix as centroidal_momentum_matrix
 from dalembert.kinematics.poses import center_of_mass as center_of_mass
 from dalembert.kinematics.poses import placement as placement
 from dalembert.model.joints import Continuous as Continuous
@@ -179,7 +181,9 @@ __all__ = [
     "atan2",
     "bias_force",
     "center_of_mass",
+    "center_of_mass_jacobian",
     "centroidal_momentum",
+    "centroidal_momentum_matrix",
     "compile",
     "constant",
     "controllers",

@@ -144,3 +144,50 @@ def test_no_number_of_python_is_taken(value):
     for make in (lambda: da.from_dh([(value, 0, 0, 0)]), lambda: da.from_motions([("Rz", "q1"), ("Tx", value)])):
         with pytest.raises(da.ReadError, match="expected"):
             make()
+
+
+# --- fixed rows, base and tool --------------------------------------------------------------------------------------
+
+BENT = [(0.3, 0.4, 0.2, -0.7), (0.1, -0.5, 0.25, 0.9, "fixed"), (-0.1, -1.1, 0.5, 0.6, "prismatic"), (0.2, 0.3, 0.1, 0.2, "fixed")]
+BASE = da.Origin((0.1, -0.2, 0.5), (("z", 0.3), ("x", 0.7)))
+TOOL = da.Origin((0.05, 0, 0.12), (("y", -0.4),))
+
+
+def pose(origin):
+    T = np.eye(4)
+    X = origin.transform(float)
+    T[:3, :3], T[:3, 3] = np.array(X.R.matrix(), dtype=float), X.p
+    return T
+
+
+@pytest.mark.parametrize("convention", [standard, modified])
+def test_fixed_rows_base_and_tool_are_factors_of_the_product(convention):
+    arm = da.from_dh(BENT, convention.__name__, inertia=LINKS[:4], base=BASE, tool=TOOL)
+    assert arm.coordinate_names == ("q1", "q2") and [j.name for j in arm.joints] == ["q1", "fixed2", "q2", "fixed4"]
+    q, T = [0.4, -0.2], pose(BASE)
+    for k, (row, x) in enumerate(zip(BENT, (q[0], None, q[1], None), strict=True), 1):
+        (a, alpha, d, theta), joint = values(row)
+        T = T @ convention(a, alpha, d + (x if joint == "prismatic" else 0), theta + (x if joint == "revolute" else 0))
+        np.testing.assert_allclose(da.placement(arm, q, f"dh{k}"), T, rtol=0, atol=TOLERANCE)
+    np.testing.assert_allclose(da.placement(arm, q, "tool"), T @ pose(TOOL), rtol=0, atol=TOLERANCE)
+
+
+@pytest.mark.parametrize("convention", ["standard", "modified"])
+def test_a_fixed_row_is_the_moving_row_held_at_zero(convention):
+    free = da.from_dh([(*row[:4], "revolute" if row[4:] == ("fixed",) else (row[4:] or ("revolute",))[0]) for row in BENT],
+                      convention, inertia=LINKS[:4])
+    held, fixed = free.lock(["q2", "q4"]), da.from_dh(BENT, convention, inertia=LINKS[:4])
+    np.testing.assert_allclose(da.mass_matrix(fixed, [0.4, -0.2]), da.mass_matrix(held, [0.4, -0.2]), rtol=1e-13)
+    np.testing.assert_allclose(da.gravity_vector(fixed, [0.4, -0.2]), da.gravity_vector(held, [0.4, -0.2]), rtol=1e-12)
+
+
+def test_base_and_tool_stay_exact_and_wrong_ones_are_refused():
+    l = da.symbol("l")
+    arm = da.from_dh([(1, 0, 0, 0)], base=(0, 0, l), tool=(Fraction(1, 3), 0, 0), inertia=LINKS[:1])
+    assert arm.number("q1.origin[2]") is l and arm.number("tool.origin[0]") == 1 + Fraction(1, 3)
+    with pytest.raises(da.ReadError, match=r"base is \(1, 2\); expected da.Origin\(...\), or 3 lengths"):
+        da.from_dh([(1, 0, 0, 0)], base=(1, 2))
+    with pytest.raises(da.ReadError, match="tool is 'flange'; expected da.Origin"):
+        da.from_dh([(1, 0, 0, 0)], tool="flange")
+    with pytest.raises(da.UnknownNameError, match=r"known: revolute, prismatic, fixed"):
+        da.from_dh([(1, 0, 0, 0, "fix")])

@@ -82,7 +82,7 @@ def test_error_carries_its_data():
 
 QUANTITIES = {      # name: arguments after the mechanism
     "mass_matrix": "q", "inverse_mass_matrix": "q", "gravity_vector": "q", "potential_energy": "q",
-    "center_of_mass": "q",
+    "center_of_mass": "q", "center_of_mass_jacobian": "q", "centroidal_momentum_matrix": "q",
     "coriolis_matrix": "q qd", "coriolis_vector": "q qd", "bias_force": "q qd", "passive_force": "q qd",
     "kinetic_energy": "q qd", "momenta": "q qd", "centroidal_momentum": "q qd",
     "inverse_dynamics": "q qd qdd", "forward_dynamics": "q qd tau",

@@ -233,6 +233,14 @@ class Dynamics:
         return self._single("center_of_mass", options, {"q": q})
 
     @quantity
+    def center_of_mass_jacobian(self, q: Values, **options: Unpack[Options]) -> Array:
+        return self._single("center_of_mass_jacobian", options, {"q": q})
+
+    @quantity
+    def centroidal_momentum_matrix(self, q: Values, **options: Unpack[Options]) -> Array:
+        return self._single("centroidal_momentum_matrix", options, {"q": q})
+
+    @quantity
     def placement(self, q: Values, frame: str, **options: Unpack[Options]) -> Array:
         return self._single(f"placement:{frame}", options, {"q": q})
 

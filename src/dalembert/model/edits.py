@@ -11,10 +11,9 @@ import numpy as np
 
 from dalembert.arguments import check_text
 from dalembert.errors import ModelError, UnknownNameError
-from dalembert.expr import known_zero
 from dalembert.model.findings import Finding
 from dalembert.model.joints import Cylindrical, Fixed, Free, Helical, Planar, Prismatic, Revolute, Universal
-from dalembert.model.numbers import Number, as_exact, as_float, checked_vector, several, unit_vector
+from dalembert.model.numbers import Number, as_float, checked_vector, several, unit_vector
 from dalembert.model.parts import Body, Joint, Limits, Origin
 from dalembert.spatial.rotations import axis_angle_of
 from dalembert.spatial.vectors import AXES, Vector
@@ -63,7 +62,7 @@ def attached(mechanism: Mechanism, other: Body | Mechanism, frame: str, name: st
     base = bodies[0].name
     origin = origin if isinstance(origin, Origin) else Origin(origin)
     if (on := frames.get(frame)) is not None:
-        frame, origin = on.body, _product(on.origin, origin)
+        frame, origin = on.body, on.origin * origin
     mount = Joint(f"{name or base}_mount", Fixed(), frame, base, origin, source=bodies[0].source)
     joints, remarks = (*mechanism.joints, mount, *joints), (*mechanism.remarks, *remarks)
     if isinstance(pulled := getattr(other, "gravity", None), tuple) and pulled != mechanism.gravity:
@@ -129,15 +128,10 @@ def locked(mechanism: Mechanism, joints: Mapping[str, Any] | Sequence[str]) -> M
                                            for j in mechanism.joints))
 
 
-def _product(first: Origin, second: Origin) -> Origin:
-    """One placement after the other, in exact numbers."""
-    return replace(first, xyz=_moved(first, Vector(second.xyz)), rotations=first.rotations + second.rotations)
-
-
 def _fixed_at(joint: Joint, q: list[Number]) -> Joint:
     """A fixed joint that holds the child where the joint's coordinates place it; exact for single-axis joints."""
     xyz, turns = _placement(joint.type, q)
-    origin = Origin(_moved(joint.origin, xyz), joint.origin.rotations + turns)
+    origin = joint.origin * Origin((0, 0, 0) if xyz is None else tuple(xyz), turns)
     return Joint(joint.name, Fixed(), joint.parent, joint.child, origin, source=joint.source)
 
 
@@ -164,10 +158,3 @@ def _turn(axis, angle: Number) -> tuple[Any, Number]:
         if tuple(axis) == tuple(unit):
             return letter, angle
     return tuple(axis), angle
-
-
-def _moved(origin: Origin, xyz: Vector | None) -> tuple[Number, ...]:
-    if xyz is None or all(map(known_zero, xyz)):
-        return origin.xyz
-    rotation = origin.transform(as_exact).R
-    return tuple(a + b for a, b in zip(origin.xyz, rotation.to_parent(xyz), strict=True))

@@ -10,7 +10,7 @@ from dalembert.arguments import check_instance, check_text, refused
 from dalembert.expr import known_zero
 from dalembert.model.joints import Fixed, JointType
 from dalembert.model.numbered import Numbered, Part, entries, named
-from dalembert.model.numbers import Converter, Number, checked, checked_vector, exact_text, several
+from dalembert.model.numbers import Converter, Number, as_exact, checked, checked_vector, exact_text, several
 from dalembert.spatial.angles import PiMultiple, cos_sin
 from dalembert.spatial.inertias import Inertia
 from dalembert.spatial.rotations import NO_ROTATION, Dense, Rotation, about_axis_cos_sin
@@ -91,6 +91,17 @@ class Origin(Numbered):
         if oblique >= DENSE_FROM and not exact:
             product = Dense(product.matrix())
         return Transform(Vector(convert(x) for x in self.xyz), product)
+
+    def __mul__(self, inner: Origin) -> Origin:
+        """One placement after the other, parent <- self <- inner, in exact numbers."""
+        return replace(self, xyz=self.moved(inner.xyz), rotations=self.rotations + inner.rotations)
+
+    def moved(self, xyz: Sequence[Number]) -> tuple[Number, ...]:
+        """The point that is at xyz from here, seen from the parent; exact numbers stay exact."""
+        if all(map(known_zero, xyz)):
+            return self.xyz
+        step = self.transform(as_exact).R.to_parent(Vector(xyz))
+        return tuple(a + b for a, b in zip(self.xyz, step, strict=True))
 
     def numbers(self) -> dict[str, Number]:
         """origin[k], rotation[k]: translation, and angles of the constant rotations in their order."""

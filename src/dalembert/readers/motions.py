@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from dalembert.errors import ReadError
 from dalembert.expr import Expr, free_symbols, known_zero
-from dalembert.model.joints import Prismatic, Revolute
+from dalembert.model.joints import JointType, Prismatic, Revolute
 from dalembert.model.mechanism import GRAVITY, Mechanism
 from dalembert.model.numbers import Number, several
 from dalembert.model.parts import AXIS_LETTERS, Body, Frame, Joint, Origin
@@ -71,7 +71,7 @@ def from_motions(chain: str | Sequence[tuple[Any, Any]], inertia: Sequence[Any] 
     >>> da.placement(arm, [0.0, 0.0], "tool")[:3, 3].round(3)
     array([0.6, 0. , 0.3])
     """
-    joints: list[tuple[Origin, Elementary]] = []
+    joints: list[tuple[str, JointType, Origin]] = []
     constants: list[Elementary] = []
     seen: set[str] = set()
     for kind, value, where in _parsed(chain) if isinstance(chain, str) else _listed(chain):
@@ -80,7 +80,8 @@ def from_motions(chain: str | Sequence[tuple[Any, Any]], inertia: Sequence[Any] 
             raise ReadError(f"{where}: the coordinate {motion.coordinate} occurs twice; each moves one joint.")
         if motion.coordinate:
             seen.add(motion.coordinate)
-            joints.append((placement(constants), motion))
+            kind_of_joint = Revolute if motion.kind[0] == "R" else Prismatic
+            joints.append((motion.coordinate, kind_of_joint(AXIS_LETTERS[motion.kind[1]]), placement(constants)))
             constants = []
         else:
             constants.append(motion)
@@ -124,15 +125,13 @@ def links(inertia: Sequence[Any] | None, frames: Sequence[Origin]) -> list[Body]
         raise ReadError(str(error)) from None
 
 
-def serial(name: str, joints: Sequence[tuple[Origin, Elementary]], bodies: Sequence[Body], frames: Sequence[Frame],
+def serial(name: str, joints: Sequence[tuple[str, JointType, Origin]], bodies: Sequence[Body], frames: Sequence[Frame],
            gravity: Sequence[Number]) -> Mechanism:
-    """Mechanism of a base and bodies in a row, each on the joint that a variable motion makes."""
+    """Mechanism of a base and bodies in a row, each on its joint: name, type and origin."""
     parents = ["base", *(b.name for b in bodies)]
-    made = []
-    for (origin, motion), parent, body in zip(joints, parents, bodies, strict=False):
-        kind = Revolute if motion.kind[0] == "R" else Prismatic
-        made.append(Joint(motion.coordinate, kind(AXIS_LETTERS[motion.kind[1]]), parent, body.name, origin))
-    return Mechanism(name, (Body("base"), *bodies), tuple(made), tuple(frames),
+    made = tuple(Joint(joint, of_type, parent, body.name, origin)
+                 for (joint, of_type, origin), parent, body in zip(joints, parents, bodies, strict=False))
+    return Mechanism(name, (Body("base"), *bodies), made, tuple(frames),
                      several(gravity, "gravity", "3 numbers"))
 
 

@@ -16,7 +16,7 @@ from dalembert.expr.node import select
 from dalembert.formulations import newton_euler
 from dalembert.formulations.newton_euler import differentiated
 from dalembert.formulations.newton_euler.forward import forward_dynamics_by_factors
-from dalembert.kinematics import forces, jacobians, poses
+from dalembert.kinematics import forces, jacobians, momentum, poses
 from dalembert.model.loads import ExternalForce
 from dalembert.model.mechanism import QUATERNION_TOLERANCE, Mechanism
 from dalembert.model.pivots import ALWAYS, eliminated, guards, sizes, stacked
@@ -52,6 +52,8 @@ QUANTITIES: dict[str, Quantity] = {
     **_plain("q qd", "bias_force", "coriolis_vector", "coriolis_matrix", "kinetic_energy", "momenta", "centroidal_momentum"),
     "passive_force": Quantity(forces.passive_force, ("q", "qd")),
     "center_of_mass": Quantity(poses.center_of_mass, ("q",)),
+    "center_of_mass_jacobian": Quantity(momentum.center_of_mass_jacobian, ("q",)),
+    "centroidal_momentum_matrix": Quantity(momentum.centroidal_momentum_matrix, ("q",)),
     "placement": Quantity(poses.placement, ("q",), framed=True),
     "jacobian": Quantity(jacobians.jacobian, ("q",), framed=True, turned=True),
     "jacobian_rate": Quantity(jacobians.jacobian_rate, ("q", "qd"), framed=True, turned=True),
