@@ -22,6 +22,27 @@ def pytest_collection_finish():
     gc.freeze()
 
 
+@pytest.fixture(scope="module")
+def quickly_compiled(request):
+    """Code is compiled without LLVM's optimisation, which takes a third of the time and computes the same numbers.
+
+    For tests of what is computed, where compiled code itself is tested elsewhere; with optimisation, as users run it, where
+    slow tests are asked for.
+    """
+    from dalembert.compiled import cache, kernel
+
+    if "not slow" not in request.config.option.markexpr:
+        yield
+        return
+    folder = cache.folder() and cache.folder() / "quickly"
+    if folder:
+        folder.mkdir(mode=0o700, exist_ok=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kernel, "OPTIMISATION", 0)
+        patch.setattr(cache, "folder", lambda: folder)
+        yield
+
+
 @pytest.fixture
 def run(capsys):
     """Runs a command line in this process; gives (exit code, standard output, standard error)."""

@@ -1,6 +1,7 @@
 """The architecture, read from the imports: they only point up the list of layers, and never in a circle."""
 
 import ast
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -14,6 +15,7 @@ LAYERS = ["errors", "arguments", "expr", "purity", "spatial", "integrators", "mo
           "data", "commandline", "cli", "__main__"]
 
 
+@cache
 def modules():
     """Module name (below the package) -> the modules below the package that it imports, at any depth of its text."""
     paths = {".".join(p.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__"): p

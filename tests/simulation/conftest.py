@@ -4,25 +4,11 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.compiled import cache, kernel
 
 
 @pytest.fixture(scope="module", autouse=True)
-def quickly_compiled(request):
-    """Simulations compile without LLVM's optimisation, which takes a third of the time and computes the same numbers.
-
-    Tests of compiled code and of its integrators run what users run; so do all tests where slow ones are asked for.
-    """
-    if "not slow" not in request.config.option.markexpr:
-        yield
-        return
-    folder = cache.folder() and cache.folder() / "quickly"
-    if folder:
-        folder.mkdir(mode=0o700, exist_ok=True)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kernel, "OPTIMISATION", 0)
-        patch.setattr(cache, "folder", lambda: folder)
-        yield
+def simulations_compile_quickly(quickly_compiled):
+    """What users run is tested in tests/compiled."""
 
 
 @pytest.fixture(scope="module")
