@@ -9,7 +9,7 @@ from unittest.mock import patch
 import numpy as np
 
 from dalembert.codegen.program import STATUS, Program
-from dalembert.compiled import kernel
+from dalembert.native import kernel
 from peers import Contender
 from robots import States
 

@@ -18,8 +18,8 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 import dalembert as da
-from dalembert.compiled.marching import Marching
 from dalembert.integrators import METHODS
+from dalembert.native.marching import Marching
 from dalembert.tracing.regrouping import accelerations
 from report import machine
 from robots import mechanism

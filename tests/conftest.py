@@ -29,7 +29,7 @@ def quickly_compiled(request):
     For tests of what is computed, where compiled code itself is tested elsewhere; with optimisation, as users run it, where
     slow tests are asked for.
     """
-    from dalembert.compiled import cache, kernel
+    from dalembert.native import cache, kernel
 
     if "not slow" not in request.config.option.markexpr:
         yield

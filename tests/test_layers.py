@@ -11,7 +11,7 @@ import dalembert
 
 PACKAGE = Path(dalembert.__file__).parent
 LAYERS = ["errors", "arguments", "expr", "purity", "spatial", "integrators", "model", "readers", "kinematics", "formulations", "codegen",
-          "tracing", "systems", "compiled", "controllers", "results", "equations", "simulation", "views", "sweeps", "convert",
+          "native", "tracing", "systems", "compiled", "controllers", "results", "equations", "simulation", "views", "sweeps", "convert",
           "data", "commandline", "cli", "__main__"]
 
 
@@ -70,3 +70,24 @@ def test_formulations_do_not_import_each_other():
                                          ("codegen", {"codegen", "expr", "arguments", "errors"})])
 def test_expressions_integrators_and_code_generation_know_no_mechanics(name, known):
     assert {layer(i) for m, imports in modules().items() if layer(m) == name for i in imports} <= known
+
+
+def test_native_code_knows_no_mechanics():
+    known = {"native", "codegen", "integrators", "expr", "arguments", "errors"}
+    assert {i for m, imports in modules().items() if layer(m) == "native" for i in imports if layer(i) not in known} == {
+        "spatial.arrays"}
+
+
+def test_tracing_imports_neither_llvm_nor_ctypes():
+    graph = modules()
+
+    def reached(module, seen):
+        for i in graph[module] - seen:
+            seen.add(i)
+            reached(i, seen)
+        return seen
+
+    for module in (m for m in graph if layer(m) == "tracing"):
+        assert not {i for i in reached(module, set()) if layer(i) == "native" or ".llvm" in i}, module
+        text = (PACKAGE / (module.replace(".", "/") + ".py"))
+        assert not text.exists() or not {"ctypes", "llvmlite"} & set(text.read_text(encoding="utf-8").split())

@@ -33,7 +33,7 @@ _HOMES = {
     "dalembert.formulations.lagrange": ("LagrangianSystem", "lagrangian_system"),
     "dalembert.systems.system": ("System",),
     "dalembert.compiled.dynamics": ("Dynamics", "compile"),
-    "dalembert.compiled.function": ("function",),
+    "dalembert.native.function": ("function",),
     "dalembert.results.run": ("Run",),
     "dalembert.simulation.simulate": ("resume", "simulate"),
     "dalembert.sweeps.sweep": ("Sweep", "sweep"),

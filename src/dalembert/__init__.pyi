@@ -5,7 +5,6 @@ from dalembert import convert as convert
 from dalembert import data as data
 from dalembert.compiled.dynamics import Dynamics as Dynamics
 from dalembert.compiled.dynamics import compile as compile
-from dalembert.compiled.function import function as function
 from dalembert.equations.equations import Equations as Equations
 from dalembert.equations.equations import equations as equations
 from dalembert.equations.expressions import latex as latex
@@ -109,6 +108,7 @@ from dalembert.model.parts import Mimic as Mimic
 from dalembert.model.parts import Origin as Origin
 from dalembert.model.parts import Source as Source
 from dalembert.model.validation import Finding as Finding
+from dalembert.native.function import function as function
 from dalembert.readers.dh import DHParameters as DHParameters
 from dalembert.readers.dh import from_dh as from_dh
 from dalembert.readers.generators import planar_chain as planar_chain

@@ -278,7 +278,7 @@ def equations(file: File, symbols: Annotated[str | None, typer.Option(metavar="N
 @app.command()
 def cache(clear: Annotated[bool, typer.Option("--clear", help="Remove all entries.")] = False) -> None:
     """Show or clear the folder where compiled code is kept."""
-    from dalembert.compiled import cache as kept
+    from dalembert.native import cache as kept
 
     if clear:
         print(f"{kept.clear()} entries removed")

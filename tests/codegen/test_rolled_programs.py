@@ -12,7 +12,7 @@ from dalembert.codegen.program import Port, ProgramError, operations, program_of
 from dalembert.codegen.rolled import Rolled, Scan, Step, verify_rolled
 from dalembert.codegen.steps import pruned, settled, turn_of, turned
 from dalembert.codegen.targets import c, numpy_source
-from dalembert.compiled.kernel import Kernel
+from dalembert.native.kernel import Kernel
 
 BODIES, SIZE = 9, 40
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 import dalembert as da
 from dalembert.codegen.program import Port
-from dalembert.compiled import builtin
-from dalembert.compiled.calls import results_for
+from dalembert.native import builtin
+from dalembert.native.calls import results_for
 
 LARGEST, SINGLE = np.finfo(float).max, float(np.finfo(np.float32).max)
 # Squares and products of these overflow or do not whatever the order of operations, in which the two ways differ.

@@ -50,7 +50,7 @@ def inertia(m):
 
 @pytest.fixture
 def own_cache(tmp_path, monkeypatch):
-    from dalembert.compiled import cache
+    from dalembert.native import cache
 
     monkeypatch.setenv(cache.VARIABLE, str(tmp_path))
     cache.folder.cache_clear()

@@ -5,9 +5,9 @@ import itertools
 import numpy as np
 import pytest
 
-from dalembert.compiled.marching import Trace
-from dalembert.compiled.routine import Routine
 from dalembert.expr import Graph
+from dalembert.native.marching import Trace
+from dalembert.native.routine import Routine
 from dalembert.simulation.impacts import impact, is_short
 from dalembert.simulation.lcp import bounded
 from dalembert.simulation.repetition import traced

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from dalembert.compiled.marching import Trace
-from dalembert.compiled.routine import Routine
 from dalembert.expr import Graph
+from dalembert.native.marching import Trace
+from dalembert.native.routine import Routine
 from dalembert.simulation.lcp import bounded
 from dalembert.simulation.repetition import traced
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.compiled import cache, marching
+from dalembert.native import cache, marching
 from dalembert.views.stick_figure import figure_of
 
 ARM = da.planar_chain(2)

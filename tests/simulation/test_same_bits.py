@@ -5,9 +5,9 @@ import pytest
 
 import dalembert as da
 from dalembert.codegen.targets.llvm import values
-from dalembert.compiled.kernel import Kernel
 from dalembert.integrators.kinds import Fixed
 from dalembert.integrators.methods import METHODS
+from dalembert.native.kernel import Kernel
 from dalembert.tracing.quantities import FORMULATIONS
 
 SIZES = (2, 9)      # ensembles

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.compiled import cache, marching
+from dalembert.native import cache, marching
 
 ARM = da.planar_chain(2)
 

@@ -11,19 +11,19 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from compiled.test_kernel import PROCESSORS, all_targets  # noqa: F401
 from dalembert.codegen.program import Program, operations
 from dalembert.codegen.rolled import Rolled, verify_rolled
 from dalembert.codegen.targets import c, numpy_source
 from dalembert.codegen.targets.llvm import Machine, assembly
-from dalembert.compiled import cache as entries
 from dalembert.compiled import dynamics
-from dalembert.compiled.kernel import Kernel, host, object_code
 from dalembert.model.joints import JOINT_TYPES, Prismatic
 from dalembert.model.parts import Body, Joint, Origin
+from dalembert.native import cache as entries
+from dalembert.native.kernel import Kernel, host, object_code
 from dalembert.tracing import quantities, rolled
 from dalembert.tracing.passes import ALGORITHMS
 from dalembert.tracing.quantities import QUANTITIES, traced
+from processors import PROCESSORS, all_targets  # noqa: F401
 
 OWN = 1e-12                    # of the largest entry (conventions.md)
 SORTINGS = {"fine": (1000, 1000), "coarse": (0, 1000), "coarsest": (0, 0)}      # MAX_STEPS and MAX_KINDS

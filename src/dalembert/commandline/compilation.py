@@ -12,8 +12,8 @@ import dalembert as da
 from dalembert.codegen.program import operations
 from dalembert.commandline.output import Column, left, line, show_table
 from dalembert.commandline.timing import side_by_side
-from dalembert.compiled.kernel import host
 from dalembert.model.mechanism import Mechanism
+from dalembert.native.kernel import host
 from dalembert.tracing.quantities import QUANTITIES, traced
 
 SHOWN = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "gravity_vector", "coriolis_matrix")

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from rich.console import Console
 
+from dalembert.codegen.sources import TARGETS
 from dalembert.commandline.output import line
 from dalembert.compiled.dynamics import Dynamics
-from dalembert.compiled.sources import TARGETS
 from dalembert.model.mechanism import Mechanism
 
 __all__ = ["TARGETS", "write"]

@@ -13,11 +13,7 @@ import numpy as np
 from dalembert.arguments import refused
 from dalembert.codegen.program import STATUS
 from dalembert.codegen.targets.llvm import DOUBTFUL, FINE
-from dalembert.compiled import cache
-from dalembert.compiled.builtin import Layout, builtin
-from dalembert.compiled.calls import apart, common_rows, number_or_array, results_for, thread_count
 from dalembert.compiled.documentation import DEFAULTS, compiled_docstring, compiled_signature, text_signature
-from dalembert.compiled.kernel import Kernel, machine_for, object_code
 from dalembert.compiled.systems import SystemDynamics
 from dalembert.errors import ShapeError, SingularMassMatrixError, UnknownNameError, unknown_attribute
 from dalembert.formulations.newton_euler import derivatives
@@ -25,6 +21,10 @@ from dalembert.model.loads import ExternalForce, opened_loads
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import is_symbolic, several
 from dalembert.model.paths import canonical_text
+from dalembert.native import cache
+from dalembert.native.builtin import Layout, builtin
+from dalembert.native.calls import apart, common_rows, number_or_array, results_for, thread_count
+from dalembert.native.kernel import Kernel, machine_for, object_code
 from dalembert.spatial.arrays import (
     Array,
     Batch,
@@ -40,7 +40,7 @@ from dalembert.systems.kinds import OtherSystem, system_of
 from dalembert.tracing.quantities import QUANTITIES, Loads, known_formulation, traced
 
 if TYPE_CHECKING:
-    from dalembert.compiled.sources import Described
+    from dalembert.codegen.sources import Described
 
 
 Loaded = Sequence[ExternalForce]
@@ -328,7 +328,7 @@ class Dynamics:
         >>> list(files)
         ['planar_chain_mass_matrix.py']
         """
-        from dalembert.compiled import sources
+        from dalembert.codegen import sources
 
         described = {name: self._described(name) for name in sources.checked_names(names)}
         return sources.texts(described, target, self.mechanism.name if prefix is None else prefix)
@@ -350,13 +350,13 @@ class Dynamics:
         >>> sorted(file.suffix for file in files)
         ['.c', '.c', '.h']
         """
-        from dalembert.compiled import sources
+        from dalembert.codegen import sources
 
         return sources.write(folder, self.source(target, names, prefix), overwrite)
 
     def _described(self, name: str) -> Described:
         """The program of a quantity in double precision, with notes and states to test it with."""
-        from dalembert.compiled.sources import TESTED, Described, notes
+        from dalembert.codegen.sources import TESTED, Described, notes
 
         m = self.mechanism
         program = traced(m, [name], self.parameters, formulation=self.formulation)

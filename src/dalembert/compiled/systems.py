@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dalembert.compiled.function import CompiledFunction, only_result
+from dalembert.codegen.symbols import without_collection
 from dalembert.errors import ParameterError, unknown_attribute
 from dalembert.expr import Graph
+from dalembert.native.function import CompiledFunction, only_result
 from dalembert.spatial.arrays import Array
 from dalembert.systems.system import System
-from dalembert.tracing.symbols import without_collection
 
 if TYPE_CHECKING:
-    from dalembert.compiled.sources import Described
+    from dalembert.codegen.sources import Described
 
 
 class SystemDynamics:
@@ -57,7 +57,7 @@ class SystemDynamics:
 
     def source(self, target: str, names: Sequence[str], prefix: str | None = None) -> dict[str, str]:
         """Source code of quantities, one function for each: file name -> text; as `Dynamics.source`."""
-        from dalembert.compiled import sources
+        from dalembert.codegen import sources
 
         described = {name: self._described(name) for name in sources.checked_names(names)}
         return sources.texts(described, target, self._equations.name if prefix is None else prefix)
@@ -65,12 +65,12 @@ class SystemDynamics:
     def write(self, folder: Any, target: str, names: Sequence[str], prefix: str | None = None,
               overwrite: bool = False) -> list[Path]:
         """Write the files of `source` to a folder, made if need be; their paths; as `Dynamics.write`."""
-        from dalembert.compiled import sources
+        from dalembert.codegen import sources
 
         return sources.write(folder, self.source(target, names, prefix), overwrite)
 
     def _described(self, name: str) -> Described:
-        from dalembert.compiled.sources import Described, notes
+        from dalembert.codegen.sources import Described, notes
 
         program, names = self.function([name]).program, self._equations.velocity_names
         entries = {**dict.fromkeys(("qd", "qdd", "tau", "p"), names), "q": self._equations.coordinate_names,

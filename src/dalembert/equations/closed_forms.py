@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dalembert.arguments import path_of
+from dalembert.codegen.symbols import without_collection
 from dalembert.equations import documents, source
 from dalembert.equations.factored import Parts
 from dalembert.equations.forms import Builder, Name, Sum, Term, names_in, object_array
@@ -19,7 +20,6 @@ from dalembert.equations.sheets import Groups, Sheet, by_first, lines_of
 from dalembert.equations.verification import Verifier
 from dalembert.errors import UnknownNameError
 from dalembert.expr import free_symbols
-from dalembert.tracing.symbols import without_collection
 
 
 def _quantity(name: str, doc: str) -> Any:

@@ -9,6 +9,7 @@ from typing import Any, overload
 import numpy as np
 
 from dalembert.arguments import check_function, check_whole
+from dalembert.codegen.symbols import without_collection
 from dalembert.equations import frames
 from dalembert.equations.closed_forms import ClosedForms, silent
 from dalembert.equations.linear import Movable
@@ -23,7 +24,6 @@ from dalembert.equations.verification import MechanismVerifier
 from dalembert.model.mechanism import Mechanism
 from dalembert.systems.kinds import OtherSystem, system_of
 from dalembert.tracing.quantities import known_formulation
-from dalembert.tracing.symbols import without_collection
 
 BUDGET = 10_000            # characters of a quantity that are still printed in full
 SHOWN = ("mass_matrix", "christoffel", "coriolis_vector", "gravity_vector", "kinetic_energy", "potential_energy",

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from dalembert.codegen.symbols import without_collection
 from dalembert.compiled.dynamics import compile
 from dalembert.compiled.systems import SystemDynamics
 from dalembert.equations import accelerations
@@ -26,7 +27,6 @@ from dalembert.equations.verification import STATES, Verifier, size_of_terms
 from dalembert.errors import DalembertError
 from dalembert.expr import derivative, evaluate, gradient, substitute
 from dalembert.formulations.lagrange.system import LagrangianSystem
-from dalembert.tracing.symbols import without_collection
 
 STEP = 0.01                                              # of differences of order six: to some 1e-13
 TRIED = 200                                              # random states, of which some lie where L is defined

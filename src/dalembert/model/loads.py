@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from dalembert.arguments import check_choice
-from dalembert.errors import ShapeError
 from dalembert.spatial.arrays import unpacked
 from dalembert.spatial.motion_force import Force
 from dalembert.spatial.vectors import Vector
@@ -69,12 +68,3 @@ def opened_loads(external_forces: Any) -> tuple[list[tuple], set[int]]:
         loads.append(tuple(opened))
         sizes |= rows
     return loads, sizes
-
-
-def check_rows(rows: dict[str, set[int]]) -> int | None:
-    """The common number of rows of a batch (None for a single state; 1 goes with any)."""
-    sizes = set().union(*rows.values())
-    if len(sizes - {1}) > 1:
-        raise ShapeError("the vectors have different numbers of rows: "
-                         + ", ".join(f"{name} {r}" for name, found in rows.items() for r in sorted(found)) + ".")
-    return next(iter(sizes - {1}), 1) if sizes else None

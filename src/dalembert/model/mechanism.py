@@ -20,12 +20,12 @@ from dalembert.model import edits, paths, validation
 from dalembert.model.content import digest
 from dalembert.model.findings import MAX_LISTED, Finding, collapsed, listed
 from dalembert.model.joints.base import BUILT_IN
-from dalembert.model.loads import check_rows, opened_loads
+from dalembert.model.loads import opened_loads
 from dalembert.model.numbered import Part
 from dalembert.model.numbers import Literal, Number, as_float, checked_vector, is_symbolic, several
 from dalembert.model.parts import Body, Frame, Joint
 from dalembert.model.tree import Tree
-from dalembert.spatial.arrays import Array, Values, VectorArray, graph_of, in_order, packed, unpacked
+from dalembert.spatial.arrays import Array, Values, VectorArray, check_rows, graph_of, in_order, packed, unpacked
 from dalembert.spatial.vectors import Scalar
 
 INTERNAL = ("changeable", "warned")     # attributes for the package itself, which `dir` does not list

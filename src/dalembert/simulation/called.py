@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.compiled.marching import SEEN, Trajectories
 from dalembert.integrators import Adaptive, Fixed, Method, records
 from dalembert.integrators.crossing import DONE, FIRST, Locating, begun, located, narrowed, resolution
 from dalembert.integrators.fixed_point import HUGE
 from dalembert.integrators.search import FOUND, SEARCHING, following, hermite
+from dalembert.native.marching import SEEN, Trajectories
 from dalembert.simulation.event_functions import CAUGHT, NO_VALUE
 from dalembert.simulation.motion import Motion
 from dalembert.simulation.watching import NEVER, Extension

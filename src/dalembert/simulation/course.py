@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.compiled.marching import SEEN, Trajectories, joined
 from dalembert.errors import DalembertWarning
 from dalembert.integrators import External, Fixed, Method
 from dalembert.integrators.fixed_point import HUGE
+from dalembert.native.marching import SEEN, Trajectories, joined
 from dalembert.results.events import Change, Event
 from dalembert.simulation.called import Called, State
 from dalembert.simulation.event_functions import CAUGHT, NO_VALUE

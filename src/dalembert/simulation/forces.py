@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.compiled.callbacks import Function
-from dalembert.compiled.function import function
 from dalembert.controllers.checks import is_unchanging
 from dalembert.controllers.sampled import Sampled
 from dalembert.errors import DalembertWarning, ShapeError
 from dalembert.expr import Expr
+from dalembert.native.callbacks import Function
+from dalembert.native.function import function
 from dalembert.purity.examine import INSTEAD, Guard, check_arguments, examine, remembering
 from dalembert.simulation.trials import trial_states
 

@@ -14,11 +14,8 @@ from typing import Any
 import numpy as np
 
 from dalembert.codegen.program import program_of
-from dalembert.compiled import builtin
-from dalembert.compiled.crossing import crossing_of
-from dalembert.compiled.marching import Marching, Trace, Trajectories
+from dalembert.codegen.symbols import vector_of_symbols
 from dalembert.compiled.memo import dynamics_of, kept
-from dalembert.compiled.routine import Routine
 from dalembert.controllers.checks import is_unchanging
 from dalembert.errors import ParameterError
 from dalembert.expr import Expr, Graph, array, sqrt
@@ -26,6 +23,10 @@ from dalembert.integrators import METHODS, Adaptive, External, Fixed, Method
 from dalembert.integrators import method as known_method
 from dalembert.integrators.kinds import INPUTS, MOMENTA, QUASI_MOMENTA, VELOCITIES
 from dalembert.kinematics.forces import SIGN, STICK, coulomb
+from dalembert.native import builtin
+from dalembert.native.crossing import crossing_of
+from dalembert.native.marching import Marching, Trace, Trajectories
+from dalembert.native.routine import Routine
 from dalembert.purity.examine import Guard
 from dalembert.simulation.event_functions import Watched
 from dalembert.simulation.forces import CALLED, NONE, TRACED, Force, Forces, beside
@@ -34,7 +35,6 @@ from dalembert.simulation.reactions import reactions_of
 from dalembert.simulation.sections import Sections
 from dalembert.simulation.state_equations import Rates, StateEquations, state_equations
 from dalembert.simulation.watching import Watching
-from dalembert.tracing.symbols import vector_of_symbols
 
 
 class Motion:

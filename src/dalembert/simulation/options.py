@@ -8,10 +8,10 @@ from typing import Any, cast
 import numpy as np
 
 from dalembert.arguments import check_flag, real_array, refused
-from dalembert.compiled.calls import thread_count
 from dalembert.errors import ShapeError
 from dalembert.integrators import METHODS, Fixed, Method
 from dalembert.integrators.fixed_point import HUGE
+from dalembert.native.calls import thread_count
 from dalembert.results import streaming
 from dalembert.simulation.called import ATTEMPTS
 from dalembert.simulation.course import Pace

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.compiled.marching import Trajectories
 from dalembert.integrators import REASONS, Fixed, Method
 from dalembert.integrators.methods import TOO_SMALL
+from dalembert.native.marching import Trajectories
 from dalembert.results.ends import End, ends_of
 from dalembert.results.run import FINISHED, Run
 from dalembert.simulation.called import ATTEMPTS

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.compiled.marching import Trajectories, joined
+from dalembert.native.marching import Trajectories, joined
 
 State = dict[str, np.ndarray]
 

@@ -25,16 +25,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.arguments import check_choice
-from dalembert.compiled.function import CompiledFunction, function
-from dalembert.compiled.marching import Trace
+from dalembert.codegen.symbols import without_collection
 from dalembert.compiled.memo import kept
-from dalembert.compiled.routine import Routine
 from dalembert.errors import DalembertWarning, UnknownNameError
 from dalembert.expr import Graph, absolute, array, maximum
 from dalembert.formulations import newton_euler
 from dalembert.integrators.choice import chosen
 from dalembert.kinematics.forces import SIGN, STICK, coulomb, passive_force
 from dalembert.model.mechanism import Mechanism
+from dalembert.native.function import CompiledFunction, function
+from dalembert.native.marching import Trace
+from dalembert.native.routine import Routine
 from dalembert.results.records import rows_of
 from dalembert.simulation.impacts import impact, is_short
 from dalembert.simulation.lcp import UNBOUNDED
@@ -43,7 +44,6 @@ from dalembert.simulation.resting import Resting, resting
 from dalembert.simulation.state_equations import NONE, StateEquations
 from dalembert.spatial.ldl import factorised, solved, unchecked
 from dalembert.tracing.regrouping import Regrouped
-from dalembert.tracing.symbols import without_collection
 
 HELD, FREE = 0.0, 2.0    # modes in records; 1 and -1: slides forward and back
 NEAR = 1e-6              # of a step: joints that meet their stops within this time meet them at once, in one impact

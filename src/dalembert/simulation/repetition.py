@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dalembert.compiled.marching import Trace
 from dalembert.expr import maximum
+from dalembert.native.marching import Trace
 
 Vectors = Sequence[Any]
 Step = Callable[..., tuple[Vectors, Any]]              # (*vectors) -> the next ones, and 1 where they are the last

@@ -9,20 +9,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.compiled.marching import Steps, Trace, Trajectories, rate_of
-from dalembert.compiled.routine import Routine
+from dalembert.codegen.symbols import without_collection
 from dalembert.controllers.sampled import LAW, Sampled
 from dalembert.expr import Graph
 from dalembert.integrators import External, Fixed, Method
 from dalembert.integrators.choice import chosen
 from dalembert.integrators.methods import fixed_step
+from dalembert.native.marching import Steps, Trace, Trajectories, rate_of
+from dalembert.native.routine import Routine
 from dalembert.purity.examine import Guard, examine, remembering
 from dalembert.purity.memory import Memory
 from dalembert.simulation.called import State
 from dalembert.simulation.course import ENDED, Course
 from dalembert.simulation.motion import Motion
 from dalembert.simulation.trials import trial_states
-from dalembert.tracing.symbols import without_collection
 
 SAME = 1e-12             # of a time: two moments that are closer are one
 MOST = 10**9             # steps in a call of a routine

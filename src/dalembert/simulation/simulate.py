@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.compiled.marching import Trajectories, joined
 from dalembert.errors import DalembertError, RememberingError, ShapeError
 from dalembert.integrators import External, Fixed
 from dalembert.kinematics.forces import STICK
 from dalembert.model.mechanism import Mechanism
+from dalembert.native.marching import Trajectories, joined
 from dalembert.purity.examine import INSTEAD
 from dalembert.results import streaming
 from dalembert.results.run import Run

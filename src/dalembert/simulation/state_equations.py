@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.compiled.function import CompiledFunction, function
 from dalembert.compiled.memo import dynamics_of, kept
+from dalembert.native.function import CompiledFunction, function
 from dalembert.results.records import along, rows_of
 from dalembert.systems.kinds import formulated, system_of
 from dalembert.systems.system import HAMILTON, System

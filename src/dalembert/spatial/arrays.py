@@ -193,3 +193,12 @@ def _flat(values: Any) -> Iterable[Scalar]:
 def graph_of(scalars: Iterable[Scalar]) -> Any:
     """The graph of the first expression among scalars, or None."""
     return next((x.graph for x in scalars if isinstance(x, Expr)), None)
+
+
+def check_rows(rows: dict[str, set[int]]) -> int | None:
+    """The common number of rows of a batch (None for a single state; 1 goes with any)."""
+    sizes = set().union(*rows.values())
+    if len(sizes - {1}) > 1:
+        raise ShapeError("the vectors have different numbers of rows: "
+                         + ", ".join(f"{name} {r}" for name, found in rows.items() for r in sorted(found)) + ".")
+    return next(iter(sizes - {1}), 1) if sizes else None

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dalembert.codegen.symbols import vector_of_symbols
 from dalembert.errors import DalembertError, ParameterError, ShapeError, UnknownNameError
 from dalembert.formulations.lagrange.regular import check_regular, singular
 from dalembert.formulations.lagrange.system import LagrangianSystem, lagrangian_system
 from dalembert.model.mechanism import Mechanism
 from dalembert.spatial import linear_algebra
-from dalembert.tracing.symbols import vector_of_symbols
 
 LAGRANGE, HAMILTON = "lagrange", "hamilton"      # names of state equations in (q, qd) and in (q, p)
 

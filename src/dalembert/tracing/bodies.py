@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.codegen.symbols import vector_of_symbols
 from dalembert.model.joints import Continuous, Cylindrical, Helical, Prismatic, Revolute, Universal
 from dalembert.model.tree import Tree, TreeJoint
 from dalembert.spatial.inertias import NO_INERTIA, Inertia
 from dalembert.spatial.rotations import NO_ROTATION, AxisTurn, Dense, Identity, Product, Rotation, coordinate_axis
 from dalembert.spatial.transforms import Transform
 from dalembert.spatial.vectors import Matrix, Vector
-from dalembert.tracing.symbols import vector_of_symbols
 
 LIFTED = (Revolute, Continuous, Prismatic, Helical, Cylindrical, Universal)      # oblique axes may become symbols
 PER_VELOCITY = ("viscous", "coulomb", "stiffness", "rest")

@@ -10,6 +10,7 @@ import numpy as np
 
 from dalembert.codegen.program import STATUS, Program, ProgramError, program_of
 from dalembert.codegen.rolled import Rolled
+from dalembert.codegen.symbols import vector_of_symbols, without_collection
 from dalembert.errors import UnknownNameError
 from dalembert.expr import Graph, absolute, constant, count_operations
 from dalembert.expr.node import select
@@ -21,7 +22,6 @@ from dalembert.model.loads import ExternalForce
 from dalembert.model.mechanism import QUATERNION_TOLERANCE, Mechanism
 from dalembert.model.pivots import ALWAYS, eliminated, guards, sizes, stacked
 from dalembert.tracing.regrouping import FACTORS_UP_TO, Regrouped
-from dalembert.tracing.symbols import vector_of_symbols, without_collection
 
 DOUBTFUL = {"float64": 1e-12, "float32": 1e-5}     # of a joint's usual inertia: a smaller pivot is looked at again
 NEAR_SINGULAR = 1e-7      # of its size: a pivot above it, and pivots that follow it, have errors far below their values

@@ -17,13 +17,13 @@ import numpy as np
 from dalembert.codegen.program import STATUS, Port, Program, program_of
 from dalembert.codegen.rolled import Rolled, Scan, Step
 from dalembert.codegen.steps import pruned, settled, turn_of, turned
+from dalembert.codegen.symbols import vector_of_symbols, without_collection
 from dalembert.expr import Expr, Graph, absolute, constant, equal, free_symbols, known_zero, where
 from dalembert.formulations.newton_euler.mass_matrix import composite_diagonal
 from dalembert.model.mechanism import QUATERNION_TOLERANCE, Mechanism
 from dalembert.model.pivots import ALWAYS, guards, undetermined
 from dalembert.tracing.bodies import ALIGNED, FINE, OBLIQUE, Kind, sorted_bodies
 from dalembert.tracing.passes import ALGORITHMS, Algorithm, Body, Pass
-from dalembert.tracing.symbols import vector_of_symbols, without_collection
 
 STATES = 4          # random ones, to learn usual inertias from
 MAX_STEPS = 24      # per scan with fine kinds: some 0.1 s of compile time each

@@ -13,10 +13,9 @@ from dalembert.expr import Expr, cos, sin
 from dalembert.formulations.hamilton.singular import check_pivot
 from dalembert.formulations.hamilton.systems import Configuration, Operations, System
 from dalembert.model.joints import Revolute
-from dalembert.model.loads import check_rows
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.parts import Body, Joint, Origin
-from dalembert.spatial.arrays import Array, Values, packed, unpacked
+from dalembert.spatial.arrays import Array, Values, check_rows, packed, unpacked
 from dalembert.spatial.vectors import Scalar, dot
 
 STANDARD_GRAVITY = 9.81      # m/s^2

@@ -31,12 +31,11 @@ from dalembert.expr import (
 from dalembert.formulations.lagrange.christoffel import connection, contracted
 from dalembert.formulations.lagrange.regular import check_regular, singular
 from dalembert.model.content import digest
-from dalembert.model.loads import check_rows
 from dalembert.model.numbers import several
 from dalembert.purity.examine import check_arguments, fits, remembering
 from dalembert.purity.judge import judged
 from dalembert.spatial import linear_algebra
-from dalembert.spatial.arrays import Array, Values, in_order, unpacked
+from dalembert.spatial.arrays import Array, Values, check_rows, in_order, unpacked
 
 MOST_COORDINATES = 10_000
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from dalembert.codegen.program import Port
 from dalembert.errors import ShapeError
-from dalembert.model.loads import check_rows
+from dalembert.spatial.arrays import check_rows
 
 MOST_THREADS = 65_536      # more are as many
 

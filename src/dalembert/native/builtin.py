@@ -27,9 +27,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.codegen.targets.llvm import FINE
-from dalembert.compiled import cache
-from dalembert.compiled.kernel import Kernel, engine, object_of_text
-from dalembert.compiled.once import once
+from dalembert.native import cache
+from dalembert.native.kernel import Kernel, engine, object_of_text
+from dalembert.native.once import once
 
 TYPE, DATA, AXES, SHAPE, STRIDES, DTYPE, FLAGS = 8, 16, 24, 32, 40, 56, 64      # places in an array object [bytes]
 ALIGNED, WRITEABLE = 0x100, 0x400

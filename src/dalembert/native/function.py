@@ -8,15 +8,15 @@ from typing import Any, Generic, TypeVar, overload
 import numpy as np
 
 from dalembert.codegen.program import CONDITIONS, STATUS, program_of
+from dalembert.codegen.symbols import vector_of_symbols, without_collection
 from dalembert.codegen.targets.llvm import FINE
-from dalembert.compiled import cache
-from dalembert.compiled.builtin import Layout, builtin
-from dalembert.compiled.calls import apart, common_rows, number_or_array, results_for, thread_count
-from dalembert.compiled.kernel import Kernel, machine_for, object_code
 from dalembert.errors import ShapeError, UnknownNameError
 from dalembert.expr import Expr, Graph, constant, gradient, jacobian, pack, unpack
+from dalembert.native import cache
+from dalembert.native.builtin import Layout, builtin
+from dalembert.native.calls import apart, common_rows, number_or_array, results_for, thread_count
+from dalembert.native.kernel import Kernel, machine_for, object_code
 from dalembert.spatial.arrays import Array, check_finite, finite_results, floats, in_order
-from dalembert.tracing.symbols import vector_of_symbols, without_collection
 
 RESERVED = ("out", "threads")      # what calls take besides the inputs
 RESULT = "result"                  # name of the output of a function that returns one array
@@ -205,7 +205,7 @@ class CompiledFunction(Generic[Result]):
         >>> list(f.source("numpy"))
         ['lambda_.py']
         """
-        from dalembert.compiled import sources
+        from dalembert.codegen import sources
 
         return sources.texts({self.label: sources.Described(self.program, (), {})}, target, "")
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.compiled.marching import Function, Projection, Steps, in_registers, rate_of, searched, searching
-from dalembert.compiled.routine import Routine
+from dalembert.codegen.symbols import without_collection
 from dalembert.expr import Graph, absolute, array, maximum, minimum
 from dalembert.integrators.choice import chosen
 from dalembert.integrators.crossing import DONE, Locating, begun, located, narrowed, resolution
@@ -17,7 +16,8 @@ from dalembert.integrators.fixed_point import HUGE
 from dalembert.integrators.kinds import Adaptive, Fixed
 from dalembert.integrators.methods import NOT_FINITE, NOT_SETTLED
 from dalembert.integrators.search import CLEAR, SEARCHING, hermite
-from dalembert.tracing.symbols import without_collection
+from dalembert.native.marching import Function, Projection, Steps, in_registers, rate_of, searched, searching
+from dalembert.native.routine import Routine
 
 MOST = 1000                            # looks into a step, far beyond the 60 of bisection
 NEVER = -1.0

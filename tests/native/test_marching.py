@@ -9,10 +9,10 @@ import dalembert as da
 from dalembert.codegen.interpreter import marched
 from dalembert.codegen.march import Loop, March, Part
 from dalembert.codegen.program import ProgramError
-from dalembert.compiled.marching import Marching, march_of
 from dalembert.errors import ShapeError
 from dalembert.integrators import METHODS, Adaptive, Fixed, method, records
 from dalembert.integrators.methods import NOT_FINITE, NOT_SETTLED, TOO_SMALL
+from dalembert.native.marching import Marching, march_of
 
 COMPILED = [name for name, m in METHODS.items() if isinstance(m, Fixed | Adaptive)]
 ENOUGH = 100_000

@@ -11,11 +11,11 @@ import dalembert as da
 from dalembert.codegen.interpreter import marched
 from dalembert.codegen.program import ProgramError
 from dalembert.codegen.targets.llvm import march as llvm_march
-from dalembert.compiled import builtin, callbacks
-from dalembert.compiled.kernel import machine_for
-from dalembert.compiled.marching import Marching
 from dalembert.integrators import METHODS, Adaptive, Fixed, method, records
 from dalembert.integrators.fixed_point import HUGE
+from dalembert.native import builtin, callbacks
+from dalembert.native.kernel import machine_for
+from dalembert.native.marching import Marching
 
 NONE = np.zeros(0)
 COMPILED = [name for name, m in METHODS.items() if isinstance(m, Fixed | Adaptive)]

@@ -13,10 +13,9 @@ import numpy as np
 
 from dalembert.codegen.march import GOAL, REPEATS, Call, Item, Loop, March, Part
 from dalembert.codegen.program import Port, Program, program_of
+from dalembert.codegen.symbols import vector_of_symbols, without_collection
 from dalembert.codegen.targets.llvm import march as llvm_march
 from dalembert.codegen.targets.llvm.straight import assembly
-from dalembert.compiled import cache, callbacks
-from dalembert.compiled.kernel import Kernel, machine_for, object_of_text
 from dalembert.errors import ShapeError
 from dalembert.expr import Graph, absolute, array, jacobian, maximum, minimum
 from dalembert.integrators.choice import chosen
@@ -25,7 +24,8 @@ from dalembert.integrators.kinds import Adaptive, External, Fixed, Method
 from dalembert.integrators.methods import Controlled, controlled_step, fixed_step, held_back, length
 from dalembert.integrators.search import CLEAR, SEARCHING, following, hermite
 from dalembert.integrators.search import MOST as INTERVALS
-from dalembert.tracing.symbols import vector_of_symbols, without_collection
+from dalembert.native import cache, callbacks
+from dalembert.native.kernel import Kernel, machine_for, object_of_text
 
 Function = Callable[..., np.ndarray]      # (t, x, p) -> x'
 SEEN = 1e-9      # of a step: one that ends no later than the last that was looked at, has been

@@ -8,8 +8,8 @@ import numpy as np
 
 from dalembert.codegen.march import Item, March
 from dalembert.codegen.program import Port
-from dalembert.compiled.kernel import Kernel
-from dalembert.compiled.marching import Trace, kernel_of
+from dalembert.native.kernel import Kernel
+from dalembert.native.marching import Trace, kernel_of
 
 BYTES = 8                # of a number
 

@@ -14,8 +14,9 @@ import pytest
 import dalembert as da
 from dalembert.codegen.program import program_of
 from dalembert.codegen.targets.llvm import BOUND, Machine, assembly, streams
-from dalembert.compiled.kernel import Kernel, host, object_code
+from dalembert.native.kernel import Kernel, host, object_code
 from dalembert.tracing.quantities import traced
+from processors import PROCESSORS, all_targets  # noqa: F401
 from programs import PAIRS, long_program, operations_program
 
 MACHINES = [Machine(lanes, fused, False) for lanes in (2, 4, 8) for fused in (True, False)]
@@ -326,12 +327,6 @@ def test_one_row_serves_all_states_also_where_its_length_is_their_number():
 
 # --- other processors ---------------------------------------------------------------------------------------------------
 
-PROCESSORS = {      # triple, processor, lanes, fused
-    "x86-64": ("x86_64-unknown-linux-gnu", "x86-64", 2, False),
-    "haswell": ("x86_64-unknown-linux-gnu", "haswell", 4, True),
-    "skylake-avx512": ("x86_64-unknown-linux-gnu", "skylake-avx512", 8, True),
-    "aarch64": ("aarch64-unknown-linux-gnu", "generic", 2, True),
-}
 KINDS = {      # program and what it may call besides its own parts
     "mechanism": (lambda: traced(da.planar_chain(3), ["forward_dynamics", "coriolis_matrix", "potential_energy"]), set()),
     "chunks": (lambda: traced(da.planar_chain(9), ["inverse_dynamics", "mass_matrix"]), set()),
@@ -356,17 +351,11 @@ def program_of_kind(kind):
     return make()
 
 
-@pytest.fixture(scope="module")
-def all_targets():
-    llvm.initialize_all_targets()
-    llvm.initialize_all_asmprinters()
-
-
 @pytest.mark.parametrize("processor", PROCESSORS)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("checked", "real"), [(True, "double"), (False, "double"), (True, "float")])
-def test_kernels_assemble_for_every_processor_and_call_the_library_only_where_stated(all_targets, processor, kind, checked,
-                                                                                     real):
+def test_kernels_assemble_for_every_processor_and_call_the_library_only_where_stated(
+        all_targets, processor, kind, checked, real):      # noqa: F811
     triple, cpu, lanes, fused = PROCESSORS[processor]
     _, library = KINDS[kind]
     machine = Machine(lanes if real == "double" else 2 * lanes, fused, checked, real)

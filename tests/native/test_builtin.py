@@ -14,7 +14,7 @@ import pytest
 
 import dalembert as da
 from dalembert.compiled import dynamics as dynamics_module
-from dalembert.compiled.builtin import supported
+from dalembert.native.builtin import supported
 
 pytestmark = pytest.mark.skipif(not supported(), reason="the interpreter is not a 64-bit CPython")
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.compiled import builtin, cache, dynamics
+from dalembert.compiled import dynamics
+from dalembert.native import builtin, cache
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ import numpy as np
 
 from dalembert.codegen.march import Call, March
 from dalembert.codegen.targets.llvm.march import OUTSIDE, RAISED
-from dalembert.compiled.builtin import ALIGNED, AXES, DATA, DTYPE, FLAGS, SHAPE, STRIDES, TYPE, Body
+from dalembert.native.builtin import ALIGNED, AXES, DATA, DTYPE, FLAGS, SHAPE, STRIDES, TYPE, Body
 
 DECLARED = ("ptr @PyFloat_FromDouble(double)", "void @Py_DecRef(ptr)", "ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)")
 SPARE = -2**63               # flag: the place before the arguments may be used (PY_VECTORCALL_ARGUMENTS_OFFSET)

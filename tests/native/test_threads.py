@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.compiled import builtin
-from dalembert.compiled.once import once
+from dalembert.native import builtin
+from dalembert.native.once import once
 
 THREADS = 16
 
 ROUNDS = """
 import sys, threading, time, warnings
 import numpy as np, dalembert as da
-from dalembert.compiled import builtin
+from dalembert.native import builtin
 
 sys.setswitchinterval(1e-5)
 warnings.simplefilter("ignore")

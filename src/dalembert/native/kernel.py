@@ -18,7 +18,7 @@ from dalembert.codegen.program import Program
 from dalembert.codegen.rolled import Rolled
 from dalembert.codegen.targets.llvm import DOUBTFUL, FINE, Machine, assembly
 from dalembert.codegen.targets.llvm.machine import ALIGNMENT
-from dalembert.compiled.once import once
+from dalembert.native.once import once
 
 SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 HELD_SIGNATURE = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
