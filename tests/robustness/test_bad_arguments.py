@@ -39,7 +39,7 @@ def test_what_is_no_vector_or_list_is_named(make, name, other):
 
 @pytest.mark.parametrize("other", OTHERS, ids=lambda x: type(x).__name__)
 @pytest.mark.parametrize("call, name", [
-    (da.symbols, "names of symbols"), (da.equations(ARM).text, "the quantity"), (ARM.replace, "by path"),
+    (da.symbols, "names of symbols"), (da.equations(ARM).text, "the quantity"), (lambda x: ARM.replace(3 if x is None else x), "by path"),
     (lambda x: ARM.lock(x), "lock"), (lambda x: da.from_motions(x), "the chain"),
     (lambda x: da.equations(ARM, symbols=[x]), "symbols"),
     (lambda x: da.simulate(ARM, [0], [0], 0.1, parameters=3 if x is None else x), "parameters"),
