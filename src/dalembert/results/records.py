@@ -1,11 +1,200 @@
-"""Functions of states at the records of runs."""
+"""Records of a simulation: states at times, energies, balance of power, and why it stopped."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
 from math import prod
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import numpy as np
+
+from dalembert.compiled.memo import dynamics_of
+from dalembert.errors import DalembertError, unknown_attribute
+from dalembert.kinematics.forces import SIGN, coulomb
+from dalembert.results.ends import End, last_records
+from dalembert.results.events import Change, Event
+from dalembert.spatial.arrays import Array
+from dalembert.systems.kinds import system_of
+from dalembert.systems.system import System
+
+FINISHED = "finished"
+INTERNAL = ("applied", "dynamics", "ended", "held", "law", "numbers", "own_mechanism")     # which `dir` does not list
+
+
+@dataclass(frozen=True)
+class Records:
+    """Data of a run, and the quantities that follow from them; `Run` has its files, diagrams and films."""
+
+    mechanism: Any                             # as it was given to simulate
+    times: Array                               # (K,) [s]
+    q: Array                                   # (K, nq) or (N, K, nq)
+    qd: Array                                  # (K, nv) or (N, K, nv)
+    work: Array                                # (K,) or (N, K) [J]: done by actuators, friction and the user's forces
+    method: str
+    h: float                                   # step [s]; of adaptive methods, the first one
+    reasons: tuple[str, ...]                   # of each trajectory: 'finished', or what ended it and when
+    forces: dict[str, str]                     # how each force was evaluated: none, constant, traced or called
+    steps: np.ndarray[tuple[int, ...], np.dtype[np.int64]] = field(repr=False)      # () or (N,): accepted
+    rejected: np.ndarray[tuple[int, ...], np.dtype[np.int64]] = field(repr=False)
+    controller_states: Array | None = field(default=None, repr=False)      # (K, m) or (N, K, m); m = 0 if it has none
+    applied: Any = field(default=None, repr=False, compare=False)      # the function that `tau` evaluates
+    events: tuple[Event, ...] = field(default=(), repr=False)          # (trajectory, t, q, qd, name), in order of time
+    changes: tuple[Change, ...] = field(default=(), repr=False)        # what friction and stops did, and when
+    modes: Array | None = field(default=None, repr=False)         # as qd: 0 rests, 1 or -1 slides, 2 moves freely
+    friction: str | None = None                # Coulomb's: 'stick', 'sign' or 'none'; None: it is not known
+    law: Any = field(default=None, repr=False, compare=False)          # the `Reactions` that `reactions` evaluates
+    parameters: dict[str, Any] = field(default_factory=dict, repr=False)      # path -> number that was an input, or (N,)
+    dynamics: Any = field(default=None, repr=False, compare=False)     # compiled with them as inputs; None: the mechanism's
+    held: Array | None = field(default=None, repr=False)          # as qd: forces of a sampled controller [N m, N]
+    ended: End | None = field(default=None, repr=False)                # of several trajectories: `end`; None: at records
+
+    def __dir__(self) -> list[str]:
+        return [name for name in object.__dir__(self) if not name.startswith("_") and name not in INTERNAL]
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise unknown_attribute(self, name)
+
+    @property
+    def reason(self) -> str:
+        """Why the run stopped; of several trajectories, of the first that did not finish."""
+        return next((r for r in self.reasons if r != FINISHED), FINISHED)
+
+    @cached_property
+    def kinetic_energy(self) -> Array:
+        """T [J], shaped as `work`; of a Lagrangian 1/2 qd^T M qd."""
+        return self._quantity("kinetic_energy", self.q, self.qd)
+
+    @cached_property
+    def potential_energy(self) -> Array:
+        """Pi of gravity and springs [J], shaped as `work`; of a Lagrangian -L at qd = 0."""
+        return self._quantity("potential_energy", self.q)
+
+    @property
+    def energy(self) -> Array:
+        """T + Pi [J], shaped as `work`; of a Lagrangian Jacobi's function p . qd - L."""
+        return self.kinetic_energy + self.potential_energy
+
+    @property
+    def power_balance(self) -> Array:
+        """T + Pi less its first value and the work done [J]: what the integrator gained or lost."""
+        energy = self.energy
+        return energy - energy[..., :1] - self.work
+
+    @cached_property
+    def tau(self) -> Array:
+        """Forces of control and forces [N m, N], shaped as qd: evaluated again at the records, when first asked for.
+
+        Of a sampled controller they are those that acted, from each time on.
+
+        Raises
+        ------
+        DalembertError
+            They are not known: files and copies of a run do not keep the functions that gave them.
+        """
+        if set(self.forces.values()) == {"none"}:
+            return np.zeros_like(self.qd)
+        if self.held is not None and self.forces["forces"] == "none":
+            return np.where(np.isfinite(self.work)[..., None], self.held, np.nan)
+        if self.applied is None:
+            raise DalembertError("the forces of this run are not known: files and copies keep no functions. Ask for run.tau "
+                                 "where it was simulated.")
+        others = self.applied(self.times, self.q, self.qd, self.controller_states)
+        return others if self.held is None else others + self.held
+
+    @cached_property
+    def reactions(self) -> Array:
+        """Forces of Coulomb friction and stops on the joints [N m, N], shaped as qd.
+
+        Raises
+        ------
+        DalembertError
+            They stick or stop, and what they do is not known: files and copies do not keep it.
+        """
+        if self.law is not None and self.modes is not None:
+            return self.law.recorded(self.q, self.qd, self.tau, self.modes, self.numbers)
+        if self.friction not in (SIGN, "none"):
+            raise DalembertError("the reactions of this run are not known: files and copies do not keep what joints did. "
+                                 "Ask for run.reactions where it was simulated.")
+        if self.friction == "none":
+            return np.zeros_like(self.qd)
+        if self.qd.ndim == 2 or not self.parameters:
+            return -coulomb(self.own_mechanism()) * np.sign(self.qd)
+        return np.stack([-coulomb(self.own_mechanism(k)) * np.sign(qd) for k, qd in enumerate(self.qd)])
+
+    @cached_property
+    def system(self) -> System:
+        """The equations of motion of the mechanism."""
+        return system_of(self.mechanism)
+
+    def own_mechanism(self, trajectory: int = 0) -> Any:
+        """The mechanism of a trajectory: with its numbers, if the run has `parameters`."""
+        if not self.parameters:
+            return self.mechanism
+        values = np.broadcast_to(self.numbers, (len(self.q) if self.q.ndim == 3 else 1, len(self.parameters)))[trajectory]
+        return self.system.replace(dict(zip(self.parameters, values.tolist(), strict=True))).source
+
+    @property
+    def numbers(self) -> Array:
+        """Values of the parameters, (m,) or (N, m)."""
+        return np.stack(np.broadcast_arrays(*self.parameters.values()), axis=-1) if self.parameters else np.zeros(0)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: all but the functions that moved the mechanism."""
+        return self.__dict__ | {"applied": None, "law": None}
+
+    @cached_property
+    def momenta(self) -> Array:
+        """Generalized momenta p = M qd, shaped as qd."""
+        return self._quantity("momenta", self.q, self.qd)
+
+    @property
+    def end(self) -> End:
+        """Where each trajectory ended: t () or (N,) [s], q, qd, work, controller_states, from which another run goes on.
+
+        The last record, or the state between two records at which an event or a failure ended it.
+        """
+        if self.ended is not None:
+            return self.ended
+        return last_records(self.times, self.q, self.qd, self.work, self.controller_states)
+
+    def final(self) -> tuple[Array, Array]:
+        """q and qd at the `end` of each trajectory: where another run goes on."""
+        return self.end.q, self.end.qd
+
+    @cached_property
+    def end_energies(self) -> tuple[Array, Array]:
+        """T and Pi [J] at the `end` of each trajectory, () or (N,) each."""
+        t, q, qd, *_ = self.end
+        t, q, qd = np.asarray(t)[..., None], q[..., None, :], qd[..., None, :]      # a record of each
+        T, P = self._energies_at(t, q, qd)
+        return T[..., 0], P[..., 0]
+
+    def _energies_at(self, times: np.ndarray, q: np.ndarray, qd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """T and Pi [J] of other states."""
+        return self._quantity("kinetic_energy", q, qd, times=times), self._quantity("potential_energy", q, times=times)
+
+    def _quantity(self, name: str, *vectors: np.ndarray, times: np.ndarray | None = None) -> np.ndarray:
+        """A quantity at every record, or at states of other times; NaN where the state is."""
+        times = self.times if times is None else times
+        quantity = getattr(self.dynamics or dynamics_of(self.mechanism, tuple(self.parameters)), name)
+        if self.parameters and self.system.mechanism is not None:
+            return along(times, lambda t, *state: quantity(*state[:-1], parameters=state[-1]), *vectors,
+                         rows_of(self.numbers, vectors[0]))
+        inputs = self.system.quantities[name].inputs
+
+        def valued(t: np.ndarray, q: np.ndarray, qd: np.ndarray, *numbers: np.ndarray) -> np.ndarray:
+            state = {"q": q, "qd": qd, "t": t}
+            return np.asarray(quantity(*(state[name] for name in inputs), *numbers))
+
+        q, qd = vectors if len(vectors) == 2 else (vectors[0], np.zeros((*vectors[0].shape[:-1], self.system.nv)))
+        return along(times, valued, q, qd, *([rows_of(self.numbers, q)] if self.parameters else []))
+
+
+Recorded = TypeVar("Recorded", bound=Records)
 
 
 def rows_of(numbers: np.ndarray, records: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,12 +21,10 @@ from dalembert.results import store_folder
 from dalembert.results.ends import End
 from dalembert.results.events import Change, Event
 from dalembert.results.labels import library
+from dalembert.results.records import Recorded, Records
 from dalembert.results.store_folder import StoreFolder
 from dalembert.results.store_lock import StoreLock
 from dalembert.systems.kinds import system_of
-
-if TYPE_CHECKING:
-    from dalembert.results.run import Run
 
 EXTRA = "files"
 LIBRARIES = {".nc": ("xarray", "h5netcdf"), ".zarr": ("xarray", "zarr")}      # by the ending of the name
@@ -43,7 +41,7 @@ NEEDED = ("coordinate", "velocity", "q", "qd", "work", "steps", "rejected", "rea
 STORES = ("zarr.json", ".zgroup")                                             # what makes a folder one of Zarr
 
 
-def dataset(run: Run, start: Any = None) -> Any:
+def dataset(run: Records, start: Any = None) -> Any:
     """The run as an `xarray.Dataset`; see `Run.to_xarray`. start: T + Pi at the first record, if it is not the run's own."""
     m, several = run.system, () if run.q.ndim == 2 else ("trajectory",)
     units = m.coordinate_units, m.velocity_units
@@ -163,7 +161,7 @@ class Stored(np.lib.mixins.NDArrayOperatorsMixin):
 BLOCK = 2**16      # numbers of one array that are handled at a time
 
 
-def part(run: Run, begin: int, end: int) -> Run:
+def part(run: Recorded, begin: int, end: int) -> Recorded:
     """Some records of a run, in memory."""
     at = np.s_[..., begin:end]
     states, modes, held = (None if values is None else np.asarray(values[(*at, slice(None))])
@@ -173,7 +171,7 @@ def part(run: Run, begin: int, end: int) -> Run:
                    modes=modes, held=held)
 
 
-def parts(run: Run) -> Iterator[tuple[int, Run]]:
+def parts(run: Recorded) -> Iterator[tuple[int, Recorded]]:
     """All records of a run, some at a time if they are in a folder, each part with the place of its first."""
     if not isinstance(run.q, Stored):
         yield 0, run
@@ -199,7 +197,7 @@ def require(ending: str) -> None:
         library(name, EXTRA)
 
 
-def write_netcdf(run: Run, file: Any) -> Path:
+def write_netcdf(run: Records, file: Any) -> Path:
     """Write a file of NetCDF 4."""
     path = path_of("file", file)
     require(".nc")
@@ -235,7 +233,7 @@ def folder_of(given: Any, name: str = "store") -> Path:
     return path
 
 
-def write_zarr(run: Run, folder: Any) -> Path:
+def write_zarr(run: Records, folder: Any) -> Path:
     """Write a folder of Zarr; one that is there is replaced, but nothing else is."""
     require(".zarr")
     path = folder_of(folder, "folder")

@@ -17,7 +17,8 @@ from dalembert.results import storage, store_folder
 from dalembert.results.ends import End
 from dalembert.results.events import Change, Event
 from dalembert.results.labels import library
-from dalembert.results.run import FINISHED, Run
+from dalembert.results.records import FINISHED
+from dalembert.results.run import Run
 from dalembert.results.store_folder import StoreFolder
 from dalembert.results.store_lock import StoreLock
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from dalembert.results.run import Run
+from dalembert.results.records import Recorded
 
 
-def thinned(run: Run, most: int) -> tuple[Run, int]:
+def thinned(run: Recorded, most: int) -> tuple[Recorded, int]:
     """The run with every k-th of its records, at most so many; and k, 1 if it has no more than that."""
     step = -(-len(run.times) // most)
     if step == 1:

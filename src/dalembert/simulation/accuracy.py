@@ -9,7 +9,8 @@ import numpy as np
 
 from dalembert.errors import DalembertWarning
 from dalembert.integrators import METHODS, Fixed
-from dalembert.results.run import FINISHED, Run
+from dalembert.results.records import FINISHED
+from dalembert.results.run import Run
 
 POOR = 0.01              # energy gained or lost, of the largest T or range of Pi: a motion that is only a picture
 RECORDS = 17             # looked at, of all: what is lost stays lost

@@ -10,7 +10,8 @@ from dalembert.integrators import REASONS, Fixed, Method
 from dalembert.integrators.methods import TOO_SMALL
 from dalembert.native.marching import Trajectories
 from dalembert.results.ends import End, ends_of
-from dalembert.results.run import FINISHED, Run
+from dalembert.results.records import FINISHED
+from dalembert.results.run import Run
 from dalembert.simulation.called import ATTEMPTS
 from dalembert.simulation.course import ENDED, Course
 from dalembert.simulation.failures import force_without_number
