@@ -86,7 +86,7 @@ class Records:
 
     @cached_property
     def tau(self) -> Array:
-        """Forces of control and forces [N m, N], shaped as qd: evaluated again at the records, when first asked for.
+        """Control, forces and external forces along qd [N m, N], shaped as qd; evaluated when first asked for.
 
         Of a sampled controller they are those that acted, from each time on.
 
@@ -97,13 +97,14 @@ class Records:
         """
         if set(self.forces.values()) == {"none"}:
             return np.zeros_like(self.qd)
-        if self.held is not None and self.forces["forces"] == "none":
+        others = {kind for name, kind in self.forces.items() if name != "control"}
+        if self.held is not None and others == {"none"}:
             return np.where(np.isfinite(self.work)[..., None], self.held, np.nan)
         if self.applied is None:
             raise DalembertError("the forces of this run are not known: files and copies keep no functions. Ask for run.tau "
                                  "where it was simulated.")
-        others = self.applied(self.times, self.q, self.qd, self.controller_states)
-        return others if self.held is None else others + self.held
+        applied = self.applied(self.times, self.q, self.qd, self.controller_states)
+        return applied if self.held is None else applied + self.held
 
     @cached_property
     def reactions(self) -> Array:

@@ -158,10 +158,11 @@ def plain(mechanism: Any, arguments: dict[str, Any], kinds: dict[str, str]) -> d
 def compare(path: Path, called: dict[str, Any]) -> None:
     """See that a run was called in the same way."""
     stored = _called(path)
-    for name, kind in stored["kinds"].items():
-        if called["kinds"][name] != kind:
-            raise DalembertError(f"{str(path)!r} was simulated with {name} that was {kind}, not {called['kinds'][name]}: "
-                                 "give the same again.")
+    for name in {**stored["kinds"], **called["kinds"]}:
+        before, now = (kinds.get(name, "none") for kinds in (stored["kinds"], called["kinds"]))
+        if before != now:
+            raise DalembertError(f"{str(path)!r} was simulated with {name} that was {before}, not {now}: give the same "
+                                 "again.")
     other = [name for name in {**called["arguments"], **stored["arguments"]}
              if called["arguments"].get(name) != stored["arguments"].get(name)]
     other += ["mechanism"] if called["mechanism"] != stored["mechanism"] else []

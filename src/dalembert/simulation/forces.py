@@ -18,10 +18,12 @@ from dalembert.expr import Expr
 from dalembert.native.callbacks import Function
 from dalembert.native.function import function
 from dalembert.purity.examine import INSTEAD, Guard, check_arguments, examine, remembering
+from dalembert.simulation.loads import Given, Loads, opened
 from dalembert.simulation.trials import trial_states
 
 NONE, CONSTANT, TRACED, CALLED, SAMPLED = "none", "constant", "traced", "called", "sampled"
 ARGUMENTS = ("t", "q", "qd")
+EXTERNAL = "external_forces"
 
 Force = Callable[..., Any]                  # (t, q, qd) -> (nv,); of a controller with states, (t, q, qd, states)
 NOTHING: Mapping[str, Force] = MappingProxyType({})
@@ -29,7 +31,7 @@ NOTHING: Mapping[str, Force] = MappingProxyType({})
 
 class Forces:
     """control, forces: None, numbers (nv,) or (N, nv), or functions of t, q, qd [N m, N]; a function is traced if it can be,
-    unless it has an attribute `traced` that is False.
+    unless it has an attribute `traced` that is False. external_forces: on frames, a sequence or a function of t, q, qd.
 
     A controller with an attribute `states` (m,) or (N, m), their initial values, is called with t, q, qd, states, and so is
     its `rate`, their time derivative.
@@ -38,15 +40,22 @@ class Forces:
     ----------
     kinds : how each is evaluated: none, constant, traced, called or sampled
     constants : the forces given as numbers, one after the other (n,) or (N, n), and in front those that a sampled
-        controller holds
+        controller holds; behind them those of external forces
     sampled : the sampled controller, if there is one
     lengths : functions that are called with numbers, and how many each of them gives
     remembers : what functions remember that are called all the same, as their user insists
     guards : of all functions, to look at again after the run
     """
 
-    def __init__(self, system: Any, control: Any = None, forces: Any = None):
+    def __init__(self, system: Any, control: Any = None, forces: Any = None, external_forces: Given | None = None,
+                 paths: tuple[str, ...] = ()):
+        """paths: of the numbers of the system that are inputs."""
         self.nq, self.nv, self._given = system.nq, system.nv, {"control": control, "forces": forces}
+        self.loads: Loads | None = None
+        if external_forces is not None:
+            external = opened(system, paths, external_forces)
+            self._given[EXTERNAL] = external
+            self.loads = external if isinstance(external, Loads) else None
         self.states = np.asarray(getattr(control, "states", ()), dtype=float)
         if not self.states.ndim:
             raise TypeError(f"control.states is {control.states!r}: expected the initial values of the controller's states, "
@@ -65,6 +74,8 @@ class Forces:
 
     def _numbers(self, name: str) -> np.ndarray:
         """Forces given as numbers; of a sampled controller, that before its first output."""
+        if name == EXTERNAL and self.loads:
+            return self.loads.numbers
         return np.zeros(self.nv) if self.kinds[name] == SAMPLED else np.asarray(self._given[name], dtype=float)
 
     def _kind(self, system: Any, name: str, given: Any, states: int = 0) -> str:
@@ -77,6 +88,8 @@ class Forces:
         """
         if given is None:
             return NONE
+        if isinstance(given, Loads):
+            return CONSTANT
         if isinstance(given, Sampled):
             if name != "control":
                 raise TypeError(f"{name} is a Sampled controller: give it as control=.")
@@ -123,7 +136,10 @@ class Forces:
         """Sum of the forces at a state; p begins with the constants; called: what stands for functions."""
         tau, at = np.zeros(self.nv), 0
         for name, given in self._given.items():
-            if self.kinds[name] in (CONSTANT, SAMPLED):
+            if name == EXTERNAL and self.loads:
+                numbers = p[at:at + self.loads.numbers.shape[-1]]
+                tau = tau + self.loads.along_velocities(q, numbers)
+            elif self.kinds[name] in (CONSTANT, SAMPLED):
                 tau, at = tau + p[at:at + self.nv], at + self.nv
             elif self.kinds[name] != NONE:
                 own = (states,) if name == "control" and self._rate else ()

@@ -52,7 +52,7 @@ class Motion:
 
     def __init__(self, mechanism: Any, control: Any = None, forces: Any = None, formulation: str | None = None,
                  friction: str = STICK, stops: Any = None, events: Any = None, parameters: Mapping[str, Any] | None = None,
-                 begin: float = 0.0):
+                 begin: float = 0.0, external_forces: Any = None):
         paths, self.numbers = numbers_of(mechanism, parameters)
         self.mechanism, self.form = mechanism, state_equations(mechanism, formulation, paths)
         self.system = self.form.system
@@ -62,7 +62,7 @@ class Motion:
         self.begin = begin
         self.told: Callable[[float], object] = lambda t: None      # hears when `function` is called
         self.watched = Watched(events, self.system)
-        self.forces = Forces(self.system, control, forces)
+        self.forces = Forces(self.system, control, forces, external_forces, paths)
         self.constants = beside(self.forces.constants, *([self.numbers] if paths else []), np.array([begin]))
         self.state = Sections(q=self.system.nq, y=self.system.nv, work=1, controller=self.states.shape[-1])
         self.inputs = Sections(forces=self.forces.constants.shape[-1], numbers=len(paths), begin=1,
@@ -221,7 +221,8 @@ class Motion:
     def kept(self, what: str, make: Callable[[], Any]) -> Any:
         """What is made of the traced functions and laws of this motion, kept while these are the same."""
         key = (self.form.formulation, what, *self.form.paths, *self.kinds.values(), *self.forces.lengths.values(),
-               *self._traced, *(self.reactions.key if self.reactions else ()))
+               *self._traced, *(self.forces.loads.frames if self.forces.loads else ()),
+               *(self.reactions.key if self.reactions else ()))
         return kept(self.mechanism, key, make)
 
     @cached_property
@@ -317,7 +318,7 @@ class Motion:
 
     def forces_at(self, t: np.ndarray, x: np.ndarray, p: np.ndarray) -> np.ndarray:
         """Control and forces (n, nv) at t (n,), x (n, nx), p (n, k)."""
-        if not {TRACED, CALLED}.intersection(self.kinds.values()):
+        if not ({TRACED, CALLED}.intersection(self.kinds.values()) or self.forces.loads):
             constants = self.inputs.part(p, "forces")
             return np.add.reduce(constants.reshape(len(p), -1, self.system.nv), axis=1)
         if CALLED not in self.kinds.values():

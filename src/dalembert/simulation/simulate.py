@@ -20,6 +20,7 @@ from dalembert.results.run import Run
 from dalembert.simulation.accuracy import warn_of_drift
 from dalembert.simulation.course import Course
 from dalembert.simulation.failures import check_events, check_forces
+from dalembert.simulation.loads import Given, loads_described
 from dalembert.simulation.motion import Motion
 from dalembert.simulation.options import check_number, check_options, greatest_step, method_and_tolerances, record_times
 from dalembert.simulation.outcome import BOUND, run_of
@@ -42,10 +43,11 @@ def simulate(mechanism: Mechanism | OtherSystem, q: Values, qd: Values, t: float
              friction: str = STICK, stops: bool | Mapping[str, float] | None = None,
              events: Callable[..., Any] | Sequence[Callable[..., Any]] | None = None,
              parameters: Mapping[str, float | Values] | None = None, progress: Progress = None,
-             store: str | os.PathLike[str] | None = None, resume: bool = False, longest_step: float | None = None) -> Run:
+             store: str | os.PathLike[str] | None = None, resume: bool = False, longest_step: float | None = None,
+             external_forces: Given | None = None) -> Run:
     """Trajectories of a mechanism under forces on its joints.
 
-        M(q) qdd = control + forces + passive_force - C(q, qd) qd - g(q)
+        M(q) qdd = control + forces + sum_i J_i(q)^T f_i + passive_force - C(q, qd) qd - g(q)
 
     Whole trajectories run in machine code, side by side in vector lanes; a force that is a Python function and cannot be
     traced is called from there, for one trajectory after the other.
@@ -100,6 +102,9 @@ def simulate(mechanism: Mechanism | OtherSystem, q: Values, qd: Values, t: float
         Go on with what is in the folder, if there is anything: every argument must be as it was (functions: of the same
         kind, traced or called), and the end is the same to the last bit.
 
+    external_forces : sequence of ExternalForce, or function (t, q, qd) that returns it, optional
+        Forces f_i on frames of a mechanism; vectors of numbers are (3,), or (N, 3) for N trajectories.
+
     Returns
     -------
     Run
@@ -130,11 +135,13 @@ def simulate(mechanism: Mechanism | OtherSystem, q: Values, qd: Values, t: float
     check_options(threads, store, resume)
     name, rtol, atol = method_and_tolerances("dop853" if method is None and longest_step is not None else method, rtol, atol)
     formulation = formulation_for(name, formulation)
-    motion = Motion(mechanism, control, forces, formulation, friction, stops, events, parameters, begin)
+    motion = Motion(mechanism, control, forces, formulation, friction, stops, events, parameters, begin, external_forces)
     way = motion.method(name)
     longest = greatest_step(longest_step, way)
     numbers = {path: values.tolist() for path, values in motion.parameters.items()} or None
     given |= {"events": motion.watched.names, "parameters": numbers}
+    if motion.forces.loads:
+        given["external_forces"] = motion.forces.loads.described
     if motion.forces.sampled:
         given["sampled"] = motion.forces.sampled.described
     x, single = _initial(motion, q, qd, begin)
@@ -177,16 +184,12 @@ def simulate(mechanism: Mechanism | OtherSystem, q: Values, qd: Values, t: float
 
 
 def _check_trajectories(motion: Motion, count: int) -> None:
-    """See that forces and parameters are given for as many trajectories as begin, and that these share no memory.
+    """See that several trajectories share no memory.
 
     Raises
     ------
-    ShapeError, RememberingError
+    RememberingError
     """
-    given = motion.constants
-    if given.ndim == 2 and len(given) not in (1, count):
-        raise ShapeError(f"forces or parameters for {len(given)} trajectories, but there are {count} initial states.",
-                         "control")
     if count > 1 and (shared := motion.forces.remembers):
         name, what = next(iter(shared.items()))
         raise RememberingError(f"{name} {what}, and {count} trajectories would share its memory. {INSTEAD} It has one "
@@ -230,6 +233,8 @@ def resume(mechanism: Mechanism | OtherSystem, store: str | os.PathLike[str], **
     """
     arguments = streaming.stored_arguments(store)
     names, _ = arguments.pop("events", None), arguments.pop("sampled", None)
+    if arguments.get("external_forces"):
+        arguments["external_forces"] = loads_described(arguments["external_forces"])
     if names and "events" not in given:
         raise DalembertError(f"{str(store)!r} was simulated with events {', '.join(names)}: give them again, events=[...].")
     return simulate(mechanism, **(arguments | given), store=store, resume=True)
@@ -249,6 +254,7 @@ def _initial(motion: Motion, q: Any, qd: Any, t: float) -> tuple[np.ndarray, boo
     q = start_of(motion.system, motion.reactions, q)
     single = q.ndim == qd.ndim == 1
     given = motion.constants
+    _check_counts({"q": q, "qd": qd, "forces or parameters": given, "states of the controller": motion.states})
     rows = np.broadcast_shapes(q.shape[:-1], qd.shape[:-1], given.shape[:-1], motion.states.shape[:-1])
     if 0 in rows:
         raise ShapeError(f"there are 0 trajectories: q has shape {q.shape}, qd {qd.shape}, numbers of forces and parameters "
@@ -256,6 +262,15 @@ def _initial(motion: Motion, q: Any, qd: Any, t: float) -> tuple[np.ndarray, boo
     single = single and not rows
     q, qd, states = (np.broadcast_to(v, (*(rows or (1,)), v.shape[-1])) for v in (q, qd, motion.states))
     return np.hstack([q, motion.form.started(q, qd, t, motion.numbers), np.zeros((len(q), 1)), states]), single
+
+
+def _check_counts(given: Mapping[str, np.ndarray]) -> None:
+    """See that all is given once, or for as many trajectories."""
+    counts = {name: len(values) for name, values in given.items() if values.ndim == 2}
+    if len({*counts.values()} - {0, 1}) > 1:
+        said = ", ".join(f"{name} for {count}" for name, count in counts.items())
+        raise ShapeError(f"numbers of trajectories differ: {said}. Give each once, or for every trajectory.",
+                         next(iter(counts)))
 
 
 def _array(values: Any) -> Any:
