@@ -12,6 +12,7 @@ from dalembert.arguments import check_choice, check_flag, path_of
 from dalembert.errors import MissingFileError, ModelError, ReadError
 from dalembert.model.findings import listed
 from dalembert.model.mechanism import Mechanism, without_warnings
+from dalembert.readers.formats import ReadingOptions, format_of
 from dalembert.spatial.angles import SNAP
 
 MAX_FILE_BYTES = 32 * 2**20      # the largest robot file known to us has 2 MiB
@@ -92,17 +93,8 @@ def _read(source: Any, mimic: str, exact_angles: bool, angle_tolerance: float) -
     data, file, encoding = _content(source)
     if _is_json(data):
         raise ReadError("this is JSON; robot files are URDF (XML) or TOML.", file, 1)
-    if _format(data, file) == "xml":
-        from dalembert.readers.urdf import read_urdf
-
-        return read_urdf(data, file, encoding=encoding, mimic=mimic, exact_angles=exact_angles,
-                         angle_tolerance=angle_tolerance)
-    from dalembert.readers.toml import read_toml
-
-    if angle_tolerance != SNAP:
-        raise ReadError("angle_tolerance= is for URDF files; in TOML write multiples of pi as \"pi/2\".", file)
-    mechanism = read_toml(data, file)
-    return mechanism.independent() if mimic == "independent" else mechanism
+    options = ReadingOptions(mimic, exact_angles, angle_tolerance, encoding)
+    return format_of(data, file).read(data, file, options)
 
 
 def _check_tolerance(tolerance: Any, exact_angles: bool) -> None:
@@ -182,11 +174,3 @@ def _is_json(data: bytes) -> bool:
         return isinstance(json.loads(begin), list)
     except (ValueError, RecursionError):
         return False
-
-
-def _format(data: bytes, file: str) -> str:
-    """'xml' or 'toml', by suffix or by the first character."""
-    if file.lower().endswith(".toml"):
-        return "toml"
-    begin = data.lstrip(b"\xef\xbb\xbf\xff\xfe\x00 \t\r\n")[:1]       # after marks of UTF-8, UTF-16, UTF-32
-    return "xml" if begin == b"<" or file.lower().endswith((".urdf", ".xml")) else "toml"

@@ -26,8 +26,9 @@ from dalembert.model.parts import AXIS_LETTERS, PER_VELOCITY, Body, Frame, Joint
 from dalembert.model.paths import numbers
 from dalembert.model.validation import MAX_LINKS
 from dalembert.readers.arithmetic import number_text, parse_number
+from dalembert.readers.formats import ReadingOptions
 from dalembert.readers.inertias import tensor_entries
-from dalembert.spatial.angles import PiMultiple
+from dalembert.spatial.angles import SNAP, PiMultiple
 
 DECIMALS = ("exact", "double")                                 # what a number with a point or exponent stands for
 PARTS = ("body", "joint", "frame")
@@ -40,6 +41,14 @@ MAX_KEY_PARTS = 8                                              # of a.b.c = 1; t
 
 
 # --- reading --------------------------------------------------------------------------------------------------------
+
+def read(data: bytes, file: str, options: ReadingOptions) -> Mechanism:
+    """Mechanism of a TOML file; see `formats.Reader`."""
+    if options.angle_tolerance != SNAP:
+        raise ReadError("angle_tolerance= is for URDF files; in TOML write multiples of pi as \"pi/2\".", file)
+    mechanism = read_toml(data, file)
+    return mechanism.independent() if options.mimic == "independent" else mechanism
+
 
 def read_toml(data: bytes | str, file: str = "") -> Mechanism:
     """Mechanism of a TOML file; symbols belong to the current graph.

@@ -15,6 +15,7 @@ from dalembert.model.numbers import Literal, Number
 from dalembert.model.parts import Body, Joint, Limits, Mimic, Origin, Source
 from dalembert.model.units import beyond_a_turn, degrees_finding
 from dalembert.model.validation import MAX_LINKS
+from dalembert.readers.formats import ReadingOptions
 from dalembert.readers.noise import Zeroed, noise_finding, without_noise
 from dalembert.readers.unread import MAX_HINTS, MOMENTS, Unread, near
 from dalembert.readers.xml import Element, parsed
@@ -29,6 +30,12 @@ AXIS_DEFAULT = (1, 0, 0)
 OTHER_ROOTS = {"mujoco": "MJCF", "sdf": "SDF"}
 XACRO = re.compile(r"\$(\{|\(|\\?\{)")      # arithmetic or a command of xacro in an attribute
 EXPAND = "this is a source of xacro. Run `xacro FILE > robot.urdf` and load that."
+
+
+def read(data: bytes, file: str, options: ReadingOptions) -> Mechanism:
+    """Mechanism of a URDF file; see `formats.Reader`."""
+    return read_urdf(data, file, encoding=options.encoding, mimic=options.mimic, exact_angles=options.exact_angles,
+                     angle_tolerance=options.angle_tolerance)
 
 
 def read_urdf(data: bytes, file: str = "", *, encoding: str | None = None, mimic: str = "exact",

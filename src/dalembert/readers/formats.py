@@ -1,0 +1,66 @@
+"""Formats of robot files. A new one is a module with the function `read`, and a line here."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import NamedTuple, Protocol
+
+from dalembert.model.mechanism import Mechanism
+from dalembert.spatial.angles import SNAP
+
+MARKS = b"\xef\xbb\xbf\xff\xfe\x00 \t\r\n"      # of UTF-8, UTF-16, UTF-32, and white space, before the first character
+
+
+class ReadingOptions(NamedTuple):
+    """Options of `load` for the reader itself; a format has no use for some."""
+
+    mimic: str = "exact"
+    exact_angles: bool = True
+    angle_tolerance: float = SNAP
+    encoding: str | None = None
+
+
+class Reader(Protocol):
+    """A module that reads a format."""
+
+    def read(self, data: bytes, file: str, options: ReadingOptions) -> Mechanism:
+        """Mechanism of a file, whose parts say where they stand in it.
+
+        Files are hostile input: no entities, no network, no other files, limits by named constants.
+
+        Raises
+        ------
+        ReadError, ModelError
+            The file is not in this format, or no sound mechanism; file, line and fix are named.
+        """
+
+
+class Format(NamedTuple):
+    """Endings of names, the character that content begins with where that tells it, and the module that reads it.
+
+    Modules are imported when they are needed: most programs read one format.
+    """
+
+    endings: tuple[str, ...]
+    begins: bytes
+    module: str
+
+    def read(self, data: bytes, file: str, options: ReadingOptions) -> Mechanism:
+        """Mechanism of a file, by the module."""
+        reader: Reader = import_module(self.module)      # type: ignore[assignment]      # a module is one
+        return reader.read(data, file, options)
+
+
+FORMATS: dict[str, Format] = {
+    "toml": Format((".toml",), b"", "dalembert.readers.toml"),
+    "urdf": Format((".urdf", ".xml"), b"<", "dalembert.readers.urdf"),
+}
+DEFAULT = "toml"
+
+
+def format_of(data: bytes, file: str) -> Format:
+    """Format of a file by the ending of its name, else by its first character, else TOML."""
+    begin = data.lstrip(MARKS)[:1]
+    by_name = [f for f in FORMATS.values() if file.lower().endswith(f.endings)]
+    by_content = [f for f in FORMATS.values() if f.begins and f.begins == begin]
+    return [*by_name, *by_content, FORMATS[DEFAULT]][0]

@@ -1,0 +1,105 @@
+"""What every reader does, for all formats that are listed; a new one is a file and a line."""
+
+import numpy as np
+import pytest
+
+import dalembert as da
+from dalembert.readers.formats import DEFAULT, FORMATS, Format, format_of
+
+URDF = b"""<robot name="arm">
+  <link name="base"/>
+  <link name="rod"><inertial><mass value="1.5"/><origin xyz="0 0 -0.25"/>
+    <inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/></inertial></link>
+  <joint name="hinge" type="continuous"><parent link="base"/><child link="rod"/>
+    <origin xyz="0 0 -0.5"/><axis xyz="0 1 0"/></joint>
+</robot>
+"""
+TOML = b"""name = "arm"
+
+[[body]]
+name = "base"
+
+[[body]]
+name = "rod"
+mass = 1.5
+com = [0, 0, -0.25]
+inertia = { xx = 0.1, yy = 0.1, zz = 0.1 }
+
+[[joint]]
+name = "hinge"
+type = "continuous"
+parent = "base"
+child = "rod"
+origin = { xyz = [0, 0, -0.5] }
+axis = [0, 1, 0]
+"""
+EXAMPLES = {"urdf": URDF, "toml": TOML, "pendulums": b"%rod 1.5 0.5\n"}      # the same arm
+
+
+@pytest.fixture(params=EXAMPLES)
+def name(request, monkeypatch):
+    """Name of a format: those of the package, and one that only the line below makes known."""
+    monkeypatch.setitem(FORMATS, "pendulums", Format((".pendulums",), b"%", "pendulums"))
+    monkeypatch.syspath_prepend(str(__import__("pathlib").Path(__file__).parent))
+    return request.param
+
+
+def test_every_listed_format_has_an_example():
+    assert FORMATS.keys() | {"pendulums"} == EXAMPLES.keys()
+
+
+def test_a_file_is_read_whatever_tells_its_format(name, tmp_path):
+    found = FORMATS[name]
+    paths = [tmp_path / f"ARM{ending.upper()}" for ending in found.endings]
+    for path in paths:
+        path.write_bytes(EXAMPLES[name])
+    for source in (*paths, *map(str, paths), EXAMPLES[name]):
+        m = da.load(source)
+        assert m.nv == 1 and da.mass_matrix(m, [0.3])[0, 0] == pytest.approx(0.1 + 1.5 * 0.25**2, rel=1e-14)
+        assert da.gravity_vector(m, [0.3])[0] == pytest.approx(1.5 * 9.81 * 0.25 * np.sin(0.3), rel=1e-14)
+    assert format_of(EXAMPLES[name], "somewhere") is FORMATS[name if found.begins else DEFAULT]
+
+
+def test_parts_say_where_they_stand(name):
+    m = da.load(EXAMPLES[name])
+    lines = len(EXAMPLES[name].splitlines())
+    for part in (*m.bodies, *(j for j in m.joints if j.name != "world")):
+        assert part.source.file == "<bytes>" and 1 <= part.source.line <= lines
+
+
+def test_options_of_load_are_those_of_every_format(name):
+    plain = da.load(EXAMPLES[name])
+    assert da.load(EXAMPLES[name], base="free").nv == 7
+    assert da.load(EXAMPLES[name], lock={plain.independent_joints[0].name: 0.1}).nv == 0
+    assert da.load(EXAMPLES[name], mimic="independent", passive=False, exact_angles=False, strict=True).nv == 1
+    with pytest.raises(da.UnknownNameError, match="Did you mean 'exact'"):
+        da.load(EXAMPLES[name], mimic="exakt")
+
+
+def test_what_was_read_goes_through_toml(name, tmp_path):
+    m = da.load(EXAMPLES[name])
+    da.save(m, tmp_path / "arm.toml")
+    assert da.load(tmp_path / "arm.toml") == m
+
+
+def test_a_damaged_file_is_read_or_refused_with_a_place(name):
+    """Cut, or with one byte changed: a mechanism, or an error of the package that names the source, on one line."""
+    data, rng = EXAMPLES[name], np.random.default_rng(0)
+    damaged = [data[:k] for k in range(1, len(data), 1 + len(data) // 40)]
+    for _ in range(60):
+        changed = bytearray(data)
+        changed[rng.integers(len(data))] = rng.integers(256)
+        damaged.append(bytes(changed))
+    for text in damaged:
+        try:
+            assert isinstance(da.load(text), da.Mechanism)
+        except da.ModelError as error:
+            assert "<bytes>" in str(error) or error.findings
+        except da.ReadError as error:
+            assert "<bytes>" in str(error) and "\n" not in str(error)
+
+
+@pytest.mark.parametrize("data, says", [(b" \n", "the file is empty"), (b"{}", "this is JSON")])
+def test_what_is_in_no_format_is_said_to_be_none(data, says):
+    with pytest.raises(da.ReadError, match=says):
+        da.load(data)
