@@ -10,10 +10,9 @@ from dalembert.model.joints import Prismatic
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.parts import Body, Joint, Limits
 from dalembert.sweeps import trials
+from methods import EXACT
 
 G = 9.81
-FIXED = ["rk4", "implicit_midpoint", "gauss4", "gauss6", "discrete_gradient", "lie_rk4"]
-METHODS = [*FIXED, "dopri5", "dop853", "radau5"]
 DROP = Mechanism("drop", (Body("base"), Body("ball", 1)), (
     Joint("fall", Prismatic((0, 0, 1)), "base", "ball", limits=Limits((0,), (100,))),))
 ARM = da.planar_chain(2)
@@ -35,7 +34,7 @@ floor.terminal = floor_called.terminal = low.terminal = True
 
 
 @pytest.mark.parametrize("floor", [floor, floor_called])
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", EXACT)
 def test_a_run_ends_in_the_state_of_its_terminal_event(method, floor):
     t = np.sqrt(2 / G)
     run = da.simulate(DROP, [1.0], [0.0], 4.0, events=floor, method=method, h=0.02, record=0.1)

@@ -16,10 +16,7 @@ from dalembert.model.parts import Body, Joint, Limits, Mimic
 from dalembert.simulation.course import Course, Pace
 from dalembert.simulation.motion import Motion
 from dalembert.simulation.reactions import Reactions
-
-FIXED = ["explicit_euler", "semi_implicit_euler", "rk4", "implicit_midpoint", "gauss4", "gauss6", "discrete_gradient", "lie_rk4"]
-ADAPTIVE = ["dopri5", "dop853"]
-EXACT = ["rk4", "implicit_midpoint", "gauss4", "gauss6", "discrete_gradient", "lie_rk4", *ADAPTIVE, "radau5"]
+from methods import ADAPTIVE, EXACT, FIXED
 
 
 def tolerance(method, rtol):
