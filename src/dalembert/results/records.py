@@ -15,6 +15,7 @@ from dalembert.errors import DalembertError, unknown_attribute
 from dalembert.kinematics.forces import SIGN, coulomb
 from dalembert.results.ends import End, last_records
 from dalembert.results.events import Change, Event
+from dalembert.results.solutions import Solutions
 from dalembert.spatial.arrays import Array
 from dalembert.systems.kinds import system_of
 from dalembert.systems.system import System
@@ -49,6 +50,7 @@ class Records:
     dynamics: Any = field(default=None, repr=False, compare=False)     # compiled with them as inputs; None: the mechanism's
     held: Array | None = field(default=None, repr=False)          # as qd: forces of a sampled controller [N m, N]
     ended: End | None = field(default=None, repr=False)                # of several trajectories: `end`; None: at records
+    solutions: Solutions | None = field(default=None, repr=False)      # of an iterative `solver`, its counts
 
     def __dir__(self) -> list[str]:
         return [name for name in object.__dir__(self) if not name.startswith("_") and name not in INTERNAL]

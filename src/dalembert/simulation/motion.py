@@ -52,9 +52,9 @@ class Motion:
 
     def __init__(self, mechanism: Any, control: Any = None, forces: Any = None, formulation: str | None = None,
                  friction: str = STICK, stops: Any = None, events: Any = None, parameters: Mapping[str, Any] | None = None,
-                 begin: float = 0.0, external_forces: Any = None):
+                 begin: float = 0.0, external_forces: Any = None, solver: Any = None):
         paths, self.numbers = numbers_of(mechanism, parameters)
-        self.mechanism, self.form = mechanism, state_equations(mechanism, formulation, paths)
+        self.mechanism, self.form = mechanism, state_equations(mechanism, formulation, paths, solver)
         self.system = self.form.system
         self.reactions = reactions_of(self.form, friction, stops)
         if paths:
@@ -220,7 +220,7 @@ class Motion:
 
     def kept(self, what: str, make: Callable[[], Any]) -> Any:
         """What is made of the traced functions and laws of this motion, kept while these are the same."""
-        key = (self.form.formulation, what, *self.form.paths, *self.kinds.values(), *self.forces.lengths.values(),
+        key = (what, *self.form.key, *self.kinds.values(), *self.forces.lengths.values(),
                *self._traced, *(self.forces.loads.frames if self.forces.loads else ()),
                *(self.reactions.key if self.reactions else ()))
         return kept(self.mechanism, key, make)
@@ -249,6 +249,8 @@ class Motion:
 
     def compiles(self, method: Method) -> bool:
         """Whether trajectories by this method run in machine code."""
+        if self.form.iteration:
+            return False
         if self.is_watched:
             return self.traced and not isinstance(method, External)
         return self.traced or (builtin.supported() and not isinstance(method, External))

@@ -62,7 +62,8 @@ def run_of(motion: Motion, way: Method, x0: np.ndarray, single: bool, times: np.
     q, _, work, states = motion.split(x)
     return Run(motion.mechanism, times, q, qd, work, way.name, h, tuple(reasons), dict(motion.kinds), steps, rejected,
                states, motion.forces.applied, _in_order(course.events), _in_order(course.changes), modes, motion.friction,
-               motion.reactions, motion.parameters, ended=None if single else end, held=held)
+               motion.reactions, motion.parameters, ended=None if single else end, held=held,
+               solutions=motion.form.counts)
 
 
 def _recorded(times: np.ndarray, x: np.ndarray, reached: np.ndarray, failed: np.ndarray,

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.errors import DalembertError, RememberingError, ShapeError
+from dalembert.formulations.hamilton.solving import Solver
 from dalembert.integrators import External, Fixed
 from dalembert.kinematics.forces import STICK
 from dalembert.model.mechanism import Mechanism
@@ -44,7 +45,7 @@ def simulate(mechanism: Mechanism | OtherSystem, q: Values, qd: Values, t: float
              events: Callable[..., Any] | Sequence[Callable[..., Any]] | None = None,
              parameters: Mapping[str, float | Values] | None = None, progress: Progress = None,
              store: str | os.PathLike[str] | None = None, resume: bool = False, longest_step: float | None = None,
-             external_forces: Given | None = None) -> Run:
+             external_forces: Given | None = None, solver: str | Solver | None = None) -> Run:
     """Trajectories of a mechanism under forces on its joints.
 
         M(q) qdd = control + forces + sum_i J_i(q)^T f_i + passive_force - C(q, qd) qd - g(q)
@@ -104,6 +105,9 @@ def simulate(mechanism: Mechanism | OtherSystem, q: Values, qd: Values, t: float
 
     external_forces : sequence of ExternalForce, or function (t, q, qd) that returns it, optional
         Forces f_i on frames of a mechanism; vectors of numbers are (3,), or (N, 3) for N trajectories.
+    solver : str or hamilton.Solver, optional
+        Of the velocities in Hamilton's form: 'sweep' (by default), 'cholesky', or an iteration from the velocities before,
+        'minimal_residuals' or 'conjugate_directions', which runs in Python and leaves its counts in `Run.solutions`.
 
     Returns
     -------
@@ -135,11 +139,14 @@ def simulate(mechanism: Mechanism | OtherSystem, q: Values, qd: Values, t: float
     check_options(threads, store, resume)
     name, rtol, atol = method_and_tolerances("dop853" if method is None and longest_step is not None else method, rtol, atol)
     formulation = formulation_for(name, formulation)
-    motion = Motion(mechanism, control, forces, formulation, friction, stops, events, parameters, begin, external_forces)
+    motion = Motion(mechanism, control, forces, formulation, friction, stops, events, parameters, begin, external_forces,
+                    solver)
     way = motion.method(name)
     longest = greatest_step(longest_step, way)
     numbers = {path: values.tolist() for path, values in motion.parameters.items()} or None
     given |= {"events": motion.watched.names, "parameters": numbers}
+    if motion.form.iteration:
+        given["solver"] = motion.form.iteration.method
     if motion.forces.loads:
         given["external_forces"] = motion.forces.loads.described
     if motion.forces.sampled:
@@ -177,7 +184,7 @@ def simulate(mechanism: Mechanism | OtherSystem, q: Values, qd: Values, t: float
         else:
             run = streaming.streamed(mechanism, store, resume, streaming.plain(mechanism, given, motion.kinds), x, times,
                                      size, stretch)
-            run = replace(run, applied=motion.forces.applied, law=motion.reactions)
+            run = replace(run, applied=motion.forces.applied, law=motion.reactions, solutions=motion.form.counts)
     _check_memory(motion, run, sampling)
     warn_of_drift(run)
     return run

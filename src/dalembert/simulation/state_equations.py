@@ -15,8 +15,11 @@ from typing import Any
 import numpy as np
 
 from dalembert.compiled.memo import dynamics_of, kept
+from dalembert.formulations.hamilton.solving import Solver
 from dalembert.native.function import CompiledFunction, function
 from dalembert.results.records import along, rows_of
+from dalembert.results.solutions import Solutions
+from dalembert.simulation.velocities import Iteration, added, iteration_of
 from dalembert.systems.kinds import formulated, system_of
 from dalembert.systems.system import HAMILTON, System
 
@@ -35,13 +38,22 @@ class StateEquations(ABC):
     formulation : name of the equations
     canonical : whether y are momenta
     paths : of the numbers of the system that are inputs, (m,)
+    iteration : of Hamilton's form for velocities, if they are not solved for directly
+    counts : of its solutions so far
     """
 
     canonical: bool = False
+    iteration: Solver | None = None
+    counts: Solutions | None = None
 
     def __init__(self, system: System, formulation: str, paths: tuple[str, ...] = ()):
         self.system, self.formulation, self.paths = system, formulation, paths
         self.quaternions = system.quaternions
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """Equal for equal equations of one system."""
+        return self.formulation, self.paths
 
     def at(self, numbers: Any) -> StateEquations:
         """The equations with these numbers, floats or expressions, which `velocities`, `rates`, `power`, `energy` need."""
@@ -99,7 +111,7 @@ class StateEquations(ABC):
             own = self.at(numbers)
             return *own.rates(t, q, y, qd, tau), own.power(t, q, qd, tau)
 
-        found = kept(self.system.source, ("rates", self.formulation, self.paths), lambda: function(
+        found = kept(self.system.source, ("rates", *self.key), lambda: function(
             rates, t=(), q=n, y=m, qd=m, tau=m, numbers=len(self.paths)))
         return partial(self.compiled_velocities, numbers=numbers), partial(found, numbers=numbers)
 
@@ -109,7 +121,7 @@ class StateEquations(ABC):
         def velocities(t: Any, q: Any, y: Any, numbers: Any) -> np.ndarray:
             return self.at(numbers).velocities(t, q, y)
 
-        return kept(self.system.source, ("velocities", self.formulation, self.paths), lambda: function(      # type: ignore[no-any-return]
+        return kept(self.system.source, ("velocities", *self.key), lambda: function(      # type: ignore[no-any-return]
             velocities, t=(), q=self.system.nq, y=self.system.nv, numbers=len(self.paths)))
 
     def check_energy(self) -> None:
@@ -199,6 +211,28 @@ class Canonical(StateEquations):
 
     canonical = True
 
+    def __init__(self, system: System, formulation: str, paths: tuple[str, ...] = (), solver: str | Solver | None = None):
+        super().__init__(system, formulation, paths)
+        self.iteration = iteration_of(system, solver)
+        self._direct = None if self.iteration else solver
+        self._iterations: list[Iteration] = []
+
+    @property
+    def key(self):
+        return *super().key, self._direct
+
+    @property
+    def counts(self):
+        return added([own.counts for own in self._iterations])
+
+    def called(self, numbers=NONE):
+        velocities, rates = super().called(numbers)
+        if self.iteration is None:
+            return velocities, rates
+        own, system = Iteration(self.iteration), self.at(numbers).system
+        self._iterations.append(own)
+        return lambda t, q, y: own.velocities(system, q, y, t), rates
+
     def started(self, q, qd, t, numbers=NONE):
         sizes = {"q": self.system.nq, "qd": self.system.nv, "t": (), "numbers": len(self.paths)}
         momenta = kept(self.system.source, ("momenta", self.paths), lambda: function(
@@ -212,7 +246,7 @@ class Canonical(StateEquations):
         return p
 
     def velocities(self, t, q, y):
-        return self.system.velocities(q, y, t)
+        return self.system.velocities(q, y, t, self._direct)
 
     def rates(self, t, q, y, qd, tau):
         return self.system.rate(q, qd), self.system.momentum_rate(q, qd, y, t) + tau
@@ -230,10 +264,11 @@ def formulation_for(method: str, formulation: str | None) -> str | None:
     return HAMILTON if formulation is None and method == "symplectic_euler" else formulation
 
 
-def state_equations(source: Any, formulation: str | None = None, paths: tuple[str, ...] = ()) -> StateEquations:
+def state_equations(source: Any, formulation: str | None = None, paths: tuple[str, ...] = (),
+                    solver: str | Solver | None = None) -> StateEquations:
     """Equations of a system by the name of a formulation; by default its natural one.
 
-    paths: of the system's numbers that are inputs.
+    paths: of the system's numbers that are inputs. solver: for velocities of momenta, with the formulation 'hamilton'.
 
     Raises
     ------
@@ -246,7 +281,11 @@ def state_equations(source: Any, formulation: str | None = None, paths: tuple[st
                          "system.replace({name: value}), or simulate(..., parameters={name: value}).")
     name = system.formulations[0] if formulation is None else formulation
     chosen = formulated(system, name)
-    return (Canonical if name == HAMILTON else Accelerations)(chosen, name, paths)
+    if name == HAMILTON:
+        return Canonical(chosen, name, paths, solver)
+    if solver is not None:
+        raise ValueError(f"solver= is for velocities of momenta: take formulation='hamilton', not {name!r}.")
+    return Accelerations(chosen, name, paths)
 
 
 def _singular_between(before: np.ndarray, after: np.ndarray) -> tuple[str, np.ndarray]:

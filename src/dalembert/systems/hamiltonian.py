@@ -10,6 +10,7 @@ import numpy as np
 
 from dalembert.formulations import hamilton
 from dalembert.formulations.hamilton.nonnatural import NonNatural
+from dalembert.formulations.hamilton.solving import SOLVERS
 from dalembert.formulations.hamilton.systems import System as HamiltonianForm
 from dalembert.formulations.hamilton.trees import MechanismSystem as OfBodies
 from dalembert.formulations.lagrange.system import LagrangianSystem
@@ -24,6 +25,7 @@ class HamiltonianSystem(System):
     """
 
     formulations = (HAMILTON, LAGRANGE)
+    solvers = SOLVERS
     positive_definite = True
 
     def __init__(self, form: HamiltonianForm):
@@ -76,8 +78,8 @@ class HamiltonianSystem(System):
     def momenta(self, q, qd, t=0.0):
         return hamilton.momenta(self._form, q, qd, t)
 
-    def velocities(self, q, p, t=0.0):
-        return hamilton.velocities(self._form, q, p, t)
+    def velocities(self, q, p, t=0.0, solver=None):
+        return hamilton.velocities(self._form, q, p, t, solver or SOLVERS[0])
 
     def momentum_rate(self, q, qd, p, t=0.0):
         return hamilton.momentum_rate(self._form, q, qd, p, t)

@@ -63,7 +63,7 @@ class LagrangianEquations(System):
     def forward_dynamics(self, q, qd, tau, t=0.0):
         return self._own.forward_dynamics(q, qd, tau, t)
 
-    def velocities(self, q, p, t=0.0):
+    def velocities(self, q, p, t=0.0, solver=None):
         return self._own.velocities(q, p, t)
 
     def momentum_rate(self, q, qd, p, t=0.0):

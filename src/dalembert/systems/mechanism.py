@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.formulations import hamilton, newton_euler
+from dalembert.formulations.hamilton.solving import SOLVERS
 from dalembert.kinematics.forces import passive_force
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.paths import canonical_text
@@ -25,6 +26,7 @@ class MechanismSystem(System):
     """
 
     formulations = FORMULATIONS
+    solvers = SOLVERS
     positive_definite = explained_by_code = True
 
     def __init__(self, mechanism: Mechanism, formulation: str = FORMULATIONS[0]):
@@ -85,8 +87,8 @@ class MechanismSystem(System):
     def forward_dynamics(self, q, qd, tau, t=0.0):
         return self._accelerations(self._mechanism, q, qd, tau)
 
-    def velocities(self, q, p, t=0.0):
-        return hamilton.velocities(self._mechanism, q, p)
+    def velocities(self, q, p, t=0.0, solver=None):
+        return hamilton.velocities(self._mechanism, q, p, solver=solver or SOLVERS[0])
 
     def momentum_rate(self, q, qd, p, t=0.0):
         return hamilton.momentum_rate(self._mechanism, q, qd, p)

@@ -46,6 +46,7 @@ class System(ABC):
     mechanism : the mechanism whose bodies, frames and joints these equations have, if there is one.
     formulations : names of the state equations that there are; the first is the default.
     positive_definite : whether M is positive wherever the system is.
+    solvers : names of the ways in which `velocities` solves for them, if there are several.
     explained_by_code : whether compiled code itself finds states whose accelerations are not determined.
 
     Examples
@@ -72,6 +73,7 @@ class System(ABC):
     constraints: tuple[Any, ...] = ()
     mechanism: Mechanism | None = None
     formulations: tuple[str, ...] = (LAGRANGE, HAMILTON)
+    solvers: tuple[str, ...] = ()
     positive_definite = False
     explained_by_code = False
 
@@ -159,8 +161,8 @@ class System(ABC):
         force = np.asarray(tau) + self.generalized_forces(q, qd, t) - np.asarray(self.bias_force(q, qd, t))
         return self._solved(self.mass_matrix(q, t), force)
 
-    def velocities(self, q: Any, p: Any, t: Any = 0.0) -> Any:
-        """qd of momenta (nv,). Raises as `forward_dynamics`."""
+    def velocities(self, q: Any, p: Any, t: Any = 0.0, solver: Any = None) -> Any:
+        """qd of momenta (nv,), by one of `solvers`. Raises as `forward_dynamics`."""
         return self._solved(self.mass_matrix(q, t), np.asarray(p))
 
     def momentum_rate(self, q: Any, qd: Any, p: Any, t: Any = 0.0) -> Any:
