@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.errors import ShapeError, UnknownNameError
+from dalembert.model.joints import Continuous, Free, Planar, Spherical
 from dalembert.model.mechanism import Mechanism
 from dalembert.spatial.arrays import Array, Values
 
@@ -243,7 +244,7 @@ def _with_turning(mechanism, q, qd, qdd, sense):
     if qd.ndim > out.ndim:
         out = np.broadcast_to(out, qd.shape).copy()
     for joint in mechanism.independent_joints:
-        if joint.type.name == "free":
+        if joint.type.quaternion_freedoms == 6:
             k = mechanism.entries[joint.name].at_v.start
             out[..., k + 3:k + 6] += sense * np.cross(qd[..., k:k + 3], qd[..., k + 3:k + 6])
     return out
@@ -364,9 +365,9 @@ def _needs(x, name, what):
         raise ShapeError(f"{what} need {name} too.", name)
 
 
-PINOCCHIO = {"continuous": _Continuous(), "spherical": _Permuted([1, 2, 3, 0], [0, 1, 2]), "planar": _PinocchioPlanar(),
-             "free": _Permuted([4, 5, 6, 1, 2, 3, 0], [3, 4, 5, 0, 1, 2])}
-MUJOCO = {"planar": _Permuted([1, 2, 0], [1, 2, 0]), "free": _MujocoFree()}
+PINOCCHIO = {Continuous: _Continuous(), Spherical: _Permuted([1, 2, 3, 0], [0, 1, 2]), Planar: _PinocchioPlanar(),
+             Free: _Permuted([4, 5, 6, 1, 2, 3, 0], [3, 4, 5, 0, 1, 2])}
+MUJOCO = {Planar: _Permuted([1, 2, 0], [1, 2, 0]), Free: _MujocoFree()}
 
 
 def _joints(mechanism, joint_order):
@@ -392,7 +393,7 @@ def _outward(mechanism, engine, given, joint_order):
         entry, at_v = mechanism.entries[joint.name], slice(*_ends(mechanism.entries[joint.name].at_v))
         own = [None if (a := arrays.get(name)) is None else a[..., entry.at_q if name == "q" else at_v]
                for name in Vectors._fields]
-        mapped = engine[joint.type.name].outward(*own) if joint.type.name in engine else own
+        mapped = engine[type(joint.type)].outward(*own) if type(joint.type) in engine else own
         for name, part in zip(Vectors._fields, mapped, strict=True):
             if name in parts:
                 parts[name].append(part)
@@ -402,7 +403,7 @@ def _outward(mechanism, engine, given, joint_order):
 def _inward(mechanism, engine, given, joint_order):
     arrays = _arrays(given)
     joints = _joints(mechanism, joint_order)
-    lengths = {j.name: engine[j.type.name].nq if j.type.name in engine else j.type.nq for j in joints}
+    lengths = {j.name: engine[type(j.type)].nq if type(j.type) in engine else j.type.nq for j in joints}
     for name, a in arrays.items():
         expected = sum(lengths.values()) if name == "q" else mechanism.nv
         if a.ndim not in (1, 2) or a.shape[-1] != expected:
@@ -413,7 +414,7 @@ def _inward(mechanism, engine, given, joint_order):
         n, m = lengths[joint.name], joint.type.nv
         own = [None if (a := arrays.get(name)) is None else
                a[..., at_q:at_q + n] if name == "q" else a[..., at_v:at_v + m] for name in Vectors._fields]
-        found[joint.name] = engine[joint.type.name].inward(*own) if joint.type.name in engine else own
+        found[joint.name] = engine[type(joint.type)].inward(*own) if type(joint.type) in engine else own
         at_q, at_v = at_q + n, at_v + m
     parts = {name: [found[j.name][k] for j in mechanism.independent_joints]
              for k, name in enumerate(Vectors._fields) if name in arrays}

@@ -13,8 +13,6 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from dalembert.equations.ring import NotPolynomial
-from dalembert.model.joints import Cylindrical, Free, Helical, Planar, Prismatic, Revolute, Spherical, Universal
-from dalembert.model.joints.base import BUILT_IN
 from dalembert.model.tree import Tree
 from dalembert.spatial.inertias import Inertia
 from dalembert.spatial.rotations import NO_ROTATION, Dense, Rotation, about_axis_cos_sin, coordinate_axis, from_quaternion
@@ -90,23 +88,11 @@ def _steps(joint: Any) -> list[Any]:
     """The elementary joints that a joint is made of, as functions that make the next link."""
     kind, k, dof = joint.type, joint.at_q.start, joint.dof.start
     factor, offset = (exact(joint.factor), exact(joint.offset)) if joint.is_follower else (1, 0)
-    if type(kind) not in BUILT_IN:      # a subclass may do anything
-        raise NotPolynomial(f"joint {joint.name!r} of type {kind.name!r}.")
-    if isinstance(kind, Universal):
-        return [_turning(kind.axis, k, dof), _turning(kind.second_axis, k + 1, dof + 1)]
-    if isinstance(kind, Cylindrical):
-        return [_sliding(kind.axis, k + 1, dof + 1), _turning(kind.axis, k, dof)]
-    if isinstance(kind, Planar):
-        x, y = kind.plane()
-        return [_sliding(x, k + 1, dof + 1), _sliding(y, k + 2, dof + 2), _turning(kind.axis, k, dof)]
-    if isinstance(kind, Helical):
-        return [_turning(kind.axis, k, dof, factor, offset, kind.pitch)]
-    if isinstance(kind, Revolute):
-        return [_turning(kind.axis, k, dof, factor, offset)]
-    if isinstance(kind, Prismatic):
-        return [_sliding(kind.axis, k, dof, factor, offset)]
-    if isinstance(kind, (Spherical, Free)):
-        return [_floating(k, dof, isinstance(kind, Free))]
+    if (row := kind.screws()) is not None:
+        return [_turning(s.axis, k + s.at, dof + s.at, factor, offset, s.pitch) if s.turns else
+                _sliding(s.axis, k + s.at, dof + s.at, factor, offset) for s in row]
+    if kind.quaternion_freedoms:
+        return [_floating(k, dof, kind.quaternion_freedoms == 6)]
     raise NotPolynomial(f"joint {joint.name!r} of type {kind.name!r}.")
 
 

@@ -7,7 +7,7 @@ from itertools import count
 from typing import NamedTuple
 
 from dalembert.equations.naming import Symbol, look, taken_apart
-from dalembert.model.joints import Free, JointType, Spherical
+from dalembert.model.joints import JointType
 from dalembert.model.mechanism import Mechanism
 
 AXES = ("wx", "wy", "wz", "vx", "vy", "vz")      # of the velocities of spherical and free joints
@@ -62,7 +62,7 @@ def _motion_names(mechanism: Mechanism, numbers: Mapping[str, str], written: Cal
                 velocity, acceleration = (f"{letter}{dots}{first + k + 1}" for dots in ("d", "dd"))
                 rates |= {velocity: (q[first + k], 1), acceleration: (q[first + k], 2)}
             else:
-                axis, at = ((AXES[k], numbers[joint.name]) if isinstance(joint.type, (Spherical, Free)) else
+                axis, at = ((AXES[k], numbers[joint.name]) if joint.type.quaternion_freedoms else
                             ("u", f"{len(pairs) + 1}"))
                 velocity, acceleration = (f"{written(axis[0])}{dot}{axis[1:]}{at}" for dot in ("", "d"))
                 if written("w") == "w":

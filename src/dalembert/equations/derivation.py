@@ -9,7 +9,6 @@ from typing import Any
 from dalembert.equations.chain import Link, RunInertia, chain, composites, mass_matrix
 from dalembert.equations.polynomials import Polynomials
 from dalembert.equations.ring import Ring, TooLarge, terms_in
-from dalembert.model.joints import Free, Spherical
 from dalembert.model.tree import Tree
 from dalembert.spatial.inertias import HALF
 
@@ -116,9 +115,9 @@ def _structure(tree: Tree) -> dict[tuple[int, int], tuple[int, int]]:
     """gamma^l_ij as (i, j) -> (l, sign), velocities in the child's axes: [X_a, X_b] = e_abc X_c, [X_a, V_b] = e_abc V_c."""
     gamma = {}
     for joint in tree.joint[1:]:
-        if not isinstance(joint.type, (Spherical, Free)):
+        if not joint.type.quaternion_freedoms:
             continue
-        first, free = joint.dof.start, isinstance(joint.type, Free)
+        first, free = joint.dof.start, joint.type.quaternion_freedoms == 6
         for a, b in ((a, b) for a in range(3) for b in range(3) if a != b):
             c, sign = 3 - a - b, 1 if b == (a + 1) % 3 else -1
             gamma[first + a, first + b] = first + c, sign

@@ -20,9 +20,9 @@ from dalembert.equations.chain import NOTHING, RunInertia
 from dalembert.equations.derivation import Derivation
 from dalembert.equations.polynomials import Polynomials
 from dalembert.equations.ring import PARAMETER, Poly, Ring, plain, terms_of
-from dalembert.model.joints import Prismatic, Revolute, Spherical
 from dalembert.model.tree import Tree
 from dalembert.spatial.rotations import Dense, coordinate_axis
+from dalembert.spatial.screws import only_screw
 from dalembert.spatial.vectors import ZERO, ZERO_MATRIX, Matrix, Vector
 
 RAW = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")      # in the order of regressor parameters
@@ -96,7 +96,8 @@ def _split(kind: Any, body: RunInertia) -> tuple[RunInertia, RunInertia]:
 
     With axis k of a revolute joint the second moment along it is moved so that the tensor's entry jj becomes zero.
     """
-    if isinstance(kind, Revolute) and (aligned := coordinate_axis(kind.axis)) is not None:
+    screw = only_screw(kind.screws())
+    if screw and screw.turns and (aligned := coordinate_axis(screw.axis)) is not None:
         k = aligned[0]
         i, j = (k + 1) % 3, (k + 2) % 3
         moved = body.I[j][j]
@@ -105,9 +106,9 @@ def _split(kind: Any, body: RunInertia) -> tuple[RunInertia, RunInertia]:
         rod = Matrix.diagonal(*(0 if a == k else moved for a in range(3)))
         kept = RunInertia(0, Vector(0 if a == k else body.h[a] for a in range(3)), Matrix(rows))
         return kept, RunInertia(body.m, Vector(body.h[a] if a == k else 0 for a in range(3)), rod)
-    if isinstance(kind, Prismatic):
+    if screw and not screw.turns:
         return RunInertia(body.m, body.h, ZERO_MATRIX), RunInertia(0, ZERO, body.I)
-    if isinstance(kind, Spherical):
+    if kind.quaternion_freedoms == 3:
         return RunInertia(0, body.h, body.I), RunInertia(body.m, ZERO, ZERO_MATRIX)
     return body, NOTHING
 

@@ -12,7 +12,6 @@ from dalembert.equations.forms import Sum, factors_in
 from dalembert.equations.ring import Derivation, NotPolynomial, Poly, Ring
 from dalembert.equations.writing import RATES, Atom, Phase, Writer
 from dalembert.expr import Expr, topological
-from dalembert.model.joints import Free, Spherical
 from dalembert.model.tree import Tree
 from dalembert.spatial.rotations import from_quaternion
 from dalembert.spatial.vectors import Vector
@@ -102,7 +101,7 @@ class Polynomials:
         for joint in tree.joint[1:]:
             if joint.is_follower:
                 continue
-            if isinstance(joint.type, (Spherical, Free)):
+            if joint.type.quaternion_freedoms:
                 for dof, pairs in zip(joint.dof, self._quaternion_rates(joint), strict=True):
                     rates[dof] = pairs
             else:

@@ -11,11 +11,13 @@ import numpy as np
 
 from dalembert.arguments import check_text
 from dalembert.errors import ModelError, UnknownNameError
+from dalembert.expr import known_zero
 from dalembert.model.findings import Finding
-from dalembert.model.joints import Cylindrical, Fixed, Free, Helical, Planar, Prismatic, Revolute, Universal
-from dalembert.model.numbers import Number, as_float, checked_vector, several, unit_vector
+from dalembert.model.joints import Fixed, Free, JointType
+from dalembert.model.numbers import Number, as_exact, as_float, checked_vector, several
 from dalembert.model.parts import Body, Joint, Limits, Origin
 from dalembert.spatial.rotations import axis_angle_of
+from dalembert.spatial.screws import slides_come_first
 from dalembert.spatial.vectors import AXES, Vector
 
 if TYPE_CHECKING:
@@ -135,22 +137,15 @@ def _fixed_at(joint: Joint, q: list[Number]) -> Joint:
     return Joint(joint.name, Fixed(), joint.parent, joint.child, origin, source=joint.source)
 
 
-def _placement(kind, q) -> tuple[Vector | None, tuple[tuple[Any, Number], ...]]:
+def _placement(joint_type: JointType, q: list[Number]) -> tuple[Vector | None, tuple[tuple[Any, Number], ...]]:
     """Translation and constant rotations of a joint at q."""
-    if isinstance(kind, Universal):
-        return None, (_turn(unit_vector(kind.axis), q[0]), _turn(unit_vector(kind.second_axis), q[1]))
-    if isinstance(kind, (Revolute, Prismatic, Helical, Cylindrical)):
-        axis = Vector(kind.unit_axis)
-        if isinstance(kind, Prismatic):
-            return axis * q[0], ()
-        along = (kind.pitch * q[0] if isinstance(kind, Helical) else q[1] if isinstance(kind, Cylindrical) else None)
-        return None if along is None else axis * along, (_turn(axis, q[0]),)
-    if isinstance(kind, Planar):
-        x, y = kind.converted(as_float).plane()
-        return x * q[1] + y * q[2], (_turn(kind.unit_axis, q[0]),)
-    X = kind.placement([as_float(x) for x in q])
-    axis, angle = axis_angle_of(X.R.matrix())
-    return X.p, ((tuple(axis), angle),)
+    row = joint_type.converted(as_exact).screws()
+    if row is None or not slides_come_first(row):
+        X = joint_type.placement([as_float(x) for x in q])
+        axis, angle = axis_angle_of(X.R.matrix())
+        return X.p, ((tuple(axis), angle),)
+    slides = [s.axis * (s.pitch * q[s.at] if s.turns else q[s.at]) for s in row if not s.turns or not known_zero(s.pitch)]
+    return sum(slides[1:], slides[0]) if slides else None, tuple(_turn(s.axis, q[s.at]) for s in row if s.turns)
 
 
 def _turn(axis, angle: Number) -> tuple[Any, Number]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from dalembert.model import pivots
 from dalembert.model.findings import MAX_LISTED, Finding
-from dalembert.model.joints import Fixed, Universal
+from dalembert.model.joints import Fixed
 from dalembert.model.masses import inertia_findings, massless
 from dalembert.model.numbers import Number, as_float, is_symbolic
 from dalembert.model.parts import Body, Frame, Joint
@@ -150,7 +150,8 @@ def _joint_faults(joint):
         if isinstance(value, tuple) and not any(is_symbolic(a) for a in value) and not any(as_float(a) for a in value):
             found.append(Finding("error", what, f"{parameter} has length 0. A {joint.type.name} joint needs a direction,",
                                  "for example [0, 0, 1].", joint.source))
-    if isinstance(joint.type, Universal) and not found and _parallel(joint.type.axis, joint.type.second_axis):
+    turns = [s.axis for s in (joint.type.screws() or ()) if s.turns]
+    if len(turns) == 2 and not found and _parallel(*turns):
         found.append(Finding("error", what, "its two axes are parallel: it has one freedom, not two.",
                              "Use a revolute joint, or turn one axis.", joint.source))
     lower, upper = joint.limits.lower, joint.limits.upper

@@ -15,14 +15,12 @@ from typing import Any
 import numpy as np
 
 from dalembert.codegen.symbols import vector_of_symbols
-from dalembert.model.joints import Continuous, Cylindrical, Helical, Prismatic, Revolute, Universal
 from dalembert.model.tree import Tree, TreeJoint
 from dalembert.spatial.inertias import NO_INERTIA, Inertia
 from dalembert.spatial.rotations import NO_ROTATION, AxisTurn, Dense, Identity, Product, Rotation, coordinate_axis
 from dalembert.spatial.transforms import Transform
 from dalembert.spatial.vectors import Matrix, Vector
 
-LIFTED = (Revolute, Continuous, Prismatic, Helical, Cylindrical, Universal)      # oblique axes may become symbols
 PER_VELOCITY = ("viscous", "coulomb", "stiffness", "rest")
 COMMON = 16                         # a fine kind with a 16th of all bodies is kept on every level
 FINE, ALIGNED, OBLIQUE = 0, 1, 2    # levels of sorting, from many kinds to few
@@ -135,7 +133,7 @@ def _alone(tree: Tree, i: int, skeleton: Any, numbers: Iterator[Any]) -> Tree:
 
 def _opened_type(joint_type: Any, keeps_aligned: bool) -> tuple[Any, Numbers]:
     """A joint's type but for its oblique axes and its pitch; the type itself where these cannot be symbols."""
-    if type(joint_type) not in LIFTED:
+    if not joint_type.takes_symbols:
         return joint_type, ()
     fixed: list[Any] = []
     numbers: list[Any] = []
@@ -149,7 +147,7 @@ def _opened_type(joint_type: Any, keeps_aligned: bool) -> tuple[Any, Numbers]:
 
 
 def _closed_type(joint_type: Any, kind: Any, numbers: Iterator[Any]) -> Any:
-    if type(joint_type) not in LIFTED:
+    if not joint_type.takes_symbols:
         return joint_type
     given = {}
     for name, fixed in zip(joint_type.parameters, kind[1:], strict=True):

@@ -19,16 +19,15 @@ import numpy as np
 
 from dalembert.expr import count_operations, known_zero
 from dalembert.formulations.newton_euler.forward import forward_dynamics, forward_dynamics_by_factors
-from dalembert.model.joints import Continuous, Cylindrical, Helical, Prismatic, Revolute
 from dalembert.model.mechanism import Mechanism, without_warnings
 from dalembert.model.tree import Tree, TreeJoint
 from dalembert.spatial.inertias import Inertia
 from dalembert.spatial.rotations import coordinate_axis
+from dalembert.spatial.screws import only_screw
 from dalembert.spatial.transforms import Transform
 from dalembert.spatial.vectors import AXES, ZERO, ZERO_MATRIX, Matrix, Vector
 
 FACTORS_UP_TO = 12      # velocities: beyond, articulated bodies always take fewer operations than factors of the mass matrix
-SLIDING = (Revolute, Continuous, Prismatic, Helical, Cylindrical)
 
 
 @dataclass(frozen=True)
@@ -121,7 +120,8 @@ def _moved(joint: TreeJoint, by: Vector) -> TreeJoint:
 def _axis(joint: TreeJoint) -> tuple[Vector, Vector] | None:
     """A joint's axis in the link's frame and in its parent's, where both are coordinate axes: shifts along others would not
     be exact."""
-    if type(joint.type) not in SLIDING or (own := coordinate_axis(joint.type.axis)) is None:      # type: ignore[attr-defined]
+    row = joint.type.screws()
+    if not row or any(s.axis != row[0].axis for s in row) or (own := coordinate_axis(row[0].axis)) is None:
         return None
     outside = joint.origin.R.to_parent(AXES[own[0]])
     return None if coordinate_axis(outside) is None else (AXES[own[0]], outside)
@@ -144,8 +144,11 @@ def _entries(place: Vector) -> int:
 
 def carried_by_parent(joint_type: Any, body: Inertia) -> tuple[Inertia, Inertia] | None:
     """(what the link keeps, what its parent carries in the joint's frame), or None where nothing can be moved."""
-    if type(joint_type) in (Revolute, Continuous):
-        aligned = coordinate_axis(joint_type.axis)
+    screw = only_screw(joint_type.screws())
+    if screw is None:
+        return None
+    if screw.turns:
+        aligned = coordinate_axis(screw.axis)
         if aligned is None:
             return None
         k = aligned[0]
@@ -153,6 +156,4 @@ def carried_by_parent(joint_type: Any, body: Inertia) -> tuple[Inertia, Inertia]
         rows = [[0 if r == c == k else body.J[r][c] for c in range(3)] for r in range(3)]
         first = [0 if r == k else body.h[r] for r in range(3)]
         return Inertia(0, type(body.h)(first), Matrix(rows)), Inertia(body.m, AXES[k] * body.h[k], rod)
-    if type(joint_type) is Prismatic:
-        return Inertia(body.m, body.h, ZERO_MATRIX), Inertia(0, ZERO, body.J)
-    return None
+    return Inertia(body.m, body.h, ZERO_MATRIX), Inertia(0, ZERO, body.J)

@@ -67,7 +67,7 @@ def figure_of(run: Run, times: np.ndarray, trace: str | None = None) -> StickFig
         own, T[..., index[b.name], :, :], strict=True)]) for b in bodies]
     masses = np.stack(com, axis=2) if com else np.zeros((*T.shape[:2], 0, 3))
     frames = np.concatenate([T[..., 3], *(T[..., k] for k in range(3))], axis=-1)
-    sticks = [[index[j.parent], index[j.child]] for j in m.joints if j.type.name != "free"]      # those float
+    sticks = [[index[j.parent], index[j.child]] for j in m.joints if j.type.quaternion_freedoms != 6]      # those float
     sticks += [[index[f.body], index[f.name]] for f in m.frames]
     figure = StickFigure(names, len(m.bodies), times, frames, masses, sticks,
                          [[index[b.name], as_float(b.mass)] for b in bodies], 0)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import singledispatch
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,87 +18,39 @@ from dalembert.formulations.elementary_motions.matrices import (
     placement_matrix,
     pseudo_inertia,
 )
-from dalembert.model.joints import Cylindrical, Helical, JointType, Planar, Prismatic, Revolute, Universal
-from dalembert.model.joints.base import BUILT_IN
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.tree import Tree, TreeJoint
 from dalembert.spatial.arrays import packed
 from dalembert.spatial.motion_force import Motion
 from dalembert.spatial.rotations import coordinate_axis
-from dalembert.spatial.vectors import ZERO, Scalar, Vector
+from dalembert.spatial.screws import Screw
+from dalembert.spatial.vectors import ZERO, Scalar
 
 
-class Screw(NamedTuple):
-    """A turn, a translation, or both along one axis, by the coordinate `at` of its joint: exp(D x) with a constant D."""
-
-    at: int
-    turn: Vector = ZERO                  # unit vector, or zero
-    slide: Vector = ZERO                 # along the turn, if there is one [m, m/rad]
-
-    @property
-    def kind(self) -> str:
-        """Tx ... Rz, or T, R, H (helical) with the axis."""
-        axis = self.slide if self.turn is ZERO else self.turn
-        letter = "T" if self.turn is ZERO else "R" if self.slide is ZERO else "H"
-        aligned = coordinate_axis(axis)
-        if aligned is None or letter == "H" or aligned[1] < 0:
-            return f"{letter}({', '.join(f'{a:.6g}' if isinstance(a, float) else str(a) for a in axis)})"
-        return letter + "xyz"[aligned[0]]
-
-    def operator(self) -> Matrix4:
-        """D, the derivative of exp(D x) at x = 0."""
-        return operator_of(Motion(self.turn, self.slide))
-
-    def matrix(self, x: Scalar) -> Matrix4:
-        """exp(D x): 1 + x D for a translation, 1 + sin x D + (1 - cos x) D^2 for a turn, their product for both."""
-        sliding = IDENTITY4 + operator_of(Motion(ZERO, self.slide)) * x
-        if self.turn is ZERO:
-            return sliding
-        aligned = coordinate_axis(self.turn)
-        if aligned is not None:
-            k, sense = aligned
-            turning = motion_matrix(4 + k, x if sense > 0 else -x)
-        else:
-            D = operator_of(Motion(self.turn, ZERO))
-            turning = IDENTITY4 + D * sin(x) + D @ D * (1 - cos(x))
-        return turning if self.slide is ZERO else turning @ sliding
+def kind_of(screw: Screw) -> str:
+    """Tx ... Rz, or T, R, H (helical) with the axis."""
+    letter = "T" if not screw.turns else "R" if screw.motion.linear is ZERO else "H"
+    aligned = coordinate_axis(screw.axis)
+    if aligned is None or letter == "H" or aligned[1] < 0:
+        axis = screw.motion.linear if letter == "T" else screw.axis
+        return f"{letter}({', '.join(f'{a:.6g}' if isinstance(a, float) else str(a) for a in axis)})"
+    return letter + "xyz"[aligned[0]]
 
 
-@singledispatch
-def screws(joint_type: JointType) -> tuple[Screw, ...]:
-    """The motions in a row that a joint consists of; none where its freedoms cannot be taken one after the other."""
-    return ()
-
-
-@screws.register
-def _(joint_type: Revolute):
-    return (Screw(0, turn=Vector(joint_type.axis)),)
-
-
-@screws.register
-def _(joint_type: Prismatic):
-    return (Screw(0, slide=Vector(joint_type.axis)),)
-
-
-@screws.register
-def _(joint_type: Helical):
-    return (Screw(0, Vector(joint_type.axis), Vector(joint_type.axis) * joint_type.pitch),)
-
-
-@screws.register
-def _(joint_type: Cylindrical):                                  # the source's order: T_Z3(z) T_Z6(phi)
-    return Screw(1, slide=Vector(joint_type.axis)), Screw(0, turn=Vector(joint_type.axis))
-
-
-@screws.register
-def _(joint_type: Universal):
-    return Screw(0, turn=Vector(joint_type.axis)), Screw(1, turn=Vector(joint_type.second_axis))
-
-
-@screws.register
-def _(joint_type: Planar):
-    x, y = joint_type.plane()
-    return Screw(1, slide=x), Screw(2, slide=y), Screw(0, turn=Vector(joint_type.axis))
+def exponential(screw: Screw, x: Scalar) -> Matrix4:
+    """exp(D x): 1 + x D for a translation, 1 + sin x D + (1 - cos x) D^2 for a turn, their product for both."""
+    turn, slide = screw.motion
+    sliding = IDENTITY4 + operator_of(Motion(ZERO, slide)) * x
+    if not screw.turns:
+        return sliding
+    aligned = coordinate_axis(turn)
+    if aligned is not None:
+        k, sense = aligned
+        turning = motion_matrix(4 + k, x if sense > 0 else -x)
+    else:
+        D = operator_of(Motion(turn, ZERO))
+        turning = IDENTITY4 + D * sin(x) + D @ D * (1 - cos(x))
+    return turning if slide is ZERO else turning @ sliding
 
 
 @dataclass(frozen=True)
@@ -129,13 +80,13 @@ class Step:
         """T_i."""
         if self.screw is None:
             return self.constant @ placement_matrix(self.joint.type.placement(self.joint.coordinates(q)))
-        return self.constant @ self.screw.matrix(self.joint.coordinates(q)[self.screw.at])
+        return self.constant @ exponential(self.screw, self.joint.coordinates(q)[self.screw.at])
 
     def operators(self, q: Sequence[Scalar]) -> list[Matrix4]:
         """D of each freedom: dT_i = T_i D dq; scaled by its factor for a follower."""
         if self.screw is None:
             return [operator_of(s) for s in self.joint.subspace(q)]
-        D = self.screw.operator()
+        D = operator_of(self.screw.motion)
         return [D * self.joint.factor if self.joint.is_follower else D]
 
     def operator_rates(self, q: Sequence[Scalar]) -> list[list[Matrix4]]:
@@ -176,7 +127,7 @@ class MotionTree:
 
     def _add_joint(self, tree: Tree, i: int, parent: int) -> int:
         joint = tree.joint[i]
-        row: tuple[Screw | None, ...] = (screws(joint.type) if type(joint.type) in BUILT_IN else ()) or (None,)
+        row: tuple[Screw | None, ...] = joint.type.screws() or (None,)
         for place, screw in enumerate(row):
             name = f"{joint.name}.{joint.type.coordinates[screw.at]}" if screw and len(row) > 1 else joint.name
             entries = tuple(joint.dof) if screw is None else (joint.dof[screw.at],)
@@ -271,5 +222,5 @@ def motions(mechanism: Mechanism) -> tuple[ElementaryMotion, ...]:
     ['R(0, -1, 0)', 'R(0, -1, 0)']
     """
     sequence = MotionTree(mechanism.tree())
-    return tuple(ElementaryMotion(step.name, step.screw.kind if step.screw else step.joint.type.name, step.parent, step.body,
-                                  step.entries, packed(step.constant)) for step in sequence.step.values())
+    return tuple(ElementaryMotion(s.name, kind_of(s.screw) if s.screw else s.joint.type.name, s.parent, s.body, s.entries,
+                                  packed(s.constant)) for s in sequence.step.values())

@@ -12,6 +12,7 @@ from dalembert.expr import known_zero
 from dalembert.model.numbered import Numbered, entries, named
 from dalembert.model.numbers import Converter, Number, as_exact, checked_vector, exact_text, unit_vector
 from dalembert.spatial.motion_force import NO_MOTION, Motion
+from dalembert.spatial.screws import Screw
 from dalembert.spatial.transforms import Transform
 from dalembert.spatial.vectors import Scalar
 
@@ -46,6 +47,26 @@ class JointType(Numbered):
     velocities: ClassVar[tuple[str, ...]]         # names of the entries of v: 'angular...' in rad/s, others in m/s
     constant_subspace: ClassVar[bool] = True
     parameters: ClassVar[tuple[str, ...]] = ()    # fields that hold numbers: 'axis', 'pitch'
+
+    # --- facts of a class's own text: a class derived from it must state them again, as it may do anything ---
+
+    quaternion_freedoms: ClassVar[int] = 0        # 3 or 6: q is a quaternion, alone or before the origin, v the twist
+    takes_symbols: ClassVar[bool] = False         # whether symbols may stand for its parameters in placement and subspace
+
+    def screws(self) -> tuple[Screw, ...] | None:
+        """The row of elementary screws that it is made of; None where its freedoms do not act one after the other.
+
+            placement(q) = exp(s_1 q_at1) exp(s_2 q_at2) ...
+
+        Closed forms, exact locks, elementary motions and compiled code follow from them.
+        """
+        return None
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        for fact in ("screws", "quaternion_freedoms", "takes_symbols"):
+            if fact not in cls.__dict__:
+                setattr(cls, fact, JointType.__dict__[fact])
 
     @property
     def nq(self) -> int:

@@ -8,6 +8,7 @@ from dalembert.model.joints.base import AxisJoint, built_in
 from dalembert.model.numbers import Number
 from dalembert.spatial.motion_force import Motion
 from dalembert.spatial.rotations import about_axis_cos_sin
+from dalembert.spatial.screws import Screw
 from dalembert.spatial.transforms import Transform
 from dalembert.spatial.vectors import ZERO, Vector
 
@@ -28,9 +29,13 @@ class Cylindrical(AxisJoint):
     name: ClassVar[str] = "cylindrical"
     coordinates = ("angle", "displacement")
     velocities = ("angular rate", "rate")
+    takes_symbols = True
 
     def converted(self, convert):
         return replace(self, axis=tuple(convert(a) for a in self.unit_axis))
+
+    def screws(self):
+        return Screw(1, Vector(self.axis), turns=False), Screw(0, Vector(self.axis))
 
     def placement(self, q):
         return Transform(Vector(self.axis) * q[1], about_axis_cos_sin(self.axis, cos(q[0]), sin(q[0])))

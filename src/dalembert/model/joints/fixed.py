@@ -22,6 +22,9 @@ class Fixed(JointType):
     coordinates = ()
     velocities = ()
 
+    def screws(self):
+        return ()
+
     def placement(self, q):
         return Transform()
 

@@ -31,6 +31,7 @@ class Free(JointType):
     coordinates = ("w", "x", "y", "z", "px", "py", "pz")
     velocities = ("angular x", "angular y", "angular z", "linear x", "linear y", "linear z")
     quaternion_at = 0
+    quaternion_freedoms = 6
 
     def placement(self, q):
         return Transform(Vector(q[4:]), from_quaternion(*q[:4]))

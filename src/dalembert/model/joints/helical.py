@@ -8,6 +8,7 @@ from dalembert.model.joints.base import AxisJoint, built_in
 from dalembert.model.numbers import Number, checked
 from dalembert.spatial.motion_force import Motion
 from dalembert.spatial.rotations import about_axis_cos_sin
+from dalembert.spatial.screws import Screw
 from dalembert.spatial.transforms import Transform
 from dalembert.spatial.vectors import Vector
 
@@ -29,6 +30,7 @@ class Helical(AxisJoint):
     name: ClassVar[str] = "helical"
     coordinates = ("angle",)
     velocities = ("angular rate",)
+    takes_symbols = True
     parameters = ("axis", "pitch")
 
     def __post_init__(self):
@@ -37,6 +39,9 @@ class Helical(AxisJoint):
 
     def converted(self, convert):
         return replace(self, axis=tuple(convert(a) for a in self.unit_axis), pitch=convert(self.pitch))
+
+    def screws(self):
+        return (Screw(0, Vector(self.axis), pitch=self.pitch),)
 
     def placement(self, q):
         return Transform(Vector(self.axis) * (self.pitch * q[0]), about_axis_cos_sin(self.axis, cos(q[0]), sin(q[0])))

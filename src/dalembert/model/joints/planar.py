@@ -9,6 +9,7 @@ from dalembert.model.joints.base import AxisJoint, built_in
 from dalembert.model.numbers import Number
 from dalembert.spatial.motion_force import NO_MOTION, Motion
 from dalembert.spatial.rotations import about_axis_cos_sin, coordinate_axis
+from dalembert.spatial.screws import Screw
 from dalembert.spatial.transforms import Transform
 from dalembert.spatial.vectors import AXES, ZERO, Vector
 
@@ -49,6 +50,10 @@ class Planar(AxisJoint):
 
     def _turn(self, q):
         return about_axis_cos_sin(self.axis, cos(q[0]), sin(q[0]))
+
+    def screws(self):
+        x, y = self.plane()
+        return Screw(1, x, turns=False), Screw(2, y, turns=False), Screw(0, Vector(self.axis))
 
     def placement(self, q):
         x, y = self.plane()

@@ -6,6 +6,7 @@ from typing import ClassVar
 from dalembert.model.joints.base import AxisJoint, built_in
 from dalembert.model.numbers import Number
 from dalembert.spatial.motion_force import Motion
+from dalembert.spatial.screws import Screw
 from dalembert.spatial.transforms import Transform
 from dalembert.spatial.vectors import ZERO, Vector
 
@@ -26,9 +27,13 @@ class Prismatic(AxisJoint):
     name: ClassVar[str] = "prismatic"
     coordinates = ("displacement",)
     velocities = ("rate",)
+    takes_symbols = True
 
     def converted(self, convert):
         return replace(self, axis=tuple(convert(a) for a in self.unit_axis))
+
+    def screws(self):
+        return (Screw(0, Vector(self.axis), turns=False),)
 
     def placement(self, q):
         return Transform(Vector(self.axis) * q[0])

@@ -9,6 +9,7 @@ from dalembert.model.joints.base import AxisJoint, built_in
 from dalembert.model.numbers import Number
 from dalembert.spatial.motion_force import Motion
 from dalembert.spatial.rotations import about_axis_cos_sin
+from dalembert.spatial.screws import Screw
 from dalembert.spatial.transforms import Transform
 from dalembert.spatial.vectors import ZERO, Vector
 
@@ -29,9 +30,13 @@ class Revolute(AxisJoint):
     name: ClassVar[str] = "revolute"
     coordinates = ("angle",)
     velocities = ("angular rate",)
+    takes_symbols = True
 
     def converted(self, convert):
         return replace(self, axis=tuple(convert(a) for a in self.unit_axis))
+
+    def screws(self):
+        return (Screw(0, Vector(self.axis)),)
 
     def placement(self, q):
         return Transform(ZERO, about_axis_cos_sin(self.axis, cos(q[0]), sin(q[0])))
@@ -53,6 +58,8 @@ class Continuous(Revolute):
     """
 
     name = "continuous"
+    takes_symbols = True
+    screws = Revolute.screws
 
     def difference(self, q1, q0):
         step = q1[0] - q0[0]

@@ -43,6 +43,7 @@ class Spherical(JointType):
     coordinates = ("w", "x", "y", "z")
     velocities = ("angular x", "angular y", "angular z")
     quaternion_at = 0
+    quaternion_freedoms = 3
 
     def placement(self, q):
         return Transform(ZERO, from_quaternion(*q))

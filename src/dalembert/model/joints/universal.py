@@ -8,6 +8,7 @@ from dalembert.model.joints.base import JointType, built_in
 from dalembert.model.numbers import Number, as_exact, checked_vector, unit_vector
 from dalembert.spatial.motion_force import NO_MOTION, Motion
 from dalembert.spatial.rotations import about_axis_cos_sin
+from dalembert.spatial.screws import Screw
 from dalembert.spatial.transforms import Transform
 from dalembert.spatial.vectors import ZERO, Vector
 
@@ -29,6 +30,7 @@ class Universal(JointType):
     name: ClassVar[str] = "universal"
     coordinates = ("first angle", "second angle")
     velocities = ("first angular rate", "second angular rate")
+    takes_symbols = True
     constant_subspace = False
     parameters = ("axis", "second_axis")
 
@@ -45,6 +47,9 @@ class Universal(JointType):
     def _turns(self, q):
         return (about_axis_cos_sin(axis, cos(angle), sin(angle))
                 for axis, angle in zip((self.axis, self.second_axis), q, strict=True))
+
+    def screws(self):
+        return Screw(0, Vector(self.axis)), Screw(1, Vector(self.second_axis))
 
     def placement(self, q):
         first, second = self._turns(q)
