@@ -26,7 +26,7 @@ import dalembert as da
 from dalembert import controllers
 from dalembert.purity.examine import examine
 from dalembert.purity.memory import Memory
-from dalembert.simulation.trials import trial_states
+from dalembert.simulation.trial_states import trial_states
 
 ARM = da.planar_chain(2)
 u0 = [0.0, 0.0]

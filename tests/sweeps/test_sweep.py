@@ -13,8 +13,8 @@ import pytest
 
 import dalembert as da
 from dalembert.sweeps.identity import identity
-from dalembert.sweeps.samples import Samples
-from dalembert.sweeps.tables import blocked
+from dalembert.sweeps.outcome_table import blocked
+from dalembert.sweeps.sample_sets import SampleSet
 from dalembert.sweeps.workers import processes
 
 
@@ -65,7 +65,7 @@ def traces(tmp_path):
 # --- samples ---
 
 def test_a_grid_is_all_combinations_and_the_last_name_runs_fastest():
-    grid = Samples({"a": [1, 2], "b": np.array([0.5, 1.5, 2.5]), "way": ["x", "y"]})
+    grid = SampleSet({"a": [1, 2], "b": np.array([0.5, 1.5, 2.5]), "way": ["x", "y"]})
     expected = [(a, b, w) for a in (1, 2) for b in (0.5, 1.5, 2.5) for w in ("x", "y")]
     assert [tuple(grid[k].values()) for k in range(len(grid))] == expected
     assert grid.shape == (2, 3, 2) and type(grid[0]["b"]) is float
@@ -73,7 +73,7 @@ def test_a_grid_is_all_combinations_and_the_last_name_runs_fastest():
 
 def test_values_that_go_together_are_the_same_samples_as_a_list_of_them():
     rows = [{"q": np.array([0.1, 0.2]), "m": 1.0}, {"q": np.array([0.3, 0.4]), "m": 2.0}]
-    for samples in (Samples(rows), Samples({"q": [[0.1, 0.2], [0.3, 0.4]], "m": [1.0, 2.0]}, paired=True)):
+    for samples in (SampleSet(rows), SampleSet({"q": [[0.1, 0.2], [0.3, 0.4]], "m": [1.0, 2.0]}, paired=True)):
         assert samples.dims == ("sample",) and len(samples) == 2
         np.testing.assert_array_equal(samples[1]["q"], [0.3, 0.4])
         assert samples[1]["m"] == 2.0
@@ -86,7 +86,7 @@ def test_values_that_go_together_are_the_same_samples_as_a_list_of_them():
     ([{"a": 1}, 7], False, "sample 1 is 7: expected {name: value}"), ({"a/b": [1]}, False, "parameter 'a/b'")])
 def test_samples_that_are_none_are_refused(given, paired, says):
     with pytest.raises(da.DalembertError, match=says.replace("{", "\\{")):
-        Samples(given, paired)
+        SampleSet(given, paired)
 
 
 @pytest.mark.parametrize("shape, rows", [((7,), 3), ((4, 5, 6), 13), ((4, 5, 6), 30), ((4, 5, 6), 1000), ((1000, 2), 64), ((2, 1000), 64), ((3, 3), 1)])
@@ -140,9 +140,9 @@ def test_more_samples_than_memory_holds_are_refused_before_it_is_spent(given, pa
 
 def test_a_range_is_the_same_values_as_its_list():
     for numbers in (range(5), range(10, 0, -3), range(2**70, 2**70 + 3)):
-        made = Samples({"a": numbers})
+        made = SampleSet({"a": numbers})
         assert [made[k]["a"] for k in range(len(made))] == list(numbers)
-        assert identity(made.values) == identity(Samples({"a": list(numbers)}).values)
+        assert identity(made.values) == identity(SampleSet({"a": list(numbers)}).values)
 
 
 def test_one_sample_is_one():

@@ -5,7 +5,7 @@ t -> (q, qd, qdd) of the same kind.
 """
 
 from dalembert.controllers.limits import Limited, effort_limits
-from dalembert.controllers.passivity import AdaptivePassivity, Passivity
+from dalembert.controllers.passivity_based import AdaptivePassivity, Passivity
 from dalembert.controllers.references import Hold, Quintic, Sinusoids
 from dalembert.controllers.sampled import Sampled
 from dalembert.controllers.samples import Samples

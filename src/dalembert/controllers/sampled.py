@@ -62,7 +62,7 @@ class Sampled:
     period: float
     delay: float = 0.0
     memory: Any = ()
-    layout: Layout = field(init=False, repr=False)
+    layout: MemoryLayout = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         if not callable(self.law):
@@ -70,7 +70,7 @@ class Sampled:
                             "(k, t, q, qd, memory) -> (tau, memory).")
         check_arguments(self.law, LAW, ARGUMENTS)
         put(self, period=_time(self.period, "period"), delay=_time(self.delay, "delay"))
-        put(self, layout=Layout.of(self.memory, "memory"))
+        put(self, layout=MemoryLayout.of(self.memory, "memory"))
         if not self.period > 0:
             raise ValueError(f"Sampled: period={self.period:g}, expected a positive time [s].")
         if self.delay > MOST_WAITING * self.period:
@@ -111,7 +111,8 @@ def _of_controller(controller: Callable[..., Any], k: Any, t: Any, q: Any, qd: A
     return controller(t, q, qd), memory
 
 
-def _flat_law(law: Callable[..., Any], layout: Layout, k: Any, t: Any, q: Any, qd: Any, memory: np.ndarray) -> np.ndarray:
+def _flat_law(law: Callable[..., Any], layout: MemoryLayout, k: Any, t: Any, q: Any, qd: Any,
+              memory: np.ndarray) -> np.ndarray:
     """tau and the memory behind it, as one vector of floats or expressions."""
     found = law(k, t, q, qd, layout.nested(memory))
     if not isinstance(found, (tuple, list)) or len(found) != 2:
@@ -126,7 +127,7 @@ def _flat_law(law: Callable[..., Any], layout: Layout, k: Any, t: Any, q: Any, q
 
 
 @dataclass(frozen=True)
-class Layout:
+class MemoryLayout:
     """How a memory is put together: the shape of an array, or parts with names.
 
     Attributes
@@ -139,11 +140,11 @@ class Layout:
 
     name: str
     shape: tuple[int, ...] = ()
-    parts: Mapping[Any, Layout] | None = None
+    parts: Mapping[Any, MemoryLayout] | None = None
     make: Any = None
 
     @staticmethod
-    def of(value: Any, name: str) -> Layout:
+    def of(value: Any, name: str) -> MemoryLayout:
         """The layout of a memory.
 
         Raises
@@ -152,18 +153,18 @@ class Layout:
             There is something else than finite numbers, arrays of them, tuples and dicts.
         """
         if isinstance(value, Mapping):
-            parts = {key: Layout.of(x, f"{name}[{key!r}]") for key, x in value.items()}
-            return Layout(name, (), parts, dict)
+            parts = {key: MemoryLayout.of(x, f"{name}[{key!r}]") for key, x in value.items()}
+            return MemoryLayout(name, (), parts, dict)
         if isinstance(value, tuple):
-            parts = {k: Layout.of(x, f"{name}[{k}]") for k, x in enumerate(value)}
-            return Layout(name, (), parts, getattr(type(value), "_make", tuple))
+            parts = {k: MemoryLayout.of(x, f"{name}[{k}]") for k, x in enumerate(value)}
+            return MemoryLayout(name, (), parts, getattr(type(value), "_make", tuple))
         try:
             array = _numbers(np.asarray(value), name).astype(float)
         except (ValueError, OverflowError):
             raise refused(f"Sampled: {name}", value, "real numbers, in rows of one length") from None
         if not np.isfinite(array).all():
             raise ValueError(f"Sampled: {name} is {value!r}, expected finite numbers.")
-        return Layout(name, array.shape)
+        return MemoryLayout(name, array.shape)
 
     @property
     def size(self) -> int:

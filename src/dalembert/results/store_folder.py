@@ -40,15 +40,15 @@ BAD_TEXT = (ValueError, TypeError, KeyError, AttributeError, RecursionError)    
 Result = TypeVar("Result")
 
 
-class Entry(NamedTuple):
+class FileSeal(NamedTuple):
     """Size [bytes] and digest of a file."""
 
     size: int
     digest: str
 
     @staticmethod
-    def of(data: bytes) -> Entry:
-        return Entry(len(data), digest(data))
+    def of(data: bytes) -> FileSeal:
+        return FileSeal(len(data), digest(data))
 
 
 class Journal(NamedTuple):
@@ -102,7 +102,7 @@ class StoreFolder:
         self._journal = self._read_journal()
         ledger = self._own(LEDGER)
         if self._journal is None and not ledger.exists():
-            self.entries: dict[str, Entry] | None = self._without_ledger()
+            self.entries: dict[str, FileSeal] | None = self._without_ledger()
             self._chain, self._offset = "", 0
             return
         data = ledger.read_bytes() if ledger.exists() else b""
@@ -113,7 +113,7 @@ class StoreFolder:
         self.entries, self._chain = self._read_ledger(data)
         self._offset = len(data)
 
-    def _without_ledger(self) -> dict[str, Entry] | None:
+    def _without_ledger(self) -> dict[str, FileSeal] | None:
         """None of a folder that never had a ledger, an empty one of a new folder."""
         attributes = self.path / ".zattrs"
         if attributes.is_file() and MARK.encode() in attributes.read_bytes():
@@ -130,9 +130,9 @@ class StoreFolder:
         except BAD_TEXT as error:
             raise self._damaged(f"{OWN}/{JOURNAL}", "the files of its last change are not as they were written") from error
 
-    def _read_ledger(self, data: bytes) -> tuple[dict[str, Entry], str]:
+    def _read_ledger(self, data: bytes) -> tuple[dict[str, FileSeal], str]:
         """Entries of all files, and the digest of the last line."""
-        entries: dict[str, Entry] = {}
+        entries: dict[str, FileSeal] = {}
         chain = ""
         for number, line in enumerate(data.splitlines(keepends=True), start=1):
             seal, _, text = line.partition(b" ")
@@ -145,7 +145,7 @@ class StoreFolder:
                 raise self._damaged(f"{OWN}/{LEDGER}", f"line {number} of its list of checksums says nothing") from error
         return entries, chain
 
-    def _take_line(self, line: Any, entries: dict[str, Entry]) -> None:
+    def _take_line(self, line: Any, entries: dict[str, FileSeal]) -> None:
         if line.get("format", FORMAT) != FORMAT:
             raise StoreError(f"{str(self.path)!r} was written by a newer version of dalembert (format {line['format']}, "
                              f"known is {FORMAT}): update this one.", str(self.path))
@@ -154,7 +154,7 @@ class StoreFolder:
                 entries.pop(key, None)
             else:
                 size, seal = entry
-                entries[_checked_key(key)] = Entry(int(size), str(seal))
+                entries[_checked_key(key)] = FileSeal(int(size), str(seal))
 
     # --- reading ---
 
@@ -216,7 +216,7 @@ class StoreFolder:
         except OSError as error:
             raise self._damaged(key, f"cannot be read: {error.strerror}") from error
 
-    def _check_size(self, key: str, entry: Entry) -> None:
+    def _check_size(self, key: str, entry: FileSeal) -> None:
         try:
             size = (self.path / key).stat().st_size
         except OSError:
@@ -316,7 +316,7 @@ class StoreFolder:
 
     def _line(self, files: Mapping[str, bytes | None]) -> str:
         """The text that files add to the ledger; to a new one its format too."""
-        entries = {key: None if data is None else Entry.of(data) for key, data in files.items()}
+        entries = {key: None if data is None else FileSeal.of(data) for key, data in files.items()}
         known: dict[str, Any] = {"files": entries} if self._offset else {"format": FORMAT, "files": entries}
         text = json.dumps(known)
         return f"{digest(self._chain.encode() + text.encode())} {text}\n"
@@ -348,7 +348,7 @@ class StoreFolder:
 
 def seal(path: Path) -> None:
     """Give a folder of files, which are all as they should be, a ledger."""
-    entries = {key: Entry.of((path / key).read_bytes()) for key in sorted(_walk(path))}
+    entries = {key: FileSeal.of((path / key).read_bytes()) for key in sorted(_walk(path))}
     text = json.dumps({"format": FORMAT, "files": entries})
     _write(path, f"{OWN}/{LEDGER}", f"{digest(text.encode())} {text}\n".encode())
     on_disk(*(path / key for key in entries), *_folders_of(path, entries), path / OWN / LEDGER, path / OWN)

@@ -20,7 +20,7 @@ State = dict[str, np.ndarray]
 ATTEMPTS = 1_000_000         # steps between two records of an adaptive method
 
 
-class Step(NamedTuple):
+class SearchedStep(NamedTuple):
     """A step in which something was looked for: where it began, its length, where it led, its polynomials.
 
     coefficients: of all of x, if the method has them
@@ -51,7 +51,7 @@ class Called:
     def __init__(self, motion: Motion, way: Method, tolerances: tuple[float, float], longest: float = HUGE):
         self.motion, self.way = motion, way
         self.tolerances, self.longest = tolerances, longest            # of steps to where something happens
-        self._caught: Step | None = None
+        self._caught: SearchedStep | None = None
 
     def run(self, x: np.ndarray, times: np.ndarray, h: Any, p: np.ndarray, repeats: int, rtol: float = 0.0,
             atol: float = 0.0, threads: int = 1, longest: float = HUGE, end: float | None = None,
@@ -120,16 +120,16 @@ class Called:
 
         return watch
 
-    def _step_of(self, t: float, x: np.ndarray, h: float, x1: np.ndarray, k: Any, p: np.ndarray, t1: float) -> Step:
+    def _step_of(self, t: float, x: np.ndarray, h: float, x1: np.ndarray, k: Any, p: np.ndarray, t1: float) -> SearchedStep:
         """A step with its polynomials; k: values of f of an adaptive method, coefficients of a library's."""
         coefficients = k
         if isinstance(self.way, Adaptive):
             extra = self.way.extra(self.motion.function(p=p), t, x, h, k) if self.way.extra else ()
             coefficients = self.way.coefficients(x, x1, h, [*k, *extra])
         way = self.motion.watch.extension(t, x, t1, x1, h, p, coefficients)
-        return Step(t, np.array(x), h, np.array(x1), way, coefficients)
+        return SearchedStep(t, np.array(x), h, np.array(x1), way, coefficients)
 
-    def _search(self, step: Step, p: np.ndarray, origin: float, fresh: np.ndarray) -> Crossed | None:
+    def _search(self, step: SearchedStep, p: np.ndarray, origin: float, fresh: np.ndarray) -> Crossed | None:
         """What happens first behind a part of the step; None if nothing does."""
         watch, way = self.motion.watch, step.way
         if origin == 0 and watch.clear(way, p) > 0:
@@ -149,7 +149,7 @@ class Called:
             return Crossed(changed, sides, end)
         return self._pinned(step, p, a, a + w, Crossed(changed, sides, a + w))
 
-    def _pinned(self, step: Step, p: np.ndarray, begin: float, end: float, crossed: Crossed) -> Crossed:
+    def _pinned(self, step: SearchedStep, p: np.ndarray, begin: float, end: float, crossed: Crossed) -> Crossed:
         """The zero of the polynomials in an interval in which some depths change sign."""
         t, _, h, _, way, _ = step
 
@@ -197,7 +197,7 @@ class Called:
             return [crossed.near * h], self._between(step, p, crossed.near), never, [1.0], [NO_VALUE]
         return *self._located(step, crossed, p, origin), [crossed.near], [0.0]
 
-    def _located(self, step: Step, crossed: Crossed, p: np.ndarray, origin: float) -> tuple[Any, ...]:
+    def _located(self, step: SearchedStep, crossed: Crossed, p: np.ndarray, origin: float) -> tuple[Any, ...]:
         """When and where it happens, and what: by steps of the method, or by its polynomials where these do not meet it."""
         watch, t, x, h = self.motion.watch, step.t, step.x, step.h
         width, zero = resolution(t, h) / h, np.float64(0.0)
@@ -217,7 +217,7 @@ class Called:
         deep_or_not = np.where(np.array(happened) > 0, 0.0, NEVER)
         return [s], watch.imposed(there, deep_or_not), deep_or_not
 
-    def _between(self, step: Step, p: np.ndarray, s: float) -> np.ndarray:
+    def _between(self, step: SearchedStep, p: np.ndarray, s: float) -> np.ndarray:
         """x at a fraction s of a step, by its polynomials."""
         t, x, h, x1, way, whole = step
         if whole is None:
@@ -225,7 +225,7 @@ class Called:
             whole = hermite(x, x1, f(t, x), f(t + h, x1), h)
         return self.motion.projected(self.motion.watch.between(way, whole, s))
 
-    def _made(self, t: float, x: np.ndarray, h: float, p: np.ndarray) -> tuple[Step, float]:
+    def _made(self, t: float, x: np.ndarray, h: float, p: np.ndarray) -> tuple[SearchedStep, float]:
         """The step of length h from (t, x), and 0, or why it cannot be made."""
         f = self.motion.function(p=p)
         if isinstance(self.way, Adaptive):

@@ -11,7 +11,7 @@ import numpy as np
 from dalembert.errors import ShapeError
 from dalembert.expr import Expr
 from dalembert.purity.examine import Guard, check_arguments, examine, remembering
-from dalembert.simulation.trials import trial_states
+from dalembert.simulation.trial_states import trial_states
 
 CAUGHT = 4.0      # why a trajectory stays where it is: something happens in its next step; above all of integrators.REASONS
 NO_VALUE = 6.0    # why a trajectory ends: an event's function gives NaN

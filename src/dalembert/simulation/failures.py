@@ -8,7 +8,7 @@ import numpy as np
 
 from dalembert.integrators import External, Method
 from dalembert.integrators import records as records_of
-from dalembert.simulation.forces import CALLED, TRACED
+from dalembert.simulation.applied_forces import CALLED, TRACED
 from dalembert.simulation.motion import Motion
 
 STEPS = 20_000               # that are looked at

@@ -28,9 +28,9 @@ from dalembert.native.crossing import crossing_of
 from dalembert.native.marching import Marching, Trace, Trajectories
 from dalembert.native.routine import Routine
 from dalembert.purity.examine import Guard
+from dalembert.simulation.applied_forces import CALLED, NONE, TRACED, Force, Forces, beside
 from dalembert.simulation.event_functions import Watched
-from dalembert.simulation.forces import CALLED, NONE, TRACED, Force, Forces, beside
-from dalembert.simulation.numbers import numbers_of
+from dalembert.simulation.inputs import numbers_of
 from dalembert.simulation.reactions import reactions_of
 from dalembert.simulation.sections import Sections
 from dalembert.simulation.state_equations import Rates, StateEquations, state_equations

@@ -22,7 +22,7 @@ from dalembert.purity.memory import Memory
 from dalembert.simulation.called import State
 from dalembert.simulation.course import ENDED, Course
 from dalembert.simulation.motion import Motion
-from dalembert.simulation.trials import trial_states
+from dalembert.simulation.trial_states import trial_states
 
 SAME = 1e-12             # of a time: two moments that are closer are one
 MOST = 10**9             # steps in a call of a routine

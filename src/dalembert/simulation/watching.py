@@ -60,7 +60,7 @@ class Box(NamedTuple):
     times: tuple[Any, Any]
 
 
-class Stop(NamedTuple):
+class Bound(NamedTuple):
     """A bound of a coordinate: the entry of qd, its place in q, the bound, and 1 for an upper one, -1 for a lower one."""
 
     entry: int
@@ -81,7 +81,7 @@ class Watching:
     def __init__(self, motion: Any):
         law = motion.reactions
         self.motion, self.law = motion, law
-        self.stops = [Stop(i, int(law.place[i]), float(bound[i]), side) for i in (law.entries if law else ())
+        self.stops = [Bound(i, int(law.place[i]), float(bound[i]), side) for i in (law.entries if law else ())
                       for bound, side in ((law.lower, -1.0), (law.upper, 1.0)) if np.isfinite(bound[i])]
         self.turns = [int(i) for i in law.entries if law.friction[i]] if law else []
         self.rests = [int(i) for i in law.entries] if law else []

@@ -18,8 +18,8 @@ from dalembert.results import storage
 from dalembert.results.labels import library
 from dalembert.spatial.arrays import Array
 from dalembert.sweeps.identity import identity
-from dalembert.sweeps.samples import Samples
-from dalembert.sweeps.tables import DONE, ERROR, FAILED, MISSING, Table, table_of
+from dalembert.sweeps.outcome_table import DONE, ERROR, FAILED, MISSING, Table, table_of
+from dalembert.sweeps.sample_sets import SampleSet
 from dalembert.sweeps.trials import Outcome, Simulated
 from dalembert.sweeps.workers import Workers, is_loss
 from dalembert.systems.kinds import is_system
@@ -56,7 +56,7 @@ class Sweep:
     ((2,), ('result',))
     """
 
-    def __init__(self, samples: Samples, table: Table, computed: int):
+    def __init__(self, samples: SampleSet, table: Table, computed: int):
         self._samples, self._table, self.computed = samples, table, computed
         self.dims, self.shape, self.parameters = samples.dims, samples.shape, samples.values
         self.path = None if table.folder is None else table.folder.path
@@ -171,7 +171,7 @@ def sweep(work: Any, samples: Any, executor: Any = None, *,
     if batch is not None and batch < 1:
         raise ValueError(f"batch={batch}: expected at least one sample.")
     task = Simulated(work, options, collect) if is_system(work) else _Task(work, options)
-    points = Samples(samples, paired, task.called)
+    points = SampleSet(samples, paired, task.called)
     task.check(list(points.values))
     of_same = {"the function": identity(work), "the options": identity([options, collect]),
                "the samples": identity([points.values, points.dims])}
@@ -207,7 +207,7 @@ class _Task:
 class _Sweeping:
     """The samples on their way: submitted in batches, a few ahead of the workers; outcomes written as they come."""
 
-    def __init__(self, samples: Samples, table: Table, raising: bool, batch: int | None, show: Progress):
+    def __init__(self, samples: SampleSet, table: Table, raising: bool, batch: int | None, show: Progress):
         self._samples, self._table, self._raising, self._show = samples, table, raising, show
         self._fixed, self._size = batch, batch or 1
         self._pending: dict[Future[Any], list[int]] = {}

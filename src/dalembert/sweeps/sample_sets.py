@@ -17,7 +17,7 @@ HELD = 24              # bytes: of a sample its number, status, error and value,
 MOST_HELD = 2**32      # bytes of all samples
 
 
-class Samples:
+class SampleSet:
     """Values of named parameters, and sample k among them, without a list of all samples.
 
     given: {name: values}, of which all combinations are samples, the last name running fastest; with `paired` they go

@@ -19,7 +19,7 @@ from dalembert.native.callbacks import Function
 from dalembert.native.function import function
 from dalembert.purity.examine import INSTEAD, Guard, check_arguments, examine, remembering
 from dalembert.simulation.loads import Given, Loads, opened
-from dalembert.simulation.trials import trial_states
+from dalembert.simulation.trial_states import trial_states
 
 NONE, CONSTANT, TRACED, CALLED, SAMPLED = "none", "constant", "traced", "called", "sampled"
 ARGUMENTS = ("t", "q", "qd")

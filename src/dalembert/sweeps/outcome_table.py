@@ -16,7 +16,7 @@ from dalembert.results import storage, store_folder
 from dalembert.results.labels import library
 from dalembert.results.store_folder import StoreFolder
 from dalembert.results.store_lock import StoreLock
-from dalembert.sweeps.samples import Samples
+from dalembert.sweeps.sample_sets import SampleSet
 from dalembert.sweeps.trials import Arrays, Outcome
 
 MISSING, DONE, FAILED = 0, 1, 2      # status of a sample
@@ -36,7 +36,7 @@ class Table:
     In a folder a sample's results and its status are written in one step: a sample that is marked as done is there.
     """
 
-    def __init__(self, samples: Samples, labels: Mapping[str, Sequence[str]], folder: StoreFolder | None = None):
+    def __init__(self, samples: SampleSet, labels: Mapping[str, Sequence[str]], folder: StoreFolder | None = None):
         self.samples, self._labels = samples, labels
         self.dims: dict[str, tuple[str, ...]] = {}
         self.arrays: dict[str, Any] = {}
@@ -197,7 +197,7 @@ def blocked(shape: tuple[int, ...], rows: int) -> tuple[int, ...]:
 
 
 @contextmanager
-def table_of(samples: Samples, labels: Mapping[str, Sequence[str]], store: Any,
+def table_of(samples: SampleSet, labels: Mapping[str, Sequence[str]], store: Any,
              identity: dict[str, str]) -> Iterator[Table]:
     """The table of a sweep. A folder of it is locked; it is new, or of the same sweep and as it was written.
 
