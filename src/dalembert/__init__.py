@@ -35,6 +35,7 @@ _HOMES = {
     "dalembert.compiled.dynamics": ("Dynamics", "compile"),
     "dalembert.native.function": ("function",),
     "dalembert.results.run": ("Run",),
+    "dalembert.simulation.friction": ("Stribeck",),
     "dalembert.simulation.simulate": ("resume", "simulate"),
     "dalembert.sweeps.sweep": ("Sweep", "sweep"),
     "dalembert.equations.equations": ("Equations", "equations"),

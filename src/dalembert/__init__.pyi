@@ -117,6 +117,7 @@ from dalembert.readers.load import load as load
 from dalembert.readers.load import save as save
 from dalembert.readers.motions import from_motions as from_motions
 from dalembert.results.run import Run as Run
+from dalembert.simulation.friction import Stribeck as Stribeck
 from dalembert.simulation.simulate import resume as resume
 from dalembert.simulation.simulate import simulate as simulate
 from dalembert.spatial import solids as solids
@@ -170,6 +171,7 @@ __all__ = [
     "Source",
     "Spherical",
     "StoreError",
+    "Stribeck",
     "Sweep",
     "System",
     "Universal",

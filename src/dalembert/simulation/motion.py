@@ -30,6 +30,7 @@ from dalembert.native.routine import Routine
 from dalembert.purity.examine import Guard
 from dalembert.simulation.applied_forces import CALLED, NONE, TRACED, Force, Forces, beside
 from dalembert.simulation.event_functions import Watched
+from dalembert.simulation.friction import Stribeck
 from dalembert.simulation.inputs import numbers_of
 from dalembert.simulation.reactions import reactions_of
 from dalembert.simulation.sections import Sections
@@ -51,8 +52,9 @@ class Motion:
     """
 
     def __init__(self, mechanism: Any, control: Any = None, forces: Any = None, formulation: str | None = None,
-                 friction: str = STICK, stops: Any = None, events: Any = None, parameters: Mapping[str, Any] | None = None,
-                 begin: float = 0.0, external_forces: Any = None, solver: Any = None):
+                 friction: str | Stribeck = STICK, stops: Any = None, events: Any = None,
+                 parameters: Mapping[str, Any] | None = None, begin: float = 0.0, external_forces: Any = None,
+                 solver: Any = None):
         paths, self.numbers = numbers_of(mechanism, parameters)
         self.mechanism, self.form = mechanism, state_equations(mechanism, formulation, paths, solver)
         self.system = self.form.system
@@ -68,11 +70,11 @@ class Motion:
         self.inputs = Sections(forces=self.forces.constants.shape[-1], numbers=len(paths), begin=1,
                                modes=4 * self.system.nv if self.reactions else 0, watching=int(self.is_watched))
 
-    def _check_inputs(self, friction: str) -> None:
+    def _check_inputs(self, friction: str | Stribeck) -> None:
         """See that no number is an input that the law of reactions has as a float."""
         paths = self.form.paths
         bounds = [p for p in paths if ".coulomb" in p or self.reactions and p.endswith((".multiplier", ".offset"))]
-        if bounds and (self.reactions or friction == STICK and self.form.formulation == "newton_euler"):
+        if bounds and (self.reactions or friction != SIGN and self.form.formulation == "newton_euler"):
             raise ParameterError(f"{', '.join(bounds)} cannot be inputs of a simulation in which joints stick or stop: use "
                                  "mechanism.replace, or friction='sign' and no stops.", paths)
 

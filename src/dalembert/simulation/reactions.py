@@ -37,6 +37,7 @@ from dalembert.native.function import CompiledFunction, function
 from dalembert.native.marching import Trace
 from dalembert.native.routine import Routine
 from dalembert.results.records import rows_of
+from dalembert.simulation.friction import Stribeck, kinetic
 from dalembert.simulation.impacts import impact, is_short
 from dalembert.simulation.lcp import UNBOUNDED
 from dalembert.simulation.repetition import traced
@@ -53,7 +54,7 @@ TOUCHING = 1e-12         # rad, m; of a bound, if that is larger: a joint as clo
 Stops = Mapping[str, float] | bool | None
 
 
-def reactions_of(form: StateEquations, friction: str, stops: Stops) -> Reactions | None:
+def reactions_of(form: StateEquations, friction: str | Stribeck, stops: Stops) -> Reactions | None:
     """The law for equations of motion, kept; None where nothing rubs or stops, or friction is to be -F sign(qd).
 
     Raises
@@ -61,21 +62,28 @@ def reactions_of(form: StateEquations, friction: str, stops: Stops) -> Reactions
     UnknownNameError, ValueError, TypeError
         There is no such law; stops need equations in (q, qd), and are True or a mapping.
     """
-    check_choice("friction law", friction, (STICK, SIGN))
+    if not isinstance(friction, Stribeck):
+        check_choice("friction law", friction, (STICK, SIGN))
     if not isinstance(stops, (bool, Mapping, type(None))):
         raise TypeError(f"stops={stops!r}: expected True, or {{joint name: restitution from 0 to 1}}.")
     m = form.system.mechanism
     if m is None or form.formulation != "newton_euler":
         if stops:
             raise ValueError(f"stops need the formulation 'newton_euler', not {form.formulation!r}.")
+        if isinstance(friction, Stribeck):
+            raise ValueError(f"friction=Stribeck(...) needs the formulation 'newton_euler', not {form.formulation!r}.")
         return None
+    shape = friction if isinstance(friction, Stribeck) else Stribeck()
 
     def made() -> Reactions | None:
-        sticking = friction == STICK and bool(coulomb(m).any())
+        law, sticking = shape.of_entries(m), friction != SIGN and bool(coulomb(m).any())
         found = sticking or np.isfinite(limits(m, stops)[:2]).any()
-        return Reactions(m, sticking, stops, form.paths) if found else None
+        return Reactions(m, sticking, stops, form.paths, law) if found else None
 
-    law = kept(m, ("reactions", friction, stops is True or tuple(dict(stops or {}).items()), form.paths), made)
+    law = kept(m, ("reactions", repr(friction), stops is True or tuple(dict(stops or {}).items()), form.paths), made)
+    if isinstance(friction, Stribeck) and not coulomb(m).any():
+        warnings.warn(f"{friction} changes nothing: no joint of {m.name!r} has Coulomb friction.", DalembertWarning,
+                      stacklevel=4)      # of simulate
     if stops is True and (law is None or not np.isfinite([law.lower, law.upper]).any()):
         warnings.warn(f"stops=True stops nothing: {_without_limits(m)}.", DalembertWarning, stacklevel=4)      # of simulate
     return law      # type: ignore[no-any-return]
@@ -104,6 +112,8 @@ class Reactions:
         Joints that stop at their limits; True: all that have limits, where they stay.
     paths : sequence of str
         Of numbers of the mechanism that are inputs of the compiled functions; `at` gives the law for some numbers.
+    shape : (2, nv) array, optional
+        `Stribeck.of_entries`: how friction at rest and of slow sliding is larger than that of fast sliding.
 
     Raises
     ------
@@ -111,10 +121,12 @@ class Reactions:
         There is no such joint; it has no limits or several velocities; a restitution is not between 0 and 1.
     """
 
-    def __init__(self, mechanism: Mechanism, sticking: bool, stops: Stops, paths: tuple[str, ...] = ()):
+    def __init__(self, mechanism: Mechanism, sticking: bool, stops: Stops, paths: tuple[str, ...] = (),
+                 shape: np.ndarray | None = None):
         n, self.paths = mechanism.nv, paths
         self.mechanism, self.n, self.sticking = mechanism, n, sticking
         self.friction = coulomb(mechanism) if sticking else np.zeros(n)
+        self._shape = Stribeck().of_entries(mechanism) if shape is None else shape
         self.lower, self.upper, self.restitution = limits(mechanism, stops)
         self.place = np.zeros(n, dtype=int)                        # in q, of entries with stops
         for entry in mechanism.entries.values():
@@ -173,7 +185,7 @@ class Reactions:
     @property
     def key(self) -> tuple[Any, ...]:
         """Equal for equal laws of one mechanism."""
-        return self.sticking, self.lower.tobytes(), self.upper.tobytes(), self.restitution.tobytes()
+        return self.sticking, self._shape.tobytes(), self.lower.tobytes(), self.upper.tobytes(), self.restitution.tobytes()
 
     def _compiled(self, of: Callable[..., Any]) -> CompiledFunction:
         """A function of this law and of q, qd, tau, modes, with the numbers behind them."""
@@ -192,7 +204,7 @@ class Reactions:
 
     def rates(self, q: Any, qd: Any, tau: Any, modes: Any) -> tuple[Any, Any, Any]:
         """q', qdd and the power of what is in no potential [W], over any scalar."""
-        friction = self._sliding(modes)
+        friction = self._sliding(qd, modes)
         power = sum((tau + passive_force(self._rubbing, q, qd) + friction) * qd)
         M, force = self._equations(q, qd, tau)
         return self.mechanism.rate(q, qd), self._accelerations(M, force + friction, modes), power
@@ -200,7 +212,7 @@ class Reactions:
     def reactions(self, q: Any, qd: Any, tau: Any, modes: Any) -> Any:
         """r of a state."""
         M, force = self._equations(q, qd, tau)
-        friction = self._sliding(modes)
+        friction = self._sliding(qd, modes)
         qdd = self._accelerations(M, force + friction, modes)
         return array([chosen(modes[i] > 0, friction[i], sum(M[i] * qdd) - force[i]) if self.restable[i] else friction[i]
                       for i in range(self.n)])
@@ -240,7 +252,8 @@ class Reactions:
                 hit = impact(N, before, out, elastic, self._locked, repeat)
                 trace.give({"after": hit.velocity, "impacts": hit.met})
                 trace.give({"force": law._equations(q, after, tau)[1]})
-                rest = resting(N, v["force"], after, out, self._locked, self.friction, repeat)
+                rest = resting(N, v["force"], after, out, self._locked, self.friction * self._shape[0],
+                               self._kinetic(after), repeat)
                 short = [is_short(*of, SHORT * h) for of in zip(out, after, rest.acceleration, self._room, strict=True)]
                 found = [new * (1 - known) for known, new in zip(v["weak"], short, strict=True)]
                 trace.give({"weak": [known + new for known, new in zip(v["weak"], found, strict=True)],
@@ -274,8 +287,12 @@ class Reactions:
         into = [chosen(o * own < 0, 1.0, 0.0) for o, own in zip(out, qd, strict=True)]
         return chosen(sum(moved) + sum(into) > 0, 1.0, 0.0)
 
-    def _sliding(self, modes: Any) -> Any:
-        return -self.friction * modes[self.n:2 * self.n]
+    def _sliding(self, qd: Any, modes: Any) -> Any:
+        return -self._kinetic(qd) * modes[self.n:2 * self.n]
+
+    def _kinetic(self, qd: Any) -> Any:
+        """Friction of entries that slide (nv,)."""
+        return array(kinetic(self.friction, self._shape, qd))
 
     def _equations(self, q: Any, qd: Any, tau: Any) -> tuple[Any, Any]:
         """M and the forces that are no reactions."""

@@ -34,7 +34,7 @@ class Resting(NamedTuple):
 
 
 def resting(N: np.ndarray, force: np.ndarray, qd: np.ndarray, out: Scalars, locked: Scalars, friction: np.ndarray,
-            repeat: Repeat = repeated) -> Resting:
+            kinetic: np.ndarray, repeat: Repeat = repeated) -> Resting:
     """What entries do from velocities qd on, in which those that rest are 0, over any scalar.
 
     Parameters
@@ -42,14 +42,15 @@ def resting(N: np.ndarray, force: np.ndarray, qd: np.ndarray, out: Scalars, lock
     N : (n, n) inverse of the mass matrix
     force : (n,) all but the reactions
     out, locked : as those of `impact`
-    friction : (n,) floats F
+    friction : (n,) floats F at rest
+    kinetic : (n,) of entries that slide
     """
     rubs, F = [1.0 if f > 0 else 0.0 for f in friction], friction.tolist()
     rests = [chosen(absolute(own) > 0, 0.0, maximum(rub, absolute(o))) for own, rub, o in zip(qd, rubs, out, strict=True)]
     way = [rub * sign(own) for rub, own in zip(rubs, qd, strict=True)]
     lower = [chosen(lock > 0, -UNBOUNDED, chosen(o < 0, -UNBOUNDED, -f)) for o, lock, f in zip(out, locked, F, strict=True)]
     upper = [chosen(lock > 0, UNBOUNDED, chosen(o > 0, UNBOUNDED, f)) for o, lock, f in zip(out, locked, F, strict=True)]
-    driving = force - friction * way
+    driving = force - kinetic * way
     r, a = bounded(N, N @ driving, lower, upper, rests, repeat)
     held = [one * chosen(absolute(x) > 0, 0.0, 1.0) for one, x in zip(rests, a, strict=True)]
     acceleration = [chosen(one > 0, 0.0, x) for one, x in zip(held, N @ (driving + r), strict=True)]

@@ -21,6 +21,7 @@ from dalembert.results.run import Run
 from dalembert.simulation.accuracy import warn_of_drift
 from dalembert.simulation.course import Course
 from dalembert.simulation.failures import check_events, check_forces
+from dalembert.simulation.friction import Stribeck
 from dalembert.simulation.loads import Given, loads_described
 from dalembert.simulation.motion import Motion
 from dalembert.simulation.options import check_number, check_options, greatest_step, method_and_tolerances, record_times
@@ -41,7 +42,7 @@ LOOKED_AT = 12               # records of a run at which functions that changed 
 def simulate(mechanism: Mechanism | OtherSystem, q: Values, qd: Values, t: float | State, control: Force = None,
              forces: Force = None, method: str | None = None, h: float = STEP, rtol: float | None = None,
              atol: float | None = None, record: float | None = None, threads: int = 1, formulation: str | None = None,
-             friction: str = STICK, stops: bool | Mapping[str, float] | None = None,
+             friction: str | Stribeck = STICK, stops: bool | Mapping[str, float] | None = None,
              events: Callable[..., Any] | Sequence[Callable[..., Any]] | None = None,
              parameters: Mapping[str, float | Values] | None = None, progress: Progress = None,
              store: str | os.PathLike[str] | None = None, resume: bool = False, longest_step: float | None = None,
@@ -82,9 +83,10 @@ def simulate(mechanism: Mechanism | OtherSystem, q: Values, qd: Values, t: float
         Whose equations are integrated: of a mechanism 'newton_euler' (by default) and others in (q, qd), or 'hamilton' in
         (q, p), where symplectic methods are symplectic; of a Lagrangian 'lagrange' (by default) or 'hamilton'. The method
         'symplectic_euler' has 'hamilton' by default.
-    friction : str
+    friction : str or Stribeck
         Coulomb friction that sticks, 'stick': of a joint at rest, any force up to its bound that keeps it there; or 'sign',
-        -F sign(qd) and 0 at rest. Formulations other than 'newton_euler' have 'sign'.
+        -F sign(qd) and 0 at rest; or `Stribeck`, which is larger at rest than where it slides. Formulations other than
+        'newton_euler' have 'sign'.
     stops : bool or dict of joint name -> restitution, optional
         Joints that stop at their limits, where they stay if True, or bounce back with a part of their velocity from 0 to 1;
         by default motion goes through limits.
@@ -240,6 +242,8 @@ def resume(mechanism: Mechanism | OtherSystem, store: str | os.PathLike[str], **
     """
     arguments = streaming.stored_arguments(store)
     names, _ = arguments.pop("events", None), arguments.pop("sampled", None)
+    if isinstance(arguments.get("friction"), list):
+        arguments["friction"] = Stribeck(*arguments["friction"])
     if arguments.get("external_forces"):
         arguments["external_forces"] = loads_described(arguments["external_forces"])
     if names and "events" not in given:

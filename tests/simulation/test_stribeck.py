@@ -1,0 +1,95 @@
+"""Friction that is larger at rest than where it slides, beside closed forms and beside SciPy on each sliding stretch."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+import dalembert as da
+from dalembert.errors import UnknownNameError
+from dalembert.model.joints import Prismatic
+from dalembert.model.mechanism import Mechanism
+from dalembert.model.parts import Body, Joint
+
+BLOCK = Mechanism("block", (Body("base"), Body("block", 1.0)), (
+    Joint("x", Prismatic((1, 0, 0)), "base", "block", coulomb=2.0),))
+LAW = da.Stribeck(static=1.5, velocity=0.2)
+
+
+def ramp(t, q, qd):
+    return [t]
+
+
+@pytest.mark.parametrize(("method", "traced"), [("rk4", True), ("dop853", True), ("rk4", False)])
+def test_a_block_breaks_loose_at_the_friction_of_rest_and_slides_with_less(method, traced):
+    """A force t against 3 N at rest and 2 N sliding: x'' = t - 2 from t = 3 s on."""
+    def force(t, q, qd):
+        return [t]
+
+    force.traced = traced
+    options = {"rtol": 1e-10} if method == "dop853" else {"h": 0.01}
+    run = da.simulate(BLOCK, [0.0], [0.0], 3.5, control=force, method=method, friction=da.Stribeck(static=1.5), record=0.5,
+                      **options)
+    begins = [c for c in run.changes if c.t > 0]
+    assert len(begins) == 1 and abs(begins[0].t - 3) < 1e-8 and begins[0].mode == "slides forward"
+    s = run.times[-1] - 3
+    assert abs(run.q[-1, 0] - (s**3 / 6 + s**2 / 2)) < 1e-8 and abs(run.reactions[-1, 0] + 2.0) < 1e-12
+    assert np.abs(run.reactions[:6, 0] + run.times[:6]).max() < 1e-12 and run.energy_drift < 1e-6
+
+
+def test_slow_sliding_rubs_more_and_comes_to_rest_as_the_equation_says():
+    run = da.simulate(BLOCK, [0.0], [1.0], 1.0, method="dop853", rtol=1e-11, friction=LAW)
+    right = solve_ivp(lambda t, y: [y[1], -2 - np.exp(-((y[1] / 0.2) ** 2))], (0, 1), [0.0, 1.0], rtol=1e-11, atol=1e-13,
+                      events=[lambda t, y: y[1]])
+    (stop,) = [c for c in run.changes if c.mode == "sticks"]
+    end = right.t_events[0][0]
+    assert abs(stop.t - end) < 1e-9 and abs(run.q[-1, 0] - right.y_events[0][0][0]) < 1e-9 and run.qd[-1, 0] == 0
+    sliding = run.times < stop.t - 1e-3
+    assert np.abs(run.reactions[sliding, 0] + 2 + np.exp(-((run.qd[sliding, 0] / 0.2) ** 2))).max() < 1e-12
+
+
+def test_a_block_on_a_spring_that_is_pulled_sticks_and_slips():
+    """A spring of 10 N/m pulled at 0.1 m/s: it slips once it is 0.3 m long, and each time again where it is."""
+    run = da.simulate(BLOCK, [0.0], [0.0], 12.0, control=lambda t, q, qd: [10 * (0.1 * t - q[0])], friction=LAW)
+    slips = [c.t for c in run.changes if c.mode == "slides forward" and c.t > 0]
+    rests = [c for c in run.changes if c.mode == "sticks" and c.t > 0]
+    assert len(slips) > 2 and abs(slips[0] - 3) < 1e-8 and len(rests) >= len(slips) - 1
+    for t in slips:
+        k = np.searchsorted(run.times, t)
+        assert abs(10 * (0.1 * t - run.q[k - 1, 0]) - 3) < 0.02      # of the record before
+    plain = da.simulate(BLOCK, [0.0], [0.0], 12.0, control=lambda t, q, qd: [10 * (0.1 * t - q[0])])
+    assert len([c for c in plain.changes if c.mode == "slides forward" and c.t > 0]) != len(slips)
+
+
+def test_joints_may_have_ratios_of_their_own_and_a_ratio_of_1_changes_no_bit():
+    chain = da.planar_chain(2)
+    m = replace(chain, joints=tuple(replace(j, coulomb=0.5) for j in chain.joints))
+    plain = da.simulate(m, [0.3, -0.2], [0, 0], 0.5)
+    same = da.simulate(m, [0.3, -0.2], [0, 0], 0.5, friction=da.Stribeck(velocity=0.1))
+    other = da.simulate(m, [0.3, -0.2], [0, 0], 0.5, friction=da.Stribeck({"q2": 2.0}, 0.5))
+    assert np.array_equal(plain.q, same.q) and not np.array_equal(plain.q, other.q)
+
+
+def test_a_stored_run_goes_on_with_its_law(tmp_path):
+    pytest.importorskip("zarr")
+    run = da.simulate(BLOCK, [0.0], [1.0], 0.1, friction=LAW, store=tmp_path / "run.zarr")
+    again = da.resume(BLOCK, tmp_path / "run.zarr")
+    assert np.array_equal(run.q[...], again.q[...])
+
+
+@pytest.mark.parametrize(("law", "error", "message"), [
+    (da.Stribeck(0.5), ValueError, "static of joint 'x' is 0.5, expected a number of at least 1"),
+    (da.Stribeck(1.5, -1.0), ValueError, "velocity of joint 'x' is -1.0"),
+    (da.Stribeck("much"), TypeError, "static of joint 'x' is 'much'"),
+    (da.Stribeck({"knee": 1.5}), UnknownNameError, "knee")])
+def test_laws_that_are_none_are_refused_by_name(law, error, message):
+    with pytest.raises(error, match=message):
+        da.simulate(BLOCK, [0.0], [1.0], 0.1, friction=law)
+
+
+def test_a_law_that_changes_nothing_is_told():
+    with pytest.warns(da.DalembertWarning, match="no joint of 'planar chain' has Coulomb friction"):
+        da.simulate(da.planar_chain(1), [0.1], [0.0], 0.01, friction=LAW)
+    with pytest.raises(ValueError, match="needs the formulation 'newton_euler', not 'hamilton'"):
+        da.simulate(BLOCK, [0.1], [0.0], 0.01, friction=LAW, formulation="hamilton")
