@@ -274,7 +274,7 @@ def test_a_missing_file_is_exit_2(run):
                                      ["bench"], ["demo"]])
 def test_a_command_that_needs_numbers_names_the_symbols_of_a_file(run, tmp_path, monkeypatch, command):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "rod.toml").write_text('name = "rod"\nbody = [{name = "base"}, {name = "rod", mass = "m", com = ["l", 0, 0]}]\n'
+    (tmp_path / "rod.toml").write_text('name = "rod"\nbody = [{name = "base"}, {name = "rod", mass = "m", com = ["l", 0, 0], inertia = {xx = 0, yy = 0, zz = 0}}]\n'
                                        'joint = [{name = "q", type = "revolute", parent = "base", child = "rod", axis = [0, 1, 0]}]')
     fails(run(command[0], "rod.toml", *command[1:]), 1, "mechanism 'rod' has symbols (l, m)", "dalembert equations")
     assert [f.name for f in tmp_path.iterdir()] == ["rod.toml"]

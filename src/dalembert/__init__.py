@@ -20,7 +20,7 @@ _HOMES = {
     "dalembert.model.joints": ("Continuous", "Custom", "Cylindrical", "Fixed", "Free", "Helical", "JointType", "Planar",
                                "Prismatic", "Revolute", "Spherical", "Universal"),
     "dalembert.model.loads": ("ExternalForce",),
-    "dalembert.model.validation": ("Finding",),
+    "dalembert.model.findings": ("Finding",),
     "dalembert.spatial.inertias": ("Inertia",),
     "dalembert.kinematics.poses": ("center_of_mass", "placement"),
     "dalembert.kinematics.jacobians": ("jacobian", "jacobian_rate"),

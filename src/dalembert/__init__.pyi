@@ -86,6 +86,7 @@ from dalembert.kinematics.momentum import center_of_mass_jacobian as center_of_m
 from dalembert.kinematics.momentum import centroidal_momentum_matrix as centroidal_momentum_matrix
 from dalembert.kinematics.poses import center_of_mass as center_of_mass
 from dalembert.kinematics.poses import placement as placement
+from dalembert.model.findings import Finding as Finding
 from dalembert.model.joints import Continuous as Continuous
 from dalembert.model.joints import Custom as Custom
 from dalembert.model.joints import Cylindrical as Cylindrical
@@ -107,7 +108,6 @@ from dalembert.model.parts import Limits as Limits
 from dalembert.model.parts import Mimic as Mimic
 from dalembert.model.parts import Origin as Origin
 from dalembert.model.parts import Source as Source
-from dalembert.model.validation import Finding as Finding
 from dalembert.native.function import function as function
 from dalembert.readers.dh import DHParameters as DHParameters
 from dalembert.readers.dh import from_dh as from_dh

@@ -114,9 +114,9 @@ def test_definitions_of_built_ins_are_made_once(monkeypatch):
 
 
 def test_what_simulations_keep_may_be_asked_for_from_many_threads():
-    from dalembert.simulation import kept
+    from dalembert.compiled import memo
 
-    systems = [da.planar_chain(1, mass=1 + k) for k in range(2 * kept.MOST)]
-    asked = at_once(lambda: [kept.kept(m, "key", lambda m=m: m.name) for m in systems for _ in range(3)])
-    assert all(found == asked[0] for found in asked) and len(kept._kept) <= kept.MOST + THREADS
+    systems = [da.planar_chain(1, mass=1 + k) for k in range(2 * memo.MOST)]
+    asked = at_once(lambda: [memo.kept(m, "key", lambda m=m: m.name) for m in systems for _ in range(3)])
+    assert all(found == asked[0] for found in asked) and len(memo._kept) <= memo.MOST + THREADS
     assert np.all([name == systems[0].name for name in asked[0]])

@@ -126,9 +126,9 @@ def packed(values: Any, batch: int | None = None, shape: tuple[int, ...] | None 
     return finite_results(out.reshape((batch, *shape)))
 
 
-def single(value: np.ndarray) -> Any:
-    """A number instead of an array without axes."""
-    return value.item() if value.ndim == 0 else value
+def single(value: Any) -> Any:
+    """A number instead of an array without axes; expressions and other arrays as they are."""
+    return value.item() if getattr(value, "ndim", 1) == 0 else value
 
 
 def finite_results(out: np.ndarray) -> np.ndarray:
