@@ -11,13 +11,15 @@ from __future__ import annotations
 import ast
 import sys
 import tokenize
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from io import StringIO
 from pathlib import Path
 from typing import NamedTuple
 
 LAYOUT = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
-DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+STATEMENTS = (ast.stmt, ast.excepthandler, ast.match_case)
+Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class Function(NamedTuple):
@@ -39,37 +41,40 @@ class Module(NamedTuple):
     functions: tuple[Function, ...]
 
 
-def docstrings(tree: ast.Module) -> dict[int, ast.Expr]:
-    """Line on which a docstring begins -> the statement."""
-    found = {}
-    for node in ast.walk(tree):
-        if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
-            found[node.body[0].lineno] = node.body[0]
-    return found
+def definitions(node: ast.AST, prefix: str = "") -> Iterator[tuple[str, Definition]]:
+    """Classes and functions of a module, at any depth of its statements, with their names."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, Definition):
+            name = prefix + child.name
+            yield name, child
+            yield from definitions(child, f"{name}.")
+        elif isinstance(child, STATEMENTS):
+            yield from definitions(child, prefix)
+
+
+def docstring(node: ast.Module | Definition) -> range:
+    """Lines of the docstring."""
+    if ast.get_docstring(node, clean=False) is None:
+        return range(0)
+    doc = node.body[0]
+    return range(doc.lineno, (doc.end_lineno or doc.lineno) + 1)
 
 
 def measured(text: str, name: str) -> Module:
     """Measure the source of a module."""
     tree = ast.parse(text)
-    docs = docstrings(tree)
-    hidden = {line for doc in docs.values() for line in range(doc.lineno, (doc.end_lineno or doc.lineno) + 1)}
+    inner = [*definitions(tree)]
+    hidden = {line for node in (tree, *(d for _, d in inner)) for line in docstring(node)}
     code = [token.start[0] for token in tokenize.generate_tokens(StringIO(text).readline)
             if token.type not in LAYOUT and token.start[0] not in hidden]
-    functions = tuple(_functions(tree, name, "", hidden, code))
+    functions = tuple(_function(name, own, node, code) for own, node in inner if not isinstance(node, ast.ClassDef))
     return Module(name, len(code), len(set(code)), functions)
 
 
-def _functions(node: ast.AST, module: str, prefix: str, hidden: set[int], code: list[int]) -> Iterator[Function]:
-    for child in ast.iter_child_nodes(node):
-        inner = prefix
-        if isinstance(child, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            inner = f"{prefix}{child.name}."
-        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
-            span = range(child.lineno, (child.end_lineno or child.lineno) + 1)
-            own = child.body[0].lineno
-            doc = len(hidden.intersection(span)) if own in hidden else 0
-            yield Function(module, inner[:-1], len(span) - doc, _arguments(child), sum(line in span for line in code))
-        yield from _functions(child, module, inner, hidden, code)
+def _function(module: str, name: str, node: ast.FunctionDef | ast.AsyncFunctionDef, code: list[int]) -> Function:
+    end = (node.end_lineno or node.lineno) + 1
+    tokens = bisect_left(code, end) - bisect_left(code, node.lineno)
+    return Function(module, name, end - node.lineno - len(docstring(node)), _arguments(node), tokens)
 
 
 def _arguments(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
