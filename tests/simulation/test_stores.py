@@ -128,6 +128,56 @@ def test_a_file_that_is_not_as_it_was_written_is_named_with_what_it_holds(file, 
             np.asarray(da.Run.load(ARM, folder, lazy=True).q)
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes")
+@pytest.mark.parametrize("harm", [os.mkfifo, lambda path: path.symlink_to("/dev/zero"), lambda path: path.mkdir(),
+                                  lambda path: path.symlink_to(path)], ids=["pipe", "device", "folder", "loop"])
+def test_what_is_no_file_in_a_folder_is_named_and_not_waited_for(harm, folder):
+    for file in ("q/1.0", ".zattrs", ".dalembert/ledger", ".dalembert/journal"):
+        path = folder / file
+        data = path.read_bytes() if path.exists() else None
+        path.unlink(missing_ok=True)
+        harm(path)
+        say_nothing_else(folder, da.DamagedStoreError)
+        path.rmdir() if path.is_dir() else path.unlink()
+        if data is not None:
+            path.write_bytes(data)
+    with pytest.raises(da.DalembertError, match="neither a file nor a folder"):
+        da.Run.load(ARM, "/dev/zero")
+
+
+def test_descriptions_that_say_something_else_are_damage(folder):
+    """Of a folder without checksums, whose files may be anything."""
+    without_checksums(folder)
+    for file, key, value in ((".zattrs", "dalembert_arguments", 3), (".zattrs", "dalembert_arguments", {"arguments": []}),
+                             ("continuation/.zattrs", "records", -1), ("continuation/.zattrs", "records", 10**9),
+                             ("continuation/.zattrs", "records", "x"), ("q/.zarray", "shape", [-3, 2]), ("q/.zarray", "dtype", "|O")):
+        path = folder / file
+        data = path.read_bytes()
+        path.write_text(json.dumps(json.loads(data) | {key: value}))
+        with pytest.raises(da.StoreError, match="is damaged"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            da.resume(ARM, folder, events=[low])
+        path.write_bytes(data)
+
+
+def test_a_lock_that_is_a_link_is_not_followed(tmp_path):
+    victim = tmp_path / "precious.txt"
+    victim.write_text("text")
+    (tmp_path / "run.zarr.lock").symlink_to(victim)
+    with pytest.raises(da.StoreError, match=r"cannot be written: .*run\.zarr\.lock"):
+        stored(tmp_path / "run.zarr")
+    assert victim.read_text() == "text"
+
+
+def test_a_place_where_nothing_can_be_written_is_named(whole, tmp_path):
+    for write in (whole.to_csv, whole.to_netcdf, lambda path: da.save(ARM, path / "arm.toml")):
+        with pytest.raises(da.DalembertError, match="cannot be written"):
+            write(tmp_path / "no folder" / "run")
+        (tmp_path / "folder").mkdir(exist_ok=True)
+    with pytest.raises(da.DalembertError, match="cannot be written"):
+        whole.to_csv(tmp_path / "folder")
+
+
 def test_a_lazy_run_names_a_damaged_chunk_when_it_is_read(folder):
     chunk = folder / "q" / "2.0"
     chunk.write_bytes(bytes([chunk.read_bytes()[0] ^ 1]) + chunk.read_bytes()[1:])

@@ -127,7 +127,11 @@ def save(mechanism: Mechanism, file: str | os.PathLike) -> None:
     path = path_of("file", file)
     if path.suffix.lower() != ".toml":
         raise ReadError(f"mechanisms are written as .toml, not as {path.suffix or 'a file without suffix'}.", str(path))
-    path.write_text(write_toml(mechanism), encoding="utf-8", newline="\n")
+    text = write_toml(mechanism)
+    try:
+        path.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise ReadError(f"cannot be written ({error.strerror}).", str(path)) from None
 
 
 def _content(source: Any) -> tuple[bytes, str, str | None]:

@@ -69,7 +69,7 @@ class Run(Records):
         names = ["time", *self.system.coordinate_names, *(f"rate of {n}" for n in self.system.velocity_names),
                  "kinetic energy", "potential energy", "work"]
         path = path_of("file", file)
-        with path.open("w", newline="", encoding="utf-8") as out:
+        with storage.writing(path), path.open("w", newline="", encoding="utf-8") as out:
             writer = csv.writer(out)
             writer.writerow(map(header, names))
             for _, part in storage.parts(self):

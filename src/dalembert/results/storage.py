@@ -113,7 +113,9 @@ class Stored(np.lib.mixins.NDArrayOperatorsMixin):
 
     @cached_property
     def _zarr(self) -> Any:
-        return library("zarr", EXTRA).open_array(checked_store(store_folder.opened(self.folder)), path=self.name, mode="r")
+        store = checked_store(store_folder.opened(self.folder))
+        with reading(self.folder):
+            return library("zarr", EXTRA).open_array(store, path=self.name, mode="r")
 
     def __getstate__(self) -> dict[str, Any]:
         return {key: value for key, value in vars(self).items() if key != "_zarr"}
@@ -206,7 +208,8 @@ def write_netcdf(run: Records, file: Any) -> Path:
     start = first.energy[..., :1]
     data = dataset(first, start)
     data.attrs[store_folder.MARK] = store_folder.FORMAT
-    data.to_netcdf(path, engine="h5netcdf", unlimited_dims=("time",) if first is not run else ())
+    with writing(path):
+        data.to_netcdf(path, engine="h5netcdf", unlimited_dims=("time",) if first is not run else ())
     for begin, piece in several:      # of a long run in a folder
         with library("h5netcdf", EXTRA).File(path, "a") as out:
             end = begin + len(piece.times)
@@ -301,8 +304,9 @@ def checked_store(folder: StoreFolder, read_only: bool = True) -> Any:
 
 def group_of(folder: StoreFolder, read_only: bool = True) -> Any:
     """The group of Zarr in a folder; what is written to it waits for the folder's commit."""
-    return library("zarr", EXTRA).open_group(checked_store(folder, read_only), mode="r" if read_only else "r+",
-                                             use_consolidated=False)
+    zarr = library("zarr", EXTRA)
+    with reading(folder.path):
+        return zarr.open_group(checked_store(folder, read_only), mode="r" if read_only else "r+", use_consolidated=False)
 
 
 def read(mechanism: Mechanism, file: Any, lazy: bool = False) -> dict[str, Any]:
@@ -310,6 +314,8 @@ def read(mechanism: Mechanism, file: Any, lazy: bool = False) -> dict[str, Any]:
     path = path_of("file", file)
     if not path.exists():
         raise DalembertError(f"there is no run {str(path)!r}.")
+    if not (path.is_dir() or path.is_file()):
+        raise DalembertError(f"{str(path)!r} is neither a file nor a folder: it cannot be read as a run.")
     ending = ".zarr" if path.is_dir() else ".nc"
     require(ending)
     lazy = lazy and ending == ".zarr"
@@ -388,7 +394,13 @@ def _rows(data: Any, dim: str, kind: Any) -> tuple[Any, ...]:
 def written(folder: StoreFolder) -> int:
     """Records of a run in a folder of Zarr: those that a run has got to which is being computed, or was cut off."""
     group = group_of(folder)
-    return int(group[CONTINUATION].attrs["records"] if CONTINUATION in group else group["time"].shape[0])
+    with reading(folder.path):
+        length = group["time"].shape[0]
+        count = int(group[CONTINUATION].attrs["records"]) if CONTINUATION in group else length
+    if not 0 < count <= length:
+        raise DamagedStoreError(f"{str(folder.path)!r} is damaged: it says that {count} of {length} records are written.",
+                                str(folder.path))
+    return count
 
 
 def _few(names: tuple[str, ...]) -> str:

@@ -19,6 +19,7 @@ import errno
 import hashlib
 import json
 import os
+import stat
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
@@ -78,7 +79,8 @@ class Journal(NamedTuple):
             at += size or 0
         if at != len(rest):
             raise ValueError("its length is another")
-        return Journal(int(known["offset"]), str(known["text"]), files)
+        json.loads(known["text"].partition(" ")[2])["files"]
+        return Journal(int(known["offset"]), known["text"], files)
 
 
 class StoreFolder:
@@ -101,11 +103,11 @@ class StoreFolder:
         """Read again what is there: the journal first, so that what is left out of it is in the ledger."""
         self._journal = self._read_journal()
         ledger = self._own(LEDGER)
-        if self._journal is None and not ledger.exists():
+        if self._journal is None and not os.path.lexists(ledger):
             self.entries: dict[str, FileSeal] | None = self._without_ledger()
             self._chain, self._offset = "", 0
             return
-        data = ledger.read_bytes() if ledger.exists() else b""
+        data = self._own_bytes(LEDGER) or b""
         data = data if self._journal is None else data[:self._journal.offset]
         length = len(data) or 1 if self._journal is None else self._journal.offset
         if len(data) != length:
@@ -116,14 +118,13 @@ class StoreFolder:
     def _without_ledger(self) -> dict[str, FileSeal] | None:
         """None of a folder that never had a ledger, an empty one of a new folder."""
         attributes = self.path / ".zattrs"
-        if attributes.is_file() and MARK.encode() in attributes.read_bytes():
+        if attributes.is_file() and MARK.encode() in bytes_of(attributes):
             raise self._damaged(f"{OWN}/{LEDGER}", "its list of checksums is missing")
         return None if next(_walk(self.path), None) is not None else {}
 
     def _read_journal(self) -> Journal | None:
-        try:
-            data = self._own(JOURNAL).read_bytes()
-        except FileNotFoundError:
+        data = self._own_bytes(JOURNAL)
+        if data is None:
             return None
         try:
             return Journal.unpacked(data)
@@ -210,11 +211,20 @@ class StoreFolder:
 
     def _bytes(self, key: str) -> bytes | None:
         try:
-            return (self.path / key).read_bytes()
+            return bytes_of(self.path / key)
         except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
             return None
         except OSError as error:
             raise self._damaged(key, f"cannot be read: {error.strerror}") from error
+
+    def _own_bytes(self, name: str) -> bytes | None:
+        """The ledger or the journal, None where there is none."""
+        try:
+            return bytes_of(self._own(name))
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise self._damaged(f"{OWN}/{name}", f"its {name} cannot be read: {error.strerror}") from error
 
     def _check_size(self, key: str, entry: FileSeal) -> None:
         try:
@@ -270,7 +280,7 @@ class StoreFolder:
         if name.startswith("."):
             return f"the description of {array!r}" if array else "the description of the folder"
         try:
-            about, labels = (json.loads((self.path / array / file).read_bytes()) for file in (".zarray", ".zattrs"))
+            about, labels = (json.loads(bytes_of(self.path / array / file)) for file in (".zarray", ".zattrs"))
             spans = [f"{'records' if dim == 'time' else dim} {int(at) * length} to {min((int(at) + 1) * length, n) - 1}"
                      for dim, at, length, n in zip(labels["_ARRAY_DIMENSIONS"], name.split("."), about["chunks"],
                                                    about["shape"], strict=True)]
@@ -348,7 +358,7 @@ class StoreFolder:
 
 def seal(path: Path) -> None:
     """Give a folder of files, which are all as they should be, a ledger."""
-    entries = {key: FileSeal.of((path / key).read_bytes()) for key in sorted(_walk(path))}
+    entries = {key: FileSeal.of(bytes_of(path / key)) for key in sorted(_walk(path))}
     text = json.dumps({"format": FORMAT, "files": entries})
     _write(path, f"{OWN}/{LEDGER}", f"{digest(text.encode())} {text}\n".encode())
     on_disk(*(path / key for key in entries), *_folders_of(path, entries), path / OWN / LEDGER, path / OWN)
@@ -400,8 +410,18 @@ def _write(path: Path, key: str, data: bytes) -> None:
     fresh, target = path / OWN / "new", path / key
     for place in (fresh, target):
         place.parent.mkdir(parents=True, exist_ok=True)
+    fresh.unlink(missing_ok=True)      # a link there would lead elsewhere
     fresh.write_bytes(data)
     fresh.replace(target)
+
+
+def bytes_of(path: Path) -> bytes:
+    """The bytes of a file; an OSError for a pipe or a device, whose bytes may never end."""
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    with open(descriptor, "rb", closefd=True) as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "it is no file")
+        return file.read()
 
 
 def on_disk(*paths: Path) -> None:

@@ -16,6 +16,7 @@ try:
 except ImportError:      # Windows
     fcntl = None      # type: ignore[assignment]
 
+NO_LINK = getattr(os, "O_NOFOLLOW", 0)      # what a link leads to is not ours to write
 FAR = 2**30      # the byte that Windows locks: others can read the text before it
 
 _held: weakref.WeakSet[StoreLock] = weakref.WeakSet()
@@ -47,7 +48,7 @@ class StoreLock:
     def _locked(self) -> int:
         """A descriptor of the file, locked."""
         while True:
-            descriptor = os.open(self.file, os.O_RDWR | os.O_CREAT, 0o666)
+            descriptor = os.open(self.file, os.O_RDWR | os.O_CREAT | NO_LINK, 0o666)
             try:
                 _lock(descriptor)
             except BlockingIOError:

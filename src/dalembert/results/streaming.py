@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.errors import DalembertError
+from dalembert.errors import DalembertError, DamagedStoreError
 from dalembert.model.content import content
 from dalembert.results import storage, store_folder
 from dalembert.results.ends import End
@@ -23,6 +23,7 @@ from dalembert.results.store_folder import StoreFolder
 from dalembert.results.store_lock import StoreLock
 
 ARGUMENTS = "dalembert_arguments"        # attribute: how the run was called
+CALLED = ("arguments", "kinds", "functions")      # its parts
 UNFINISHED = "not finished: `resume` goes on"
 WITHOUT = ("mechanism", "store", "resume", "threads", "progress")      # of the arguments: what a run does not depend on
 WORK = 2**22                             # numbers that steps move, until they are written: about half a second
@@ -187,7 +188,10 @@ def _called(path: Path) -> dict[str, Any]:
     attributes = storage.group_of(store_folder.opened(path)).attrs
     if ARGUMENTS not in attributes:
         raise DalembertError(f"{str(path)!r} is no run of simulate(store=...): there is nothing to go on with.")
-    return dict(attributes[ARGUMENTS])
+    called = attributes[ARGUMENTS]
+    if not (isinstance(called, dict) and all(isinstance(called.get(part), dict) for part in CALLED)):
+        raise DamagedStoreError(f"{str(path)!r} is damaged: how the run was called is not as it was written.", str(path))
+    return called
 
 
 def finished(folder: StoreFolder) -> bool:
