@@ -9,10 +9,15 @@ import dalembert as da
 from dalembert.codegen.interpreter import marched
 from dalembert.codegen.march import Loop, March, Part
 from dalembert.codegen.program import ProgramError
+from dalembert.codegen.rolled import Rolled
+from dalembert.codegen.targets.llvm import march as llvm_march
 from dalembert.errors import ShapeError
 from dalembert.integrators import METHODS, Adaptive, Fixed, method, records
 from dalembert.integrators.methods import NOT_FINITE, NOT_SETTLED, TOO_SMALL
+from dalembert.native import cache
 from dalembert.native.marching import Marching, march_of
+from dalembert.tracing import regrouping
+from dalembert.tracing.regrouping import accelerations
 
 COMPILED = [name for name, m in METHODS.items() if isinstance(m, Fixed | Adaptive)]
 ENOUGH = 100_000
@@ -46,6 +51,14 @@ def starts():
 def run(marching, x, times=(0.0, 0.5, 1.0), h=0.05, p=(1.0,), threads=1, tolerance=1e-8):
     repeats = round((times[1] - times[0]) / h) if isinstance(marching.method, Fixed) else ENOUGH
     return marching.run(x, np.array(times), h, np.array(p), repeats, tolerance, tolerance, threads)
+
+
+CHAIN = da.planar_chain(4)
+
+
+def falling(t, x, p):
+    """A chain under gravity and a damper, x = (q, qd); its accelerations are scans where these may be called."""
+    return np.concatenate([x[4:], accelerations(CHAIN, x[:4], x[4:], -p[0] * x[4:])])
 
 
 def arrays(found):
@@ -342,3 +355,41 @@ def test_a_march_that_breaks_its_rules_is_refused():
         changed(Loop(loop.parts, "nowhere", 3))
     with pytest.raises(ProgramError, match="does not fit its program"):
         changed(Loop((Part(0, ("s", "y"), ("y",)),), "settled", 3))
+
+
+# --- loops over bodies in loops over steps ------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("on_stack", [True, False])
+@pytest.mark.parametrize("name", ["rk4", "dopri5", "implicit_midpoint"])
+def test_scans_within_a_march_equal_straight_code(monkeypatch, name, on_stack):
+    straight = Marching(falling, 8, 1, METHODS[name])
+    monkeypatch.setattr(regrouping, "ROLLED_FROM", 2)
+    scanned = Marching(falling, 8, 1, METHODS[name])
+    if not on_stack:
+        monkeypatch.setattr(llvm_march, "MOST_ON_STACK", 0)
+        monkeypatch.setattr(cache, "kept", lambda key, make: make())
+    assert any(isinstance(p, Rolled) for p in scanned.march.programs)
+    assert not any(isinstance(p, Rolled) for p in straight.march.programs)
+    x = np.random.default_rng(3).uniform(-0.1, 0.1, (19, 8))
+    right, found = run(straight, x, h=0.02), run(scanned, x, h=0.02)
+    assert (scanned.kernel(len(x)).work_bytes > 0) == (not on_stack)
+    np.testing.assert_allclose(found.x, right.x, rtol=0, atol=1e-11)
+    assert (found.steps == right.steps).all() and not found.failed.any()
+    for a, b in zip(arrays(run(scanned, x, h=0.02, threads=2)), arrays(found), strict=True):
+        np.testing.assert_array_equal(a, b)                    # neither on threads nor on neighbours
+    np.testing.assert_array_equal(run(scanned, x[4:5], h=0.02).x[0], found.x[4])
+
+
+@pytest.mark.parametrize("name", ["rk4", "dopri5"])
+def test_scans_within_a_march_do_what_the_interpreter_says(monkeypatch, name):
+    monkeypatch.setattr(regrouping, "ROLLED_FROM", 2)
+    scanned = Marching(falling, 8, 1, METHODS[name])
+    m, x = scanned.march, np.random.default_rng(3).uniform(-1, 1, 8)
+    found, fixed = run(scanned, x[None]), isinstance(METHODS[name], Fixed)
+    values = {"t": [0.0], "start": [0.0], "x": x, "h": [0.05], "p": [1.0], "rtol": [1e-8], "atol": [1e-8], "end": [1.0],
+              "longest": [1e300], "way": [1.0]}
+    sizes = {r.name: r.size for r in m.registers}
+    inputs = [values.get(n, np.zeros(sizes[n])) for n in m.read]
+    right, _ = marched(m, inputs, [0.5, 1.0], 10 if fixed else ENOUGH)
+    at = m.recorded.index("x" if fixed else "there")
+    np.testing.assert_allclose(found.x[0], [record[at] for record in right], rtol=0, atol=1e-13)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dalembert.codegen.program import Port, Program, ProgramError, verify
+from dalembert.codegen.rolled import Rolled, verify_rolled
 
 GOAL = "goal"           # register: set to the next of a list of numbers before each record
 REPEATS = 0             # for `most` of a loop: as often as the call says
@@ -57,7 +58,7 @@ class March:
 
     registers: tuple[Port, ...]
     read: tuple[str, ...]              # registers that are inputs; others start at 0
-    programs: tuple[Program, ...]
+    programs: tuple[Program | Rolled, ...]
     parts: tuple[Item, ...]
     recorded: tuple[str, ...]
     begin: tuple[Item, ...] = ()
@@ -66,7 +67,10 @@ class March:
     def __post_init__(self) -> None:
         sizes = {r.name: r.size for r in self.registers}
         for program in self.programs:
-            verify(program)
+            if isinstance(program, Rolled):
+                verify_rolled(program)
+            else:
+                verify(program)
         for item in self.items():
             if isinstance(item, Part):
                 program = self.programs[item.program]

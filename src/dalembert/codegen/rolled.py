@@ -77,6 +77,19 @@ class Rolled:
         """Number of operations for one state, sines and cosines included."""
         return 2 * len(self.turns) + sum(operations(step.program) * len(step.places) for s in self.scans for step in s.steps)
 
+    def used(self) -> set[str]:
+        """Operations of the steps."""
+        return {i.op for scan in self.scans for step in scan.steps for i in step.program.code}
+
+    def text(self) -> str:
+        """The same for the same program on every machine."""
+        lines = [repr((self.inputs, self.outputs, self.places, self.size, self.cleared, self.turns.tolist()))]
+        for scan in self.scans:
+            lines.append(repr(scan.order.tolist()))
+            for step in scan.steps:
+                lines += [step.program.text(), repr(step.numbers.tolist()), repr(step.places.tolist())]
+        return "\n".join(lines)
+
     def stretches(self) -> list[slice]:
         """Where inputs and outputs lie."""
         return [slice(at, at + p.size) for at, p in zip(self.places, (*self.inputs, *self.outputs), strict=True)]

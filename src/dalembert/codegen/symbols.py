@@ -1,13 +1,19 @@
-"""Symbols to trace with, and tracing without the garbage collector."""
+"""Symbols to trace with, calls of programs that stay apart, and tracing without the garbage collector."""
 
 from __future__ import annotations
 
 import gc
+from collections.abc import Callable
 from contextlib import contextmanager
+from contextvars import ContextVar
 
 import numpy as np
 
 from dalembert.expr import symbol
+
+# While it is set, code that is traced may have a rolled program called with vectors of expressions: it gets symbols
+# that stand for the outputs.
+outlined: ContextVar[Callable[..., list[np.ndarray]] | None] = ContextVar("outlined", default=None)
 
 
 def vector_of_symbols(name: str, n: int) -> np.ndarray:

@@ -13,7 +13,8 @@ import numpy as np
 
 from dalembert.codegen.march import GOAL, REPEATS, Call, Item, Loop, March, Part
 from dalembert.codegen.program import Port, Program, program_of
-from dalembert.codegen.symbols import vector_of_symbols, without_collection
+from dalembert.codegen.rolled import Rolled
+from dalembert.codegen.symbols import outlined, vector_of_symbols, without_collection
 from dalembert.codegen.targets.llvm import march as llvm_march
 from dalembert.codegen.targets.llvm.straight import assembly
 from dalembert.errors import ShapeError
@@ -63,7 +64,7 @@ class Trace:
 
     def __init__(self, registers: dict[str, int]):
         self.registers = {name: vector_of_symbols(name, n) for name, n in registers.items()}
-        self.programs: list[Program] = []
+        self.programs: list[Program | Rolled] = []
         self.items: list[Item] = []
 
     def __getitem__(self, name: str) -> Any:
@@ -93,6 +94,15 @@ class Trace:
         name, found = self.new("u", size)
         self.items.append(Call(function, tuple(given), name))
         return found
+
+    def scanned(self, program: Rolled, *vectors: Any) -> list[np.ndarray]:
+        """Outputs of a program that stays apart."""
+        inputs = {self.new("a", len(v))[0]: v for v in vectors}
+        self.give(inputs)
+        outputs = [self.new("b", port.size) for port in program.outputs]
+        self.programs.append(program)
+        self.items.append(Part(len(self.programs) - 1, tuple(inputs), tuple(name for name, _ in outputs)))
+        return [symbols for _, symbols in outputs]
 
     @contextmanager
     def loop(self, until: str, most: int = REPEATS) -> Iterator[None]:
@@ -174,7 +184,11 @@ def rate_of(f: Function, nx: int, parameters: int, calls: Sequence[int]) -> Trac
     """f traced: k of s, y, p."""
     trace = Trace({"s": 1, "y": nx, "p": parameters})
     outside = ([partial(trace.call, number, size) for number, size in enumerate(calls)],) if calls else ()
-    k = f(trace["s"], trace.registers["y"], trace.registers["p"], *outside)
+    token = outlined.set(trace.scanned)
+    try:
+        k = f(trace["s"], trace.registers["y"], trace.registers["p"], *outside)
+    finally:
+        outlined.reset(token)
     trace.give({"k": k})
     return trace
 

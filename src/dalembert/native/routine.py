@@ -37,5 +37,9 @@ class Routine:
         parts = [block[n * at:n * to].reshape(n, to - at) for at, to in zip(ends, ends[1:], strict=False)]
         for part, given in zip(parts, inputs, strict=False):
             part[:] = given
-        self._kernels[n == 1].call(n * self._places + self._strides + block.ctypes.data * self._base, n)
+        kernel = self._kernels[n == 1]
+        if kernel.work_bytes:
+            kernel.run(parts[:self._inputs], parts[self._inputs:], n, extra=[self._goal.ctypes.data, 1, 1])
+        else:
+            kernel.call(n * self._places + self._strides + block.ctypes.data * self._base, n)
         return parts[self._inputs:]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -21,7 +22,7 @@ from dalembert.kinematics import forces, jacobians, momentum, poses
 from dalembert.model.loads import ExternalForce
 from dalembert.model.mechanism import QUATERNION_TOLERANCE, Mechanism
 from dalembert.model.pivots import ALWAYS, eliminated, guards, sizes, stacked
-from dalembert.tracing.regrouping import FACTORS_UP_TO, Regrouped
+from dalembert.tracing.regrouping import FACTORS_UP_TO, ROLLED_FROM, Regrouped
 
 DOUBTFUL = {"float64": 1e-12, "float32": 1e-5}     # of a joint's usual inertia: a smaller pivot is looked at again
 NEAR_SINGULAR = 1e-7      # of its size: a pivot above it, and pivots that follow it, have errors far below their values
@@ -69,7 +70,6 @@ OF_FORCES = frozenset((
 DIFFERENTIATED = {name: getattr(differentiated, name)
                   for name in ("inverse_dynamics_derivatives", "forward_dynamics_derivatives", "linearize")}
 BY_FACTORS = {"forward_dynamics": forward_dynamics_by_factors}      # of the mass matrix, for mechanisms of few joints
-ROLLED_FROM = 96     # moving bodies; around it both forms are as fast within a third, and scans compile six times faster
 FEW = 1200           # operations; above it these are not even tried, which takes long and was never worth it
 
 FORMULATIONS = ("newton_euler", "lagrange", "elementary_motions", "hamilton")      # imported where they are asked for
@@ -116,7 +116,7 @@ def straight(mechanism: Mechanism, names: Sequence[str], parameters: Sequence[st
     if loads and not any(quantity.loaded for _, quantity, _ in chosen):
         raise TypeError(f"{', '.join(names)}: none of these takes external forces.")
     wanted = {i for _, quantity, _ in chosen for i in quantity.inputs}
-    scale = _doubtful_pivots(mechanism, DOUBTFUL[np.dtype(dtype).name])
+    scale = cache(partial(_doubtful_pivots, mechanism, DOUBTFUL[np.dtype(dtype).name]))
     lengths = {"q": mechanism.nq, "qd": mechanism.nv, "qdd": mechanism.nv, "tau": mechanism.nv}
     with Graph(), without_collection():
         inputs = {name: vector_of_symbols(name, n) for name, n in lengths.items() if name in wanted}
@@ -155,7 +155,8 @@ def _made_by(functions: Mapping[str, Callable[..., Any]], name: str, quantity: Q
     return name, quantity._replace(function=functions.get(name, quantity.function)), arguments
 
 
-def _outputs(mechanism, chosen, inputs: Mapping[str, np.ndarray], external, scale: np.ndarray) -> dict[str, Any]:
+def _outputs(mechanism, chosen, inputs: Mapping[str, np.ndarray], external,
+             scale: Callable[[], np.ndarray]) -> dict[str, Any]:
     outputs: dict[str, Any] = {}
     token = guards.set([])
     try:
@@ -171,7 +172,7 @@ def _outputs(mechanism, chosen, inputs: Mapping[str, np.ndarray], external, scal
         guards.reset(token)
     sound = [(-1 - at, absolute(sum(x * x for x in inputs["q"][at:at + 4]) - 1) < QUATERNION_TOLERANCE)
              for at in mechanism.quaternions.values() if "q" in inputs]
-    sound += [(1 + k, constant(pivot) > float(scale[k])) for k, pivot in pivots]
+    sound += [(1 + k, constant(pivot) > float(scale()[k])) for k, pivot in pivots]
     if sound:
         outputs[STATUS] = 0.0
         for code, condition in reversed(sound):

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.codegen.symbols import outlined
 from dalembert.expr import count_operations, known_zero
 from dalembert.formulations.newton_euler.forward import forward_dynamics, forward_dynamics_by_factors
 from dalembert.model.mechanism import Mechanism, without_warnings
@@ -28,6 +29,7 @@ from dalembert.spatial.transforms import Transform
 from dalembert.spatial.vectors import AXES, ZERO, ZERO_MATRIX, Matrix, Vector
 
 FACTORS_UP_TO = 12      # velocities: beyond, articulated bodies always take fewer operations than factors of the mass matrix
+ROLLED_FROM = 96     # moving bodies; around it both forms are as fast within a third, and scans compile six times faster
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,12 @@ class Regrouped(Mechanism):
 
 
 def accelerations(mechanism: Mechanism, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> np.ndarray:
-    """Forward dynamics on symbols, of the equal forms the one of fewest operations."""
+    """Forward dynamics on symbols: of the equal forms the one of fewest operations, or scans where these may be called."""
+    if (call := outlined.get()) and sum(not joint.is_fixed for joint in mechanism.joints) >= ROLLED_FROM:
+        from dalembert.tracing import rolled
+
+        if rolled.covers(mechanism, ["forward_dynamics"]):
+            return call(rolled.rolled(mechanism, ["forward_dynamics"]), q, qd, tau)[0]
     forms = (forward_dynamics, forward_dynamics_by_factors) if mechanism.nv <= FACTORS_UP_TO else (forward_dynamics,)
     found = [form(Regrouped.of(mechanism), q, qd, tau) for form in forms]
     return min(found, key=lambda qdd: sum(count_operations(list(qdd)).values()))

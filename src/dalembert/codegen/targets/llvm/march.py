@@ -3,8 +3,9 @@
     i64 kernel(ptr addresses, i64 first, i64 end)
 
 addresses: base and row stride [bytes] of each input, then of each record (whose rows hold one record after the other), then
-of what is left at the end, then of the goals (their number as stride), then the number of repeats, then of what calls need.
-All registers of a block of lanes stay in a scratch array, which the parts read and write.
+of what is left at the end, then, if there is a function work_bytes, of the scratch array, then of the goals (their number as
+stride), then the number of repeats, then of what calls need. All registers of a block of lanes stay in the scratch array,
+which the parts read and write. Parts that are scans have their work arrays behind the registers.
 """
 
 from __future__ import annotations
@@ -14,13 +15,18 @@ from dataclasses import replace
 from functools import partial
 
 from dalembert.codegen.march import GOAL, REPEATS, Call, Item, Loop, March, Part, ports
-from dalembert.codegen.program import Port, ProgramError
+from dalembert.codegen.program import Port, Program, ProgramError
+from dalembert.codegen.rolled import Rolled
 from dalembert.codegen.targets.llvm.blocks import kernel, module
 from dalembert.codegen.targets.llvm.function import Function
 from dalembert.codegen.targets.llvm.machine import Machine
+from dalembert.codegen.targets.llvm.rolled import Scans, work_bytes
 from dalembert.codegen.targets.llvm.rows import entries, groups, loaded, stored
 from dalembert.codegen.targets.llvm.values import Leave, Values
 
+MOST_ON_STACK = 2**18       # bytes; a larger scratch array is the caller's, as the work array of a rolled program
+COPY = ("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)\n"
+        "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
 RAISED, OUTSIDE = 0, 1      # places behind the registers, if there are calls: whether one raised; what they need
 
 
@@ -47,11 +53,15 @@ class _Writer:
             raise ProgramError(f"a march with calls is made for one lane, not {machine.lanes}.")
         self.parts = [item for item in march.items() if isinstance(item, Part)]
         self.loops = [item for item in march.items() if isinstance(item, Loop)]
-        self.values: list[Values] = []
+        self.beside = self.registers + (2 if self.calls else 0)      # places in use by all parts; those behind it are free
+        self.scans = {n: Scans(program, replace(machine, checked=False), self.constants, f"rolled{n}_")
+                      for n, program in enumerate(march.programs) if isinstance(program, Rolled)}
+        self.values: list[Values | None] = []                   # none of parts that are scans
         self.count = 0                                          # of parts in lines
         for number, part in enumerate(self.parts):
-            self.values.append(self._values(number, part))
-        self.scratch = max(v.scratch for v in self.values)
+            self.values.append(None if part.program in self.scans else self._values(number, part))
+        self.scratch = max([v.scratch for v in self.values if v] + [self.beside + s.size for s in self.scans.values()])
+        self.is_large = self.scratch * machine.align > MOST_ON_STACK
 
     def _values(self, number: int, part: Part) -> Values:
         """Values of a part, with the registers it takes as inputs; the same program on the same registers is made once.
@@ -60,16 +70,17 @@ class _Writer:
         """
         places = {(port, e): at for port, name in enumerate(part.takes) for e, at in enumerate(self.places[name])}
         program = self.march.programs[part.program]
+        assert isinstance(program, Program)
         read = {places[i.args] for i in program.code if i.op == "input"}
         given = self._given(part)
         direct = given == list(range(given[0], given[0] + len(given))) and not read.intersection(given)
         for other, values in zip(self.parts, self.values, strict=False):
-            if (other.program, other.takes) == (part.program, part.takes) and bool(values.leaving) == direct:
+            if values and (other.program, other.takes) == (part.program, part.takes) and bool(values.leaving) == direct:
                 return values
         results = [k for ks in program.results for k in ks]
         leaving = [Leave((k,), partial(self._leave_at, place=n), True) for n, k in enumerate(results)] if direct else []
         return Values(program, replace(self.machine, checked=False), self.constants, f"part{number}_",
-                      () if direct else results, places, self.registers + (2 if self.calls else 0), leaving,
+                      () if direct else results, places, self.beside, leaving,
                       "%given" if direct else "")
 
     def _given(self, part: Part) -> list[int]:
@@ -80,12 +91,17 @@ class _Writer:
         f.store(columns[0], f.put(f"getelementptr inbounds {f.vector}, ptr %given, i64 {place}"))
 
     def module(self, calls: Sequence[str]) -> str:
-        distinct = list({id(v): v for v in self.values}.values())
+        distinct = list({id(v): v for v in self.values if v}.values())
         parts = [text for v in distinct for text in v.functions()]
-        parts += [self._give(n, part) for n, part in enumerate(self.parts)]
+        parts += [text for scans in self.scans.values() for text in scans.parts]
+        parts += [COPY] if self.scans else []
+        parts += [self._scanned(n, part) if part.program in self.scans else self._give(n, part)
+                  for n, part in enumerate(self.parts)]
         parts += [*calls, *(self._loop(number, loop) for number, loop in enumerate(self.loops))]
         parts += [self._read(), self._record(), self._leave(), self._march(), self._kernel()]
-        return module(self._function(), {i.op for p in self.march.programs for i in p.code}, parts)
+        parts += [work_bytes(self.scratch, self.machine)] if self.is_large else []
+        used = [p.used() if isinstance(p, Rolled) else {i.op for i in p.code} for p in self.march.programs]
+        return module(self._function(), set().union(*used), parts)
 
     def _function(self) -> Function:
         return Function(self.machine, self.constants)
@@ -96,9 +112,34 @@ class _Writer:
     def _register(self, f: Function, name: str) -> list[str]:
         return [f.load(self._at(f, place)) for place in self.places[name]]
 
+    def _scanned(self, number: int, part: Part) -> str:
+        """A part that is scans: registers into its work array, which lies behind them, and results back."""
+        f, scans = self._function(), self.scans[part.program]
+        stretches, align = scans.rolled.stretches(), self.machine.align
+        work = self._at(f, self.beside)
+        taken = len(part.takes)
+        for name, stretch in zip(part.takes, stretches, strict=False):
+            self._copy(f, self.beside + stretch.start, self.places[name].start, stretch.stop - stretch.start)
+        cleared = scans.rolled.cleared
+        if size := align * (cleared.stop - cleared.start):
+            at = self._at(f, self.beside + cleared.start)
+            f.lines.append(f"  call void @llvm.memset.p0.i64(ptr align {align} {at}, i8 0, i64 {size}, i1 false)")
+        f.lines += scans.calls(work)
+        for name, stretch in zip(part.gives, stretches[taken:], strict=True):
+            self._copy(f, self.places[name].start, self.beside + stretch.start, stretch.stop - stretch.start)
+        return f"define internal void @scanned{number}(ptr noalias %scratch) noinline {{\n{f.body()}\n  ret void\n}}"
+
+    def _copy(self, f: Function, to: int, start: int, count: int) -> None:
+        """Put code that copies neighbouring places."""
+        align = self.machine.align
+        target, source = self._at(f, to), self._at(f, start)
+        f.lines.append(f"  call void @llvm.memcpy.p0.p0.i64(ptr align {align} {target}, ptr align {align} {source}, "
+                       f"i64 {align * count}, i1 false)")
+
     def _give(self, number: int, part: Part) -> str:
         """Results of a part that are not in their registers yet, all read before any is written."""
         f, values = self._function(), self.values[number]
+        assert values is not None
         late = {k for leave in values.late for k in leave.values}
         results = [k for ks in values.program.results for k in ks]
         found = {place: values.value(f, k) for place, k in zip(self._given(part), results, strict=True)
@@ -154,8 +195,11 @@ class _Writer:
                 lines.append(f"  call void @loop{self.loops.index(item)}(ptr %scratch, i64 %repeats)")
             elif isinstance(item, Call):
                 lines.append(f"  call void @call{self.calls.index(item)}(ptr %scratch)")
+            elif item.program in self.scans:
+                lines.append(f"  call void @scanned{self.parts.index(item)}(ptr %scratch)")
             else:
                 number, values = self.parts.index(item), self.values[self.parts.index(item)]
+                assert values is not None
                 self.count += 1
                 given = f"%given{self.count}"
                 lines.append(f"  {given} = getelementptr inbounds {self.machine.vector}, ptr %scratch, i64 "
@@ -211,7 +255,7 @@ class _Writer:
         rows = len(self.inputs) + len(self.records) + len(self.left)
 
         def argument(place: int, kind: str) -> str:
-            at = f.put(f"getelementptr inbounds i64, ptr %arguments, i64 {2 * rows + place}")
+            at = f.put(f"getelementptr inbounds i64, ptr %arguments, i64 {2 * rows + place + 2 * self.is_large}")
             return f.put(f"load {kind}, ptr {at}, align 8")
 
         def read() -> str:
@@ -223,7 +267,11 @@ class _Writer:
             f.lines.append(f"  call void @march(ptr %rows, ptr %scratch, ptr {goals}, i64 {records}, i64 {repeats})")
             return "zeroinitializer"
 
-        f.lines.append(f"  %scratch = alloca [{self.scratch} x {f.vector}], align 64")
+        if self.is_large:
+            f.lines += [f"  %work = getelementptr inbounds i64, ptr %arguments, i64 {2 * rows}",
+                        "  %scratch = load ptr, ptr %work, align 8"]
+        else:
+            f.lines.append(f"  %scratch = alloca [{self.scratch} x {f.vector}], align 64")
         if self.calls:
             for place, value in ((RAISED, "0"), (OUTSIDE, argument(3, "i64"))):
                 f.lines.append(f"  store i64 {value}, ptr {self._at(f, self.registers + place)}, align 8")

@@ -32,25 +32,87 @@ def assembly(rolled: Rolled, machine: Machine, name: str = "kernel") -> str:
     return _Writer(rolled, machine, name).module()
 
 
+class Scans:
+    """Functions that compute a rolled program in its work array; the prefix is that of all their names.
+
+    size : of the work array, with places behind it that steps need
+    """
+
+    def __init__(self, rolled: Rolled, machine: Machine, constants: dict[tuple[str, str], int], prefix: str = ""):
+        self.rolled, self.machine, self.constants, self.prefix = rolled, machine, constants, prefix
+        self.size = rolled.size
+        self.parts = [angles(f"{prefix}angles", rolled.turns.tolist(), machine)] if len(rolled.turns) else []
+        for number, scan in enumerate(rolled.scans):
+            self.parts += self._scan(number, scan)
+
+    def calls(self, work: str = "%scratch") -> list[str]:
+        """Lines that compute the outputs from the inputs in a work array."""
+        count, scans = len(self.rolled.turns), range(len(self.rolled.scans))
+        lines = [f"  call void @{self.machine.turns}(ptr {work}, ptr @{self.prefix}angles, i64 {count})"] if count else []
+        return [*lines, *(f"  call void @{self.prefix}scan{number}(ptr {work})" for number in scans)]
+
+    def function(self) -> Function:
+        return Function(self.machine, self.constants)
+
+    def _scan(self, number: int, scan: Scan) -> list[str]:
+        """The loop over bodies, the steps' tables and functions."""
+        steps = [_StepWriter(self, step, f"{self.prefix}step{number}_{k}") for k, step in enumerate(scan.steps)]
+        parts = [_table(f"{self.prefix}runs{number}", [3], "i32", scan.runs())]
+        cases = []
+        for k, (step, writer) in enumerate(zip(scan.steps, steps, strict=True)):
+            places, numbers = self._tables(f"{number}_{k}", step, writer)
+            parts += [*writer.parts(), places, numbers]
+            cases += self._case(k, f"{number}_{k}", step, writer)
+        return [*parts, self._loop(number, scan, cases)]
+
+    def _tables(self, label: str, step: Step, writer: _StepWriter) -> tuple[str, str]:
+        """Definitions of the places that do not grow evenly, and of the constants."""
+        places, real = step.places[:, writer.uneven].tolist(), self.machine.real
+        numbers = [[literal(x, real) for x in row] for row in step.numbers.tolist()]
+        return (_table(f"{self.prefix}places{label}", [len(writer.uneven)], "i32", places),
+                _table(f"{self.prefix}numbers{label}", [step.numbers.shape[1]], real, numbers))
+
+    def _case(self, k: int, label: str, step: Step, writer: _StepWriter) -> list[str]:
+        """The loop over a run of rows of step k."""
+        places, numbers = f"[{len(writer.uneven)} x i32]", f"[{step.numbers.shape[1]} x {self.machine.real}]"
+        row = "getelementptr inbounds"
+        return [f"case{k}:", f"  %row{k} = phi i64 [ %row, %loop ], [ %next{k}, %case{k} ]",
+                f"  %places{k} = {row} {places}, ptr @{self.prefix}places{label}, i64 %row{k}",
+                f"  %numbers{k} = {row} {numbers}, ptr @{self.prefix}numbers{label}, i64 %row{k}",
+                *writer.calls(f"i64 %row{k}, ptr %places{k}, ptr %numbers{k}"),
+                f"  %next{k} = add i64 %row{k}, 1", f"  %more{k} = icmp slt i64 %next{k}, %end",
+                f"  br i1 %more{k}, label %case{k}, label %done"]
+
+    def _loop(self, number: int, scan: Scan, cases: list[str]) -> str:
+        """The loop over runs, which branches to the case of each."""
+        runs = f"@{self.prefix}runs{number}"
+        labels = " ".join([f"i32 {k}, label %case{k}" for k in range(len(scan.steps))])
+        head = [f"define internal void @{self.prefix}scan{number}(ptr noalias %scratch) noinline {{", "entry:",
+                "  br label %loop", "loop:", "  %k = phi i64 [ 0, %entry ], [ %next, %done ]"]
+        for column, name in enumerate(("step", "from", "count")):
+            head += [f"  %at_{name} = getelementptr inbounds [3 x i32], ptr {runs}, i64 %k, i64 {column}",
+                     f"  %{name} = load i32, ptr %at_{name}, align 4"]
+        head += ["  %row = zext i32 %from to i64", "  %rows = zext i32 %count to i64", "  %end = add i64 %row, %rows",
+                 f"  switch i32 %step, label %never [ {labels} ]"]
+        tail = ["never:", "  unreachable", "done:", "  %next = add i64 %k, 1",
+                f"  %more = icmp slt i64 %next, {len(scan.runs())}",
+                "  br i1 %more, label %loop, label %finished", "finished:", "  ret void", "}"]
+        return "\n".join([*head, *cases, *tail])
+
+
 class _Writer:
     """The module of one rolled program."""
 
     def __init__(self, rolled: Rolled, machine: Machine, name: str):
         self.rolled, self.machine, self.name = rolled, machine, name
         self.constants: dict[tuple[str, str], int] = {}
-        self.size = rolled.size                                # of the work array, with what steps need behind it
+        self.scans = Scans(rolled, machine, self.constants)
 
     def module(self) -> str:
-        rolled = self.rolled
-        parts = [self._read(port) for port in range(len(rolled.inputs))]
-        parts += [self._write(output) for output in range(len(rolled.outputs))]
-        if len(rolled.turns):
-            parts.append(angles("angles", rolled.turns.tolist(), self.machine))
-        for number, scan in enumerate(rolled.scans):
-            parts += self._scan(number, scan)
-        parts += [self._kernel(), f"define i64 @work_bytes() {{\n  ret i64 {self.size * self.machine.align}\n}}"]
-        used = {i.op for scan in rolled.scans for step in scan.steps for i in step.program.code}
-        return module(self._function(), used, parts)
+        parts = [self._read(port) for port in range(len(self.rolled.inputs))]
+        parts += [self._write(output) for output in range(len(self.rolled.outputs))]
+        parts += [*self.scans.parts, self._kernel(), work_bytes(self.scans.size, self.machine)]
+        return module(self._function(), self.rolled.used(), parts)
 
     def _function(self) -> Function:
         return Function(self.machine, self.constants)
@@ -69,9 +131,7 @@ class _Writer:
         def compute() -> str:
             for place in range(rolled.cleared.start, rolled.cleared.stop):
                 f.store(zeros, _at(f, place))
-            if len(rolled.turns):
-                f.lines.append(f"  call void @turns(ptr %scratch, ptr @angles, i64 {len(rolled.turns)})")
-            f.lines += [f"  call void @scan{number}(ptr %scratch)" for number in range(len(rolled.scans))]
+            f.lines += self.scans.calls()
             doubt = f.put(f"fcmp uno {v} {summed('write', len(rolled.outputs))}, {zeros}")
             for port, place in zip(rolled.outputs, rolled.places[len(rolled.inputs):], strict=True):
                 if port.name == STATUS:
@@ -129,43 +189,11 @@ class _Writer:
         f.lines, f.head = [*head, *f.lines, *tail], {}
         return _summing(name, f, after)
 
-    # --- scans ---
-
-    def _scan(self, number: int, scan: Scan) -> list[str]:
-        """The loop over bodies, the steps' tables and functions."""
-        runs = scan.runs()
-        parts = [_table(f"runs{number}", [3], "i32", runs)]
-        cases, labels = [], []
-        for k, step in enumerate(scan.steps):
-            made = _StepWriter(self, step, f"step{number}_{k}")
-            parts += made.parts()
-            places, numbers = f"[{len(made.uneven)} x i32]", f"[{step.numbers.shape[1]} x {self.machine.real}]"
-            labels.append(f"i32 {k}, label %case{k}")
-            cases += [f"case{k}:", f"  %row{k} = phi i64 [ %row, %loop ], [ %next{k}, %case{k} ]",
-                      f"  %places{k} = getelementptr inbounds {places}, ptr @places{number}_{k}, i64 %row{k}",
-                      f"  %numbers{k} = getelementptr inbounds {numbers}, ptr @numbers{number}_{k}, i64 %row{k}",
-                      *made.calls(f"i64 %row{k}, ptr %places{k}, ptr %numbers{k}"),
-                      f"  %next{k} = add i64 %row{k}, 1", f"  %more{k} = icmp slt i64 %next{k}, %end",
-                      f"  br i1 %more{k}, label %case{k}, label %done"]
-            parts += [_table(f"places{number}_{k}", [len(made.uneven)], "i32", step.places[:, made.uneven].tolist()),
-                      _table(f"numbers{number}_{k}", [step.numbers.shape[1]], self.machine.real,
-                             [[literal(x, self.machine.real) for x in row] for row in step.numbers.tolist()])]
-        return [*parts, "\n".join([
-            f"define internal void @scan{number}(ptr noalias %scratch) noinline {{", "entry:", "  br label %loop", "loop:",
-            "  %k = phi i64 [ 0, %entry ], [ %next, %done ]",
-            *(line for n, name in enumerate(("step", "from", "count")) for line in (
-                f"  %at_{name} = getelementptr inbounds [3 x i32], ptr @runs{number}, i64 %k, i64 {n}",
-                f"  %{name} = load i32, ptr %at_{name}, align 4")),
-            "  %row = zext i32 %from to i64", "  %rows = zext i32 %count to i64", "  %end = add i64 %row, %rows",
-            f"  switch i32 %step, label %never [ {' '.join(labels)} ]", *cases, "never:", "  unreachable", "done:",
-            "  %next = add i64 %k, 1", f"  %more = icmp slt i64 %next, {len(runs)}",
-            "  br i1 %more, label %loop, label %finished", "finished:", "  ret void", "}"])]
-
 
 class _StepWriter:
     """The functions of one step: runs of operations, and sines and cosines of angles that are no inputs in between."""
 
-    def __init__(self, writer: _Writer, step: Step, name: str):
+    def __init__(self, writer: Scans, step: Step, name: str):
         self.writer, self.name = writer, name
         self.program = fused(step.program) if writer.machine.fused else step.program
         first, growth = step.places[0], step.places[min(1, len(step.places) - 1)] - step.places[0]
@@ -207,7 +235,7 @@ class _StepWriter:
         for n, (turns, ks) in enumerate(self.runs):
             if turns:
                 count = len({self.program.code[k].args[0] for k in ks})
-                yield f"  call void @turns(ptr %scratch, ptr @{self.name}_{n}, i64 {count})"
+                yield f"  call void @{self.writer.machine.turns}(ptr %scratch, ptr @{self.name}_{n}, i64 {count})"
             else:
                 yield f"  call void @{self.name}_{n}(ptr %scratch, {rows})"
 
@@ -224,7 +252,7 @@ class _StepWriter:
 
     def _run(self, number: int) -> str:
         """Values of a run; the last one stores the outputs."""
-        f, code = self.writer._function(), self.program.code
+        f, code = self.writer.function(), self.program.code
         values: dict[int, str] = {}
 
         def get(k: int) -> str:
@@ -273,6 +301,11 @@ class _StepWriter:
         x = f.put(f"load {real}, ptr {at}, align {f.machine.size}")
         return f.put(f"shufflevector {v} {f.put(f'insertelement {v} poison, {real} {x}, i32 0')}, {v} poison, "
                      f"<{lanes} x i32> zeroinitializer")
+
+
+def work_bytes(size: int, machine: Machine) -> str:
+    """Definition of a function that tells how large the caller's work array must be."""
+    return f"define i64 @work_bytes() {{\n  ret i64 {size * machine.align}\n}}"
 
 
 def _at(f: Function, place: int, more: int | str = ALONE) -> str:
