@@ -5,8 +5,10 @@ Between the ends of a step order 7, at the cost of three more values of f.
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any
 
+from dalembert.expr import absolute, maximum, minimum
 from dalembert.integrators.kinds import Adaptive
 from dalembert.integrators.search import through
 
@@ -56,7 +58,7 @@ D = (
     (-25.69393346270375, 0, 0, 0, 0, -154.18974869023643, -231.5293791760455, 357.6391179106141, 93.40532418362432,
      -37.45832313645163, 104.0996495089623, 29.8402934266605, -43.53345659001114, 96.32455395918828, -39.17726167561544,
      -149.72683625798564))
-BEND = 8.0       # 5.1, and 0.46 for each range of k by which the three more values may be off the middle
+BEND = 8.0       # 5.1, and 0.46 for each range of k by which extra values may be off the middle
 ORDER = 8
 
 
@@ -94,6 +96,11 @@ def between(x: Any, new: Any, h: Any, k: list[Any], part: Any) -> Any:
     return x + y
 
 
+def bend(h: Any, k: list[Any]) -> Any:
+    """Bound of what `between` differs by from the cubic through both ends, from the range of the values of a step."""
+    return BEND * absolute(h) * (reduce(maximum, k) - reduce(minimum, k))
+
+
 def coefficients(x: Any, new: Any, h: Any, k: list[Any]) -> list[Any]:
     """`between` by its Bernstein coefficients."""
     change, first, last = new - x, h * k[0], h * k[len(C)]
@@ -106,4 +113,4 @@ def _weighted(weights: tuple[float, ...], k: list[Any]) -> Any:
     return sum(w * ki for w, ki in zip(weights, k, strict=True) if w)
 
 
-METHOD = Adaptive("dop853", ORDER, step, between, coefficients, BEND, extra)
+METHOD = Adaptive("dop853", ORDER, step, between, coefficients, bend, extra)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from dalembert.expr import absolute
 from dalembert.integrators.kinds import Adaptive
 from dalembert.integrators.search import through
 
@@ -15,7 +16,6 @@ A = ((), (1 / 5,), (3 / 40, 9 / 40), (44 / 45, -56 / 15, 32 / 9),
 E = (71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40)      # order 5 less order 4
 D = (-12715105075 / 11282082432, 0, 87487479700 / 32700410799, -10690763975 / 1880347072, 701980252875 / 199316789632,
      -1453857185 / 822651844, 69997945 / 29380423)
-BEND = sum(map(abs, D)) / 32      # s^2 (1 - s)^2 <= 1/16, and each k_i is half a range from the middle of k at most
 ORDER = 5
 
 
@@ -47,10 +47,15 @@ def coefficients(x: Any, new: Any, h: Any, k: list[Any]) -> list[Any]:
     return through(4, x, new, h * k[0], h * k[-1], [(1, 1, start), (2, 1, end), (2, 2, bend)])
 
 
+def bend(h: Any, k: list[Any]) -> Any:
+    """Bound of what `between` differs by from the cubic through both ends: s^2 (1 - s)^2 |h sum_i D_i k_i|."""
+    return absolute(h * sum(d * ki for d, ki in zip(D, k, strict=True) if d)) / 16
+
+
 def _shape(change: Any, h: Any, k: list[Any]) -> tuple[Any, Any, Any]:
     start = h * k[0] - change
     bend = h * sum(d * ki for d, ki in zip(D, k, strict=True) if d)
     return start, change - h * k[-1] - start, bend
 
 
-METHOD = Adaptive("dopri5", ORDER, step, between, coefficients, BEND)
+METHOD = Adaptive("dopri5", ORDER, step, between, coefficients, bend)

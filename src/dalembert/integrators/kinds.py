@@ -43,8 +43,8 @@ class Adaptive(NamedTuple):
     step(f, t, x, h, first) -> (x, errors, k): values k of f from first = f(t, x) to f(t + h, x)
     between(x, new, h, [*k, *extra], part) -> x(t + part h), after extra(f, t, x, h, k) if there is that
     coefficients(x, new, h, [*k, *extra]) -> Bernstein coefficients of the same
-    bend : it differs from the cubic through both ends by at most bend |h| (max k - min k), entry by entry, and its rate by
-        at most STEEP bend (max k - min k), where the values of `extra` are within 6 (max k - min k) of (max k + min k)/2
+    bend(h, k) -> by how much it differs at most from the cubic through both ends, entry by entry, and h times its rate by at
+        most STEEP times as much, where the values of `extra` are within 6 (max k - min k) of (max k + min k)/2
     """
 
     name: str
@@ -52,7 +52,7 @@ class Adaptive(NamedTuple):
     step: Callable[..., Any]
     between: Callable[..., Any]
     coefficients: Callable[..., list[Any]]
-    bend: float
+    bend: Callable[..., Any]
     extra: Callable[..., Any] | None = None
     needs: Callable[..., dict[str, Any]] = nothing
     refuses: Refusals = NO_REFUSALS

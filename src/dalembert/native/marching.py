@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial, reduce
+from functools import partial
 from math import isfinite
 from typing import Any, NamedTuple
 
@@ -18,7 +18,7 @@ from dalembert.codegen.symbols import outlined, vector_of_symbols, without_colle
 from dalembert.codegen.targets.llvm import march as llvm_march
 from dalembert.codegen.targets.llvm.straight import assembly
 from dalembert.errors import ShapeError
-from dalembert.expr import Graph, absolute, array, jacobian, maximum, minimum
+from dalembert.expr import Graph, absolute, array, jacobian, maximum
 from dalembert.integrators.choice import chosen
 from dalembert.integrators.fixed_point import GOING, HUGE, LOST, MOST, judged
 from dalembert.integrators.kinds import Adaptive, External, Fixed, Method
@@ -367,10 +367,9 @@ def _watched(method: Adaptive, trace: Steps, new: Controlled, watch: Any) -> Non
     """
     v, k, h = trace.registers, new.k, _length(trace)
     ends = trace["t"], v["x"], new.t, new.x, h, v["p"]
-    bend = method.bend * absolute(h) * (reduce(maximum, k) - reduce(minimum, k))
     cubics = watch.extension(*ends, hermite(v["x"], new.x, k[0], k[-1], h))
     idle = maximum(maximum(trace["done"], 1 - new.accepted), _idle(trace, new.t, h))
-    clear = chosen(idle > 0, CLEAR, watch.clear(cubics, v["p"], bend))
+    clear = chosen(idle > 0, CLEAR, watch.clear(cubics, v["p"], method.bend(h, k)))
     _attempted(trace, new, 1 - clear, state=[clear], sa=[0.0], sw=[1.0], tidy=[clear])
     with trace.loop("state", 1):
         extra = method.extra(trace.f, trace["t"], v["x"], h, k) if method.extra else ()
