@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-import dalembert as da
 from test_cli import fails
 
-MODELS = Path(__file__).parent / "data" / "models"
+import dalembert as da
+
+MODELS = Path(__file__).parents[1] / "data" / "models"
 CARTPOLE, UR5 = MODELS / "cartpole" / "cartpole.urdf", MODELS / "ur5" / "ur5.urdf"
 
 

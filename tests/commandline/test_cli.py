@@ -21,7 +21,7 @@ from dalembert.commandline.identities import identities
 from dalembert.commandline.output import safe
 from dalembert.commandline.vectors import typed_vector
 
-MODELS = Path(__file__).parent / "data" / "models"
+MODELS = Path(__file__).parents[1] / "data" / "models"
 PANDA, UR5 = str(data.path("panda")), str(MODELS / "ur5" / "ur5.urdf")
 COMMAND = [sys.executable, "-m", "dalembert.cli"]
 

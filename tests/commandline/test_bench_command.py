@@ -15,7 +15,7 @@ from dalembert.commandline.output import console
 from dalembert.commandline.peers import plain_urdf
 from dalembert.commandline.timing import Times, side_by_side
 
-MODELS = Path(__file__).parent / "data" / "models"
+MODELS = Path(__file__).parents[1] / "data" / "models"
 UR5 = str(MODELS / "ur5" / "ur5.urdf")
 TINY = ("--states", "3", "--repeats", "1")
 
