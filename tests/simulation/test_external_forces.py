@@ -79,7 +79,7 @@ def test_trajectories_have_forces_of_their_own():
     for k, force in enumerate(forces):
         own = da.simulate(ARM, Q, QD, 0.2, external_forces=[da.ExternalForce(FRAME, force)])
         assert np.abs(run.q[k] - own.q).max() < 1e-14
-    with pytest.raises(da.ShapeError, match="differ: q for 3, forces or parameters for 2"):
+    with pytest.raises(da.ShapeError, match=r"differ: q for 3 \(shape \(3, 2\)\), forces or parameters for 2"):
         da.simulate(ARM, [Q, Q, Q], QD, 0.2, external_forces=[da.ExternalForce(FRAME, forces)])
 
 

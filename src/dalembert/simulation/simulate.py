@@ -279,7 +279,7 @@ def _check_counts(given: Mapping[str, np.ndarray]) -> None:
     """See that all is given once, or for as many trajectories."""
     counts = {name: len(values) for name, values in given.items() if values.ndim == 2}
     if len({*counts.values()} - {0, 1}) > 1:
-        said = ", ".join(f"{name} for {count}" for name, count in counts.items())
+        said = ", ".join(f"{name} for {count} (shape {given[name].shape})" for name, count in counts.items())
         raise ShapeError(f"numbers of trajectories differ: {said}. Give each once, or for every trajectory.",
                          next(iter(counts)))
 
