@@ -184,7 +184,9 @@ class Records:
         """A quantity at every record, or at states of other times; NaN where the state is."""
         times = self.times if times is None else times
         quantity = getattr(self.dynamics or dynamics_of(self.mechanism, tuple(self.parameters)), name)
-        if self.parameters and self.system.mechanism is not None:
+        if self.system.mechanism is not None and not self.parameters:
+            return along(times, lambda t, *state: quantity(*state), *vectors)
+        if self.system.mechanism is not None:
             return along(times, lambda t, *state: quantity(*state[:-1], parameters=state[-1]), *vectors,
                          rows_of(self.numbers, vectors[0]))
         inputs = self.system.quantities[name].inputs
