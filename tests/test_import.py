@@ -2,10 +2,11 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-LATER = ("rich", "scipy", "sympy", "tomli_w", "typer")
+LATER = ("difflib", "hashlib", "llvmlite", "numpy.ma", "rich", "scipy", "sympy", "tomli_w")
 
 
 def loaded(statement):
@@ -17,8 +18,15 @@ def test_import_loads_none_of_the_libraries_of_single_features():
     assert not loaded("import dalembert").intersection(LATER)
 
 
-def test_dynamics_of_a_generated_chain_needs_numpy_alone():
-    assert not loaded("import dalembert as da; da.mass_matrix(da.planar_chain(2), [0.1, 0.2])").intersection(LATER)
+def test_dynamics_of_a_robot_file_needs_numpy_alone():
+    file = Path(__file__).parent / "data" / "models" / "ur5" / "ur5.urdf"
+    modules = loaded(f"import dalembert as da; arm = da.load({str(file)!r}, passive=False); da.mass_matrix(arm, [0.1] * 6)")
+    assert not modules.intersection(LATER) and "dalembert.readers.urdf" in modules
+
+
+def test_the_command_line_is_parsed_without_other_libraries():
+    modules = loaded("from dalembert import cli; cli.run(['nosuch'])")
+    assert not modules.intersection({"click", "numpy", "pydantic", "typer"})
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"]])

@@ -12,56 +12,39 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from dalembert import __version__
 from dalembert.commandline import VectorError
+from dalembert.commandline.application import Application, Argument, Exit, Option, UsageError
 from dalembert.commandline.loading import existing, findings_of, load, numeric
 from dalembert.errors import DalembertError, DalembertWarning, MissingFileError, UnknownNameError
 
 # Everything else is imported by the commands that need it, so that `dalembert --help` does not wait for it.
 
-UsageError: Any = typer.BadParameter.__mro__[1]      # typer does not export it
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
 BARE: dict[str, Any] = {"mimic": "independent", "passive": False, "exact_angles": False}      # as all engines have a robot
 INPUT_ERRORS = (MissingFileError, UnknownNameError, VectorError)
 
-app = typer.Typer(
-    add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit codes: 0 done; 1 bad content of a file or a failed computation; 2 wrong usage or a missing file. "
-           "--debug anywhere, or DALEMBERT_DEBUG=1, shows the traceback of an error.")
+app = Application(
+    "dalembert", __version__, "Equations of motion of multibody systems, from a robot file.",
+    "Exit codes: 0 done; 1 bad content of a file or a failed computation; 2 wrong usage or a missing file. "
+    "--debug anywhere, or DALEMBERT_DEBUG=1, shows the traceback of an error.")
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="Robot file: URDF or TOML; or panda, the embedded model.",
-                                      show_default=False, callback=existing)]
-Base = Annotated[str, typer.Option(help="Root link: fixed to the world, or free.", metavar="fixed|free")]
-Tolerance = Annotated[float | None, typer.Option("--angle-tolerance", min=0, max=0.1, metavar="RAD", help=(
+File = Annotated[Path, Argument("Robot file: URDF or TOML; or panda, the embedded model.", "FILE", existing)]
+Base = Annotated[str, Option(help="Root link: fixed to the world, or free.", metavar="fixed|free")]
+Tolerance = Annotated[float | None, Option("--angle-tolerance", min=0, max=0.1, metavar="RAD", help=(
     "Angles of a URDF file as near to a multiple of pi/12 are read as that [1e-9]; 1e-5 where it writes 1.5708."))]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON with all digits.")]
-Q = Annotated[str | None, typer.Option(metavar="Q", help="Coordinates: numbers in order '0.1,-0.2', or by name "
+Json = Annotated[bool, Option("--json", help="Print JSON with all digits.")]
+Q = Annotated[str | None, Option(metavar="Q", help="Coordinates: numbers in order '0.1,-0.2', or by name "
                                        "'elbow=0.1,root.px=0.3' with the rest neutral.")]
-Qd = Annotated[str | None, typer.Option(metavar="QD", help="Velocities, in order or by name with the rest 0.")]
-Qdd = Annotated[str | None, typer.Option(metavar="QDD", help="Accelerations for inverse dynamics, likewise.")]
-Tau = Annotated[str | None, typer.Option(metavar="TAU", help="Joint forces for forward dynamics, likewise.")]
-Gravity = Annotated[str | None, typer.Option(metavar="X,Y,Z", help="Acceleration of gravity, instead of the file's.")]
+Qd = Annotated[str | None, Option(metavar="QD", help="Velocities, in order or by name with the rest 0.")]
+Qdd = Annotated[str | None, Option(metavar="QDD", help="Accelerations for inverse dynamics, likewise.")]
+Tau = Annotated[str | None, Option(metavar="TAU", help="Joint forces for forward dynamics, likewise.")]
+Gravity = Annotated[str | None, Option(metavar="X,Y,Z", help="Acceleration of gravity, instead of the file's.")]
 
 
-@app.callback(invoke_without_command=True)
-def dalembert(context: typer.Context,
-              version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False) -> None:
-    """Equations of motion of multibody systems, from a robot file."""
-    if version:
-        print(f"dalembert {__version__}")
-        raise typer.Exit
-    if context.invoked_subcommand is None:
-        print(context.get_help())
-        raise typer.Exit(USAGE)
-
-
-@app.command()
-def demo(file: Annotated[Path | None, typer.Argument(metavar="FILE", help="Another robot than the embedded Panda arm.",
-                                                     show_default=False)] = None,
-         folder: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help=(
+@app.command
+def demo(file: Annotated[Path | None, Argument("Another robot than the embedded Panda arm.", "FILE")] = None,
+         folder: Annotated[Path, Option("--output", "-o", metavar="FOLDER", help=(
              "Folder for what is written; made if there is none."))] = Path("dalembert_demo")) -> None:
     """Show what the package does, on the embedded Panda arm.
 
@@ -87,10 +70,10 @@ def demo(file: Annotated[Path | None, typer.Argument(metavar="FILE", help="Anoth
     compare_speed(out, load(path, quiet=True, **BARE), path)
     show_files(out, written)
     if not holds:
-        raise typer.Exit(FAILED)
+        raise Exit(FAILED)
 
 
-@app.command()
+@app.command
 def info(file: File, base: Base = "fixed", tolerance: Tolerance = None) -> None:
     """Show bodies, joints, frames and mass of a model.
 
@@ -104,9 +87,9 @@ def info(file: File, base: Base = "fixed", tolerance: Tolerance = None) -> None:
     show_findings(out, mechanism.check())
 
 
-@app.command()
+@app.command
 def check(file: File, as_json: Json = False, tolerance: Tolerance = None,
-          strict: Annotated[bool, typer.Option("--strict", help="Fail on warnings as well.")] = False) -> None:
+          strict: Annotated[bool, Option("--strict", help="Fail on warnings as well.")] = False) -> None:
     """List faults of a file with line numbers.
 
     Exit 1 if there are errors, with --strict also if there are warnings.
@@ -123,10 +106,10 @@ def check(file: File, as_json: Json = False, tolerance: Tolerance = None,
         show_findings(out, findings)
         line(out, ", ".join(f"{n} {severity}{'' if n == 1 else 's'}" for severity, n in count.items()))
     if count["error"] or strict and count["warning"]:
-        raise typer.Exit(FAILED)
+        raise Exit(FAILED)
 
 
-@app.command()
+@app.command
 def dynamics(file: File, q: Q = None, qd: Qd = None, qdd: Qdd = None, tau: Tau = None, base: Base = "fixed",
              tolerance: Tolerance = None, gravity: Gravity = None, as_json: Json = False) -> None:
     """Compute M, C, g, and tau or qdd at one state.
@@ -145,46 +128,46 @@ def dynamics(file: File, q: Q = None, qd: Qd = None, qdd: Qdd = None, tau: Tau =
         show_dynamics(_console(), mechanism, quantities, "tau" if tau is None else "qdd")
 
 
-@app.command()
-def simulate(file: File, t: Annotated[float, typer.Option("--t", metavar="SECONDS", help="Duration.", show_default=False)],
+@app.command
+def simulate(file: File, t: Annotated[float, Option("--t", metavar="SECONDS", help="Duration.", show_default=False)],
              q: Q = None, qd: Qd = None,
-             tau: Annotated[str | None, typer.Option(metavar="TAU", help=(
+             tau: Annotated[str | None, Option(metavar="TAU", help=(
                  "Constant joint forces, likewise; with --controller, added to its own."))] = None,
-             controller: Annotated[str | None, typer.Option(metavar="NAME", help=(
+             controller: Annotated[str | None, Option(metavar="NAME", help=(
                  "Controller on all joints: pd, gravity-pd or computed-torque."))] = None,
-             goal: Annotated[str | None, typer.Option(metavar="Q", help=(
+             goal: Annotated[str | None, Option(metavar="Q", help=(
                  "Posture that the controller goes to, as --q [the initial one]."))] = None,
-             bandwidth: Annotated[float | None, typer.Option(min=1e-9, metavar="RAD/S", help=(
+             bandwidth: Annotated[float | None, Option(min=1e-9, metavar="RAD/S", help=(
                  "Natural frequency that the controller gives each joint, critically damped [10]."))] = None,
-             sampled: Annotated[float | None, typer.Option(min=1e-9, metavar="SECONDS", help=(
+             sampled: Annotated[float | None, Option(min=1e-9, metavar="SECONDS", help=(
                  "Period at which the controller runs; its force is held in between [always]."))] = None,
-             delay: Annotated[float | None, typer.Option(min=0, metavar="SECONDS", help=(
+             delay: Annotated[float | None, Option(min=0, metavar="SECONDS", help=(
                  "Time from a sample until its force takes effect, with --sampled [0]."))] = None,
-             method: Annotated[str | None, typer.Option(metavar="NAME", help=(
+             method: Annotated[str | None, Option(metavar="NAME", help=(
                  "Integrator; an unknown name lists them [rk4; with a tolerance dop853]."))] = None,
-             formulation: Annotated[str | None, typer.Option(metavar="NAME", help=(
+             formulation: Annotated[str | None, Option(metavar="NAME", help=(
                  "Equations of motion: newton_euler [the default], lagrange, hamilton, ..."))] = None,
-             h: Annotated[float, typer.Option("--h", metavar="SECONDS", help=(
+             h: Annotated[float, Option("--h", metavar="SECONDS", help=(
                  "Step; of methods that choose it, the first one."))] = 1e-3,
-             rtol: Annotated[float | None, typer.Option(min=0, metavar="NUMBER", help=(
+             rtol: Annotated[float | None, Option(min=0, metavar="NUMBER", help=(
                  "Relative tolerance of methods that choose the step [1e-9]."))] = None,
-             atol: Annotated[float | None, typer.Option(min=0, metavar="NUMBER", help=(
+             atol: Annotated[float | None, Option(min=0, metavar="NUMBER", help=(
                  "Absolute tolerance of these [1e-12]."))] = None,
-             longest_step: Annotated[float | None, typer.Option(min=1e-300, metavar="SECONDS", help=(
+             longest_step: Annotated[float | None, Option(min=1e-300, metavar="SECONDS", help=(
                  "Greatest step of these."))] = None,
-             friction: Annotated[str, typer.Option(metavar="stick|sign", help=(
+             friction: Annotated[str, Option(metavar="stick|sign", help=(
                  "Coulomb friction of a joint at rest: holds it up to its bound, or is 0."))] = "stick",
-             stops: Annotated[bool, typer.Option("--stops", help="Joints stop at their limits.")] = False,
-             record: Annotated[float | None, typer.Option(metavar="SECONDS", help=(
+             stops: Annotated[bool, Option("--stops", help="Joints stop at their limits.")] = False,
+             record: Annotated[float | None, Option(metavar="SECONDS", help=(
                  "Spacing of the records [a thousandth of the duration]."))] = None,
-             output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help=(
+             output: Annotated[Path | None, Option("--output", "-o", metavar="FILE", help=(
                  "Write the run: .csv, .nc (NetCDF) or, while it is computed, .zarr."))] = None,
-             resume: Annotated[bool, typer.Option("--resume", help=(
+             resume: Annotated[bool, Option("--resume", help=(
                  "Go on with a run in --output that was cut off (.zarr)."))] = False,
-             plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw diagrams: .png, .svg or .pdf.")] = None,
-             animate: Annotated[Path | None, typer.Option(metavar="FILE", help=(
+             plot: Annotated[Path | None, Option(metavar="FILE", help="Draw diagrams: .png, .svg or .pdf.")] = None,
+             animate: Annotated[Path | None, Option(metavar="FILE", help=(
                  "Show the motion: .html (a page), .gif or .mp4 (a film)."))] = None,
-             speed: Annotated[float, typer.Option(min=1e-9, metavar="NUMBER", help=(
+             speed: Annotated[float, Option(min=1e-9, metavar="NUMBER", help=(
                  "Speed of the motion shown: 1 is real time, 0.1 ten times slower."))] = 1.0,
              base: Base = "fixed", tolerance: Tolerance = None, as_json: Json = False) -> None:
     """Move a mechanism from a state for some time.
@@ -210,18 +193,18 @@ def simulate(file: File, t: Annotated[float, typer.Option("--t", metavar="SECOND
         simulation.show(_console(), run, written)
     if run.reason != "finished":
         say("error", f"the run ended early: {run.reason}")
-        raise typer.Exit(FAILED)
+        raise Exit(FAILED)
 
 
-@app.command()
-def codegen(file: File, functions: Annotated[str, typer.Option(metavar="NAMES", show_default=False, help=(
+@app.command
+def codegen(file: File, functions: Annotated[str, Option(metavar="NAMES", show_default=False, help=(
                 "Quantities, separated by commas: inverse_dynamics,jacobian:tool."))],
-            target: Annotated[str, typer.Option(help="Language: c (C99, with a test), numpy.", metavar="NAME")] = "c",
-            folder: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder for the files, made if "
+            target: Annotated[str, Option(help="Language: c (C99, with a test), numpy.", metavar="NAME")] = "c",
+            folder: Annotated[Path, Option("--output", "-o", metavar="DIR", help="Folder for the files, made if "
                                                  "there is none.")] = Path("."),
-            prefix: Annotated[str | None, typer.Option(metavar="NAME", show_default=False, help=(
+            prefix: Annotated[str | None, Option(metavar="NAME", show_default=False, help=(
                 "What names of functions and files begin with [the mechanism's name]."))] = None,
-            force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there with other text.")] = False,
+            force: Annotated[bool, Option("--force", help="Overwrite files that are there with other text.")] = False,
             base: Base = "fixed", tolerance: Tolerance = None) -> None:
     """Write source code of functions of a model.
 
@@ -239,19 +222,19 @@ def codegen(file: File, functions: Annotated[str, typer.Option(metavar="NAMES", 
         raise UsageError(f"cannot write to {str(folder)!r}: {error.strerror}.") from None
 
 
-@app.command()
-def equations(file: File, symbols: Annotated[str | None, typer.Option(metavar="NAMES", help=(
+@app.command
+def equations(file: File, symbols: Annotated[str | None, Option(metavar="NAMES", help=(
                   "Numbers that become symbols, separated by commas: all, inertial, geometry, gravity, paths, "
                   "patterns."))] = None,
-              quantities: Annotated[str | None, typer.Option(metavar="NAMES", help=(
+              quantities: Annotated[str | None, Option(metavar="NAMES", help=(
                   "Quantities, separated by commas, as mass_matrix,gravity_vector [all that are shown]."))] = None,
-              form: Annotated[str, typer.Option("--format", metavar="text|latex|mathml|python|sympy|report",
+              form: Annotated[str, Option("--format", metavar="text|latex|mathml|python|sympy|report",
                                                 help="What is printed.")] = "text",
-              output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help=(
+              output: Annotated[Path | None, Option("--output", "-o", metavar="FILE", help=(
                   "Write a document instead: .html, .tex, .md, .txt, .py, .pdf."))] = None,
-              formulation: Annotated[str, typer.Option(metavar="NAME", help=(
+              formulation: Annotated[str, Option(metavar="NAME", help=(
                   "Formulation whose numbers forms are compared with, and whose steps the report shows."))] = "newton_euler",
-              budget: Annotated[int | None, typer.Option(min=0, metavar="N", help=(
+              budget: Annotated[int | None, Option(min=0, metavar="N", help=(
                   "Characters of a quantity up to which it is printed in full."))] = None,
               base: Base = "fixed", tolerance: Tolerance = None) -> None:
     """Write the equations of motion in closed form.
@@ -275,8 +258,8 @@ def equations(file: File, symbols: Annotated[str | None, typer.Option(metavar="N
         raise UsageError(f"cannot write {str(output)!r}: {why}." if why else str(error)) from None
 
 
-@app.command()
-def cache(clear: Annotated[bool, typer.Option("--clear", help="Remove all entries.")] = False) -> None:
+@app.command
+def cache(clear: Annotated[bool, Option("--clear", help="Remove all entries.")] = False) -> None:
     """Show or clear the folder where compiled code is kept."""
     from dalembert.native import cache as kept
 
@@ -286,10 +269,10 @@ def cache(clear: Annotated[bool, typer.Option("--clear", help="Remove all entrie
     print(f"{path}: {entries} entries, {size / 2**20:.1f} MiB" if path else f"off ({kept.VARIABLE})")
 
 
-@app.command()
+@app.command
 def bench(file: File, base: Base = "fixed",
-          states: Annotated[int, typer.Option(min=1, metavar="N", help="Random states in a batch.")] = 8192,
-          repeats: Annotated[int, typer.Option(min=1, metavar="N", help="Rounds, in which all engines take turns.")] = 15,
+          states: Annotated[int, Option(min=1, metavar="N", help="Random states in a batch.")] = 8192,
+          repeats: Annotated[int, Option(min=1, metavar="N", help="Rounds, in which all engines take turns.")] = 15,
           as_json: Json = False) -> None:
     """Measure speed beside other engines.
 
@@ -331,8 +314,8 @@ def run(arguments: Sequence[str]) -> int:
         warnings.simplefilter("always", DalembertWarning)
         warnings.showwarning = _show_warning
         try:
-            return app([a for a in arguments if a != "--debug"], prog_name="dalembert", standalone_mode=False) or 0
-        except (KeyboardInterrupt, typer.Abort):
+            return app.run([a for a in arguments if a != "--debug"])
+        except KeyboardInterrupt:
             return INTERRUPTED
         except Exception as error:
             if debug:
@@ -345,7 +328,7 @@ def _report(error: Any) -> int:
     from dalembert.commandline.output import say
 
     if isinstance(error, UsageError):
-        say("error", f"{error.format_message()} See {error.ctx.command_path if error.ctx else 'dalembert'} --help.")
+        say("error", f"{error} See {error.command} --help.")
         return USAGE
     if isinstance(error, DalembertError):
         say("error", error)

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from types import ModuleType
 from typing import Any
 
 INSIDE = (__name__.partition(".")[0], "dataclasses")      # callers that a warning does not point to
+
+
+def nearest(name: object, known: Iterable[str], cutoff: float = 0.6) -> str:
+    """The known name that is most like another, or '' if none is."""
+    import difflib
+
+    return next(iter(difflib.get_close_matches(str(name), list(known), 1, cutoff)), "")
 
 
 class DalembertError(Exception):
@@ -52,11 +60,9 @@ class UnknownNameError(DalembertError, KeyError):
     """A name is not in the mechanism; `name` and `known` say which and what there is."""
 
     def __init__(self, what: str, name: str, known: tuple[str, ...]):
-        import difflib
-
-        near = difflib.get_close_matches(str(name), known, n=1)
+        near = nearest(name, known)
         listed = ", ".join(known[:12]) + (", ..." if len(known) > 12 else "")
-        message = f"unknown {what} {name!r} (known: {listed})." + (f" Did you mean {near[0]!r}?" if near else "")
+        message = f"unknown {what} {name!r} (known: {listed})." + (f" Did you mean {near!r}?" if near else "")
         super().__init__(message)
         self.message, self.name, self.known = message, name, known
 
@@ -158,13 +164,11 @@ class DalembertWarning(UserWarning):
 
 def unknown_attribute(owner: Any, name: str) -> AttributeError:
     """The error for a misspelt attribute of an object or module; it names the nearest public one."""
-    import difflib
-
     if name in vars(type(owner)):
         object.__getattribute__(owner, name)      # a property that failed on an attribute: its own error
     kind = f"module {owner.__name__!r}" if isinstance(owner, ModuleType) else f"{type(owner).__name__!r} object"
-    near = [] if name.startswith("_") else difflib.get_close_matches(name, dir(owner), n=1)
-    text = f"{kind} has no attribute {name!r}." + (f" Did you mean {near[0]!r}?" if near else "")
+    near = "" if name.startswith("_") else nearest(name, dir(owner))
+    text = f"{kind} has no attribute {name!r}." + (f" Did you mean {near!r}?" if near else "")
     return AttributeError(text, name=name, obj=None)      # of no object: a traceback would suggest the name once more
 
 
