@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
@@ -92,7 +93,8 @@ def real_array(name: str, value: Any) -> np.ndarray:
         doubles.
     """
     expected = "real numbers, in rows of one length"
-    if np.ma.is_masked(value):
+    masked = sys.modules.get("numpy.ma")      # imported where masked arrays are, and only there
+    if masked is not None and masked.is_masked(value):
         raise refused(name, value, f"{expected}, none of them masked")
     try:
         found = np.asarray(value)

@@ -303,6 +303,7 @@ class _PinocchioPlanar:
         acceleration = None
         if qdd is not None:
             _needs(qd, "qd", "the accelerations of a planar joint")
+            assert velocity is not None
             turning = qd[..., :1] * np.stack([velocity[..., 1], -velocity[..., 0]], -1)
             acceleration = np.concatenate([_turn(back, qdd[..., 1:]) + turning, qdd[..., :1]], -1)
         force = None if tau is None else np.concatenate([_turn(back, tau[..., 1:]), tau[..., :1]], -1)
@@ -350,6 +351,7 @@ class _MujocoFree:
         velocity, acceleration = None if qd is None else local(qd), None
         if qdd is not None:
             _needs(qd, "qd", "the accelerations of a free joint")
+            assert velocity is not None
             acceleration = local(qdd)
             acceleration[..., 3:] -= np.cross(velocity[..., :3], velocity[..., 3:])
         return q, velocity, acceleration, None if tau is None else local(tau)
@@ -409,11 +411,12 @@ def _inward(mechanism, engine, given, joint_order):
         if a.ndim not in (1, 2) or a.shape[-1] != expected:
             raise ShapeError(f"{name} has shape {a.shape}, expected ({expected},) or (N, {expected}).", name, a.shape)
     arrays = _of_same_rows(arrays)
-    found, at_q, at_v = {}, 0, 0
+    found: dict[str, Sequence[Any]] = {}
+    at_q = at_v = 0
     for joint in joints:
         n, m = lengths[joint.name], joint.type.nv
-        own = [None if (a := arrays.get(name)) is None else
-               a[..., at_q:at_q + n] if name == "q" else a[..., at_v:at_v + m] for name in Vectors._fields]
+        entries = {name: a[..., at_q:at_q + n] if name == "q" else a[..., at_v:at_v + m] for name, a in arrays.items()}
+        own = [entries.get(name) for name in Vectors._fields]
         found[joint.name] = engine[type(joint.type)].inward(*own) if type(joint.type) in engine else own
         at_q, at_v = at_q + n, at_v + m
     parts = {name: [found[j.name][k] for j in mechanism.independent_joints]

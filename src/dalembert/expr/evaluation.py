@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias, overload
 
 import numpy as np
 
+from dalembert.errors import nearest
 from dalembert.expr.errors import ExpressionTypeError, MissingValueError
 from dalembert.expr.graph import LEAVES, topological
 from dalembert.expr.node import BUILD, Expr, Nodes, constant, object_array
@@ -128,8 +128,8 @@ def _require_values(names: Iterable[str], given: Mapping[str, Any]) -> None:
         return
     text = ", ".join(missing[:12]) + (", ..." if len(missing) > 12 else "")
     unused = [name for name in given if name not in names]
-    near = difflib.get_close_matches(missing[0], unused, n=1)
-    hint = f" Did you mean {missing[0]!r} where you wrote {near[0]!r}?" if near else ""
+    near = nearest(missing[0], unused)
+    hint = f" Did you mean {missing[0]!r} where you wrote {near!r}?" if near else ""
     raise MissingValueError(f"no value for {text}.{hint}", missing, sorted(given))
 
 

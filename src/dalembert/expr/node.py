@@ -8,11 +8,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from fractions import Fraction
-from hashlib import blake2b
 from numbers import Real
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, overload
 
 import numpy as np
+
+try:
+    from _blake2 import blake2b  # hashlib would load OpenSSL as well
+except ImportError:
+    from hashlib import blake2b
 
 from dalembert.arguments import check_whole, shown
 from dalembert.expr import rules

@@ -10,7 +10,6 @@ from __future__ import annotations
 import builtins
 import dis
 import functools
-import hashlib
 import sys
 import sysconfig
 import types
@@ -48,9 +47,15 @@ def content(value: Any, strict: bool = True) -> str | None:
         return None
 
 
+def _sha256(content: bytes) -> str:
+    import hashlib  # loads OpenSSL, which few computations need
+
+    return hashlib.sha256(content).hexdigest()
+
+
 def digest(text: str) -> str:
     """32 digits that stand for a text."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return _sha256(text.encode("utf-8", "surrogatepass"))[:32]
 
 
 class _Reader:
@@ -67,7 +72,7 @@ class _Reader:
         if kind in ATOMS:
             yield f"{kind.__name__} {value!r}"
         elif isinstance(value, (np.ndarray, np.generic)) and value.dtype != object:
-            yield f"{kind.__qualname__} {value.dtype.str} {value.shape} {hashlib.sha256(value.tobytes()).hexdigest()}"
+            yield f"{kind.__qualname__} {value.dtype.str} {value.shape} {_sha256(value.tobytes())}"
         elif kind is Expr:
             yield f"expression {pack([value])!r}"
         elif kind in (tuple, np.ndarray):

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from dalembert.errors import nearest
 from dalembert.model import pivots
 from dalembert.model.findings import MAX_LISTED, Finding
 from dalembert.model.joints import Fixed
@@ -89,15 +90,13 @@ def _note_unknown(found, what, kind, name, known, source):
 
 
 def _hint(name, known):
-    import difflib
-
     short = [k for k in known if len(k) <= MAX_COMPARED]
-    near = difflib.get_close_matches(name, short, n=1) if isinstance(name, str) and len(name) <= MAX_COMPARED else ()
-    return f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(map(repr, sorted(short)[:8]))}."
+    near = nearest(name, short) if isinstance(name, str) and len(name) <= MAX_COMPARED else ""
+    return f"Did you mean {near!r}?" if near else f"Known: {', '.join(map(repr, sorted(short)[:8]))}."
 
 
 def _connection_faults(mechanism, bodies, joints):
-    found = []
+    found: list[Finding] = []
     known = {b.name for b in bodies}
     children: dict[str, Joint] = {}
     for joint in joints:
@@ -187,7 +186,7 @@ def _nonzero(x: Number) -> bool:
 
 
 def _follower_faults(joints):
-    found = []
+    found: list[Finding] = []
     known = {j.name: j for j in joints}
     for joint in joints:
         if joint.mimic is None:

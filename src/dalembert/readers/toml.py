@@ -6,7 +6,6 @@ a number may also be arithmetic in quotes: "pi/2", "2*l1".
 
 from __future__ import annotations
 
-import difflib
 import json
 import math
 import re
@@ -16,7 +15,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
-from dalembert.errors import ReadError
+from dalembert.errors import ReadError, nearest
 from dalembert.expr import Expr
 from dalembert.model.findings import Finding
 from dalembert.model.joints import JOINT_TYPES, JointType
@@ -214,9 +213,9 @@ class _Table:
         """Error for any other key."""
         for key in self.data:
             if key not in known:
-                near = difflib.get_close_matches(key, known, n=1)
+                near = nearest(key, known)
                 raise self.error(f"unknown key {key!r}{f' for {of}' if of else ''} (known: {', '.join(known)})."
-                                 + (f" Did you mean {near[0]!r}?" if near else ""), key)
+                                 + (f" Did you mean {near!r}?" if near else ""), key)
 
     def required(self, key: str) -> Any:
         if key not in self.data:
@@ -238,9 +237,9 @@ class _Table:
     def choice(self, key: str, known: tuple[str, ...], default: str | None = None) -> str:
         value = self.text(key, default)
         if value not in known:
-            near = difflib.get_close_matches(value, known, n=1)
+            near = nearest(value, known)
             raise self.error(f"unknown {key} {value!r} (known: {', '.join(known)})."
-                             + (f" Did you mean {near[0]!r}?" if near else ""), key)
+                             + (f" Did you mean {near!r}?" if near else ""), key)
         return value
 
     def as_number(self, key: str, value: Any, angle: bool = False) -> Number:

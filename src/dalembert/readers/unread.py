@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
-from dalembert.errors import ReadError
+from dalembert.errors import ReadError, nearest
 from dalembert.model.findings import Finding
 from dalembert.model.parts import Source
 from dalembert.readers.xml import SHOWN, Element
@@ -54,7 +53,7 @@ def near(name: str, known: Collection[str]) -> str:
     if len(local) > MAX_COMPARED:
         return ""
     cutoff = SHORT_LIKENESS if len(local) <= SHORT else LIKENESS
-    return next(iter(difflib.get_close_matches(local, known, n=1, cutoff=cutoff)), "")
+    return nearest(local, known, cutoff)
 
 
 class Unread:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from dalembert.errors import ModelError, ReadError
+from dalembert.errors import ModelError, ReadError, nearest
 from dalembert.model.findings import Finding, listed
 from dalembert.model.joints import Continuous, Fixed, Free, JointType, Planar, Prismatic, Revolute
 from dalembert.model.mechanism import GRAVITY, Mechanism
@@ -176,8 +175,8 @@ class _Reader:
     def _kind(self, element: Element, name: str) -> str:
         kind = self._required(element, "type", f"joint {name!r}")
         if kind not in JOINT_KINDS:
-            similar = difflib.get_close_matches(kind[:60].lower(), JOINT_KINDS, n=1)
-            hint = f" Did you mean {similar[0]!r}?" if similar else ""
+            similar = nearest(kind[:60].lower(), JOINT_KINDS)
+            hint = f" Did you mean {similar!r}?" if similar else ""
             raise ReadError(f"joint {name!r}: unknown joint type {_short(kind)} "
                             f"(known: {', '.join(JOINT_KINDS)}).{hint}", self.file, element.line)
         return kind

@@ -234,15 +234,15 @@ class Canonical(StateEquations):
         return lambda t, q, y: own.velocities(system, q, y, t), rates
 
     def started(self, q, qd, t, numbers=NONE):
-        sizes = {"q": self.system.nq, "qd": self.system.nv, "t": (), "numbers": len(self.paths)}
+        sizes: dict[str, Any] = {"q": self.system.nq, "qd": self.system.nv, "t": (), "numbers": len(self.paths)}
         momenta = kept(self.system.source, ("momenta", self.paths), lambda: function(
             lambda q, qd, t, numbers: self.at(numbers).system.momenta(q, qd, t), **sizes))
         rows = np.broadcast_to(numbers, (len(q), len(self.paths)))
         times = np.full(len(q), t)
         back = self.compiled_velocities(times, q, momenta(q, np.ones_like(qd), times, rows), rows)
         p, wrong = momenta(q, qd, times, rows), ~(np.abs(back - 1) <= DOUBTFUL).all(axis=1)
-        for own, *state in zip(rows[wrong], q[wrong], p[wrong], strict=True):
-            self.at(own).system.velocities(*state, t)      # raises where A is singular, and names the joint
+        for own, q_own, p_own in zip(rows[wrong], q[wrong], p[wrong], strict=True):
+            self.at(own).system.velocities(q_own, p_own, t)      # raises where A is singular, and names the joint
         return p
 
     def velocities(self, t, q, y):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ParamSpec, Protocol, SupportsFloat, TypeAlias, TypeVar
 
@@ -55,8 +56,9 @@ def floats(array: Any, name: str, length: int, says: Explain) -> np.ndarray:
 
 def _shaped(array: Any, name: str, length: int, says: Explain) -> np.ndarray:
     """An array of shape (length,) or (N, length)."""
-    if isinstance(array, np.ma.MaskedArray):
-        array = np.ma.filled(array.astype(float), np.nan)
+    masked = sys.modules.get("numpy.ma")      # imported where masked arrays are, and only there
+    if masked is not None and isinstance(array, masked.MaskedArray):
+        array = masked.filled(array.astype(float), np.nan)
     try:
         a = np.asarray(array)
     except ValueError:

@@ -80,7 +80,8 @@ class Composite:
         As the 3x3 part of D^_j is skew, S(D^_j D^_i P D^_k^T) changes sign when i and k are exchanged: about half of the
         symbols need no trace.
         """
-        step_of, found = self.sequence.step_of, {}
+        step_of = self.sequence.step_of
+        found: dict[tuple[int, ...], Scalar] = {}
 
         def put(k, j, i, value):                                     # of two steps: both orders of differentiation
             found[k, j, i] = found[k, i, j] = value
