@@ -222,7 +222,7 @@ class Canonical(StateEquations):
         return *super().key, self._direct
 
     @property
-    def counts(self):
+    def counts(self):      # type: ignore[override]
         return added([own.counts for own in self._iterations])
 
     def called(self, numbers=NONE):
