@@ -1,5 +1,8 @@
 """Named parts: what is equal, in whatever form and up to sign, is written once."""
 
+import itertools
+import re
+
 import numpy as np
 import pytest
 
@@ -7,7 +10,9 @@ import dalembert as da
 from dalembert import data
 from dalembert.equations.factored import Parts, factored
 from dalembert.equations.fingerprints import Fingerprints
-from dalembert.equations.forms import Builder, factors_in, object_array
+from dalembert.equations.forms import Builder, Sum, factors_in, object_array
+from dalembert.equations.names import entry
+from dalembert.equations.sharing import width
 from dalembert.expr import cos, evaluate, sin, symbols
 
 from . import robots
@@ -40,7 +45,7 @@ def test_terms_that_cancel_inside_parentheses_are_gone():
         x, y, z, q = symbols("Ixx1 Iyy1 Izz1 q1")
         trace = z + y + x
         A = x * y - z
-        outputs = [trace - y - x, A * cos(q)**2 + A * sin(q)**2, (x + z) / 2 - z, trace * q, trace * y]
+        outputs = [trace - y - x, A * cos(q)**2 + A * sin(q)**2, (x + z) / 2 - z, trace * q]
         parts, forms = factored(outputs, "p", ["q1"])
         assert [factors_in(f) for f in forms[:2]] == [1, 3] and not parts
 
@@ -48,7 +53,7 @@ def test_terms_that_cancel_inside_parentheses_are_gone():
 def test_parts_are_used_again_up_to_sign_and_on_other_sheets():
     with da.Graph() as graph:
         a, b, c, d, q = symbols("a b c d q1")
-        inner, turned = a * cos(q) - b * sin(q), b * sin(q) - a * cos(q)
+        inner, turned = a * a * cos(q) - b * b * c * sin(q), b * b * c * sin(q) - a * a * cos(q)
         parts = Parts("p", ["q1"])
         first = parts.forms([inner * c, inner * d])
         second = parts.forms([turned * c * d, turned + d])
@@ -61,8 +66,8 @@ def test_parts_are_used_again_up_to_sign_and_on_other_sheets():
 def test_lines_of_the_panda(panda):
     """106 and 244 lines with lines of at most 170 characters, before links were written in their own axes."""
     lines = panda.text("mass_matrix", "coriolis_vector", "gravity_vector").splitlines()
-    assert len(panda.text("mass_matrix").splitlines()) <= 84 and len(lines) <= 200
-    assert max(map(len, lines)) <= 125
+    assert len(panda.text("mass_matrix").splitlines()) <= 73 and len(lines) <= 187
+    assert max(map(len, lines)) <= 115
 
 
 def test_no_part_of_the_panda_is_written_twice(panda):
@@ -93,3 +98,65 @@ def test_coriolis_forces_in_factored_form(chain):
     """Entries are compared with the compiled function when they are made; budget=0 asks for the factored form."""
     eom = da.equations(robots.arm(chain), budget=0)
     assert eom.sheet("coriolis_vector").factored and eom.verified["coriolis_vector"] < 1e-12
+
+
+def test_sums_that_several_sums_have_in_common_are_parts_up_to_sign_and_factor():
+    """p1 = a b^2 + c d stands in three sums, once negative, once times 2 x."""
+    with da.Graph() as graph:
+        a, b, c, d, x, y = symbols("a b c d x y")
+        outputs = [a * b**2 + c * d + x * y, y - a * b**2 - c * d, 2 * x * a * b**2 + x * y + 2 * x * c * d]
+        parts, forms = factored(outputs, "p", [])
+        assert list(parts) == ["p1"] and parts["p1"] == factored([a * b**2 + c * d], "p", [])[1][0]
+        assert [len(form.terms) for form in forms] == [2, 2, 2]
+        built = Builder(graph, parts).array(object_array(forms, (3,)))
+        point = dict(zip("abcdxy", (0.3, 0.7, -1.1, 0.4, 0.9, -0.2), strict=True))
+        assert evaluate(built, point) == pytest.approx(evaluate(outputs, point))
+
+
+def test_a_sum_that_becomes_another_s_multiple_is_one_term():
+    with da.Graph() as graph:
+        a, b, c, d, q = symbols("a b c d q")
+        S = a * c * d + b * c * d * d
+        outputs = [q * (S + q) + (2 * S - 3 * q), S * S, -S, (a + b) * (S - (b + a) * q) + (a + b) * S]
+        parts, forms = factored(outputs, "p", [])
+        built = Builder(graph, parts).array(object_array(forms, (4,)))
+        point = dict(zip("abcdq", (0.3, 0.7, -1.1, 0.4, 0.9), strict=True))
+        assert evaluate(built, point) == pytest.approx(evaluate(outputs, point))
+
+
+def test_no_entry_is_the_name_of_a_part(panda):
+    """M33 = p32 stood there, and p32 in other entries: now M33 does; so -h4 in place of p141."""
+    text = panda.text("mass_matrix", "coriolis_vector", "gravity_vector")
+    lines = dict(line.split(" = ") for line in text.splitlines() if " = " in line)
+    assert not any(line.lstrip("-").startswith("p") and line.lstrip("-p").isdigit() for line in lines.values())
+    assert lines["M13"].startswith("M33 c2") and len([x for x in lines if x[0] == "M"]) == 28
+    defined = set()
+    for name, right in lines.items():                            # each name is defined before it is used
+        used = set(re.findall(r"\b(?:p|M|h|g)\d+\b", right))
+        assert used <= defined, (name, used - defined)
+        defined.add(name)
+
+
+def test_no_two_terms_stand_together_often_enough_for_a_name(panda):
+    """A name of 4 characters and a line of its own would not be shorter."""
+    panda.text("mass_matrix")
+    sheet, together = panda.sheet("mass_matrix"), {}
+    forms = [form for _, form in sheet.parts] + [form for at, form in sheet.lines if entry("M", *(k + 1 for k in at)) not in
+                                                 dict(sheet.parts)]
+    while forms:
+        form = forms.pop()
+        forms += [f for t in form.terms for f, _ in t.factors if isinstance(f, Sum)]
+        for one, other in itertools.combinations(sorted(form.terms, key=str), 2):
+            key = one.factors, other.factors, abs(one.number), other.number * (1 if one.number > 0 else -1)
+            together.setdefault(key, []).append(width([one, other]))
+    for key, widths in together.items():
+        assert sum(w - 4 for w in widths) <= widths[0] + 12, (key, widths)
+
+
+def test_a_sheet_alone_defines_entries_of_others_that_it_uses(panda):
+    text = panda.text("coriolis_vector")
+    assert set(re.findall(r"\bM\d\d\b", text)) <= {line.split(" = ")[0] for line in text.splitlines()}
+    code = {}
+    exec(panda.python("mass_matrix", "coriolis_vector"), code)
+    q, qd = panda.mechanism.random_state(4)
+    assert np.allclose(code["mass_matrix"](q), da.mass_matrix(panda.mechanism, q), atol=1e-12)

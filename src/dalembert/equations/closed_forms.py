@@ -243,9 +243,12 @@ class ClosedForms(ABC):
 
     def factored(self, quantity: str, expressions: np.ndarray, why: str) -> Sheet:
         """A sheet of expressions in factored form, with named parts."""
-        forms = object_array(self.parts.forms([*expressions.flat]), expressions.shape)
-        return self._sheet(quantity, forms, forms, tuple(self.parts.needed(forms.flat).items()),
-                           f"in factored form, with named parts: {why}", True)
+        letter, places = self.described(quantity)[1], [*np.ndindex(expressions.shape)]
+        labels = {k: entry(letter, *(x + 1 for x in places[k])) for k in sorted(
+            range(len(places)), key=lambda k: (places[k][2:], places[k]))}
+        forms = object_array(self.parts.forms([*expressions.flat], labels), expressions.shape)
+        sheet = self._sheet(quantity, forms, by_first(forms, letter), (), f"in factored form, with named parts: {why}", True)
+        return replace(sheet, parts=tuple(self.parts.needed(form for _, form in sheet.lines).items()))
 
     def abridged(self, quantity: str, forms: np.ndarray, short: np.ndarray, others: Sequence[str]) -> Sheet:
         """A sheet whose lines are short forms, in terms of the entries of other quantities."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from dalembert.equations import layout, legend
 from dalembert.equations.forms import ZERO, Sum
+from dalembert.equations.names import ENTRY, entry
 from dalembert.equations.naming import html_text, latex_text
 from dalembert.equations.pdf import pdf
 from dalembert.equations.printing import LATEX, MATHML, TEXT, Notation, Printer
@@ -60,18 +61,23 @@ def printer(eom: Any, notation: Notation) -> Printer:
     return Printer(notation, eom.printed_names, eom.digits)
 
 
-def printed_lines(sheet: Sheet, target: Printer, printed: set[str], label: str = "") -> list[tuple[str, Terms]]:
-    """(left side, signed terms) of lines, before them the parts that the document has not printed yet.
-
-    label: a letter in place of the lines' own.
-    """
-    parts = [(target.name(name), target.signed_terms(form)) for name, form in sheet.parts if name not in printed]
+def printed_parts(sheet: Sheet, target: Printer, printed: set[str]) -> list[tuple[str, Terms]]:
+    """(left side, signed terms) of the parts that the document has not printed yet."""
+    found = [(target.name(name), target.signed_terms(form)) for name, form in sheet.parts if name not in printed]
     printed.update(name for name, _ in sheet.parts)
+    return found
 
-    def left(at: tuple[int, ...]) -> str:
-        return target.name(sheet.left[at[0]]) if sheet.left else target.label(label or sheet.letter, *(k + 1 for k in at))
 
-    return parts + [(left(at), target.signed_terms(form)) for at, form in sheet.lines]
+def printed_lines(sheet: Sheet, target: Printer, printed: set[str]) -> list[tuple[str, Terms]]:
+    """The same of parts, among which stand entries that are parts of others, and of all other entries."""
+    found = printed_parts(sheet, target, printed)
+    for at, form in sheet.lines:
+        name = sheet.left[at[0]] if sheet.left else entry(sheet.letter, *(k + 1 for k in at))
+        if not sheet.factored or name not in printed:
+            found.append((target.name(name), target.signed_terms(form)))
+    if sheet.factored:
+        printed.update(entry(sheet.letter, *(k + 1 for k in at)) for at, _ in sheet.lines)
+    return found
 
 
 def length(eom: Any, sheet: Sheet) -> int:
@@ -84,18 +90,26 @@ def sections(eom: Any, quantities: Iterable[str], target: Printer, style: Style)
     """The sections of some quantities."""
     found, printed = [], set[str]()
     for sheet in [eom.sheet(name) for name in quantities]:
+        before = set(printed)
         lines = printed_lines(sheet, target, printed)
         section = Section(sheet.quantity, sheet.title, remark_of(eom, sheet, target, style), lines)
         if style.width is not None and sheet.forms.ndim in (1, 2) and sheet.forms.size > 1 and sheet.quantity not in BY_ROWS:
-            section = _with_matrix(section, sheet, target, style.width)
+            section = _with_matrix(section, sheet, target, style.width, before)
         found.append(section if section.lines or section.whole else section._replace(lines=[("", [])]))
     return found
 
 
-def _with_matrix(section: Section, sheet: Sheet, target: Printer, width: Callable[[str], int]) -> Section:
+def _with_matrix(section: Section, sheet: Sheet, target: Printer, width: Callable[[str], int],
+                 printed: set[str]) -> Section:
     """The section with the matrix in place of its lines, where that fits on a line, else with one of the entries' names."""
-    letter, parts = target.whole(sheet.letter), section.lines[:len(section.lines) - len(sheet.lines)]
-    cells = _cells(sheet, target, lambda _, form: target.sum(form))
+    letter, parts = target.whole(sheet.letter), printed_parts(sheet, target, printed)
+    named = {name for name, _ in sheet.parts}
+
+    def formula(at: tuple[int, ...], form: Sum) -> str:
+        name = entry(sheet.letter, *(k + 1 for k in at))
+        return target.name(name) if name in named else target.sum(form)
+
+    cells = _cells(sheet, target, formula)
     if layout.fits(cells, width):
         return section._replace(lines=parts, whole=(letter, cells))
     cells = _cells(sheet, target, lambda at, _: target.label(sheet.letter, *(k + 1 for k in at)))
@@ -117,10 +131,16 @@ def _cells(sheet: Sheet, target: Printer, written: Callable[[tuple[int, ...], Su
 def remark_of(eom: Any, sheet: Sheet, target: Printer, style: Style) -> str:
     """The remark on a sheet, and what the entries in its lines are."""
     found = [style.text(sheet.remark)] if sheet.remark else []
-    for quantity in sheet.uses:
+    for quantity in _used(eom, sheet):
         letters, what = USED[quantity]
         found.append(f"{style.formula % target.label(eom.letters[quantity], *letters)}: {what}")
     return "; ".join(found)
+
+
+def _used(eom: Any, sheet: Sheet) -> list[str]:
+    """Quantities whose entries stand in lines and parts of a sheet of another one."""
+    letters = {name.split(ENTRY)[1] for name, _ in sheet.parts if name.startswith(ENTRY)} - {sheet.letter}
+    return [quantity for quantity in USED if quantity in sheet.uses or eom.letters.get(quantity) in letters]
 
 
 def groupings(eom: Any, target: Printer, style: Style) -> list[Section]:

@@ -109,6 +109,16 @@ def factors_in(form: Sum) -> int:
                for t in form.terms)
 
 
+def factor_order(factor: Any) -> Any:
+    """What factors are ordered by: roots of numbers, names, sums, functions, cosines."""
+    if isinstance(factor, Name):
+        return 0, factor.name[:1].islower(), len(factor.name), factor.name
+    if isinstance(factor, Call):
+        is_number = factor.op == "sqrt" and not factor.args[0].terms[0].factors
+        return (-1 if is_number else 2), factor.op, str(factor.args)
+    return (3, str(factor.angle), factor.kind) if isinstance(factor, Cosine) else (1,)
+
+
 ZERO = Sum(())
 
 

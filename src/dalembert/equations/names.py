@@ -106,8 +106,8 @@ class Names:
     def symbol(self, name: str) -> Symbol:
         """A name as it is typeset; new names are taken in."""
         if name.startswith(ENTRY):
-            letter, *numbers = name.removeprefix(ENTRY).split(":")
-            return self.label(letter, *map(int, numbers))
+            letter, numbers = entry_of(name)
+            return self.label(letter, *numbers)
         if name not in self._symbols:
             self.add(name)
         return self._symbols[name]
@@ -115,8 +115,8 @@ class Names:
     def text(self, name: str) -> str:
         """A name in plain text; new names are taken in."""
         if name.startswith(ENTRY):
-            letter, *numbers = name.removeprefix(ENTRY).split(":")
-            return self.text_label(letter, *map(int, numbers))
+            letter, numbers = entry_of(name)
+            return self.text_label(letter, *numbers)
         if name not in self._texts:
             self.add(name)
         return self._texts[name]
@@ -153,7 +153,13 @@ def _numbered(word: str) -> Iterator[str]:
 
 def entry(letter: str, *numbers: int) -> str:
     """The name of an entry of a quantity in forms."""
-    return ENTRY + ":".join([letter, *map(str, numbers)])
+    return "".join(f"{ENTRY}{x}" for x in (letter, *numbers))
+
+
+def entry_of(name: str) -> tuple[str, tuple[int, ...]]:
+    """Letter and numbers of an entry by its name in forms."""
+    letter, *numbers = name.split(ENTRY)[1:]
+    return letter, tuple(map(int, numbers))
 
 
 def is_entry(seen: str, letter: str, scalar: bool = False) -> bool:

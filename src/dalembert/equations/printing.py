@@ -10,7 +10,7 @@ from html import escape
 from typing import Any, NamedTuple
 
 from dalembert.equations.forms import ENDLESS, SMALL, Call, Cosine, Name, Sum, Term, angle_sum, inner_forms, sole_factor
-from dalembert.equations.names import Names
+from dalembert.equations.names import ENTRY, Names, entry_of
 from dalembert.equations.naming import index, latex_symbol, mathml_symbol
 from dalembert.equations.ring import plain
 
@@ -48,6 +48,7 @@ class Printer:
 
     def __init__(self, notation: Notation, names: Names, digits: int, decimals: bool = False):
         self.notation, self.names, self.digits, self.decimals = notation, names, digits, decimals
+        self.labels: dict[str, str] = {}                # letter of entries -> how these are to be written
         self._known: dict[tuple[Any, int], str] = {}
 
     def sum(self, form: Sum) -> str:
@@ -63,7 +64,9 @@ class Printer:
 
     @cached_property
     def _with_decimals(self) -> Printer:
-        return Printer(self.notation, self.names, self.digits, decimals=True)
+        other = Printer(self.notation, self.names, self.digits, decimals=True)
+        other.labels = self.labels
+        return other
 
     def _is_fraction(self, x: Any) -> bool:
         """Whether a number is written as whole numbers."""
@@ -143,6 +146,9 @@ class Printer:
 
     def name(self, name: str) -> str:
         """A symbol, part or entry."""
+        if name.startswith(ENTRY) and self.labels:
+            letter, numbers = entry_of(name)
+            return self.label(self.labels.get(letter, letter), *numbers)
         return self.notation.name(self.names, name)
 
     def label(self, letter: str, *numbers: int | str) -> str:

@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 
 from dalembert.equations.forms import Call, Cosine, Name, Sum, Term, angle_sum
+from dalembert.equations.names import ENTRY, entry
 from dalembert.equations.printing import LATEX, MATHML, RELATIONS, TEXT
 from dalembert.equations.ring import plain
+from dalembert.equations.sheets import Sheet
 from dalembert.errors import DalembertError, UnknownNameError
 from dalembert.expr import Expr, topological
 from dalembert.expr.graph import FUNCTIONS
@@ -29,8 +31,10 @@ class PythonWriter:
 
     def __init__(self, eom: Any):
         self.eom = eom
-        parts = [*eom.groups.definitions, *eom.parts.definitions]
-        self.identifiers = safe_identifiers(dict.fromkeys([*_names(eom), *parts, *eom.forces]), WORDS)
+        parts = {name: eom.printed_names.text(name) if name.startswith(ENTRY) else name
+                 for name in (*eom.groups.definitions, *eom.parts.definitions)}
+        words = safe_identifiers(dict.fromkeys([*_names(eom), *parts.values(), *eom.forces]), WORDS)
+        self.identifiers = words | {name: words[word] for name, word in parts.items()}
         self._taken = {*self.identifiers.values()}
         self.cosines: dict[Cosine, str] = {}
         self.used: set[str] = set()
@@ -122,7 +126,7 @@ def identifiers(eom: Any) -> dict[str, str]:
 
 def _function(eom: Any, quantity: str, name_here: str) -> str:
     writer, sheet = PythonWriter(eom), eom.sheet(quantity)
-    result = _nested(sheet.forms, writer)
+    result = _nested(_with_names(eom, sheet), writer)
     parts = [*eom.groups.definitions.items(), *eom.parts.definitions.items()]
     body: list[str] = []
     for name, form in reversed(parts):                                       # those that what comes after them needs
@@ -140,6 +144,16 @@ def _function(eom: Any, quantity: str, name_here: str) -> str:
     signature = ", ".join([*dict.fromkeys(["q", *vectors]), *(["*", *keywords] if keywords else [])])
     return "\n".join([_wrapped(f"def {name_here}({signature}):", ""), *(f"    {line}" for line in (*unpack, *trig, *body)),
                       _wrapped(f"return {result}", "    ")]) + "\n"
+
+
+def _with_names(eom: Any, sheet: Sheet) -> np.ndarray:
+    """Entries, those that have a definition by their name."""
+    forms = sheet.forms.copy()
+    for at, form in np.ndenumerate(sheet.forms):
+        name = entry(sheet.letter, *(k + 1 for k in at))
+        if eom.parts.definitions.get(name) == form:
+            forms[at] = Sum((Term(1, ((Name(name), 1),)),))
+    return forms
 
 
 def _wrapped(line: str, indent: str) -> str:

@@ -155,7 +155,9 @@ class Steps:
         if right is not None:
             self.check(quantity, self.verifier.evaluated(self.eom.entries(quantity)), right)
         self.text(*filter(None, [remark_of(self.eom, sheet, self.target, REPORT)]))
-        for left, terms in printed_lines(sheet, self.target, self.printed, label):
+        if label:
+            self.target.labels[sheet.letter] = label
+        for left, terms in printed_lines(sheet, self.target, self.printed):
             self.text(f"$${left} = {self.target.joined(terms)}$$")
 
     def equations(self) -> None:
