@@ -56,7 +56,7 @@ def test_pieces_change_no_bit(case, method, record, monkeypatch):
                 patch.setattr(pieces, name, value)
             calls = counted(patch)
             cut = da.simulate(mechanism, q, [0, 0], 0.6, method=method, h=4e-3, record=record, **options)
-        assert len(calls) > 8
+        assert len(calls) > 5      # dop853 takes few steps
         for name in ("q", "qd", "work", "steps", "rejected"):
             assert np.array_equal(getattr(cut, name), getattr(whole, name)), name
         assert [tuple(c) for c in cut.changes] == [tuple(c) for c in whole.changes]
