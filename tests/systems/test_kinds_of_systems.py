@@ -1,5 +1,7 @@
 """A system is compiled, printed, simulated, swept and controlled as a mechanism is, whatever kind it is of."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -102,7 +104,8 @@ def test_closed_forms_are_verified(source):
 def test_sweeps_run_side_by_side(source):
     system = system_of(source)
     q, qd = start(system)
-    found = da.sweep(source, {"qd[0]": [0.0, 0.5]}, t=0.2, q=q, qd=qd)
+    with ThreadPoolExecutor(1) as executor:                     # processes begin slowly, and are tested with sweeps
+        found = da.sweep(source, {"qd[0]": [0.0, 0.5]}, executor, t=0.2, q=q, qd=qd)
     for k, rate in enumerate((0.0, 0.5)):
         alone = da.simulate(source, q, [rate, *qd[1:]], 0.2)
         np.testing.assert_array_equal(found["q"][k], alone.q[-1])
