@@ -160,3 +160,13 @@ def test_a_sheet_alone_defines_entries_of_others_that_it_uses(panda):
     exec(panda.python("mass_matrix", "coriolis_vector"), code)
     q, qd = panda.mechanism.random_state(4)
     assert np.allclose(code["mass_matrix"](q), da.mass_matrix(panda.mechanism, q), atol=1e-12)
+
+
+def test_numbers_of_springs_have_no_parts():
+    """A sum that occurs twice in a stiffness had a part without a name."""
+    with da.Graph():
+        a, b, c, d = symbols("a b c d")
+        S = a * b + c * d + a * d + b * c
+        eom = da.equations(da.planar_chain(1).replace({"q1.stiffness": S * (1 + S * S)}))
+        eom.text("passive_force", "potential_energy")
+        assert max(eom.verified.values()) < 1e-12

@@ -13,12 +13,13 @@ from dalembert.equations import accelerations as accelerating
 from dalembert.equations import derivation as deriving
 from dalembert.equations import frames
 from dalembert.equations.closed_forms import ClosedForms
-from dalembert.equations.factored import factored
+from dalembert.equations.factored import DRAFT, factored
 from dalembert.equations.forms import ZERO, Call, Name, Sum, Term, content, object_array
 from dalembert.equations.names import entry
 from dalembert.equations.problem import Problem
 from dalembert.equations.ring import PARAMETER, Poly, TooLarge, plain, terms_in, terms_of
 from dalembert.equations.sheets import Sheet, by_first, named_entries
+from dalembert.equations.solving import renamed
 from dalembert.equations.writing import Writer
 from dalembert.expr import derivative
 from dalembert.spatial.inertias import HALF
@@ -321,7 +322,10 @@ def _springs(p: Problem) -> Sum:
 
 def _expression_terms(x: Any) -> tuple[Term, ...]:
     """A number or expression of symbols as terms."""
-    return factored([x], "", ())[1][0].terms
+    parts, forms = factored([x], DRAFT, ())
+    for name, part in reversed(parts.items()):                     # written out again: they stand on no sheet
+        forms = [*renamed(forms, {name: part})]
+    return forms[0].terms
 
 
 MAKE: dict[str, Callable[[Problem, ClosedForms], Sheet]] = {
