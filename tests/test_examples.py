@@ -8,6 +8,7 @@ import pytest
 
 import dalembert as da
 from dalembert.compiled.documentation import sections
+from dalembert.compiled.systems import SystemDynamics
 from dalembert.equations.equations import equations
 from dalembert.formulations import elementary_motions
 from dalembert.tracing.quantities import QUANTITIES
@@ -29,6 +30,8 @@ def objects():
                 yield f"{prefix}.{name}", x
     for name in [*QUANTITIES, "function", "source", "write"]:
         yield f"Dynamics.{name}", getattr(da.Dynamics, name)
+    for name in ("function", "source", "write"):
+        yield f"SystemDynamics.{name}", getattr(SystemDynamics, name)
     compiled = type(da.function(lambda x: x, x=()))
     for name in ("gradient", "hessian", "jacobian", "source"):
         yield f"CompiledFunction.{name}", getattr(compiled, name)

@@ -25,6 +25,13 @@ class SystemDynamics:
     Every quantity is a `CompiledFunction` of q, qd, qdd, tau (vectors), t (a number) as its plain function, none of them
     left out, and of parameters (a vector) if the system has any; batches in the leading axis. It is compiled at its first
     call. Inputs and results that are not finite are errors, as those of the plain functions.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> pendulum = da.lagrangian_system(lambda q, qd, t: qd[0]**2 / 2 + 9.81 * da.cos(q[0]), "angle")
+    >>> da.compile(pendulum).forward_dynamics([0.5], [0.0], [0.0], 0.0).round(3)
+    array([-4.703])
     """
 
     lagrangian: CompiledFunction[float | Array]
@@ -52,11 +59,38 @@ class SystemDynamics:
         self._functions: dict[Any, CompiledFunction[Any]] = {}
 
     def function(self, names: Sequence[str]) -> CompiledFunction[tuple[Any, ...]]:
-        """Several quantities as one function, which returns a tuple of their results."""
+        """Several quantities as one function, which returns a tuple of their results.
+
+        Raises
+        ------
+        UnknownNameError
+            A quantity is unknown.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> pendulum = da.lagrangian_system(lambda q, qd, t: qd[0]**2 / 2 + 9.81 * da.cos(q[0]), "angle")
+        >>> M, h = da.compile(pendulum).function(["mass_matrix", "bias_force"])([0.5], [0.0], 0.0)
+        >>> h.round(3)
+        array([4.703])
+        """
         return self._compiled(tuple(names), tuple)
 
     def source(self, target: str, names: Sequence[str], prefix: str | None = None) -> dict[str, str]:
-        """Source code of quantities, one function for each: file name -> text; as `Dynamics.source`."""
+        """Source code of quantities, one function for each: file name -> text; as `Dynamics.source`.
+
+        Raises
+        ------
+        UnknownNameError, ValueError
+            A target or quantity is unknown; there are no names.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> pendulum = da.lagrangian_system(lambda q, qd, t: qd[0]**2 / 2 + 9.81 * da.cos(q[0]), "angle")
+        >>> list(da.compile(pendulum).source("numpy", ["mass_matrix"]))
+        ['system_mass_matrix.py']
+        """
         from dalembert.codegen import sources
 
         described = {name: self._described(name) for name in sources.checked_names(names)}
@@ -64,7 +98,21 @@ class SystemDynamics:
 
     def write(self, folder: Any, target: str, names: Sequence[str], prefix: str | None = None,
               overwrite: bool = False) -> list[Path]:
-        """Write the files of `source` to a folder, made if need be; their paths; as `Dynamics.write`."""
+        """Write the files of `source` to a folder, made if need be; their paths; as `Dynamics.write`.
+
+        Raises
+        ------
+        DalembertError
+            A file is there already with other text, and `overwrite` is not given.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> import tempfile
+        >>> pendulum = da.lagrangian_system(lambda q, qd, t: qd[0]**2 / 2 + 9.81 * da.cos(q[0]), "angle")
+        >>> [file.name for file in da.compile(pendulum).write(tempfile.mkdtemp(), "numpy", ["mass_matrix"])]
+        ['system_mass_matrix.py']
+        """
         from dalembert.codegen import sources
 
         return sources.write(folder, self.source(target, names, prefix), overwrite)
