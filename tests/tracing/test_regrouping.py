@@ -5,9 +5,10 @@ import pytest
 
 import dalembert as da
 import oracles
+from dalembert.formulations import newton_euler
 from dalembert.model.loads import ExternalForce
 from dalembert.tracing.quantities import straight
-from dalembert.tracing.regrouping import Regrouped, regrouped, slid
+from dalembert.tracing.regrouping import on_regrouped_tree, regrouped, slid
 
 OWN = 1e-12
 
@@ -19,8 +20,8 @@ def test_regrouped_and_shifted_links_need_the_same_forces(robot):
     qdd = np.random.default_rng(3).standard_normal(m.nv)
     frame = m.bodies[-1].name
     loads = [ExternalForce(frame, force=[1, 2, 3], moment=[4, 5, 6], point=[0.1, 0.2, 0.3])]
-    for own, other in ((da.inverse_dynamics(x, q, qd, qdd, external_forces=loads) for x in (m, Regrouped.of(m))),
-                       (da.mass_matrix(x, q) for x in (m, Regrouped.of(m)))):
+    for own, other in ((newton_euler.inverse_dynamics(x, q, qd, qdd, external_forces=loads) for x in (m, on_regrouped_tree(m))),
+                       (newton_euler.mass_matrix(x, q) for x in (m, on_regrouped_tree(m)))):
         assert np.abs(own - other).max() <= OWN * np.abs(own).max()
 
 
@@ -48,5 +49,5 @@ def test_nothing_slides_where_numbers_are_symbols_or_axes_oblique():
         assert any(x is length for i in twin.outward() for x in twin.joint[i].origin.p)
         assert all((i, X.R) == (k, Y.R) for (i, X), (k, Y) in zip(tree.place.values(), twin.place.values()))
     chain = oracles.robot("kinova")                      # read with angles as they are: axes are oblique by 1e-10
-    assert slid(chain.tree()).joint == list(chain.tree().joint)
+    assert slid(chain.tree()).joint == chain.tree().joint
     assert regrouped(chain.tree()).n == chain.tree().n

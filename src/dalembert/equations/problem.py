@@ -37,6 +37,7 @@ from dalembert.expr import Expr, constant, evaluate, free_symbols, import_nodes,
 from dalembert.formulations import newton_euler
 from dalembert.model.mechanism import Mechanism, without_warnings
 from dalembert.model.numbers import as_float, is_symbolic
+from dalembert.model.on_tree import OnTree
 from dalembert.model.paths import numbers
 from dalembert.model.tree import Tree
 from dalembert.spatial.inertias import HALF, Inertia
@@ -97,7 +98,7 @@ class Problem:
                                                 if not path.startswith("in ")}
         self.own = random_symbols(mechanism)
         self.mark = _mark(self.own)
-        self.tree = Tree(selection.mechanism, self.number, exact=True)
+        self.tree = Tree.of(selection.mechanism, self.number, exact=True)
         self.rotors: dict[str, Any] = {}
         for k, (entry, x) in enumerate(zip(mechanism.velocity_names, self.tree.rotor, strict=True)):
             if isinstance(x, Expr) or x != 0:
@@ -245,28 +246,28 @@ class Problem:
         return self._base_bodies({p.name: symbol(p.name, self.graph) for p in self.parameters if p.name not in self.nothing})
 
     @cached_property
-    def twin(self) -> Mechanism:
+    def twin(self) -> Any:
         """The mechanism with symbols, base parameters where inertias are grouped, for functions of formulations."""
         if not self.grouped:
-            return _Traced.of(self.selection.mechanism, self.tree)
-        return _Traced.of(self.selection.mechanism, self.tree, [
+            return _on_tree(self.selection.mechanism, self.tree)
+        return _on_tree(self.selection.mechanism, self.tree, [
             Inertia(m, h, IDENTITY * (I.trace * HALF) - I) for m, h, I in self._named_bodies[1:]])
 
-    def twin_of_numbers(self, values: Mapping[str, float], mechanism: Mechanism) -> Mechanism:
+    def twin_of_numbers(self, values: Mapping[str, float], mechanism: Mechanism) -> Any:
         """A mechanism of numbers with the inertias of `twin` for these values."""
         def numbers(row: Iterable[Any]) -> Vector:
             return Vector(value_of(x, values) for x in row)
 
-        return mechanism if not self.grouped else _Traced.of(mechanism, mechanism.tree(), [
+        return mechanism if not self.grouped else _on_tree(mechanism, mechanism.tree(), [
             Inertia(value_of(m, values), numbers(h), Matrix(map(numbers, J))) for m, h, J in self.twin.tree().inertia[1:]])
 
-    def ungrouped_twin(self, values: dict[str, Any]) -> Mechanism:
+    def ungrouped_twin(self, values: dict[str, Any]) -> Any:
         """As `twin`, but with masses, centres of mass and inertias; their numbers are added to `values`."""
         if not self.grouped:
             return self.twin
         chosen = select(self.mechanism, self.selection.wishes, False)
         values |= {name: x for name, x in chosen.values.items() if name not in values}
-        return _Traced.of(chosen.mechanism, Tree(chosen.mechanism, self.number, exact=True))
+        return _on_tree(chosen.mechanism, Tree.of(chosen.mechanism, self.number, exact=True))
 
     @cached_property
     def vectors(self) -> list[np.ndarray]:
@@ -316,21 +317,10 @@ class Problem:
         return np.array(M, dtype=object)
 
 
-class _Traced(Mechanism):
-    """A mechanism whose tree is given."""
-
-    @staticmethod
-    def of(mechanism: Mechanism, tree: Tree, inertias: Sequence[Inertia] | None = None) -> _Traced:
-        """The mechanism with this tree, and these inertias of the moving bodies."""
-        made, given = object.__new__(_Traced), object.__new__(Tree)
-        given.__dict__ |= tree.__dict__
-        if inertias is not None:
-            given.inertia = [tree.inertia[0], *inertias]
-        made.__dict__ |= mechanism.__dict__ | {"_given": given}
-        return made
-
-    def tree(self, graph: Any = None, exact: bool = False) -> Tree:
-        return self.__dict__["_given"]
+def _on_tree(mechanism: Mechanism, tree: Tree, inertias: Sequence[Inertia] | None = None) -> OnTree:
+    """The mechanism with this tree, and these inertias of the moving bodies."""
+    own = tree if inertias is None else tree.replace(inertia=(tree.inertia[0], *inertias))
+    return OnTree(mechanism, lambda graph: own)
 
 
 def _mark(names: Iterable[str]) -> str:

@@ -224,7 +224,7 @@ class Mechanism:
     @cached_property
     def _float_tree(self) -> Tree:
         graph = self._graph
-        return Tree(self, lambda x: x if x.__class__ is float else _in_graph(as_float(x), graph))
+        return Tree.of(self, lambda x: x if x.__class__ is float else _in_graph(as_float(x), graph))
 
     def identity(self) -> str | None:
         """Text that is the same for mechanisms with the same equations; None where a joint type has no `identity`."""
@@ -244,10 +244,10 @@ class Mechanism:
     def tree(self, graph: Any = None, exact: bool = False) -> Tree:
         """The kinematic tree: numbers as floats (`exact`: as given), symbols as nodes of the given graph."""
         if exact:
-            return Tree(self, lambda x: _in_graph(x, graph), exact=True)
+            return Tree.of(self, lambda x: _in_graph(x, graph), exact=True)
         if self._graph is None or graph is None or graph is self._graph:
             return self._float_tree
-        return Tree(self, lambda x: _in_graph(as_float(x), graph))
+        return Tree.of(self, lambda x: _in_graph(as_float(x), graph))
 
     def at(self, **vectors: Any) -> tuple[Tree, tuple[list[Scalar], ...], Callable[..., np.ndarray]]:
         """Check vectors named q, qd, qdd, tau, ... and open them for an algorithm.
@@ -262,6 +262,11 @@ class Mechanism:
         ShapeError, TypeError, ValueError, QuaternionError
             Wrong length; not numbers; not finite; a quaternion that is not of unit length.
         """
+        columns, graph, pack = self.opened(**vectors)
+        return self.tree(graph), columns, pack
+
+    def opened(self, **vectors: Any) -> tuple[tuple[list[Scalar], ...], Any, Callable[..., np.ndarray]]:
+        """The scalars of `at`, the graph of their expressions (None without any), and its function that packs results."""
         columns: dict[str, list[Any]] = {}
         rows: dict[str, set[int]] = {}
         for name, array in vectors.items():
@@ -275,8 +280,7 @@ class Mechanism:
             if is_q:
                 self._check_quaternions(name, columns[name])
         batch = check_rows(rows)
-        graph = graph_of(_scalars(columns))
-        return self.tree(graph), tuple(columns.values()), partial(packed, batch=batch)
+        return tuple(columns.values()), graph_of(_scalars(columns)), partial(packed, batch=batch)
 
     def _says(self, name: str, length: int) -> str:
         names = self.coordinate_names if name == "q" or name.startswith("q_") else self.velocity_names

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, cast
 
 from dalembert.expr import known_zero
 from dalembert.model.joints import JointType
@@ -92,57 +92,60 @@ class TreeJoint:
         return tuple(c.scaled(self.factor) for c in columns) if self.is_follower else tuple(columns)
 
 
+@dataclass(frozen=True, eq=False)
 class Tree:
     """Moving bodies 1..n (0 is the base), parents before children.
 
     parent[i], joint[i], inertia[i] (about the body's origin, in its axes, fixed links lumped in), gravity (3),
-    place[name] = (i, X): body i that carries a link or frame, and its placement there.
+    place[name] = (i, X): body i that carries a link or frame, and its placement there. `replace` makes another.
     """
 
-    def __init__(self, mechanism: Mechanism, convert: Converter, exact: bool = False):
-        self.name = mechanism.name
-        self.parent: list[int] = [-1]
-        self.joint: list[Any] = [None]
-        self.gravity = Vector(convert(x) for x in mechanism.gravity)
-        self.place: dict[str, tuple[int, Transform]] = {mechanism.bodies[0].name: (0, Transform())}
+    name: str
+    gravity: Vector
+    parent: tuple[int, ...]
+    joint: tuple[Any, ...]
+    inertia: tuple[Inertia, ...]
+    place: Mapping[str, tuple[int, Transform]]
+    nv: int
+    rotor: tuple[Scalar, ...]                                        # rotor inertias, reflected to the entries of qd
+
+    @staticmethod
+    def of(mechanism: Mechanism, convert: Converter, exact: bool = False) -> Tree:
+        """The tree of a mechanism, with each number converted."""
+        parent, joints = [-1], cast(list[Any], [None])
+        place: dict[str, tuple[int, Transform]] = {mechanism.bodies[0].name: (0, Transform())}
         links: list[list[Inertia]] = [[]]
-        entries = mechanism.entries
-        known: dict[Any, Any] = {}
-
-        def once(key: Any, make: Callable[[], Any]) -> Any:
-            """Equal parts of a long chain are converted once; not exactly, where 1 and 1.0 are two numbers."""
-            if exact:
-                return make()
-            if key not in known:
-                known[key] = make()
-            return known[key]
-
+        once = _each if exact else _first()
         for joint in mechanism.joints:
-            carrier, X = self.place[joint.parent]
+            carrier, X = place[joint.parent]
             placed = _collapsed(X * joint.origin.transform(convert, exact))
             if joint.is_fixed:
-                self.place[joint.child] = (carrier, placed)
+                place[joint.child] = (carrier, placed)
             else:
-                self.place[joint.child] = (len(self.parent), Transform())
-                self.parent.append(carrier)
-                self.joint.append(_tree_joint(joint, placed, entries[joint.name], convert, once))
+                place[joint.child] = (len(parent), Transform())
+                parent.append(carrier)
+                joints.append(_tree_joint(joint, placed, mechanism.entries[joint.name], convert, once))
                 links.append([])
-            i, X = self.place[joint.child]
+            i, X = place[joint.child]
             if i:                                                    # what is fixed to the base never moves
                 body = mechanism.body(joint.child)
                 inertia = once((body.mass, body.com, body.inertia), partial(body.spatial_inertia, convert))
                 links[i].append(inertia.to_parent(X) if joint.is_fixed else inertia)
-
         for frame in mechanism.frames:
-            i, X = self.place[frame.body]
-            self.place[frame.name] = (i, _collapsed(X * frame.origin.transform(convert, exact)))
-        self.inertia = [_total(group) for group in links]
-        self.nv = mechanism.nv
-        self.rotor: list[Scalar] = [0] * self.nv                    # rotor inertias, reflected to the entries of qd
-        for moving in self.joint[1:]:
-            for k, rotor in zip(moving.dof, moving.rotor, strict=True):
-                self.rotor[k] = self.rotor[k] + moving.factor * moving.factor * rotor
-        self.has_followers = any(j.is_follower for j in self.joint[1:])
+            i, X = place[frame.body]
+            place[frame.name] = (i, _collapsed(X * frame.origin.transform(convert, exact)))
+        return Tree(mechanism.name, Vector(convert(x) for x in mechanism.gravity), tuple(parent), tuple(joints),
+                    tuple(map(_total, links)), place, mechanism.nv, _rotors(joints[1:], mechanism.nv))
+
+    def replace(self, **changes: Any) -> Tree:
+        """The tree with other joints, inertias, ...; lists become tuples."""
+        frozen: dict[str, Any] = {name: tuple(x) if type(x) is list else x for name, x in changes.items()}
+        return replace(self, **frozen)
+
+    @cached_property
+    def has_followers(self) -> bool:
+        """Whether a joint shares the entries of another."""
+        return any(j.is_follower for j in self.joint[1:])
 
     @property
     def n(self) -> int:
@@ -169,6 +172,31 @@ class Tree:
             chain.append(i)
             i = self.parent[i]
         return chain
+
+
+def _each(key: Any, make: Callable[[], Any]) -> Any:
+    """Made anew: among exact numbers 1 and 1.0 are two."""
+    return make()
+
+
+def _first() -> Callable[[Any, Callable[[], Any]], Any]:
+    """Equal parts of a long chain are converted once."""
+    known: dict[Any, Any] = {}
+
+    def once(key: Any, make: Callable[[], Any]) -> Any:
+        if key not in known:
+            known[key] = make()
+        return known[key]
+
+    return once
+
+
+def _rotors(joints: Sequence[Any], nv: int) -> tuple[Scalar, ...]:
+    rotor: list[Scalar] = [0] * nv
+    for moving in joints:
+        for k, own in zip(moving.dof, moving.rotor, strict=True):
+            rotor[k] = rotor[k] + moving.factor * moving.factor * own
+    return tuple(rotor)
 
 
 def _total(inertias: list[Inertia]) -> Inertia:

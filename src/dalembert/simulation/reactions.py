@@ -44,7 +44,7 @@ from dalembert.simulation.repetition import traced
 from dalembert.simulation.resting import Resting, resting
 from dalembert.simulation.state_equations import NONE, StateEquations
 from dalembert.spatial.ldl import factorised, solved, unchecked
-from dalembert.tracing.regrouping import Regrouped
+from dalembert.tracing.regrouping import on_regrouped_tree
 
 HELD, FREE = 0.0, 2.0    # modes in records; 1 and -1: slides forward and back
 NEAR = 1e-6              # of a step: joints that meet their stops within this time meet them at once, in one impact
@@ -141,7 +141,7 @@ class Reactions:
             replace(j, coulomb=0) for j in mechanism.joints)))
 
     def _move(self, smooth: Mechanism) -> None:
-        self._smooth, self._moved, self._rubbing = smooth, Regrouped.of(smooth), smooth.without("springs")
+        self._smooth, self._moved, self._rubbing = smooth, on_regrouped_tree(smooth), smooth.without("springs")
 
     def at(self, numbers: Any) -> Reactions:
         """The law for numbers at the paths, floats or expressions: what `rates` and `reactions` are asked of."""

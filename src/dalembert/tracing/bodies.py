@@ -121,14 +121,11 @@ def _alone(tree: Tree, i: int, skeleton: Any, numbers: Iterator[Any]) -> Tree:
     origin = Transform(Vector(islice(numbers, 3)), R)
     inertia = Inertia(next(numbers), Vector(islice(numbers, 3)), Matrix.symmetric(*islice(numbers, 6)))
     n = joint_type.nv
-    twin = object.__new__(Tree)
-    twin.name, twin.gravity, twin.nv, twin.has_followers = tree.name, tree.gravity, n, False
-    twin.parent, twin.inertia = [-1, BASE if on_base else PARENT], [NO_INERTIA, inertia]
     values = {name: list(islice(numbers, n)) for name in PER_VELOCITY}
-    twin.rotor = list(islice(numbers, n))
-    twin.joint = [None, replace(joint, type=joint_type, origin=origin, at_q=slice(0, joint_type.nq), dof=range(n),
-                                rotor=twin.rotor, **values)]
-    return twin
+    rotor = list(islice(numbers, n))
+    alone = replace(joint, type=joint_type, origin=origin, at_q=slice(0, joint_type.nq), dof=range(n), rotor=rotor, **values)
+    return Tree(tree.name, tree.gravity, (-1, BASE if on_base else PARENT), (None, alone), (NO_INERTIA, inertia), {}, n,
+                tuple(rotor))
 
 
 def _opened_type(joint_type: Any, keeps_aligned: bool) -> tuple[Any, Numbers]:

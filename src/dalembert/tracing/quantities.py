@@ -22,7 +22,7 @@ from dalembert.kinematics import forces, jacobians, momentum, poses
 from dalembert.model.loads import ExternalForce
 from dalembert.model.mechanism import QUATERNION_TOLERANCE, Mechanism
 from dalembert.model.pivots import ALWAYS, eliminated, guards, sizes, stacked
-from dalembert.tracing.regrouping import FACTORS_UP_TO, ROLLED_FROM, Regrouped
+from dalembert.tracing.regrouping import FACTORS_UP_TO, ROLLED_FROM, on_regrouped_tree
 
 DOUBTFUL = {"float64": 1e-12, "float32": 1e-5}     # of a joint's usual inertia: a smaller pivot is looked at again
 NEAR_SINGULAR = 1e-7      # of its size: a pivot above it, and pivots that follow it, have errors far below their values
@@ -131,7 +131,7 @@ def straight(mechanism: Mechanism, names: Sequence[str], parameters: Sequence[st
         try:
             forms, recursive = [mechanism], formulation == "newton_euler"
             if recursive and all(name.split(":")[0] in OF_FORCES for name in names):
-                forms.insert(0, Regrouped.of(mechanism))
+                forms.insert(0, on_regrouped_tree(mechanism))
             outputs = [_outputs(form, chosen, inputs, external, scale) for form in forms]
             if recursive and DIFFERENTIATED.keys() & set(names) and min(map(_size, outputs)) <= FEW:
                 other = [_made_by(DIFFERENTIATED, *one) for one in chosen]

@@ -12,7 +12,7 @@ those of its children, and may leave more of them zero.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,8 @@ import numpy as np
 from dalembert.codegen.symbols import outlined
 from dalembert.expr import count_operations, known_zero
 from dalembert.formulations.newton_euler.forward import forward_dynamics, forward_dynamics_by_factors
-from dalembert.model.mechanism import Mechanism, without_warnings
+from dalembert.model.mechanism import Mechanism
+from dalembert.model.on_tree import OnTree
 from dalembert.model.tree import Tree, TreeJoint
 from dalembert.spatial.inertias import Inertia
 from dalembert.spatial.rotations import coordinate_axis
@@ -32,22 +33,14 @@ FACTORS_UP_TO = 12      # velocities: beyond, articulated bodies always take few
 ROLLED_FROM = 96     # moving bodies; around it both forms are as fast within a third, and scans compile six times faster
 
 
-@dataclass(frozen=True)
-class Regrouped(Mechanism):
-    """A mechanism whose tree carries regrouped inertias on shifted links: for forces and accelerations, not for energies
-    or places."""
+def on_regrouped_tree(mechanism: Mechanism) -> Any:
+    """The mechanism with regrouped inertias on shifted links: for forces and accelerations, not for energies or places.
 
-    @staticmethod
-    def of(mechanism: Mechanism) -> Mechanism:
-        """The same mechanism, whose trees are regrouped; a subclass of a user's own, whose trees may be others, as it is."""
-        if not type(mechanism).__module__.startswith("dalembert."):
-            return mechanism
-        with without_warnings():      # its inertias are no bodies'
-            return Regrouped(**{f.name: getattr(mechanism, f.name) for f in fields(mechanism)})
-
-    def tree(self, graph: Any = None, exact: bool = False) -> Tree:
-        """The kinematic tree with regrouped inertias on shifted links."""
-        return regrouped(slid(super().tree(graph, exact)))
+    A mechanism of a class of a user's own, whose trees may be others, is taken as it is.
+    """
+    if not type(mechanism).__module__.startswith("dalembert."):
+        return mechanism
+    return OnTree(mechanism, lambda graph: regrouped(slid(mechanism.tree(graph))))
 
 
 def accelerations(mechanism: Mechanism, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> np.ndarray:
@@ -58,15 +51,13 @@ def accelerations(mechanism: Mechanism, q: np.ndarray, qd: np.ndarray, tau: np.n
         if rolled.covers(mechanism, ["forward_dynamics"]):
             return call(rolled.rolled(mechanism, ["forward_dynamics"]), q, qd, tau)[0]
     forms = (forward_dynamics, forward_dynamics_by_factors) if mechanism.nv <= FACTORS_UP_TO else (forward_dynamics,)
-    found = [form(Regrouped.of(mechanism), q, qd, tau) for form in forms]
+    found = [form(on_regrouped_tree(mechanism), q, qd, tau) for form in forms]
     return min(found, key=lambda qdd: sum(count_operations(list(qdd)).values()))
 
 
 def regrouped(tree: Tree) -> Tree:
     """A tree of the same motions with fewer nonzero inertial parameters."""
-    twin = object.__new__(Tree)
-    twin.__dict__ |= tree.__dict__
-    inertia = twin.inertia = list(tree.inertia)
+    inertia = list(tree.inertia)
     for i in tree.inward():
         moved = carried_by_parent(tree.joint[i].type, inertia[i])
         if moved is not None:
@@ -74,7 +65,7 @@ def regrouped(tree: Tree) -> Tree:
             inertia[i] = kept
             j = tree.parent[i]
             inertia[j] = inertia[j] + given.to_parent(tree.joint[i].origin)
-    return twin
+    return tree.replace(inertia=inertia)
 
 
 def slid(tree: Tree) -> Tree:
@@ -83,9 +74,7 @@ def slid(tree: Tree) -> Tree:
     From the base on, each link slides to where entries cost least: each entry of a link's place counts once for every
     link that is carried by it, of links on the base, which does not turn, not at all.
     """
-    twin = object.__new__(Tree)
-    twin.__dict__ |= tree.__dict__
-    joint, inertia = twin.joint, twin.inertia = list(tree.joint), list(tree.inertia)
+    joint, inertia = list(tree.joint), list(tree.inertia)
     carried, children = [0] * len(tree.parent), [[] for _ in tree.parent]      # type: ignore[var-annotated]
     for i in tree.inward():
         carried[i] += 1
@@ -101,8 +90,8 @@ def slid(tree: Tree) -> Tree:
             inertia[i] = inertia[i].to_parent(Transform(-shift[i]))
             for c in children[i]:
                 joint[c] = _moved(joint[c], -shift[i])
-    twin.place = {name: (i, Transform(X.p - shift[i], X.R)) for name, (i, X) in tree.place.items()}
-    return twin
+    place = {name: (i, Transform(X.p - shift[i], X.R)) for name, (i, X) in tree.place.items()}
+    return tree.replace(joint=joint, inertia=inertia, place=place)
 
 
 def _cheapest(joint: TreeJoint, axis: tuple[Vector, Vector], weight: int, children: list[tuple[TreeJoint, int]]) -> float:

@@ -14,6 +14,7 @@ from dalembert.formulations.hamilton.systems import Configuration, Operations, S
 from dalembert.kinematics.forces import external_wrenches, passive, spring_energy
 from dalembert.kinematics.poses import first_moments
 from dalembert.model.mechanism import Mechanism
+from dalembert.model.on_tree import OnTree
 from dalembert.model.pivots import PivotCheck, sizes
 from dalembert.model.tree import Tree
 from dalembert.spatial.inertias import ArticulatedInertia
@@ -25,7 +26,7 @@ from dalembert.spatial.vectors import Scalar, Vector, dot
 class MechanismSystem(System):
     """A mechanism; its momenta are those of bodies and rotors, its own forces friction and the external ones."""
 
-    def __init__(self, mechanism: Mechanism):
+    def __init__(self, mechanism: Any):
         self.mechanism, self.name, self.nq, self.nv = mechanism, mechanism.name, mechanism.nq, mechanism.nv
 
     def at(self, t=0.0, external_forces=(), **vectors):
@@ -55,7 +56,7 @@ def system_of(system: Any) -> System:
     """A mechanism as a system; systems are returned as they are."""
     if isinstance(system, System):
         return system
-    if isinstance(system, Mechanism):
+    if isinstance(system, (Mechanism, OnTree)):
         return MechanismSystem(system)
     raise TypeError(f"{type(system).__name__} is no system: expected a da.Mechanism, hamilton.planar_chain(...) or "
                     "hamilton.nonnatural(...).")
