@@ -135,3 +135,14 @@ def test_what_is_no_path_is_refused(other, tmp_path):
     for text in ("", "a\0b", "\ud800"):
         with pytest.raises(ValueError, match=r"expected a(nother)? path"):
             da.simulate(ARM, [0.1], [0], 0.01, store=text)
+
+
+def test_an_ending_or_a_solver_that_is_unknown_is_refused_by_name(tmp_path):
+    run = da.simulate(ARM, [0.1], [0], 0.01, h=1e-2)
+    with pytest.raises(ValueError, match=r"run.xyz': the name of a diagram ends in .*\.png"):
+        run.plot(tmp_path / "run.xyz")
+    with pytest.raises(da.UnknownNameError, match="unknown iteration 'x' .known: minimal_residuals"):
+        da.hamilton.solve(ARM, [0], [0], "x")
+    refused(lambda: da.hamilton.solve(ARM, [0], [0], 3), "solver=3", "expected")
+    with pytest.raises(da.DalembertError, match="cannot be read as a run.*it has no group of Zarr"):
+        da.Run.load(ARM, tmp_path)

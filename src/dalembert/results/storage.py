@@ -366,7 +366,7 @@ def _opened(path: Path, folder: StoreFolder | None, lazy: bool) -> Any:
     except DalembertError:
         raise
     except Exception as error:      # of the libraries, for files and folders of other kinds
-        reason = str(error).partition("\n")[0]
+        reason = "it has no group of Zarr" if folder is not None else str(error).partition("\n")[0]
         raise DalembertError(f"{str(path)!r} cannot be read as a run, expected {expected}: {reason}") from error
     if missing := [name for name in NEEDED if name not in data.variables and name not in data.attrs]:
         data.close()

@@ -40,6 +40,10 @@ def plot(run: Run, file: Any = None) -> Any:
     file = None if file is None else path_of("file", file)
     matplotlib = library("matplotlib", EXTRA)
     Figure = library("matplotlib.figure", EXTRA).Figure
+    known = library("matplotlib.backend_bases", EXTRA).FigureCanvasBase.get_supported_filetypes()
+    if file is not None and file.suffix[1:].lower() not in known:
+        endings = ", ".join(f".{ending}" for ending in sorted(known))
+        raise ValueError(f"{str(file)!r}: the name of a diagram ends in {endings}.")
     own, (run, every) = fonts(), thinned(run, MOST_RECORDS)
     with matplotlib.rc_context({"text.parse_math": False, "svg.fonttype": "none", "font.family": [f for f, _ in own],
                                 "axes.grid": True, "grid.alpha": 0.3, "font.size": 9}), warnings.catch_warnings():

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dalembert.arguments import check_instance
 from dalembert.formulations.hamilton.krylov import Solution
 from dalembert.formulations.hamilton.solving import Solver, solved
 from dalembert.formulations.hamilton.systems import plus
@@ -148,6 +149,8 @@ def solve(system: Any, q: Values, p: Values, solver: Solver, t: Any = 0.0) -> So
     >>> da.hamilton.solve(arm, [0.3, -0.2], [3.058, 0.99], solver).iterations
     2
     """
+    solver = Solver(solver) if isinstance(solver, str) else solver
+    check_instance("solver", solver, Solver, "a da.hamilton.Solver, or the name of an iteration")
     chosen = system_of(system)
     at, (_, p), _ = chosen.at(t, q=q, p=p)
     return solver.solve(chosen, at, at.right_side(p))
