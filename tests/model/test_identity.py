@@ -139,6 +139,14 @@ def test_a_type_changed_between_two_simulations_is_another(own_cache):
     assert da.simulate(m, [0.0], [0.0], 1.0, **options).q[-1] == pytest.approx(first.q[-1] / 4)
 
 
+def test_a_type_changed_between_two_calls_of_plain_functions_is_another():
+    joint_type = Geared(1.0)
+    m = slider(joint_type)
+    assert da.mass_matrix(m, [0.3])[0, 0] == 1
+    joint_type.gain = 2.0
+    assert da.mass_matrix(m, [0.3])[0, 0] == elementary_motions.mass_matrix(m, [0.3])[0, 0] == 4
+
+
 TYPE = """
 import sys, dalembert as da
 from dalembert.spatial.motion_force import Motion

@@ -245,8 +245,9 @@ class Mechanism:
         """The kinematic tree: numbers as floats (`exact`: as given), symbols as nodes of the given graph."""
         if exact:
             return Tree.of(self, lambda x: _in_graph(x, graph), exact=True)
-        if self._graph is None or graph is None or graph is self._graph:
+        if not self.changeable and (self._graph is None or graph is None or graph is self._graph):
             return self._float_tree
+        graph = self._graph if graph is None else graph
         return Tree.of(self, lambda x: _in_graph(as_float(x), graph))
 
     def at(self, **vectors: Any) -> tuple[Tree, tuple[list[Scalar], ...], Callable[..., np.ndarray]]:
