@@ -1,4 +1,6 @@
-"""Cost of long chains, in a process of its own: `python benchmarks/chains.py LINKS QUANTITY` prints it as JSON."""
+"""Cost of long chains, in a process of its own: `python benchmarks/chains.py LINKS QUANTITY` prints
+it as JSON.
+"""
 
 from __future__ import annotations
 
@@ -11,26 +13,36 @@ import time
 from pathlib import Path
 from typing import Any
 
-LENGTHS = (100, 1000, 10_000)      # links
-JOINT_STATES = 640_000             # states times links, for equal work
-PATIENCE = 60.0                    # s: the straight form of the code takes hours when it is long
+LENGTHS = (100, 1000, 10_000)  # links
+JOINT_STATES = 640_000  # states times links, for equal work
+PATIENCE = 60.0  # s: the straight form of the code takes hours when it is long
 ROUNDS = 15
 
 
 def measured(links: int, quantity: str, patience: float = PATIENCE) -> dict[str, Any]:
-    """What a planar chain costs, in a fresh process with an empty cache; {"failed": why} where it does not come to an end.
+    """What a planar chain costs, in a fresh process with an empty cache; {"failed": why} where it
+    does not come to an end.
 
-    Keys: model, first (trace and compile), per_joint (of a state) in seconds; memory, the most that the process had, in
-    bytes; states.
+    Keys: model, first (trace and compile), per_joint (of a state) in seconds; memory, the most that
+    the process had, in bytes; states.
     """
     with tempfile.TemporaryDirectory() as folder:
         try:
-            done = subprocess.run([sys.executable, __file__, str(links), quantity], capture_output=True, text=True,
-                                  timeout=patience, env=os.environ | {"DALEMBERT_CACHE": folder})
+            done = subprocess.run(
+                [sys.executable, __file__, str(links), quantity],
+                capture_output=True,
+                text=True,
+                timeout=patience,
+                env=os.environ | {"DALEMBERT_CACHE": folder},
+            )
         except subprocess.TimeoutExpired:
             return {"failed": f"not done within {patience:.0f} s"}
     if done.returncode:
-        return {"failed": (done.stderr.strip().splitlines() or [f"ended with code {done.returncode}"])[-1]}
+        return {
+            "failed": (done.stderr.strip().splitlines() or [f"ended with code {done.returncode}"])[
+                -1
+            ]
+        }
     return json.loads(done.stdout)
 
 
@@ -51,8 +63,17 @@ def main(links: int, quantity: str) -> None:
     out = np.empty((states, links))
     method = getattr(compiled, quantity)
     times = side_by_side({"": lambda: method(*inputs, out=out)}, states * links, ROUNDS)[""]
-    print(json.dumps({"model": model - start, "first": first - model, "per_joint": times.median, "states": states,
-                      "memory": _memory()}))
+    print(
+        json.dumps(
+            {
+                "model": model - start,
+                "first": first - model,
+                "per_joint": times.median,
+                "states": states,
+                "memory": _memory(),
+            }
+        )
+    )
 
 
 def _memory() -> int:
@@ -62,8 +83,10 @@ def _memory() -> int:
     except OSError:
         import resource
 
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss      # bytes on macOS
-    return 1024 * next(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))      # getrusage has the parent's
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # bytes on macOS
+    return 1024 * next(
+        int(line.split()[1]) for line in lines if line.startswith("VmHWM")
+    )  # getrusage has the parent's
 
 
 if __name__ == "__main__":

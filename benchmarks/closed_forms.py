@@ -1,7 +1,9 @@
-"""Time to closed forms, and their length, beside SymPy's LagrangesMethod: `python benchmarks/closed_forms.py [links ...]`.
+"""Time to closed forms, and their length, beside SymPy's LagrangesMethod: `python
+benchmarks/closed_forms.py [links ...]`.
 
-Both derive M and the other terms of a planar chain with symbolic masses, lengths and gravity. SymPy's result is counted as
-it is, without simplification; ours is compacted and compared with the compiled function before it counts.
+Both derive M and the other terms of a planar chain with symbolic masses, lengths and gravity.
+SymPy's result is counted as it is, without simplification; ours is compacted and compared with the
+compiled function before it counts.
 """
 
 from __future__ import annotations
@@ -23,8 +25,12 @@ def ours(n: int) -> tuple[float, int]:
         eom = da.equations(da.planar_chain(n, mass=m, length=l, gravity=(0, 0, -g)))
         eom.text("mass_matrix", "coriolis_vector", "gravity_vector")
         seconds = time.perf_counter() - start
-        entries = [x for a in (eom.mass_matrix, eom.coriolis_vector, eom.gravity_vector) for x in a.flat]
-        return seconds, sum(da.count_operations([x for x in entries if isinstance(x, da.Expr)]).values())
+        entries = [
+            x for a in (eom.mass_matrix, eom.coriolis_vector, eom.gravity_vector) for x in a.flat
+        ]
+        return seconds, sum(
+            da.count_operations([x for x in entries if isinstance(x, da.Expr)]).values()
+        )
 
 
 def theirs(n: int) -> tuple[float, int]:
@@ -38,7 +44,7 @@ def theirs(n: int) -> tuple[float, int]:
         along = sympy.Matrix([sympy.cos(angle), sympy.sin(angle)])
         middle, joint = joint + l / 2 * along, joint + l * along
         v = middle.diff(t)
-        L = L + m * v.dot(v) / 2 + m * l**2 / 24 * angle.diff(t)**2 - m * g * middle[1]
+        L = L + m * v.dot(v) / 2 + m * l**2 / 24 * angle.diff(t) ** 2 - m * g * middle[1]
     method = LagrangesMethod(L, q)
     method.form_lagranges_equations()
     found = method.mass_matrix, method.forcing
@@ -46,7 +52,7 @@ def theirs(n: int) -> tuple[float, int]:
 
 
 def main() -> None:
-    da.equations(da.planar_chain(1)).text()                       # imports
+    da.equations(da.planar_chain(1)).text()  # imports
     print("links   dalembert s (operations)   SymPy s (operations)   times")
     for n in map(int, sys.argv[1:] or ("2", "3", "4")):
         (a, length), (b, longer) = ours(n), theirs(n)

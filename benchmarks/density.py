@@ -1,9 +1,10 @@
-"""How much there is to understand in the sources: tokens of code, and how dense, long and wide functions are.
+"""How much there is to understand in the sources: tokens of code, and how dense, long and wide
+functions are.
 
     python benchmarks/density.py [FOLDER]
 
-Docstrings, comments and layout do not count as tokens; a line counts if it has one. Lines of a function are those from its
-`def` to its end, without its docstring.
+Docstrings, comments and layout do not count as tokens; a line counts if it has one. Lines of a
+function are those from its `def` to its end, without its docstring.
 """
 
 from __future__ import annotations
@@ -17,13 +18,22 @@ from io import StringIO
 from pathlib import Path
 from typing import NamedTuple
 
-LAYOUT = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
+LAYOUT = {
+    tokenize.COMMENT,
+    tokenize.NL,
+    tokenize.NEWLINE,
+    tokenize.INDENT,
+    tokenize.DEDENT,
+    tokenize.ENDMARKER,
+}
 STATEMENTS = (ast.stmt, ast.excepthandler, ast.match_case)
 Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class Function(NamedTuple):
-    """A function of a module: its name with the classes and functions that it is in, lines and arguments."""
+    """A function of a module: its name with the classes and functions that it is in, lines and
+    arguments.
+    """
 
     module: str
     name: str
@@ -65,16 +75,27 @@ def measured(text: str, name: str) -> Module:
     tree = ast.parse(text)
     inner = [*definitions(tree)]
     hidden = {line for node in (tree, *(d for _, d in inner)) for line in docstring(node)}
-    code = [token.start[0] for token in tokenize.generate_tokens(StringIO(text).readline)
-            if token.type not in LAYOUT and token.start[0] not in hidden]
-    functions = tuple(_function(name, own, node, code) for own, node in inner if not isinstance(node, ast.ClassDef))
+    code = [
+        token.start[0]
+        for token in tokenize.generate_tokens(StringIO(text).readline)
+        if token.type not in LAYOUT and token.start[0] not in hidden
+    ]
+    functions = tuple(
+        _function(name, own, node, code)
+        for own, node in inner
+        if not isinstance(node, ast.ClassDef)
+    )
     return Module(name, len(code), len(set(code)), functions)
 
 
-def _function(module: str, name: str, node: ast.FunctionDef | ast.AsyncFunctionDef, code: list[int]) -> Function:
+def _function(
+    module: str, name: str, node: ast.FunctionDef | ast.AsyncFunctionDef, code: list[int]
+) -> Function:
     end = (node.end_lineno or node.lineno) + 1
     tokens = bisect_left(code, end) - bisect_left(code, node.lineno)
-    return Function(module, name, end - node.lineno - len(docstring(node)), _arguments(node), tokens)
+    return Function(
+        module, name, end - node.lineno - len(docstring(node)), _arguments(node), tokens
+    )
 
 
 def _arguments(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
@@ -86,8 +107,10 @@ def _arguments(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 
 def package(folder: Path) -> list[Module]:
     """Measure all modules of a folder."""
-    return [measured(path.read_text(encoding="utf-8"), path.relative_to(folder).as_posix())
-            for path in sorted(folder.rglob("*.py"))]
+    return [
+        measured(path.read_text(encoding="utf-8"), path.relative_to(folder).as_posix())
+        for path in sorted(folder.rglob("*.py"))
+    ]
 
 
 def table(modules: list[Module]) -> Iterator[str]:
@@ -107,17 +130,23 @@ def extremes(functions: list[Function], count: int = 10) -> Iterator[str]:
     longer = [f for f in functions if f.lines > 5]
     yield from _ranked("longest functions [lines]", functions, lambda f: f.lines, count)
     yield from _ranked("most arguments", functions, lambda f: f.arguments, count)
-    yield from _ranked("densest functions [tokens a line]", longer, lambda f: f.tokens / f.lines, count)
+    yield from _ranked(
+        "densest functions [tokens a line]", longer, lambda f: f.tokens / f.lines, count
+    )
 
 
-def _ranked(title: str, functions: list[Function], value: Callable[[Function], float], count: int) -> Iterator[str]:
+def _ranked(
+    title: str, functions: list[Function], value: Callable[[Function], float], count: int
+) -> Iterator[str]:
     yield f"\n{title}"
     for f in sorted(functions, key=value, reverse=True)[:count]:
         yield f"{value(f):6.1f}  {f.module}: {f.name}"
 
 
 def main() -> None:
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parents[1] / "src" / "dalembert"
+    folder = (
+        Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parents[1] / "src" / "dalembert"
+    )
     modules = package(folder)
     for line in (*table(modules), *extremes([f for m in modules for f in m.functions])):
         print(line)

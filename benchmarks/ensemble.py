@@ -1,4 +1,6 @@
-"""A step of an ensemble of simulations, as a user of this package writes it: plain Python, traced into one kernel."""
+"""A step of an ensemble of simulations, as a user of this package writes it: plain Python, traced
+into one kernel.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ from robots import STEP_SIZE, mechanism
 
 @cache
 def rk4_step(name: str) -> Any:
-    """(q, qd, tau) -> (q, qd) after a step of the classical Runge-Kutta method; velocities are the rates of q."""
+    """(q, qd, tau) -> (q, qd) after a step of the classical Runge-Kutta method; velocities are the
+    rates of q.
+    """
     arm, h = mechanism(name), STEP_SIZE
 
     def rk4_step(q, qd, tau):

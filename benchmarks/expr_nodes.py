@@ -1,4 +1,6 @@
-"""Speed and memory of building expression nodes with all rules: `python benchmarks/expr_nodes.py [nodes]`."""
+"""Speed and memory of building expression nodes with all rules: `python benchmarks/expr_nodes.py
+[nodes]`.
+"""
 
 import sys
 import time
@@ -28,8 +30,10 @@ def main(count):
     tracemalloc.start()
     graph = build(count)
     size = tracemalloc.get_traced_memory()[0]
-    print(f"{len(graph)} nodes in {best:.2f} s: {len(graph) / best / 1e6:.2f} million nodes/s, "
-          f"{size / len(graph):.0f} bytes per node")
+    print(
+        f"{len(graph)} nodes in {best:.2f} s: {len(graph) / best / 1e6:.2f} million nodes/s, "
+        f"{size / len(graph):.0f} bytes per node"
+    )
 
 
 def _seconds(count):

@@ -1,8 +1,10 @@
-"""The experiment of Dunskaya and Pyatnitskiy (1996), repeated: which iteration finds the velocities of a chain sooner?
+"""The experiment of Dunskaya and Pyatnitskiy (1996), repeated: which iteration finds the velocities
+of a chain sooner?
 
-`python benchmarks/hamilton_experiment.py [--quick] [--json FILE] [--plots FOLDER]` prints the tables of
-docs/hamilton_experiment.md. Planar chains of n unit links, three initial states, 0.3 s of exact motion, then some steps;
-every solver sees the same states and starts from its own last answer (warm) or from zero (cold).
+`python benchmarks/hamilton_experiment.py [--quick] [--json FILE] [--plots FOLDER]` prints the
+tables of docs/hamilton_experiment.md. Planar chains of n unit links, three initial states, 0.3 s of
+exact motion, then some steps; every solver sees the same states and starts from its own last answer
+(warm) or from zero (cold).
 """
 
 from __future__ import annotations
@@ -20,15 +22,21 @@ import numpy as np
 
 import dalembert as da
 from dalembert import hamilton
-from dalembert.expr.node import select  # da.where would guard, and so compute again, all that a branch needs
+from dalembert.expr.node import (
+    select,
+)  # da.where would guard, and so compute again, all that a branch needs
 from dalembert.formulations.hamilton.krylov import inner
 
 LENGTHS = (2, 3, 5, 10, 20, 50, 100, 200)
-STEPS, TOLERANCES, RULES = (1e-2, 1e-3, 1e-4), (1e-3, 1e-6, 1e-9), ("step", "residual", "true_error")
+STEPS, TOLERANCES, RULES = (
+    (1e-2, 1e-3, 1e-4),
+    (1e-3, 1e-6, 1e-9),
+    ("step", "residual", "true_error"),
+)
 METHODS = ("minimal_residuals", "conjugate_directions")
 SHORT = {"minimal_residuals": "MR", "conjugate_directions": "CD"}
-CAP = 10_000                       # iterations of a solution; reached only by minimal residuals, n >= 20
-WARM_UP, REFERENCE_STEP = 0.3, 1e-4      # s
+CAP = 10_000  # iterations of a solution; reached only by minimal residuals, n >= 20
+WARM_UP, REFERENCE_STEP = 0.3, 1e-4  # s
 
 
 @cache
@@ -46,11 +54,17 @@ def compiled(n: int) -> dict[str, Any]:
         return hamilton.ChainConfiguration(system, list(s), list(k))
 
     def step(f, state, numbers, s, k):
-        """The state after an iteration: vectors and numbers in one array, so that a call allocates one result."""
+        """The state after an iteration: vectors and numbers in one array, so that a call allocates
+        one result.
+        """
         product = configuration(s, k).product
         vectors, rest = np.split(state, [(2 + numbers) * n])
-        found = f(lambda x: np.array(product(list(x)), dtype=object), *vectors.reshape(-1, n), *rest[:numbers])
-        return np.concatenate([*found[:2 + numbers], found[2 + numbers:]])
+        found = f(
+            lambda x: np.array(product(list(x)), dtype=object),
+            *vectors.reshape(-1, n),
+            *rest[:numbers],
+        )
+        return np.concatenate([*found[: 2 + numbers], found[2 + numbers :]])
 
     def minimal_residuals(state, s, k):
         return step(hamilton.minimal_residual_step, state, 0, s, k)
@@ -58,19 +72,24 @@ def compiled(n: int) -> dict[str, Any]:
     def conjugate_directions(state, s, k):
         return step(hamilton.conjugate_step, state, 1, s, k)
 
-    return {"rates": da.function(lambda q, p: hamilton.state_equations(system, q, p)[1:], q=n, p=n),
-            "sweep": da.function(lambda q, p: hamilton.velocities(system, q, p), q=n, p=n),
-            "momenta": da.function(lambda q, z: hamilton.momenta(system, q, z), q=n, z=n),
-            "product": da.function(lambda x, s, k: configuration(s, k).product(list(x)), x=n, s=n, k=n),
-            "minimal_residuals": da.function(minimal_residuals, state=2 * n + 1, s=n, k=n),
-            "conjugate_directions": da.function(conjugate_directions, state=3 * n + 2, s=n, k=n)}
+    return {
+        "rates": da.function(lambda q, p: hamilton.state_equations(system, q, p)[1:], q=n, p=n),
+        "sweep": da.function(lambda q, p: hamilton.velocities(system, q, p), q=n, p=n),
+        "momenta": da.function(lambda q, z: hamilton.momenta(system, q, z), q=n, z=n),
+        "product": da.function(lambda x, s, k: configuration(s, k).product(list(x)), x=n, s=n, k=n),
+        "minimal_residuals": da.function(minimal_residuals, state=2 * n + 1, s=n, k=n),
+        "conjugate_directions": da.function(conjugate_directions, state=3 * n + 2, s=n, k=n),
+    }
 
 
 def initial_states(n: int) -> list[tuple[np.ndarray, np.ndarray]]:
     """Straight at 45 degrees and at rest; a smooth moving curve; random."""
     rng, x = np.random.default_rng(n), np.linspace(0, 1, n)
-    return [(np.full(n, np.pi / 4), np.zeros(n)), (0.5 + np.sin(2 * x), np.cos(3 * x)),
-            (rng.uniform(-np.pi, np.pi, n), rng.standard_normal(n))]
+    return [
+        (np.full(n, np.pi / 4), np.zeros(n)),
+        (0.5 + np.sin(2 * x), np.cos(3 * x)),
+        (rng.uniform(-np.pi, np.pi, n), rng.standard_normal(n)),
+    ]
 
 
 @cache
@@ -80,7 +99,9 @@ def motion(n: int, which: int) -> tuple[np.ndarray, np.ndarray]:
     return advanced(n, q, compiled(n)["momenta"](q, z), WARM_UP)
 
 
-def advanced(n: int, q: np.ndarray, p: np.ndarray, duration: float) -> tuple[np.ndarray, np.ndarray]:
+def advanced(
+    n: int, q: np.ndarray, p: np.ndarray, duration: float
+) -> tuple[np.ndarray, np.ndarray]:
     """The exact motion over a duration, in steps of 1e-4 s."""
     f = compiled(n)["rates"]
     for _ in range(round(duration / REFERENCE_STEP)):
@@ -95,7 +116,9 @@ def advanced(n: int, q: np.ndarray, p: np.ndarray, duration: float) -> tuple[np.
 
 @cache
 def states(n: int, which: int, h: float, count: int) -> list[tuple[np.ndarray, ...]]:
-    """sin q, cos q, p and z at steps of the exact motion, from the one before the first that counts."""
+    """sin q, cos q, p and z at steps of the exact motion, from the one before the first that
+    counts.
+    """
     q, p = motion(n, which)
     found = []
     for _ in range(count + 1):
@@ -104,7 +127,15 @@ def states(n: int, which: int, h: float, count: int) -> list[tuple[np.ndarray, .
     return found
 
 
-def solution(n: int, method: str, s: np.ndarray, k: np.ndarray, p: np.ndarray, start: np.ndarray, stop: hamilton.Stop):
+def solution(
+    n: int,
+    method: str,
+    s: np.ndarray,
+    k: np.ndarray,
+    p: np.ndarray,
+    start: np.ndarray,
+    stop: hamilton.Stop,
+):
     """One solution by a compiled iteration."""
     product, kernel = compiled(n)["product"], compiled(n)[method]
     state: Any = None
@@ -117,14 +148,18 @@ def solution(n: int, method: str, s: np.ndarray, k: np.ndarray, p: np.ndarray, s
     def conjugate_directions(xi, r, d, square):
         nonlocal state
         state = kernel(np.concatenate([xi, r, d, [square, 0.0]]) if state is None else state, s, k)
-        return state[:n], state[n:2 * n], state[2 * n:-2], state[-2], state[-1]
+        return state[:n], state[n : 2 * n], state[2 * n : -2], state[-2], state[-1]
 
     step = minimal_residuals if method == "minimal_residuals" else conjugate_directions
     iterate = getattr(hamilton, method)
-    return iterate(lambda x: product(x, s, k), p, start, stop, CAP, chain(n).product_operations, step=step)
+    return iterate(
+        lambda x: product(x, s, k), p, start, stop, CAP, chain(n).product_operations, step=step
+    )
 
 
-def run(n: int, which: int, method: str, rule: str, h: float, tolerance: float, warm: bool, count: int) -> dict[str, float]:
+def run(
+    n: int, which: int, method: str, rule: str, h: float, tolerance: float, warm: bool, count: int
+) -> dict[str, float]:
     """Mean iterations, operations and error over the steps of a motion."""
     given = states(n, which, h, count)
     xi, found = given[0][3], []
@@ -132,7 +167,14 @@ def run(n: int, which: int, method: str, rule: str, h: float, tolerance: float, 
         stop = hamilton.Stop(rule, tolerance, exact=z)
         one = solution(n, method, s, k, p, xi if warm else np.zeros(n), stop)
         xi = one.z
-        found.append((one.iterations, one.operations.multiplications, float(np.linalg.norm(xi - z)), not one.converged))
+        found.append(
+            (
+                one.iterations,
+                one.operations.multiplications,
+                float(np.linalg.norm(xi - z)),
+                not one.converged,
+            )
+        )
     N, multiplications, error, capped = np.mean(found, axis=0)
     return {"N": N, "multiplications": multiplications, "error": error, "capped": capped}
 
@@ -142,9 +184,17 @@ def study(lengths=LENGTHS, steps=STEPS, tolerances=TOLERANCES, count=None) -> li
     rows = []
     cases = itertools.product(lengths, range(3), steps, tolerances, RULES, METHODS, (True, False))
     for n, which, h, tolerance, rule, method, warm in cases:
-        if warm or h == steps[0]:                                    # a cold start does not know the step
+        if warm or h == steps[0]:  # a cold start does not know the step
             found = run(n, which, method, rule, h, tolerance, warm, count or (10 if n <= 20 else 4))
-            case = {"n": n, "state": which, "h": h, "eps": tolerance, "rule": rule, "method": method, "warm": warm}
+            case = {
+                "n": n,
+                "state": which,
+                "h": h,
+                "eps": tolerance,
+                "rule": rule,
+                "method": method,
+                "warm": warm,
+            }
             rows.append(case | found)
     return rows
 
@@ -166,19 +216,37 @@ def pairs(rows, **wanted):
 def table(title: str, head: list[str], lines: list[list[Any]]) -> None:
     print(f"\n### {title}\n")
     for line in (head, ["---"] * len(head), *lines):
-        print("| " + " | ".join(x if isinstance(x, str) else f"{x:.3g}" if x < 1e4 else f"{x:.0f}" for x in line) + " |")
+        print(
+            "| "
+            + " | ".join(
+                x if isinstance(x, str) else f"{x:.3g}" if x < 1e4 else f"{x:.0f}" for x in line
+            )
+            + " |"
+        )
 
 
 def iterations_table(rows) -> None:
     lengths = sorted({r["n"] for r in rows})
     lines = []
-    for rule, h, eps in (("residual", 1e-2, 1e-6), ("residual", 1e-3, 1e-6), ("residual", 1e-4, 1e-3), ("step", 1e-4, 1e-3),
-                         ("step", 1e-3, 1e-6), ("true_error", 1e-3, 1e-6)):
+    for rule, h, eps in (
+        ("residual", 1e-2, 1e-6),
+        ("residual", 1e-3, 1e-6),
+        ("residual", 1e-4, 1e-3),
+        ("step", 1e-4, 1e-3),
+        ("step", 1e-3, 1e-6),
+        ("true_error", 1e-3, 1e-6),
+    ):
         for method in METHODS:
-            cells = [middle(chosen(rows, rule=rule, h=h, eps=eps, method=method, warm=True, n=n)) for n in lengths]
+            cells = [
+                middle(chosen(rows, rule=rule, h=h, eps=eps, method=method, warm=True, n=n))
+                for n in lengths
+            ]
             lines.append([rule, f"{h:g}", f"{eps:g}", SHORT[method], *cells])
-    table("Iterations per solution, warm start (medians; capped at 10000)",
-          ["rule", "h", "eps", "", *(f"n = {n}" for n in lengths)], lines)
+    table(
+        "Iterations per solution, warm start (medians; capped at 10000)",
+        ["rule", "h", "eps", "", *(f"n = {n}" for n in lengths)],
+        lines,
+    )
 
 
 def cheaper_by_source(MR) -> bool:
@@ -198,9 +266,13 @@ def verdict_table(rows) -> None:
             fair = np.mean([a["N"] < b["N"] for a, b in both])
             cells.append(f"{by_source:.2f} / {by_count:.2f} / {fair:.2f}")
         lines.append([rule, f"{eps:g}", *cells])
-    table("Share of the problems in which minimal residuals win: by the source's formulas / against n directions, counted / "
-          "against warm directions with the same rule",
-          ["rule", "eps", *(f"h = {h:g}" for h in sorted({r["h"] for r in rows}, reverse=True))], lines)
+    table(
+        "Share of the problems in which minimal residuals win: by the source's formulas / against "
+        "n directions, counted / "
+        "against warm directions with the same rule",
+        ["rule", "eps", *(f"h = {h:g}" for h in sorted({r["h"] for r in rows}, reverse=True))],
+        lines,
+    )
 
 
 def trend_table(rows) -> None:
@@ -212,18 +284,27 @@ def trend_table(rows) -> None:
             both = [pairs(rows, rule=rule, eps=eps, h=h, n=n) for n in lengths]
             shares = [f"{np.mean([cheaper_by_source(a) for a, _ in one]):.2f}" for one in both]
             lines.append([rule, f"{eps:g}", f"{h:g}", *shares])
-    table("The source's trend: share of wins by its own formulas, by n",
-          ["rule", "eps", "h", *(f"n = {n}" for n in lengths)], lines)
+    table(
+        "The source's trend: share of wins by its own formulas, by n",
+        ["rule", "eps", "h", *(f"n = {n}" for n in lengths)],
+        lines,
+    )
 
 
 def error_table(rows) -> None:
     lengths = sorted({r["n"] for r in rows})
     eps, lines = 1e-6, []
     for rule, method in itertools.product(RULES, METHODS):
-        errors = [middle(chosen(rows, rule=rule, method=method, eps=eps, warm=True, n=n), "error") for n in lengths]
+        errors = [
+            middle(chosen(rows, rule=rule, method=method, eps=eps, warm=True, n=n), "error")
+            for n in lengths
+        ]
         lines.append([rule, SHORT[method], *(e / eps for e in errors)])
-    table(f"True error over eps where the rule stopped, eps = {eps:g} (medians over h)",
-          ["rule", "", *(f"n = {n}" for n in lengths)], lines)
+    table(
+        f"True error over eps where the rule stopped, eps = {eps:g} (medians over h)",
+        ["rule", "", *(f"n = {n}" for n in lengths)],
+        lines,
+    )
 
 
 def start_table(rows) -> None:
@@ -231,15 +312,25 @@ def start_table(rows) -> None:
     lines = []
     for rule, method in itertools.product(RULES, METHODS):
         warm, cold = (chosen(rows, rule=rule, method=method, warm=w, h=h) for w in (True, False))
-        both = [(w, c) for w, c in zip(warm, cold, strict=True) if w["N"] > 0 and w["capped"] + c["capped"] == 0]
+        both = [
+            (w, c)
+            for w, c in zip(warm, cold, strict=True)
+            if w["N"] > 0 and w["capped"] + c["capped"] == 0
+        ]
         lines.append([rule, SHORT[method], median(c["N"] / w["N"] for w, c in both)])
-    table(f"Cold start over warm start, iterations at h = {h:g} (medians)", ["rule", "", "ratio"], lines)
+    table(
+        f"Cold start over warm start, iterations at h = {h:g} (medians)",
+        ["rule", "", "ratio"],
+        lines,
+    )
 
 
 @cache
 def unrolled(n: int, method: str) -> Any:
-    """Several iterations in one kernel, for timing: those after the residual's rule is met move nothing."""
-    system, count = chain(n), 8 if n <= 50 else 2      # longer code leaves the instruction cache
+    """Several iterations in one kernel, for timing: those after the residual's rule is met move
+    nothing.
+    """
+    system, count = chain(n), 8 if n <= 50 else 2  # longer code leaves the instruction cache
 
     def iterations(state, s, k, bound):
         at = hamilton.ChainConfiguration(system, list(s), list(k))
@@ -256,7 +347,10 @@ def unrolled(n: int, method: str) -> Any:
             d = y + select(going, square / old, 0.0) * d if conjugate else y
         return np.concatenate([xi, y, d, [made, square]])
 
-    kernel, product = da.function(iterations, state=3 * n + 1, s=n, k=n, bound=1), compiled(n)["product"]
+    kernel, product = (
+        da.function(iterations, state=3 * n + 1, s=n, k=n, bound=1),
+        compiled(n)["product"],
+    )
 
     def solve(s, k, p, start, eps):
         r = p - product(start, s, k)
@@ -291,8 +385,12 @@ def times(lengths) -> list[dict[str, float]]:
         for which in range(3):
             (_, _, _, last), (s, k, p, _) = states(n, which, 1e-3, 4)[:2]
             q = np.arctan2(s, k)
-            one = {"sweep": best(partial(compiled(n)["sweep"], q, p, out=np.empty(n))),
-                   "Cholesky": best(partial(hamilton.velocities, chain(n), q, p, solver="cholesky"), 3)}
+            one = {
+                "sweep": best(partial(compiled(n)["sweep"], q, p, out=np.empty(n))),
+                "Cholesky": best(
+                    partial(hamilton.velocities, chain(n), q, p, solver="cholesky"), 3
+                ),
+            }
             for method in METHODS:
                 solve = partial(unrolled(n, method), s, k, p, last, 1e-6)
                 one |= {SHORT[method]: best(solve, 5), "N " + SHORT[method]: solve()[1]}
@@ -304,12 +402,18 @@ def times(lengths) -> list[dict[str, float]]:
 
 def times_table(rows) -> None:
     keys = ["n", "sweep", "CD", "MR", "Cholesky", "N CD", "N MR"]
-    table("Time per solution [us], compiled, one core; relative residual 1e-6, h = 1e-3, warm (Cholesky: in Python)", keys,
-          [[r[key] for key in keys] for r in rows])
+    table(
+        "Time per solution [us], compiled, one core; relative residual 1e-6, h = 1e-3, warm "
+        "(Cholesky: in Python)",
+        keys,
+        [[r[key] for key in keys] for r in rows],
+    )
 
 
 def closed_loop(n: int = 20, h: float = 1e-4, duration: float = 0.3) -> list[list[Any]]:
-    """Explicit Euler, as the source has it, with solutions that are not exact: largest error of an angle at the end."""
+    """Explicit Euler, as the source has it, with solutions that are not exact: largest error of an
+    angle at the end.
+    """
     q0, z0 = initial_states(n)[1]
     f, p0 = compiled(n)["rates"], compiled(n)["momenta"](q0, z0)
     exact, lines = advanced(n, q0, p0, duration)[0], []
@@ -325,8 +429,14 @@ def closed_loop(n: int = 20, h: float = 1e-4, duration: float = 0.3) -> list[lis
                 z, p_rate = one.z, gradient(q, one.z)
                 N.append(one.iterations)
             q, p = q + h * z, p + h * p_rate
-        lines.append([method.replace("_", " "), f"{eps:g}" if eps else "exact", float(np.abs(q - exact).max()),
-                      float(np.mean(N or 0))])
+        lines.append(
+            [
+                method.replace("_", " "),
+                f"{eps:g}" if eps else "exact",
+                float(np.abs(q - exact).max()),
+                float(np.mean(N or 0)),
+            ]
+        )
     return lines
 
 
@@ -342,10 +452,20 @@ def plots(folder: Path, rows, timed) -> None:
     lengths = sorted({r["n"] for r in rows})
     styles = (("residual", 1e-3, 1e-6, "o-"), ("step", 1e-4, 1e-3, "o--"))
     for method, (rule, h, eps, style) in itertools.product(METHODS, styles):
-        N = [middle(chosen(rows, rule=rule, h=h, eps=eps, method=method, warm=True, n=n)) for n in lengths]
-        left.loglog(lengths, N, style, color=f"C{METHODS.index(method)}",
-                    label=f"{SHORT[method]}, {rule} {eps:g}, h = {h:g}")
-    left.loglog(lengths, [(6 * n + 1) / 16 for n in lengths], "k:", label="(6n + 1)/16: even by the source")
+        N = [
+            middle(chosen(rows, rule=rule, h=h, eps=eps, method=method, warm=True, n=n))
+            for n in lengths
+        ]
+        left.loglog(
+            lengths,
+            N,
+            style,
+            color=f"C{METHODS.index(method)}",
+            label=f"{SHORT[method]}, {rule} {eps:g}, h = {h:g}",
+        )
+    left.loglog(
+        lengths, [(6 * n + 1) / 16 for n in lengths], "k:", label="(6n + 1)/16: even by the source"
+    )
     for key in ("sweep", "CD", "MR"):
         right.loglog([r["n"] for r in timed], [r[key] for r in timed], "o-", label=key)
     left.set(xlabel="links", ylabel="iterations per solution, warm")
@@ -367,8 +487,11 @@ def main() -> None:
     for show in (iterations_table, verdict_table, trend_table, error_table, start_table):
         show(rows)
     times_table(timed)
-    table("Explicit Euler, n = 20, h = 1e-4, 0.3 s, warm, rule of the step",
-          ["solver", "eps", "largest error of an angle", "N"], closed_loop())
+    table(
+        "Explicit Euler, n = 20, h = 1e-4, 0.3 s, warm, rule of the step",
+        ["solver", "eps", "largest error of an angle", "N"],
+        closed_loop(),
+    )
     capped = sorted(r["n"] for r in rows if r["capped"] > 0)
     where = f", all with n >= {capped[0]}" if capped else ""
     print(f"\n{len(rows)} runs; {len(capped)} reached {CAP} iterations{where}.")

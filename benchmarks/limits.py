@@ -14,8 +14,16 @@ import numpy as np
 
 from native import HERE, library
 
-SINE_AND_COSINE = 41      # operations of both in codegen/targets/llvm/elementary.py: 16 multiply-adds, 9 others
-NOT_COUNTED = ("constant", "input", "neg", "sin", "cos")      # a sign goes into the multiply-add that follows
+SINE_AND_COSINE = (
+    41  # operations of both in codegen/targets/llvm/elementary.py: 16 multiply-adds, 9 others
+)
+NOT_COUNTED = (
+    "constant",
+    "input",
+    "neg",
+    "sin",
+    "cos",
+)  # a sign goes into the multiply-add that follows
 PEAK_ROUNDS = 1_000_000
 
 
@@ -38,19 +46,27 @@ def peak_operations() -> float:
 
 
 def at_most(program: Any, states: int) -> dict[str, Callable[[], object]]:
-    """What the processor would have to do for some states if it were held up by nothing else: as many operations at their
-    peak rate, as many bytes copied, the results alone written. Called in turn with a kernel, they see the same machine."""
+    """What the processor would have to do for some states if it were held up by nothing else: as
+    many operations at their peak rate, as many bytes copied, the results alone written. Called in
+    turn with a kernel, they see the same machine.
+    """
     loop, out = _loop(), np.empty(8)
     rounds = round(operations(program) * states / loop.multiply_adds(1, out.ctypes.data))
     numbers = sum(port.size for port in (*program.inputs, *program.outputs)) * states
     source, target = np.ones(numbers // 2), np.empty(numbers // 2)
     results = np.empty(sum(port.size for port in program.outputs) * states)
-    return {"peak": lambda: loop.multiply_adds(rounds, out.ctypes.data), "copying": lambda: np.copyto(target, source),
-            "writing": lambda: results.fill(1.0)}
+    return {
+        "peak": lambda: loop.multiply_adds(rounds, out.ctypes.data),
+        "copying": lambda: np.copyto(target, source),
+        "writing": lambda: results.fill(1.0),
+    }
 
 
 def multiply_adds(threads: int) -> None:
-    """The loop of the peak, cut in equal parts for so many threads: what the machine's processors give together."""
+    """The loop of the peak, cut in equal parts for so many threads: what the machine's processors
+    give together.
+    """
+
     def part(_: int) -> None:
         _loop().multiply_adds(PEAK_ROUNDS // threads, np.empty(8).ctypes.data)
 
@@ -59,7 +75,11 @@ def multiply_adds(threads: int) -> None:
 
 
 def operations(program: Any) -> int:
-    """Floating-point operations of a program for one state; sine and cosine of one angle are evaluated together."""
+    """Floating-point operations of a program for one state; sine and cosine of one angle are
+    evaluated together.
+    """
     count = Counter(i.op for i in program.code)
     angles = {i.args[0] for i in program.code if i.op in ("sin", "cos")}
-    return sum(n for op, n in count.items() if op not in NOT_COUNTED) + SINE_AND_COSINE * len(angles)
+    return sum(n for op, n in count.items() if op not in NOT_COUNTED) + SINE_AND_COSINE * len(
+        angles
+    )

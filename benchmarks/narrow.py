@@ -14,7 +14,7 @@ from peers import Contender
 from robots import States
 
 NAME = "dalembert, AVX2 only"
-LANES = 4      # doubles in a vector of AVX2
+LANES = 4  # doubles in a vector of AVX2
 
 
 def wide() -> bool:
@@ -36,4 +36,6 @@ def contender(program: Program, quantity: str, states: States) -> Contender:
 
 def narrowed(features: str) -> str:
     """LLVM's list of a processor's features without AVX-512 and what builds on it."""
-    return ",".join(f"-{x[1:]}" if x.startswith(("+avx512", "+avx10")) else x for x in features.split(","))
+    return ",".join(
+        f"-{x[1:]}" if x.startswith(("+avx512", "+avx10")) else x for x in features.split(",")
+    )

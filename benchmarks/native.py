@@ -11,19 +11,26 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-CACHE = Path(os.environ.get("DALEMBERT_BENCH_CACHE", Path(tempfile.gettempdir()) / "dalembert-benchmarks"))
+CACHE = Path(
+    os.environ.get("DALEMBERT_BENCH_CACHE", Path(tempfile.gettempdir()) / "dalembert-benchmarks")
+)
 HERE = Path(__file__).parent
 FAST = ("-O3", "-march=native")
 SHARED = ("-shared", "-fPIC")
-FAILED: dict[Path, str] = {}      # what could not be built, and why: it is not tried again
+FAILED: dict[Path, str] = {}  # what could not be built, and why: it is not tried again
 
 
 class BuildError(Exception):
     """A native program could not be built; the text says why."""
 
 
-def built(sources: Sequence[Path], suffix: str, flags: Sequence[str], compiler: str = "gcc",
-          link: Sequence[str] = ()) -> Path:
+def built(
+    sources: Sequence[Path],
+    suffix: str,
+    flags: Sequence[str],
+    compiler: str = "gcc",
+    link: Sequence[str] = (),
+) -> Path:
     """The program of the first source; the others are what it includes.
 
     Raises
@@ -31,7 +38,16 @@ def built(sources: Sequence[Path], suffix: str, flags: Sequence[str], compiler: 
     BuildError
         There is no compiler, or it fails.
     """
-    text = "\0".join([compiler, platform.processor(), cpu_name(), *flags, *link, *(s.read_text() for s in sources)])
+    text = "\0".join(
+        [
+            compiler,
+            platform.processor(),
+            cpu_name(),
+            *flags,
+            *link,
+            *(s.read_text() for s in sources),
+        ]
+    )
     out = CACHE / f"{sources[0].stem}-{hashlib.sha256(text.encode()).hexdigest()[:16]}{suffix}"
     if out in FAILED:
         raise BuildError(FAILED[out])
@@ -47,8 +63,12 @@ def built(sources: Sequence[Path], suffix: str, flags: Sequence[str], compiler: 
     return out
 
 
-def library(sources: Sequence[Path], flags: Sequence[str] = FAST, compiler: str = "gcc",
-            link: Sequence[str] = ("-lm",)) -> ctypes.CDLL:
+def library(
+    sources: Sequence[Path],
+    flags: Sequence[str] = FAST,
+    compiler: str = "gcc",
+    link: Sequence[str] = ("-lm",),
+) -> ctypes.CDLL:
     """A shared library, loaded."""
     return ctypes.CDLL(str(built(sources, ".so", (*flags, *SHARED), compiler, link)))
 
@@ -60,8 +80,12 @@ def run(command: Sequence[str]) -> str:
     except OSError as error:
         raise BuildError(f"{command[0]}: {error.strerror}") from None
     except subprocess.CalledProcessError as error:
-        errors = [line for line in error.stderr.splitlines() if "error" in line] or error.stderr.splitlines()
-        raise BuildError(f"{Path(command[0]).name} failed: {errors[0] if errors else error.returncode}") from None
+        errors = [
+            line for line in error.stderr.splitlines() if "error" in line
+        ] or error.stderr.splitlines()
+        raise BuildError(
+            f"{Path(command[0]).name} failed: {errors[0] if errors else error.returncode}"
+        ) from None
 
 
 def cpu_name() -> str:

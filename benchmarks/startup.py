@@ -1,4 +1,6 @@
-"""Times of first use, in a process of its own: `python benchmarks/startup.py ROBOT QUANTITY,...` prints them as JSON."""
+"""Times of first use, in a process of its own: `python benchmarks/startup.py ROBOT QUANTITY,...`
+prints them as JSON.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +11,15 @@ import sys
 import tempfile
 import time
 
-RUNS = 3      # the quickest counts: what else the machine does only adds
+RUNS = 3  # the quickest counts: what else the machine does only adds
 
 
 def measured(robot: str, quantities: str) -> dict[str, float]:
     """Seconds in a fresh process with an empty cache, each the least of some runs.
 
-    Keys: import (with NumPy); load and first (trace and compile), both with their modules, which are imported at their
-    first use; again (from the cache); trace alone; and the number of values traced.
+    Keys: import (with NumPy); load and first (trace and compile), both with their modules, which
+    are imported at their first use; again (from the cache); trace alone; and the number of values
+    traced.
     """
     found = [_run(robot, quantities) for _ in range(RUNS)]
     return {key: min(times[key] for times in found) for key in found[0]}
@@ -24,8 +27,13 @@ def measured(robot: str, quantities: str) -> dict[str, float]:
 
 def _run(robot: str, quantities: str) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run([sys.executable, __file__, robot, quantities], capture_output=True, text=True, check=True,
-                              env=os.environ | {"DALEMBERT_CACHE": folder})
+        done = subprocess.run(
+            [sys.executable, __file__, robot, quantities],
+            capture_output=True,
+            text=True,
+            check=True,
+            env=os.environ | {"DALEMBERT_CACHE": folder},
+        )
     return json.loads(done.stdout)
 
 

@@ -1,7 +1,8 @@
 """Work and precision of adaptive methods beside SciPy's on the same compiled right-hand side.
 
-`python benchmarks/work_precision.py [--quick] [--write docs/work_precision.md]` measures a double pendulum and the Panda,
-which swing freely, and renews the table of the page and its diagram (needs SciPy; the diagram Matplotlib).
+`python benchmarks/work_precision.py [--quick] [--write docs/work_precision.md]` measures a double
+pendulum and the Panda, which swing freely, and renews the table of the page and its diagram (needs
+SciPy; the diagram Matplotlib).
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ from dalembert.tracing.regrouping import accelerations
 from report import machine
 from robots import mechanism
 
-PAIRS = {"dopri5": "RK45", "dop853": "DOP853"}      # ours, SciPy's
-VALUES = {"dopri5": 6, "dop853": 12}                # values of f in an attempted step
+PAIRS = {"dopri5": "RK45", "dop853": "DOP853"}  # ours, SciPy's
+VALUES = {"dopri5": 6, "dop853": 12}  # values of f in an attempted step
 TOLERANCES = (1e-3, 1e-5, 1e-7, 1e-9, 1e-11)
-AIM, AT = 50, 1e-9              # times SciPy's speed, at this tolerance
-EXACT = 1e-13                   # tolerance of the solution that errors are measured from
-FIRST = 1e-3                    # s, first step of both
-MOST = 1_000_000                # steps
+AIM, AT = 50, 1e-9  # times SciPy's speed, at this tolerance
+EXACT = 1e-13  # tolerance of the solution that errors are measured from
+FIRST = 1e-3  # s, first step of both
+MOST = 1_000_000  # steps
 
 
 class Case(NamedTuple):
@@ -43,13 +44,15 @@ class Case(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A run of ours and SciPy's: seconds, steps (accepted and not), largest error of an angle or rate at the end."""
+    """A run of ours and SciPy's: seconds, steps (accepted and not), largest error of an angle or
+    rate at the end.
+    """
 
     case: str
     method: str
     rtol: float
     ours: tuple[float, int, float]
-    simulate: float             # s, of da.simulate, which records and checks
+    simulate: float  # s, of da.simulate, which records and checks
     scipys: tuple[float, int, float]
 
     @property
@@ -64,9 +67,15 @@ class Row(NamedTuple):
 
 
 def cases() -> tuple[Case, ...]:
-    """A double pendulum of unit rods and the Panda, without motors, and not so long that errors outgrow all bounds."""
-    return (Case("double pendulum, 4 s", da.planar_chain(2), np.array([-0.8, -0.5]), 4.0),
-            Case("Panda, 1 s", mechanism("panda"), np.array([0.1, -0.4, 0.2, -1.5, 0.3, 1.2, 0.4]), 1.0))
+    """A double pendulum of unit rods and the Panda, without motors, and not so long that errors
+    outgrow all bounds.
+    """
+    return (
+        Case("double pendulum, 4 s", da.planar_chain(2), np.array([-0.8, -0.5]), 4.0),
+        Case(
+            "Panda, 1 s", mechanism("panda"), np.array([0.1, -0.4, 0.2, -1.5, 0.3, 1.2, 0.4]), 1.0
+        ),
+    )
 
 
 def rates(case: Case) -> Callable[..., np.ndarray]:
@@ -82,7 +91,9 @@ def rates(case: Case) -> Callable[..., np.ndarray]:
 def measured(case: Case, rounds: int, tolerances: tuple[float, ...] = TOLERANCES) -> list[Row]:
     """All methods at all tolerances."""
     n, f = case.mechanism.nv, rates(case)
-    compiled = da.function(lambda x: f(0.0, x), x=2 * n)      # of arrays alone: calls that need no conversion
+    compiled = da.function(
+        lambda x: f(0.0, x), x=2 * n
+    )  # of arrays alone: calls that need no conversion
     x, times = np.concatenate([case.q, np.zeros(n)]), np.array([0.0, case.duration])
     own = {name: Marching(f, 2 * n, 0, METHODS[name]) for name in PAIRS}
 
@@ -90,11 +101,21 @@ def measured(case: Case, rounds: int, tolerances: tuple[float, ...] = TOLERANCES
         return own[name].run(x[None], times, FIRST, np.zeros(0), MOST, rtol, rtol)
 
     def simulated(name: str, rtol: float) -> Any:
-        return da.simulate(case.mechanism, case.q, np.zeros(n), times, method=name, h=FIRST, rtol=rtol, atol=rtol)
+        return da.simulate(
+            case.mechanism, case.q, np.zeros(n), times, method=name, h=FIRST, rtol=rtol, atol=rtol
+        )
 
     def scipys(name: str, rtol: float) -> Any:
-        return solve_ivp(lambda t, x: compiled(x), times, x, method=PAIRS[name], rtol=rtol, atol=rtol, first_step=FIRST,
-                         t_eval=times[1:])
+        return solve_ivp(
+            lambda t, x: compiled(x),
+            times,
+            x,
+            method=PAIRS[name],
+            rtol=rtol,
+            atol=rtol,
+            first_step=FIRST,
+            t_eval=times[1:],
+        )
 
     right, rows = scipys("dop853", EXACT).y[:, -1], []
     for name, rtol in itertools.product(PAIRS, tolerances):
@@ -103,7 +124,16 @@ def measured(case: Case, rounds: int, tolerances: tuple[float, ...] = TOLERANCES
         tried = round((other.nfev - 1) / VALUES[name])
         errors = [np.abs(y - right).max() for y in (found.x[0, -1], other.y[:, -1])]
         seconds = [_seconds(partial(run, name, rtol), rounds) for run in (ours, simulated, scipys)]
-        rows.append(Row(case.title, name, rtol, (seconds[0], steps, errors[0]), seconds[1], (seconds[2], tried, errors[1])))
+        rows.append(
+            Row(
+                case.title,
+                name,
+                rtol,
+                (seconds[0], steps, errors[0]),
+                seconds[1],
+                (seconds[2], tried, errors[1]),
+            )
+        )
     return rows
 
 
@@ -119,21 +149,51 @@ def _seconds(run: Callable[[], Any], rounds: int) -> float:
 
 def table(rows: list[Row]) -> str:
     """Rows in Markdown."""
-    head = ["", "method", "rtol", "steps", "error", "ms", "`da.simulate` ms", "SciPy's steps", "error", "ms", "ratio",
-            "per step"]
+    head = [
+        "",
+        "method",
+        "rtol",
+        "steps",
+        "error",
+        "ms",
+        "`da.simulate` ms",
+        "SciPy's steps",
+        "error",
+        "ms",
+        "ratio",
+        "per step",
+    ]
     lines = [head, ["---"] * len(head)]
     for r in rows:
-        lines.append([r.case, f"{r.method} / {PAIRS[r.method]}", f"{r.rtol:.0e}", str(r.ours[1]), f"{r.ours[2]:.1e}",
-                      f"{1e3 * r.ours[0]:.2f}", f"{1e3 * r.simulate:.2f}", str(r.scipys[1]), f"{r.scipys[2]:.1e}",
-                      f"{1e3 * r.scipys[0]:.1f}", f"{r.ratio:.0f}", f"{r.per_step:.0f}"])
+        lines.append(
+            [
+                r.case,
+                f"{r.method} / {PAIRS[r.method]}",
+                f"{r.rtol:.0e}",
+                str(r.ours[1]),
+                f"{r.ours[2]:.1e}",
+                f"{1e3 * r.ours[0]:.2f}",
+                f"{1e3 * r.simulate:.2f}",
+                str(r.scipys[1]),
+                f"{r.scipys[2]:.1e}",
+                f"{1e3 * r.scipys[0]:.1f}",
+                f"{r.ratio:.0f}",
+                f"{r.per_step:.0f}",
+            ]
+        )
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def verdict(rows: list[Row]) -> str:
     """What the aim says of the rows at its tolerance."""
-    there = {case: min(min(r.ratio, r.per_step) for r in rows if r.case == case and r.rtol == AT)
-             for case in dict.fromkeys(r.case for r in rows)}
-    found = "; ".join(f"{case}: {ratio:.0f} times, {'met' if ratio >= AIM else 'missed'}" for case, ratio in there.items())
+    there = {
+        case: min(min(r.ratio, r.per_step) for r in rows if r.case == case and r.rtol == AT)
+        for case in dict.fromkeys(r.case for r in rows)
+    }
+    found = "; ".join(
+        f"{case}: {ratio:.0f} times, {'met' if ratio >= AIM else 'missed'}"
+        for case, ratio in there.items()
+    )
     return f"The aim is {AIM} times SciPy's speed at rtol {AT:.0e}, per run and per step. The least of both: {found}."
 
 
@@ -146,13 +206,26 @@ def diagram(rows: list[Row], file: Path) -> None:
 
     plt.rcParams["svg.hashsalt"] = "dalembert"
     titles = list(dict.fromkeys(r.case for r in rows))
-    figure, panels = plt.subplots(1, len(titles), figsize=(10, 4), layout="constrained", squeeze=False)
+    figure, panels = plt.subplots(
+        1, len(titles), figsize=(10, 4), layout="constrained", squeeze=False
+    )
     for axes, title in zip(panels[0], titles, strict=True):
         for k, name in enumerate(PAIRS):
             own = [r for r in rows if (r.case, r.method) == (title, name)]
-            axes.loglog([r.ours[2] for r in own], [1e3 * r.ours[0] for r in own], "o-", color=f"C{k}", label=name)
-            axes.loglog([r.scipys[2] for r in own], [1e3 * r.scipys[0] for r in own], "s--", color=f"C{k}",
-                        label=f"SciPy {PAIRS[name]}")
+            axes.loglog(
+                [r.ours[2] for r in own],
+                [1e3 * r.ours[0] for r in own],
+                "o-",
+                color=f"C{k}",
+                label=name,
+            )
+            axes.loglog(
+                [r.scipys[2] for r in own],
+                [1e3 * r.scipys[0] for r in own],
+                "s--",
+                color=f"C{k}",
+                label=f"SciPy {PAIRS[name]}",
+            )
         axes.set(title=title, xlabel="largest error at the end", ylabel="time [ms]")
         axes.invert_xaxis()
         axes.grid(alpha=0.3)
@@ -164,22 +237,32 @@ def diagram(rows: list[Row], file: Path) -> None:
 def page(rows: list[Row]) -> str:
     """The measured part of docs/work_precision.md."""
     m = machine()
-    return (f"Measured {m['date']} on {m['cpu']}, {m['cores']} cores (virtual, shared), Python {m['python']}, dalembert "
-            f"{m['versions']['dalembert']}, llvmlite {m['versions']['llvmlite']}, NumPy {m['versions']['numpy']}; the "
-            f"shortest of some runs, one trajectory, from Python.\n\n{table(rows)}\n\n{verdict(rows)}\n\n")
+    return (
+        f"Measured {m['date']} on {m['cpu']}, {m['cores']} cores (virtual, shared), Python "
+        f"{m['python']}, dalembert "
+        f"{m['versions']['dalembert']}, llvmlite {m['versions']['llvmlite']}, NumPy "
+        f"{m['versions']['numpy']}; the "
+        "shortest of some runs, one trajectory, from "
+        f"Python.\n\n{table(rows)}\n\n{verdict(rows)}\n\n"
+    )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="one round of each")
-    parser.add_argument("--write", type=Path, help="page whose measured part is renewed, with the diagram beside it")
+    parser.add_argument(
+        "--write", type=Path, help="page whose measured part is renewed, with the diagram beside it"
+    )
     options = parser.parse_args()
     rows = [row for case in cases() for row in measured(case, 1 if options.quick else 5)]
     print(page(rows))
     if options.write:
         before, rest = options.write.read_text(encoding="utf-8").split("<!-- measured -->\n", 1)
         after = rest.split("<!-- end of measured -->", 1)[1]
-        options.write.write_text(f"{before}<!-- measured -->\n{page(rows)}<!-- end of measured -->{after}", encoding="utf-8")
+        options.write.write_text(
+            f"{before}<!-- measured -->\n{page(rows)}<!-- end of measured -->{after}",
+            encoding="utf-8",
+        )
         diagram(rows, options.write.with_suffix(".svg"))
 
 

@@ -1,4 +1,6 @@
-"""Other engines, each called in its own fastest way; results come back in this package's conventions."""
+"""Other engines, each called in its own fastest way; results come back in this package's
+conventions.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +11,9 @@ import numpy as np
 
 
 class Contender(NamedTuple):
-    """One way to compute a quantity for the first `states` states: `call` does it, `result` is what it left, as this
-    package has it."""
+    """One way to compute a quantity for the first `states` states: `call` does it, `result` is what
+    it left, as this package has it.
+    """
 
     name: str
     how: str
@@ -26,9 +29,11 @@ def address(a: np.ndarray) -> int:
 
 
 def difference(ours: list[np.ndarray], theirs: list[np.ndarray]) -> float:
-    """Largest difference of any entry, relative to the largest entry of the same matrix in the same state."""
+    """Largest difference of any entry, relative to the largest entry of the same matrix in the same
+    state.
+    """
     worst = 0.0
     for a, b in zip(ours, theirs, strict=True):
-        a, b = a[:len(b)].reshape(len(b), -1), b.reshape(len(b), -1)
+        a, b = a[: len(b)].reshape(len(b), -1), b.reshape(len(b), -1)
         worst = max(worst, float(np.max(np.abs(a - b).max(1) / np.abs(b).max(1))))
     return worst

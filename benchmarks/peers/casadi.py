@@ -1,4 +1,6 @@
-"""CasADi: C that it generates from Pinocchio's algorithms on its symbols, compiled, and called in a C loop."""
+"""CasADi: C that it generates from Pinocchio's algorithms on its symbols, compiled, and called in a
+C loop.
+"""
 
 from __future__ import annotations
 
@@ -37,10 +39,14 @@ class CasADi:
         self.name, self.pinocchio = name, pinocchio
 
     def contenders(self, quantity: str) -> list[Contender]:
-        """One per way of writing the algorithm: axes of the intermediate vectors, analytical or automatic derivatives."""
-        found = _generated(self.name, self.pinocchio, "casadi_step" if quantity == STEP else "casadi_generate")
+        """One per way of writing the algorithm: axes of the intermediate vectors, analytical or
+        automatic derivatives.
+        """
+        found = _generated(
+            self.name, self.pinocchio, "casadi_step" if quantity == STEP else "casadi_generate"
+        )
         sources = [found[quantity + way] for way in WAYS if quantity + way in found]
-        with ThreadPoolExecutor(2) as pool:                      # gcc takes a while
+        with ThreadPoolExecutor(2) as pool:  # gcc takes a while
             return [self._contender(quantity, file) for file in pool.map(_compiled, sources)]
 
     def _contender(self, quantity: str, file: Path) -> Contender:
@@ -53,7 +59,16 @@ class CasADi:
         function.restype = None
 
         def call() -> None:
-            function(len(p.q), p.model.nq, nv, out.shape[1], address(p.q), address(p.v), address(x), address(out))
+            function(
+                len(p.q),
+                p.model.nq,
+                nv,
+                out.shape[1],
+                address(p.q),
+                address(p.v),
+                address(x),
+                address(out),
+            )
 
         return Contender("CasADi", HOW, call, lambda: self.ours(quantity, out), len(p.q))
 
@@ -62,7 +77,9 @@ class CasADi:
         p = self.pinocchio
         if quantity in ("inverse_dynamics", "forward_dynamics", "regressor", STEP):
             return p.ours(quantity, out)
-        matrices = out.reshape(len(out), -1, p.model.nv, p.model.nv).transpose(1, 0, 3, 2)      # stored by columns
+        matrices = out.reshape(len(out), -1, p.model.nv, p.model.nv).transpose(
+            1, 0, 3, 2
+        )  # stored by columns
         return [m[:, p.order][:, :, p.order] for m in matrices]
 
     def external(self, quantity: str):
@@ -80,13 +97,25 @@ def _generated(name: str, pinocchio: Pinocchio, program: str) -> dict[str, Path]
     folder = Path(casadi.__file__).parent
     rows = np.array(rows_of(pinocchio.model)).tobytes()
     sources = (HERE / "peers" / f"{program}.cpp", MODEL)
-    generator = built(sources, "", (*DEFINES, "-O0", *includes(), f"-I{folder / 'include'}"), "g++",
-                    (f"-L{folder}", "-lcasadi", f"-Wl,-rpath,{folder}"))
+    generator = built(
+        sources,
+        "",
+        (*DEFINES, "-O0", *includes(), f"-I{folder / 'include'}"),
+        "g++",
+        (f"-L{folder}", "-lcasadi", f"-Wl,-rpath,{folder}"),
+    )
     home = CACHE / f"{name}-{hashlib.sha256(rows + generator.name.encode()).hexdigest()[:16]}"
     if not (home / "done").exists():
         home.mkdir(parents=True, exist_ok=True)
         (home / "rows").write_bytes(rows)
-        run([str(generator), str(home / "rows"), str(home), *[str(STEP_SIZE)] * (program == "casadi_step")])
+        run(
+            [
+                str(generator),
+                str(home / "rows"),
+                str(home),
+                *[str(STEP_SIZE)] * (program == "casadi_step"),
+            ]
+        )
         (home / "done").touch()
     return {p.stem: p for p in home.glob("*.c") if not p.stem.startswith("loop_")}
 

@@ -1,4 +1,6 @@
-"""frax: dynamics in JAX, mapped over the batch and compiled by XLA for one thread of the processor, in doubles."""
+"""frax: dynamics in JAX, mapped over the batch and compiled by XLA for one thread of the processor,
+in doubles.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +18,16 @@ from dalembert.commandline.peers import plain_urdf
 from peers import Contender
 from robots import ROBOTS, STEP, STEP_SIZE, States, mechanism
 
-# As frax advises for one core; NPROC is the size of XLA's pool of threads. Read when JAX is first imported.
-SETTINGS = {"JAX_PLATFORMS": "cpu", "NPROC": "1",
-            "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false "
-                         "--xla_cpu_scheduler_type=CPU_SCHEDULER_TYPE_MEMORY_OPTIMIZED"}
-STATES = 256                  # of one call: with all of them at once its many intermediate arrays leave the caches
-DIFFERENTIATED = 12           # freedoms up to which derivatives are measured: beyond, XLA takes minutes
+# As frax advises for one core; NPROC is the size of XLA's pool of threads. Read when JAX is first
+# imported.
+SETTINGS = {
+    "JAX_PLATFORMS": "cpu",
+    "NPROC": "1",
+    "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false "
+    "--xla_cpu_scheduler_type=CPU_SCHEDULER_TYPE_MEMORY_OPTIMIZED",
+}
+STATES = 256  # of one call: with all of them at once its many intermediate arrays leave the caches
+DIFFERENTIATED = 12  # freedoms up to which derivatives are measured: beyond, XLA takes minutes
 HOW = f"vmap and jit on {STATES} states, one thread; derivatives by jacfwd and jacrev"
 
 
@@ -33,10 +39,16 @@ class Frax:
         with tempfile.NamedTemporaryFile("w", suffix=".urdf") as file:
             file.write(plain_urdf(robot.path, robot.locked))
             file.flush()
-            self.robot = frax.Robot(file.name, floating_base="quaternion" if robot.floating else None)
+            self.robot = frax.Robot(
+                file.name, floating_base="quaternion" if robot.floating else None
+            )
         own = [j.name for j in self.mechanism.independent_joints]
-        self.order = [*(own[:1] if robot.floating else []), *self.robot.joint_names[6 if robot.floating else 0:]]
-        # A floating base as MuJoCo has it: position and quaternion; velocity in the world's axes, angular in the body's.
+        self.order = [
+            *(own[:1] if robot.floating else []),
+            *self.robot.joint_names[6 if robot.floating else 0 :],
+        ]
+        # A floating base as MuJoCo has it: position and quaternion; velocity in the world's axes,
+        # angular in the body's.
         theirs = da.convert.to_mujoco(self.mechanism, *states.first(STATES), joint_order=self.order)
         self.q, self.v, self.a, self.tau = (np.ascontiguousarray(x) for x in theirs)
 
@@ -55,7 +67,8 @@ class Frax:
             "inverse_dynamics": lambda q, v, a: robot.rnea(q, v, a, gravity, None),
             "forward_dynamics": lambda q, v, tau: robot.forward_dynamics(q, v, tau, None),
             "mass_matrix": lambda q, v, x: robot.crba(q),
-            STEP: self._step}
+            STEP: self._step,
+        }
         if quantity in functions:
             return [functions[quantity]]
         base = functions.get(quantity.removesuffix("_derivatives"))
@@ -100,7 +113,7 @@ class Frax:
         q = convert(arm, self.q, joint_order=self.order).q
         unit = [np.tile(e, (len(q), 1)) for e in np.eye(arm.nv)]
         P = np.stack([da.convert.to_mujoco(arm, q, e, joint_order=self.order).qd for e in unit], -1)
-        return [P.swapaxes(1, 2) @ m @ P for m in results]      # its velocities: P times ours
+        return [P.swapaxes(1, 2) @ m @ P for m in results]  # its velocities: P times ours
 
 
 @cache
@@ -111,7 +124,7 @@ def _frax() -> Any:
 
     jax.config.update("jax_enable_x64", True)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")      # it would rather have an older JAX
+        warnings.simplefilter("ignore")  # it would rather have an older JAX
         import frax
 
     return frax

@@ -27,7 +27,10 @@ class MuJoCo:
         robot = ROBOTS[name]
         self.mechanism, self.states = mechanism(name), states
         self.model, self.names = mujoco_model(robot.path, robot.locked, robot.floating)
-        self.model.opt.integrator, self.model.opt.timestep = mujoco.mjtIntegrator.mjINT_RK4, STEP_SIZE
+        self.model.opt.integrator, self.model.opt.timestep = (
+            mujoco.mjtIntegrator.mjINT_RK4,
+            STEP_SIZE,
+        )
         self.data = mujoco.MjData(self.model)
         theirs = da.convert.to_mujoco(self.mechanism, *states, joint_order=self.names)
         self.q, self.v, self.a, self.tau = (np.ascontiguousarray(x) for x in theirs)
@@ -43,8 +46,16 @@ class MuJoCo:
         loop = _loop("mujoco_loop.c")
 
         def call() -> int:
-            return loop.run(self.model._address, self.data._address, QUANTITIES.index(quantity), len(self.q),
-                            address(self.q), address(self.v), address(x), address(out))
+            return loop.run(
+                self.model._address,
+                self.data._address,
+                QUANTITIES.index(quantity),
+                len(self.q),
+                address(self.q),
+                address(self.v),
+                address(x),
+                address(out),
+            )
 
         return [Contender("MuJoCo", HOW, call, lambda: self.ours(quantity, out), len(self.q))]
 
@@ -53,11 +64,20 @@ class MuJoCo:
         loop = _loop("mujoco_step.c")
 
         def call() -> None:
-            loop.step(self.model._address, self.data._address, len(self.q), address(self.q), address(self.v),
-                      address(self.tau), address(out))
+            loop.step(
+                self.model._address,
+                self.data._address,
+                len(self.q),
+                address(self.q),
+                address(self.v),
+                address(self.tau),
+                address(out),
+            )
 
         def result() -> list[np.ndarray]:
-            found = da.convert.from_mujoco(self.mechanism, *np.split(out, [self.model.nq], axis=1), joint_order=self.names)
+            found = da.convert.from_mujoco(
+                self.mechanism, *np.split(out, [self.model.nq], axis=1), joint_order=self.names
+            )
             return [found.q, found.qd]
 
         return Contender("MuJoCo", HOW_STEP, call, result, len(self.q))
@@ -67,11 +87,19 @@ class MuJoCo:
         if quantity == "mass_matrix":
             arm, q = self.mechanism, self.states.q
             unit = [np.tile(e, (len(out), 1)) for e in np.eye(arm.nv)]
-            P = np.stack([da.convert.to_mujoco(arm, q, e, joint_order=self.names).qd for e in unit], -1)
-            return [P.swapaxes(1, 2) @ out.reshape(-1, self.model.nv, self.model.nv) @ P]      # its velocities: P times ours
+            P = np.stack(
+                [da.convert.to_mujoco(arm, q, e, joint_order=self.names).qd for e in unit], -1
+            )
+            return [
+                P.swapaxes(1, 2) @ out.reshape(-1, self.model.nv, self.model.nv) @ P
+            ]  # its velocities: P times ours
         if quantity == "inverse_dynamics":
-            return [da.convert.from_mujoco(self.mechanism, self.q, tau=out, joint_order=self.names).tau]
-        return [da.convert.from_mujoco(self.mechanism, self.q, self.v, out, joint_order=self.names).qdd]
+            return [
+                da.convert.from_mujoco(self.mechanism, self.q, tau=out, joint_order=self.names).tau
+            ]
+        return [
+            da.convert.from_mujoco(self.mechanism, self.q, self.v, out, joint_order=self.names).qdd
+        ]
 
 
 @cache
@@ -79,10 +107,24 @@ def _loop(source: str) -> ctypes.CDLL:
     import mujoco
 
     folder = Path(mujoco.__file__).parent
-    found = library((HERE / "peers" / source,), ("-O3", "-march=native", f"-I{folder / 'include'}"),
-                    link=(str(next(folder.glob("libmujoco.so*"))), f"-Wl,-rpath,{folder}", "-lm"))
+    found = library(
+        (HERE / "peers" / source,),
+        ("-O3", "-march=native", f"-I{folder / 'include'}"),
+        link=(str(next(folder.glob("libmujoco.so*"))), f"-Wl,-rpath,{folder}", "-lm"),
+    )
     if source == "mujoco_loop.c":
-        found.run.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_long, *[ctypes.c_void_p] * 4]
+        found.run.argtypes = [
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_int,
+            ctypes.c_long,
+            *[ctypes.c_void_p] * 4,
+        ]
     else:
-        found.step.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_long, *[ctypes.c_void_p] * 4]
+        found.step.argtypes = [
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_long,
+            *[ctypes.c_void_p] * 4,
+        ]
     return found

@@ -17,8 +17,20 @@ _HOMES = {
     "dalembert.readers.generators": ("planar_chain", "random_tree"),
     "dalembert.model.mechanism": ("Mechanism",),
     "dalembert.model.parts": ("Body", "Frame", "Joint", "Limits", "Mimic", "Origin", "Source"),
-    "dalembert.model.joints": ("Continuous", "Custom", "Cylindrical", "Fixed", "Free", "Helical", "JointType", "Planar",
-                               "Prismatic", "Revolute", "Spherical", "Universal"),
+    "dalembert.model.joints": (
+        "Continuous",
+        "Custom",
+        "Cylindrical",
+        "Fixed",
+        "Free",
+        "Helical",
+        "JointType",
+        "Planar",
+        "Prismatic",
+        "Revolute",
+        "Spherical",
+        "Universal",
+    ),
     "dalembert.model.loads": ("ExternalForce",),
     "dalembert.model.findings": ("Finding",),
     "dalembert.spatial.inertias": ("Inertia",),
@@ -27,9 +39,24 @@ _HOMES = {
     "dalembert.kinematics.momentum": ("center_of_mass_jacobian", "centroidal_momentum_matrix"),
     "dalembert.kinematics.forces": ("passive_force",),
     "dalembert.formulations.newton_euler": (
-        "bias_force", "centroidal_momentum", "coriolis_matrix", "coriolis_vector", "forward_dynamics", "gravity_vector",
-        "forward_dynamics_derivatives", "inverse_dynamics", "inverse_dynamics_derivatives", "inverse_mass_matrix",
-        "kinetic_energy", "linearize", "mass_matrix", "momenta", "potential_energy", "regressor", "regressor_parameters"),
+        "bias_force",
+        "centroidal_momentum",
+        "coriolis_matrix",
+        "coriolis_vector",
+        "forward_dynamics",
+        "gravity_vector",
+        "forward_dynamics_derivatives",
+        "inverse_dynamics",
+        "inverse_dynamics_derivatives",
+        "inverse_mass_matrix",
+        "kinetic_energy",
+        "linearize",
+        "mass_matrix",
+        "momenta",
+        "potential_energy",
+        "regressor",
+        "regressor_parameters",
+    ),
     "dalembert.formulations.lagrange": ("LagrangianSystem", "lagrangian_system"),
     "dalembert.systems.system": ("System",),
     "dalembert.compiled.dynamics": ("Dynamics", "compile"),
@@ -41,29 +68,88 @@ _HOMES = {
     "dalembert.equations.equations": ("Equations", "equations"),
     "dalembert.equations.expressions": ("latex", "text"),
     "dalembert.expr": (
-        "Expr", "Graph", "absolute", "acos", "array", "asin", "atan2", "constant", "cos", "cosh", "count_operations",
-        "derivative", "equal", "evaluate", "exp", "free_symbols", "gradient", "hypot", "import_nodes", "log", "maximum",
-        "minimum", "power", "sign", "sin", "sinh", "sqrt", "substitute", "symbol", "symbols", "tan", "tanh", "where"),
-    "dalembert.errors": ("DalembertError", "DalembertWarning", "DamagedStoreError", "LockedStoreError", "MissingFileError",
-                         "ModelError", "OverflowedError", "ParameterError", "QuaternionError", "ReadError",
-                         "RememberingError", "ShapeError", "SingularConfigurationError", "SingularMassMatrixError",
-                         "StoreError", "UnknownNameError"),
+        "Expr",
+        "Graph",
+        "absolute",
+        "acos",
+        "array",
+        "asin",
+        "atan2",
+        "constant",
+        "cos",
+        "cosh",
+        "count_operations",
+        "derivative",
+        "equal",
+        "evaluate",
+        "exp",
+        "free_symbols",
+        "gradient",
+        "hypot",
+        "import_nodes",
+        "log",
+        "maximum",
+        "minimum",
+        "power",
+        "sign",
+        "sin",
+        "sinh",
+        "sqrt",
+        "substitute",
+        "symbol",
+        "symbols",
+        "tan",
+        "tanh",
+        "where",
+    ),
+    "dalembert.errors": (
+        "DalembertError",
+        "DalembertWarning",
+        "DamagedStoreError",
+        "LockedStoreError",
+        "MissingFileError",
+        "ModelError",
+        "OverflowedError",
+        "ParameterError",
+        "QuaternionError",
+        "ReadError",
+        "RememberingError",
+        "ShapeError",
+        "SingularConfigurationError",
+        "SingularMassMatrixError",
+        "StoreError",
+        "UnknownNameError",
+    ),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
-_MODULES = {"controllers": "dalembert.controllers", "convert": "dalembert.convert",
-            "data": "dalembert.data", "hamilton": "dalembert.formulations.hamilton",
-            "lagrange": "dalembert.formulations.lagrange", "solids": "dalembert.spatial.solids"}
+_MODULES = {
+    "controllers": "dalembert.controllers",
+    "convert": "dalembert.convert",
+    "data": "dalembert.data",
+    "hamilton": "dalembert.formulations.hamilton",
+    "lagrange": "dalembert.formulations.lagrange",
+    "solids": "dalembert.spatial.solids",
+}
 
-_OF_MECHANISMS = ("dalembert.kinematics.", "dalembert.formulations.newton_euler")      # homes of functions of one
+_OF_MECHANISMS = (
+    "dalembert.kinematics.",
+    "dalembert.formulations.newton_euler",
+)  # homes of functions of one
 
-__all__ = sorted((*_HOME, *_MODULES))      # `__init__.pyi` tells type checkers the same; tests/stubs.py writes it
+__all__ = sorted(
+    (*_HOME, *_MODULES)
+)  # `__init__.pyi` tells type checkers the same; tests/stubs.py writes it
 
 
 def __getattr__(name: str) -> Any:
     """Public names are imported when first used: `import dalembert` stays fast."""
     if name in _HOME:
         value = getattr(importlib.import_module(_HOME[name]), name)
-        value = _of_mechanism(value) if name == "save" or _HOME[name].startswith(_OF_MECHANISMS) else value
+        value = (
+            _of_mechanism(value)
+            if name == "save" or _HOME[name].startswith(_OF_MECHANISMS)
+            else value
+        )
     elif name in _MODULES:
         value = importlib.import_module(_MODULES[name])
     else:
@@ -80,14 +166,19 @@ def import_views() -> None:
 
 
 def _of_mechanism(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function (mechanism, ...) that says so where something else comes first; it is pickled by its public name."""
+    """A function (mechanism, ...) that says so where something else comes first; it is pickled by
+    its public name.
+    """
     from dalembert.model.mechanism import Mechanism
 
     @functools.wraps(function)
     def checked(mechanism: Any, *arguments: Any, **named: Any) -> Any:
         if not isinstance(mechanism, Mechanism):
-            raise TypeError(f"{function.__name__}(mechanism, ...): the mechanism comes first, expected a Mechanism, as "
-                            f"da.load makes, not a {type(mechanism).__name__}.")
+            raise TypeError(
+                f"{function.__name__}(mechanism, ...): the mechanism comes first, expected a "
+                "Mechanism, as "
+                f"da.load makes, not a {type(mechanism).__name__}."
+            )
         return function(mechanism, *arguments, **named)
 
     checked.__module__ = __name__

@@ -1,4 +1,6 @@
-"""Checks of arguments at the door of public functions: the message names the argument, says what it is, what is expected."""
+"""Checks of arguments at the door of public functions: the message names the argument, says what it
+is, what is expected.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +14,14 @@ import numpy as np
 
 from dalembert.errors import UnknownNameError
 
-LONGEST = 60      # characters of a value in a message
+LONGEST = 60  # characters of a value in a message
 
 
 def shown(value: Any) -> str:
     """A value and its class, shortened, for a message."""
     try:
         text = repr(value)
-    except Exception:      # of a class whose text cannot be made
+    except Exception:  # of a class whose text cannot be made
         text = "a value"
     text = " ".join(text.split())
     short = text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
@@ -32,7 +34,9 @@ def refused(name: str, value: Any, expected: str) -> TypeError:
 
 
 def saying(name: str, value: Any, expected: str) -> str:
-    """The sentence for an argument, `h='x' (str): expected ...`, or for a part that is no name of Python."""
+    """The sentence for an argument, `h='x' (str): expected ...`, or for a part that is no name of
+    Python.
+    """
     if name.isidentifier():
         return f"{name}={shown(value)}: expected {expected}."
     return f"{name} is {shown(value)}; expected {expected}."
@@ -89,19 +93,22 @@ def real_array(name: str, value: Any) -> np.ndarray:
     Raises
     ------
     TypeError, ValueError
-        There are texts, truth values, complex numbers, masked entries, or lists of several lengths; a number is beyond
-        doubles.
+        There are texts, truth values, complex numbers, masked entries, or lists of several lengths;
+        a number is beyond doubles.
     """
     expected = "real numbers, in rows of one length"
-    masked = sys.modules.get("numpy.ma")      # imported where masked arrays are, and only there
+    masked = sys.modules.get("numpy.ma")  # imported where masked arrays are, and only there
     if masked is not None and masked.is_masked(value):
         raise refused(name, value, f"{expected}, none of them masked")
     try:
         found = np.asarray(value)
-    except ValueError:      # rows of several lengths
+    except ValueError:  # rows of several lengths
         raise refused(name, value, expected) from None
-    is_real = found.dtype.kind in "iuf" or found.dtype == object and all(
-        isinstance(x, Real) and not isinstance(x, bool) for x in found.flat)
+    is_real = (
+        found.dtype.kind in "iuf"
+        or found.dtype == object
+        and all(isinstance(x, Real) and not isinstance(x, bool) for x in found.flat)
+    )
     if not is_real:
         raise refused(name, value, expected)
     try:
@@ -144,11 +151,13 @@ def path_of(name: str, value: Any) -> Path:
     if not isinstance(given, str):
         raise refused(name, value, "a path, as 'folder/name'")
     if not given or "\0" in given:
-        raise ValueError(f"{name} is {given!r}, which names nothing; expected a path, as 'folder/name'.")
+        raise ValueError(
+            f"{name} is {given!r}, which names nothing; expected a path, as 'folder/name'."
+        )
     try:
         os.fsencode(given)
     except UnicodeEncodeError:
-        raise ValueError(f"{name} is {given!r}, whose letters no file system takes; expected another path.") from None
+        raise ValueError(
+            f"{name} is {given!r}, whose letters no file system takes; expected another path."
+        ) from None
     return Path(given)
-
-

@@ -1,4 +1,6 @@
-"""Command line of dalembert: `dalembert demo | info | check | dynamics | simulate | equations | codegen | bench`."""
+"""Command line of dalembert: `dalembert demo | info | check | dynamics | simulate | equations |
+codegen | bench`.
+"""
 
 from __future__ import annotations
 
@@ -18,44 +20,98 @@ from dalembert.commandline.application import Application, Argument, Exit, Optio
 from dalembert.commandline.loading import existing, findings_of, load, numeric
 from dalembert.errors import DalembertError, DalembertWarning, MissingFileError, UnknownNameError
 
-# Everything else is imported by the commands that need it, so that `dalembert --help` does not wait for it.
+# Everything else is imported by the commands that need it, so that `dalembert --help` does not wait
+# for it.
 
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
-BARE: dict[str, Any] = {"mimic": "independent", "passive": False, "exact_angles": False}      # as all engines have a robot
+BARE: dict[str, Any] = {
+    "mimic": "independent",
+    "passive": False,
+    "exact_angles": False,
+}  # as all engines have a robot
 INPUT_ERRORS = (MissingFileError, UnknownNameError, VectorError)
 
 app = Application(
-    "dalembert", __version__, "Equations of motion of multibody systems, from a robot file.",
-    "Exit codes: 0 done; 1 bad content of a file or a failed computation; 2 wrong usage or a missing file. "
-    "--debug anywhere, or DALEMBERT_DEBUG=1, shows the traceback of an error.")
+    "dalembert",
+    __version__,
+    "Equations of motion of multibody systems, from a robot file.",
+    "Exit codes: 0 done; 1 bad content of a file or a failed computation; 2 wrong usage or a "
+    "missing file. "
+    "--debug anywhere, or DALEMBERT_DEBUG=1, shows the traceback of an error.",
+)
 
-File = Annotated[Path, Argument("Robot file: URDF or TOML; or panda, the embedded model.", "FILE", existing)]
+File = Annotated[
+    Path, Argument("Robot file: URDF or TOML; or panda, the embedded model.", "FILE", existing)
+]
 Base = Annotated[str, Option(help="Root link: fixed to the world, or free.", metavar="fixed|free")]
-Tolerance = Annotated[float | None, Option("--angle-tolerance", min=0, max=0.1, metavar="RAD", help=(
-    "Angles of a URDF file as near to a multiple of pi/12 are read as that [1e-9]; 1e-5 where it writes 1.5708."))]
+Tolerance = Annotated[
+    float | None,
+    Option(
+        "--angle-tolerance",
+        min=0,
+        max=0.1,
+        metavar="RAD",
+        help=(
+            "Angles of a URDF file as near to a multiple of pi/12 are read as that [1e-9]; 1e-5 "
+            "where it writes 1.5708."
+        ),
+    ),
+]
 Json = Annotated[bool, Option("--json", help="Print JSON with all digits.")]
-Q = Annotated[str | None, Option(metavar="Q", help="Coordinates: numbers in order '0.1,-0.2', or by name "
-                                       "'elbow=0.1,root.px=0.3' with the rest neutral.")]
-Qd = Annotated[str | None, Option(metavar="QD", help="Velocities, in order or by name with the rest 0.")]
-Qdd = Annotated[str | None, Option(metavar="QDD", help="Accelerations for inverse dynamics, likewise.")]
-Tau = Annotated[str | None, Option(metavar="TAU", help="Joint forces for forward dynamics, likewise.")]
-Gravity = Annotated[str | None, Option(metavar="X,Y,Z", help="Acceleration of gravity, instead of the file's.")]
+Q = Annotated[
+    str | None,
+    Option(
+        metavar="Q",
+        help="Coordinates: numbers in order '0.1,-0.2', or by name "
+        "'elbow=0.1,root.px=0.3' with the rest neutral.",
+    ),
+]
+Qd = Annotated[
+    str | None, Option(metavar="QD", help="Velocities, in order or by name with the rest 0.")
+]
+Qdd = Annotated[
+    str | None, Option(metavar="QDD", help="Accelerations for inverse dynamics, likewise.")
+]
+Tau = Annotated[
+    str | None, Option(metavar="TAU", help="Joint forces for forward dynamics, likewise.")
+]
+Gravity = Annotated[
+    str | None, Option(metavar="X,Y,Z", help="Acceleration of gravity, instead of the file's.")
+]
 
 
 @app.command
-def demo(file: Annotated[Path | None, Argument("Another robot than the embedded Panda arm.", "FILE")] = None,
-         folder: Annotated[Path, Option("--output", "-o", metavar="FOLDER", help=(
-             "Folder for what is written; made if there is none."))] = Path("dalembert_demo")) -> None:
+def demo(
+    file: Annotated[
+        Path | None, Argument("Another robot than the embedded Panda arm.", "FILE")
+    ] = None,
+    folder: Annotated[
+        Path,
+        Option(
+            "--output",
+            "-o",
+            metavar="FOLDER",
+            help=("Folder for what is written; made if there is none."),
+        ),
+    ] = Path("dalembert_demo"),
+) -> None:
     """Show what the package does, on the embedded Panda arm.
 
-    Prints mass and Coriolis matrices, gravity vector and energies of the arm (or of FILE) at a random state, every identity
-    that they must satisfy with its residual, a simulated motion under a controller with its power balance, the gravity
-    vector in closed form, and the speed of the compiled functions beside the other engines that are installed; exit 1 if an
-    identity fails. Writes into FOLDER the run, its diagrams, a page that shows the motion, and all closed forms (of the
-    Panda with its fingers locked).
+    Prints mass and Coriolis matrices, gravity vector and energies of the arm (or of FILE) at a
+    random state, every identity that they must satisfy with its residual, a simulated motion under
+    a controller with its power balance, the gravity vector in closed form, and the speed of the
+    compiled functions beside the other engines that are installed; exit 1 if an identity fails.
+    Writes into FOLDER the run, its diagrams, a page that shows the motion, and all closed forms (of
+    the Panda with its fingers locked).
     """
     from dalembert import data
-    from dalembert.commandline.demonstration import compare_speed, demonstrate, show_closed_forms, show_files, show_motion
+    from dalembert.commandline.demonstration import (
+        compare_speed,
+        demonstrate,
+        show_closed_forms,
+        show_files,
+        show_motion,
+    )
 
     path, out = data.path("panda") if file is None else file, _console()
     mechanism = numeric(load(path, quiet=True))
@@ -88,14 +144,21 @@ def info(file: File, base: Base = "fixed", tolerance: Tolerance = None) -> None:
 
 
 @app.command
-def check(file: File, as_json: Json = False, tolerance: Tolerance = None,
-          strict: Annotated[bool, Option("--strict", help="Fail on warnings as well.")] = False) -> None:
+def check(
+    file: File,
+    as_json: Json = False,
+    tolerance: Tolerance = None,
+    strict: Annotated[bool, Option("--strict", help="Fail on warnings as well.")] = False,
+) -> None:
     """List faults of a file with line numbers.
 
     Exit 1 if there are errors, with --strict also if there are warnings.
     """
     findings = findings_of(file, tolerance)
-    count = {severity: sum(f.severity == severity for f in findings) for severity in ("error", "warning", "note")}
+    count = {
+        severity: sum(f.severity == severity for f in findings)
+        for severity in ("error", "warning", "note")
+    }
     if as_json:
         print(json.dumps([f.as_dict() for f in findings], indent=2))
     else:
@@ -104,75 +167,181 @@ def check(file: File, as_json: Json = False, tolerance: Tolerance = None,
 
         out = _console()
         show_findings(out, findings)
-        line(out, ", ".join(f"{n} {severity}{'' if n == 1 else 's'}" for severity, n in count.items()))
+        line(
+            out,
+            ", ".join(f"{n} {severity}{'' if n == 1 else 's'}" for severity, n in count.items()),
+        )
     if count["error"] or strict and count["warning"]:
         raise Exit(FAILED)
 
 
 @app.command
-def dynamics(file: File, q: Q = None, qd: Qd = None, qdd: Qdd = None, tau: Tau = None, base: Base = "fixed",
-             tolerance: Tolerance = None, gravity: Gravity = None, as_json: Json = False) -> None:
+def dynamics(
+    file: File,
+    q: Q = None,
+    qd: Qd = None,
+    qdd: Qdd = None,
+    tau: Tau = None,
+    base: Base = "fixed",
+    tolerance: Tolerance = None,
+    gravity: Gravity = None,
+    as_json: Json = False,
+) -> None:
     """Compute M, C, g, and tau or qdd at one state.
 
-    Inverse dynamics of --qdd (0 where not given) or, with --tau, forward dynamics; energies, bias and passive forces.
+    Inverse dynamics of --qdd (0 where not given) or, with --tau, forward dynamics; energies, bias
+    and passive forces.
     """
     if qdd is not None and tau is not None:
-        raise UsageError("--qdd and --tau exclude each other: accelerations ask for inverse dynamics, forces for forward.")
+        raise UsageError(
+            "--qdd and --tau exclude each other: accelerations ask for inverse dynamics, forces "
+            "for forward."
+        )
     from dalembert.commandline.state import dynamics_at, show_dynamics
 
     mechanism = numeric(load(file, base=base, angle_tolerance=tolerance))
     quantities = dynamics_at(mechanism, q, qd, qdd, tau, gravity)
     if as_json:
-        print(json.dumps({k: v.tolist() if hasattr(v, "tolist") else v for k, v in quantities.items()}, indent=2))
+        print(
+            json.dumps(
+                {k: v.tolist() if hasattr(v, "tolist") else v for k, v in quantities.items()},
+                indent=2,
+            )
+        )
     else:
         show_dynamics(_console(), mechanism, quantities, "tau" if tau is None else "qdd")
 
 
 @app.command
-def simulate(file: File, t: Annotated[float, Option("--t", metavar="SECONDS", help="Duration.", show_default=False)],
-             q: Q = None, qd: Qd = None,
-             tau: Annotated[str | None, Option(metavar="TAU", help=(
-                 "Constant joint forces, likewise; with --controller, added to its own."))] = None,
-             controller: Annotated[str | None, Option(metavar="NAME", help=(
-                 "Controller on all joints: pd, gravity-pd or computed-torque."))] = None,
-             goal: Annotated[str | None, Option(metavar="Q", help=(
-                 "Posture that the controller goes to, as --q [the initial one]."))] = None,
-             bandwidth: Annotated[float | None, Option(min=1e-9, metavar="RAD/S", help=(
-                 "Natural frequency that the controller gives each joint, critically damped [10]."))] = None,
-             sampled: Annotated[float | None, Option(min=1e-9, metavar="SECONDS", help=(
-                 "Period at which the controller runs; its force is held in between [always]."))] = None,
-             delay: Annotated[float | None, Option(min=0, metavar="SECONDS", help=(
-                 "Time from a sample until its force takes effect, with --sampled [0]."))] = None,
-             method: Annotated[str | None, Option(metavar="NAME", help=(
-                 "Integrator; an unknown name lists them [rk4; with a tolerance dop853]."))] = None,
-             formulation: Annotated[str | None, Option(metavar="NAME", help=(
-                 "Equations of motion: newton_euler [the default], lagrange, hamilton, ..."))] = None,
-             h: Annotated[float, Option("--h", metavar="SECONDS", help=(
-                 "Step; of methods that choose it, the first one."))] = 1e-3,
-             rtol: Annotated[float | None, Option(min=0, metavar="NUMBER", help=(
-                 "Relative tolerance of methods that choose the step [1e-9]."))] = None,
-             atol: Annotated[float | None, Option(min=0, metavar="NUMBER", help=(
-                 "Absolute tolerance of these [1e-12]."))] = None,
-             longest_step: Annotated[float | None, Option(min=1e-300, metavar="SECONDS", help=(
-                 "Greatest step of these."))] = None,
-             friction: Annotated[str, Option(metavar="stick|sign", help=(
-                 "Coulomb friction of a joint at rest: holds it up to its bound, or is 0."))] = "stick",
-             stops: Annotated[bool, Option("--stops", help="Joints stop at their limits.")] = False,
-             record: Annotated[float | None, Option(metavar="SECONDS", help=(
-                 "Spacing of the records [a thousandth of the duration]."))] = None,
-             output: Annotated[Path | None, Option("--output", "-o", metavar="FILE", help=(
-                 "Write the run: .csv, .nc (NetCDF) or, while it is computed, .zarr."))] = None,
-             resume: Annotated[bool, Option("--resume", help=(
-                 "Go on with a run in --output that was cut off (.zarr)."))] = False,
-             plot: Annotated[Path | None, Option(metavar="FILE", help="Draw diagrams: .png, .svg or .pdf.")] = None,
-             animate: Annotated[Path | None, Option(metavar="FILE", help=(
-                 "Show the motion: .html (a page), .gif or .mp4 (a film)."))] = None,
-             speed: Annotated[float, Option(min=1e-9, metavar="NUMBER", help=(
-                 "Speed of the motion shown: 1 is real time, 0.1 ten times slower."))] = 1.0,
-             base: Base = "fixed", tolerance: Tolerance = None, as_json: Json = False) -> None:
+def simulate(
+    file: File,
+    t: Annotated[float, Option("--t", metavar="SECONDS", help="Duration.", show_default=False)],
+    q: Q = None,
+    qd: Qd = None,
+    tau: Annotated[
+        str | None,
+        Option(
+            metavar="TAU",
+            help=("Constant joint forces, likewise; with --controller, added to its own."),
+        ),
+    ] = None,
+    controller: Annotated[
+        str | None,
+        Option(
+            metavar="NAME", help=("Controller on all joints: pd, gravity-pd or computed-torque.")
+        ),
+    ] = None,
+    goal: Annotated[
+        str | None,
+        Option(
+            metavar="Q", help=("Posture that the controller goes to, as --q [the initial one].")
+        ),
+    ] = None,
+    bandwidth: Annotated[
+        float | None,
+        Option(
+            min=1e-9,
+            metavar="RAD/S",
+            help=(
+                "Natural frequency that the controller gives each joint, critically damped [10]."
+            ),
+        ),
+    ] = None,
+    sampled: Annotated[
+        float | None,
+        Option(
+            min=1e-9,
+            metavar="SECONDS",
+            help=("Period at which the controller runs; its force is held in between [always]."),
+        ),
+    ] = None,
+    delay: Annotated[
+        float | None,
+        Option(
+            min=0,
+            metavar="SECONDS",
+            help=("Time from a sample until its force takes effect, with --sampled [0]."),
+        ),
+    ] = None,
+    method: Annotated[
+        str | None,
+        Option(
+            metavar="NAME",
+            help=("Integrator; an unknown name lists them [rk4; with a tolerance dop853]."),
+        ),
+    ] = None,
+    formulation: Annotated[
+        str | None,
+        Option(
+            metavar="NAME",
+            help=("Equations of motion: newton_euler [the default], lagrange, hamilton, ..."),
+        ),
+    ] = None,
+    h: Annotated[
+        float,
+        Option("--h", metavar="SECONDS", help=("Step; of methods that choose it, the first one.")),
+    ] = 1e-3,
+    rtol: Annotated[
+        float | None,
+        Option(
+            min=0,
+            metavar="NUMBER",
+            help=("Relative tolerance of methods that choose the step [1e-9]."),
+        ),
+    ] = None,
+    atol: Annotated[
+        float | None, Option(min=0, metavar="NUMBER", help=("Absolute tolerance of these [1e-12]."))
+    ] = None,
+    longest_step: Annotated[
+        float | None, Option(min=1e-300, metavar="SECONDS", help=("Greatest step of these."))
+    ] = None,
+    friction: Annotated[
+        str,
+        Option(
+            metavar="stick|sign",
+            help=("Coulomb friction of a joint at rest: holds it up to its bound, or is 0."),
+        ),
+    ] = "stick",
+    stops: Annotated[bool, Option("--stops", help="Joints stop at their limits.")] = False,
+    record: Annotated[
+        float | None,
+        Option(metavar="SECONDS", help=("Spacing of the records [a thousandth of the duration].")),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help=("Write the run: .csv, .nc (NetCDF) or, while it is computed, .zarr."),
+        ),
+    ] = None,
+    resume: Annotated[
+        bool, Option("--resume", help=("Go on with a run in --output that was cut off (.zarr)."))
+    ] = False,
+    plot: Annotated[
+        Path | None, Option(metavar="FILE", help="Draw diagrams: .png, .svg or .pdf.")
+    ] = None,
+    animate: Annotated[
+        Path | None,
+        Option(metavar="FILE", help=("Show the motion: .html (a page), .gif or .mp4 (a film).")),
+    ] = None,
+    speed: Annotated[
+        float,
+        Option(
+            min=1e-9,
+            metavar="NUMBER",
+            help=("Speed of the motion shown: 1 is real time, 0.1 ten times slower."),
+        ),
+    ] = 1.0,
+    base: Base = "fixed",
+    tolerance: Tolerance = None,
+    as_json: Json = False,
+) -> None:
     """Move a mechanism from a state for some time.
 
-    Prints how the run went and the final state; exit 1 if it ended early, with what was computed until then.
+    Prints how the run went and the final state; exit 1 if it ended early, with what was computed
+    until then.
     """
     from dalembert.commandline import simulation
     from dalembert.commandline.output import say
@@ -180,9 +349,21 @@ def simulate(file: File, t: Annotated[float, Option("--t", metavar="SECONDS", he
     files = simulation.Files(output, plot, animate, speed, resume)
     files.check(t)
     typed = simulation.State(q, qd, tau, controller, goal, bandwidth, sampled, delay)
-    options = {"method": method, "formulation": formulation, "h": h, "rtol": rtol, "atol": atol, "friction": friction,
-               "stops": stops or None, "record": record, "longest_step": longest_step, **files.streamed}
-    run = simulation.simulated(numeric(load(file, base=base, angle_tolerance=tolerance)), typed, t, **options)
+    options = {
+        "method": method,
+        "formulation": formulation,
+        "h": h,
+        "rtol": rtol,
+        "atol": atol,
+        "friction": friction,
+        "stops": stops or None,
+        "record": record,
+        "longest_step": longest_step,
+        **files.streamed,
+    }
+    run = simulation.simulated(
+        numeric(load(file, base=base, angle_tolerance=tolerance)), typed, t, **options
+    )
     try:
         written = files.write(run)
     except OSError as error:
@@ -197,19 +378,43 @@ def simulate(file: File, t: Annotated[float, Option("--t", metavar="SECONDS", he
 
 
 @app.command
-def codegen(file: File, functions: Annotated[str, Option(metavar="NAMES", show_default=False, help=(
-                "Quantities, separated by commas: inverse_dynamics,jacobian:tool."))],
-            target: Annotated[str, Option(help="Language: c (C99, with a test), numpy.", metavar="NAME")] = "c",
-            folder: Annotated[Path, Option("--output", "-o", metavar="DIR", help="Folder for the files, made if "
-                                                 "there is none.")] = Path("."),
-            prefix: Annotated[str | None, Option(metavar="NAME", show_default=False, help=(
-                "What names of functions and files begin with [the mechanism's name]."))] = None,
-            force: Annotated[bool, Option("--force", help="Overwrite files that are there with other text.")] = False,
-            base: Base = "fixed", tolerance: Tolerance = None) -> None:
+def codegen(
+    file: File,
+    functions: Annotated[
+        str,
+        Option(
+            metavar="NAMES",
+            show_default=False,
+            help=("Quantities, separated by commas: inverse_dynamics,jacobian:tool."),
+        ),
+    ],
+    target: Annotated[
+        str, Option(help="Language: c (C99, with a test), numpy.", metavar="NAME")
+    ] = "c",
+    folder: Annotated[
+        Path,
+        Option(
+            "--output", "-o", metavar="DIR", help="Folder for the files, made if there is none."
+        ),
+    ] = Path("."),
+    prefix: Annotated[
+        str | None,
+        Option(
+            metavar="NAME",
+            show_default=False,
+            help=("What names of functions and files begin with [the mechanism's name]."),
+        ),
+    ] = None,
+    force: Annotated[
+        bool, Option("--force", help="Overwrite files that are there with other text.")
+    ] = False,
+    base: Base = "fixed",
+    tolerance: Tolerance = None,
+) -> None:
     """Write source code of functions of a model.
 
-    Each quantity becomes one function that needs nothing but the language's mathematics (C: math.h; NumPy). With the C
-    comes a test program: vectors evaluated with NumPy.
+    Each quantity becomes one function that needs nothing but the language's mathematics (C: math.h;
+    NumPy). With the C comes a test program: vectors evaluated with NumPy.
     """
     from dalembert.commandline.generation import TARGETS, write
 
@@ -223,20 +428,63 @@ def codegen(file: File, functions: Annotated[str, Option(metavar="NAMES", show_d
 
 
 @app.command
-def equations(file: File, symbols: Annotated[str | None, Option(metavar="NAMES", help=(
-                  "Numbers that become symbols, separated by commas: all, inertial, geometry, gravity, paths, "
-                  "patterns."))] = None,
-              quantities: Annotated[str | None, Option(metavar="NAMES", help=(
-                  "Quantities, separated by commas, as mass_matrix,gravity_vector [all that are shown]."))] = None,
-              form: Annotated[str, Option("--format", metavar="text|latex|mathml|python|sympy|report",
-                                                help="What is printed.")] = "text",
-              output: Annotated[Path | None, Option("--output", "-o", metavar="FILE", help=(
-                  "Write a document instead: .html, .tex, .md, .txt, .py, .pdf."))] = None,
-              formulation: Annotated[str, Option(metavar="NAME", help=(
-                  "Formulation whose numbers forms are compared with, and whose steps the report shows."))] = "newton_euler",
-              budget: Annotated[int | None, Option(min=0, metavar="N", help=(
-                  "Characters of a quantity up to which it is printed in full."))] = None,
-              base: Base = "fixed", tolerance: Tolerance = None) -> None:
+def equations(
+    file: File,
+    symbols: Annotated[
+        str | None,
+        Option(
+            metavar="NAMES",
+            help=(
+                "Numbers that become symbols, separated by commas: all, inertial, geometry, "
+                "gravity, paths, "
+                "patterns."
+            ),
+        ),
+    ] = None,
+    quantities: Annotated[
+        str | None,
+        Option(
+            metavar="NAMES",
+            help=(
+                "Quantities, separated by commas, as mass_matrix,gravity_vector [all that are "
+                "shown]."
+            ),
+        ),
+    ] = None,
+    form: Annotated[
+        str,
+        Option(
+            "--format", metavar="text|latex|mathml|python|sympy|report", help="What is printed."
+        ),
+    ] = "text",
+    output: Annotated[
+        Path | None,
+        Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help=("Write a document instead: .html, .tex, .md, .txt, .py, .pdf."),
+        ),
+    ] = None,
+    formulation: Annotated[
+        str,
+        Option(
+            metavar="NAME",
+            help=(
+                "Formulation whose numbers forms are compared with, and whose steps the report "
+                "shows."
+            ),
+        ),
+    ] = "newton_euler",
+    budget: Annotated[
+        int | None,
+        Option(
+            min=0, metavar="N", help=("Characters of a quantity up to which it is printed in full.")
+        ),
+    ] = None,
+    base: Base = "fixed",
+    tolerance: Tolerance = None,
+) -> None:
     """Write the equations of motion in closed form.
 
     Every entry is compared with the compiled function at random states before it is shown.
@@ -246,11 +494,22 @@ def equations(file: File, symbols: Annotated[str | None, Option(metavar="NAMES",
 
     if form not in FORMATS:
         raise UsageError(f"unknown format {form!r} (known: {', '.join(FORMATS)}).")
-    names = [name.strip() for name in re.split(r",(?![^\[]*\])", symbols or "") if name.strip()]      # not in inertia[0,1]
+    names = [
+        name.strip() for name in re.split(r",(?![^\[]*\])", symbols or "") if name.strip()
+    ]  # not in inertia[0,1]
     wanted = [name.strip() for name in (quantities or "").split(",") if name.strip()]
     budget = BUDGET if budget is None else budget
     try:
-        show(_console(), load(file, base=base, angle_tolerance=tolerance), names, wanted, form, output, budget, formulation)
+        show(
+            _console(),
+            load(file, base=base, angle_tolerance=tolerance),
+            names,
+            wanted,
+            form,
+            output,
+            budget,
+            formulation,
+        )
     except (OSError, ValueError) as error:
         if isinstance(error, DalembertError):
             raise
@@ -266,19 +525,26 @@ def cache(clear: Annotated[bool, Option("--clear", help="Remove all entries.")] 
     if clear:
         print(f"{kept.clear()} entries removed")
     path, entries, size = kept.contents()
-    print(f"{path}: {entries} entries, {size / 2**20:.1f} MiB" if path else f"off ({kept.VARIABLE})")
+    print(
+        f"{path}: {entries} entries, {size / 2**20:.1f} MiB" if path else f"off ({kept.VARIABLE})"
+    )
 
 
 @app.command
-def bench(file: File, base: Base = "fixed",
-          states: Annotated[int, Option(min=1, metavar="N", help="Random states in a batch.")] = 8192,
-          repeats: Annotated[int, Option(min=1, metavar="N", help="Rounds, in which all engines take turns.")] = 15,
-          as_json: Json = False) -> None:
+def bench(
+    file: File,
+    base: Base = "fixed",
+    states: Annotated[int, Option(min=1, metavar="N", help="Random states in a batch.")] = 8192,
+    repeats: Annotated[
+        int, Option(min=1, metavar="N", help="Rounds, in which all engines take turns.")
+    ] = 15,
+    as_json: Json = False,
+) -> None:
     """Measure speed beside other engines.
 
-    Inverse and forward dynamics and the mass matrix of a model by this package and by Pinocchio, MuJoCo and CasADi (which
-    evaluates this package's expressions), as far as they are installed; results are compared first. Followers are
-    independent joints here, and friction is left out.
+    Inverse and forward dynamics and the mass matrix of a model by this package and by Pinocchio,
+    MuJoCo and CasADi (which evaluates this package's expressions), as far as they are installed;
+    results are compared first. Followers are independent joints here, and friction is left out.
     """
     from dalembert.commandline.measurement import measure, show
 
@@ -298,12 +564,13 @@ def _console() -> Any:
 
 # --- the way in and out ---------------------------------------------------------------------------------------------
 
+
 def main() -> None:
     """Run the command line: one line per error, the exit code says which kind."""
     if hasattr(signal, "SIGPIPE"):
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)      # `dalembert ... | head` ends without a word
-    for stream in filter(None, (sys.stdout, sys.stderr)):      # None where closed
-        stream.reconfigure(errors="backslashreplace")      # type: ignore[union-attr]
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `dalembert ... | head` ends without a word
+    for stream in filter(None, (sys.stdout, sys.stderr)):  # None where closed
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     sys.exit(run(sys.argv[1:]))
 
 
@@ -333,15 +600,27 @@ def _report(error: Any) -> int:
     if isinstance(error, DalembertError):
         say("error", error)
         return USAGE if isinstance(error, INPUT_ERRORS) else FAILED
-    say("error", f"internal fault, please report it: {type(error).__name__}: {error} (--debug shows where).")
+    say(
+        "error",
+        f"internal fault, please report it: {type(error).__name__}: {error} (--debug shows where).",
+    )
     return FAILED
 
 
-def _show_warning(message: Warning | str, category: type[Warning], filename: str, lineno: int, file: Any = None,
-                  line: str | None = None) -> None:
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: Any = None,
+    line: str | None = None,
+) -> None:
     from dalembert.commandline.output import say
 
-    say("warning", message if issubclass(category, DalembertWarning) else f"{category.__name__}: {message}")
+    say(
+        "warning",
+        message if issubclass(category, DalembertWarning) else f"{category.__name__}: {message}",
+    )
 
 
 if __name__ == "__main__":

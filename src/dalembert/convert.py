@@ -1,9 +1,10 @@
 """Vectors in the conventions of other engines, and the two accelerations of a floating base.
 
-Pinocchio: continuous joints as (cos, sin); quaternions x y z w; free joints position first and linear part first, both
-in the child's axes; planar joints (x, y, cos, sin) with velocities in the child's axes, rotation last.
-MuJoCo: free joints position first, quaternion w x y z, linear velocity in world axes; planar joints (x, y, angle).
-All other joints are alike. The other engine's order of joints can be given by name.
+Pinocchio: continuous joints as (cos, sin); quaternions x y z w; free joints position first and
+linear part first, both in the child's axes; planar joints (x, y, cos, sin) with velocities in the
+child's axes, rotation last. MuJoCo: free joints position first, quaternion w x y z, linear velocity
+in world axes; planar joints (x, y, angle). All other joints are alike. The other engine's order of
+joints can be given by name.
 """
 
 from __future__ import annotations
@@ -18,12 +19,20 @@ from dalembert.model.joints import Continuous, Free, Planar, Spherical
 from dalembert.model.mechanism import Mechanism
 from dalembert.spatial.arrays import Array, Values
 
-__all__ = ["Vectors", "classical_acceleration", "from_mujoco", "from_pinocchio",
-           "spatial_acceleration", "to_mujoco", "to_pinocchio"]
+__all__ = [
+    "Vectors",
+    "classical_acceleration",
+    "from_mujoco",
+    "from_pinocchio",
+    "spatial_acceleration",
+    "to_mujoco",
+    "to_pinocchio",
+]
 
 
 class Vectors(NamedTuple):
-    """Coordinates, velocities, accelerations and forces; None where none were given, so that callers know their types.
+    """Coordinates, velocities, accelerations and forces; None where none were given, so that
+    callers know their types.
 
     Examples
     --------
@@ -33,13 +42,19 @@ class Vectors(NamedTuple):
     """
 
     q: Array
-    qd: Array = None      # type: ignore[assignment]
-    qdd: Array = None     # type: ignore[assignment]
-    tau: Array = None     # type: ignore[assignment]
+    qd: Array = None  # type: ignore[assignment]
+    qdd: Array = None  # type: ignore[assignment]
+    tau: Array = None  # type: ignore[assignment]
 
 
-def to_pinocchio(mechanism: Mechanism, q: Values, qd: Values | None = None, qdd: Values | None = None,
-                 tau: Values | None = None, joint_order: Sequence[str] | None = None) -> Vectors:
+def to_pinocchio(
+    mechanism: Mechanism,
+    q: Values,
+    qd: Values | None = None,
+    qdd: Values | None = None,
+    tau: Values | None = None,
+    joint_order: Sequence[str] | None = None,
+) -> Vectors:
     """This package's vectors as Pinocchio has them.
 
     Parameters
@@ -48,7 +63,8 @@ def to_pinocchio(mechanism: Mechanism, q: Values, qd: Values | None = None, qdd:
     q : (nq,) or (N, nq) array
         Coordinates [rad, m, unit quaternions]; as this package has them.
     qd, qdd, tau : (nv,) or (N, nv) array, optional
-        Velocities, accelerations (those of a planar joint need qd), forces [rad/s, m/s; rad/s^2, m/s^2; N m, N].
+        Velocities, accelerations (those of a planar joint need qd), forces [rad/s, m/s; rad/s^2,
+        m/s^2; N m, N].
     joint_order : sequence of str, optional
         Names of the moving joints in the other engine's order.
 
@@ -60,7 +76,8 @@ def to_pinocchio(mechanism: Mechanism, q: Values, qd: Values | None = None, qdd:
     Raises
     ------
     ShapeError, QuaternionError, UnknownNameError
-        A vector has the wrong length; a quaternion is not of unit length; a joint of the order is unknown.
+        A vector has the wrong length; a quaternion is not of unit length; a joint of the order is
+        unknown.
 
     Examples
     --------
@@ -72,8 +89,14 @@ def to_pinocchio(mechanism: Mechanism, q: Values, qd: Values | None = None, qdd:
     return _outward(mechanism, PINOCCHIO, (q, qd, qdd, tau), joint_order)
 
 
-def from_pinocchio(mechanism: Mechanism, q: Values, qd: Values | None = None, qdd: Values | None = None,
-                   tau: Values | None = None, joint_order: Sequence[str] | None = None) -> Vectors:
+def from_pinocchio(
+    mechanism: Mechanism,
+    q: Values,
+    qd: Values | None = None,
+    qdd: Values | None = None,
+    tau: Values | None = None,
+    joint_order: Sequence[str] | None = None,
+) -> Vectors:
     """Pinocchio's vectors as this package has them; the inverse of `to_pinocchio`.
 
     Parameters
@@ -82,7 +105,8 @@ def from_pinocchio(mechanism: Mechanism, q: Values, qd: Values | None = None, qd
     q : (nq,) or (N, nq) array
         Coordinates [rad, m, unit quaternions]; of Pinocchio.
     qd, qdd, tau : (nv,) or (N, nv) array, optional
-        Velocities, accelerations (those of a planar joint need qd), forces [rad/s, m/s; rad/s^2, m/s^2; N m, N].
+        Velocities, accelerations (those of a planar joint need qd), forces [rad/s, m/s; rad/s^2,
+        m/s^2; N m, N].
     joint_order : sequence of str, optional
         Names of the moving joints in the other engine's order.
 
@@ -94,7 +118,8 @@ def from_pinocchio(mechanism: Mechanism, q: Values, qd: Values | None = None, qd
     Raises
     ------
     ShapeError, QuaternionError, UnknownNameError
-        A vector has the wrong length; a quaternion is not of unit length; a joint of the order is unknown.
+        A vector has the wrong length; a quaternion is not of unit length; a joint of the order is
+        unknown.
 
     Examples
     --------
@@ -106,8 +131,14 @@ def from_pinocchio(mechanism: Mechanism, q: Values, qd: Values | None = None, qd
     return _inward(mechanism, PINOCCHIO, (q, qd, qdd, tau), joint_order)
 
 
-def to_mujoco(mechanism: Mechanism, q: Values, qd: Values | None = None, qdd: Values | None = None,
-              tau: Values | None = None, joint_order: Sequence[str] | None = None) -> Vectors:
+def to_mujoco(
+    mechanism: Mechanism,
+    q: Values,
+    qd: Values | None = None,
+    qdd: Values | None = None,
+    tau: Values | None = None,
+    joint_order: Sequence[str] | None = None,
+) -> Vectors:
     """This package's vectors as MuJoCo has them.
 
     Parameters
@@ -116,7 +147,8 @@ def to_mujoco(mechanism: Mechanism, q: Values, qd: Values | None = None, qdd: Va
     q : (nq,) or (N, nq) array
         Coordinates [rad, m, unit quaternions]; as this package has them.
     qd, qdd, tau : (nv,) or (N, nv) array, optional
-        Velocities, accelerations (those of a planar joint need qd), forces [rad/s, m/s; rad/s^2, m/s^2; N m, N].
+        Velocities, accelerations (those of a planar joint need qd), forces [rad/s, m/s; rad/s^2,
+        m/s^2; N m, N].
     joint_order : sequence of str, optional
         Names of the moving joints in the other engine's order.
 
@@ -128,7 +160,8 @@ def to_mujoco(mechanism: Mechanism, q: Values, qd: Values | None = None, qdd: Va
     Raises
     ------
     ShapeError, QuaternionError, UnknownNameError
-        A vector has the wrong length; a quaternion is not of unit length; a joint of the order is unknown.
+        A vector has the wrong length; a quaternion is not of unit length; a joint of the order is
+        unknown.
 
     Examples
     --------
@@ -140,8 +173,14 @@ def to_mujoco(mechanism: Mechanism, q: Values, qd: Values | None = None, qdd: Va
     return _outward(mechanism, MUJOCO, (q, qd, qdd, tau), joint_order)
 
 
-def from_mujoco(mechanism: Mechanism, q: Values, qd: Values | None = None, qdd: Values | None = None,
-                tau: Values | None = None, joint_order: Sequence[str] | None = None) -> Vectors:
+def from_mujoco(
+    mechanism: Mechanism,
+    q: Values,
+    qd: Values | None = None,
+    qdd: Values | None = None,
+    tau: Values | None = None,
+    joint_order: Sequence[str] | None = None,
+) -> Vectors:
     """MuJoCo's vectors as this package has them; the inverse of `to_mujoco`.
 
     Parameters
@@ -150,7 +189,8 @@ def from_mujoco(mechanism: Mechanism, q: Values, qd: Values | None = None, qdd: 
     q : (nq,) or (N, nq) array
         Coordinates [rad, m, unit quaternions]; of MuJoCo.
     qd, qdd, tau : (nv,) or (N, nv) array, optional
-        Velocities, accelerations (those of a planar joint need qd), forces [rad/s, m/s; rad/s^2, m/s^2; N m, N].
+        Velocities, accelerations (those of a planar joint need qd), forces [rad/s, m/s; rad/s^2,
+        m/s^2; N m, N].
     joint_order : sequence of str, optional
         Names of the moving joints in the other engine's order.
 
@@ -162,7 +202,8 @@ def from_mujoco(mechanism: Mechanism, q: Values, qd: Values | None = None, qdd: 
     Raises
     ------
     ShapeError, QuaternionError, UnknownNameError
-        A vector has the wrong length; a quaternion is not of unit length; a joint of the order is unknown.
+        A vector has the wrong length; a quaternion is not of unit length; a joint of the order is
+        unknown.
 
     Examples
     --------
@@ -175,7 +216,8 @@ def from_mujoco(mechanism: Mechanism, q: Values, qd: Values | None = None, qdd: 
 
 
 def classical_acceleration(mechanism: Mechanism, q: Values, qd: Values, qdd: Values) -> Array:
-    """qdd with the classical acceleration of each free joint's origin, R^T p'' = v' + omega x v, for its spatial one.
+    """qdd with the classical acceleration of each free joint's origin, R^T p'' = v' + omega x v,
+    for its spatial one.
 
     This package's qdd holds the derivatives of the entries of qd (v' above).
 
@@ -195,7 +237,8 @@ def classical_acceleration(mechanism: Mechanism, q: Values, qd: Values, qdd: Val
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     Examples
     --------
@@ -208,7 +251,8 @@ def classical_acceleration(mechanism: Mechanism, q: Values, qd: Values, qdd: Val
 
 
 def spatial_acceleration(mechanism: Mechanism, q: Values, qd: Values, qdd: Values) -> Array:
-    """qdd as this package has it from one with classical accelerations; the inverse of `classical_acceleration`.
+    """qdd as this package has it from one with classical accelerations; the inverse of
+    `classical_acceleration`.
 
     Parameters
     ----------
@@ -226,7 +270,8 @@ def spatial_acceleration(mechanism: Mechanism, q: Values, qd: Values, qdd: Value
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     Examples
     --------
@@ -246,11 +291,12 @@ def _with_turning(mechanism, q, qd, qdd, sense):
     for joint in mechanism.independent_joints:
         if joint.type.quaternion_freedoms == 6:
             k = mechanism.entries[joint.name].at_v.start
-            out[..., k + 3:k + 6] += sense * np.cross(qd[..., k:k + 3], qd[..., k + 3:k + 6])
+            out[..., k + 3 : k + 6] += sense * np.cross(qd[..., k : k + 3], qd[..., k + 3 : k + 6])
     return out
 
 
 # --- engines: per joint type, the map of (q, qd, qdd, tau) outward and inward -----------------------------------------
+
 
 def _quaternion_matrix(q):
     """Rotation matrices of quaternions (w, x, y, z): (..., 3, 3)."""
@@ -299,15 +345,24 @@ class _PinocchioPlanar:
     def outward(self, q, qd, qdd, tau):
         R = _plane_matrix(q[..., 0])
         back = np.swapaxes(R, -1, -2)
-        velocity = None if qd is None else np.concatenate([_turn(back, qd[..., 1:]), qd[..., :1]], -1)
+        velocity = (
+            None if qd is None else np.concatenate([_turn(back, qd[..., 1:]), qd[..., :1]], -1)
+        )
         acceleration = None
         if qdd is not None:
             _needs(qd, "qd", "the accelerations of a planar joint")
             assert velocity is not None
             turning = qd[..., :1] * np.stack([velocity[..., 1], -velocity[..., 0]], -1)
             acceleration = np.concatenate([_turn(back, qdd[..., 1:]) + turning, qdd[..., :1]], -1)
-        force = None if tau is None else np.concatenate([_turn(back, tau[..., 1:]), tau[..., :1]], -1)
-        return np.stack([q[..., 1], q[..., 2], np.cos(q[..., 0]), np.sin(q[..., 0])], -1), velocity, acceleration, force
+        force = (
+            None if tau is None else np.concatenate([_turn(back, tau[..., 1:]), tau[..., :1]], -1)
+        )
+        return (
+            np.stack([q[..., 1], q[..., 2], np.cos(q[..., 0]), np.sin(q[..., 0])], -1),
+            velocity,
+            acceleration,
+            force,
+        )
 
     def inward(self, q, qd, qdd, tau):
         angle = np.arctan2(q[..., 3], q[..., 2])
@@ -336,10 +391,17 @@ class _MujocoFree:
         acceleration = None
         if qdd is not None:
             _needs(qd, "qd", "the accelerations of a free joint")
-            acceleration = world(np.concatenate(
-                [qdd[..., :3], qdd[..., 3:] + np.cross(qd[..., :3], qd[..., 3:])], -1))
-        return (np.concatenate([q[..., 4:], q[..., :4]], -1), None if qd is None else world(qd), acceleration,
-                None if tau is None else world(tau))
+            acceleration = world(
+                np.concatenate(
+                    [qdd[..., :3], qdd[..., 3:] + np.cross(qd[..., :3], qd[..., 3:])], -1
+                )
+            )
+        return (
+            np.concatenate([q[..., 4:], q[..., :4]], -1),
+            None if qd is None else world(qd),
+            acceleration,
+            None if tau is None else world(tau),
+        )
 
     def inward(self, q, qd, qdd, tau):
         q = np.concatenate([q[..., 3:], q[..., :3]], -1)
@@ -367,8 +429,12 @@ def _needs(x, name, what):
         raise ShapeError(f"{what} need {name} too.", name)
 
 
-PINOCCHIO = {Continuous: _Continuous(), Spherical: _Permuted([1, 2, 3, 0], [0, 1, 2]), Planar: _PinocchioPlanar(),
-             Free: _Permuted([4, 5, 6, 1, 2, 3, 0], [3, 4, 5, 0, 1, 2])}
+PINOCCHIO = {
+    Continuous: _Continuous(),
+    Spherical: _Permuted([1, 2, 3, 0], [0, 1, 2]),
+    Planar: _PinocchioPlanar(),
+    Free: _Permuted([4, 5, 6, 1, 2, 3, 0], [3, 4, 5, 0, 1, 2]),
+}
 MUJOCO = {Planar: _Permuted([1, 2, 0], [1, 2, 0]), Free: _MujocoFree()}
 
 
@@ -381,8 +447,11 @@ def _joints(mechanism, joint_order):
             raise UnknownNameError("joint", name, tuple(ours))
     if len(set(order)) != len(ours) or len(order) != len(ours):
         missing = [name for name in ours if name not in order]
-        raise ShapeError(f"joint_order has {len(order)} names, expected each of the {len(ours)} moving joints once"
-                         + (f" ({', '.join(missing[:3])} missing)." if missing else "."), "joint_order")
+        raise ShapeError(
+            f"joint_order has {len(order)} names, expected each of the {len(ours)} moving joints "
+            "once" + (f" ({', '.join(missing[:3])} missing)." if missing else "."),
+            "joint_order",
+        )
     return [ours[name] for name in order]
 
 
@@ -392,9 +461,14 @@ def _outward(mechanism, engine, given, joint_order):
     arrays = _of_same_rows(arrays)
     parts: dict[str, list] = {name: [] for name in arrays}
     for joint in _joints(mechanism, joint_order):
-        entry, at_v = mechanism.entries[joint.name], slice(*_ends(mechanism.entries[joint.name].at_v))
-        own = [None if (a := arrays.get(name)) is None else a[..., entry.at_q if name == "q" else at_v]
-               for name in Vectors._fields]
+        entry, at_v = (
+            mechanism.entries[joint.name],
+            slice(*_ends(mechanism.entries[joint.name].at_v)),
+        )
+        own = [
+            None if (a := arrays.get(name)) is None else a[..., entry.at_q if name == "q" else at_v]
+            for name in Vectors._fields
+        ]
         mapped = engine[type(joint.type)].outward(*own) if type(joint.type) in engine else own
         for name, part in zip(Vectors._fields, mapped, strict=True):
             if name in parts:
@@ -405,22 +479,36 @@ def _outward(mechanism, engine, given, joint_order):
 def _inward(mechanism, engine, given, joint_order):
     arrays = _arrays(given)
     joints = _joints(mechanism, joint_order)
-    lengths = {j.name: engine[type(j.type)].nq if type(j.type) in engine else j.type.nq for j in joints}
+    lengths = {
+        j.name: engine[type(j.type)].nq if type(j.type) in engine else j.type.nq for j in joints
+    }
     for name, a in arrays.items():
         expected = sum(lengths.values()) if name == "q" else mechanism.nv
         if a.ndim not in (1, 2) or a.shape[-1] != expected:
-            raise ShapeError(f"{name} has shape {a.shape}, expected ({expected},) or (N, {expected}).", name, a.shape)
+            raise ShapeError(
+                f"{name} has shape {a.shape}, expected ({expected},) or (N, {expected}).",
+                name,
+                a.shape,
+            )
     arrays = _of_same_rows(arrays)
     found: dict[str, Sequence[Any]] = {}
     at_q = at_v = 0
     for joint in joints:
         n, m = lengths[joint.name], joint.type.nv
-        entries = {name: a[..., at_q:at_q + n] if name == "q" else a[..., at_v:at_v + m] for name, a in arrays.items()}
+        entries = {
+            name: a[..., at_q : at_q + n] if name == "q" else a[..., at_v : at_v + m]
+            for name, a in arrays.items()
+        }
         own = [entries.get(name) for name in Vectors._fields]
-        found[joint.name] = engine[type(joint.type)].inward(*own) if type(joint.type) in engine else own
+        found[joint.name] = (
+            engine[type(joint.type)].inward(*own) if type(joint.type) in engine else own
+        )
         at_q, at_v = at_q + n, at_v + m
-    parts = {name: [found[j.name][k] for j in mechanism.independent_joints]
-             for k, name in enumerate(Vectors._fields) if name in arrays}
+    parts = {
+        name: [found[j.name][k] for j in mechanism.independent_joints]
+        for k, name in enumerate(Vectors._fields)
+        if name in arrays
+    }
     return _joined(parts, arrays)
 
 
@@ -430,7 +518,11 @@ def _ends(r: range) -> tuple[int, int]:
 
 def _arrays(given: Iterable[Any]) -> dict[str, np.ndarray]:
     """The vectors that were given, by name."""
-    return {name: np.asarray(a, dtype=float) for name, a in zip(Vectors._fields, given, strict=True) if a is not None}
+    return {
+        name: np.asarray(a, dtype=float)
+        for name, a in zip(Vectors._fields, given, strict=True)
+        if a is not None
+    }
 
 
 def _of_same_rows(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -445,7 +537,12 @@ def _of_same_rows(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 def _joined(parts: dict[str, list[np.ndarray]], arrays: dict[str, np.ndarray]) -> Vectors:
     """Parts of all joints side by side."""
-    return Vectors(**{name: np.concatenate(pieces, -1) if pieces else arrays[name].copy() for name, pieces in parts.items()})
+    return Vectors(
+        **{
+            name: np.concatenate(pieces, -1) if pieces else arrays[name].copy()
+            for name, pieces in parts.items()
+        }
+    )
 
 
 def __dir__() -> list[str]:

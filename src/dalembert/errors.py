@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from types import ModuleType
 from typing import Any
 
-INSIDE = (__name__.partition(".")[0], "dataclasses")      # callers that a warning does not point to
+INSIDE = (__name__.partition(".")[0], "dataclasses")  # callers that a warning does not point to
 
 
 def nearest(name: object, known: Iterable[str], cutoff: float = 0.6) -> str:
@@ -51,7 +51,13 @@ class MissingFileError(ReadError, FileNotFoundError):
 class ShapeError(DalembertError, ValueError):
     """A vector has the wrong shape; `name`, `shape` and `expected` say which."""
 
-    def __init__(self, message: str, name: str = "", shape: tuple[int, ...] = (), expected: tuple[int, ...] = ()):
+    def __init__(
+        self,
+        message: str,
+        name: str = "",
+        shape: tuple[int, ...] = (),
+        expected: tuple[int, ...] = (),
+    ):
         super().__init__(message)
         self.name, self.shape, self.expected = name, shape, expected
 
@@ -62,11 +68,13 @@ class UnknownNameError(DalembertError, KeyError):
     def __init__(self, what: str, name: str, known: tuple[str, ...]):
         near = nearest(name, known)
         listed = ", ".join(known[:12]) + (", ..." if len(known) > 12 else "")
-        message = f"unknown {what} {name!r} (known: {listed})." + (f" Did you mean {near!r}?" if near else "")
+        message = f"unknown {what} {name!r} (known: {listed})." + (
+            f" Did you mean {near!r}?" if near else ""
+        )
         super().__init__(message)
         self.message, self.name, self.known = message, name, known
 
-    def __str__(self) -> str:      # KeyError would print the repr of the message
+    def __str__(self) -> str:  # KeyError would print the repr of the message
         return self.message
 
     def __reduce__(self):
@@ -82,10 +90,18 @@ def _unpickled_unknown_name(message, name, known):
 class SingularMassMatrixError(DalembertError, ArithmeticError):
     """The (articulated) inertia about a joint is not positive: accelerations are not determined.
 
-    Attributes: `joint`, `body`, `pivot` [kg m^2 or kg], `row` of the batch (None for a single state).
+    Attributes: `joint`, `body`, `pivot` [kg m^2 or kg], `row` of the batch (None for a single
+    state).
     """
 
-    def __init__(self, message: str, joint: str = "", body: str = "", pivot: float = 0.0, row: int | None = None):
+    def __init__(
+        self,
+        message: str,
+        joint: str = "",
+        body: str = "",
+        pivot: float = 0.0,
+        row: int | None = None,
+    ):
         super().__init__(message)
         self.joint, self.body, self.pivot, self.row = joint, body, pivot, row
 
@@ -93,13 +109,25 @@ class SingularMassMatrixError(DalembertError, ArithmeticError):
 class SingularConfigurationError(DalembertError, ArithmeticError):
     """A frame cannot be moved in some direction.
 
-    Attributes: `frame`, `singular_value`, `direction` (one weight per row asked for), `row` of the batch or None.
+    Attributes: `frame`, `singular_value`, `direction` (one weight per row asked for), `row` of the
+    batch or None.
     """
 
-    def __init__(self, message: str, frame: str = "", singular_value: float = 0.0, direction: tuple[float, ...] = (),
-                 row: int | None = None):
+    def __init__(
+        self,
+        message: str,
+        frame: str = "",
+        singular_value: float = 0.0,
+        direction: tuple[float, ...] = (),
+        row: int | None = None,
+    ):
         super().__init__(message)
-        self.frame, self.singular_value, self.direction, self.row = frame, singular_value, direction, row
+        self.frame, self.singular_value, self.direction, self.row = (
+            frame,
+            singular_value,
+            direction,
+            row,
+        )
 
 
 class OverflowedError(DalembertError, ArithmeticError):
@@ -111,7 +139,9 @@ class OverflowedError(DalembertError, ArithmeticError):
 
 
 class ParameterError(DalembertError, ValueError):
-    """A number of a mechanism cannot be an input of a simulation; `paths` are those that were to be."""
+    """A number of a mechanism cannot be an input of a simulation; `paths` are those that were to
+    be.
+    """
 
     def __init__(self, message: str, paths: tuple[str, ...] = ()):
         super().__init__(message)
@@ -135,7 +165,9 @@ class DamagedStoreError(StoreError):
 
 
 class LockedStoreError(StoreError):
-    """Another process writes a folder of results: `pid` on `host` (0 and '' where they are not known)."""
+    """Another process writes a folder of results: `pid` on `host` (0 and '' where they are not
+    known).
+    """
 
     def __init__(self, message: str, folder: str = "", pid: int = 0, host: str = ""):
         super().__init__(message, folder)
@@ -151,7 +183,9 @@ class QuaternionError(DalembertError, ValueError):
 
 
 class RememberingError(DalembertError, ValueError):
-    """A function is no function of its arguments alone; `name` and `remembers` say which and what it remembers or reads."""
+    """A function is no function of its arguments alone; `name` and `remembers` say which and what
+    it remembers or reads.
+    """
 
     def __init__(self, message: str, name: str = "", remembers: str = ""):
         super().__init__(message)
@@ -165,11 +199,19 @@ class DalembertWarning(UserWarning):
 def unknown_attribute(owner: Any, name: str) -> AttributeError:
     """The error for a misspelt attribute of an object or module; it names the nearest public one."""
     if name in vars(type(owner)):
-        object.__getattribute__(owner, name)      # a property that failed on an attribute: its own error
-    kind = f"module {owner.__name__!r}" if isinstance(owner, ModuleType) else f"{type(owner).__name__!r} object"
+        object.__getattribute__(
+            owner, name
+        )  # a property that failed on an attribute: its own error
+    kind = (
+        f"module {owner.__name__!r}"
+        if isinstance(owner, ModuleType)
+        else f"{type(owner).__name__!r} object"
+    )
     near = "" if name.startswith("_") else nearest(name, dir(owner))
     text = f"{kind} has no attribute {name!r}." + (f" Did you mean {near!r}?" if near else "")
-    return AttributeError(text, name=name, obj=None)      # of no object: a traceback would suggest the name once more
+    return AttributeError(
+        text, name=name, obj=None
+    )  # of no object: a traceback would suggest the name once more
 
 
 def caller_level() -> int:

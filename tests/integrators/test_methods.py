@@ -7,7 +7,18 @@ from scipy.integrate._ivp import dop853_coefficients as hairer
 
 from dalembert.errors import UnknownNameError
 from dalembert.expr import cos, sin
-from dalembert.integrators import METHODS, REASONS, Adaptive, Fixed, dop853, dopri5, gauss4, gauss6, method, records
+from dalembert.integrators import (
+    METHODS,
+    REASONS,
+    Adaptive,
+    Fixed,
+    dop853,
+    dopri5,
+    gauss4,
+    gauss6,
+    method,
+    records,
+)
 from dalembert.integrators.methods import NOT_FINITE, NOT_SETTLED, TOO_SMALL
 
 FIXED = [name for name, m in METHODS.items() if isinstance(m, Fixed)]

@@ -6,7 +6,16 @@ import pytest
 from dalembert.integrators import METHODS, search
 from dalembert.integrators.crossing import DONE, FIRST, Locating, located
 from dalembert.integrators.kinds import STEEP
-from dalembert.integrators.search import CLEAR, FOUND, LEAST, SEARCHING, depth_of, following, restricted, sampled
+from dalembert.integrators.search import (
+    CLEAR,
+    FOUND,
+    LEAST,
+    SEARCHING,
+    depth_of,
+    following,
+    restricted,
+    sampled,
+)
 
 
 def found(c, side=-1.0):

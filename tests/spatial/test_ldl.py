@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 from dalembert.expr import Expr, evaluate, symbols
-from dalembert.spatial.ldl import couplings, factorised, inverted, rows_of, solved, stacked, unchecked
+from dalembert.spatial.ldl import (
+    couplings,
+    factorised,
+    inverted,
+    rows_of,
+    solved,
+    stacked,
+    unchecked,
+)
 
 
 @pytest.fixture

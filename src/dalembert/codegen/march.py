@@ -1,4 +1,6 @@
-"""A march: straight-line parts repeated in a loop over registers, with records on the way. Integrators become marches."""
+"""A march: straight-line parts repeated in a loop over registers, with records on the way.
+Integrators become marches.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +10,8 @@ from dataclasses import dataclass
 from dalembert.codegen.program import Port, Program, ProgramError, verify
 from dalembert.codegen.rolled import Rolled, verify_rolled
 
-GOAL = "goal"           # register: set to the next of a list of numbers before each record
-REPEATS = 0             # for `most` of a loop: as often as the call says
+GOAL = "goal"  # register: set to the next of a list of numbers before each record
+REPEATS = 0  # for `most` of a loop: as often as the call says
 
 
 @dataclass(frozen=True)
@@ -23,7 +25,8 @@ class Part:
 
 @dataclass(frozen=True)
 class Call:
-    """A function outside, by its number, that is called with registers: the first as a number, others as vectors.
+    """A function outside, by its number, that is called with registers: the first as a number,
+    others as vectors.
 
     Marches with calls are made for one lane.
     """
@@ -35,9 +38,11 @@ class Call:
 
 @dataclass(frozen=True)
 class Loop:
-    """Items repeated while a register is 0 in some lane, `most` times at most; without a register, that many times.
+    """Items repeated while a register is 0 in some lane, `most` times at most; without a register,
+    that many times.
 
-    Lanes wait for each other: parts must leave what counts of a lane whose register is not 0 as it is.
+    Lanes wait for each other: parts must leave what counts of a lane whose register is not 0 as it
+    is.
     """
 
     parts: tuple[Item, ...]
@@ -52,12 +57,12 @@ Item = Part | Call | Loop
 class March:
     """Registers (vectors of numbers, one set per lane), and what happens to them.
 
-    The items of `begin` run once, and those of `parts` before each record, which stores the registers of `recorded`.
-    After the last one those of `left` are stored once.
+    The items of `begin` run once, and those of `parts` before each record, which stores the
+    registers of `recorded`. After the last one those of `left` are stored once.
     """
 
     registers: tuple[Port, ...]
-    read: tuple[str, ...]              # registers that are inputs; others start at 0
+    read: tuple[str, ...]  # registers that are inputs; others start at 0
     programs: tuple[Program | Rolled, ...]
     parts: tuple[Item, ...]
     recorded: tuple[str, ...]
@@ -76,11 +81,19 @@ class March:
                 program = self.programs[item.program]
                 for names, ports in ((item.takes, program.inputs), (item.gives, program.outputs)):
                     if [sizes.get(n) for n in names] != [p.size for p in ports]:
-                        raise ProgramError(f"part {item} does not fit its program: {[(p.name, p.size) for p in ports]}.")
+                        raise ProgramError(
+                            f"part {item} does not fit its program: "
+                            f"{[(p.name, p.size) for p in ports]}."
+                        )
         used = {*self.read, *self.recorded, *self.left}
         for item in self.items():
-            used |= {*filter(None, [item.until])} if isinstance(item, Loop) else {
-                *item.takes, item.gives} if isinstance(item, Call) else set()
+            used |= (
+                {*filter(None, [item.until])}
+                if isinstance(item, Loop)
+                else {*item.takes, item.gives}
+                if isinstance(item, Call)
+                else set()
+            )
         if unknown := used - sizes.keys():
             raise ProgramError(f"there are no registers {', '.join(sorted(unknown))}.")
 
@@ -116,4 +129,6 @@ def _items(items: Sequence[Item]) -> Iterator[Item]:
 def ports(march: March) -> tuple[tuple[Port, ...], ...]:
     """(inputs, records, what is left at the end) of a march's kernel."""
     by_name = {r.name: r for r in march.registers}
-    return tuple(tuple(by_name[n] for n in names) for names in (march.read, march.recorded, march.left))
+    return tuple(
+        tuple(by_name[n] for n in names) for names in (march.read, march.recorded, march.left)
+    )

@@ -13,14 +13,32 @@ from dalembert.errors import DalembertError
 from dalembert.expr import Expr, evaluate, topological
 from dalembert.expr.graph import ARITHMETIC, COMPARISONS, FUNCTIONS, LEAVES, LOGIC
 
-ARITY = {op: 2 for op in ARITHMETIC + COMPARISONS} | {op: 1 for op in FUNCTIONS} | {
-    "neg": 1, "not": 1, "and": 2, "or": 2, "select": 3, "atan2": 2, "hypot": 2, "min": 2, "max": 2}
-STATUS = "status"        # name of an output that is 0 where the results are valid
-INPUT_NOT_FINITE, RESULT_NOT_FINITE = 1000000, 1000001       # codes of a written function, beside those of that output
-CODES = ("0: inputs and results are valid; otherwise results are computed, but mean nothing",
-         f"{INPUT_NOT_FINITE}: an input is infinite or not a number",
-         f"{RESULT_NOT_FINITE}: a result is infinite or not a number")
-CONDITIONS = frozenset(COMPARISONS + LOGIC)      # their results are truth values
+ARITY = (
+    {op: 2 for op in ARITHMETIC + COMPARISONS}
+    | {op: 1 for op in FUNCTIONS}
+    | {
+        "neg": 1,
+        "not": 1,
+        "and": 2,
+        "or": 2,
+        "select": 3,
+        "atan2": 2,
+        "hypot": 2,
+        "min": 2,
+        "max": 2,
+    }
+)
+STATUS = "status"  # name of an output that is 0 where the results are valid
+INPUT_NOT_FINITE, RESULT_NOT_FINITE = (
+    1000000,
+    1000001,
+)  # codes of a written function, beside those of that output
+CODES = (
+    "0: inputs and results are valid; otherwise results are computed, but mean nothing",
+    f"{INPUT_NOT_FINITE}: an input is infinite or not a number",
+    f"{RESULT_NOT_FINITE}: a result is infinite or not a number",
+)
+CONDITIONS = frozenset(COMPARISONS + LOGIC)  # their results are truth values
 
 
 class ProgramError(DalembertError):
@@ -28,14 +46,18 @@ class ProgramError(DalembertError):
 
 
 class Instruction(NamedTuple):
-    """One value: 'constant' (float), 'input' (place in inputs, entry), or an operation on earlier values (their places)."""
+    """One value: 'constant' (float), 'input' (place in inputs, entry), or an operation on earlier
+    values (their places).
+    """
 
     op: str
     args: tuple[Any, ...]
 
 
 class Port(NamedTuple):
-    """A named input or output; inputs are vectors, outputs have any shape and are stored in row-major order."""
+    """A named input or output; inputs are vectors, outputs have any shape and are stored in
+    row-major order.
+    """
 
     name: str
     shape: tuple[int, ...]
@@ -47,7 +69,9 @@ class Port(NamedTuple):
 
 @dataclass(frozen=True)
 class Program:
-    """Inputs, instructions in an order that respects their use, and per output the places of its entries."""
+    """Inputs, instructions in an order that respects their use, and per output the places of its
+    entries.
+    """
 
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
@@ -62,12 +86,16 @@ class Program:
         """One line per value: the same for the same function on every machine."""
         lines = [f"in {p.name} {p.shape}" for p in self.inputs]
         lines += [f"{k} = {i.op} {' '.join(map(repr, i.args))}" for k, i in enumerate(self.code)]
-        lines += [f"out {p.name} {p.shape} {' '.join(map(str, r))}" for p, r in zip(self.outputs, self.results, strict=True)]
+        lines += [
+            f"out {p.name} {p.shape} {' '.join(map(str, r))}"
+            for p, r in zip(self.outputs, self.results, strict=True)
+        ]
         return "\n".join(lines) + "\n"
 
 
 def program_of(inputs: Mapping[str, Iterable[Any]], outputs: Mapping[str, Any]) -> Program:
-    """The program that computes outputs (arrays of expressions and numbers) from inputs (vectors of symbols).
+    """The program that computes outputs (arrays of expressions and numbers) from inputs (vectors of
+    symbols).
 
     Values are ordered operands first and so that few are alive at a time (`ordered`).
 
@@ -87,34 +115,52 @@ def program_of(inputs: Mapping[str, Iterable[Any]], outputs: Mapping[str, Any]) 
             code.append(Instruction(op, args))
         return place[key]
 
-    for node in ordered([x for array in arrays.values() for x in array.flat if isinstance(x, Expr)]):
+    for node in ordered(
+        [x for array in arrays.values() for x in array.flat if isinstance(x, Expr)]
+    ):
         if node.op in ("exact", "float"):
             put(node, "constant", (float(evaluate(node)),))
         elif node.op == "symbol":
             if node not in entries:
-                raise ProgramError(f"the symbol {node.name!r} is not among the inputs {', '.join(inputs)}.")
+                raise ProgramError(
+                    f"the symbol {node.name!r} is not among the inputs {', '.join(inputs)}."
+                )
             put(node, "input", entries[node])
         else:
             put(node, node.op, tuple(place[a] for a in node.args))
-    results = tuple(tuple(place[x] if isinstance(x, Expr) else put(("number", float(x)), "constant", (float(x) + 0.0,))
-                          for x in array.flat) for array in arrays.values())
+    results = tuple(
+        tuple(
+            place[x]
+            if isinstance(x, Expr)
+            else put(("number", float(x)), "constant", (float(x) + 0.0,))
+            for x in array.flat
+        )
+        for array in arrays.values()
+    )
     ports = tuple(Port(name, (len(list(vector)),)) for name, vector in inputs.items())
-    return Program(ports, tuple(Port(name, a.shape) for name, a in arrays.items()), tuple(code), results)
+    return Program(
+        ports, tuple(Port(name, a.shape) for name, a in arrays.items()), tuple(code), results
+    )
 
 
 def ordered(results: list[Expr]) -> list[Expr]:
-    """All nodes under the results, operands first, in the one of three orders that keeps values alive for the shortest time.
+    """All nodes under the results, operands first, in the one of three orders that keeps values
+    alive for the shortest time.
 
-    As they were made: a recursion takes one body at a time. Or as a walk meets them from the results, these in the order
-    they were made (pairs of joints, each to its end) or as given. A humanoid's inverse dynamics takes 385 ns in the first
-    and 511 ns in the last; its derivatives have 400 values alive instead of 1300 in the second (3.7 us instead of 3.8, and
-    5.9 instead of 7.0 where others use the same caches).
+    As they were made: a recursion takes one body at a time. Or as a walk meets them from the
+    results, these in the order they were made (pairs of joints, each to its end) or as given. A
+    humanoid's inverse dynamics takes 385 ns in the first and 511 ns in the last; its derivatives
+    have 400 values alive instead of 1300 in the second (3.7 us instead of 3.8, and 5.9 instead of
+    7.0 where others use the same caches).
     """
     nodes = topological(results)
     if not results:
         return nodes
     made = {node: k for k, node in enumerate(results[0].graph.nodes.values())}
-    by_age = [sorted(roots, key=lambda node: made.get(node, -1)) for roots in ([*made.keys() & nodes, *results], results)]
+    by_age = [
+        sorted(roots, key=lambda node: made.get(node, -1))
+        for roots in ([*made.keys() & nodes, *results], results)
+    ]
     return min((nodes, *map(topological, by_age)), key=_lifetime)
 
 
@@ -139,21 +185,37 @@ def operations(program: Any) -> int:
 
 
 def verify(program: Program) -> None:
-    """Raise ProgramError unless operands come first, have the right kind and number, and results fit the outputs."""
+    """Raise ProgramError unless operands come first, have the right kind and number, and results
+    fit the outputs.
+    """
     for k, (op, args) in enumerate(program.code):
         if op == "constant":
             ok = len(args) == 1 and isinstance(args[0], float) and np.isfinite(args[0])
         elif op == "input":
-            ok = len(args) == 2 and 0 <= args[0] < len(program.inputs) and 0 <= args[1] < program.inputs[args[0]].size
+            ok = (
+                len(args) == 2
+                and 0 <= args[0] < len(program.inputs)
+                and 0 <= args[1] < program.inputs[args[0]].size
+            )
         else:
             ok = ARITY.get(op) == len(args) and all(isinstance(a, int) and 0 <= a < k for a in args)
-            wanted = [True] * len(args) if op in LOGIC else [i == 0 and op == "select" for i in range(len(args))]
-            ok = ok and all((program.code[a].op in CONDITIONS) == w for a, w in zip(args, wanted, strict=True))
+            wanted = (
+                [True] * len(args)
+                if op in LOGIC
+                else [i == 0 and op == "select" for i in range(len(args))]
+            )
+            ok = ok and all(
+                (program.code[a].op in CONDITIONS) == w for a, w in zip(args, wanted, strict=True)
+            )
         if not ok:
             raise ProgramError(f"value {k} = {op} {args} is malformed.")
     if len(program.outputs) != len(program.results):
-        raise ProgramError(f"{len(program.outputs)} outputs have {len(program.results)} lists of results.")
+        raise ProgramError(
+            f"{len(program.outputs)} outputs have {len(program.results)} lists of results."
+        )
     for port, places in zip(program.outputs, program.results, strict=True):
-        known = all(0 <= p < len(program.code) and program.code[p].op not in CONDITIONS for p in places)
+        known = all(
+            0 <= p < len(program.code) and program.code[p].op not in CONDITIONS for p in places
+        )
         if port.size != len(places) or not known:
             raise ProgramError(f"output {port.name!r} of shape {port.shape} has wrong results.")

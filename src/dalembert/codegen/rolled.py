@@ -1,8 +1,10 @@
-"""A rolled program: a few straight-line steps, run body after body over tables, not code that grows with their number.
+"""A rolled program: a few straight-line steps, run body after body over tables, not code that grows
+with their number.
 
-All values of a state lie in one work array: the inputs, sines and cosines of the angles among them, what a scan carries
-from body to body or keeps for later scans, the outputs. A step is a program whose first input is a row of constants, and
-whose other inputs and outputs are stretches of the work array; a table says where they begin for each body.
+All values of a state lie in one work array: the inputs, sines and cosines of the angles among them,
+what a scan carries from body to body or keeps for later scans, the outputs. A step is a program
+whose first input is a row of constants, and whose other inputs and outputs are stretches of the
+work array; a table says where they begin for each body.
 """
 
 from __future__ import annotations
@@ -17,7 +19,8 @@ from dalembert.codegen.program import Port, Program, ProgramError, operations, v
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """What is done for each body of a kind. All its inputs are read before an output is stored, so they may overlap.
+    """What is done for each body of a kind. All its inputs are read before an output is stored, so
+    they may overlap.
 
     numbers : (bodies, n) constants, the program's first input
     places : (bodies, ports) in the work array of the other inputs, then of the outputs
@@ -34,14 +37,17 @@ class Step:
 
     def inputs_at(self, row: int) -> list[slice]:
         """Where the step reads for a body."""
-        return self._at(row)[:len(self.program.inputs) - 1]
+        return self._at(row)[: len(self.program.inputs) - 1]
 
     def outputs_at(self, row: int) -> list[slice]:
         """Where the step stores for a body."""
-        return self._at(row)[len(self.program.inputs) - 1:]
+        return self._at(row)[len(self.program.inputs) - 1 :]
 
     def _at(self, row: int) -> list[slice]:
-        return [slice(at, at + port.size) for at, port in zip(self.places[row].tolist(), self.ports, strict=True)]
+        return [
+            slice(at, at + port.size)
+            for at, port in zip(self.places[row].tolist(), self.ports, strict=True)
+        ]
 
 
 class Scan(NamedTuple):
@@ -54,15 +60,21 @@ class Scan(NamedTuple):
         """The order as (step, first row, number of rows) of consecutive ones."""
         jumps = (np.diff(self.order, axis=0) != (0, 1)).any(axis=1)
         starts = np.concatenate([[0], 1 + np.flatnonzero(jumps), [len(self.order)]])
-        return [(*self.order[a].tolist(), int(b - a)) for a, b in zip(starts, starts[1:], strict=False) if b > a]
+        return [
+            (*self.order[a].tolist(), int(b - a))
+            for a, b in zip(starts, starts[1:], strict=False)
+            if b > a
+        ]
 
 
 @dataclass(frozen=True, eq=False)
 class Rolled:
-    """Inputs, outputs and where they lie in the work array of `size` numbers; what is done in between.
+    """Inputs, outputs and where they lie in the work array of `size` numbers; what is done in
+    between.
 
     cleared : stretch of the work array that is zero at first
-    turns : (angles, 3) places of an angle, its sine and its cosine, which are found before the scans
+    turns : (angles, 3) places of an angle, its sine and its cosine, which are found before the
+        scans
     """
 
     inputs: tuple[Port, ...]
@@ -75,7 +87,9 @@ class Rolled:
 
     def operations(self) -> int:
         """Number of operations for one state, sines and cosines included."""
-        return 2 * len(self.turns) + sum(operations(step.program) * len(step.places) for s in self.scans for step in s.steps)
+        return 2 * len(self.turns) + sum(
+            operations(step.program) * len(step.places) for s in self.scans for step in s.steps
+        )
 
     def used(self) -> set[str]:
         """Operations of the steps."""
@@ -83,31 +97,55 @@ class Rolled:
 
     def text(self) -> str:
         """The same for the same program on every machine."""
-        lines = [repr((self.inputs, self.outputs, self.places, self.size, self.cleared, self.turns.tolist()))]
+        lines = [
+            repr(
+                (
+                    self.inputs,
+                    self.outputs,
+                    self.places,
+                    self.size,
+                    self.cleared,
+                    self.turns.tolist(),
+                )
+            )
+        ]
         for scan in self.scans:
             lines.append(repr(scan.order.tolist()))
             for step in scan.steps:
-                lines += [step.program.text(), repr(step.numbers.tolist()), repr(step.places.tolist())]
+                lines += [
+                    step.program.text(),
+                    repr(step.numbers.tolist()),
+                    repr(step.places.tolist()),
+                ]
         return "\n".join(lines)
 
     def stretches(self) -> list[slice]:
         """Where inputs and outputs lie."""
-        return [slice(at, at + p.size) for at, p in zip(self.places, (*self.inputs, *self.outputs), strict=True)]
+        return [
+            slice(at, at + p.size)
+            for at, p in zip(self.places, (*self.inputs, *self.outputs), strict=True)
+        ]
 
 
 def verify_rolled(rolled: Rolled) -> None:
-    """Raise ProgramError unless steps are sound, tables fit them, and nothing is read that was not written before."""
+    """Raise ProgramError unless steps are sound, tables fit them, and nothing is read that was not
+    written before.
+    """
     written = np.zeros(rolled.size, dtype=bool)
 
     def check(places: slice, reading: bool, what: str) -> None:
         if not 0 <= places.start <= places.stop <= rolled.size:
-            raise ProgramError(f"{what} lies at {places.start}:{places.stop} of a work array of {rolled.size}.")
+            raise ProgramError(
+                f"{what} lies at {places.start}:{places.stop} of a work array of {rolled.size}."
+            )
         if reading and not written[places].all():
-            raise ProgramError(f"{what} at {places.start}:{places.stop} is read before it is written.")
+            raise ProgramError(
+                f"{what} at {places.start}:{places.stop} is read before it is written."
+            )
 
     for places, port in zip(rolled.stretches(), (*rolled.inputs, *rolled.outputs), strict=True):
         check(places, False, f"port {port.name!r}")
-    for places in [rolled.cleared, *rolled.stretches()[:len(rolled.inputs)]]:
+    for places in [rolled.cleared, *rolled.stretches()[: len(rolled.inputs)]]:
         written[places] = True
     for angle, *found in rolled.turns.tolist():
         check(slice(angle, angle + 1), True, "an angle")
@@ -118,8 +156,14 @@ def verify_rolled(rolled: Rolled) -> None:
         for step in scan.steps:
             verify(step.program)
             rows = len(step.places)
-            if step.places.shape != (rows, len(step.ports)) or step.numbers.shape != (rows, step.program.inputs[0].size):
-                raise ProgramError(f"the tables of a step have shapes {step.places.shape} and {step.numbers.shape}.")
+            if step.places.shape != (rows, len(step.ports)) or step.numbers.shape != (
+                rows,
+                step.program.inputs[0].size,
+            ):
+                raise ProgramError(
+                    f"the tables of a step have shapes {step.places.shape} and "
+                    f"{step.numbers.shape}."
+                )
             if not np.isfinite(step.numbers).all():
                 raise ProgramError("a constant of a step is not finite.")
         for number, row in scan.order.tolist():
@@ -131,5 +175,5 @@ def verify_rolled(rolled: Rolled) -> None:
             for places, port in zip(step.outputs_at(row), step.program.outputs, strict=True):
                 check(places, False, f"output {port.name!r} of step {number}")
                 written[places] = True
-    for places, port in zip(rolled.stretches()[len(rolled.inputs):], rolled.outputs, strict=True):
+    for places, port in zip(rolled.stretches()[len(rolled.inputs) :], rolled.outputs, strict=True):
         check(places, True, f"output {port.name!r}")

@@ -1,4 +1,6 @@
-"""Source code of compiled quantities for other programs: text of files by their names, and the files."""
+"""Source code of compiled quantities for other programs: text of files by their names, and the
+files.
+"""
 
 from __future__ import annotations
 
@@ -17,19 +19,24 @@ from dalembert.codegen.targets.registry import TARGETS
 from dalembert.codegen.targets.text import identifiers
 from dalembert.errors import DalembertError, UnknownNameError
 
-TESTED, SEED = 10, 0    # states that a test is made with
-WIDTH = 110             # columns of a comment
-LONGEST = 40            # characters of a prefix: names of files end at 255
-DIGITS = 8              # that stand for the rest of a longer one
+TESTED, SEED = 10, 0  # states that a test is made with
+WIDTH = 110  # columns of a comment
+LONGEST = 40  # characters of a prefix: names of files end at 255
+DIGITS = 8  # that stand for the rest of a longer one
 
-DOUBTS = ("Status 1 + k: the inertia about entry k of qd, the first such, is divided by and not positive beyond doubt; "
-          "status -1 - k: the quaternion that starts at entry k of q is not of unit length.")
+DOUBTS = (
+    "Status 1 + k: the inertia about entry k of qd, the first such, is divided by and not positive "
+    "beyond doubt; "
+    "status -1 - k: the quaternion that starts at entry k of q is not of unit length."
+)
 
 Vectors = Mapping[str, np.ndarray]
 
 
 class Described(NamedTuple):
-    """A program, lines about it for its reader, and inputs to test it with (rows, n), by name; others are drawn."""
+    """A program, lines about it for its reader, and inputs to test it with (rows, n), by name;
+    others are drawn.
+    """
 
     program: Program | Rolled
     notes: Sequence[str]
@@ -51,12 +58,15 @@ def checked_names(names: Any) -> list[str]:
         raise refused("names", names, "quantities, as ['mass_matrix', 'jacobian:tool']")
     found = list(dict.fromkeys(names))
     if not found:
-        raise ValueError("names is empty: expected quantities, as ['mass_matrix', 'jacobian:tool'].")
+        raise ValueError(
+            "names is empty: expected quantities, as ['mass_matrix', 'jacobian:tool']."
+        )
     return found
 
 
 def texts(functions: Mapping[str, Described], target: str, prefix: str) -> dict[str, str]:
-    """Text of the files of some functions by file name; public names begin with the prefix, as an identifier, and `_`.
+    """Text of the files of some functions by file name; public names begin with the prefix, as an
+    identifier, and `_`.
 
     Raises
     ------
@@ -69,15 +79,21 @@ def texts(functions: Mapping[str, Described], target: str, prefix: str) -> dict[
     start = f"{_identifier(prefix)}_" if prefix else ""
     found: dict[str, str] = {}
     for identifier, described in zip(identifiers(functions), functions.values(), strict=True):
-        found |= TARGETS[target].files(described.program, identifier, described.notes, _vectors(described), start)
+        found |= TARGETS[target].files(
+            described.program, identifier, described.notes, _vectors(described), start
+        )
     return found
 
 
 def _vectors(described: Described) -> list[np.ndarray]:
     """Test inputs of a program: the states that are known, and random numbers."""
     rng = np.random.default_rng(SEED)
-    return [described.vectors[port.name] if port.name in described.vectors else
-            rng.standard_normal((TESTED, port.size)) for port in described.program.inputs]
+    return [
+        described.vectors[port.name]
+        if port.name in described.vectors
+        else rng.standard_normal((TESTED, port.size))
+        for port in described.program.inputs
+    ]
 
 
 def write(folder: Any, files: Mapping[str, str], overwrite: bool = False) -> list[Path]:
@@ -91,9 +107,15 @@ def write(folder: Any, files: Mapping[str, str], overwrite: bool = False) -> lis
     place = path_of("folder", folder)
     paths = {place / name: text for name, text in files.items()}
     for path, text in paths.items():
-        if not overwrite and path.exists() and not (path.is_file() and path.read_bytes() == text.encode("ascii")):
-            raise DalembertError(f"{str(path)!r} is there already with other text: give another folder or prefix= "
-                                 "(--prefix), or overwrite=True (--force).")
+        if (
+            not overwrite
+            and path.exists()
+            and not (path.is_file() and path.read_bytes() == text.encode("ascii"))
+        ):
+            raise DalembertError(
+                f"{str(path)!r} is there already with other text: give another folder or prefix= "
+                "(--prefix), or overwrite=True (--force)."
+            )
     place.mkdir(parents=True, exist_ok=True)
     for path, text in paths.items():
         path.write_text(text, encoding="ascii", newline="\n")
@@ -101,23 +123,29 @@ def write(folder: Any, files: Mapping[str, str], overwrite: bool = False) -> lis
 
 
 def notes(title: str, program: Program | Rolled, names: Mapping[str, Sequence[str]]) -> list[str]:
-    """Lines for a reader of the code: what it computes, order of the entries of each input, meaning of the status."""
+    """Lines for a reader of the code: what it computes, order of the entries of each input, meaning
+    of the status.
+    """
     vectors: dict[tuple[str, ...], list[str]] = {}
     for port in program.inputs:
         if port.name in names:
             vectors.setdefault(tuple(names[port.name]), []).append(port.name)
     lines = textwrap.wrap(title, WIDTH, subsequent_indent="  ")
     for entries, ports in vectors.items():
-        lines += textwrap.wrap(f"Entries of {', '.join(ports)}: {', '.join(entries)}.", WIDTH, subsequent_indent="  ")
+        lines += textwrap.wrap(
+            f"Entries of {', '.join(ports)}: {', '.join(entries)}.", WIDTH, subsequent_indent="  "
+        )
     if results_and_status(program)[1]:
         lines += textwrap.wrap(DOUBTS, WIDTH, subsequent_indent="  ")
     return lines
 
 
 def _identifier(prefix: str) -> str:
-    """A prefix as an identifier; what is cut off a long one stays in digits, so that two of them stay two."""
+    """A prefix as an identifier; what is cut off a long one stays in digits, so that two of them
+    stay two.
+    """
     (found,) = identifiers([prefix[:LONGEST]])
     if len(prefix) > LONGEST:
         digits = hashlib.sha256(prefix.encode("utf-8", "surrogatepass")).hexdigest()
-        found = f"{found[:LONGEST - DIGITS - 1]}_{digits[:DIGITS]}"
+        found = f"{found[: LONGEST - DIGITS - 1]}_{digits[:DIGITS]}"
     return found

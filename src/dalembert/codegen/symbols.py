@@ -1,4 +1,6 @@
-"""Symbols to trace with, calls of programs that stay apart, and tracing without the garbage collector."""
+"""Symbols to trace with, calls of programs that stay apart, and tracing without the garbage
+collector.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,8 @@ import numpy as np
 
 from dalembert.expr import symbol
 
-# While it is set, code that is traced may have a rolled program called with vectors of expressions: it gets symbols
-# that stand for the outputs.
+# While it is set, code that is traced may have a rolled program called with vectors of expressions:
+# it gets symbols that stand for the outputs.
 outlined: ContextVar[Callable[..., list[np.ndarray]] | None] = ContextVar("outlined", default=None)
 
 

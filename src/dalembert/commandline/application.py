@@ -1,4 +1,6 @@
-"""Commands made of annotated functions: `dalembert COMMAND FILE --option VALUE`, and the help on them."""
+"""Commands made of annotated functions: `dalembert COMMAND FILE --option VALUE`, and the help on
+them.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +14,8 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from dalembert.errors import nearest
 
-WIDTH = 80            # columns of help at most
-COLUMN = 34           # columns of the names of options at most; longer ones stand on a line of their own
+WIDTH = 80  # columns of help at most
+COLUMN = 34  # columns of the names of options at most; longer ones stand on a line of their own
 HELP = ("-h", "--help")
 NUMBERS: dict[Any, str] = {int: "a whole number", float: "a number"}
 
@@ -40,14 +42,21 @@ class Argument:
 
     help: str = ""
     metavar: str = ""
-    callback: Callable[[Any], Any] | None = None      # applied to the value
+    callback: Callable[[Any], Any] | None = None  # applied to the value
 
 
 class Option:
     """A named value of a command, in `Annotated[type, Option(...)]`; a flag if the type is bool."""
 
-    def __init__(self, *names: str, help: str = "", metavar: str = "", min: float | None = None,
-                 max: float | None = None, show_default: bool = True):
+    def __init__(
+        self,
+        *names: str,
+        help: str = "",
+        metavar: str = "",
+        min: float | None = None,
+        max: float | None = None,
+        show_default: bool = True,
+    ):
         self.names, self.help, self.metavar, self.show_default = names, help, metavar, show_default
         self.least, self.most = min, max
 
@@ -56,7 +65,9 @@ class Option:
         """The numbers that are taken, as text."""
         if self.least is None:
             return ""
-        return f"[x>={self.least:g}]" if self.most is None else f"[{self.least:g}<=x<={self.most:g}]"
+        return (
+            f"[x>={self.least:g}]" if self.most is None else f"[{self.least:g}<=x<={self.most:g}]"
+        )
 
     def takes(self, x: float) -> bool:
         """Whether a number is in the range; NaN is not."""
@@ -97,9 +108,13 @@ class Parameter:
         try:
             x = self.type(text)
         except ValueError:
-            raise UsageError(f"Invalid value for {self.label}: {text!r} is not {NUMBERS[self.type]}.") from None
+            raise UsageError(
+                f"Invalid value for {self.label}: {text!r} is not {NUMBERS[self.type]}."
+            ) from None
         if isinstance(self.declared, Option) and not self.declared.takes(x):
-            raise UsageError(f"Invalid value for {self.label}: {text} is not in the range {self.declared.range}.")
+            raise UsageError(
+                f"Invalid value for {self.label}: {text} is not in the range {self.declared.range}."
+            )
         return x
 
 
@@ -113,7 +128,10 @@ class Command:
     def parameters(self) -> list[Parameter]:
         """Parameters of the function, from its annotations."""
         hints = get_type_hints(self.function, include_extras=True)
-        return [_parameter(p, hints[name]) for name, p in inspect.signature(self.function).parameters.items()]
+        return [
+            _parameter(p, hints[name])
+            for name, p in inspect.signature(self.function).parameters.items()
+        ]
 
     def run(self, texts: Sequence[str]) -> None:
         """Call the function with what was typed."""
@@ -156,7 +174,9 @@ class Command:
         arguments = [(p.declared.metavar, _described(p)) for p in unnamed]
         options = [(_shown(p), _described(p)) for p in parameters if p.names]
         options.append((", ".join(HELP), "Show this message and exit."))
-        return _page(usage, self.function.__doc__ or "", {"Arguments": arguments, "Options": options})
+        return _page(
+            usage, self.function.__doc__ or "", {"Arguments": arguments, "Options": options}
+        )
 
 
 class Application:
@@ -191,9 +211,18 @@ class Application:
 
     def help(self) -> str:
         """Usage, and what each command does."""
-        options = [("--version", "Print the version and exit."), (", ".join(HELP), "Show this message and exit.")]
-        commands = [(name, (c.function.__doc__ or "").split("\n")[0]) for name, c in self.commands.items()]
-        page = _page(f"{self.program} [OPTIONS] COMMAND [ARGS]...", self.text, {"Options": options, "Commands": commands})
+        options = [
+            ("--version", "Print the version and exit."),
+            (", ".join(HELP), "Show this message and exit."),
+        ]
+        commands = [
+            (name, (c.function.__doc__ or "").split("\n")[0]) for name, c in self.commands.items()
+        ]
+        page = _page(
+            f"{self.program} [OPTIONS] COMMAND [ARGS]...",
+            self.text,
+            {"Options": options, "Commands": commands},
+        )
         return f"{page}\n\n{_paragraphs(self.epilog)}"
 
 
@@ -206,7 +235,9 @@ def _parameter(parameter: inspect.Parameter, hint: Any) -> Parameter:
     return Parameter(parameter.name, annotation, declared, parameter.default)
 
 
-def _take_option(text: str, texts: list[str], by_name: dict[str, Parameter], values: dict[str, Any]) -> None:
+def _take_option(
+    text: str, texts: list[str], by_name: dict[str, Parameter], values: dict[str, Any]
+) -> None:
     """Put the value of an option, which stands in the same text or is the next, into the values."""
     if text.startswith("--"):
         name, is_joined, value = text.partition("=")
@@ -231,7 +262,9 @@ def _finished(parameter: Parameter, values: dict[str, Any]) -> Any:
     if parameter.name in values:
         value = values[parameter.name]
     elif parameter.is_required:
-        raise UsageError(f"Missing {'option' if parameter.names else 'argument'} {parameter.label}.")
+        raise UsageError(
+            f"Missing {'option' if parameter.names else 'argument'} {parameter.label}."
+        )
     else:
         value = parameter.default
     call = parameter.declared.callback if isinstance(parameter.declared, Argument) else None
@@ -244,6 +277,7 @@ def _unknown(what: str, name: str, known: Iterable[str]) -> str:
 
 
 # --- help ---
+
 
 def _bracketed(p: Parameter) -> str:
     return p.declared.metavar if p.is_required else f"[{p.declared.metavar}]"
@@ -260,7 +294,12 @@ def _described(p: Parameter) -> str:
     words = [p.declared.help]
     if isinstance(p.declared, Option):
         words.append(p.declared.range)
-        if p.declared.show_default and not p.is_required and p.default is not None and p.type is not bool:
+        if (
+            p.declared.show_default
+            and not p.is_required
+            and p.default is not None
+            and p.type is not bool
+        ):
             words.append(f"[default: {p.default}]")
     if p.is_required:
         words.append("[required]")
@@ -279,8 +318,10 @@ def _width() -> int:
 
 def _paragraphs(text: str) -> str:
     """Paragraphs of a docstring, filled and indented."""
-    made = (textwrap.fill(p, _width() - 2, initial_indent="  ", subsequent_indent="  ")
-            for p in inspect.cleandoc(text).split("\n\n"))
+    made = (
+        textwrap.fill(p, _width() - 2, initial_indent="  ", subsequent_indent="  ")
+        for p in inspect.cleandoc(text).split("\n\n")
+    )
     return "\n\n".join(made)
 
 

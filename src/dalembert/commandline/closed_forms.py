@@ -19,13 +19,25 @@ from dalembert.errors import UnknownNameError
 from dalembert.model.mechanism import Mechanism
 
 FORMATS: dict[str, Callable[[Equations, Sequence[str]], str]] = {
-    "text": lambda eom, names: eom.text(*names), "latex": lambda eom, names: eom.latex(*names),
-    "mathml": lambda eom, names: eom.mathml(*names), "python": lambda eom, names: eom.python(*names),
-    "sympy": lambda eom, names: _sympy_text(eom, names), "report": lambda eom, names: eom.report()}
+    "text": lambda eom, names: eom.text(*names),
+    "latex": lambda eom, names: eom.latex(*names),
+    "mathml": lambda eom, names: eom.mathml(*names),
+    "python": lambda eom, names: eom.python(*names),
+    "sympy": lambda eom, names: _sympy_text(eom, names),
+    "report": lambda eom, names: eom.report(),
+}
 
 
-def show(out: Console, mechanism: Mechanism, symbols: Sequence[str], quantities: Sequence[str], form: str,
-         file: Path | None, budget: int, formulation: str) -> None:
+def show(
+    out: Console,
+    mechanism: Mechanism,
+    symbols: Sequence[str],
+    quantities: Sequence[str],
+    form: str,
+    file: Path | None,
+    budget: int,
+    formulation: str,
+) -> None:
     """Print closed forms, or write a document if there is a file.
 
     Raises
@@ -37,7 +49,9 @@ def show(out: Console, mechanism: Mechanism, symbols: Sequence[str], quantities:
         if described(mechanism, name) is None and name not in QUANTITIES:
             raise UnknownNameError("quantity", name, tuple(QUANTITIES))
     with _bar() as progress:
-        eom = equations(mechanism, symbols or None, formulation=formulation, budget=budget, progress=progress)
+        eom = equations(
+            mechanism, symbols or None, formulation=formulation, budget=budget, progress=progress
+        )
         names = tuple(quantities) or eom.shown
         if file is not None:
             eom.write(file, *names)
@@ -51,8 +65,13 @@ def show(out: Console, mechanism: Mechanism, symbols: Sequence[str], quantities:
 @contextmanager
 def _bar() -> Any:
     """A progress bar on the standard error where that is a terminal."""
-    with Progress(TextColumn("{task.description}"), BarColumn(), console=console(sys.stderr), transient=True,
-                  disable=not sys.stderr.isatty()) as bar:
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        console=console(sys.stderr),
+        transient=True,
+        disable=not sys.stderr.isatty(),
+    ) as bar:
         task = bar.add_task("derivation", total=1.0)
         yield lambda text, done: bar.update(task, description=text, completed=done)
 

@@ -11,11 +11,13 @@ import dalembert as da
 from dalembert.errors import UnknownNameError
 from dalembert.model.mechanism import Mechanism
 
-BANDWIDTH = 10.0      # rad/s, natural frequency of each joint in the loop
+BANDWIDTH = 10.0  # rad/s, natural frequency of each joint in the loop
 
 
 def _pd(kind: Any, mechanism: Mechanism, goal: np.ndarray, bandwidth: float) -> Any:
-    inertia = np.diagonal(da.mass_matrix(mechanism, goal))      # each joint alone: critically damped at the set point
+    inertia = np.diagonal(
+        da.mass_matrix(mechanism, goal)
+    )  # each joint alone: critically damped at the set point
     return kind(mechanism, goal, bandwidth**2 * inertia, 2 * bandwidth * inertia)
 
 
@@ -26,11 +28,15 @@ def _computed_torque(mechanism: Mechanism, goal: np.ndarray, bandwidth: float) -
 CONTROLLERS: dict[str, Callable[[Mechanism, np.ndarray, float], Any]] = {
     "pd": lambda *given: _pd(da.controllers.PD, *given),
     "gravity-pd": lambda *given: _pd(da.controllers.GravityPD, *given),
-    "computed-torque": _computed_torque}
+    "computed-torque": _computed_torque,
+}
 
 
-def controller(name: str, mechanism: Mechanism, goal: np.ndarray, bandwidth: float = BANDWIDTH) -> Any:
-    """The controller of this name that goes to a posture (nq,), each joint as fast as `bandwidth` [rad/s] says.
+def controller(
+    name: str, mechanism: Mechanism, goal: np.ndarray, bandwidth: float = BANDWIDTH
+) -> Any:
+    """The controller of this name that goes to a posture (nq,), each joint as fast as `bandwidth`
+    [rad/s] says.
 
     Raises
     ------

@@ -1,4 +1,6 @@
-"""The dynamics of a mechanism at one state with every identity, a motion, closed forms and speeds, for `dalembert demo`."""
+"""The dynamics of a mechanism at one state with every identity, a motion, closed forms and speeds,
+for `dalembert demo`.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +23,17 @@ from dalembert.errors import DalembertError
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import as_float
 
-SEED = 1743      # of the state shown: the year of d'Alembert's treatise
-STATES, ROUNDS = 1024, 5      # of the comparison of speeds
-DURATION, BANDWIDTH = 2.0, 6.0      # of the simulated motion [s], of its controller [rad/s]
-WHAT = {"run.zarr": "the run, for xarray", "run.csv": "the run as a table", "motion.png": "its diagrams",
-        "motion.html": "the motion, in a browser", "equations.html": "all closed forms, with what the names mean"}
-FEW_JOINTS = 12               # degrees of freedom up to which closed forms are shown
+SEED = 1743  # of the state shown: the year of d'Alembert's treatise
+STATES, ROUNDS = 1024, 5  # of the comparison of speeds
+DURATION, BANDWIDTH = 2.0, 6.0  # of the simulated motion [s], of its controller [rad/s]
+WHAT = {
+    "run.zarr": "the run, for xarray",
+    "run.csv": "the run as a table",
+    "motion.png": "its diagrams",
+    "motion.html": "the motion, in a browser",
+    "equations.html": "all closed forms, with what the names mean",
+}
+FEW_JOINTS = 12  # degrees of freedom up to which closed forms are shown
 
 
 def demonstrate(out: Console, mechanism: Mechanism) -> bool:
@@ -36,66 +43,108 @@ def demonstrate(out: Console, mechanism: Mechanism) -> bool:
     q, qd, qdd = random_motion(mechanism)
     line(out)
     line(out, f"A random motion (seed {SEED}) and the joint forces tau that it needs", "bold")
-    show_state(out, mechanism, q, qd=qd, qdd=qdd, g=da.gravity_vector(mechanism, q),
-               tau=da.inverse_dynamics(mechanism, q, qd, qdd))
-    for title, matrix in (("Mass matrix M(q)", da.mass_matrix(mechanism, q)),
-                          ("Coriolis matrix C(q, qd)", da.coriolis_matrix(mechanism, q, qd))):
+    show_state(
+        out,
+        mechanism,
+        q,
+        qd=qd,
+        qdd=qdd,
+        g=da.gravity_vector(mechanism, q),
+        tau=da.inverse_dynamics(mechanism, q, qd, qdd),
+    )
+    for title, matrix in (
+        ("Mass matrix M(q)", da.mass_matrix(mechanism, q)),
+        ("Coriolis matrix C(q, qd)", da.coriolis_matrix(mechanism, q, qd)),
+    ):
         line(out)
         line(out, title, "bold")
         show_matrix(out, matrix)
     line(out)
-    line(out, f"Kinetic energy T = {da.kinetic_energy(mechanism, q, qd):.6g} J, potential energy Pi = "
-              f"{da.potential_energy(mechanism, q):.6g} J")
+    line(
+        out,
+        f"Kinetic energy T = {da.kinetic_energy(mechanism, q, qd):.6g} J, potential energy Pi = "
+        f"{da.potential_energy(mechanism, q):.6g} J",
+    )
     line(out)
     checked = identities(mechanism, q, qd, qdd)
-    show_table(out, [left("identity", [i.text for i in checked])],
-               [Column("residual", [f"{i.residual:.1e}" for i in checked]),
-                Column("tolerance", [f"{i.tolerance:.0e}" for i in checked]),
-                left("", ["PASS" if i.holds else "FAIL" for i in checked])])
+    show_table(
+        out,
+        [left("identity", [i.text for i in checked])],
+        [
+            Column("residual", [f"{i.residual:.1e}" for i in checked]),
+            Column("tolerance", [f"{i.tolerance:.0e}" for i in checked]),
+            left("", ["PASS" if i.holds else "FAIL" for i in checked]),
+        ],
+    )
     line(out)
-    line(out, f"{sum(i.holds for i in checked)} of {len(checked)} identities hold; residuals are relative to the "
-              "largest entry.", "bold")
+    line(
+        out,
+        f"{sum(i.holds for i in checked)} of {len(checked)} identities hold; residuals are "
+        "relative to the "
+        "largest entry.",
+        "bold",
+    )
     agree = show_compiled(out, mechanism)
     return agree and all(i.holds for i in checked)
 
 
 def show_closed_forms(out: Console, mechanism: Mechanism, file: Path) -> list[Path]:
-    """Print the gravity vector in closed form, write all closed forms to an HTML file; the files written."""
+    """Print the gravity vector in closed form, write all closed forms to an HTML file; the files
+    written.
+    """
     line(out)
     if mechanism.nv > FEW_JOINTS:
-        wrapped(out, f"Closed forms are not derived here for {mechanism.nv} degrees of freedom: see dalembert equations.")
+        wrapped(
+            out,
+            f"Closed forms are not derived here for {mechanism.nv} degrees of freedom: see "
+            "dalembert equations.",
+        )
         return []
     wrapped(out, "Equations in closed form, each entry compared with the compiled function", "bold")
     for text in da.equations(mechanism).text("gravity_vector").splitlines():
         wrapped(out, text)
-    da.equations(mechanism).write(file)      # anew: named parts are numbered in the order in which they are asked for
+    da.equations(mechanism).write(
+        file
+    )  # anew: named parts are numbered in the order in which they are asked for
     return [file]
 
 
 def show_motion(out: Console, mechanism: Mechanism, folder: Path) -> list[Path]:
-    """Swing the mechanism from one random posture to another under a controller; the files written into the folder."""
+    """Swing the mechanism from one random posture to another under a controller; the files written
+    into the folder.
+    """
     start, goal = (random_motion(mechanism, SEED + k)[0] for k in range(2))
     law = controller("gravity-pd", mechanism, goal, BANDWIDTH)
     run = da.simulate(mechanism, start, np.zeros(mechanism.nv), DURATION, control=law)
     line(out)
     line(out, "A simulated motion", "bold")
-    wrapped(out, f"{DURATION:g} s from one random posture to another, by PD control with gravity compensation")
+    wrapped(
+        out,
+        f"{DURATION:g} s from one random posture to another, by PD control with gravity "
+        "compensation",
+    )
     for text in run.summary().splitlines():
         wrapped(out, text)
     change = run.energy[-1] - run.energy[0]
-    wrapped(out, f"power balance: T + Pi changes by {change:.6g} J, actuators and friction do {run.work[-1]:.6g} J of "
-                 f"work; the difference stays within {np.abs(run.power_balance).max():.1e} J")
+    wrapped(
+        out,
+        f"power balance: T + Pi changes by {change:.6g} J, actuators and friction do "
+        f"{run.work[-1]:.6g} J of "
+        f"work; the difference stays within {np.abs(run.power_balance).max():.1e} J",
+    )
     return _saved(out, run, folder)
 
 
 def _saved(out: Console, run: da.Run, folder: Path) -> list[Path]:
-    """Write the run, its diagrams and its motion, as far as the libraries are installed; the files written."""
+    """Write the run, its diagrams and its motion, as far as the libraries are installed; the files
+    written.
+    """
     written = []
     for name, write in (("run.zarr", run.to_zarr), ("motion.png", run.plot)):
         try:
             write(folder / name)
             written.append(folder / name)
-        except DalembertError as error:      # a library of an extra is not installed
+        except DalembertError as error:  # a library of an extra is not installed
             wrapped(out, f"{name} is not written: {error}")
     if folder / "run.zarr" not in written:
         written.append(run.to_csv(folder / "run.csv"))
@@ -116,21 +165,31 @@ def wrapped(out: Console, text: str, style: str = "") -> None:
 
 
 def compare_speed(out: Console, mechanism: Mechanism, path: Path) -> None:
-    """Print speeds beside the other engines that are installed; `mechanism` without what these cannot have."""
+    """Print speeds beside the other engines that are installed; `mechanism` without what these
+    cannot have.
+    """
     line(out)
     if not installed():
-        line(out, f"No other engine is installed here ({', '.join(PACKAGES.values())}): no speeds are compared.")
+        line(
+            out,
+            f"No other engine is installed here ({', '.join(PACKAGES.values())}): no speeds are "
+            "compared.",
+        )
         return
     line(out, "Speed beside other engines", "bold")
     show(out, measure(mechanism, path, False, STATES, ROUNDS))
 
 
-def random_motion(mechanism: Mechanism, seed: int = SEED) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def random_motion(
+    mechanism: Mechanism, seed: int = SEED
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Random q within the joints' limits, random qd and qdd."""
     rng = np.random.default_rng(seed)
     q, qd = mechanism.random_state(rng)
     for joint in mechanism.independent_joints:
         lower, upper = joint.limits.lower, joint.limits.upper
         if lower is not None and upper is not None:
-            q[mechanism.entries[joint.name].at_q] = rng.uniform([as_float(x) for x in lower], [as_float(x) for x in upper])
+            q[mechanism.entries[joint.name].at_q] = rng.uniform(
+                [as_float(x) for x in lower], [as_float(x) for x in upper]
+            )
     return q, qd, rng.standard_normal(mechanism.nv)

@@ -15,15 +15,22 @@ from dalembert.model.mechanism import Mechanism
 __all__ = ["TARGETS", "write"]
 
 
-def write(out: Console, mechanism: Mechanism, target: str, functions: Sequence[str], folder: Path, prefix: str | None = None,
-          overwrite: bool = False) -> None:
+def write(
+    out: Console,
+    mechanism: Mechanism,
+    target: str,
+    functions: Sequence[str],
+    folder: Path,
+    prefix: str | None = None,
+    overwrite: bool = False,
+) -> None:
     """Write the files of each function to the folder and print their names.
 
     Raises
     ------
     UnknownNameError, DalembertError, OSError
-        A quantity or frame is unknown; a file is there with other text, or cannot be written. Nothing is written before all
-        code is generated.
+        A quantity or frame is unknown; a file is there with other text, or cannot be written.
+        Nothing is written before all code is generated.
     """
     names = [name.strip() for name in functions]
     for path in Dynamics(mechanism).write(folder, target, names, prefix, overwrite):

@@ -10,9 +10,11 @@ import numpy as np
 import dalembert as da
 from dalembert.model.mechanism import Mechanism
 
-ALGEBRAIC = 1e-12      # of the largest entry: rounding of double precision
-DIFFERENCED = 1e-9     # of the largest entry: five-point differences, step^4 truncation and rounding / step
-STEP = 1e-3            # of the differences [s]: truncation and rounding are about 1e-12 there
+ALGEBRAIC = 1e-12  # of the largest entry: rounding of double precision
+DIFFERENCED = (
+    1e-9  # of the largest entry: five-point differences, step^4 truncation and rounding / step
+)
+STEP = 1e-3  # of the differences [s]: truncation and rounding are about 1e-12 there
 
 
 class Identity(NamedTuple):
@@ -25,10 +27,12 @@ class Identity(NamedTuple):
     @property
     def holds(self) -> bool:
         """Whether the residual is within its tolerance."""
-        return bool(self.residual <= self.tolerance)      # not a number: does not hold
+        return bool(self.residual <= self.tolerance)  # not a number: does not hold
 
 
-def identities(mechanism: Mechanism, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> list[Identity]:
+def identities(
+    mechanism: Mechanism, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray
+) -> list[Identity]:
     """All identities at one state; residuals are relative to the largest entry.
 
     Raises
@@ -36,7 +40,11 @@ def identities(mechanism: Mechanism, q: np.ndarray, qd: np.ndarray, qdd: np.ndar
     SingularMassMatrixError
         The mass matrix is singular, so forward dynamics is not determined.
     """
-    M, C, g = da.mass_matrix(mechanism, q), da.coriolis_matrix(mechanism, q, qd), da.gravity_vector(mechanism, q)
+    M, C, g = (
+        da.mass_matrix(mechanism, q),
+        da.coriolis_matrix(mechanism, q, qd),
+        da.gravity_vector(mechanism, q),
+    )
     bias, tau = da.bias_force(mechanism, q, qd), da.inverse_dynamics(mechanism, q, qd, qdd)
     T, p = da.kinetic_energy(mechanism, q, qd), da.momenta(mechanism, q, qd)
     return [
@@ -47,7 +55,11 @@ def identities(mechanism: Mechanism, q: np.ndarray, qd: np.ndarray, qdd: np.ndar
         Identity("column j of M = ID(q, 0, e_j) - g", _columns(mechanism, q, M, g), ALGEBRAIC),
         Identity("C qd + g = bias force", _difference(C @ qd + g, bias), ALGEBRAIC),
         _skew(mechanism, q, qd, C),
-        Identity("g = gradient of gravity's potential", _difference(g, _gravity_gradient(mechanism, q)), DIFFERENCED),
+        Identity(
+            "g = gradient of gravity's potential",
+            _difference(g, _gravity_gradient(mechanism, q)),
+            DIFFERENCED,
+        ),
         _round_trip(mechanism, q, qd, qdd, M, bias, tau),
         _power(mechanism, q, qd, qdd, tau),
     ]
@@ -66,9 +78,13 @@ def _positive(M: np.ndarray) -> Identity:
 
 
 def _columns(mechanism: Mechanism, q: np.ndarray, M: np.ndarray, g: np.ndarray) -> float:
-    still = mechanism.without("friction", "springs")      # ID of a mechanism at rest, without its springs
+    still = mechanism.without(
+        "friction", "springs"
+    )  # ID of a mechanism at rest, without its springs
     unit = np.eye(mechanism.nv)
-    return _difference(da.inverse_dynamics(still, q, np.zeros(mechanism.nv), unit) - g, M.T)      # row j: column j
+    return _difference(
+        da.inverse_dynamics(still, q, np.zeros(mechanism.nv), unit) - g, M.T
+    )  # row j: column j
 
 
 def _skew(mechanism: Mechanism, q: np.ndarray, qd: np.ndarray, C: np.ndarray) -> Identity:
@@ -81,7 +97,9 @@ def _gravity_gradient(mechanism: Mechanism, q: np.ndarray) -> np.ndarray:
     bare = mechanism.without("springs")
 
     def rate(direction: np.ndarray) -> float:
-        return _along(lambda s: da.potential_energy(bare, bare.integrate(q, s[:, None] * direction)))
+        return _along(
+            lambda s: da.potential_energy(bare, bare.integrate(q, s[:, None] * direction))
+        )
 
     return np.array([rate(e) for e in np.eye(mechanism.nv)])
 
@@ -90,7 +108,11 @@ def _round_trip(mechanism, q, qd, qdd, M, bias, tau) -> Identity:
     """Backward error: what M makes of the difference beside the sizes of the terms."""
     found = da.forward_dynamics(mechanism, q, qd, tau)
     scale = np.linalg.norm(M, np.inf) * np.max(np.abs(qdd), initial=0.0) if M.size else 0.0
-    return Identity("FD after ID gives qdd back", _difference(M @ found, M @ qdd, (scale, *bias, *tau)), ALGEBRAIC)
+    return Identity(
+        "FD after ID gives qdd back",
+        _difference(M @ found, M @ qdd, (scale, *bias, *tau)),
+        ALGEBRAIC,
+    )
 
 
 def _power(mechanism, q, qd, qdd, tau) -> Identity:
@@ -100,7 +122,11 @@ def _power(mechanism, q, qd, qdd, tau) -> Identity:
 
     friction = da.passive_force(mechanism.without("springs"), q, qd)
     terms = (tau + friction) * qd
-    return Identity("d(T + Pi)/dt = (tau + friction).qd", _difference(_along(energy), terms.sum(), terms), DIFFERENCED)
+    return Identity(
+        "d(T + Pi)/dt = (tau + friction).qd",
+        _difference(_along(energy), terms.sum(), terms),
+        DIFFERENCED,
+    )
 
 
 def _along(function: Callable[[np.ndarray], Any]) -> Any:

@@ -6,7 +6,13 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from dalembert.errors import DalembertError, DalembertWarning, MissingFileError, ModelError, ReadError
+from dalembert.errors import (
+    DalembertError,
+    DalembertWarning,
+    MissingFileError,
+    ModelError,
+    ReadError,
+)
 
 
 def existing(file: Path | None) -> Path | None:
@@ -18,7 +24,9 @@ def existing(file: Path | None) -> Path | None:
     return data.path(str(file))
 
 
-def load(file: Path, quiet: bool = False, angle_tolerance: float | None = None, **options: Any) -> Any:
+def load(
+    file: Path, quiet: bool = False, angle_tolerance: float | None = None, **options: Any
+) -> Any:
     """The mechanism of a file; quiet where the command itself shows the findings.
 
     Raises
@@ -40,9 +48,11 @@ def load(file: Path, quiet: bool = False, angle_tolerance: float | None = None, 
             if file.suffix or file.parent != Path():
                 raise
             known = ", ".join(data.FILES)
-            raise MissingFileError(f"there is no such file, and no embedded model of that name (known: {known}).",
-                                   str(file)) from None
-        except ValueError as error:      # an option that is out of its range
+            raise MissingFileError(
+                f"there is no such file, and no embedded model of that name (known: {known}).",
+                str(file),
+            ) from None
+        except ValueError as error:  # an option that is out of its range
             raise DalembertError(f"{error}") from None
 
 
@@ -53,8 +63,11 @@ def numeric(mechanism: Any) -> Any:
     from dalembert.model.paths import values
 
     if symbols := free_symbols([x for x in values(mechanism) if is_symbolic(x)]):
-        raise DalembertError(f"mechanism {mechanism.name!r} has symbols ({', '.join(s.name for s in symbols)}), and this "
-                             "command needs numbers. Put them into the file; `dalembert equations` takes symbols.")
+        raise DalembertError(
+            f"mechanism {mechanism.name!r} has symbols ({', '.join(s.name for s in symbols)}), and "
+            "this "
+            "command needs numbers. Put them into the file; `dalembert equations` takes symbols."
+        )
     return mechanism
 
 
@@ -70,5 +83,7 @@ def findings_of(file: Path, angle_tolerance: float | None) -> list[Any]:
     except ModelError as error:
         if error.findings:
             return collapsed(error.findings)
-        source = Source(error.file, error.line) if isinstance(error, ReadError) else Source(str(file))
+        source = (
+            Source(error.file, error.line) if isinstance(error, ReadError) else Source(str(file))
+        )
         return [Finding("error", "file", str(error).removeprefix(f"{source}: "), "", source)]

@@ -1,4 +1,6 @@
-"""Speed of this package on this machine beside the engines that are installed, for `dalembert bench`."""
+"""Speed of this package on this machine beside the engines that are installed, for `dalembert
+bench`.
+"""
 
 from __future__ import annotations
 
@@ -21,16 +23,32 @@ from dalembert.model.mechanism import Mechanism
 from dalembert.tracing.quantities import straight
 
 SEED = 1743
-AGREEMENT = 1e-8      # of the largest entry: beyond it another engine does not compute the same, and is not timed
+# of the largest entry: beyond it another engine does not compute the same, and is not timed
+AGREEMENT = 1e-8
 QUANTITIES = ("inverse_dynamics", "forward_dynamics", "mass_matrix")
-IN_CASADI = {"add": "plus", "sub": "minus", "mul": "times", "div": "rdivide", "min": "fmin", "max": "fmax", "abs": "fabs",
-             "less": "lt", "less_equal": "le", "equal": "eq", "and": "logic_and", "or": "logic_or", "not": "logic_not",
-             "select": "if_else"}      # functions whose names differ
+IN_CASADI = {
+    "add": "plus",
+    "sub": "minus",
+    "mul": "times",
+    "div": "rdivide",
+    "min": "fmin",
+    "max": "fmax",
+    "abs": "fabs",
+    "less": "lt",
+    "less_equal": "le",
+    "equal": "eq",
+    "and": "logic_and",
+    "or": "logic_or",
+    "not": "logic_not",
+    "select": "if_else",
+}  # functions whose names differ
 PACKAGES = {"Pinocchio": "pin", "MuJoCo": "mujoco", "CasADi": "casadi"}
 
 
 class Way(NamedTuple):
-    """How an engine computes a quantity for all states; `result`: what it left, comparable with ours."""
+    """How an engine computes a quantity for all states; `result`: what it left, comparable with
+    ours.
+    """
 
     engine: str
     how: str
@@ -52,11 +70,13 @@ def installed() -> list[str]:
     return [name for name in PACKAGES if name not in _absent()]
 
 
-def measure(mechanism: Mechanism, path: Path, floating: bool, count: int, repeats: int) -> dict[str, Any]:
+def measure(
+    mechanism: Mechanism, path: Path, floating: bool, count: int, repeats: int
+) -> dict[str, Any]:
     """Nanoseconds per state of each quantity by each engine, one thread.
 
-    Keys: mechanism, nv, states, repeats, processor, versions, measured (a list of one row per engine and quantity), absent
-    ({engine: why it was not measured}).
+    Keys: mechanism, nv, states, repeats, processor, versions, measured (a list of one row per
+    engine and quantity), absent ({engine: why it was not measured}).
     """
     states, rows, absent = _states(mechanism, count), [], _absent()
     engines = {}
@@ -65,8 +85,11 @@ def measure(mechanism: Mechanism, path: Path, floating: bool, count: int, repeat
             continue
         try:
             engines[name] = made(mechanism, path, floating, states)
-        except Exception as error:      # whatever another engine has against the model
-            absent[name] = f"does not take the model: {str(error).splitlines()[0] if str(error) else type(error).__name__}"
+        except Exception as error:  # whatever another engine has against the model
+            absent[name] = (
+                "does not take the model: "
+                f"{str(error).splitlines()[0] if str(error) else type(error).__name__}"
+            )
     for quantity in QUANTITIES:
         ours = _ours(mechanism, quantity, states)
         ways, gaps = [ours], {ours.engine: 0.0}
@@ -80,13 +103,32 @@ def measure(mechanism: Mechanism, path: Path, floating: bool, count: int, repeat
         times = side_by_side({way.engine: way.call for way in ways}, count, repeats)
         for way in ways:
             t = times[way.engine]
-            rows.append({"quantity": quantity, "engine": way.engine, "how": way.how, "ns": t.median * 1e9,
-                         "ns_low": t.spread[0] * 1e9, "ns_high": t.spread[1] * 1e9,
-                         "times_dalembert": times[ours.engine].ratio(t), "times_quiet": times[ours.engine].quiet_ratio(t),
-                         "difference": gaps[way.engine]})
-    return {"mechanism": mechanism.name, "nv": mechanism.nv, "states": count, "repeats": repeats, "processor": _processor(),
-            "versions": {"dalembert": da.__version__, **{name: _version(package) for name, package in PACKAGES.items()}},
-            "measured": rows, "absent": absent}
+            rows.append(
+                {
+                    "quantity": quantity,
+                    "engine": way.engine,
+                    "how": way.how,
+                    "ns": t.median * 1e9,
+                    "ns_low": t.spread[0] * 1e9,
+                    "ns_high": t.spread[1] * 1e9,
+                    "times_dalembert": times[ours.engine].ratio(t),
+                    "times_quiet": times[ours.engine].quiet_ratio(t),
+                    "difference": gaps[way.engine],
+                }
+            )
+    return {
+        "mechanism": mechanism.name,
+        "nv": mechanism.nv,
+        "states": count,
+        "repeats": repeats,
+        "processor": _processor(),
+        "versions": {
+            "dalembert": da.__version__,
+            **{name: _version(package) for name, package in PACKAGES.items()},
+        },
+        "measured": rows,
+        "absent": absent,
+    }
 
 
 def show(out: Console, found: dict[str, Any]) -> None:
@@ -97,13 +139,22 @@ def show(out: Console, found: dict[str, Any]) -> None:
     line(out, f"{found['processor']}.")
     line(out)
     rows = found["measured"]
-    show_table(out, [left("quantity", [r["quantity"] for r in rows]), left("engine", [r["engine"] for r in rows])], [
-        Column("ns", [_nanoseconds(r["ns"]) for r in rows]),
-        Column("10 %", [_nanoseconds(r["ns_low"]) for r in rows]),
-        Column("90 %", [_nanoseconds(r["ns_high"]) for r in rows]),
-        Column("times", [f"{r['times_dalembert']:.1f}" for r in rows]),
-        Column("quiet", [f"{r['times_quiet']:.1f}" for r in rows]),
-        Column("difference", [f"{r['difference']:.0e}" for r in rows]), left("called", [r["how"] for r in rows])])
+    show_table(
+        out,
+        [
+            left("quantity", [r["quantity"] for r in rows]),
+            left("engine", [r["engine"] for r in rows]),
+        ],
+        [
+            Column("ns", [_nanoseconds(r["ns"]) for r in rows]),
+            Column("10 %", [_nanoseconds(r["ns_low"]) for r in rows]),
+            Column("90 %", [_nanoseconds(r["ns_high"]) for r in rows]),
+            Column("times", [f"{r['times_dalembert']:.1f}" for r in rows]),
+            Column("quiet", [f"{r['times_quiet']:.1f}" for r in rows]),
+            Column("difference", [f"{r['difference']:.0e}" for r in rows]),
+            left("called", [r["how"] for r in rows]),
+        ],
+    )
     line(out)
     for name, why in found["absent"].items():
         line(out, f"{name}: {why}.")
@@ -118,13 +169,19 @@ def _nanoseconds(x: float) -> str:
 
 def _states(mechanism: Mechanism, count: int) -> States:
     rng = np.random.default_rng(SEED)
-    q, qd = (np.array(x) for x in zip(*(mechanism.random_state(rng) for _ in range(count)), strict=True))
+    q, qd = (
+        np.array(x) for x in zip(*(mechanism.random_state(rng) for _ in range(count)), strict=True)
+    )
     return States(q, qd, rng.standard_normal(qd.shape), rng.standard_normal(qd.shape))
 
 
 def _absent() -> dict[str, str]:
     """Why an engine is not measured at all."""
-    return {name: f"not installed (pip install {package})" for name, package in PACKAGES.items() if not _version(package)}
+    return {
+        name: f"not installed (pip install {package})"
+        for name, package in PACKAGES.items()
+        if not _version(package)
+    }
 
 
 def _version(package: str) -> str:
@@ -149,17 +206,24 @@ def _difference(ours: Way, theirs: Way) -> float:
     ours.call()
     theirs.call()
     a, b = (x.reshape(len(x), -1) for x in (ours.result(), theirs.result()))
-    gap = np.abs(a - b).max(1, initial=0.0) / np.maximum(np.abs(a).max(1, initial=0.0), np.finfo(float).tiny)
+    gap = np.abs(a - b).max(1, initial=0.0) / np.maximum(
+        np.abs(a).max(1, initial=0.0), np.finfo(float).tiny
+    )
     return float(gap.max(initial=0.0))
 
 
 def _ours(mechanism: Mechanism, quantity: str, states: States) -> Way:
     compiled = da.compile(mechanism)
-    inputs = {"inverse_dynamics": (states.q, states.qd, states.qdd), "forward_dynamics": (states.q, states.qd, states.tau),
-              "mass_matrix": (states.q,)}[quantity]
-    out = getattr(compiled, quantity)(*inputs)      # compiles it
+    inputs = {
+        "inverse_dynamics": (states.q, states.qd, states.qdd),
+        "forward_dynamics": (states.q, states.qd, states.tau),
+        "mass_matrix": (states.q,),
+    }[quantity]
+    out = getattr(compiled, quantity)(*inputs)  # compiles it
     method = getattr(compiled, quantity)
-    return Way("dalembert", "compiled, whole batch, out=", lambda: method(*inputs, out=out), lambda: out)
+    return Way(
+        "dalembert", "compiled, whole batch, out=", lambda: method(*inputs, out=out), lambda: out
+    )
 
 
 class _Pinocchio:
@@ -173,7 +237,11 @@ class _Pinocchio:
         mapped = da.convert.to_pinocchio(mechanism, *states, joint_order=self.names)
         self.q, self.v, self.a, self.tau = (np.ascontiguousarray(x) for x in mapped)
         places = np.arange(float(mechanism.nv))
-        self.order = np.argsort(da.convert.to_pinocchio(mechanism, mechanism.neutral(), places, joint_order=self.names).qd)
+        self.order = np.argsort(
+            da.convert.to_pinocchio(
+                mechanism, mechanism.neutral(), places, joint_order=self.names
+            ).qd
+        )
         self.pool, self.data = pinocchio.ModelPool(self.model, 1), self.model.createData()
 
     def way(self, quantity: str) -> Way:
@@ -187,10 +255,17 @@ class _Pinocchio:
 
         def result() -> np.ndarray:
             given = {"qd": self.v, name: out}
-            return getattr(da.convert.from_pinocchio(self.mechanism, self.q, **given, joint_order=self.names), name)
+            return getattr(
+                da.convert.from_pinocchio(self.mechanism, self.q, **given, joint_order=self.names),
+                name,
+            )
 
-        return Way("Pinocchio", f"{function.__name__} from Python, 1 thread",
-                   lambda: function(1, self.pool, self.q.T, self.v.T, x.T, out.T), result)
+        return Way(
+            "Pinocchio",
+            f"{function.__name__} from Python, 1 thread",
+            lambda: function(1, self.pool, self.q.T, self.v.T, x.T, out.T),
+            result,
+        )
 
     def _mass_matrix(self) -> Way:
         crba, model, data, nv = self.module.crba, self.model, self.data, self.model.nv
@@ -224,7 +299,12 @@ class _MuJoCo:
         return getattr(self, f"_{quantity}")()
 
     def _inverse_dynamics(self) -> Way:
-        inverse, model, data, out = self.module.mj_inverse, self.model, self.data, np.empty_like(self.v)
+        inverse, model, data, out = (
+            self.module.mj_inverse,
+            self.model,
+            self.data,
+            np.empty_like(self.v),
+        )
 
         def call() -> None:
             for k in range(len(out)):
@@ -232,11 +312,24 @@ class _MuJoCo:
                 inverse(model, data)
                 out[k] = data.qfrc_inverse
 
-        return Way("MuJoCo", "mj_inverse from Python, a call per state", call,
-                   lambda: da.convert.from_mujoco(self.mechanism, self.q, self.v, tau=out, joint_order=self.names).tau)
+        return Way(
+            "MuJoCo",
+            "mj_inverse from Python, a call per state",
+            call,
+            lambda: (
+                da.convert.from_mujoco(
+                    self.mechanism, self.q, self.v, tau=out, joint_order=self.names
+                ).tau
+            ),
+        )
 
     def _forward_dynamics(self) -> Way:
-        forward, model, data, out = self.module.mj_forward, self.model, self.data, np.empty_like(self.v)
+        forward, model, data, out = (
+            self.module.mj_forward,
+            self.model,
+            self.data,
+            np.empty_like(self.v),
+        )
 
         def call() -> None:
             for k in range(len(out)):
@@ -244,8 +337,16 @@ class _MuJoCo:
                 forward(model, data)
                 out[k] = data.qacc
 
-        return Way("MuJoCo", "mj_forward from Python, a call per state", call,
-                   lambda: da.convert.from_mujoco(self.mechanism, self.q, self.v, out, joint_order=self.names).qdd)
+        return Way(
+            "MuJoCo",
+            "mj_forward from Python, a call per state",
+            call,
+            lambda: (
+                da.convert.from_mujoco(
+                    self.mechanism, self.q, self.v, out, joint_order=self.names
+                ).qdd
+            ),
+        )
 
     def _mass_matrix(self) -> Way:
         mujoco, model, data, nv = self.module, self.model, self.data, self.model.nv
@@ -259,33 +360,56 @@ class _MuJoCo:
                 mujoco.mj_makeM(model, data)
                 mujoco.mj_fullM(model, data, out[k])
 
-        return Way("MuJoCo", "mj_makeM and mj_fullM from Python, calls per state", call, lambda: self._ours(out))
+        return Way(
+            "MuJoCo",
+            "mj_makeM and mj_fullM from Python, calls per state",
+            call,
+            lambda: self._ours(out),
+        )
 
     def _ours(self, out: np.ndarray) -> np.ndarray:
         """Mass matrices along our velocities: P^T M P, its velocities being P times ours."""
         unit = [np.tile(e, (len(out), 1)) for e in np.eye(self.mechanism.nv)]
-        P = np.stack([da.convert.to_mujoco(self.mechanism, self.states.q, e, joint_order=self.names).qd for e in unit], -1)
+        P = np.stack(
+            [
+                da.convert.to_mujoco(self.mechanism, self.states.q, e, joint_order=self.names).qd
+                for e in unit
+            ],
+            -1,
+        )
         return P.swapaxes(1, 2) @ out @ P
 
 
 class _CasADi:
-    """Its interpreter, in one call for the batch, on the expressions that this package formed: it reads no robot files."""
+    """Its interpreter, in one call for the batch, on the expressions that this package formed: it
+    reads no robot files.
+    """
 
     def __init__(self, mechanism: Mechanism, path: Path, floating: bool, states: States):
         self.states = states
-        self.functions = {name: _casadi_function(straight(mechanism, [name]), len(states.q)) for name in QUANTITIES}
+        self.functions = {
+            name: _casadi_function(straight(mechanism, [name]), len(states.q))
+            for name in QUANTITIES
+        }
 
     def way(self, quantity: str) -> Way:
         (buffer, evaluate), names, shape = self.functions[quantity]
-        out, inputs = np.empty((len(self.states.q), *shape)), [getattr(self.states, name) for name in names]
+        out, inputs = (
+            np.empty((len(self.states.q), *shape)),
+            [getattr(self.states, name) for name in names],
+        )
         for k, x in enumerate(inputs):
             buffer.set_arg(k, x.data)
         buffer.set_res(0, out.data)
-        return Way("CasADi", "its interpreter on our expressions, whole batch", evaluate, lambda: out)
+        return Way(
+            "CasADi", "its interpreter on our expressions, whole batch", evaluate, lambda: out
+        )
 
 
 def _casadi_function(program: Program, count: int) -> tuple[Any, tuple[str, ...], tuple[int, ...]]:
-    """Buffer and call of a function of matrices whose columns are states, names of the inputs, shape of one result."""
+    """Buffer and call of a function of matrices whose columns are states, names of the inputs,
+    shape of one result.
+    """
     import casadi
 
     inputs = [casadi.SX.sym(port.name, port.size) for port in program.inputs]
@@ -297,7 +421,9 @@ def _casadi_function(program: Program, count: int) -> tuple[Any, tuple[str, ...]
             values.append(inputs[args[0]][args[1]])
         else:
             operands = [values[a] for a in args]
-            values.append(-operands[0] if op == "neg" else getattr(casadi, IN_CASADI.get(op, op))(*operands))
+            values.append(
+                -operands[0] if op == "neg" else getattr(casadi, IN_CASADI.get(op, op))(*operands)
+            )
     at = next(k for k, port in enumerate(program.outputs) if port.name != STATUS)
     result = casadi.densify(casadi.vertcat(*(values[k] for k in program.results[at])))
     function = casadi.Function("f", inputs, [result]).map(count)

@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-UNWRAPPED = 100_000      # columns of an output that is not a terminal: nothing is wrapped there
-GAP = 2                  # spaces between columns
+UNWRAPPED = 100_000  # columns of an output that is not a terminal: nothing is wrapped there
+GAP = 2  # spaces between columns
 STYLES = {"error": "red", "warning": "yellow", "note": "dim", "PASS": "green", "FAIL": "bold red"}
 
 
@@ -24,8 +24,12 @@ def console(stream: TextIO) -> Console:
 
 
 def safe(text: object) -> str:
-    """Text of a file as one line: line breaks, escapes and other invisible characters are spelled out."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in str(text))
+    """Text of a file as one line: line breaks, escapes and other invisible characters are spelled
+    out.
+    """
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in str(text)
+    )
 
 
 def line(out: Console, text: object = "", style: str = "") -> None:
@@ -45,13 +49,26 @@ def say(severity: str, text: object) -> None:
 
 @contextmanager
 def progress_bar() -> Iterator[Callable[[float, float], None] | None]:
-    """A bar on the standard error, if that is a terminal: what to call with the part done and the time reached [s]."""
+    """A bar on the standard error, if that is a terminal: what to call with the part done and the
+    time reached [s].
+    """
     if not sys.stderr.isatty():
         yield None
         return
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=console(sys.stderr), transient=True) as bar:
         task = bar.add_task("t = 0 s", total=1.0)
         yield lambda done, t: bar.update(task, completed=done, description=f"t = {t:.4g} s")
@@ -77,14 +94,21 @@ def left(title: str, cells: Sequence[object], style: str = "") -> Column:
 
 
 def show_table(out: Console, keys: Sequence[Column], columns: Sequence[Column]) -> None:
-    """Print a table; where the console is too narrow, in blocks of columns that each repeat the keys."""
+    """Print a table; where the console is too narrow, in blocks of columns that each repeat the
+    keys.
+    """
     for block, chosen in enumerate(_blocks(columns, out.width - sum(k.width + GAP for k in keys))):
         if block:
             line(out)
         made = Table(box=None, pad_edge=False, header_style="bold", padding=(0, GAP, 0, 0))
         for column in (*keys, *chosen):
-            made.add_column(column.title, justify="right" if column.right else "left", style=column.style, no_wrap=True,
-                            min_width=min(column.width, out.width))
+            made.add_column(
+                column.title,
+                justify="right" if column.right else "left",
+                style=column.style,
+                no_wrap=True,
+                min_width=min(column.width, out.width),
+            )
         for row in zip(*(column.cells for column in (*keys, *chosen)), strict=True):
             made.add_row(*(Text(cell, style=STYLES.get(cell, "")) for cell in row))
         out.print(made)

@@ -1,4 +1,6 @@
-"""Models of other engines from the same robot file, where these engines are installed: for `dalembert bench`."""
+"""Models of other engines from the same robot file, where these engines are installed: for
+`dalembert bench`.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +9,27 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-UNUSED = {"visual", "collision", "mimic", "dynamics", "transmission", "gazebo", "material", "mujoco"}
-ROOT_JOINT = "root_joint"      # of a floating base, as this package names it
-IDEAL = """<mujoco><compiler discardvisual="true" fusestatic="true" balanceinertia="false"/></mujoco>"""
+UNUSED = {
+    "visual",
+    "collision",
+    "mimic",
+    "dynamics",
+    "transmission",
+    "gazebo",
+    "material",
+    "mujoco",
+}
+ROOT_JOINT = "root_joint"  # of a floating base, as this package names it
+IDEAL = (
+    """<mujoco><compiler discardvisual="true" fusestatic="true" balanceinertia="false"/></mujoco>"""
+)
 
 
 def plain_urdf(path: Path, locked: Collection[str] = (), floating: bool = False) -> str:
     """Text of a URDF file without shapes, friction and followers; `locked` joints are fixed at 0.
 
-    `floating`: the root link hangs on a floating joint, for readers that have no option for it. The file is one that
-    `load` has read: it declares no entities.
+    `floating`: the root link hangs on a floating joint, for readers that have no option for it. The
+    file is one that `load` has read: it declares no entities.
     """
     tree = ElementTree.fromstring(path.read_bytes())
     for parent in list(tree.iter()):
@@ -37,17 +50,24 @@ def plain_urdf(path: Path, locked: Collection[str] = (), floating: bool = False)
     return ElementTree.tostring(tree, encoding="unicode")
 
 
-def pinocchio_model(path: Path, locked: Collection[str] = (), floating: bool = False) -> tuple[Any, list[str]]:
+def pinocchio_model(
+    path: Path, locked: Collection[str] = (), floating: bool = False
+) -> tuple[Any, list[str]]:
     """Pinocchio's model, and the names of its moving joints in its order."""
     import pinocchio
 
     text = plain_urdf(path, locked)
-    model = pinocchio.buildModelFromXML(text, pinocchio.JointModelFreeFlyer()) if floating else \
-        pinocchio.buildModelFromXML(text)
+    model = (
+        pinocchio.buildModelFromXML(text, pinocchio.JointModelFreeFlyer())
+        if floating
+        else pinocchio.buildModelFromXML(text)
+    )
     return model, list(model.names)[1:]
 
 
-def mujoco_model(path: Path, locked: Collection[str] = (), floating: bool = False) -> tuple[Any, list[str]]:
+def mujoco_model(
+    path: Path, locked: Collection[str] = (), floating: bool = False
+) -> tuple[Any, list[str]]:
     """MuJoCo's model without contacts and constraints, and the names of its joints in its order."""
     import mujoco
 
@@ -55,5 +75,7 @@ def mujoco_model(path: Path, locked: Collection[str] = (), floating: bool = Fals
     start = text.index(">", text.index("<robot")) + 1
     model = mujoco.MjModel.from_xml_string(text[:start] + IDEAL + text[start:])
     flags = mujoco.mjtDisableBit
-    model.opt.disableflags |= int(flags.mjDSBL_CONTACT) | int(flags.mjDSBL_CONSTRAINT) | int(flags.mjDSBL_WARMSTART)
+    model.opt.disableflags |= (
+        int(flags.mjDSBL_CONTACT) | int(flags.mjDSBL_CONSTRAINT) | int(flags.mjDSBL_WARMSTART)
+    )
     return model, [model.joint(k).name for k in range(model.njnt)]

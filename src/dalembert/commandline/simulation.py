@@ -23,7 +23,11 @@ from dalembert.results.run import Run
 from dalembert.views import animation, diagrams
 from dalembert.views.fonts import EXTRA
 
-OUTPUTS: dict[str, Callable[[Run, Path], Any]] = {".csv": Run.to_csv, ".nc": Run.to_netcdf, ".zarr": Run.to_zarr}
+OUTPUTS: dict[str, Callable[[Run, Path], Any]] = {
+    ".csv": Run.to_csv,
+    ".nc": Run.to_netcdf,
+    ".zarr": Run.to_zarr,
+}
 
 
 class Files(NamedTuple):
@@ -51,19 +55,33 @@ class Files(NamedTuple):
         Raises
         ------
         VectorError, DalembertError
-            The ending of a name is none of those that are known, a film too long; a library or program is not installed.
+            The ending of a name is none of those that are known, a film too long; a library or
+            program is not installed.
         """
-        for option, path, endings in (("--output", self.output, tuple(OUTPUTS)), ("--plot", self.plot, diagrams.PLOTS),
-                                      ("--animate", self.animate, (*animation.PAGES, *animation.FILMS))):
+        for option, path, endings in (
+            ("--output", self.output, tuple(OUTPUTS)),
+            ("--plot", self.plot, diagrams.PLOTS),
+            ("--animate", self.animate, (*animation.PAGES, *animation.FILMS)),
+        ):
             if path is not None and path.suffix.lower() not in endings:
-                raise VectorError(f"{option} {str(path)!r}: the name must end in {', '.join(endings)}.", option)
+                raise VectorError(
+                    f"{option} {str(path)!r}: the name must end in {', '.join(endings)}.", option
+                )
             if path is not None and not path.parent.is_dir():
-                raise VectorError(f"{option} {str(path)!r}: there is no folder {str(path.parent)!r}.", option)
+                raise VectorError(
+                    f"{option} {str(path)!r}: there is no folder {str(path.parent)!r}.", option
+                )
         if self.resume and not _is_folder(self.output):
-            raise VectorError("--resume goes on with a run in a .zarr folder: name it with --output.", "--resume")
+            raise VectorError(
+                "--resume goes on with a run in a .zarr folder: name it with --output.", "--resume"
+            )
         if _is_folder(self.output) and self.output.exists() and not self.resume:
-            raise VectorError(f"--output {str(self.output)!r} is there already: --resume goes on with a run that was cut "
-                              "off; or give another name, or remove it.", "--output")
+            raise VectorError(
+                f"--output {str(self.output)!r} is there already: --resume goes on with a run that "
+                "was cut "
+                "off; or give another name, or remove it.",
+                "--output",
+            )
         if self.output is not None and self.output.suffix.lower() in storage.LIBRARIES:
             storage.require(self.output.suffix.lower())
         if self.plot is not None:
@@ -99,8 +117,8 @@ class State(NamedTuple):
     controller: str | None
     goal: str | None
     bandwidth: float | None
-    period: float | None = None      # of a sampled controller [s]
-    delay: float | None = None       # of its force [s]
+    period: float | None = None  # of a sampled controller [s]
+    delay: float | None = None  # of its force [s]
 
 
 def simulated(mechanism: Mechanism, typed: State, t: float, **options: Any) -> Run:
@@ -124,29 +142,44 @@ def simulated(mechanism: Mechanism, typed: State, t: float, **options: Any) -> R
             return da.simulate(mechanism, q, qd, t, progress=progress, **acting, **options)
     except da.QuaternionError as error:
         raise VectorError(f"--{error}", "--q") from None
-    except ValueError as error:      # of times and steps; those of vectors were found above
+    except ValueError as error:  # of times and steps; those of vectors were found above
         if isinstance(error, DalembertError):
             raise
         raise VectorError(str(error)) from None
 
 
 def _controller(mechanism: Mechanism, typed: State, q: np.ndarray) -> Any:
-    """The controller as typed, sampled if a period is typed, by default about the initial posture q; None if none is."""
+    """The controller as typed, sampled if a period is typed, by default about the initial posture
+    q; None if none is.
+    """
     if typed.controller is None:
         if typed.period is not None:
-            raise VectorError("--sampled is the period of a controller: give --controller as well.", "--sampled")
+            raise VectorError(
+                "--sampled is the period of a controller: give --controller as well.", "--sampled"
+            )
         if typed.goal is not None:
-            raise VectorError("--goal is the set point of a controller: give --controller as well.", "--goal")
+            raise VectorError(
+                "--goal is the set point of a controller: give --controller as well.", "--goal"
+            )
         if typed.bandwidth is not None:
-            raise VectorError("--bandwidth is that of a controller: give --controller as well.", "--bandwidth")
+            raise VectorError(
+                "--bandwidth is that of a controller: give --controller as well.", "--bandwidth"
+            )
         if typed.delay is not None:
-            raise VectorError("--delay is that of a sampled controller: give --controller and --sampled as well.", "--delay")
+            raise VectorError(
+                "--delay is that of a sampled controller: give --controller and --sampled as well.",
+                "--delay",
+            )
         return None
     if typed.delay is not None and typed.period is None:
-        raise VectorError("--delay is that of a sampled controller: give --sampled as well.", "--delay")
+        raise VectorError(
+            "--delay is that of a sampled controller: give --sampled as well.", "--delay"
+        )
     bandwidth = BANDWIDTH if typed.bandwidth is None else typed.bandwidth
     if not np.isfinite(bandwidth):
-        raise VectorError(f"--bandwidth {bandwidth}: expected a finite number [rad/s].", "--bandwidth")
+        raise VectorError(
+            f"--bandwidth {bandwidth}: expected a finite number [rad/s].", "--bandwidth"
+        )
     goal = typed_vector(typed.goal, "--goal", mechanism.coordinate_names, q, mechanism)
     try:
         law = controller(typed.controller, mechanism, goal, bandwidth)
@@ -164,12 +197,25 @@ def as_json(run: Run, files: list[str]) -> dict[str, Any]:
     """How the run went and where it ended."""
     q, qd = run.final()
     last = storage.part(run, len(run.times) - 1, len(run.times))
-    return {"mechanism": run.mechanism.name, "method": run.method, "h": run.h, "t": float(run.times[-1]),
-            "records": len(run.times), "steps": int(run.steps), "rejected": int(run.rejected), "reason": run.reason,
-            "coordinate_names": list(run.mechanism.coordinate_names), "velocity_names": list(run.mechanism.velocity_names),
-            "q": q.tolist(), "qd": qd.tolist(), "kinetic_energy": float(last.kinetic_energy[-1]),
-            "potential_energy": float(last.potential_energy[-1]), "work": float(last.work[-1]),
-            "energy_drift": run.energy_drift, "files": files}
+    return {
+        "mechanism": run.mechanism.name,
+        "method": run.method,
+        "h": run.h,
+        "t": float(run.times[-1]),
+        "records": len(run.times),
+        "steps": int(run.steps),
+        "rejected": int(run.rejected),
+        "reason": run.reason,
+        "coordinate_names": list(run.mechanism.coordinate_names),
+        "velocity_names": list(run.mechanism.velocity_names),
+        "q": q.tolist(),
+        "qd": qd.tolist(),
+        "kinetic_energy": float(last.kinetic_energy[-1]),
+        "potential_energy": float(last.potential_energy[-1]),
+        "work": float(last.work[-1]),
+        "energy_drift": run.energy_drift,
+        "files": files,
+    }
 
 
 def show(out: Console, run: Run, files: list[str]) -> None:

@@ -16,8 +16,14 @@ from dalembert.model.mechanism import Mechanism
 from dalembert.model.units import ask_degrees
 
 
-def dynamics_at(mechanism: Mechanism, q: str | None, qd: str | None, qdd: str | None, tau: str | None,
-                gravity: str | None) -> dict[str, Any]:
+def dynamics_at(
+    mechanism: Mechanism,
+    q: str | None,
+    qd: str | None,
+    qdd: str | None,
+    tau: str | None,
+    gravity: str | None,
+) -> dict[str, Any]:
     """All quantities by their public names; `tau` given: forward dynamics, else inverse dynamics.
 
     Raises
@@ -32,7 +38,9 @@ def dynamics_at(mechanism: Mechanism, q: str | None, qd: str | None, qdd: str | 
         mechanism = mechanism.replace({f"gravity[{k}]": float(x) for k, x in enumerate(field)})
 
     def rates(text: str | None, option: str) -> np.ndarray:
-        return typed_vector(text, option, mechanism.velocity_names, np.zeros(mechanism.nv), mechanism)
+        return typed_vector(
+            text, option, mechanism.velocity_names, np.zeros(mechanism.nv), mechanism
+        )
 
     at_q = typed_vector(q, "--q", mechanism.coordinate_names, mechanism.neutral(), mechanism)
     ask_degrees(mechanism, at_q)
@@ -41,30 +49,58 @@ def dynamics_at(mechanism: Mechanism, q: str | None, qd: str | None, qdd: str | 
         M = da.mass_matrix(mechanism, at_q)
     except da.QuaternionError as error:
         raise VectorError(f"--{error}", "--q") from None
-    found = {"qdd": given, "tau": da.inverse_dynamics(mechanism, at_q, at_qd, given)} if tau is None else \
-        {"tau": given, "qdd": da.forward_dynamics(mechanism, at_q, at_qd, given)}
+    found = (
+        {"qdd": given, "tau": da.inverse_dynamics(mechanism, at_q, at_qd, given)}
+        if tau is None
+        else {"tau": given, "qdd": da.forward_dynamics(mechanism, at_q, at_qd, given)}
+    )
     return {
-        "mechanism": mechanism.name, "coordinate_names": list(mechanism.coordinate_names),
-        "velocity_names": list(mechanism.velocity_names), "q": at_q, "qd": at_qd, "mass_matrix": M,
+        "mechanism": mechanism.name,
+        "coordinate_names": list(mechanism.coordinate_names),
+        "velocity_names": list(mechanism.velocity_names),
+        "q": at_q,
+        "qd": at_qd,
+        "mass_matrix": M,
         "coriolis_matrix": da.coriolis_matrix(mechanism, at_q, at_qd),
-        "gravity_vector": da.gravity_vector(mechanism, at_q), "bias_force": da.bias_force(mechanism, at_q, at_qd),
+        "gravity_vector": da.gravity_vector(mechanism, at_q),
+        "bias_force": da.bias_force(mechanism, at_q, at_qd),
         "passive_force": da.passive_force(mechanism, at_q, at_qd),
         "kinetic_energy": da.kinetic_energy(mechanism, at_q, at_qd),
-        "potential_energy": da.potential_energy(mechanism, at_q), **found}
+        "potential_energy": da.potential_energy(mechanism, at_q),
+        **found,
+    }
 
 
-def show_dynamics(out: Console, mechanism: Mechanism, quantities: dict[str, Any], result: str) -> None:
+def show_dynamics(
+    out: Console, mechanism: Mechanism, quantities: dict[str, Any], result: str
+) -> None:
     """Print the quantities with names and units; `result` is 'tau' or 'qdd'."""
     line(out, f"mechanism {mechanism.name}", "bold")
-    show_state(out, mechanism, quantities["q"], **{
-        "qd": quantities["qd"], "gravity g": quantities["gravity_vector"], "bias C qd + g": quantities["bias_force"],
-        "passive": quantities["passive_force"], "tau": quantities["tau"], "qdd": quantities["qdd"]})
-    line(out, {"tau": "tau by inverse dynamics of qdd", "qdd": "qdd by forward dynamics of tau"}[result]
-         + "; units rad, m, s, N m, N.")
+    show_state(
+        out,
+        mechanism,
+        quantities["q"],
+        **{
+            "qd": quantities["qd"],
+            "gravity g": quantities["gravity_vector"],
+            "bias C qd + g": quantities["bias_force"],
+            "passive": quantities["passive_force"],
+            "tau": quantities["tau"],
+            "qdd": quantities["qdd"],
+        },
+    )
+    line(
+        out,
+        {"tau": "tau by inverse dynamics of qdd", "qdd": "qdd by forward dynamics of tau"}[result]
+        + "; units rad, m, s, N m, N.",
+    )
     for title, name in (("Mass matrix M", "mass_matrix"), ("Coriolis matrix C", "coriolis_matrix")):
         line(out)
         line(out, title, "bold")
         show_matrix(out, quantities[name])
     line(out)
-    line(out, f"Kinetic energy {quantities['kinetic_energy']:.6g} J, potential energy "
-              f"{quantities['potential_energy']:.6g} J (gravity and springs).")
+    line(
+        out,
+        f"Kinetic energy {quantities['kinetic_energy']:.6g} J, potential energy "
+        f"{quantities['potential_energy']:.6g} J (gravity and springs).",
+    )

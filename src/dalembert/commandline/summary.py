@@ -15,16 +15,31 @@ def summarize(out: Console, mechanism: Mechanism) -> None:
     tree = mechanism.tree()
     line(out, f"mechanism {mechanism.name}", "bold")
     line(out, f"nq {mechanism.nq}, nv {mechanism.nv}")
-    line(out, f"bodies: {len(mechanism.bodies)}, base {mechanism.bodies[0].name}; {tree.n} move once links on fixed joints "
-              "are joined")
-    line(out, f"joints: {len(mechanism.joints)}; {len(mechanism.independent_joints)} independent, "
-              f"{sum(j.is_fixed for j in mechanism.joints)} fixed, {len(followers)} reduced to the joint they follow")
-    line(out, f"moving mass: {number(sum(tree.inertia[i].m for i in tree.outward()))} kg, "
-              f"gravity: {' '.join(map(number, mechanism.gravity))} m/s^2")
+    line(
+        out,
+        f"bodies: {len(mechanism.bodies)}, base {mechanism.bodies[0].name}; {tree.n} move once "
+        "links on fixed joints "
+        "are joined",
+    )
+    line(
+        out,
+        f"joints: {len(mechanism.joints)}; {len(mechanism.independent_joints)} independent, "
+        f"{sum(j.is_fixed for j in mechanism.joints)} fixed, {len(followers)} reduced to the joint "
+        "they follow",
+    )
+    line(
+        out,
+        f"moving mass: {number(sum(tree.inertia[i].m for i in tree.outward()))} kg, "
+        f"gravity: {' '.join(map(number, mechanism.gravity))} m/s^2",
+    )
     line(out)
     show_joints(out, mechanism)
     line(out)
     for name, mimic in followers:
-        line(out, f"follower {name}: q = {number(mimic.multiplier)} q({mimic.joint}) + {number(mimic.offset)}")
+        line(
+            out,
+            f"follower {name}: q = {number(mimic.multiplier)} q({mimic.joint}) + "
+            f"{number(mimic.offset)}",
+        )
     if mechanism.frames:
         line(out, "frames: " + ", ".join(f"{f.name} on {f.body}" for f in mechanism.frames))

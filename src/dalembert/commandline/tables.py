@@ -17,15 +17,28 @@ from dalembert.model.parts import Joint
 def show_joints(out: Console, mechanism: Mechanism) -> None:
     """Joints with entries in qd, parent, child, axis, limits and friction."""
     joints = mechanism.joints
-    keys = [Column("qd", [_entries(mechanism, j) for j in joints]), left("joint", [j.name for j in joints])]
-    show_table(out, keys, [
-        left("type", [j.type.name for j in joints]), left("parent", [j.parent for j in joints]),
-        left("child", [j.child for j in joints]), left("axis", [_axis(j) for j in joints]),
-        left("limits", [_limits(j) for j in joints]), left("friction", [_friction(j) for j in joints])])
+    keys = [
+        Column("qd", [_entries(mechanism, j) for j in joints]),
+        left("joint", [j.name for j in joints]),
+    ]
+    show_table(
+        out,
+        keys,
+        [
+            left("type", [j.type.name for j in joints]),
+            left("parent", [j.parent for j in joints]),
+            left("child", [j.child for j in joints]),
+            left("axis", [_axis(j) for j in joints]),
+            left("limits", [_limits(j) for j in joints]),
+            left("friction", [_friction(j) for j in joints]),
+        ],
+    )
 
 
 def _entries(mechanism: Mechanism, joint: Joint) -> str:
-    """Numbers of the joint's entries in qd, counted from 0 as in Python; a follower's are in brackets."""
+    """Numbers of the joint's entries in qd, counted from 0 as in Python; a follower's are in
+    brackets.
+    """
     if joint.is_fixed:
         return "-"
     dof = mechanism.entries[joint.name].at_v
@@ -46,15 +59,20 @@ def _limits(joint: Joint) -> str:
     lower, upper = joint.limits.lower, joint.limits.upper
     if lower is None and upper is None:
         return ""
-    ends = (tuple(map(number, end)) if end is not None else (none,) * joint.type.nv
-            for end, none in ((lower, "-inf"), (upper, "inf")))
+    ends = (
+        tuple(map(number, end)) if end is not None else (none,) * joint.type.nv
+        for end, none in ((lower, "-inf"), (upper, "inf"))
+    )
     return ", ".join(f"{low} to {high}" for low, high in zip(*ends, strict=True))
 
 
 def _friction(joint: Joint) -> str:
     parts = (("viscous", joint.viscous), ("Coulomb", joint.coulomb))
-    return ", ".join(f"{name} {' '.join(map(number, values))}" for name, values in parts
-                     if any(is_symbolic(x) or as_float(x) for x in values))
+    return ", ".join(
+        f"{name} {' '.join(map(number, values))}"
+        for name, values in parts
+        if any(is_symbolic(x) or as_float(x) for x in values)
+    )
 
 
 def number(x: Number) -> str:
@@ -69,7 +87,9 @@ def show_findings(out: Console, findings: Sequence[Any]) -> None:
 
 
 def show_state(out: Console, mechanism: Mechanism, q: np.ndarray, **along_velocities: Any) -> None:
-    """q and vectors along the velocities by name; q in a table of its own where its entries are others."""
+    """q and vectors along the velocities by name; q in a table of its own where its entries are
+    others.
+    """
     columns = {"q": q, **along_velocities} if mechanism.nq == mechanism.nv else along_velocities
     if mechanism.nq != mechanism.nv:
         _show_vectors(out, mechanism.coordinate_names, {"q": q})
@@ -78,10 +98,18 @@ def show_state(out: Console, mechanism: Mechanism, q: np.ndarray, **along_veloci
 
 def _show_vectors(out: Console, names: Sequence[str], columns: dict[str, np.ndarray]) -> None:
     keys = [Column("", [str(k) for k in range(len(names))], style="bold"), left("", names)]
-    show_table(out, keys, [Column(title, [f"{x + 0.0:.5g}" for x in column]) for title, column in columns.items()])
+    show_table(
+        out,
+        keys,
+        [Column(title, [f"{x + 0.0:.5g}" for x in column]) for title, column in columns.items()],
+    )
 
 
 def show_matrix(out: Console, matrix: np.ndarray) -> None:
     """A matrix with numbered rows and columns, four significant digits."""
     rows = Column("", [str(k) for k in range(len(matrix))], style="bold")
-    show_table(out, [rows], [Column(str(k), [f"{x + 0.0:.4g}" for x in column]) for k, column in enumerate(matrix.T)])
+    show_table(
+        out,
+        [rows],
+        [Column(str(k), [f"{x + 0.0:.4g}" for x in column]) for k, column in enumerate(matrix.T)],
+    )

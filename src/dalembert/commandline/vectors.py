@@ -14,12 +14,14 @@ from dalembert.errors import DalembertError, UnknownNameError
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import Literal
 
-MAX_SHOWN = 12      # names written out in a message
+MAX_SHOWN = 12  # names written out in a message
 
 
-def typed_vector(text: str | None, option: str, names: Sequence[str], default: np.ndarray,
-                 mechanism: Mechanism) -> np.ndarray:
-    """The vector that `text` gives: all entries in order, or some by name and the rest as in `default`.
+def typed_vector(
+    text: str | None, option: str, names: Sequence[str], default: np.ndarray, mechanism: Mechanism
+) -> np.ndarray:
+    """The vector that `text` gives: all entries in order, or some by name and the rest as in
+    `default`.
 
     Raises
     ------
@@ -28,21 +30,31 @@ def typed_vector(text: str | None, option: str, names: Sequence[str], default: n
     """
     if text is None:
         return default
-    text = os.fsencode(text).decode("utf-8", "surrogateescape")      # names as typed, also in an ASCII locale
+    text = os.fsencode(text).decode(
+        "utf-8", "surrogateescape"
+    )  # names as typed, also in an ASCII locale
     if "=" in text:
         return _named(text, option, names, default, mechanism)
     values = [_number(part, option) for part in text.split(",")] if text.strip() else []
     if len(values) != len(names):
         listed = ", ".join(names[:MAX_SHOWN]) + (", ..." if len(names) > MAX_SHOWN else "")
-        raise VectorError(f"{option} has {len(values)} numbers, expected {len(names)}: mechanism {mechanism.name!r} "
-                          f"has {listed}.", option)
+        raise VectorError(
+            f"{option} has {len(values)} numbers, expected {len(names)}: mechanism "
+            f"{mechanism.name!r} "
+            f"has {listed}.",
+            option,
+        )
     return np.array(values, dtype=float)
 
 
-def _named(text: str, option: str, names: Sequence[str], default: np.ndarray, mechanism: Mechanism) -> np.ndarray:
+def _named(
+    text: str, option: str, names: Sequence[str], default: np.ndarray, mechanism: Mechanism
+) -> np.ndarray:
     vector, given, end, spelled = default.copy(), set(), 0, _spellings(names)
     known = "|".join(re.escape(name) for name in sorted(spelled, key=len, reverse=True))
-    named = re.compile(rf"\s*(?P<name>{known}|.+?)\s*=(?P<value>[^=,]*)(?:,|\Z)", re.DOTALL)      # names may hold , and =
+    named = re.compile(
+        rf"\s*(?P<name>{known}|.+?)\s*=(?P<value>[^=,]*)(?:,|\Z)", re.DOTALL
+    )  # names may hold , and =
     while match := named.match(text, end):
         name, end = match["name"], match.end()
         name = spelled.get(name, name.strip())
@@ -58,16 +70,27 @@ def _named(text: str, option: str, names: Sequence[str], default: np.ndarray, me
 
 
 def _spellings(names: Sequence[str]) -> dict[str, str]:
-    """Ways to type each name: as it is, and as tables, errors and terminals show it, with backslashes."""
-    shown = {text: name for name in names for text in (
-        safe(name), safe(name).encode("ascii", "backslashreplace").decode(), repr(name)[1:-1])}
+    """Ways to type each name: as it is, and as tables, errors and terminals show it, with
+    backslashes.
+    """
+    shown = {
+        text: name
+        for name in names
+        for text in (
+            safe(name),
+            safe(name).encode("ascii", "backslashreplace").decode(),
+            repr(name)[1:-1],
+        )
+    }
     return shown | {name: name for name in names}
 
 
 def _unknown(name: str, option: str, names: Sequence[str], mechanism: Mechanism) -> DalembertError:
     joint = next((j for j in mechanism.joints if j.name == name), None)
     if joint is not None and joint.mimic is not None:
-        return VectorError(f"{option}: joint {name!r} follows {joint.mimic.joint!r}; give that one.", option)
+        return VectorError(
+            f"{option}: joint {name!r} follows {joint.mimic.joint!r}; give that one.", option
+        )
     if joint is not None and joint.is_fixed:
         return VectorError(f"{option}: joint {name!r} is fixed and has no entry.", option)
     return UnknownNameError(f"entry of {option}", name, tuple(names))

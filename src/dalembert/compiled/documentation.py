@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-Sections = dict[str, str]      # title -> text; the text in front of all titles has the title ""
+Sections = dict[str, str]  # title -> text; the text in front of all titles has the title ""
 
 OPTIONS = """\
 out : array or sequence of arrays, optional
@@ -40,17 +40,32 @@ def sections(docstring: str) -> Sections:
 
 def joined(parts: Sections) -> str:
     """The docstring of these parts."""
-    return "\n\n".join(f"{title}\n{'-' * len(title)}\n{text}" if title else text for title, text in parts.items()) + "\n"
+    return (
+        "\n\n".join(
+            f"{title}\n{'-' * len(title)}\n{text}" if title else text
+            for title, text in parts.items()
+        )
+        + "\n"
+    )
 
 
 def compiled_signature(plain: Callable[..., Any]) -> inspect.Signature:
-    """The plain function's arguments with self for the mechanism, then the options of compiled quantities."""
+    """The plain function's arguments with self for the mechanism, then the options of compiled
+    quantities.
+    """
     of_plain = inspect.signature(plain)
     mechanism, *arguments = of_plain.parameters.values()
-    options = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default)
-               for name, default in DEFAULTS.items()]
-    return of_plain.replace(parameters=[mechanism.replace(name="self", annotation=inspect.Parameter.empty),
-                                        *arguments, *options])
+    options = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default)
+        for name, default in DEFAULTS.items()
+    ]
+    return of_plain.replace(
+        parameters=[
+            mechanism.replace(name="self", annotation=inspect.Parameter.empty),
+            *arguments,
+            *options,
+        ]
+    )
 
 
 def compiled_docstring(plain: Callable[..., Any]) -> str:

@@ -13,9 +13,19 @@ import numpy as np
 from dalembert.arguments import refused
 from dalembert.codegen.program import STATUS
 from dalembert.codegen.targets.llvm import DOUBTFUL, FINE
-from dalembert.compiled.documentation import DEFAULTS, compiled_docstring, compiled_signature, text_signature
+from dalembert.compiled.documentation import (
+    DEFAULTS,
+    compiled_docstring,
+    compiled_signature,
+    text_signature,
+)
 from dalembert.compiled.systems import SystemDynamics
-from dalembert.errors import ShapeError, SingularMassMatrixError, UnknownNameError, unknown_attribute
+from dalembert.errors import (
+    ShapeError,
+    SingularMassMatrixError,
+    UnknownNameError,
+    unknown_attribute,
+)
 from dalembert.formulations.newton_euler import derivatives
 from dalembert.model.loads import ExternalForce, opened_loads
 from dalembert.model.mechanism import Mechanism
@@ -56,13 +66,15 @@ class Options(TypedDict, total=False):
 
 
 class _Quantity:
-    """Method of a quantity; the first access to it in an instance puts a built-in in front, which the instance keeps."""
+    """Method of a quantity; the first access to it in an instance puts a built-in in front, which
+    the instance keeps.
+    """
 
     def __init__(self, method: Callable[..., Any]):
         self.name, self.method = method.__name__, method
         quantity = QUANTITIES[self.name]
         self.framed = quantity.framed
-        self.method.__signature__ = compiled_signature(quantity.function)      # type: ignore[attr-defined]
+        self.method.__signature__ = compiled_signature(quantity.function)  # type: ignore[attr-defined]
         self.method.__doc__ = compiled_docstring(quantity.function)
 
     def __get__(self, dynamics: Dynamics | None, owner: Any = None) -> Callable[..., Any]:
@@ -84,12 +96,20 @@ else:
 
 
 @overload
-def compile(mechanism: Mechanism, formulation: str = "newton_euler", parameters: Sequence[str] = (),
-            dtype: Any = np.float64) -> Dynamics: ...
+def compile(
+    mechanism: Mechanism,
+    formulation: str = "newton_euler",
+    parameters: Sequence[str] = (),
+    dtype: Any = np.float64,
+) -> Dynamics: ...
 @overload
 def compile(mechanism: OtherSystem) -> SystemDynamics: ...
-def compile(mechanism: Any, formulation: str = "newton_euler", parameters: Sequence[str] = (),
-            dtype: Any = np.float64) -> Dynamics | SystemDynamics:
+def compile(
+    mechanism: Any,
+    formulation: str = "newton_euler",
+    parameters: Sequence[str] = (),
+    dtype: Any = np.float64,
+) -> Dynamics | SystemDynamics:
     """The quantities of a mechanism as machine code for this processor.
 
     Parameters
@@ -97,17 +117,21 @@ def compile(mechanism: Any, formulation: str = "newton_euler", parameters: Seque
     mechanism : Mechanism, LagrangianSystem, FlexibleJoints, or another System
         Of systems other than mechanisms there is a `SystemDynamics`, without the options below.
     formulation : str
-        Whose algorithms are compiled; results are equal, speeds are not ('newton_euler' is the fastest).
+        Whose algorithms are compiled; results are equal, speeds are not ('newton_euler' is the
+        fastest).
     parameters : sequence of str
-        Paths of numbers ('payload.mass') and names of symbols ('m2') that stay inputs, given per call, also per state; all
-        others are folded into the code. Of another system its parameters, which are inputs, in an order of one's own.
+        Paths of numbers ('payload.mass') and names of symbols ('m2') that stay inputs, given per
+        call, also per state; all others are folded into the code. Of another system its parameters,
+        which are inputs, in an order of one's own.
     dtype : numpy.float64 or numpy.float32
-        Kind of numbers in inputs and results, and of the computation: single precision is 1.2 to 1.6 times as fast (Panda).
+        Kind of numbers in inputs and results, and of the computation: single precision is 1.2 to
+        1.6 times as fast (Panda).
 
     Returns
     -------
     Dynamics or SystemDynamics
-        Each quantity is a method of the name of the plain function, without the mechanism; compiled at its first use.
+        Each quantity is a method of the name of the plain function, without the mechanism; compiled
+        at its first use.
 
     Raises
     ------
@@ -132,9 +156,10 @@ def compile(mechanism: Any, formulation: str = "newton_euler", parameters: Seque
 class Dynamics:
     """Compiled quantities of a mechanism; see `compile`.
 
-    Every quantity takes one state or a batch (N states in the leading axis; one row goes with many), `out=` for the
-    results, `threads=` for a batch, and `parameters=` for the numbers left as inputs (by default the mechanism's). Results
-    equal those of the plain functions to rounding and do not depend on N, place or threads.
+    Every quantity takes one state or a batch (N states in the leading axis; one row goes with
+    many), `out=` for the results, `threads=` for a batch, and `parameters=` for the numbers left as
+    inputs (by default the mechanism's). Results equal those of the plain functions to rounding and
+    do not depend on N, place or threads.
 
     Attributes
     ----------
@@ -151,11 +176,21 @@ class Dynamics:
     1.5
     """
 
-    def __init__(self, mechanism: Mechanism, formulation: str = "newton_euler", parameters: Sequence[str] = (),
-                 dtype: Any = np.float64):
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        formulation: str = "newton_euler",
+        parameters: Sequence[str] = (),
+        dtype: Any = np.float64,
+    ):
         if isinstance(parameters, str):
-            raise TypeError(f"parameters={parameters!r}: expected a list of paths, as [{parameters!r}].")
-        self.mechanism, self.parameters = mechanism, several(parameters, "parameters", "a list of paths, as ['hand.mass']")
+            raise TypeError(
+                f"parameters={parameters!r}: expected a list of paths, as [{parameters!r}]."
+            )
+        self.mechanism, self.parameters = (
+            mechanism,
+            several(parameters, "parameters", "a list of paths, as ['hand.mass']"),
+        )
         self.formulation, self.dtype = known_formulation(formulation), _number_type(dtype)
         self._numbers = [mechanism.number(path) for path in self.parameters]
         self._functions: dict[tuple[tuple[str, ...], Loads], Function] = {}
@@ -163,14 +198,30 @@ class Dynamics:
     # --- quantities ---
 
     @quantity
-    def inverse_dynamics(self, q: Values, qd: Values, qdd: Values, external_forces: Loaded = (),
-                         **options: Unpack[Options]) -> Array:
-        return self._single("inverse_dynamics", options, {"q": q, "qd": qd, "qdd": qdd}, external_forces)
+    def inverse_dynamics(
+        self,
+        q: Values,
+        qd: Values,
+        qdd: Values,
+        external_forces: Loaded = (),
+        **options: Unpack[Options],
+    ) -> Array:
+        return self._single(
+            "inverse_dynamics", options, {"q": q, "qd": qd, "qdd": qdd}, external_forces
+        )
 
     @quantity
-    def forward_dynamics(self, q: Values, qd: Values, tau: Values, external_forces: Loaded = (),
-                         **options: Unpack[Options]) -> Array:
-        return self._single("forward_dynamics", options, {"q": q, "qd": qd, "tau": tau}, external_forces)
+    def forward_dynamics(
+        self,
+        q: Values,
+        qd: Values,
+        tau: Values,
+        external_forces: Loaded = (),
+        **options: Unpack[Options],
+    ) -> Array:
+        return self._single(
+            "forward_dynamics", options, {"q": q, "qd": qd, "tau": tau}, external_forces
+        )
 
     @quantity
     def mass_matrix(self, q: Values, **options: Unpack[Options]) -> Array:
@@ -200,18 +251,20 @@ class Dynamics:
     def passive_force(self, q: Values, qd: Values, **options: Unpack[Options]) -> Array:
         return self._single("passive_force", options, {"q": q, "qd": qd})
 
-    @overload      # a list of arrays is a batch
-    def kinetic_energy(self, q: Batch, qd: Batch | State, **options: Unpack[Options]) -> Array: ...      # type: ignore[overload-overlap]
+    @overload  # a list of arrays is a batch
+    def kinetic_energy(self, q: Batch, qd: Batch | State, **options: Unpack[Options]) -> Array: ...  # type: ignore[overload-overlap]
     @overload
     def kinetic_energy(self, q: State, qd: State, **options: Unpack[Options]) -> float: ...
     @overload
-    def kinetic_energy(self, q: Values, qd: Values, **options: Unpack[Options]) -> float | Array: ...
+    def kinetic_energy(
+        self, q: Values, qd: Values, **options: Unpack[Options]
+    ) -> float | Array: ...
     @quantity
     def kinetic_energy(self, q: Values, qd: Values, **options: Unpack[Options]) -> float | Array:
         return self._single("kinetic_energy", options, {"q": q, "qd": qd})
 
-    @overload      # a list of arrays is a batch
-    def potential_energy(self, q: Batch, **options: Unpack[Options]) -> Array: ...      # type: ignore[overload-overlap]
+    @overload  # a list of arrays is a batch
+    def potential_energy(self, q: Batch, **options: Unpack[Options]) -> Array: ...  # type: ignore[overload-overlap]
     @overload
     def potential_energy(self, q: State, **options: Unpack[Options]) -> float: ...
     @overload
@@ -245,13 +298,20 @@ class Dynamics:
         return self._single(f"placement:{frame}", options, {"q": q})
 
     @quantity
-    def jacobian(self, q: Values, frame: str, expressed_in: str = "aligned",
-                 **options: Unpack[Options]) -> Array:
+    def jacobian(
+        self, q: Values, frame: str, expressed_in: str = "aligned", **options: Unpack[Options]
+    ) -> Array:
         return self._single(f"jacobian:{frame}:{expressed_in}", options, {"q": q})
 
     @quantity
-    def jacobian_rate(self, q: Values, qd: Values, frame: str, expressed_in: str = "aligned",
-                      **options: Unpack[Options]) -> Array:
+    def jacobian_rate(
+        self,
+        q: Values,
+        qd: Values,
+        frame: str,
+        expressed_in: str = "aligned",
+        **options: Unpack[Options],
+    ) -> Array:
         return self._single(f"jacobian_rate:{frame}:{expressed_in}", options, {"q": q, "qd": qd})
 
     @quantity
@@ -259,26 +319,31 @@ class Dynamics:
         return self._single("regressor", options, {"q": q, "qd": qd, "qdd": qdd})
 
     @quantity
-    def inverse_dynamics_derivatives(self, q: Values, qd: Values, qdd: Values,
-                                     **options: Unpack[Options]) -> derivatives.InverseDynamicsDerivatives:
+    def inverse_dynamics_derivatives(
+        self, q: Values, qd: Values, qdd: Values, **options: Unpack[Options]
+    ) -> derivatives.InverseDynamicsDerivatives:
         return self._single("inverse_dynamics_derivatives", options, {"q": q, "qd": qd, "qdd": qdd})
 
     @quantity
-    def forward_dynamics_derivatives(self, q: Values, qd: Values, tau: Values,
-                                     **options: Unpack[Options]) -> derivatives.ForwardDynamicsDerivatives:
+    def forward_dynamics_derivatives(
+        self, q: Values, qd: Values, tau: Values, **options: Unpack[Options]
+    ) -> derivatives.ForwardDynamicsDerivatives:
         return self._single("forward_dynamics_derivatives", options, {"q": q, "qd": qd, "tau": tau})
 
     @quantity
-    def linearize(self, q: Values, qd: Values, tau: Values,
-                  **options: Unpack[Options]) -> derivatives.Linearization:
+    def linearize(
+        self, q: Values, qd: Values, tau: Values, **options: Unpack[Options]
+    ) -> derivatives.Linearization:
         return self._single("linearize", options, {"q": q, "qd": qd, "tau": tau})
 
     # --- several quantities, and source code ---
 
     def function(self, names: Sequence[str], loads: Loads = ()) -> Function:
-        """Several quantities as one function that shares their work: names such as 'mass_matrix', 'jacobian:tool'.
+        """Several quantities as one function that shares their work: names such as 'mass_matrix',
+        'jacobian:tool'.
 
-        The result takes q, qd, qdd, tau as far as the quantities need them, and returns a tuple of their results.
+        The result takes q, qd, qdd, tau as far as the quantities need them, and returns a tuple of
+        their results.
 
         Raises
         ------
@@ -303,23 +368,27 @@ class Dynamics:
             self._functions[key] = Function(self, *key)
         return self._functions[key]
 
-    def source(self, target: str, names: Sequence[str], prefix: str | None = None) -> dict[str, str]:
+    def source(
+        self, target: str, names: Sequence[str], prefix: str | None = None
+    ) -> dict[str, str]:
         """Source code of quantities, one function for each: file name -> text.
 
         Parameters
         ----------
         target : 'c' or 'numpy'
-            C99, which C++ compiles as well, with a header and a test for each function; or NumPy, over arrays of states.
+            C99, which C++ compiles as well, with a header and a test for each function; or NumPy,
+            over arrays of states.
         names : sequence of str
             Quantities as for `function`: 'mass_matrix', 'jacobian:tool'.
         prefix : str, optional
-            Public names and files begin with it, made an identifier; by default with the mechanism's name, so that two
-            robots link into one program. Without any if it is empty.
+            Public names and files begin with it, made an identifier; by default with the
+            mechanism's name, so that two robots link into one program. Without any if it is empty.
 
         Raises
         ------
         UnknownNameError, ValueError, ProgramError
-            A target or quantity is unknown; there are no names; a symbol of the mechanism has no value.
+            A target or quantity is unknown; there are no names; a symbol of the mechanism has no
+            value.
 
         Examples
         --------
@@ -333,8 +402,14 @@ class Dynamics:
         described = {name: self._described(name) for name in sources.checked_names(names)}
         return sources.texts(described, target, self.mechanism.name if prefix is None else prefix)
 
-    def write(self, folder: Any, target: str, names: Sequence[str], prefix: str | None = None,
-              overwrite: bool = False) -> list[Path]:
+    def write(
+        self,
+        folder: Any,
+        target: str,
+        names: Sequence[str],
+        prefix: str | None = None,
+        overwrite: bool = False,
+    ) -> list[Path]:
         """Write the files of `source` to a folder, made if need be; their paths.
 
         Raises
@@ -361,26 +436,42 @@ class Dynamics:
         m = self.mechanism
         program = traced(m, [name], self.parameters, formulation=self.formulation)
         pairs = [m.random_state(seed) for seed in range(TESTED)]
-        vectors = {vector: np.array(rows) for vector, rows in zip(("q", "qd"), zip(*pairs, strict=True), strict=True)}
+        vectors = {
+            vector: np.array(rows)
+            for vector, rows in zip(("q", "qd"), zip(*pairs, strict=True), strict=True)
+        }
         if self.parameters:
             known = [1.0 if is_symbolic(x) else float(x) for x in self._numbers]
             vectors["parameters"] = np.tile(known, (TESTED, 1))
-        entries = {"q": m.coordinate_names, **dict.fromkeys(("qd", "qdd", "tau"), m.velocity_names),
-                   "parameters": self.parameters}
+        entries = {
+            "q": m.coordinate_names,
+            **dict.fromkeys(("qd", "qdd", "tau"), m.velocity_names),
+            "parameters": self.parameters,
+        }
         title = f"{name} of the mechanism '{m.name}'; SI units, angles in radians."
         return Described(program, notes(title, program, entries), vectors)
 
     def _values_of_parameters(self, given: Any = None) -> Any:
         """The numbers at `parameters`: those given, by default the mechanism's."""
         if not self.parameters:
-            raise TypeError("parameters are given, but none were named in da.compile(mechanism, parameters=[...]).")
+            raise TypeError(
+                "parameters are given, but none were named in da.compile(mechanism, "
+                "parameters=[...])."
+            )
         if given is not None:
             return given
-        if symbolic := [path for path, x in zip(self.parameters, self._numbers, strict=True) if is_symbolic(x)]:
-            raise TypeError(f"parameters are needed: {self.mechanism.name!r} has no value of {', '.join(symbolic)}.")
+        if symbolic := [
+            path for path, x in zip(self.parameters, self._numbers, strict=True) if is_symbolic(x)
+        ]:
+            raise TypeError(
+                f"parameters are needed: {self.mechanism.name!r} has no value of "
+                f"{', '.join(symbolic)}."
+            )
         return [float(x) for x in self._numbers]
 
-    def _single(self, name: str, options: Options, vectors: dict[str, Any], external_forces: Any = ()) -> Any:
+    def _single(
+        self, name: str, options: Options, vectors: dict[str, Any], external_forces: Any = ()
+    ) -> Any:
         if not options.keys() <= DEFAULTS.keys():
             _refuse(name, options)
         opened_loads(external_forces)
@@ -390,13 +481,26 @@ class Dynamics:
         return self.function([name], loads)._call(vectors, bare=True, **options)
 
     def _put_in_front(self, name: str, method: MethodType) -> Callable[..., Any]:
-        """From now on, `self.name` is a built-in that calls the kernel itself where it can, else the method."""
+        """From now on, `self.name` is a built-in that calls the kernel itself where it can, else
+        the method.
+        """
         doc = f"{name}{text_signature(compiled_signature(QUANTITIES[name].function))}\n--\n\n{method.__doc__}"
         self.__dict__[name] = self.function([name]).in_front_of(name, method, doc, bare=True)
         return self.__dict__[name]
 
     def __dir__(self) -> list[str]:
-        return sorted((*QUANTITIES, "dtype", "formulation", "function", "mechanism", "parameters", "source", "write"))
+        return sorted(
+            (
+                *QUANTITIES,
+                "dtype",
+                "formulation",
+                "function",
+                "mechanism",
+                "parameters",
+                "source",
+                "write",
+            )
+        )
 
     if not TYPE_CHECKING:
 
@@ -404,17 +508,23 @@ class Dynamics:
             raise unknown_attribute(self, name)
 
     def __getstate__(self):
-        return {"mechanism": self.mechanism, "formulation": self.formulation, "parameters": self.parameters,
-                "dtype": self.dtype.name}
+        return {
+            "mechanism": self.mechanism,
+            "formulation": self.formulation,
+            "parameters": self.parameters,
+            "dtype": self.dtype.name,
+        }
 
     def __setstate__(self, state):
-        self.__init__(**state)      # type: ignore[misc]
+        self.__init__(**state)  # type: ignore[misc]
 
 
 def _refuse(name: str, options: Options) -> NoReturn:
     unknown = next(option for option in options if option not in DEFAULTS)
     known = ", ".join(DEFAULTS)
-    raise TypeError(f"{name}() got an unexpected keyword argument {unknown!r}; options are {known}.")
+    raise TypeError(
+        f"{name}() got an unexpected keyword argument {unknown!r}; options are {known}."
+    )
 
 
 class Function:
@@ -429,25 +539,34 @@ class Function:
         self._front: Callable[..., Any] | None = None
 
     def __call__(self, *vectors: Values, **options: Unpack[Options]) -> tuple[Array, ...]:
-        """Results of the quantities, in the order of their names; inputs in the order q, qd, qdd, tau.
+        """Results of the quantities, in the order of their names; inputs in the order q, qd, qdd,
+        tau.
 
-        Options: out= for the results, threads= for a batch, parameters= for numbers that were left as inputs. An energy of a
-        single state is a float.
+        Options: out= for the results, threads= for a batch, parameters= for numbers that were left
+        as inputs. An energy of a single state is a float.
         """
         if self._front is None:
-            self._front = self.in_front_of("function", self._by_position, "Some quantities.", bare=False)
+            self._front = self.in_front_of(
+                "function", self._by_position, "Some quantities.", bare=False
+            )
         results: tuple[Array, ...] = self._front(*vectors, **options)
         return results
 
     def __reduce__(self):
         return Dynamics.function, (self.dynamics, self.names, self.loads)
 
-    def in_front_of(self, name: str, fallback: Callable[..., Any], doc: str, bare: bool) -> Callable[..., Any]:
+    def in_front_of(
+        self, name: str, fallback: Callable[..., Any], doc: str, bare: bool
+    ) -> Callable[..., Any]:
         """A built-in that calls the kernel itself where it can, else the fallback."""
         if self.dynamics.parameters or self.loads or self.kernel.work_bytes:
             return fallback
-        layout = Layout(tuple(p.size for p in self.inputs), tuple(p.shape for p in self.outputs), self._reports,
-                        self.dynamics.dtype.name)
+        layout = Layout(
+            tuple(p.size for p in self.inputs),
+            tuple(p.shape for p in self.outputs),
+            self._reports,
+            self.dynamics.dtype.name,
+        )
         plain = bare and len(self.outputs) == 1 and self.outputs[0].shape != ()
         make = None if plain else partial(self._assembled, bare)
         return builtin(name, self.kernel, layout, fallback, doc, make) or fallback
@@ -459,15 +578,26 @@ class Function:
     def _by_position(self, *vectors: Any, **options: Any) -> Any:
         names = [p.name for p in self.inputs if p.name != "parameters"]
         if len(vectors) != len(names):
-            raise ShapeError(f"{len(vectors)} vectors given, expected {len(names)}: {', '.join(names)}.")
+            raise ShapeError(
+                f"{len(vectors)} vectors given, expected {len(names)}: {', '.join(names)}."
+            )
         return self._call(dict(zip(names, vectors, strict=True)), **options)
 
-    def _call(self, vectors: dict[str, Any], out: Any = None, threads: int = 1, parameters: Any = None,
-              bare: bool = False) -> Any:
+    def _call(
+        self,
+        vectors: dict[str, Any],
+        out: Any = None,
+        threads: int = 1,
+        parameters: Any = None,
+        bare: bool = False,
+    ) -> Any:
         dtype, threads = self.dynamics.dtype, thread_count(threads)
         if self.dynamics.parameters or parameters is not None:
             vectors = vectors | {"parameters": self.dynamics._values_of_parameters(parameters)}
-        inputs = {p.name: floats(self._in_order(p.name, vectors[p.name]), p.name, p.size, self._says) for p in self.inputs}
+        inputs = {
+            p.name: floats(self._in_order(p.name, vectors[p.name]), p.name, p.size, self._says)
+            for p in self.inputs
+        }
         rows = common_rows(inputs)
         results = results_for(self.outputs, rows, out, dtype)
         states = 1 if rows is None else rows
@@ -476,18 +606,25 @@ class Function:
             inputs = apart(inputs, results)
         given = inputs
         if dtype != np.float64:
-            with np.errstate(over="ignore"):                  # to infinity, which is refused as such
+            with np.errstate(over="ignore"):  # to infinity, which is refused as such
                 inputs = {name: a.astype(dtype) for name, a in inputs.items()}
         found = self.kernel.run([*inputs.values()], [*results, *status], states, threads)
         if found != FINE:
             for name, a in given.items():
                 check_finite(a, name)
                 check_range(a, inputs[name], name)
-            assert found == DOUBTFUL, f"the kernel stopped at row {found}, whose inputs are finite: a fault of dalembert."
+            assert found == DOUBTFUL, (
+                f"the kernel stopped at row {found}, whose inputs are finite: a fault of dalembert."
+            )
             self._explain(inputs, results, status)
         return self._assembled(bare, results)
 
-    def _explain(self, inputs: dict[str, np.ndarray], results: Sequence[np.ndarray], status: Sequence[np.ndarray]) -> None:
+    def _explain(
+        self,
+        inputs: dict[str, np.ndarray],
+        results: Sequence[np.ndarray],
+        status: Sequence[np.ndarray],
+    ) -> None:
         """Raise what the plain functions would at a state of finite inputs that the kernel doubts."""
         if self.dynamics.mechanism.quaternions and "q" in inputs:
             self.dynamics.mechanism.at(q=inputs["q"])
@@ -503,38 +640,65 @@ class Function:
         mechanism = self.dynamics.mechanism
         if name not in ("q", "qd", "qdd", "tau"):
             return values
-        return in_order(values, name, mechanism.coordinate_names if name == "q" else mechanism.velocity_names)
+        return in_order(
+            values, name, mechanism.coordinate_names if name == "q" else mechanism.velocity_names
+        )
 
     def _says(self, name: str, length: int) -> str:
         if name == "parameters":
             return f"one number per parameter ({', '.join(self.dynamics.parameters[:4])})"
-        return self.dynamics.mechanism._says(name, length) if name in ("q", "qd", "qdd", "tau") else "a vector in space"
+        return (
+            self.dynamics.mechanism._says(name, length)
+            if name in ("q", "qd", "qdd", "tau")
+            else "a vector in space"
+        )
 
     def _per_quantity(self, results: Sequence[np.ndarray]) -> tuple[Any, ...]:
         """An array, a number, or the named tuple of a quantity with several results."""
-        arrays = {port.name: number_or_array(a) for port, a in zip(self.outputs, results, strict=True)}
-        return tuple(arrays[name] if name in arrays else
-                     (fields := RESULT_TYPES[name])(*(arrays[f"{name}.{field}"] for field in fields._fields))
-                     for name in self.names)
+        arrays = {
+            port.name: number_or_array(a) for port, a in zip(self.outputs, results, strict=True)
+        }
+        return tuple(
+            arrays[name]
+            if name in arrays
+            else (fields := RESULT_TYPES[name])(
+                *(arrays[f"{name}.{field}"] for field in fields._fields)
+            )
+            for name in self.names
+        )
 
     def _look_again(self, rows: np.ndarray, inputs: dict[str, np.ndarray]) -> None:
-        """The plain function on each doubtful state: it raises where accelerations are not determined."""
+        """The plain function on each doubtful state: it raises where accelerations are not
+        determined.
+        """
         mechanism = self.dynamics.mechanism
         for row in rows:
             state = {name: a if a.ndim == 1 else a[row % len(a)] for name, a in inputs.items()}
             if self.dynamics.parameters:
                 mechanism = self.dynamics.mechanism.replace(
-                    dict(zip(self.dynamics.parameters, map(float, state["parameters"]), strict=True)))
+                    dict(
+                        zip(self.dynamics.parameters, map(float, state["parameters"]), strict=True)
+                    )
+                )
             for name in self.names:
                 quantity = QUANTITIES[name.split(":")[0]]
                 if "mass_matrix" in name or "forward" in name or name == "linearize":
                     try:
                         quantity.function(mechanism, *(state[i] for i in quantity.inputs))
                     except SingularMassMatrixError as error:
-                        where = f" in row {row}" if any(a.ndim == 2 for a in inputs.values()) else ""
-                        message = str(error).replace(f"joint {error.joint!r}", f"joint {error.joint!r}{where}", 1)
-                        raise SingularMassMatrixError(message, error.joint, error.body, error.pivot,
-                                                      int(row) if where else None) from None
+                        where = (
+                            f" in row {row}" if any(a.ndim == 2 for a in inputs.values()) else ""
+                        )
+                        message = str(error).replace(
+                            f"joint {error.joint!r}", f"joint {error.joint!r}{where}", 1
+                        )
+                        raise SingularMassMatrixError(
+                            message,
+                            error.joint,
+                            error.body,
+                            error.pivot,
+                            int(row) if where else None,
+                        ) from None
 
 
 def _compiled(dynamics: Dynamics, names: tuple[str, ...], loads: Loads) -> cache.Entry:
@@ -543,7 +707,14 @@ def _compiled(dynamics: Dynamics, names: tuple[str, ...], loads: Loads) -> cache
     options = (names, dynamics.formulation, dynamics.parameters, loads, dynamics.dtype.name)
 
     def make() -> cache.Entry:
-        program = traced(dynamics.mechanism, names, dynamics.parameters, loads, dynamics.formulation, dynamics.dtype)
+        program = traced(
+            dynamics.mechanism,
+            names,
+            dynamics.parameters,
+            loads,
+            dynamics.formulation,
+            dynamics.dtype,
+        )
         return program.inputs, program.outputs, object_code(program, machine_for(dynamics.dtype))
 
     return make() if text is None else cache.kept((text, repr(options)), make)
@@ -552,13 +723,15 @@ def _compiled(dynamics: Dynamics, names: tuple[str, ...], loads: Loads) -> cache
 def _number_type(dtype: Any) -> np.dtype:
     try:
         found = np.dtype(dtype)
-    except Exception:      # whatever NumPy makes of it
+    except Exception:  # whatever NumPy makes of it
         raise refused("dtype", dtype, "float64 or float32") from None
     if found not in (np.dtype(np.float64), np.dtype(np.float32)):
         raise TypeError(f"dtype={dtype!r}: kernels compute in float64 or float32.")
     return found
 
 
-RESULT_TYPES: dict[str, Any] = {"inverse_dynamics_derivatives": derivatives.InverseDynamicsDerivatives,
-                                "forward_dynamics_derivatives": derivatives.ForwardDynamicsDerivatives,
-                                "linearize": derivatives.Linearization}
+RESULT_TYPES: dict[str, Any] = {
+    "inverse_dynamics_derivatives": derivatives.InverseDynamicsDerivatives,
+    "forward_dynamics_derivatives": derivatives.ForwardDynamicsDerivatives,
+    "linearize": derivatives.Linearization,
+}

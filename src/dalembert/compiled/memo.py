@@ -1,4 +1,6 @@
-"""What is compiled for a mechanism, kept while it lives, so that simulating it again costs no more than the motion."""
+"""What is compiled for a mechanism, kept while it lives, so that simulating it again costs no more
+than the motion.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +14,15 @@ from dalembert.model.content import content
 
 MOST = 64
 _kept: dict[Hashable, tuple[Any, Any]] = {}
-_changing = threading.Lock()      # held while entries are stored and dropped, not while they are made
+_changing = threading.Lock()  # held while entries are stored and dropped, not while they are made
 
 
 def kept(mechanism: Any, key: Hashable, make: Callable[[], Any]) -> Any:
-    """What `make` gave for this mechanism and key the last time, or gives now; the oldest entry is dropped.
+    """What `make` gave for this mechanism and key the last time, or gives now; the oldest entry is
+    dropped.
 
-    Joint types of a user's own are part of the key by all that they do and hold; where that cannot be told, nothing is kept.
+    Joint types of a user's own are part of the key by all that they do and hold; where that cannot
+    be told, nothing is kept.
     """
     changeable = getattr(mechanism, "changeable", ())
     types = content(changeable) if changeable else ""
@@ -36,5 +40,9 @@ def kept(mechanism: Any, key: Hashable, make: Callable[[], Any]) -> Any:
 
 
 def dynamics_of(mechanism: Any, parameters: tuple[str, ...] = ()) -> Any:
-    """Compiled quantities of a mechanism or a Lagrangian; of a mechanism with numbers that are inputs."""
-    return kept(mechanism, ("dynamics", parameters), lambda: compiled(mechanism, parameters=parameters))
+    """Compiled quantities of a mechanism or a Lagrangian; of a mechanism with numbers that are
+    inputs.
+    """
+    return kept(
+        mechanism, ("dynamics", parameters), lambda: compiled(mechanism, parameters=parameters)
+    )

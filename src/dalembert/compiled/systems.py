@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 class SystemDynamics:
     """The quantities of a system as machine code; see `compile`.
 
-    Every quantity is a `CompiledFunction` of q, qd, qdd, tau (vectors), t (a number) as its plain function, none of them
-    left out, and of parameters (a vector) if the system has any; batches in the leading axis. It is compiled at its first
-    call. Inputs and results that are not finite are errors, as those of the plain functions.
+    Every quantity is a `CompiledFunction` of q, qd, qdd, tau (vectors), t (a number) as its plain
+    function, none of them left out, and of parameters (a vector) if the system has any; batches in
+    the leading axis. It is compiled at its first call. Inputs and results that are not finite are
+    errors, as those of the plain functions.
 
     Examples
     --------
@@ -52,10 +53,14 @@ class SystemDynamics:
         self._equations, self.system = system, system.source
         self.parameters = tuple(parameters) or system.parameters
         for name in self.parameters:
-            system.number(name)      # raises if it is none
+            system.number(name)  # raises if it is none
         if missing := [name for name in system.parameters if name not in self.parameters]:
-            raise ParameterError(f"{system.name!r} has no values of {', '.join(missing)}: name them among the parameters, "
-                                 "or give them values by replace({name: value}).", tuple(missing))
+            raise ParameterError(
+                f"{system.name!r} has no values of {', '.join(missing)}: name them among the "
+                "parameters, "
+                "or give them values by replace({name: value}).",
+                tuple(missing),
+            )
         self._functions: dict[Any, CompiledFunction[Any]] = {}
 
     def function(self, names: Sequence[str]) -> CompiledFunction[tuple[Any, ...]]:
@@ -76,8 +81,11 @@ class SystemDynamics:
         """
         return self._compiled(tuple(names), tuple)
 
-    def source(self, target: str, names: Sequence[str], prefix: str | None = None) -> dict[str, str]:
-        """Source code of quantities, one function for each: file name -> text; as `Dynamics.source`.
+    def source(
+        self, target: str, names: Sequence[str], prefix: str | None = None
+    ) -> dict[str, str]:
+        """Source code of quantities, one function for each: file name -> text; as
+        `Dynamics.source`.
 
         Raises
         ------
@@ -96,9 +104,16 @@ class SystemDynamics:
         described = {name: self._described(name) for name in sources.checked_names(names)}
         return sources.texts(described, target, self._equations.name if prefix is None else prefix)
 
-    def write(self, folder: Any, target: str, names: Sequence[str], prefix: str | None = None,
-              overwrite: bool = False) -> list[Path]:
-        """Write the files of `source` to a folder, made if need be; their paths; as `Dynamics.write`.
+    def write(
+        self,
+        folder: Any,
+        target: str,
+        names: Sequence[str],
+        prefix: str | None = None,
+        overwrite: bool = False,
+    ) -> list[Path]:
+        """Write the files of `source` to a folder, made if need be; their paths; as
+        `Dynamics.write`.
 
         Raises
         ------
@@ -121,12 +136,19 @@ class SystemDynamics:
         from dalembert.codegen.sources import Described, notes
 
         program, names = self.function([name]).program, self._equations.velocity_names
-        entries = {**dict.fromkeys(("qd", "qdd", "tau", "p"), names), "q": self._equations.coordinate_names,
-                   "parameters": self.parameters}
-        return Described(program, notes(f"{name} of the system '{self._equations.name}'.", program, entries), {})
+        entries = {
+            **dict.fromkeys(("qd", "qdd", "tau", "p"), names),
+            "q": self._equations.coordinate_names,
+            "parameters": self.parameters,
+        }
+        return Described(
+            program, notes(f"{name} of the system '{self._equations.name}'.", program, entries), {}
+        )
 
     def __dir__(self) -> list[str]:
-        return sorted((*self._equations.quantities, "function", "parameters", "source", "system", "write"))
+        return sorted(
+            (*self._equations.quantities, "function", "parameters", "source", "system", "write")
+        )
 
     if not TYPE_CHECKING:
 
@@ -135,18 +157,26 @@ class SystemDynamics:
                 raise unknown_attribute(self, name)
             return self._compiled((name,), only_result)
 
-    def _compiled(self, names: tuple[str, ...], make: Callable[[tuple[Any, ...]], Any]) -> CompiledFunction[Any]:
+    def _compiled(
+        self, names: tuple[str, ...], make: Callable[[tuple[Any, ...]], Any]
+    ) -> CompiledFunction[Any]:
         if (names, make) not in self._functions:
             with Graph(), without_collection():
                 inputs, outputs = self._equations.traced(names)
             if "parameters" in inputs:
                 of_name = dict(zip(self._equations.parameters, inputs["parameters"], strict=True))
-                inputs["parameters"] = np.array([of_name[name] for name in self.parameters], dtype=object)
+                inputs["parameters"] = np.array(
+                    [of_name[name] for name in self.parameters], dtype=object
+                )
             shapes = {name: () if name == "t" else (len(x),) for name, x in inputs.items()}
             arrays = {name: np.asarray(x, dtype=object) for name, x in outputs.items()}
-            function: CompiledFunction[Any] = CompiledFunction("_".join(names), shapes, inputs, arrays, make, checked=True)
-            function.entry_names = {**dict.fromkeys(("qd", "qdd", "tau", "p"), self._equations.velocity_names),
-                                    "q": self._equations.coordinate_names}
+            function: CompiledFunction[Any] = CompiledFunction(
+                "_".join(names), shapes, inputs, arrays, make, checked=True
+            )
+            function.entry_names = {
+                **dict.fromkeys(("qd", "qdd", "tau", "p"), self._equations.velocity_names),
+                "q": self._equations.coordinate_names,
+            }
             self._functions[names, make] = function
         return self._functions[names, make]
 
@@ -154,4 +184,4 @@ class SystemDynamics:
         return {"system": self._equations, "parameters": self.parameters}
 
     def __setstate__(self, state: Any) -> None:
-        self.__init__(**state)      # type: ignore[misc]
+        self.__init__(**state)  # type: ignore[misc]

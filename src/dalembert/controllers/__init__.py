@@ -1,7 +1,8 @@
-"""Controllers and references for `simulate`: equations with a proof of stability, that compile with the mechanism.
+"""Controllers and references for `simulate`: equations with a proof of stability, that compile with
+the mechanism.
 
-A controller is a frozen object whose call (t, q, qd) -> tau runs on floats and on expressions. A reference is a function
-t -> (q, qd, qdd) of the same kind.
+A controller is a frozen object whose call (t, q, qd) -> tau runs on floats and on expressions. A
+reference is a function t -> (q, qd, qdd) of the same kind.
 """
 
 from dalembert.controllers.limits import Limited, effort_limits
@@ -12,8 +13,21 @@ from dalembert.controllers.samples import Samples
 from dalembert.controllers.set_point import PD, GravityPD
 from dalembert.controllers.tracking import ComputedTorque, FeedForward
 
-__all__ = ["PD", "AdaptivePassivity", "ComputedTorque", "FeedForward", "GravityPD", "Hold", "Limited", "Passivity",
-           "Quintic", "Sampled", "Samples", "Sinusoids", "effort_limits"]
+__all__ = [
+    "PD",
+    "AdaptivePassivity",
+    "ComputedTorque",
+    "FeedForward",
+    "GravityPD",
+    "Hold",
+    "Limited",
+    "Passivity",
+    "Quintic",
+    "Sampled",
+    "Samples",
+    "Sinusoids",
+    "effort_limits",
+]
 
 
 def __dir__() -> list[str]:

@@ -16,28 +16,38 @@ from dalembert.purity.examine import check_arguments
 from dalembert.systems.kinds import is_system, system_of
 from dalembert.systems.system import System
 
-Reference = Callable[[Any], tuple[Any, Any, Any]]      # t -> q, qd, qdd
+Reference = Callable[[Any], tuple[Any, Any, Any]]  # t -> q, qd, qdd
 
 
 def named_arguments(kind: type) -> type:
-    """A class whose arguments are told by name where one of them is another: `k_p` is no stiffness `K_p`.
+    """A class whose arguments are told by name where one of them is another: `k_p` is no stiffness
+    `K_p`.
 
     K_p, K_d are stiffness and damping [N m/rad, N m s/rad]; k_p, k_d are per inertia [1/s^2, 1/s].
     """
-    names = [f.name for f in fields(kind) if f.init]                   # type: ignore[arg-type]
-    made = kind.__init__                                               # type: ignore[misc]
+    names = [f.name for f in fields(kind) if f.init]  # type: ignore[arg-type]
+    made = kind.__init__  # type: ignore[misc]
 
     @wraps(made)
     def checked(self: Any, *arguments: Any, **named: Any) -> None:
         for name in named:
             if name not in names:
                 near = [n for n in names if n.lower() == name.lower()]
-                unit = {"K": "stiffness [N m/rad] and damping [N m s/rad]", "k": "per inertia [1/s^2, 1/s]"}
-                hint = f" Did you mean {near[0]}: K_p, K_d are {unit['K']}, k_p, k_d {unit['k']}?" if near else ""
-                raise TypeError(f"{kind.__name__} has no argument {name!r} (it takes {', '.join(names)}).{hint}")
+                unit = {
+                    "K": "stiffness [N m/rad] and damping [N m s/rad]",
+                    "k": "per inertia [1/s^2, 1/s]",
+                }
+                hint = (
+                    f" Did you mean {near[0]}: K_p, K_d are {unit['K']}, k_p, k_d {unit['k']}?"
+                    if near
+                    else ""
+                )
+                raise TypeError(
+                    f"{kind.__name__} has no argument {name!r} (it takes {', '.join(names)}).{hint}"
+                )
         made(self, *arguments, **named)
 
-    kind.__init__ = checked                                            # type: ignore[misc]
+    kind.__init__ = checked  # type: ignore[misc]
     return kind
 
 
@@ -59,7 +69,12 @@ def gains(given: Any, name: str, n: int, least: float = 0.0) -> np.ndarray:
     """
     found = real_array(name, given)
     if found.shape not in ((), (n,)):
-        raise ShapeError(f"{name} has shape {found.shape}, expected one number or ({n},).", name, found.shape, (n,))
+        raise ShapeError(
+            f"{name} has shape {found.shape}, expected one number or ({n},).",
+            name,
+            found.shape,
+            (n,),
+        )
     found = np.broadcast_to(found, (n,)).copy()
     if not (found >= least).all():
         k = int(np.argmin(found >= least))
@@ -77,9 +92,13 @@ def vector(given: Any, name: str, n: int) -> np.ndarray:
     """
     found = real_array(name, given)
     if found.shape != (n,):
-        raise ShapeError(f"{name} has shape {found.shape}, expected ({n},).", name, found.shape, (n,))
+        raise ShapeError(
+            f"{name} has shape {found.shape}, expected ({n},).", name, found.shape, (n,)
+        )
     if not np.isfinite(found).all():
-        raise ValueError(f"{name} has the entry {found[~np.isfinite(found)][0]}, expected finite numbers.")
+        raise ValueError(
+            f"{name} has the entry {found[~np.isfinite(found)][0]}, expected finite numbers."
+        )
     return found
 
 
@@ -93,23 +112,35 @@ def system_under(controller: Any) -> System:
     """
     if is_system(controller.mechanism):
         return system_of(controller.mechanism)
-    raise TypeError(f"{type(controller).__name__}: the mechanism comes first, expected a Mechanism, as da.load makes, "
-                    f"not a {type(controller.mechanism).__name__}.")
+    raise TypeError(
+        f"{type(controller).__name__}: the mechanism comes first, expected a Mechanism, as da.load "
+        "makes, "
+        f"not a {type(controller.mechanism).__name__}."
+    )
 
 
 def check_bodies(controller: Tracking) -> None:
-    """Raise a TypeError if the model of a controller has no bodies, whose inertias its law is linear in."""
+    """Raise a TypeError if the model of a controller has no bodies, whose inertias its law is
+    linear in.
+    """
     if controller.system.mechanism is None:
-        raise TypeError(f"{type(controller).__name__}: {controller.system.name!r} is no Mechanism, whose bodies this law "
-                        "needs. ComputedTorque and FeedForward take any system.")
+        raise TypeError(
+            f"{type(controller).__name__}: {controller.system.name!r} is no Mechanism, whose "
+            "bodies this law "
+            "needs. ComputedTorque and FeedForward take any system."
+        )
 
 
 def is_unchanging(function: Any) -> bool:
-    """Whether a reference or controller works on symbols and is the same for ever, as those of this package are."""
+    """Whether a reference or controller works on symbols and is the same for ever, as those of this
+    package are.
+    """
     return getattr(function, "unchanging", False) is True
 
 
-def followed(reference: Reference, t: Any, system: System) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def followed(
+    reference: Reference, t: Any, system: System
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """q, qd, qdd of a reference at a time, as vectors.
 
     Raises
@@ -119,11 +150,17 @@ def followed(reference: Reference, t: Any, system: System) -> tuple[np.ndarray, 
     """
     given = reference(t)
     if not np.iterable(given):
-        raise TypeError(f"the reference returned {given!r} ({type(given).__name__}), expected q, qd, qdd.")
+        raise TypeError(
+            f"the reference returned {given!r} ({type(given).__name__}), expected q, qd, qdd."
+        )
     found = [array(v) for v in given]
     if [v.shape for v in found] != [(system.nq,), (system.nv,), (system.nv,)]:
-        raise ShapeError(f"the reference returned shapes {', '.join(str(v.shape) for v in found)}, expected q, qd, qdd of "
-                         f"shapes ({system.nq},), ({system.nv},), ({system.nv},).", "reference")
+        raise ShapeError(
+            f"the reference returned shapes {', '.join(str(v.shape) for v in found)}, expected q, "
+            "qd, qdd of "
+            f"shapes ({system.nq},), ({system.nv},), ({system.nv},).",
+            "reference",
+        )
     return found[0], found[1], found[2]
 
 
@@ -145,23 +182,31 @@ class Tracking:
         return is_unchanging(self.reference)
 
     def _check(self, **given: Any) -> None:
-        """Put gains of each joint; refuse what cannot be followed: errors of q and qd are their differences.
+        """Put gains of each joint; refuse what cannot be followed: errors of q and qd are their
+        differences.
 
         Raises
         ------
         ShapeError, ValueError, TypeError, DalembertError
-            Gains or reference have another length; a gain is negative; the mechanism is none, or the reference no function;
-            a joint has a quaternion.
+            Gains or reference have another length; a gain is negative; the mechanism is none, or
+            the reference no function; a joint has a quaternion.
         """
         system = self.system
         if not callable(self.reference):
-            raise TypeError(f"{type(self).__name__}: the reference is {self.reference!r} ({type(self.reference).__name__}"
-                            "), expected a function t -> (q, qd, qdd): controllers.Hold([...]) holds a posture q, "
-                            "Sinusoids and Quintic move.")
+            raise TypeError(
+                f"{type(self).__name__}: the reference is {self.reference!r} "
+                f"({type(self.reference).__name__}"
+                "), expected a function t -> (q, qd, qdd): controllers.Hold([...]) holds a posture "
+                "q, "
+                "Sinusoids and Quintic move."
+            )
         for joint in system.quaternions:
             raise DalembertError(
-                f"{type(self).__name__} tracks coordinates whose rates are qd, but joint {joint!r} of mechanism "
-                f"{system.name!r} has a quaternion: use controllers.PD or GravityPD, for set points.")
+                f"{type(self).__name__} tracks coordinates whose rates are qd, but joint {joint!r} "
+                "of mechanism "
+                f"{system.name!r} has a quaternion: use controllers.PD or GravityPD, for set "
+                "points."
+            )
         check_arguments(self.reference, "the reference", ("t",))
         put(self, **{name: gains(value, name, system.nv) for name, value in given.items()})
         followed(self.reference, 0.0, system)

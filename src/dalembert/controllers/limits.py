@@ -16,7 +16,8 @@ from dalembert.model.numbers import as_float
 
 
 def effort_limits(mechanism: Mechanism) -> np.ndarray:
-    """The largest forces of the joints, from their limits: (nv,) [N m, N], infinite where there is none.
+    """The largest forces of the joints, from their limits: (nv,) [N m, N], infinite where there is
+    none.
 
     Examples
     --------
@@ -30,7 +31,7 @@ def effort_limits(mechanism: Mechanism) -> np.ndarray:
     for joint in mechanism.independent_joints:
         if joint.limits.effort is not None:
             at = mechanism.entries[joint.name].at_v
-            found[at.start:at.stop] = [as_float(x) for x in joint.limits.effort]
+            found[at.start : at.stop] = [as_float(x) for x in joint.limits.effort]
     return found
 
 
@@ -40,14 +41,15 @@ class Limited:
 
         tau_k = min(max(tau_k, -limit_k), limit_k)
 
-    Stability is that of the other controller only while no limit is met. States of a controller are those of the
-    limited one: estimates go on adapting at a limit.
+    Stability is that of the other controller only while no limit is met. States of a controller are
+    those of the limited one: estimates go on adapting at a limit.
 
     Parameters
     ----------
     controller : function (t, q, qd) -> (nv,), with or without states
     limits : (nv,) array, >= 0
-        [N m, N]; infinite where there is none. `effort_limits(mechanism)` reads them from the joints.
+        [N m, N]; infinite where there is none. `effort_limits(mechanism)` reads them from the
+        joints.
 
     Raises
     ------
@@ -76,7 +78,7 @@ class Limited:
 
     def rate(self, t: Any, q: np.ndarray, qd: np.ndarray, states: np.ndarray) -> Any:
         """Time derivative of the controller's states."""
-        return self.controller.rate(t, q, qd, states)             # type: ignore[attr-defined]
+        return self.controller.rate(t, q, qd, states)  # type: ignore[attr-defined]
 
     @property
     def unchanging(self) -> bool:

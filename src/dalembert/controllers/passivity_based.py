@@ -1,4 +1,6 @@
-"""Passivity-based controllers of Slotine and Li, with known parameters and with estimates that adapt."""
+"""Passivity-based controllers of Slotine and Li, with known parameters and with estimates that
+adapt.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.controllers.checks import Tracking, check_bodies, followed, gains, named_arguments, put, vector
+from dalembert.controllers.checks import (
+    Tracking,
+    check_bodies,
+    followed,
+    gains,
+    named_arguments,
+    put,
+    vector,
+)
 from dalembert.expr import array
 from dalembert.formulations import newton_euler
 from dalembert.kinematics.forces import passive_force
@@ -16,13 +26,15 @@ from dalembert.kinematics.forces import passive_force
 @named_arguments
 @dataclass(frozen=True, eq=False)
 class Passivity(Tracking):
-    """Passivity-based control: the mechanism's energy is shaped, its Coriolis forces are not cancelled.
+    """Passivity-based control: the mechanism's energy is shaped, its Coriolis forces are not
+    cancelled.
 
         tau = M(q) qdd_r + C(q, qd) qd_r + g(q) - passive_force - K s
         qd_r = qd_d - L (q - q_d),    qdd_r = qdd_d - L (qd - qd_d),    s = qd - qd_r
 
-    with q_d, qd_d, qdd_d the reference. The loop M ds/dt + C s + K s = 0 keeps V = 1/2 s^T M s decreasing, dV/dt = -s^T K s,
-    as dM/dt - 2 C is skew: s, and with it the error, goes to 0 exponentially.
+    with q_d, qd_d, qdd_d the reference. The loop M ds/dt + C s + K s = 0 keeps V = 1/2 s^T M s
+    decreasing, dV/dt = -s^T K s, as dM/dt - 2 C is skew: s, and with it the error, goes to 0
+    exponentially.
 
     Parameters
     ----------
@@ -39,8 +51,8 @@ class Passivity(Tracking):
 
     References
     ----------
-    Slotine and Li, On the adaptive control of robot manipulators (1987); Slotine and Li, Applied Nonlinear Control (1991),
-    section 9.2.
+    Slotine and Li, On the adaptive control of robot manipulators (1987); Slotine and Li, Applied
+    Nonlinear Control (1991), section 9.2.
 
     Examples
     --------
@@ -67,15 +79,17 @@ class Passivity(Tracking):
 @named_arguments
 @dataclass(frozen=True, eq=False)
 class AdaptivePassivity(Tracking):
-    """Passivity-based control that does not know the inertial parameters, and adapts its estimates of them.
+    """Passivity-based control that does not know the inertial parameters, and adapts its estimates
+    of them.
 
         tau = Y(q, qd, qd_r, qdd_r) p + rotors qdd_r - passive_force - K s
         dp/dt = -G Y^T s
 
-    with Y of `newton_euler.reference_regressor`, p the estimates of `regressor_parameters`, qd_r, qdd_r, s of `Passivity`.
-    V = 1/2 s^T M s + 1/2 (p - theta)^T G^-1 (p - theta) decreases, dV/dt = -s^T K s: s and the error go to 0. The estimates
-    stay bounded; they go to the true values only if the reference excites them. Rotors, springs and friction are taken from
-    the mechanism; of its masses, centres and moments of inertia nothing is used.
+    with Y of `newton_euler.reference_regressor`, p the estimates of `regressor_parameters`, qd_r,
+    qdd_r, s of `Passivity`. V = 1/2 s^T M s + 1/2 (p - theta)^T G^-1 (p - theta) decreases, dV/dt =
+    -s^T K s: s and the error go to 0. The estimates stay bounded; they go to the true values only
+    if the reference excites them. Rotors, springs and friction are taken from the mechanism; of its
+    masses, centres and moments of inertia nothing is used.
 
     Parameters
     ----------
@@ -84,7 +98,8 @@ class AdaptivePassivity(Tracking):
     G : number or (10 n,) array, > 0
         Adaptation gains, per entry of `regressor_parameters` [its unit squared, per J].
     estimates : (10 n,) array, optional
-        p at the start [kg, kg m, kg m^2]; by default 0. `run.controller_states` holds p along the run.
+        p at the start [kg, kg m, kg m^2]; by default 0. `run.controller_states` holds p along the
+        run.
 
     Raises
     ------
@@ -121,7 +136,9 @@ class AdaptivePassivity(Tracking):
         """Estimates at the start."""
         return self.estimates
 
-    def _regressor(self, t: Any, q: np.ndarray, qd: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _regressor(
+        self, t: Any, q: np.ndarray, qd: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Y (nv, 10 n), s, qdd_r."""
         s, qd_r, qdd_r = sliding(self, t, q, qd)
         return newton_euler.reference_regressor(self.mechanism, q, qd, qd_r, qdd_r), s, qdd_r
@@ -137,7 +154,9 @@ class AdaptivePassivity(Tracking):
         return -self.G * (Y.T @ s)
 
 
-def sliding(controller: Passivity | AdaptivePassivity, t: Any, q: np.ndarray, qd: np.ndarray) -> tuple[np.ndarray, ...]:
+def sliding(
+    controller: Passivity | AdaptivePassivity, t: Any, q: np.ndarray, qd: np.ndarray
+) -> tuple[np.ndarray, ...]:
     """s, qd_r and qdd_r at a state: (nv,) each [rad/s, m/s; per s^2]."""
     q_d, qd_d, qdd_d = followed(controller.reference, t, controller.system)
     qd_r = qd_d + controller.L * controller.system.difference(q_d, q)

@@ -26,7 +26,7 @@ class Hold:
     """
 
     q: Any
-    unchanging = True      # traced once
+    unchanging = True  # traced once
 
     def __post_init__(self) -> None:
         put(self, q=vector(self.q, "q", real_array("q", self.q).size))
@@ -71,12 +71,14 @@ class Sinusoids:
 
 @dataclass(frozen=True, eq=False)
 class Quintic:
-    """From point to point, at rest in each: polynomials of degree five, whose velocity and acceleration begin and end at 0.
+    """From point to point, at rest in each: polynomials of degree five, whose velocity and
+    acceleration begin and end at 0.
 
         q(t) = q_0 + sum_k (q_k - q_k-1) r(u_k),    r(u) = 10 u^3 - 15 u^4 + 6 u^5,
         u_k = min(max((t - t_k-1) / (t_k - t_k-1), 0), 1)
 
-    before the first time and after the last it stays. points (K, n) [rad, m], K >= 2; times (K,), growing [s].
+    before the first time and after the last it stays. points (K, n) [rad, m], K >= 2; times (K,),
+    growing [s].
 
     Craig, Introduction to Robotics (2005), eq. 7.13 and 7.14 with velocities and accelerations 0.
 
@@ -96,18 +98,25 @@ class Quintic:
     def __post_init__(self) -> None:
         points, times = real_array("points", self.points), real_array("times", self.times)
         if points.ndim != 2 or len(points) < 2 or times.shape != (len(points),):
-            raise ShapeError(f"points has shape {points.shape} and times {times.shape}, expected (K, n) and (K,), "
-                             "K >= 2.", "points", points.shape)
+            raise ShapeError(
+                f"points has shape {points.shape} and times {times.shape}, expected (K, n) and "
+                "(K,), "
+                "K >= 2.",
+                "points",
+                points.shape,
+            )
         if not np.isfinite(points).all() or not (np.diff(times) > 0).all():
             raise ValueError(f"times {times.tolist()} must increase, and points be finite.")
         put(self, points=points, times=times)
 
     def __call__(self, t: Any) -> tuple[Any, Any, Any]:
         q, qd, qdd = self.points[0], 0.0, 0.0
-        for d, t0, T in zip(np.diff(self.points, axis=0), self.times, np.diff(self.times), strict=False):
-            u = minimum(maximum((t - t0) / T, 0), 1)            # at both ends the polynomials below are 0
+        for d, t0, T in zip(
+            np.diff(self.points, axis=0), self.times, np.diff(self.times), strict=False
+        ):
+            u = minimum(maximum((t - t0) / T, 0), 1)  # at both ends the polynomials below are 0
             v = 1 - u
             q = q + d * (u * u * u * (10 - 15 * u + 6 * u * u))
             qd = qd + d * (30 * u * u * v * v / T)
-            qdd = qdd + d * (60 * u * v * (v - u) / T ** 2)
+            qdd = qdd + d * (60 * u * v * (v - u) / T**2)
         return q, qd, qdd

@@ -1,4 +1,6 @@
-"""Controllers that run once every period, as on a computer: the force is held in between, and may come late."""
+"""Controllers that run once every period, as on a computer: the force is held in between, and may
+come late.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from dalembert.expr import Expr
 from dalembert.purity.examine import check_arguments
 
 LAW = "the law of Sampled"
-MOST_WAITING = 1_000_000      # forces that wait for the end of their delay
+MOST_WAITING = 1_000_000  # forces that wait for the end of their delay
 ARGUMENTS = ("k", "t", "q", "qd", "memory")
 
 
@@ -27,9 +29,9 @@ class Sampled:
         tau(t) = tau_k for t_k + delay <= t < t_k+1 + delay,    t_k = t_0 + k period,    tau(t) = 0 before
         tau_k, memory_k+1 = law(k, t_k, q(t_k), qd(t_k), memory_k),    k = 0, 1, 2, ...
 
-    with t_0 the time at which the run begins. What the law remembers between samples is its memory, one for each trajectory.
-    Steps of the integrator end at samples and where a force takes effect. A law of operations that expressions know is
-    compiled, any other is called.
+    with t_0 the time at which the run begins. What the law remembers between samples is its memory,
+    one for each trajectory. Steps of the integrator end at samples and where a force takes effect.
+    A law of operations that expressions know is compiled, any other is called.
 
     Parameters
     ----------
@@ -66,16 +68,22 @@ class Sampled:
 
     def __post_init__(self) -> None:
         if not callable(self.law):
-            raise TypeError(f"Sampled: the law is {self.law!r} ({type(self.law).__name__}), expected a function "
-                            "(k, t, q, qd, memory) -> (tau, memory).")
+            raise TypeError(
+                f"Sampled: the law is {self.law!r} ({type(self.law).__name__}), expected a "
+                "function "
+                "(k, t, q, qd, memory) -> (tau, memory)."
+            )
         check_arguments(self.law, LAW, ARGUMENTS)
         put(self, period=_time(self.period, "period"), delay=_time(self.delay, "delay"))
         put(self, layout=MemoryLayout.of(self.memory, "memory"))
         if not self.period > 0:
             raise ValueError(f"Sampled: period={self.period:g}, expected a positive time [s].")
         if self.delay > MOST_WAITING * self.period:
-            raise ValueError(f"Sampled: delay={self.delay:g} s is more than {MOST_WAITING} periods of {self.period:g} s: as "
-                             "many forces would wait. Give a shorter delay, or a longer period.")
+            raise ValueError(
+                f"Sampled: delay={self.delay:g} s is more than {MOST_WAITING} periods of "
+                f"{self.period:g} s: as "
+                "many forces would wait. Give a shorter delay, or a longer period."
+            )
         put(self, memory=self.layout.nested(self.layout.flat(self.memory)))
 
     @staticmethod
@@ -88,8 +96,10 @@ class Sampled:
             It has states, which a differential equation moves: write a law whose memory they are.
         """
         if np.size(getattr(controller, "states", ())):
-            raise TypeError(f"Sampled.of: a {type(controller).__name__} has states with a rate. Write a law "
-                            "(k, t, q, qd, memory) -> (tau, memory) that moves them from sample to sample.")
+            raise TypeError(
+                f"Sampled.of: a {type(controller).__name__} has states with a rate. Write a law "
+                "(k, t, q, qd, memory) -> (tau, memory) that moves them from sample to sample."
+            )
         return Sampled(partial(_of_controller, controller), period, delay)
 
     @cached_property
@@ -103,25 +113,45 @@ class Sampled:
         return [self.period, self.delay, *self.layout.flat(self.memory).tolist()]
 
     def __call__(self, *_: Any) -> Any:
-        raise TypeError("a Sampled controller runs at samples alone: give it to simulate as control=. Others, such as "
-                        "Limited, belong into its law.")
+        raise TypeError(
+            "a Sampled controller runs at samples alone: give it to simulate as control=. Others, "
+            "such as "
+            "Limited, belong into its law."
+        )
 
 
-def _of_controller(controller: Callable[..., Any], k: Any, t: Any, q: Any, qd: Any, memory: Any) -> tuple[Any, Any]:
+def _of_controller(
+    controller: Callable[..., Any], k: Any, t: Any, q: Any, qd: Any, memory: Any
+) -> tuple[Any, Any]:
     return controller(t, q, qd), memory
 
 
-def _flat_law(law: Callable[..., Any], layout: MemoryLayout, k: Any, t: Any, q: Any, qd: Any,
-              memory: np.ndarray) -> np.ndarray:
+def _flat_law(
+    law: Callable[..., Any],
+    layout: MemoryLayout,
+    k: Any,
+    t: Any,
+    q: Any,
+    qd: Any,
+    memory: np.ndarray,
+) -> np.ndarray:
     """tau and the memory behind it, as one vector of floats or expressions."""
     found = law(k, t, q, qd, layout.nested(memory))
     if not isinstance(found, (tuple, list)) or len(found) != 2:
-        raise TypeError(f"{LAW} returned a {type(found).__name__}, expected two things, (tau, memory); without a memory, "
-                        "(tau, ()).")
+        raise TypeError(
+            f"{LAW} returned a {type(found).__name__}, expected two things, (tau, memory); without "
+            "a memory, "
+            "(tau, ())."
+        )
     tau = np.asarray(found[0])
     if tau.shape != (len(qd),):
-        raise ShapeError(f"{LAW} returned tau of shape {tau.shape}, expected ({len(qd)},): one force per entry of qd.",
-                         "tau", tau.shape, (len(qd),))
+        raise ShapeError(
+            f"{LAW} returned tau of shape {tau.shape}, expected ({len(qd)},): one force per entry "
+            "of qd.",
+            "tau",
+            tau.shape,
+            (len(qd),),
+        )
     remembered = () if found[1] is None and not layout.size else found[1]
     return np.concatenate([_numbers(tau, "tau"), layout.flat(remembered)])
 
@@ -161,7 +191,9 @@ class MemoryLayout:
         try:
             array = _numbers(np.asarray(value), name).astype(float)
         except (ValueError, OverflowError):
-            raise refused(f"Sampled: {name}", value, "real numbers, in rows of one length") from None
+            raise refused(
+                f"Sampled: {name}", value, "real numbers, in rows of one length"
+            ) from None
         if not np.isfinite(array).all():
             raise ValueError(f"Sampled: {name} is {value!r}, expected finite numbers.")
         return MemoryLayout(name, array.shape)
@@ -184,23 +216,49 @@ class MemoryLayout:
         if self.parts is None:
             array = _numbers(np.asarray(value), self.name)
             if array.shape != self.shape:
-                raise ShapeError(f"{LAW} returned {self.name} of shape {array.shape}, expected {self.shape} as it was "
-                                 "given.", self.name, array.shape, self.shape)
+                raise ShapeError(
+                    f"{LAW} returned {self.name} of shape {array.shape}, expected {self.shape} as "
+                    "it was "
+                    "given.",
+                    self.name,
+                    array.shape,
+                    self.shape,
+                )
             return array.reshape(-1)
-        keys = value if isinstance(value, Mapping) else range(len(value)) if isinstance(value, (tuple, list)) else [None]
+        keys = (
+            value
+            if isinstance(value, Mapping)
+            else range(len(value))
+            if isinstance(value, (tuple, list))
+            else [None]
+        )
         if set(keys) != set(self.parts):
-            expected = f"entries {', '.join(map(repr, self.parts))}" if self.parts else "nothing, ()"
-            raise ShapeError(f"{LAW} returned {self.name} = {value!r:.60}, expected {expected} as it was given.", self.name)
-        return np.concatenate([np.zeros(0), *(part.flat(value[key]) for key, part in self.parts.items())])
+            expected = (
+                f"entries {', '.join(map(repr, self.parts))}" if self.parts else "nothing, ()"
+            )
+            raise ShapeError(
+                f"{LAW} returned {self.name} = {value!r:.60}, expected {expected} as it was given.",
+                self.name,
+            )
+        return np.concatenate(
+            [np.zeros(0), *(part.flat(value[key]) for key, part in self.parts.items())]
+        )
 
     def nested(self, vector: np.ndarray) -> Any:
         """A memory from a vector."""
         if self.parts is None:
             number = vector if self.shape else vector[0]
-            return number.item() if isinstance(number, np.floating) else vector.reshape(self.shape)[()]
+            return (
+                number.item() if isinstance(number, np.floating) else vector.reshape(self.shape)[()]
+            )
         ends = np.cumsum([part.size for part in self.parts.values()], dtype=int)
-        values = [part.nested(vector[end - part.size:end]) for part, end in zip(self.parts.values(), ends, strict=True)]
-        return dict(zip(self.parts, values, strict=True)) if self.make is dict else self.make(values)
+        values = [
+            part.nested(vector[end - part.size : end])
+            for part, end in zip(self.parts.values(), ends, strict=True)
+        ]
+        return (
+            dict(zip(self.parts, values, strict=True)) if self.make is dict else self.make(values)
+        )
 
 
 def _numbers(array: np.ndarray, name: str) -> np.ndarray:
@@ -211,9 +269,14 @@ def _numbers(array: np.ndarray, name: str) -> np.ndarray:
     TypeError
         It holds something else.
     """
-    symbolic = array.dtype == object and all(isinstance(x, (Expr, int, float, np.number)) for x in array.flat)
+    symbolic = array.dtype == object and all(
+        isinstance(x, (Expr, int, float, np.number)) for x in array.flat
+    )
     if array.dtype.kind not in "fiub" and not symbolic:
-        raise TypeError(f"{LAW} has {name} of {array.dtype.name} numbers ({array.tolist()!r:.60}), expected real ones.")
+        raise TypeError(
+            f"{LAW} has {name} of {array.dtype.name} numbers ({array.tolist()!r:.60}), expected "
+            "real ones."
+        )
     return array if symbolic else array.astype(float)
 
 

@@ -19,9 +19,10 @@ BETWEEN = ("linear", "hold")
 class Samples:
     """Forces tau(t) from samples: times (K,), growing [s]; values (K, nv) [N m, N].
 
-    between 'linear' interpolates, 'hold' keeps each value until the next time, as a digital controller does. Before the
-    first time and after the last, the first and last values hold. A look into a table cannot be traced: `simulate` calls
-    it. Methods of fixed step keep their order where steps end at the times of a held table.
+    between 'linear' interpolates, 'hold' keeps each value until the next time, as a digital
+    controller does. Before the first time and after the last, the first and last values hold. A
+    look into a table cannot be traced: `simulate` calls it. Methods of fixed step keep their order
+    where steps end at the times of a held table.
 
     Examples
     --------
@@ -40,12 +41,21 @@ class Samples:
     def __post_init__(self) -> None:
         times, values = real_array("times", self.times), real_array("values", self.values)
         if times.ndim != 1 or not len(times) or values.ndim != 2 or len(values) != len(times):
-            raise ShapeError(f"times has shape {times.shape} and values {values.shape}, expected (K,) and (K, nv).",
-                             "values", values.shape)
-        if not (np.isfinite(values).all() and np.isfinite(times).all() and (np.diff(times) > 0).all()):
+            raise ShapeError(
+                f"times has shape {times.shape} and values {values.shape}, expected (K,) and (K, "
+                "nv).",
+                "values",
+                values.shape,
+            )
+        if not (
+            np.isfinite(values).all() and np.isfinite(times).all() and (np.diff(times) > 0).all()
+        ):
             raise ValueError("times must increase, and times and values be finite.")
         if not isinstance(self.between, str) or self.between not in BETWEEN:
-            raise ValueError(f"between is {shown(self.between)}; expected one of {', '.join(map(repr, BETWEEN))}.")
+            raise ValueError(
+                f"between is {shown(self.between)}; expected one of "
+                f"{', '.join(map(repr, BETWEEN))}."
+            )
         slopes = np.zeros_like(values)
         if self.between == "linear":
             slopes[:-1] = np.diff(values, axis=0) / np.diff(times)[:, None]

@@ -14,24 +14,30 @@ from dalembert.systems.system import System
 
 @dataclass(frozen=True, eq=False)
 class SetPoint:
-    """A mechanism, the posture to go to, and gains, checked: what the controllers below are made of."""
+    """A mechanism, the posture to go to, and gains, checked: what the controllers below are made
+    of.
+    """
 
     mechanism: Any
     q_ref: Any
     K_p: Any
     K_d: Any
-    unchanging = True      # traced once
+    unchanging = True  # traced once
 
     def __post_init__(self) -> None:
         system = self.system
         if callable(self.q_ref):
-            raise TypeError(f"{type(self).__name__}: q_ref is a {type(self.q_ref).__name__}, a function of time; it goes to "
-                            "a posture, numbers (nq,), such as Hold(q).q. ComputedTorque, FeedForward and Passivity "
-                            "follow references.")
+            raise TypeError(
+                f"{type(self).__name__}: q_ref is a {type(self.q_ref).__name__}, a function of "
+                "time; it goes to "
+                "a posture, numbers (nq,), such as Hold(q).q. ComputedTorque, FeedForward and "
+                "Passivity "
+                "follow references."
+            )
         nv = system.nv
         put(self, q_ref=vector(self.q_ref, "q_ref", system.nq))
         put(self, K_p=gains(self.K_p, "K_p", nv), K_d=gains(self.K_d, "K_d", nv))
-        system.difference(self.q_ref, self.q_ref)             # checks its quaternions
+        system.difference(self.q_ref, self.q_ref)  # checks its quaternions
 
     @cached_property
     def system(self) -> System:
@@ -49,10 +55,11 @@ class PD(SetPoint):
 
         tau = K_p e - K_d qd,    e = q_ref - q
 
-    e is `mechanism.difference`: continuous joints go the shorter way round, a quaternion's e is its rotation vector in the
-    child's axes. V = T + Pi + 1/2 e^T K_p e decreases with dV/dt = -qd^T K_d qd less friction's power, so that every motion
-    ends at an equilibrium, K_p e = dPi/dq: short of q_ref where gravity or springs load a joint. For a quaternion this
-    needs equal gains about its three axes.
+    e is `mechanism.difference`: continuous joints go the shorter way round, a quaternion's e is its
+    rotation vector in the child's axes. V = T + Pi + 1/2 e^T K_p e decreases with dV/dt = -qd^T K_d
+    qd less friction's power, so that every motion ends at an equilibrium, K_p e = dPi/dq: short of
+    q_ref where gravity or springs load a joint. For a quaternion this needs equal gains about its
+    three axes.
 
     Parameters
     ----------
@@ -90,14 +97,15 @@ class GravityPD(SetPoint):
 
         tau = K_p e - K_d qd + dPi/dq
 
-    V = T + 1/2 e^T K_p e decreases with dV/dt = -qd^T K_d qd less friction's power. With K_p, K_d > 0 the set point is the
-    only equilibrium, asymptotically stable from everywhere (LaSalle) but for rotations by half a turn; with Coulomb
-    friction the mechanism may stop where |K_p e| is less than it. Parameters and errors as for `PD`.
+    V = T + 1/2 e^T K_p e decreases with dV/dt = -qd^T K_d qd less friction's power. With K_p, K_d >
+    0 the set point is the only equilibrium, asymptotically stable from everywhere (LaSalle) but for
+    rotations by half a turn; with Coulomb friction the mechanism may stop where |K_p e| is less
+    than it. Parameters and errors as for `PD`.
 
     References
     ----------
-    Takegaki and Arimoto, A new feedback method for dynamic control of manipulators (1981); Siciliano et al. (2009),
-    eq. 8.51.
+    Takegaki and Arimoto, A new feedback method for dynamic control of manipulators (1981);
+    Siciliano et al. (2009), eq. 8.51.
 
     Examples
     --------

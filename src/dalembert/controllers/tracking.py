@@ -13,19 +13,21 @@ from dalembert.controllers.checks import Tracking, followed, named_arguments
 @named_arguments
 @dataclass(frozen=True, eq=False)
 class ComputedTorque(Tracking):
-    """Inverse dynamics of the accelerations that let the error die away: the loop is linear and uncoupled.
+    """Inverse dynamics of the accelerations that let the error die away: the loop is linear and
+    uncoupled.
 
         tau = M(q) (qdd_r + k_d ed + k_p e) + C(q, qd) qd + g(q) - passive_force,    e = q_r - q
 
-    With the exact model edd + k_d ed + k_p e = 0 whatever the motion: exponentially stable for k_p, k_d > 0, critically
-    damped (the default) for k_d = 2 sqrt(k_p).
+    With the exact model edd + k_d ed + k_p e = 0 whatever the motion: exponentially stable for k_p,
+    k_d > 0, critically damped (the default) for k_d = 2 sqrt(k_p).
 
     Parameters
     ----------
     mechanism : Mechanism
         The model; it may differ from the mechanism simulated. Joints without quaternions.
     reference : function t -> (q, qd, qdd)
-        [rad, m; per s; per s^2], of operations that expressions know; `Hold`, `Sinusoids`, `Quintic` are such.
+        [rad, m; per s; per s^2], of operations that expressions know; `Hold`, `Sinusoids`,
+        `Quintic` are such.
     k_p : number or (nv,) array, >= 0
         Squared natural frequencies [1/s^2].
     k_d : number or (nv,) array, >= 0, optional
@@ -69,8 +71,9 @@ class FeedForward(Tracking):
 
         tau = M(q_r) qdd_r + C(q_r, qd_r) qd_r + g(q_r) - passive_force(q_r, qd_r) + K_p e + K_d ed
 
-    The feed-forward part depends on time alone. Exponentially stable about the reference for gains large enough against
-    the change of the model's forces with q and qd; with smaller ones other equilibria may exist.
+    The feed-forward part depends on time alone. Exponentially stable about the reference for gains
+    large enough against the change of the model's forces with q and qd; with smaller ones other
+    equilibria may exist.
 
     Parameters
     ----------
@@ -85,8 +88,8 @@ class FeedForward(Tracking):
 
     References
     ----------
-    Wen and Bayard, New class of control laws for robotic manipulators (1988); Kelly, Santibanez, Loria, Control of Robot
-    Manipulators in Joint Space (2005), chapter 12: bounds of the gains.
+    Wen and Bayard, New class of control laws for robotic manipulators (1988); Kelly, Santibanez,
+    Loria, Control of Robot Manipulators in Joint Space (2005), chapter 12: bounds of the gains.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Closed forms of the equations of motion that people can read: formulations meet the reader.
 
-The package has the name of its one public function, `da.equations`: imported first, it stands in the function's place and
-is called like it.
+The package has the name of its one public function, `da.equations`: imported first, it stands in
+the function's place and is called like it.
 """
 
 import sys

@@ -1,4 +1,6 @@
-"""The sheet of the accelerations, of mechanisms and Lagrangians of one to three freedoms: qdd = M^-1 (tau - h - g)."""
+"""The sheet of the accelerations, of mechanisms and Lagrangians of one to three freedoms: qdd =
+M^-1 (tau - h - g).
+"""
 
 from __future__ import annotations
 
@@ -37,24 +39,40 @@ def made(eom: ClosedForms, normal: Normal, pieces: Sequence[tuple[int, str]]) ->
     solution, uses = _multiplied_out(eom, normal, M, force), tuple[str, ...]()
     pieces = [(sign, quantity) for sign, quantity in pieces if eom.sheet(quantity).lines]
     if solution is None:
-        solution, uses = _of_entries(eom, pieces), ("mass_matrix", *(quantity for _, quantity in pieces))
+        solution, uses = (
+            _of_entries(eom, pieces),
+            ("mass_matrix", *(quantity for _, quantity in pieces)),
+        )
     tau = {name: Name(entry(r"\tau", k + 1)) for k, name in enumerate(eom.forces)}
     short = renamed(solution.short, tau)
     filled: dict[str, Any] = {name: form for name, form in solution.parts.items()}
     for quantity in uses:
         sheet = eom.sheet(quantity)
-        filled |= {entry(sheet.letter, *(k + 1 for k in at)): form for at, form in np.ndenumerate(sheet.forms)}
+        filled |= {
+            entry(sheet.letter, *(k + 1 for k in at)): form
+            for at, form in np.ndenumerate(sheet.forms)
+        }
     forms = solution.forms if not uses else renamed(renamed(solution.short, filled), filled)
-    return eom.solved("accelerations", object_array([*forms], (len(forms),)), short, solution.parts, uses,
-                      eom.accelerations)
+    return eom.solved(
+        "accelerations",
+        object_array([*forms], (len(forms),)),
+        short,
+        solution.parts,
+        uses,
+        eom.accelerations,
+    )
 
 
-def _multiplied_out(eom: ClosedForms, normal: Normal, M: np.ndarray, force: np.ndarray) -> Solution | None:
+def _multiplied_out(
+    eom: ClosedForms, normal: Normal, M: np.ndarray, force: np.ndarray
+) -> Solution | None:
     """Numerators and determinants as polynomials; None where they are long."""
     try:
         entries = np.array([[normal.scalar(x) for x in row] for row in M], dtype=object)
         F = [normal.scalar(x) for x in force]
-        return None if is_long(entries, F) else solved(entries, [F], normal, eom.determinant_name)[0]
+        return (
+            None if is_long(entries, F) else solved(entries, [F], normal, eom.determinant_name)[0]
+        )
     except (TooLarge, NotPolynomial):
         return None
 

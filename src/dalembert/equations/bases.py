@@ -1,7 +1,8 @@
-"""One basis per polynomial: each angle in powers of its cosine and sine, or in its multiples, never in both.
+"""One basis per polynomial: each angle in powers of its cosine and sine, or in its multiples, never
+in both.
 
-c2 s2, c2^2 and s2^2 stand for one another with sin(2 q2) and cos(2 q2). Where a polynomial has an angle and a multiple of
-it, all of it is written in the basis in which it has the fewest terms.
+c2 s2, c2^2 and s2^2 stand for one another with sin(2 q2) and cos(2 q2). Where a polynomial has an
+angle and a multiple of it, all of it is written in the basis in which it has the fewest terms.
 """
 
 from __future__ import annotations
@@ -10,16 +11,20 @@ from collections.abc import Callable, Iterable
 from fractions import Fraction
 from math import comb, gcd
 
-Vector = tuple[int, ...]                          # whole factors of a group's coordinates
-Factor = tuple[tuple[Vector, str, int], ...]      # product of powers of "c" or "s" of sums of angles, sorted; () is 1
+Vector = tuple[int, ...]  # whole factors of a group's coordinates
+Factor = tuple[
+    tuple[Vector, str, int], ...
+]  # product of powers of "c" or "s" of sums of angles, sorted; () is 1
 Series = dict[Factor, Fraction]
-Powers = dict[tuple[int, int], Fraction]          # exponents of cosine and sine -> coefficient
+Powers = dict[tuple[int, int], Fraction]  # exponents of cosine and sine -> coefficient
 COSINE_OF_DOUBLE: dict[str, Powers] = {
-    "1 - 2 s^2": {(0, 0): Fraction(1), (0, 2): Fraction(-2)}, "2 c^2 - 1": {(0, 0): Fraction(-1), (2, 0): Fraction(2)},
-    "c^2 - s^2": {(2, 0): Fraction(1), (0, 2): Fraction(-1)}}
-POWERS = tuple(COSINE_OF_DOUBLE)                  # bases of powers: they differ in what cos(2 a) becomes
-MULTIPLES = "multiples"                           # the basis of cosines and sines of multiples
-SERIES = 3                                        # multiple from which on a sum of waves is a Fourier series
+    "1 - 2 s^2": {(0, 0): Fraction(1), (0, 2): Fraction(-2)},
+    "2 c^2 - 1": {(0, 0): Fraction(-1), (2, 0): Fraction(2)},
+    "c^2 - s^2": {(2, 0): Fraction(1), (0, 2): Fraction(-1)},
+}
+POWERS = tuple(COSINE_OF_DOUBLE)  # bases of powers: they differ in what cos(2 a) becomes
+MULTIPLES = "multiples"  # the basis of cosines and sines of multiples
+SERIES = 3  # multiple from which on a sum of waves is a Fourier series
 HALF = Fraction(1, 2)
 
 
@@ -38,9 +43,11 @@ def changed(factor: Factor, *changes: tuple[Vector, str, int]) -> Factor:
 
 
 def mixed(factors: Iterable[Factor]) -> list[Vector]:
-    """Angles that stand beside multiples of theirs; of each the greatest angle that all of these are multiples of.
+    """Angles that stand beside multiples of theirs; of each the greatest angle that all of these
+    are multiples of.
 
-    Not those of a Fourier series, which has the third multiple or a higher one, and no powers and products.
+    Not those of a Fourier series, which has the third multiple or a higher one, and no powers and
+    products.
     """
     multiples: dict[Vector, set[Vector]] = {}
     products: set[Vector] = set()
@@ -71,7 +78,9 @@ def rewriter(angle: Vector, basis: str) -> Callable[[Factor], Series]:
         for multiple, kind, e in own:
             for _ in range(e):
                 product = _product(product, _in_powers(multiple, kind, basis))
-        return {changed(rest, (angle, "c", c), (angle, "s", s)): x for (c, s), x in product.items() if x}
+        return {
+            changed(rest, (angle, "c", c), (angle, "s", s)): x for (c, s), x in product.items() if x
+        }
 
     return rewritten
 
@@ -81,7 +90,10 @@ def _in_powers(multiple: int, kind: str, basis: str) -> Powers:
     if (multiple, kind) == (2, "c"):
         return COSINE_OF_DOUBLE[basis]
     first = "cs".index(kind)
-    return {(multiple - k, k): Fraction((-1)**(k // 2) * comb(multiple, k)) for k in range(first, multiple + 1, 2)}
+    return {
+        (multiple - k, k): Fraction((-1) ** (k // 2) * comb(multiple, k))
+        for k in range(first, multiple + 1, 2)
+    }
 
 
 def _product(a: Powers, b: Powers) -> Powers:
@@ -98,15 +110,22 @@ def _in_multiples(own: list[tuple[int, str, int]], rest: Factor, angle: Vector) 
     for multiple, kind, e in own:
         for _ in range(e):
             waves = _modulated(waves, multiple, kind)
-    return {changed(rest, (tuple(x * k for x in angle), kind, 1)) if k else rest: x for (k, kind), x in waves.items()}
+    return {
+        changed(rest, (tuple(x * k for x in angle), kind, 1)) if k else rest: x
+        for (k, kind), x in waves.items()
+    }
 
 
-def _modulated(waves: dict[tuple[int, str], Fraction], multiple: int, kind: str) -> dict[tuple[int, str], Fraction]:
+def _modulated(
+    waves: dict[tuple[int, str], Fraction], multiple: int, kind: str
+) -> dict[tuple[int, str], Fraction]:
     """Waves times a cosine or sine: cos a cos b = (cos(a - b) + cos(a + b)) / 2 and its like."""
     found: dict[tuple[int, str], Fraction] = {}
     for (k, wave), x in waves.items():
         product = "c" if wave == kind else "s"
-        signs = {"cc": (1, 1), "ss": (1, -1), "sc": (1, 1), "cs": (-1, 1)}[wave + kind]       # of k - multiple, k + multiple
+        signs = {"cc": (1, 1), "ss": (1, -1), "sc": (1, 1), "cs": (-1, 1)}[
+            wave + kind
+        ]  # of k - multiple, k + multiple
         for j, sign in zip((k - multiple, k + multiple), signs, strict=True):
             if product == "s" and j < 0:
                 sign = -sign

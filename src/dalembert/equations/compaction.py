@@ -1,10 +1,13 @@
-"""From the normal form to few terms: sums of angles inside runs of parallel axes, and the theorem of Pythagoras.
+"""From the normal form to few terms: sums of angles inside runs of parallel axes, and the theorem
+of Pythagoras.
 
-In a group of angles that share coordinates (the run of axes 2 and 3 of an arm: q2, q2 + q3) products become cosines and
-sines of sums of coordinates, which are unique: c2 c23 + s2 s23 is cos q3. Then terms are merged in pairs, wherever two
-become one: cos a + cos b = 2 cos((a+b)/2) cos((a-b)/2) and its like, x - x c^2 = x s^2, x c^2 + x s^2 = x. The same is done
-from the full Fourier form, and of both the shorter result is kept, for each product of parameters and lengths by itself.
-The order of all steps depends on the terms alone: equal equations print equally on every machine.
+In a group of angles that share coordinates (the run of axes 2 and 3 of an arm: q2, q2 + q3)
+products become cosines and sines of sums of coordinates, which are unique: c2 c23 + s2 s23 is cos
+q3. Then terms are merged in pairs, wherever two become one: cos a + cos b = 2 cos((a+b)/2)
+cos((a-b)/2) and its like, x - x c^2 = x s^2, x c^2 + x s^2 = x. The same is done from the full
+Fourier form, and of both the shorter result is kept, for each product of parameters and lengths by
+itself. The order of all steps depends on the terms alone: equal equations print equally on every
+machine.
 """
 
 from __future__ import annotations
@@ -19,9 +22,11 @@ from typing import Any, NamedTuple
 from dalembert.equations.bases import MULTIPLES, POWERS, Factor, Vector, changed, mixed, rewriter
 from dalembert.equations.ring import Poly, Ring, plain
 
-Trig = tuple[int, ...]                            # one factor per group, by its number there; 0 is 1
+Trig = tuple[int, ...]  # one factor per group, by its number there; 0 is 1
 Terms = dict[Trig, int]
-Parts = dict[tuple[int, int], Terms]              # (polynomial, monomial without sines and cosines) -> terms in these
+Parts = dict[
+    tuple[int, int], Terms
+]  # (polynomial, monomial without sines and cosines) -> terms in these
 OTHER = {"c": "s", "s": "c"}
 
 
@@ -58,7 +63,9 @@ class Group:
         return found
 
     def factors(self, bits: int, full: bool) -> list[Share]:
-        """Part of a monomial that belongs to this group: as it is, or, with several angles or `full`, in sums of angles."""
+        """Part of a monomial that belongs to this group: as it is, or, with several angles or
+        `full`, in sums of angles.
+        """
         full = full or len(self.angles) > 1
         found = self._known[full].get(bits)
         if found is None:
@@ -69,15 +76,28 @@ class Group:
 
     def shares(self, series: Mapping[Factor, Fraction]) -> list[Share]:
         """A sum of factors whose coefficients have powers of 2 as denominators."""
-        return [Share(self.number(f), x.numerator, x.denominator.bit_length() - 1) for f, x in series.items()]
+        return [
+            Share(self.number(f), x.numerator, x.denominator.bit_length() - 1)
+            for f, x in series.items()
+        ]
 
     def _powers(self, exponents: list[tuple[int, int]]) -> Factor:
-        return tuple(sorted((v, t, e) for v, pair in zip(self.vectors, exponents, strict=True)
-                            for t, e in zip("cs", pair, strict=True) if e))
+        return tuple(
+            sorted(
+                (v, t, e)
+                for v, pair in zip(self.vectors, exponents, strict=True)
+                for t, e in zip("cs", pair, strict=True)
+                if e
+            )
+        )
 
     def _fourier(self, exponents: list[tuple[int, int]]) -> dict[Factor, Fraction]:
-        """Real Fourier series of a product of powers, through z = exp(i angle): complex coefficients (a, b) = a + i b."""
-        series: dict[Vector, tuple[Any, Any]] = {(0,) * len(self.coordinates): (Fraction(1), Fraction(0))}
+        """Real Fourier series of a product of powers, through z = exp(i angle): complex
+        coefficients (a, b) = a + i b.
+        """
+        series: dict[Vector, tuple[Any, Any]] = {
+            (0,) * len(self.coordinates): (Fraction(1), Fraction(0))
+        }
         half = Fraction(1, 2)
         for vector, (cosines, sines) in zip(self.vectors, exponents, strict=True):
             for pair in [(half, 0, half, 0)] * cosines + [(0, -half, 0, half)] * sines:
@@ -93,24 +113,30 @@ class Group:
             lead = next((x for x in k if x), 0)
             if lead == 0 and a:
                 found[()] = a
-            elif lead > 0:                            # conjugate pairs: 2 a cos - 2 b sin
+            elif lead > 0:  # conjugate pairs: 2 a cos - 2 b sin
                 found |= {((k, t, 1),): v for t, v in (("c", 2 * a), ("s", -2 * b)) if v}
         return found
 
     def squares(self, f: int) -> list[tuple[int, int]]:
-        """(base, twin) of each square c^2 or s^2 in a factor: without it, and with s^2 or c^2 in its place."""
+        """(base, twin) of each square c^2 or s^2 in a factor: without it, and with s^2 or c^2 in
+        its place.
+        """
         found = self._squares.get(f)
         if found is None:
             found = []
             for k, kind, e in self.table[f]:
                 if e >= 2:
                     base = changed(self.table[f], (k, kind, -2))
-                    found.append((self.number(base), self.number(changed(base, (k, OTHER[kind], 2)))))
+                    found.append(
+                        (self.number(base), self.number(changed(base, (k, OTHER[kind], 2))))
+                    )
             self._squares[f] = found
         return found
 
     def product(self, f: int, other: int, same: bool) -> tuple[int, int] | None:
-        """The sum (difference, if not `same`) of two cosines or two sines as (product, coefficient), where it is one."""
+        """The sum (difference, if not `same`) of two cosines or two sines as (product,
+        coefficient), where it is one.
+        """
         key = (f, other, same)
         if key not in self._products:
             self._products[key] = self._product(self.table[f], self.table[other], same)
@@ -125,10 +151,13 @@ class Group:
             return None
         plus = tuple((a + b) // 2 for a, b in zip(k1, k2, strict=True))
         minus = tuple((a - b) // 2 for a, b in zip(k1, k2, strict=True))
-        if kind1 == "s":                              # sin a + sin b, sin a - sin b
+        if kind1 == "s":  # sin a + sin b, sin a - sin b
             pair, value = ((plus, "s"), (minus, "c")) if same else ((plus, "c"), (minus, "s")), 2
-        else:                                         # cos a + cos b, cos a - cos b
-            pair, value = ((plus, "c"), (minus, "c")) if same else ((plus, "s"), (minus, "s")), 2 if same else -2
+        else:  # cos a + cos b, cos a - cos b
+            pair, value = (
+                ((plus, "c"), (minus, "c")) if same else ((plus, "s"), (minus, "s")),
+                2 if same else -2,
+            )
         made: Factor = ()
         for k, kind in pair:
             lead = next((x for x in k if x), 0)
@@ -144,20 +173,27 @@ def _parts(angle: Any) -> Any:
 
 
 class Compactor:
-    """Compact forms of the polynomials of one ring; joint: all sums of coordinates are one group, for cos(q1 - q2) of what
-    has no common axis."""
+    """Compact forms of the polynomials of one ring; joint: all sums of coordinates are one group,
+    for cos(q1 - q2) of what has no common axis.
+    """
 
     def __init__(self, ring: Ring, joint: bool = False):
         self.ring = ring
         angles = [name for kind, name in ring.shift if kind == "cos"]
         sets: list[set[Any]] = []
         for angle in angles:
-            touching = [g for g in sets if {k for a in g for k, _ in _parts(a)} & {k for k, _ in _parts(angle)}]
+            touching = [
+                g
+                for g in sets
+                if {k for a in g for k, _ in _parts(a)} & {k for k, _ in _parts(angle)}
+            ]
             if joint and not isinstance(angle, str):
                 touching = [g for g in sets if not any(isinstance(a, str) for a in g)]
             sets = [g for g in sets if g not in touching] + [{angle}.union(*touching)]
         made = [Group(ring, sorted(g, key=lambda a: (len(_parts(a)), str(a)))) for g in sets]
-        self.groups = sorted(made, key=lambda g: (isinstance(g.coordinates[0], str), g.coordinates[0]))
+        self.groups = sorted(
+            made, key=lambda g: (isinstance(g.coordinates[0], str), g.coordinates[0])
+        )
         self._trig = sum(g.mask for g in self.groups)
         self._none = (0,) * len(self.groups)
 
@@ -166,38 +202,52 @@ class Compactor:
         return [g.table[f] for g, f in zip(self.groups, t, strict=True)]
 
     def terms(self, p: Any) -> Mapping[int, Mapping[Trig, Any]]:
-        """Of a polynomial or number: monomial without sines and cosines -> product of sines and cosines -> coefficient."""
+        """Of a polynomial or number: monomial without sines and cosines -> product of sines and
+        cosines -> coefficient.
+        """
         return self.terms_of_several([p])[0]
 
     def terms_of_several(self, polynomials: Sequence[Any]) -> list[dict[int, dict[Trig, Any]]]:
         """The same of several polynomials and numbers, in one basis."""
-        units = [lcm(*(c.denominator for c in p.terms.values())) << 2 * self._degree(p) if isinstance(p, Poly) else 1
-                 for p in polynomials]
+        units = [
+            lcm(*(c.denominator for c in p.terms.values())) << 2 * self._degree(p)
+            if isinstance(p, Poly)
+            else 1
+            for p in polynomials
+        ]
         parts: Parts = {}
         for k, (p, unit) in enumerate(zip(polynomials, units, strict=True)):
             items: dict[int, list[tuple[int, int]]] = {}
             for m, c in sorted(p.terms.items()) if isinstance(p, Poly) else ():
                 items.setdefault(m & ~self._trig, []).append((m, int(c * unit)))
             parts |= {(k, rest): best for rest, x in items.items() if (best := self._shortest(x))}
-        found: list[dict[int, dict[Trig, Any]]] = [{0: {self._none: p}} if p and not isinstance(p, Poly) else {}
-                                                   for p in polynomials]
+        found: list[dict[int, dict[Trig, Any]]] = [
+            {0: {self._none: p}} if p and not isinstance(p, Poly) else {} for p in polynomials
+        ]
         for (k, rest), terms in self._in_one_basis(parts).items():
             found[k][rest] = {t: plain(Fraction(v, units[k])) for t, v in terms.items()}
         return found
 
     def _degree(self, p: Poly) -> int:
-        """A bound of the number of sines and cosines in a term: each halves a coefficient at most, once in sums of angles,
-        once in multiples."""
+        """A bound of the number of sines and cosines in a term: each halves a coefficient at most,
+        once in sums of angles, once in multiples.
+        """
         together = reduce(or_, p.terms) & self._trig
         return sum(e for _, e in self.ring.exponents(together))
 
     def _shortest(self, items: list[tuple[int, int]]) -> Terms:
         """Terms merged as they are, or from the full Fourier form."""
         best = self._merged(self._split(items, False))
-        return best if len(best) < 2 else min(best, self._merged(self._split(items, True)), key=self._length)
+        return (
+            best
+            if len(best) < 2
+            else min(best, self._merged(self._split(items, True)), key=self._length)
+        )
 
     def _in_one_basis(self, parts: Parts) -> Parts:
-        """The parts with no angle beside a multiple of it, in the basis in which they have the fewest terms."""
+        """The parts with no angle beside a multiple of it, in the basis in which they have the
+        fewest terms.
+        """
         for g in range(len(self.groups)):
             for angle in mixed(self._factors(parts, g)):
                 ways = [self._rewritten(parts, g, rewriter(angle, basis)) for basis in POWERS]
@@ -213,10 +263,15 @@ class Compactor:
         """Factors of a group."""
         return [self.groups[g].table[f] for f in {t[g] for terms in parts.values() for t in terms}]
 
-    def _rewritten(self, parts: Parts, g: int, change: Callable[[Factor], Mapping[Factor, Fraction]]) -> Parts:
+    def _rewritten(
+        self, parts: Parts, g: int, change: Callable[[Factor], Mapping[Factor, Fraction]]
+    ) -> Parts:
         """The parts with each factor of a group changed to a sum of factors."""
         group = self.groups[g]
-        shares = {f: group.shares(change(group.table[f])) for f in {t[g] for terms in parts.values() for t in terms}}
+        shares = {
+            f: group.shares(change(group.table[f]))
+            for f in {t[g] for terms in parts.values() for t in terms}
+        }
         same = {f for f, found in shares.items() if found == [Share(f, 1, 0)]}
         changed_parts = dict(parts)
         for rest, terms in parts.items():
@@ -236,7 +291,11 @@ class Compactor:
             products: list[tuple[Trig, int]] = [((), c)]
             for group in self.groups:
                 factors = group.factors(m & group.mask, full)
-                products = [(t + (f,), v * numerator >> shift) for t, v in products for f, numerator, shift in factors]
+                products = [
+                    (t + (f,), v * numerator >> shift)
+                    for t, v in products
+                    for f, numerator, shift in factors
+                ]
             for t, v in products:
                 D[t] = D.get(t, 0) + v
         return {t: v for t, v in D.items() if v}
@@ -245,16 +304,22 @@ class Compactor:
         return len(D), sum(e for t in D for f in self.factors(t) for _, _, e in f)
 
     def order(self, t: Trig) -> Any:
-        """What terms are ordered by: few factors first; by the factors themselves, not by their numbers."""
+        """What terms are ordered by: few factors first; by the factors themselves, not by their
+        numbers.
+        """
         factors = self.factors(t)
         return sum(map(len, factors)), factors
 
     def _merged(self, D: Terms, sums: bool = True) -> Terms:
-        """Terms merged in pairs until no pair becomes one term; sums: of cosines or sines as products, too."""
+        """Terms merged in pairs until no pair becomes one term; sums: of cosines or sines as
+        products, too.
+        """
         if len(D) < 2:
             return D
         groups = range(len(self.groups))
-        near: dict[tuple[int, Trig], dict[int, None]] = {}         # (group, the other factors) -> factors there are
+        near: dict[
+            tuple[int, Trig], dict[int, None]
+        ] = {}  # (group, the other factors) -> factors there are
 
         def put(t: Trig, v: int) -> None:
             total = D.get(t, 0) + v
@@ -263,7 +328,7 @@ class Compactor:
             else:
                 D.pop(t, None)
             for g in groups:
-                others = near.setdefault((g, t[:g] + t[g + 1:]), {})
+                others = near.setdefault((g, t[:g] + t[g + 1 :]), {})
                 if total:
                     others[t[g]] = None
                 else:
@@ -278,7 +343,7 @@ class Compactor:
             if v is None:
                 continue
             for g in groups:
-                others = near[g, t[:g] + t[g + 1:]]
+                others = near[g, t[:g] + t[g + 1 :]]
                 if len(others) < 2:
                     continue
                 found = self._partner(t, g, v, D, others, sums)
@@ -292,9 +357,12 @@ class Compactor:
                     break
         return D
 
-    def _partner(self, t: Trig, g: int, v: int, D: Terms, others: dict[int, None],
-                 sums: bool) -> tuple[Trig, int, int] | None:
-        """(partner, new factor, its coefficient): x - x c^2 = x s^2, x c^2 + x s^2 = x, sums of cosines or sines."""
+    def _partner(
+        self, t: Trig, g: int, v: int, D: Terms, others: dict[int, None], sums: bool
+    ) -> tuple[Trig, int, int] | None:
+        """(partner, new factor, its coefficient): x - x c^2 = x s^2, x c^2 + x s^2 = x, sums of
+        cosines or sines.
+        """
         group = self.groups[g]
         for base, twin in group.squares(t[g]):
             if base in others and D[_with(t, g, base)] == -v:
@@ -316,4 +384,4 @@ def _size(parts: Parts) -> tuple[int, int]:
 
 
 def _with(t: Trig, g: int, factor: int) -> Trig:
-    return t[:g] + (factor,) + t[g + 1:]
+    return t[:g] + (factor,) + t[g + 1 :]

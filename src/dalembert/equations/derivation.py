@@ -1,4 +1,6 @@
-"""Mass matrix, energies, gravity and Christoffel symbols as polynomials: Lagrange's equations with nothing left out."""
+"""Mass matrix, energies, gravity and Christoffel symbols as polynomials: Lagrange's equations with
+nothing left out.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,8 @@ class Derivation:
 
         M qdd + C(q, qd) qd + g = tau,   C_kj = sum_i c_ijk v_i
 
-    M: nv rows; U: potential energy of gravity; g: its gradient; twice[i, j, k] = 2 c_ijk where it is not zero, with
-    [i, j, k] as in conventions.md (for quasi-velocities not symmetric in i, j).
+    M: nv rows; U: potential energy of gravity; g: its gradient; twice[i, j, k] = 2 c_ijk where it
+    is not zero, with [i, j, k] as in conventions.md (for quasi-velocities not symmetric in i, j).
     """
 
     algebra: Polynomials
@@ -47,14 +49,22 @@ class Derivation:
         return terms_in(x for i, row in enumerate(self.M) for x in row[i:])
 
 
-def derive(tree: Tree, algebra: Polynomials, bodies: Sequence[RunInertia], rotor: Sequence[Any], budget: int) -> Derivation:
+def derive(
+    tree: Tree,
+    algebra: Polynomials,
+    bodies: Sequence[RunInertia],
+    rotor: Sequence[Any],
+    budget: int,
+) -> Derivation:
     """M by composite bodies, the gravity potential and its gradient.
 
     Raises
     ------
     NotPolynomial, TooLarge
     """
-    gravity = [algebra.scalar(x) for x in tree.gravity]          # first: names are written in the order they were made
+    gravity = [
+        algebra.scalar(x) for x in tree.gravity
+    ]  # first: names are written in the order they were made
     links = chain(tree, algebra)
     total = composites(links, bodies)
     M = mass_matrix(links, total, tree.nv)
@@ -71,9 +81,11 @@ def derive(tree: Tree, algebra: Polynomials, bodies: Sequence[RunInertia], rotor
 def christoffel(d: Derivation, budget: int, progress: Callable[[float], None]) -> None:
     """Add the Christoffel symbols to a derivation.
 
-        2 c_ijk = X_i M_jk + X_j M_ki - X_k M_ij + gamma^l_ij M_lk - gamma^l_jk M_li + gamma^l_ki M_lj
+        2 c_ijk = X_i M_jk + X_j M_ki - X_k M_ij + gamma^l_ij M_lk - gamma^l_jk M_li + gamma^l_ki
+        M_lj
 
-    with X_i the derivative along velocity i and [X_i, X_j] = gamma^l_ij X_l (zero but among quasi-velocities).
+    with X_i the derivative along velocity i and [X_i, X_j] = gamma^l_ij X_l (zero but among
+    quasi-velocities).
 
     Raises
     ------
@@ -112,7 +124,9 @@ def christoffel(d: Derivation, budget: int, progress: Callable[[float], None]) -
 
 
 def _structure(tree: Tree) -> dict[tuple[int, int], tuple[int, int]]:
-    """gamma^l_ij as (i, j) -> (l, sign), velocities in the child's axes: [X_a, X_b] = e_abc X_c, [X_a, V_b] = e_abc V_c."""
+    """gamma^l_ij as (i, j) -> (l, sign), velocities in the child's axes: [X_a, X_b] = e_abc X_c,
+    [X_a, V_b] = e_abc V_c.
+    """
     gamma = {}
     for joint in tree.joint[1:]:
         if not joint.type.quaternion_freedoms:

@@ -17,20 +17,25 @@ from dalembert.equations.printing import LATEX, MATHML, TEXT, Notation, Printer
 from dalembert.equations.sheets import Sheet
 from dalembert.equations.style import LATEX_HEAD, PAGE
 
-USED = {"mass_matrix": ("ij", "entries of the mass matrix"), "christoffel": ("ijk", "the Christoffel symbols"),
-        "coriolis_vector": ("i", "entries of the Coriolis vector"), "gravity_vector": ("i", "entries of the gravity vector"),
-        "passive_force": ("i", "forces of springs and friction"), "bias_force": ("i", "entries of the bias force"),
-        "generalized_forces": ("i", "generalized forces")}
-MATRICES = ("placement", "jacobian")               # laid out in plain text, too
-BY_ROWS = ("equations_of_motion", "accelerations")                 # never as a column
-Terms = list[tuple[str, str]]                      # signs and texts of terms
+USED = {
+    "mass_matrix": ("ij", "entries of the mass matrix"),
+    "christoffel": ("ijk", "the Christoffel symbols"),
+    "coriolis_vector": ("i", "entries of the Coriolis vector"),
+    "gravity_vector": ("i", "entries of the gravity vector"),
+    "passive_force": ("i", "forces of springs and friction"),
+    "bias_force": ("i", "entries of the bias force"),
+    "generalized_forces": ("i", "generalized forces"),
+}
+MATRICES = ("placement", "jacobian")  # laid out in plain text, too
+BY_ROWS = ("equations_of_motion", "accelerations")  # never as a column
+Terms = list[tuple[str, str]]  # signs and texts of terms
 
 
 class Style(NamedTuple):
     """How text with formulas is written.
 
-    text: any text, with special characters escaped; formula: how one stands in text; width: of a formula, where matrices
-    are wanted.
+    text: any text, with special characters escaped; formula: how one stands in text; width: of a
+    formula, where matrices are wanted.
     """
 
     text: Callable[[str], str] = str
@@ -41,8 +46,8 @@ class Style(NamedTuple):
 class Section(NamedTuple):
     """What a document says of a quantity.
 
-    lines: left sides and signed terms; whole: left side and entries of a matrix or vector, after the lines of its parts or,
-    if it shows the names of its entries, before the lines.
+    lines: left sides and signed terms; whole: left side and entries of a matrix or vector, after
+    the lines of its parts or, if it shows the names of its entries, before the lines.
     """
 
     key: str
@@ -63,13 +68,19 @@ def printer(eom: Any, notation: Notation) -> Printer:
 
 def printed_parts(sheet: Sheet, target: Printer, printed: set[str]) -> list[tuple[str, Terms]]:
     """(left side, signed terms) of the parts that the document has not printed yet."""
-    found = [(target.name(name), target.signed_terms(form)) for name, form in sheet.parts if name not in printed]
+    found = [
+        (target.name(name), target.signed_terms(form))
+        for name, form in sheet.parts
+        if name not in printed
+    ]
     printed.update(name for name, _ in sheet.parts)
     return found
 
 
 def printed_lines(sheet: Sheet, target: Printer, printed: set[str]) -> list[tuple[str, Terms]]:
-    """The same of parts, among which stand entries that are parts of others, and of all other entries."""
+    """The same of parts, among which stand entries that are parts of others, and of all other
+    entries.
+    """
     found = printed_parts(sheet, target, printed)
     for at, form in sheet.lines:
         name = sheet.left[at[0]] if sheet.left else entry(sheet.letter, *(k + 1 for k in at))
@@ -93,15 +104,25 @@ def sections(eom: Any, quantities: Iterable[str], target: Printer, style: Style)
         before = set(printed)
         lines = printed_lines(sheet, target, printed)
         section = Section(sheet.quantity, sheet.title, remark_of(eom, sheet, target, style), lines)
-        if style.width is not None and sheet.forms.ndim in (1, 2) and sheet.forms.size > 1 and sheet.quantity not in BY_ROWS:
+        if (
+            style.width is not None
+            and sheet.forms.ndim in (1, 2)
+            and sheet.forms.size > 1
+            and sheet.quantity not in BY_ROWS
+        ):
             section = _with_matrix(section, sheet, target, style.width, before)
-        found.append(section if section.lines or section.whole else section._replace(lines=[("", [])]))
+        found.append(
+            section if section.lines or section.whole else section._replace(lines=[("", [])])
+        )
     return found
 
 
-def _with_matrix(section: Section, sheet: Sheet, target: Printer, width: Callable[[str], int],
-                 printed: set[str]) -> Section:
-    """The section with the matrix in place of its lines, where that fits on a line, else with one of the entries' names."""
+def _with_matrix(
+    section: Section, sheet: Sheet, target: Printer, width: Callable[[str], int], printed: set[str]
+) -> Section:
+    """The section with the matrix in place of its lines, where that fits on a line, else with one
+    of the entries' names.
+    """
     letter, parts = target.whole(sheet.letter), printed_parts(sheet, target, printed)
     named = {name for name, _ in sheet.parts}
 
@@ -118,7 +139,9 @@ def _with_matrix(section: Section, sheet: Sheet, target: Printer, width: Callabl
     return section
 
 
-def _cells(sheet: Sheet, target: Printer, written: Callable[[tuple[int, ...], Sum], str]) -> np.ndarray:
+def _cells(
+    sheet: Sheet, target: Printer, written: Callable[[tuple[int, ...], Sum], str]
+) -> np.ndarray:
     """Entries of a matrix or vector as formulas."""
     cells = np.full(sheet.forms.shape, target.sum(ZERO), dtype=object)
     for at, form in sheet.lines:
@@ -139,19 +162,32 @@ def remark_of(eom: Any, sheet: Sheet, target: Printer, style: Style) -> str:
 
 def _used(eom: Any, sheet: Sheet) -> list[str]:
     """Quantities whose entries stand in lines and parts of a sheet of another one."""
-    letters = {name.split(ENTRY)[1] for name, _ in sheet.parts if name.startswith(ENTRY)} - {sheet.letter}
-    return [quantity for quantity in USED if quantity in sheet.uses or eom.letters.get(quantity) in letters]
+    letters = {name.split(ENTRY)[1] for name, _ in sheet.parts if name.startswith(ENTRY)} - {
+        sheet.letter
+    }
+    return [
+        quantity
+        for quantity in USED
+        if quantity in sheet.uses or eom.letters.get(quantity) in letters
+    ]
 
 
 def groupings(eom: Any, target: Printer, style: Style) -> list[Section]:
     """A section on base parameters, where there are any."""
     if not eom.groupings:
         return []
-    lines = [(target.name(name), target.signed_terms(form)) for name, form in eom.groupings.items() if form.terms]
+    lines = [
+        (target.name(name), target.signed_terms(form))
+        for name, form in eom.groupings.items()
+        if form.terms
+    ]
     none = [name for name, form in eom.groupings.items() if not form.terms]
     fewest = "" if eom.minimal else " (not all as few as possible)"
-    remark = (f"{len(eom.groupings)} combinations{fewest} of the inertial parameters of the links about their joint frames' "
-              "origins determine all forces" + (f"; zero here: {', '.join(none)}" if none else ""))
+    remark = (
+        f"{len(eom.groupings)} combinations{fewest} of the inertial parameters of the links about "
+        "their joint frames' "
+        "origins determine all forces" + (f"; zero here: {', '.join(none)}" if none else "")
+    )
     return [Section("base", "Base parameters", style.text(remark), lines)]
 
 
@@ -162,6 +198,7 @@ def sentence(remark: str) -> str:
 
 
 # --- text and formulas -----------------------------------------------------------------------------------------------
+
 
 def text(eom: Any, quantities: Sequence[str]) -> str:
     """Plain text: a title and lines per quantity."""
@@ -177,11 +214,19 @@ def text(eom: Any, quantities: Sequence[str]) -> str:
 
 
 def latex(eom: Any, quantities: Sequence[str]) -> str:
-    """LaTeX for amsmath: matrices where they fit on a line, else aligned equations; titles as comments."""
+    """LaTeX for amsmath: matrices where they fit on a line, else aligned equations; titles as
+    comments.
+    """
     target = printer(eom, LATEX)
     shown = sections(eom, quantities, target, LATEX_STYLE)
-    found = "\n".join(f"% {section.title}" + (f" ({section.remark})" if section.remark else "") + "\n" +
-                      "\n".join(latex_blocks(section, target)) + "\n" for section in shown)
+    found = "\n".join(
+        f"% {section.title}"
+        + (f" ({section.remark})" if section.remark else "")
+        + "\n"
+        + "\n".join(latex_blocks(section, target))
+        + "\n"
+        for section in shown
+    )
     foreign = "".join(dict.fromkeys(c for c in found if not c.isascii()))
     return (f"% LuaLaTeX or XeLaTeX with a font for {foreign}\n" if foreign else "") + found
 
@@ -191,21 +236,30 @@ def latex_blocks(section: Section, target: Printer, within: bool = False) -> lis
     equations = [(left, target.joined(terms)) for left, terms in section.lines if left]
     blocks = []
     if len(equations) == 1 and layout.latex_width("=".join(equations[0])) < layout.LINE:
-        blocks = [" = ".join(equations[0]) if within else layout.displayed(" = ".join(equations[0]))]
+        blocks = [
+            " = ".join(equations[0]) if within else layout.displayed(" = ".join(equations[0]))
+        ]
     elif equations:
         blocks = [layout.aligned(equations, within)]
     if section.whole:
         left, cells = section.whole
         formula = f"{left} = {layout.latex_matrix(cells)}"
-        blocks.insert(0 if section.comes_first else len(blocks), formula if within else layout.displayed(formula))
+        blocks.insert(
+            0 if section.comes_first else len(blocks),
+            formula if within else layout.displayed(formula),
+        )
     return blocks or ["0" if within else layout.displayed("0")]
 
 
 def mathml(eom: Any, quantities: Sequence[str]) -> str:
     """One <math> element per line."""
     target = printer(eom, MATHML)
-    return "\n".join(f'<math xmlns="http://www.w3.org/1998/Math/MathML"><mrow>{left}<mo>=</mo>{target.joined(terms)}</mrow></math>'
-                     for section in sections(eom, quantities, target, Style()) for left, terms in section.lines if left)
+    return "\n".join(
+        f'<math xmlns="http://www.w3.org/1998/Math/MathML"><mrow>{left}<mo>=</mo>{target.joined(terms)}</mrow></math>'
+        for section in sections(eom, quantities, target, Style())
+        for left, terms in section.lines
+        if left
+    )
 
 
 def _text_matrix(sheet: Sheet, target: Printer) -> list[str]:
@@ -222,14 +276,24 @@ def _equation(left: str, terms: Terms, target: Printer) -> str:
 
 # --- whole documents -------------------------------------------------------------------------------------------------
 
+
 def write(eom: Any, file: Path, quantities: Sequence[str]) -> Path:
     """Write the kind of document that the file's ending names; see `ClosedForms.write`."""
-    makers = {".html": html, ".htm": html, ".tex": tex, ".md": markdown, ".txt": plain, ".py": lambda e, q: e.python(*q)}
+    makers = {
+        ".html": html,
+        ".htm": html,
+        ".tex": tex,
+        ".md": markdown,
+        ".txt": plain,
+        ".py": lambda e, q: e.python(*q),
+    }
     ending = file.suffix.lower()
     if ending == ".pdf":
         return pdf(tex(eom, quantities), file)
     if ending not in makers:
-        raise ValueError(f"cannot write {file.name!r}: known endings are {', '.join(makers)}, .pdf.")
+        raise ValueError(
+            f"cannot write {file.name!r}: known endings are {', '.join(makers)}, .pdf."
+        )
     if ending == ".py":
         quantities = [q for q in quantities if q not in ("christoffel", "regressor")]
     file.write_text(makers[ending](eom, quantities), encoding="utf-8", newline="\n")
@@ -256,15 +320,22 @@ def _law(eom: Any, target: Printer) -> str:
         names = notation.comma.join(map(vector, arguments.split()))
         function = target.whole(letter) + (notation.parentheses % names if names else "")
         terms.append(("+", notation.times.join([function, *map(vector, factor)])))
-    return notation.equation % (target.joined(terms), target.joined([("+", vector(x)) for x in right]))
+    return notation.equation % (
+        target.joined(terms),
+        target.joined([("+", vector(x)) for x in right]),
+    )
 
 
 def plain(eom: Any, quantities: Sequence[str]) -> str:
     """Plain text with a legend."""
     target = printer(eom, TEXT)
     shown = text(eom, quantities)
-    blocks = [shown] + ["".join(f"{line}\n" for line in (f"{title} ({remark})", *(_equation(*x, target) for x in lines)))
-                        for _, title, remark, lines, *_ in groupings(eom, target, Style())]
+    blocks = [shown] + [
+        "".join(
+            f"{line}\n" for line in (f"{title} ({remark})", *(_equation(*x, target) for x in lines))
+        )
+        for _, title, remark, lines, *_ in groupings(eom, target, Style())
+    ]
     return "\n".join([*blocks, legend_text(eom)])
 
 
@@ -273,8 +344,19 @@ def legend_text(eom: Any) -> str:
     target = printer(eom, TEXT)
     table = [(target.name(row.name), row.what, row.unit, row.number) for row in legend.rows(eom)]
     widths = [max((len(row[k]) for row in table), default=0) for k in range(4)]
-    lines = ["  ".join(x.ljust(w) for x, w in zip(row, widths, strict=True)).rstrip() for row in table]
-    return "\n".join(["Symbols", *lines, *(f"{short} = {full}" for short, full in legend.angles(eom, target))]) + "\n"
+    lines = [
+        "  ".join(x.ljust(w) for x, w in zip(row, widths, strict=True)).rstrip() for row in table
+    ]
+    return (
+        "\n".join(
+            [
+                "Symbols",
+                *lines,
+                *(f"{short} = {full}" for short, full in legend.angles(eom, target)),
+            ]
+        )
+        + "\n"
+    )
 
 
 def html(eom: Any, quantities: Sequence[str]) -> str:
@@ -283,19 +365,33 @@ def html(eom: Any, quantities: Sequence[str]) -> str:
     style = Style(html_text, "<math>%s</math>", layout.mathml_width)
     shown = sections(eom, quantities, target, style)
     title = f"Equations of motion of {html_text(eom.name)}"
-    found = html_text(checked(eom)).replace("e-", "e\u2011")                   # a hyphen that no line breaks at
+    found = html_text(checked(eom)).replace("e-", "e\u2011")  # a hyphen that no line breaks at
     contents = "".join(f'<a href="#{s.key}">{html_text(s.title)}</a> ' for s in shown)
-    body = [f"<h1>{title}</h1>", f"<p>{found}</p>", f'<p class="eq"><math>{_law(eom, target)}</math></p>',
-            f'<nav>{contents}<a href="#symbols">Symbols</a></nav>']
+    body = [
+        f"<h1>{title}</h1>",
+        f"<p>{found}</p>",
+        f'<p class="eq"><math>{_law(eom, target)}</math></p>',
+        f'<nav>{contents}<a href="#symbols">Symbols</a></nav>',
+    ]
     for section in [*shown, *groupings(eom, target, style)]:
-        body += [f'<h2 id="{html_text(section.key)}">{html_text(section.title)}</h2>',
-                 *([f"<p>{sentence(section.remark)}</p>"] if section.remark else []), *_html_lines(section)]
-    rows = "".join(f"<tr><td><math>{target.name(row.name)}</math></td><td><code>{html_text(row.name)}</code></td>"
-                   f'<td>{html_text(row.what)}</td><td>{row.unit}</td><td class="number">{row.number}</td></tr>'
-                   for row in legend.rows(eom))
-    short = ", ".join(f"<math>{notation_equation(target, *pair)}</math>" for pair in legend.angles(eom, target))
-    body.append(f'<h2 id="symbols">Symbols</h2>{f"<p>{short}.</p>" if short else ""}<table><tr><th>symbol</th><th>name</th>'
-                f"<th>is</th><th>unit</th><th>number</th></tr>{rows}</table>")
+        body += [
+            f'<h2 id="{html_text(section.key)}">{html_text(section.title)}</h2>',
+            *([f"<p>{sentence(section.remark)}</p>"] if section.remark else []),
+            *_html_lines(section),
+        ]
+    rows = "".join(
+        f"<tr><td><math>{target.name(row.name)}</math></td><td><code>{html_text(row.name)}</code></td>"
+        f"<td>{html_text(row.what)}</td><td>{row.unit}</td><td "
+        f'class="number">{row.number}</td></tr>'
+        for row in legend.rows(eom)
+    )
+    short = ", ".join(
+        f"<math>{notation_equation(target, *pair)}</math>" for pair in legend.angles(eom, target)
+    )
+    body.append(
+        f'<h2 id="symbols">Symbols</h2>{f"<p>{short}.</p>" if short else ""}<table><tr><th>symbol</th><th>name</th>'
+        f"<th>is</th><th>unit</th><th>number</th></tr>{rows}</table>"
+    )
     return PAGE.replace("@title@", title).replace("@body@", "\n".join(body))
 
 
@@ -315,34 +411,65 @@ def _html_lines(section: Section) -> list[str]:
 
 
 def _html_line(left: str, terms: Terms) -> str:
-    """One equation; each term is a formula of its own, so that the browser breaks lines between terms."""
+    """One equation; each term is a formula of its own, so that the browser breaks lines between
+    terms.
+    """
     if not left:
         return '<p class="eq">0</p>'
     pieces = []
     for k, (sign, term) in enumerate(terms or [("+", "<mn>0</mn>")]):
         mark = "−" if sign == "-" else "+"
-        spaced = f'<mo form="infix" lspace="0" rspace="0.22em">{mark}</mo>' if k else "<mo>−</mo>" if sign == "-" else ""
-        pieces += [f"<math><mrow>{piece}</mrow></math>" for piece in layout.mathml_pieces(spaced + term)]
+        spaced = (
+            f'<mo form="infix" lspace="0" rspace="0.22em">{mark}</mo>'
+            if k
+            else "<mo>−</mo>"
+            if sign == "-"
+            else ""
+        )
+        pieces += [
+            f"<math><mrow>{piece}</mrow></math>" for piece in layout.mathml_pieces(spaced + term)
+        ]
     return f'<p class="eq"><math><mrow>{left}<mo rspace="0">=</mo></mrow></math> {" ".join(pieces)}</p>'
 
 
 def tex(eom: Any, quantities: Sequence[str]) -> str:
-    """A LaTeX document for any engine; pdfLaTeX shows letters that it has no fonts for by their Unicode numbers."""
+    """A LaTeX document for any engine; pdfLaTeX shows letters that it has no fonts for by their
+    Unicode numbers.
+    """
     target = printer(eom, LATEX)
-    shown = sections(eom, quantities, target, LATEX_STYLE)                     # verified by now
-    body = [rf"\section*{{Equations of motion of {latex_text(eom.name)}}}", latex_text(checked(eom)), "",
-            layout.displayed(_law(eom, target))]
+    shown = sections(eom, quantities, target, LATEX_STYLE)  # verified by now
+    body = [
+        rf"\section*{{Equations of motion of {latex_text(eom.name)}}}",
+        latex_text(checked(eom)),
+        "",
+        layout.displayed(_law(eom, target)),
+    ]
     for section in [*shown, *groupings(eom, target, LATEX_STYLE)]:
-        body += [rf"\subsection*{{{latex_text(section.title)}}}", *([sentence(section.remark)] if section.remark else [])]
+        body += [
+            rf"\subsection*{{{latex_text(section.title)}}}",
+            *([sentence(section.remark)] if section.remark else []),
+        ]
         body += latex_blocks(section, target)
-    short = ", ".join(f"${notation_equation(target, *pair)}$" for pair in legend.angles(eom, target))
-    body += [r"\subsection*{Symbols}", *([f"{short}."] if short else []), r"\begin{longtable}{llp{8cm}ll}"]
-    body += [rf"${target.name(row.name)}$ & \texttt{{{latex_text(row.name)}}} & {latex_text(row.what)} & "
-             rf"{latex_unit(row.unit)} & {row.number} \\" for row in legend.rows(eom)]
+    short = ", ".join(
+        f"${notation_equation(target, *pair)}$" for pair in legend.angles(eom, target)
+    )
+    body += [
+        r"\subsection*{Symbols}",
+        *([f"{short}."] if short else []),
+        r"\begin{longtable}{llp{8cm}ll}",
+    ]
+    body += [
+        rf"${target.name(row.name)}$ & \texttt{{{latex_text(row.name)}}} & {latex_text(row.what)} & "
+        rf"{latex_unit(row.unit)} & {row.number} \\"
+        for row in legend.rows(eom)
+    ]
     body += [r"\end{longtable}"]
     content = "\n".join(body)
-    declared = "".join(rf"\DeclareUnicodeCharacter{{{ord(c):04X}}}{{\textlangle {ord(c):X}\textrangle}}" + "\n"
-                       for c in sorted(set(content)) if not c.isascii())
+    declared = "".join(
+        rf"\DeclareUnicodeCharacter{{{ord(c):04X}}}{{\textlangle {ord(c):X}\textrangle}}" + "\n"
+        for c in sorted(set(content))
+        if not c.isascii()
+    )
     return LATEX_HEAD.replace("@declared@", declared) + content + "\n\\end{document}\n"
 
 
@@ -355,16 +482,34 @@ def markdown(eom: Any, quantities: Sequence[str]) -> str:
     """Markdown with LaTeX formulas between dollars."""
     target = printer(eom, LATEX)
     style = LATEX_STYLE._replace(text=markdown_text)
-    shown = sections(eom, quantities, target, style)                           # verified by now
-    blocks = [f"# Equations of motion of {markdown_text(eom.name)}", checked(eom), f"$${_law(eom, target)}$$"]
+    shown = sections(eom, quantities, target, style)  # verified by now
+    blocks = [
+        f"# Equations of motion of {markdown_text(eom.name)}",
+        checked(eom),
+        f"$${_law(eom, target)}$$",
+    ]
     for section in [*shown, *groupings(eom, target, style)]:
-        blocks += [f"## {markdown_text(section.title)}", *([sentence(section.remark)] if section.remark else [])]
+        blocks += [
+            f"## {markdown_text(section.title)}",
+            *([sentence(section.remark)] if section.remark else []),
+        ]
         blocks += [f"$${formula}$$" for formula in latex_blocks(section, target, within=True)]
-    short = ", ".join(f"${notation_equation(target, *pair)}$" for pair in legend.angles(eom, target))
-    rows = [f"| ${_in_table(target.name(row.name))}$ | {markdown_text(row.name)} | {markdown_text(row.what)} | {row.unit} | "
-            f"{row.number} |" for row in legend.rows(eom)]
-    blocks += ["## Symbols", *([f"{short}."] if short else []), "\n".join(
-        ["| symbol | name | is | unit | number |", "| --- | --- | --- | --- | --- |", *rows])]
+    short = ", ".join(
+        f"${notation_equation(target, *pair)}$" for pair in legend.angles(eom, target)
+    )
+    rows = [
+        f"| ${_in_table(target.name(row.name))}$ | {markdown_text(row.name)} | "
+        f"{markdown_text(row.what)} | {row.unit} | "
+        f"{row.number} |"
+        for row in legend.rows(eom)
+    ]
+    blocks += [
+        "## Symbols",
+        *([f"{short}."] if short else []),
+        "\n".join(
+            ["| symbol | name | is | unit | number |", "| --- | --- | --- | --- | --- |", *rows]
+        ),
+    ]
     return "\n\n".join(blocks) + "\n"
 
 
@@ -374,4 +519,7 @@ def _in_table(formula: str) -> str:
 
 def markdown_text(text: str) -> str:
     """Any text for Markdown, with every special character escaped."""
-    return "".join(f"\\{c}" if c in "\\`*_{}[]<>#!|$" else c if c.isprintable() else f"\\<{ord(c):x}\\>" for c in text)
+    return "".join(
+        f"\\{c}" if c in "\\`*_{}[]<>#!|$" else c if c.isprintable() else f"\\<{ord(c):x}\\>"
+        for c in text
+    )

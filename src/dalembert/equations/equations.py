@@ -25,22 +25,47 @@ from dalembert.model.mechanism import Mechanism
 from dalembert.systems.kinds import OtherSystem, system_of
 from dalembert.tracing.quantities import known_formulation
 
-BUDGET = 10_000            # characters of a quantity that are still printed in full
-SHOWN = ("mass_matrix", "christoffel", "coriolis_vector", "gravity_vector", "kinetic_energy", "potential_energy",
-         "passive_force", "equations_of_motion")
+BUDGET = 10_000  # characters of a quantity that are still printed in full
+SHOWN = (
+    "mass_matrix",
+    "christoffel",
+    "coriolis_vector",
+    "gravity_vector",
+    "kinetic_energy",
+    "potential_energy",
+    "passive_force",
+    "equations_of_motion",
+)
 Progress = Callable[[str, float], None]
 
 
 @overload
-def equations(mechanism: Mechanism, symbols: str | Iterable[str] | None = None, grouped: bool | None = None,
-              formulation: str = "newton_euler", budget: int = BUDGET, digits: int = 6,
-              progress: Progress | None = None) -> Equations: ...
+def equations(
+    mechanism: Mechanism,
+    symbols: str | Iterable[str] | None = None,
+    grouped: bool | None = None,
+    formulation: str = "newton_euler",
+    budget: int = BUDGET,
+    digits: int = 6,
+    progress: Progress | None = None,
+) -> Equations: ...
 @overload
-def equations(mechanism: OtherSystem, *, budget: int = BUDGET, digits: int = 6,
-              progress: Progress | None = None) -> SystemEquations: ...
-def equations(mechanism: Mechanism | OtherSystem, symbols: str | Iterable[str] | None = None,
-              grouped: bool | None = None, formulation: str = "newton_euler", budget: int = BUDGET, digits: int = 6,
-              progress: Progress | None = None) -> Equations | SystemEquations:
+def equations(
+    mechanism: OtherSystem,
+    *,
+    budget: int = BUDGET,
+    digits: int = 6,
+    progress: Progress | None = None,
+) -> SystemEquations: ...
+def equations(
+    mechanism: Mechanism | OtherSystem,
+    symbols: str | Iterable[str] | None = None,
+    grouped: bool | None = None,
+    formulation: str = "newton_euler",
+    budget: int = BUDGET,
+    digits: int = 6,
+    progress: Progress | None = None,
+) -> Equations | SystemEquations:
     """The equations of motion of a mechanism, or of a user's Lagrangian, in closed form.
 
         M(q) qdd + C(q, qd) qd + g(q) = tau
@@ -48,20 +73,24 @@ def equations(mechanism: Mechanism | OtherSystem, symbols: str | Iterable[str] |
     Parameters
     ----------
     mechanism : Mechanism, LagrangianSystem, FlexibleJoints, or another System
-        Symbols of a Lagrangian are its parameters: `symbols`, `grouped` and `formulation` are not for it.
+        Symbols of a Lagrangian are its parameters: `symbols`, `grouped` and `formulation` are not
+        for it.
     symbols : str or sequence, optional
-        Numbers that become symbols: "all", "inertial" (masses, centres of mass, inertias, rotors; gravity), "geometry"
-        (lengths), "gravity", paths ("elbow.origin[0]") and patterns ("*.mass"). Zeros stay zeros. By default the
-        mechanism's own symbols alone, or "inertial" if it has none.
+        Numbers that become symbols: "all", "inertial" (masses, centres of mass, inertias, rotors;
+        gravity), "geometry" (lengths), "gravity", paths ("elbow.origin[0]") and patterns
+        ("*.mass"). Zeros stay zeros. By default the mechanism's own symbols alone, or "inertial" if
+        it has none.
     grouped : bool, optional
-        Print base parameters, the fewest combinations of inertial parameters that forces depend on (by default where
-        all inertial numbers become symbols), instead of masses, centres of mass and inertias.
+        Print base parameters, the fewest combinations of inertial parameters that forces depend on
+        (by default where all inertial numbers become symbols), instead of masses, centres of mass
+        and inertias.
     formulation : str
-        Whose compiled functions every entry is compared with, whose traced expressions are printed where forms in full
-        would be too long, and whose steps the report shows; the closed forms themselves do not depend on it.
+        Whose compiled functions every entry is compared with, whose traced expressions are printed
+        where forms in full would be too long, and whose steps the report shows; the closed forms
+        themselves do not depend on it.
     budget : int
-        Characters of a quantity in plain text above which it is printed in factored form, with named parts; where the mass
-        matrix is, all quantities are. 0: always.
+        Characters of a quantity in plain text above which it is printed in factored form, with
+        named parts; where the mass matrix is, all quantities are. 0: always.
     digits : int
         Significant digits of numbers in print; expressions keep them exactly.
     progress : callable, optional
@@ -98,20 +127,33 @@ def equations(mechanism: Mechanism | OtherSystem, symbols: str | Iterable[str] |
     system = system_of(mechanism, "has no equations of motion")
     if system.mechanism is None:
         if symbols is not None or grouped is not None or formulation != "newton_euler":
-            raise TypeError(f"equations of the Lagrangian {system.name!r}: its symbols are its parameters, which "
-                            "system.replace gives values; symbols=, grouped= and formulation= are for mechanisms.")
+            raise TypeError(
+                f"equations of the Lagrangian {system.name!r}: its symbols are its parameters, "
+                "which "
+                "system.replace gives values; symbols=, grouped= and formulation= are for "
+                "mechanisms."
+            )
         return SystemEquations(system.lagrangian(), budget, digits, progress)
     known_formulation(formulation)
-    return Equations(system.mechanism, select(system.mechanism, symbols, grouped), formulation, budget, digits, progress)
+    return Equations(
+        system.mechanism,
+        select(system.mechanism, symbols, grouped),
+        formulation,
+        budget,
+        digits,
+        progress,
+    )
 
 
 class Equations(Movable):
-    """Closed forms of a mechanism, each entry compared with the compiled function; see also `ClosedForms`.
+    """Closed forms of a mechanism, each entry compared with the compiled function; see also
+    `ClosedForms`.
 
     Attributes
     ----------
     symbols : dict
-        Printed name -> path of the number in the mechanism ("-gravity[2]": the negative of it), or what it is.
+        Printed name -> path of the number in the mechanism ("-gravity[2]": the negative of it), or
+        what it is.
     minimal : bool
         Whether the base parameters are as few as possible.
 
@@ -125,9 +167,21 @@ class Equations(Movable):
     titles, letters = QUANTITIES, LETTERS
     programmed = ("mass_matrix", "coriolis_vector", "gravity_vector")
 
-    def __init__(self, mechanism: Mechanism, selection: Selection, formulation: str, budget: int, digits: int,
-                 progress: Progress):
-        self.mechanism, self.formulation, self.budget, self._selection = mechanism, formulation, budget, selection
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        selection: Selection,
+        formulation: str,
+        budget: int,
+        digits: int,
+        progress: Progress,
+    ):
+        self.mechanism, self.formulation, self.budget, self._selection = (
+            mechanism,
+            formulation,
+            budget,
+            selection,
+        )
         progress("derivation", 0.0)
         with selection.graph, without_collection():
             problem = Problem(mechanism, selection, formulation, budget)
@@ -135,9 +189,11 @@ class Equations(Movable):
         self.minimal = problem.minimal
 
     @property
-    def law(self) -> Any:      # type: ignore[override]
+    def law(self) -> Any:  # type: ignore[override]
         """M qdd + h + g = f + tau, with f of springs and friction."""
-        return (("M", "q", "q_ddot"), ("h", "q q_dot"), ("g", "q")), (*(("f", "tau") if self._is_passive else ("tau",)),)
+        return (("M", "q", "q_ddot"), ("h", "q q_dot"), ("g", "q")), (
+            *(("f", "tau") if self._is_passive else ("tau",)),
+        )
 
     @property
     def base_parameters(self) -> tuple[BaseParameter, ...]:
@@ -149,15 +205,31 @@ class Equations(Movable):
         """These, or the same with base parameters."""
         if self._selection.grouped:
             return self
-        geometry = [path.lstrip("-") for path in self._selection.symbols.values()
-                    if path.rpartition(".")[2].partition("[")[0] not in ("mass", "com", "inertia")]
-        return Equations(self.mechanism, select(self.mechanism, geometry, True), self.formulation, self.budget,
-                         self.digits, self.progress)
+        geometry = [
+            path.lstrip("-")
+            for path in self._selection.symbols.values()
+            if path.rpartition(".")[2].partition("[")[0] not in ("mass", "com", "inertia")
+        ]
+        return Equations(
+            self.mechanism,
+            select(self.mechanism, geometry, True),
+            self.formulation,
+            self.budget,
+            self.digits,
+            self.progress,
+        )
 
     @property
     def _origin(self) -> tuple[Any, ...]:
         chosen = self._selection
-        return equations, (self.mechanism, chosen.wishes, chosen.grouped, self.formulation, self.budget, self.digits)
+        return equations, (
+            self.mechanism,
+            chosen.wishes,
+            chosen.grouped,
+            self.formulation,
+            self.budget,
+            self.digits,
+        )
 
     def _owner(self, quantity: str) -> ClosedForms:
         return self._with_groups if quantity == "regressor" else self
@@ -176,10 +248,15 @@ class Equations(Movable):
 
     @property
     def shown(self) -> tuple[str, ...]:
-        """Quantities that are printed by default: without Christoffel symbols where these are too long, and without springs
-        and friction where there are none."""
+        """Quantities that are printed by default: without Christoffel symbols where these are too
+        long, and without springs and friction where there are none.
+        """
         missing = {"christoffel"} if why_no_christoffel(self._problem, self) else set()
-        return tuple(q for q in SHOWN if q not in missing | (set() if self._is_passive else {"passive_force"}))
+        return tuple(
+            q
+            for q in SHOWN
+            if q not in missing | (set() if self._is_passive else {"passive_force"})
+        )
 
     @property
     def _is_passive(self) -> bool:
@@ -187,7 +264,9 @@ class Equations(Movable):
         return any(form.terms for form in self.sheet("passive_force").forms.flat)
 
     def resting_force(self) -> np.ndarray:
-        """g - f with its dependence on qd: the joint forces that qdd = 0 needs, up to products of velocities."""
+        """g - f with its dependence on qd: the joint forces that qdd = 0 needs, up to products of
+        velocities.
+        """
         return self.entries("gravity_vector") - self.entries("passive_force")
 
     def report(self) -> str:

@@ -20,30 +20,32 @@ from dalembert.errors import DalembertError, ShapeError
 from dalembert.expr import Expr, evaluate, free_symbols
 from dalembert.model.numbers import several
 
-LONGEST = 400              # terms of an expression that is still written out
-POLYNOMIAL = 4000          # terms of a polynomial on the way to it
-SHORT = 60                 # factors of entries that never have named parts
-FEW = 9                    # coordinates q1 ... q9 make short angles: c12 is never cos(q12)
+LONGEST = 400  # terms of an expression that is still written out
+POLYNOMIAL = 4000  # terms of a polynomial on the way to it
+SHORT = 60  # factors of entries that never have named parts
+FEW = 9  # coordinates q1 ... q9 make short angles: c12 is never cos(q12)
 STATES, SEED, TOLERANCE = 4, 1743, 1e-9
 
 
 def text(expression: Any, coordinates: Sequence[Any] | str | None = None, digits: int = 6) -> str:
-    """Expressions in plain text: products and sums in the order of a textbook, c12 for cos(q1 + q2).
+    """Expressions in plain text: products and sums in the order of a textbook, c12 for cos(q1 +
+    q2).
 
     Parameters
     ----------
     expression : Expr, number, or sequence of these
         A scalar, a vector or a matrix.
     coordinates : sequence of symbols or names, or names in a text, optional
-        Whose sines and cosines are short, if they are numbered (theta1, theta2, ...); by default q1 to q9.
+        Whose sines and cosines are short, if they are numbered (theta1, theta2, ...); by default q1
+        to q9.
     digits : int
         Significant digits of numbers; whole numbers and fractions are exact.
 
     Returns
     -------
     str
-        One line, or one for each row; a matrix that is too wide has a line for each entry that is not zero. What is too
-        long has named parts on lines before.
+        One line, or one for each row; a matrix that is too wide has a line for each entry that is
+        not zero. What is too long has named parts on lines before.
 
     Raises
     ------
@@ -64,12 +66,15 @@ def text(expression: Any, coordinates: Sequence[Any] | str | None = None, digits
         return "\n".join([*lines, cells.item()])
     if layout.fits(cells, len, layout.TEXT_LINE) or not cells.size:
         return "\n".join([*lines, *(layout.text_matrix(cells) if cells.size else ["[ ]"])])
-    named = (f"[{','.join(str(k + 1) for k in at)}] = {x}" for at, x in np.ndenumerate(cells) if x != "0")
+    named = (
+        f"[{','.join(str(k + 1) for k in at)}] = {x}" for at, x in np.ndenumerate(cells) if x != "0"
+    )
     return "\n".join([*lines, *named])
 
 
 def latex(expression: Any, coordinates: Sequence[Any] | str | None = None, digits: int = 6) -> str:
-    r"""Expressions in LaTeX mathematics for amsmath, without dollars: a formula, or a pmatrix; see `text`.
+    r"""Expressions in LaTeX mathematics for amsmath, without dollars: a formula, or a pmatrix; see
+    `text`.
 
     What is too long is in `aligned`, with named parts.
 
@@ -99,19 +104,34 @@ class Written:
     cells: an array of formulas; parts: left and right sides of named parts.
     """
 
-    def __init__(self, expression: Any, coordinates: Sequence[Any] | str | None, digits: int, notation: Notation):
+    def __init__(
+        self,
+        expression: Any,
+        coordinates: Sequence[Any] | str | None,
+        digits: int,
+        notation: Notation,
+    ):
         check_whole("digits", digits, 1)
         try:
             entries = np.array(expression, dtype=object)
         except ValueError:
-            raise refused("the expression", expression, "an expression, a vector or a matrix") from None
+            raise refused(
+                "the expression", expression, "an expression, a vector or a matrix"
+            ) from None
         if entries.ndim > 2:
-            raise ShapeError(f"an expression with {entries.ndim} axes cannot be printed, a scalar, a vector or a matrix "
-                             "can: print its parts.")
+            raise ShapeError(
+                f"an expression with {entries.ndim} axes cannot be printed, a scalar, a vector or "
+                "a matrix "
+                "can: print its parts."
+            )
         for x in entries.flat:
-            check_instance("an entry of the expression", x, (Expr, Real, np.bool_), "a number or an expression")
+            check_instance(
+                "an entry of the expression", x, (Expr, Real, np.bool_), "a number or an expression"
+            )
             if isinstance(x, (float, np.floating)) and not np.isfinite(x):
-                raise ValueError(f"an entry of the expression is {x}; expected finite numbers and expressions.")
+                raise ValueError(
+                    f"an entry of the expression is {x}; expected finite numbers and expressions."
+                )
         used = _symbols_in(entries)
         angles = _coordinates(coordinates)
         names = Names(angles, {}, used)
@@ -127,8 +147,10 @@ def _coordinates(given: Sequence[Any] | str | None) -> list[str]:
         return [f"q{k}" for k in range(1, FEW + 1)]
     if isinstance(given, str):
         given = given.replace(",", " ").split()
-    names = [x.name if isinstance(x, Expr) and x.op == "symbol" else x
-             for x in several(given, "coordinates", "symbols or names, as 'q1 q2'")]
+    names = [
+        x.name if isinstance(x, Expr) and x.op == "symbol" else x
+        for x in several(given, "coordinates", "symbols or names, as 'q1 q2'")
+    ]
     for name in names:
         check_text("a coordinate", name)
     return names
@@ -143,7 +165,9 @@ def _symbols_in(entries: np.ndarray) -> list[str]:
     return [name for name in made if name in found]
 
 
-def _forms(entries: np.ndarray, angles: Sequence[str], used: Sequence[str]) -> tuple[list[Sum], dict[str, Sum]]:
+def _forms(
+    entries: np.ndarray, angles: Sequence[str], used: Sequence[str]
+) -> tuple[list[Sum], dict[str, Sum]]:
     """Forms of all entries, and named parts where they are long."""
     normal = Normal({"q": angles}, POLYNOMIAL)
     for name in used:
@@ -171,11 +195,19 @@ def _check(entries: np.ndarray, forms: Iterable[Sum], parts: dict[str, Sum]) -> 
     if not expressions:
         return
     used = _symbols_in(entries)
-    point = dict(zip(used, np.random.default_rng(SEED).uniform(0.2, 1.4, (len(used), STATES)), strict=True))
+    point = dict(
+        zip(used, np.random.default_rng(SEED).uniform(0.2, 1.4, (len(used), STATES)), strict=True)
+    )
     made = Builder(expressions[0].graph, parts).array(object_array([*forms], (entries.size,)))
-    found, right = (np.broadcast_to(evaluate(x, point), (STATES, entries.size)) for x in (made, entries.reshape(-1)))
+    found, right = (
+        np.broadcast_to(evaluate(x, point), (STATES, entries.size))
+        for x in (made, entries.reshape(-1))
+    )
     gap, finite = np.abs(found - right), np.isfinite(right)
     scale = max(float(np.abs(right[finite]).max(initial=0.0)), 1.0)
     if not (gap[finite] <= TOLERANCE * scale).all():
-        raise DalembertError(f"an expression and its print differ by {gap[finite].max():.3g}; this is a fault of dalembert, "
-                             "please report it.")
+        raise DalembertError(
+            f"an expression and its print differ by {gap[finite].max():.3g}; this is a fault of "
+            "dalembert, "
+            "please report it."
+        )

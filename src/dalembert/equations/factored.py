@@ -25,11 +25,11 @@ from dalembert.equations.ring import plain
 from dalembert.equations.sharing import LINE, NAME, Reference, Table, in_order, width
 from dalembert.expr import Expr, Graph, cos, sin, symbol
 
-SHORT = 3          # factors of a shared expression that is written out each time
+SHORT = 3  # factors of a shared expression that is written out each time
 LEAVES = ("exact", "float", "symbol")
-LONG = 12          # factors of an expression that becomes a part of its own although it occurs once
-WIDEST = 100       # characters of a sum in which no sum is written out that could have a name
-DRAFT = "\ue001"   # begins names that are not final
+LONG = 12  # factors of an expression that becomes a part of its own although it occurs once
+WIDEST = 100  # characters of a sum in which no sum is written out that could have a name
+DRAFT = "\ue001"  # begins names that are not final
 
 
 class Expressions:
@@ -51,14 +51,15 @@ class Expressions:
         return cos(total), sin(total)
 
     def quaternion(self, k: int) -> list[Expr]:
-        return self.q[k:k + 4]
+        return self.q[k : k + 4]
 
 
 class Parts:
     """Named parts of expressions in factored form.
 
-    What occurs more than once, or is long, is a part; so are the sums that several sums have in common, where that shortens
-    the print. A part is used again for whatever equals it up to its sign, also when further expressions come.
+    What occurs more than once, or is long, is a part; so are the sums that several sums have in
+    common, where that shortens the print. A part is used again for whatever equals it up to its
+    sign, also when further expressions come.
 
     definitions: name -> form in terms of earlier parts, in the order of their use.
     """
@@ -66,15 +67,17 @@ class Parts:
     def __init__(self, prefix: str, coordinates: Iterable[str], first: int = 1):
         self.prefix, self.angles, self.first = prefix, set(coordinates), first
         self.definitions: dict[str, Sum] = {}
-        self._count = 0                                        # of names with the prefix
+        self._count = 0  # of names with the prefix
         self._fingerprints = Fingerprints()
-        self._named: dict[int, Sum] = {}                       # fingerprint up to sign -> form with a name, of the positive
+        self._named: dict[
+            int, Sum
+        ] = {}  # fingerprint up to sign -> form with a name, of the positive
 
     def forms(self, outputs: Sequence[Any], labels: Mapping[int, str] | None = None) -> list[Sum]:
         """Forms of expressions and numbers in terms of the parts.
 
-        labels: places of outputs -> names that these have anyway, first those to be used: an output that is a part of
-        others has no other name.
+        labels: places of outputs -> names that these have anyway, first those to be used: an output
+        that is a part of others has no other name.
         """
         drafts = _Drafts(self._named, self._fingerprints, self.angles)
         found = drafts.forms(outputs)
@@ -97,7 +100,7 @@ class Parts:
         """Definitions of the parts in forms, and of the parts in these."""
         names = {name for form in forms for name in names_in(form)}
         found: dict[str, Sum] = {}
-        for name, form in reversed(self.definitions.items()):              # a part needs earlier parts alone
+        for name, form in reversed(self.definitions.items()):  # a part needs earlier parts alone
             if name in names:
                 found[name] = form
                 names.update(names_in(form))
@@ -105,9 +108,11 @@ class Parts:
 
 
 class _Drafts:
-    """Forms of expressions in which each function that occurs more than once, or is long, has a draft name.
+    """Forms of expressions in which each function that occurs more than once, or is long, has a
+    draft name.
 
-    named: fingerprint up to sign -> form with a name, of the positive; definitions: draft name -> form.
+    named: fingerprint up to sign -> form with a name, of the positive; definitions: draft name ->
+    form.
     """
 
     def __init__(self, known: Mapping[int, Sum], fingerprints: Fingerprints, angles: set[str]):
@@ -141,7 +146,9 @@ class _Drafts:
         return [of(x) if isinstance(x, Expr) else _number(x) for x in outputs]
 
     def _chosen(self, wanted: Iterable[Expr]) -> tuple[list[Expr], Counter[int]]:
-        """Of all nodes that are equal up to sign the first, where it is needed, and how often it is."""
+        """Of all nodes that are equal up to sign the first, where it is needed, and how often it
+        is.
+        """
         first: dict[int, Expr] = {}
         for node in self.fingerprints.add(wanted):
             first.setdefault(self.fingerprints.key(node), node)
@@ -163,17 +170,27 @@ class _Drafts:
 
 
 class _Written:
-    """Drafts as they are printed: common sums found, and what is short, or used once, written out where it stands.
+    """Drafts as they are printed: common sums found, and what is short, or used once, written out
+    where it stands.
 
     outputs: their forms; `parts` has the new definitions.
     """
 
-    def __init__(self, parts: Parts, drafts: Mapping[str, Sum], outputs: Sequence[Sum], labels: Mapping[int, str]):
+    def __init__(
+        self,
+        parts: Parts,
+        drafts: Mapping[str, Sum],
+        outputs: Sequence[Sum],
+        labels: Mapping[int, str],
+    ):
         self.parts, self.table = parts, Table()
-        self._rows: dict[str, Term] = {}                       # draft name -> its row, with a sign
+        self._rows: dict[str, Term] = {}  # draft name -> its row, with a sign
         self._forms: dict[int, Sum] = {}
-        self._names: dict[int, Term] = {}                      # row -> its name, with a sign
-        old = {self.table.add(form, {}).factors[0][0].number: name for name, form in parts.definitions.items()}
+        self._names: dict[int, Term] = {}  # row -> its name, with a sign
+        old = {
+            self.table.add(form, {}).factors[0][0].number: name
+            for name, form in parts.definitions.items()
+        }
         for name, form in drafts.items():
             self._rows[name] = self.table.add(form, self._rows)
         roots = [self.table.alias(form, self._rows) for form in outputs]
@@ -186,7 +203,11 @@ class _Written:
             if row and row[0][0].number not in self._names:
                 labelled.setdefault(row[0][0].number, Term(roots[k].number, ((Name(label), 1),)))
         order, uses = self.table.used(roots, self._names)
-        uses.update(root.factors[0][0].number for k, root in enumerate(roots) if k not in labels and root.factors)
+        uses.update(
+            root.factors[0][0].number
+            for k, root in enumerate(roots)
+            if k not in labels and root.factors
+        )
         for k in order:
             self._write(k, uses[k], labelled.get(k))
         self.outputs = [self._output(root, k in labels) for k, root in enumerate(roots)]
@@ -214,8 +235,12 @@ class _Written:
         self._names[k] = Term(sign, ((name, 1),))
 
     def _fitted(self, k: int) -> Sum:
-        """The form of a row; where it is too wide for a line, sums in it get names, the widest first."""
-        inner = {f.number for t in self.table.rows[k] for f, _ in t.factors if isinstance(f, Reference)}
+        """The form of a row; where it is too wide for a line, sums in it get names, the widest
+        first.
+        """
+        inner = {
+            f.number for t in self.table.rows[k] for f, _ in t.factors if isinstance(f, Reference)
+        }
         form = _collected(self._expanded(self.table.rows[k]))
         while width(form.terms) > WIDEST:
             sums = [x for x in inner if x not in self._names and len(self._forms[x].terms) > 1]
@@ -230,8 +255,11 @@ class _Written:
         for number, factors in terms:
             product = Term(number, ())
             for factor, e in factors:
-                inner = Term(1, ((factor, 1),)) if not isinstance(factor, Reference) else (
-                    self._names.get(factor.number) or _as_term(self._forms[factor.number]))
+                inner = (
+                    Term(1, ((factor, 1),))
+                    if not isinstance(factor, Reference)
+                    else (self._names.get(factor.number) or _as_term(self._forms[factor.number]))
+                )
                 product = _product(product, inner, e)
             sole = sole_factor(Sum((product._replace(number=1),)))
             if isinstance(sole, Sum) and product.number in (1, -1):
@@ -245,20 +273,31 @@ class _Written:
             return Sum(())
         row = root.factors[0][0].number
         name = self._names.get(row)
-        form = Sum((name,)) if name is not None and not (has_label and row in self._forms) else self._forms[row]
+        form = (
+            Sum((name,))
+            if name is not None and not (has_label and row in self._forms)
+            else self._forms[row]
+        )
         return form if root.number > 0 else opposite(form)
 
     def named(self, draft: Sum) -> Sum | None:
         """The name that a draft name, with a sign, has got."""
-        (number, ((name, _),)), = draft.terms
+        ((number, ((name, _),)),) = draft.terms
         row = self.table.resolved(self._rows[name.name])
         final = self._names.get(row.factors[0][0].number) if row.factors else None
-        return None if final is None else Sum((final._replace(number=final.number * row.number * number),))
+        return (
+            None
+            if final is None
+            else Sum((final._replace(number=final.number * row.number * number),))
+        )
 
 
-def factored(outputs: Sequence[Any], prefix: str, coordinates: Iterable[str],
-             first: int = 1) -> tuple[dict[str, Sum], list[Sum]]:
-    """Named parts in the order of their use, and the forms of some expressions and numbers in terms of them."""
+def factored(
+    outputs: Sequence[Any], prefix: str, coordinates: Iterable[str], first: int = 1
+) -> tuple[dict[str, Sum], list[Sum]]:
+    """Named parts in the order of their use, and the forms of some expressions and numbers in terms
+    of them.
+    """
     parts = Parts(prefix, coordinates, first)
     forms = parts.forms(outputs)
     return parts.definitions, forms
@@ -340,13 +379,23 @@ def _multiplied(a: Term, b: Term) -> Sum:
 
 def _product(a: Term, b: Term, power: int) -> Term:
     """a times a power of b."""
-    number = b.number if power == 1 else b.number**power if power > 0 else plain(Fraction(b.number)**power)
+    number = (
+        b.number
+        if power == 1
+        else b.number**power
+        if power > 0
+        else plain(Fraction(b.number) ** power)
+    )
     return Term(a.number * number, in_order((*a.factors, *((f, e * power) for f, e in b.factors))))
 
 
 def _angle(form: Sum, angles: set[str]) -> tuple[tuple[str, int], ...] | None:
     """A sum of coordinates with whole factors, else None."""
-    found = [(f.name, t.number) for t in form.terms for f, e in t.factors
-             if isinstance(f, Name) and f.name in angles and e == 1 and isinstance(t.number, int)]
+    found = [
+        (f.name, t.number)
+        for t in form.terms
+        for f, e in t.factors
+        if isinstance(f, Name) and f.name in angles and e == 1 and isinstance(t.number, int)
+    ]
     whole = len(found) == len(form.terms) == sum(len(t.factors) for t in form.terms)
     return tuple(sorted(found, key=lambda x: (len(x[0]), x[0]))) if found and whole else None

@@ -1,4 +1,6 @@
-"""Fingerprints of expressions: their values in a prime field, by which equal functions are known in whatever form."""
+"""Fingerprints of expressions: their values in a prime field, by which equal functions are known in
+whatever form.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +13,14 @@ from typing import Any
 from dalembert.expr import Expr, topological
 
 PRIME = 2**61 - 1
-Pair = tuple[int, int]                       # cosine and sine: c^2 + s^2 = 1
+Pair = tuple[int, int]  # cosine and sine: c^2 + s^2 = 1
 
 
 @cache
 def _drawn(*key: Any) -> int:
-    """A value for a symbol, or for a function of arguments, that looks random and is the same everywhere."""
+    """A value for a symbol, or for a function of arguments, that looks random and is the same
+    everywhere.
+    """
     return int.from_bytes(blake2b(repr(key).encode(), digest_size=8).digest(), "big") % PRIME
 
 
@@ -40,14 +44,17 @@ def _turned(a: Pair, b: Pair, times: int) -> Pair:
 class Fingerprints:
     """Values of expressions in the field of 2^61 - 1 elements, exact and the same on every machine.
 
-    Symbols have drawn values, cosines and sines lie on the circle and obey the addition theorem for whole multiples of
-    symbols; any other function is drawn for its arguments. Two expressions with one fingerprint are equal but for an
-    accident of probability 2^-61; the reverse holds for polynomials in all these.
+    Symbols have drawn values, cosines and sines lie on the circle and obey the addition theorem for
+    whole multiples of symbols; any other function is drawn for its arguments. Two expressions with
+    one fingerprint are equal but for an accident of probability 2^-61; the reverse holds for
+    polynomials in all these.
     """
 
     def __init__(self) -> None:
         self._value: dict[Expr, int] = {}
-        self._angle: dict[Expr, dict[Any, int]] = {}           # symbol, or fingerprint of another angle -> whole factor
+        self._angle: dict[
+            Expr, dict[Any, int]
+        ] = {}  # symbol, or fingerprint of another angle -> whole factor
 
     def add(self, expressions: Iterable[Expr]) -> list[Expr]:
         """Take fingerprints of all nodes in expressions; the nodes in topological order."""
@@ -86,7 +93,12 @@ class Fingerprints:
             return self._product(node, *args)
         if op == "div" and args[1]:
             return _quotient(*args)
-        if op == "power" and node.args[1].op == "exact" and isinstance(node.args[1].value, int) and args[0]:
+        if (
+            op == "power"
+            and node.args[1].op == "exact"
+            and isinstance(node.args[1].value, int)
+            and args[0]
+        ):
             return pow(args[0], node.args[1].value, PRIME)
         if op in ("cos", "sin"):
             return self._cosine(node.args[0])[op == "sin"]
@@ -102,7 +114,12 @@ class Fingerprints:
     def _product(self, node: Expr, a: int, b: int) -> int:
         """The product; a whole multiple of an angle is an angle."""
         for factor, other in (node.args, node.args[::-1]):
-            if factor.op == "exact" and isinstance(factor.value, int) and abs(factor.value) < 10 and other in self._angle:
+            if (
+                factor.op == "exact"
+                and isinstance(factor.value, int)
+                and abs(factor.value) < 10
+                and other in self._angle
+            ):
                 self._angle[node] = {x: k * factor.value for x, k in self._angle[other].items()}
         return a * b % PRIME
 

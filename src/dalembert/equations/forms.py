@@ -1,4 +1,6 @@
-"""Sums of products as they are printed: the order of terms and factors is that of a textbook, and always the same."""
+"""Sums of products as they are printed: the order of terms and factors is that of a textbook, and
+always the same.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,8 @@ from dalembert.equations.ring import plain
 from dalembert.expr import Graph, constant, cos, sin, symbol
 from dalembert.expr.node import BUILD
 
-SMALL = 10          # denominators up to this one are printed as fractions and pulled out of sums
-ENDLESS = 100       # the same for printing a number that no decimal is: 1/12
+SMALL = 10  # denominators up to this one are printed as fractions and pulled out of sums
+ENDLESS = 100  # the same for printing a number that no decimal is: 1/12
 
 
 def _kept_hash(x: Any) -> int:
@@ -67,15 +69,24 @@ class Sum:
     __hash__ = _kept_hash
 
     def __len__(self) -> int:
-        """Number of terms when parentheses are multiplied out (roots and calls count as one factor)."""
-        return sum(prod(len(f) for f, power in t.factors if isinstance(f, Sum) and power == 1) for t in self.terms)
+        """Number of terms when parentheses are multiplied out (roots and calls count as one
+        factor).
+        """
+        return sum(
+            prod(len(f) for f, power in t.factors if isinstance(f, Sum) and power == 1)
+            for t in self.terms
+        )
 
 
 def angle_sum(angle: Iterable[tuple[Any, int]]) -> Sum:
     """The angle of a `Cosine` as a sum."""
     terms: list[Term] = []
     for x, k in angle:
-        terms += [Term(k, ((Name(x), 1),))] if isinstance(x, str) else [Term(t.number * k, t.factors) for t in x.terms]
+        terms += (
+            [Term(k, ((Name(x), 1),))]
+            if isinstance(x, str)
+            else [Term(t.number * k, t.factors) for t in x.terms]
+        )
     return Sum(tuple(terms))
 
 
@@ -83,7 +94,13 @@ def inner_forms(factor: Any) -> tuple[Sum, ...]:
     """The sums that a factor is made of: itself, arguments of a function, an angle; none of a name."""
     if isinstance(factor, Sum):
         return (factor,)
-    return factor.args if isinstance(factor, Call) else (angle_sum(factor.angle),) if isinstance(factor, Cosine) else ()
+    return (
+        factor.args
+        if isinstance(factor, Call)
+        else (angle_sum(factor.angle),)
+        if isinstance(factor, Cosine)
+        else ()
+    )
 
 
 def names_in(form: Sum) -> Iterator[str]:
@@ -105,8 +122,12 @@ def sole_factor(form: Sum) -> Any:
 
 def factors_in(form: Sum) -> int:
     """Factors in a form, those in parentheses included."""
-    return sum(1 if not t.factors else sum(factors_in(f) if isinstance(f, Sum) else 1 for f, _ in t.factors)
-               for t in form.terms)
+    return sum(
+        1
+        if not t.factors
+        else sum(factors_in(f) if isinstance(f, Sum) else 1 for f, _ in t.factors)
+        for t in form.terms
+    )
 
 
 def factor_order(factor: Any) -> Any:
@@ -135,21 +156,37 @@ def opposite(form: Sum) -> Sum:
 
 
 def content(terms: Sequence[Term]) -> tuple[Any, tuple[tuple[Any, int], ...], tuple[Term, ...]]:
-    """(number, factors, rest): what all terms have in common pulled out; the first term of the rest is positive."""
+    """(number, factors, rest): what all terms have in common pulled out; the first term of the rest
+    is positive.
+    """
     numbers = [t.number for t in terms]
     number: Any = 1
-    if all(isinstance(x, int) or isinstance(x, Fraction) and x.denominator <= SMALL for x in numbers):
+    if all(
+        isinstance(x, int) or isinstance(x, Fraction) and x.denominator <= SMALL for x in numbers
+    ):
         fractions = [Fraction(x) for x in numbers]
-        number = plain(Fraction(gcd(*(x.numerator for x in fractions)), lcm(*(x.denominator for x in fractions))))
+        number = plain(
+            Fraction(
+                gcd(*(x.numerator for x in fractions)), lcm(*(x.denominator for x in fractions))
+            )
+        )
     elif len(set(map(abs, numbers))) == 1:
         number = abs(numbers[0])
     if numbers[0] < 0:
         number = -number
     powers = [dict(t.factors) for t in terms]
-    common = {f: min((p.get(f, 0) for p in powers), key=abs) for f, e in powers[0].items()
-              if all(p.get(f, 0) * e > 0 for p in powers)}                        # in all terms, above or below the line
-    rest = tuple(Term(plain(Fraction(t.number) / number) if number != 1 else t.number,
-                      tuple((f, e - common.get(f, 0)) for f, e in t.factors if e != common.get(f, 0))) for t in terms)
+    common = {
+        f: min((p.get(f, 0) for p in powers), key=abs)
+        for f, e in powers[0].items()
+        if all(p.get(f, 0) * e > 0 for p in powers)
+    }  # in all terms, above or below the line
+    rest = tuple(
+        Term(
+            plain(Fraction(t.number) / number) if number != 1 else t.number,
+            tuple((f, e - common.get(f, 0)) for f, e in t.factors if e != common.get(f, 0)),
+        )
+        for t in terms
+    )
     return number, tuple(common.items()), _flat(rest)
 
 
@@ -182,20 +219,22 @@ class Builder:
 
     def array(self, forms: np.ndarray) -> np.ndarray:
         """Expressions of an array of forms."""
-        made = {form: constant(self.expression(form), self.graph) for form in dict.fromkeys(forms.flat)}
+        made = {
+            form: constant(self.expression(form), self.graph) for form in dict.fromkeys(forms.flat)
+        }
         return object_array([made[form] for form in forms.flat], forms.shape)
 
     def expression(self, form: Sum) -> Any:
         """The expression of a form; a number where it holds none."""
         if (alone := sole_factor(form)) is not None:
-            return self._factor(alone)                                      # also conditions, which are no numbers
+            return self._factor(alone)  # also conditions, which are no numbers
         total: Any = 0
         for number, factors in form.terms:
             product: Any = number if abs(number) != 1 or not factors else 1
             for factor, power in factors:
                 value = self._factor(factor)
                 if power < 0:
-                    product = product / (value if power == -1 else value ** -power)
+                    product = product / (value if power == -1 else value**-power)
                 else:
                     for _ in range(power):
                         product = product * value

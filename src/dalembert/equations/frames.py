@@ -1,4 +1,6 @@
-"""Placements and Jacobians of frames in closed form: "placement:tool", "jacobian:tool", "jacobian:tool:local"."""
+"""Placements and Jacobians of frames in closed form: "placement:tool", "jacobian:tool",
+"jacobian:tool:local".
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,8 @@ if TYPE_CHECKING:
     from dalembert.equations.problem import Problem
 
 AXES = ("aligned", "local", "world")
-LONGEST = 240              # terms of a matrix that is written out
-POLYNOMIAL = 4000          # terms of a polynomial on the way to it
+LONGEST = 240  # terms of a matrix that is written out
+POLYNOMIAL = 4000  # terms of a polynomial on the way to it
 
 
 class Framed(NamedTuple):
@@ -44,7 +46,9 @@ def framed(mechanism: Mechanism, quantity: str) -> Framed | None:
     if kind not in ("placement", "jacobian"):
         return None
     if not place:
-        raise UnknownNameError("quantity", quantity, tuple(f"{kind}:{name}" for name in mechanism.frame_names))
+        raise UnknownNameError(
+            "quantity", quantity, tuple(f"{kind}:{name}" for name in mechanism.frame_names)
+        )
     frame, _, axes = place.rpartition(":")
     if place in mechanism.frame_names or kind == "placement" or not frame:
         frame, axes = place, AXES[0]
@@ -72,7 +76,11 @@ def numbers(mechanism: Mechanism, q: Any, quantity: str) -> np.ndarray:
     found = framed(mechanism, quantity)
     assert found is not None
     kind, frame, axes = found
-    return placement(mechanism, q, frame) if kind == "placement" else jacobian(mechanism, q, frame, axes)
+    return (
+        placement(mechanism, q, frame)
+        if kind == "placement"
+        else jacobian(mechanism, q, frame, axes)
+    )
 
 
 def made(p: Problem, eom: ClosedForms, quantity: str) -> Sheet:

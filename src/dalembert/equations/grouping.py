@@ -1,9 +1,11 @@
-"""Base parameters: the fewest combinations of inertial parameters that forces depend on, and how they are grouped.
+"""Base parameters: the fewest combinations of inertial parameters that forces depend on, and how
+they are grouped.
 
-Mass on the axis of a revolute joint moves with the parent as well; a link on a prismatic joint turns with its parent. What
-moves with the parent is given to the parent (Gautier and Khalil 1990, Direct calculation of minimum set of inertial
-parameters of serial robots). The rules leave combinations where prismatic and revolute axes are parallel: these are found by
-the numeric rank of all parameters' effects, and then exactly, by comparing coefficients.
+Mass on the axis of a revolute joint moves with the parent as well; a link on a prismatic joint
+turns with its parent. What moves with the parent is given to the parent (Gautier and Khalil 1990,
+Direct calculation of minimum set of inertial parameters of serial robots). The rules leave
+combinations where prismatic and revolute axes are parallel: these are found by the numeric rank of
+all parameters' effects, and then exactly, by comparing coefficients.
 """
 
 from __future__ import annotations
@@ -25,22 +27,39 @@ from dalembert.spatial.rotations import Dense, coordinate_axis
 from dalembert.spatial.screws import only_screw
 from dalembert.spatial.vectors import ZERO, ZERO_MATRIX, Matrix, Vector
 
-RAW = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")      # in the order of regressor parameters
+RAW = (
+    "m",
+    "mx",
+    "my",
+    "mz",
+    "Ixx",
+    "Ixy",
+    "Iyy",
+    "Ixz",
+    "Iyz",
+    "Izz",
+)  # in the order of regressor parameters
 BASE = ("MM", "MX", "MY", "MZ", "XX", "XY", "YY", "XZ", "YZ", "ZZ")
-RANK_TOLERANCE = 1e-9                                          # relative, of columns of length 1
-FEW_STATES, SEED = 12, 1743                                    # random states, doubled until the rank grows no more
+RANK_TOLERANCE = 1e-9  # relative, of columns of length 1
+FEW_STATES, SEED = 12, 1743  # random states, doubled until the rank grows no more
 
 
 class Parameter(NamedTuple):
-    """A combination of inertial parameters of links, as a polynomial of another ring, that acts as one."""
+    """A combination of inertial parameters of links, as a polynomial of another ring, that acts as
+    one.
+    """
 
     name: str
     body: int
     grouping: Any
 
 
-def bodies(letters: Sequence[str], value: Callable[[str], Any], n: int, mark: str) -> list[RunInertia]:
-    """Inertias of n bodies (the first entry is the base's) of parameters with these letters, the body's number, the mark."""
+def bodies(
+    letters: Sequence[str], value: Callable[[str], Any], n: int, mark: str
+) -> list[RunInertia]:
+    """Inertias of n bodies (the first entry is the base's) of parameters with these letters, the
+    body's number, the mark.
+    """
     found = [NOTHING]
     for i in range(1, n + 1):
         m, x, y, z, *tensor = (value(f"{letter}{i}{mark}") for letter in letters)
@@ -50,19 +69,24 @@ def bodies(letters: Sequence[str], value: Callable[[str], Any], n: int, mark: st
 
 def raw_values(tree: Tree, mark: str) -> dict[str, Any]:
     """The numbers of the bodies' own parameters, as the tree has them."""
-    return {f"{letter}{i}{mark}": x for i in tree.outward()
-            for letter, x in zip(RAW, RunInertia.of(tree.inertia[i], lambda x: x).ten(), strict=True)}
+    return {
+        f"{letter}{i}{mark}": x
+        for i in tree.outward()
+        for letter, x in zip(RAW, RunInertia.of(tree.inertia[i], lambda x: x).ten(), strict=True)
+    }
 
 
 def is_nothing(grouping: Any, numbers: Mapping[str, Any]) -> bool:
-    """Whether a combination is exactly zero for these numbers; symbols without a number count as unlike any other."""
+    """Whether a combination is exactly zero for these numbers; symbols without a number count as
+    unlike any other.
+    """
     if not isinstance(grouping, Poly):
         return grouping == 0
-    ring, found = grouping.ring, {}      # type: ignore[var-annotated]
+    ring, found = grouping.ring, {}  # type: ignore[var-annotated]
     for m, c in grouping.terms.items():
         unknown: list[Any] = []
         for key, e in [(("x", ring.parameters[m & PARAMETER]), 1), *ring.exponents(m)]:
-            x = numbers.get(key[1]) if key[0] == "x" else None      # type: ignore[call-overload]
+            x = numbers.get(key[1]) if key[0] == "x" else None  # type: ignore[call-overload]
             if isinstance(x, (int, Fraction)):
                 c = c * x**e
             else:
@@ -72,7 +96,8 @@ def is_nothing(grouping: Any, numbers: Mapping[str, Any]) -> bool:
 
 
 def grouped(tree: Tree, algebra: Polynomials, mark: str = "") -> list[Parameter]:
-    """Combinations that are not zero after the closed rules, bodies in order; lengths in the ring of the algebra.
+    """Combinations that are not zero after the closed rules, bodies in order; lengths in the ring
+    of the algebra.
 
     All names end in `mark`, so that they differ from those of the mechanism's own symbols.
     """
@@ -86,15 +111,19 @@ def grouped(tree: Tree, algebra: Polynomials, mark: str = "") -> list[Parameter]
     found = []
     for i in tree.outward():
         named = list(zip(BASE, body[i].ten(), strict=True))
-        found += [Parameter(f"{letter}{i}{mark}", i, value) for letter, value in named[4:] + named[1:4] + named[:1]
-                  if isinstance(value, Poly)]
+        found += [
+            Parameter(f"{letter}{i}{mark}", i, value)
+            for letter, value in named[4:] + named[1:4] + named[:1]
+            if isinstance(value, Poly)
+        ]
     return found
 
 
 def _split(kind: Any, body: RunInertia) -> tuple[RunInertia, RunInertia]:
     """(what the link keeps, what its parent carries, in the joint's frame).
 
-    With axis k of a revolute joint the second moment along it is moved so that the tensor's entry jj becomes zero.
+    With axis k of a revolute joint the second moment along it is moved so that the tensor's entry
+    jj becomes zero.
     """
     screw = only_screw(kind.screws())
     if screw and screw.turns and (aligned := coordinate_axis(screw.axis)) is not None:
@@ -115,8 +144,8 @@ def _split(kind: Any, body: RunInertia) -> tuple[RunInertia, RunInertia]:
 
 # --- completion by rank ----------------------------------------------------------------------------------------------
 
-Row = tuple[int, int]                             # (number of an equation's entry, monomial of the state)
-Column = dict[Row, dict[int, Any]]                # -> polynomial in lengths and gravity
+Row = tuple[int, int]  # (number of an equation's entry, monomial of the state)
+Column = dict[Row, dict[int, Any]]  # -> polynomial in lengths and gravity
 
 
 def minimal(d: Derivation, parameters: Sequence[Parameter]) -> tuple[list[Parameter], bool]:
@@ -143,7 +172,7 @@ def minimal(d: Derivation, parameters: Sequence[Parameter]) -> tuple[list[Parame
             continue
         for j, share in shares.items():
             groupings[j] = groupings[j] + _moved(share, groupings[k])
-    without(d, {*numbers} - {*kept})             # also of those in constants of the potential energy alone
+    without(d, {*numbers} - {*kept})  # also of those in constants of the potential energy alone
     return [by_number[k]._replace(grouping=groupings[k]) for k in kept], complete
 
 
@@ -170,10 +199,14 @@ def _state_mask(ring: Ring) -> int:
     return mask
 
 
-def _numeric(d: Derivation, columns: dict[int, Column], acting: Sequence[int]) -> tuple[np.ndarray, list[int]]:
-    """Effects at random states and random lengths, one column per parameter, and which of them are independent.
+def _numeric(
+    d: Derivation, columns: dict[int, Column], acting: Sequence[int]
+) -> tuple[np.ndarray, list[int]]:
+    """Effects at random states and random lengths, one column per parameter, and which of them are
+    independent.
 
-    There are as many states as it takes: one more adds to the rank wherever columns that were dependent are not.
+    There are as many states as it takes: one more adds to the rank wherever columns that were
+    dependent are not.
     """
     states = FEW_STATES
     while True:
@@ -189,7 +222,7 @@ def _independent(A: np.ndarray) -> list[int]:
     Q = np.zeros((A.shape[1], A.shape[0]))
     found: list[int] = []
     for k, a in enumerate(np.ascontiguousarray(A.T)):
-        basis = Q[:len(found)]
+        basis = Q[: len(found)]
         for _ in range(2):
             a = a - (basis @ a) @ basis
         length = np.sqrt(a @ a)
@@ -199,7 +232,9 @@ def _independent(A: np.ndarray) -> list[int]:
     return found
 
 
-def _effects(d: Derivation, columns: dict[int, Column], acting: Sequence[int], states: int) -> np.ndarray:
+def _effects(
+    d: Derivation, columns: dict[int, Column], acting: Sequence[int], states: int
+) -> np.ndarray:
     """Array [state, entry, parameter], with columns of length 1."""
     entries = sorted({e for k in acting for e, _ in columns[k]})
     place = {e: i for i, e in enumerate(entries)}
@@ -215,8 +250,12 @@ def _effects(d: Derivation, columns: dict[int, Column], acting: Sequence[int], s
 
 
 def _values_of_monomials(ring: Ring, values: Mapping[Any, Any]) -> Callable[[int], Any]:
-    """The value of a monomial at some values of the variables; each is one product, with that of its lower fields."""
-    owner = [field for key, shift in ring.shift.items() for field in [(key, shift)] * ring._width[key]]
+    """The value of a monomial at some values of the variables; each is one product, with that of
+    its lower fields.
+    """
+    owner = [
+        field for key, shift in ring.shift.items() for field in [(key, shift)] * ring._width[key]
+    ]
     first = min(ring.shift.values(), default=0)
     known: dict[int, Any] = {0: 1.0}
 
@@ -242,7 +281,9 @@ def _random_values(ring: Ring, states: int) -> dict[Any, Any]:
         elif kind == "x":
             values[key] = rng.uniform(0.3, 1.7) if isinstance(name, str) else q[name[1]]
         else:
-            if isinstance(name, str):                # a constant angle, far from multiples of pi/2: nothing vanishes there
+            if isinstance(
+                name, str
+            ):  # a constant angle, far from multiples of pi/2: nothing vanishes there
                 angle = q.setdefault(name, rng.uniform(0.3, 1.2))
             else:
                 angle = sum(f * q[k] for k, f in name)
@@ -250,9 +291,17 @@ def _random_values(ring: Ring, states: int) -> dict[Any, Any]:
     return values
 
 
-def _shares(d: Derivation, columns: dict[int, Column], A: np.ndarray, acting: Sequence[int], kept: Sequence[int],
-            k: int) -> dict[int, Any] | None:
-    """Exact polynomials b_j with (column k) = sum b_j (column j), by comparing coefficients row by row; None if none."""
+def _shares(
+    d: Derivation,
+    columns: dict[int, Column],
+    A: np.ndarray,
+    acting: Sequence[int],
+    kept: Sequence[int],
+    k: int,
+) -> dict[int, Any] | None:
+    """Exact polynomials b_j with (column k) = sum b_j (column j), by comparing coefficients row by
+    row; None if none.
+    """
     positions = [acting.index(j) for j in kept]
     b, *_ = np.linalg.lstsq(A[:, positions], A[:, acting.index(k)], rcond=None)
     wanted = {j for j, x in zip(kept, b, strict=True) if abs(x) > 1e-7 * max(1.0, np.abs(b).max())}
@@ -268,7 +317,7 @@ def _shares(d: Derivation, columns: dict[int, Column], A: np.ndarray, acting: Se
             for j, share in shares.items():
                 if row in columns[j]:
                     rest = rest - Poly(d.ring, columns[j][row]) * share
-            (m, c), = columns[unknown[0]][row].items()
+            ((m, c),) = columns[unknown[0]][row].items()
             quotient = _divided(d.ring, rest, m, c)
             if quotient is not None:
                 shares[unknown[0]] = quotient
@@ -296,8 +345,12 @@ def _moved(share: Poly, grouping: Any) -> Any:
     for m, c in share.terms.items():
         term: Any = c
         for (kind, name), e in share.ring.exponents(m):
-            make: Callable[[Any], Any] = {"x": target.variable, "root": target.root,
-                                          "cos": lambda a: target.cos_sin(a)[0], "sin": lambda a: target.cos_sin(a)[1]}[kind]
+            make: Callable[[Any], Any] = {
+                "x": target.variable,
+                "root": target.root,
+                "cos": lambda a: target.cos_sin(a)[0],
+                "sin": lambda a: target.cos_sin(a)[1],
+            }[kind]
             term = prod([make(name)] * e, start=term)
         total = total + grouping * term
     return total

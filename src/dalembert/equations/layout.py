@@ -1,4 +1,6 @@
-"""Equations on lines of a page: matrices where they fit, else one equation after the other, broken at signs."""
+"""Equations on lines of a page: matrices where they fit, else one equation after the other, broken
+at signs.
+"""
 
 from __future__ import annotations
 
@@ -9,20 +11,24 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-LINE = 69                # characters of mathematics on a line of a LaTeX article
-TEXT_LINE = 100          # characters on a line of plain text
-LONGEST_ROW = 10         # columns of amsmath's matrices
-BREAKABLE = 12           # lines from which a display may go on on the next page
-UNSEEN = re.compile(r"\\(?:begin|end)\{\w+\}|\\(?:text|math\w+|tfrac|d?dot|boldsymbol|operatorname)(?![a-z])|\\,|[{}_^$ ]")
+LINE = 69  # characters of mathematics on a line of a LaTeX article
+TEXT_LINE = 100  # characters on a line of plain text
+LONGEST_ROW = 10  # columns of amsmath's matrices
+BREAKABLE = 12  # lines from which a display may go on on the next page
+UNSEEN = re.compile(
+    r"\\(?:begin|end)\{\w+\}|\\(?:text|math\w+|tfrac|d?dot|boldsymbol|operatorname)(?![a-z])|\\,|[{}_^$ ]"
+)
 
-DEPTH = {"{": 1, "}": -1, "\\begin{": 2, "\\end{": 0}      # of braces and surroundings after a mark
+DEPTH = {"{": 1, "}": -1, "\\begin{": 2, "\\end{": 0}  # of braces and surroundings after a mark
 
-Equation = tuple[str, str]      # left and right side
+Equation = tuple[str, str]  # left and right side
 
 
 def latex_width(formula: str) -> int:
     """Characters of a formula in LaTeX on paper, roughly."""
-    shown = re.sub(r"\\(?!cos|sin|tan|exp|max|min)[A-Za-z]+|\\[^A-Za-z]", "x", UNSEEN.sub("", formula))
+    shown = re.sub(
+        r"\\(?!cos|sin|tan|exp|max|min)[A-Za-z]+|\\[^A-Za-z]", "x", UNSEEN.sub("", formula)
+    )
     wide = sum(map(str.isupper, shown)) // 2 + 2 * len(re.findall(r" [-+=] ", formula))
     return len(shown) + wide + formula.count(r"\,") // 3
 
@@ -51,7 +57,10 @@ def text_matrix(cells: np.ndarray) -> list[str]:
     """Lines of a matrix, or of a vector as a column."""
     rows = cells.reshape(len(cells), -1)
     widths = [max(map(len, column)) for column in rows.T]
-    return ["[ " + "  ".join(x.ljust(w) for x, w in zip(row, widths, strict=True)) + " ]" for row in rows]
+    return [
+        "[ " + "  ".join(x.ljust(w) for x, w in zip(row, widths, strict=True)) + " ]"
+        for row in rows
+    ]
 
 
 def mathml_matrix(cells: np.ndarray) -> str:
@@ -62,7 +71,9 @@ def mathml_matrix(cells: np.ndarray) -> str:
 
 
 def mathml_pieces(formula: str, longest: int = LINE) -> list[str]:
-    """A term in MathML; where it is longer than a line, cut at the signs in its longest parentheses."""
+    """A term in MathML; where it is longer than a line, cut at the signs in its longest
+    parentheses.
+    """
     if mathml_width(formula) <= longest:
         return [formula]
     row = ElementTree.fromstring(f"<mrow>{formula}</mrow>")
@@ -86,19 +97,23 @@ def displayed(formula: str) -> str:
 
 
 def aligned(equations: Sequence[Equation], within: bool = False) -> str:
-    """Equations below each other, aligned at their signs of equality; within: for a display that is begun elsewhere."""
+    """Equations below each other, aligned at their signs of equality; within: for a display that is
+    begun elsewhere.
+    """
     lines = []
     for left, right in equations:
         first, *others = broken(right, max(LINE - latex_width(left) - 3, LINE // 2), LINE - 4)
         lines += [f"{left} &= {first}", *(rf"&\quad {part}" for part in others)]
     name = "aligned" if within else "align*"
-    body = "\\begin{%s}\n%s\n\\end{%s}" % (name, " \\\\\n".join(lines), name)      # noqa: UP031
+    body = "\\begin{%s}\n%s\n\\end{%s}" % (name, " \\\\\n".join(lines), name)  # noqa: UP031
     return f"{{\\allowdisplaybreaks\n{body}}}" if len(lines) > BREAKABLE and not within else body
 
 
 def broken(formula: str, first: int, other: int) -> list[str]:
-    """A formula in parts of at most so many characters on the first line and the others, as far as its signs allow it:
-    between terms, and only in a term that is longer than a line between the terms in its parentheses."""
+    """A formula in parts of at most so many characters on the first line and the others, as far as
+    its signs allow it: between terms, and only in a term that is longer than a line between the
+    terms in its parentheses.
+    """
     lines: list[str] = []
     line, width = "", 0
     for piece in _pieces(formula, other):
@@ -116,12 +131,19 @@ def _pieces(formula: str, longest: int, depth: int = 0) -> list[str]:
     pieces = [formula[i:j] for i, j in pairwise([0, *cuts, len(formula)])]
     if depth >= deepest:
         return pieces
-    return [part for piece in pieces
-            for part in (_pieces(piece, longest, depth + 1) if latex_width(piece) > longest else [piece])]
+    return [
+        part
+        for piece in pieces
+        for part in (
+            _pieces(piece, longest, depth + 1) if latex_width(piece) > longest else [piece]
+        )
+    ]
 
 
 def _signs(formula: str, allowed: int) -> tuple[list[int], int]:
-    """Where + and - stand that are in no argument of a command and in so many parentheses at most; how deep these are."""
+    """Where + and - stand that are in no argument of a command and in so many parentheses at most;
+    how deep these are.
+    """
     places, inside, depth, deepest = [], 0, 0, 0
     for match in re.finditer(r"\\begin\{|\\end\{|\\?[{}]| [-+] |[()]", formula):
         mark = match[0]

@@ -18,24 +18,31 @@ from dalembert.equations.verification import STATES, Verifier, size_of_terms
 from dalembert.errors import DalembertError, ShapeError, UnknownNameError
 from dalembert.expr import Expr, evaluate, free_symbols, jacobian, substitute, symbol, topological
 
-TOLERANCE = 1e-9                 # of the terms of a force that is to vanish
+TOLERANCE = 1e-9  # of the terms of a force that is to vanish
 HOLD = "hold"
 
 # Quantity: title, and the letter of its entries.
-QUANTITIES = {"equilibrium_forces": ("Joint forces at the equilibrium", r"\tau"), "mass_matrix": ("Mass matrix", "M"),
-              "damping_matrix": ("Damping matrix", "D"), "stiffness_matrix": ("Stiffness matrix", "K"),
-              "state_matrix": ("State matrix", "A"), "input_matrix": ("Input matrix", "B")}
+QUANTITIES = {
+    "equilibrium_forces": ("Joint forces at the equilibrium", r"\tau"),
+    "mass_matrix": ("Mass matrix", "M"),
+    "damping_matrix": ("Damping matrix", "D"),
+    "stiffness_matrix": ("Stiffness matrix", "K"),
+    "state_matrix": ("State matrix", "A"),
+    "input_matrix": ("Input matrix", "B"),
+}
 
 
 class LinearEquations(ClosedForms):
-    """Linear equations of motion about an equilibrium q0 with the joint forces tau0, in closed form.
+    """Linear equations of motion about an equilibrium q0 with the joint forces tau0, in closed
+    form.
 
         M dqdd + D dqd + K dq = dtau,        d/dt (dq; dqd) = A (dq; dqd) + B dtau
         A = [[0, 1], [-M^-1 K, -M^-1 D]],    B = [[0], [M^-1]]
 
-    with M = M(q0), K = d(g - f)/dq and D = -df/dqd at rest. Each entry is compared with `da.linearize`. `entries(name)`
-    gives the expressions of "mass_matrix", "damping_matrix", "stiffness_matrix", "equilibrium_forces" and, for one to
-    three freedoms, of "state_matrix" and "input_matrix".
+    with M = M(q0), K = d(g - f)/dq and D = -df/dqd at rest. Each entry is compared with
+    `da.linearize`. `entries(name)` gives the expressions of "mass_matrix", "damping_matrix",
+    "stiffness_matrix", "equilibrium_forces" and, for one to three freedoms, of "state_matrix" and
+    "input_matrix".
     """
 
     titles = {name: title for name, (title, _) in QUANTITIES.items()}
@@ -55,15 +62,32 @@ class LinearEquations(ClosedForms):
 
     def _derived(self, eom: Movable, force: np.ndarray) -> dict[str, np.ndarray]:
         """Matrices and forces at the equilibrium, as expressions."""
-        q, qd = ([symbol(name, eom.graph) for name in names] for names in (eom.coordinates, eom.velocities))
-        found = {"mass_matrix": eom.entries("mass_matrix"), "damping_matrix": jacobian(force, np.array(qd, dtype=object)),
-                 "stiffness_matrix": jacobian(force, np.array(q, dtype=object)), "equilibrium_forces": force}
+        q, qd = (
+            [symbol(name, eom.graph) for name in names]
+            for names in (eom.coordinates, eom.velocities)
+        )
+        found = {
+            "mass_matrix": eom.entries("mass_matrix"),
+            "damping_matrix": jacobian(force, np.array(qd, dtype=object)),
+            "stiffness_matrix": jacobian(force, np.array(q, dtype=object)),
+            "equilibrium_forces": force,
+        }
         at_rest = dict.fromkeys(qd, 0)
-        placed = {name: _with_numbers(self.equilibrium.of(eom, np.asarray(substitute(x, at_rest), dtype=object)))
-                  for name, x in found.items()}
-        times = [name for name, x in placed.items() if "t" in {s.name for s in free_symbols(x)} and "t" in eom.symbols]
+        placed = {
+            name: _with_numbers(
+                self.equilibrium.of(eom, np.asarray(substitute(x, at_rest), dtype=object))
+            )
+            for name, x in found.items()
+        }
+        times = [
+            name
+            for name, x in placed.items()
+            if "t" in {s.name for s in free_symbols(x)} and "t" in eom.symbols
+        ]
         if times:
-            raise DalembertError(f"no equilibrium of {eom.name!r}: {', '.join(times)} depend on time.")
+            raise DalembertError(
+                f"no equilibrium of {eom.name!r}: {', '.join(times)} depend on time."
+            )
         return placed
 
     @property
@@ -74,8 +98,12 @@ class LinearEquations(ClosedForms):
     def shown(self) -> tuple[str, ...]:
         """What is not zero; state and input matrix for one to three freedoms."""
         few = len(self.accelerations) <= 3
-        return tuple(name for name in QUANTITIES if (few or name not in ("state_matrix", "input_matrix"))
-                     and any(form.terms for form in self.sheet(name).forms.flat))
+        return tuple(
+            name
+            for name in QUANTITIES
+            if (few or name not in ("state_matrix", "input_matrix"))
+            and any(form.terms for form in self.sheet(name).forms.flat)
+        )
 
     def _owner(self, quantity: str) -> ClosedForms:
         return self
@@ -92,21 +120,39 @@ class LinearEquations(ClosedForms):
         n = len(self.accelerations)
         check_freedoms(n, "state and input matrices")
         normal = self._problem.normal
-        M, D, K = (np.array([[normal.scalar(x) for x in row] for row in self._expressions_at[name]], dtype=object)
-                   for name in ("mass_matrix", "damping_matrix", "stiffness_matrix"))
-        right = np.eye(n, dtype=object) if quantity == "input_matrix" else np.concatenate([-K, -D], axis=1)
+        M, D, K = (
+            np.array(
+                [[normal.scalar(x) for x in row] for row in self._expressions_at[name]],
+                dtype=object,
+            )
+            for name in ("mass_matrix", "damping_matrix", "stiffness_matrix")
+        )
+        right = (
+            np.eye(n, dtype=object)
+            if quantity == "input_matrix"
+            else np.concatenate([-K, -D], axis=1)
+        )
         columns = solved(M, [list(column) for column in right.T], normal, self.determinant_name)
-        above = np.zeros((n, n), dtype=object) if quantity == "input_matrix" else (
-            np.concatenate([np.zeros((n, n), dtype=object), np.eye(n, dtype=object)], axis=1))
+        above = (
+            np.zeros((n, n), dtype=object)
+            if quantity == "input_matrix"
+            else (np.concatenate([np.zeros((n, n), dtype=object), np.eye(n, dtype=object)], axis=1))
+        )
         top = normal.forms([int(x) for x in above.flat])
-        forms, short = ([*top, *(getattr(column, kind)[i] for i in range(n) for column in columns)]
-                        for kind in ("forms", "short"))
+        forms, short = (
+            [*top, *(getattr(column, kind)[i] for i in range(n) for column in columns)]
+            for kind in ("forms", "short")
+        )
         shape = (2 * n, len(right.T))
-        return self.solved(quantity, object_array(forms, shape), object_array(short, shape), columns[0].parts, ())
+        return self.solved(
+            quantity, object_array(forms, shape), object_array(short, shape), columns[0].parts, ()
+        )
 
 
 class Movable(Changeable):
-    """Closed forms of a machine that moves as it may: they have linear equations about its positions of rest."""
+    """Closed forms of a machine that moves as it may: they have linear equations about its
+    positions of rest.
+    """
 
     @abstractmethod
     def resting_force(self) -> np.ndarray:
@@ -120,18 +166,23 @@ class Movable(Changeable):
         Parameters
         ----------
         q : sequence or mapping, optional
-            Coordinates of the equilibrium [rad, m], all, or some by name: numbers (multiples of pi/12 are exact) or
-            expressions; the others stay symbols. Velocities are zero; Coulomb friction counts as zero there.
+            Coordinates of the equilibrium [rad, m], all, or some by name: numbers (multiples of
+            pi/12 are exact) or expressions; the others stay symbols. Velocities are zero; Coulomb
+            friction counts as zero there.
         tau : sequence or "hold", optional
             Joint forces of the equilibrium [N m, N], by default none; "hold": those that it takes.
 
         Raises
         ------
         DalembertError
-            The machine is not at rest there with these forces; it depends on time; a joint has quasi-velocities.
+            The machine is not at rest there with these forces; it depends on time; a joint has
+            quasi-velocities.
         """
         if len(self.coordinates) != len(self.velocities):
-            raise DalembertError(f"{self.name!r} has quasi-velocities: da.linearize gives its linear model in numbers.")
+            raise DalembertError(
+                f"{self.name!r} has quasi-velocities: da.linearize gives its linear model in "
+                "numbers."
+            )
         return LinearEquations(self, q, tau)
 
 
@@ -140,7 +191,10 @@ def _coordinates(eom: Movable, q: Any) -> Substitution:
     if not isinstance(q, Mapping):
         q = () if q is None else q
         if len(q) not in (0, len(eom.coordinates)):
-            raise ShapeError(f"q has {len(q)} values, expected {len(eom.coordinates)}: {', '.join(eom.coordinates)}.")
+            raise ShapeError(
+                f"q has {len(q)} values, expected {len(eom.coordinates)}: "
+                f"{', '.join(eom.coordinates)}."
+            )
         q = dict(zip(eom.coordinates, q, strict=False))
     place = substituted(eom, q).change
     assert isinstance(place, Substitution)
@@ -153,7 +207,11 @@ def _coordinates(eom: Movable, q: Any) -> Substitution:
 def _with_numbers(expressions: np.ndarray) -> np.ndarray:
     """Expressions with cosines and sines of numbers as numbers."""
     nodes = topological([x for x in expressions.flat if isinstance(x, Expr)])
-    known = {node: float(evaluate(node)) for node in nodes if node.op in ("cos", "sin") and not free_symbols(node)}
+    known = {
+        node: float(evaluate(node))
+        for node in nodes
+        if node.op in ("cos", "sin") and not free_symbols(node)
+    }
     return np.asarray(substitute(expressions, known), dtype=object)
 
 
@@ -167,17 +225,27 @@ def _check_rest(eom: Movable, force: np.ndarray, tau: Any) -> None:
     left = [x - y for x, y in zip(force, given, strict=True)]
     point = eom.verifier.point
     for k, (x, needed) in enumerate(zip(left, force, strict=True)):
-        value = np.abs(np.asarray(evaluate(x, point) if isinstance(x, Expr) else x, dtype=float)).max()
+        value = np.abs(
+            np.asarray(evaluate(x, point) if isinstance(x, Expr) else x, dtype=float)
+        ).max()
         terms = [y for y in (needed, given[k]) if isinstance(y, Expr)]
-        size = max(size_of_terms(terms, point), *(abs(float(y)) for y in (needed, given[k]) if not isinstance(y, Expr)), 0.0)
+        size = max(
+            size_of_terms(terms, point),
+            *(abs(float(y)) for y in (needed, given[k]) if not isinstance(y, Expr)),
+            0.0,
+        )
         if value > TOLERANCE * size:
             raise DalembertError(
-                f"{eom.name!r} is not at rest there: joint force {k + 1} has to be {needed}, not {given[k]}. "
-                f"Give tau= these forces, or tau={HOLD!r} for the forces that hold it.")
+                f"{eom.name!r} is not at rest there: joint force {k + 1} has to be {needed}, not "
+                f"{given[k]}. "
+                f"Give tau= these forces, or tau={HOLD!r} for the forces that hold it."
+            )
 
 
 class LinearVerifier(Verifier):
-    """Compares linear equations with `da.linearize` at the equilibrium, for random values of what is left open."""
+    """Compares linear equations with `da.linearize` at the equilibrium, for random values of what
+    is left open.
+    """
 
     def __init__(self, eom: Movable, equilibrium: Mapping[str, Any]):
         super().__init__()
@@ -194,8 +262,14 @@ class LinearVerifier(Verifier):
         """Matrices of numbers: K = -M A21, D = -M A22."""
         M, A, B, tau = self.eom.verifier.linearized(self.q)
         n = M.shape[-1]
-        return {"mass_matrix": M, "stiffness_matrix": -M @ A[:, n:, :n], "damping_matrix": -M @ A[:, n:, n:],
-                "state_matrix": A, "input_matrix": B, "equilibrium_forces": tau}
+        return {
+            "mass_matrix": M,
+            "stiffness_matrix": -M @ A[:, n:, :n],
+            "damping_matrix": -M @ A[:, n:, n:],
+            "state_matrix": A,
+            "input_matrix": B,
+            "equilibrium_forces": tau,
+        }
 
     @cached_property
     def sizes(self) -> dict[str, float]:
@@ -203,5 +277,11 @@ class LinearVerifier(Verifier):
         M = self.right["mass_matrix"]
         least = float(np.abs(np.linalg.eigvalsh(M)).min())
         force = max(self.eom.verifier.size, 1e-300)
-        return {"mass_matrix": float(np.abs(M).max()), "stiffness_matrix": force, "damping_matrix": force,
-                "equilibrium_forces": force, "state_matrix": force / least, "input_matrix": 1 / least}
+        return {
+            "mass_matrix": float(np.abs(M).max()),
+            "stiffness_matrix": force,
+            "damping_matrix": force,
+            "equilibrium_forces": force,
+            "state_matrix": force / least,
+            "input_matrix": 1 / least,
+        }

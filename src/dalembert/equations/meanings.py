@@ -9,16 +9,33 @@ from dalembert.expr import free_symbols, to_text
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.paths import GRAVITY
 
-UNITS = {"mass": "kg", "com": "m", "inertia": "kg m²", "origin": "m", "pitch": "m/rad", "rotor_inertia": "kg m²",
-         "rotation": "rad"}
-OF_TURNING = {"stiffness": "N m/rad", "rest": "rad", "viscous": "N m s/rad", "coulomb": "N m", "offset": "rad"}
+UNITS = {
+    "mass": "kg",
+    "com": "m",
+    "inertia": "kg m²",
+    "origin": "m",
+    "pitch": "m/rad",
+    "rotor_inertia": "kg m²",
+    "rotation": "rad",
+}
+OF_TURNING = {
+    "stiffness": "N m/rad",
+    "rest": "rad",
+    "viscous": "N m s/rad",
+    "coulomb": "N m",
+    "offset": "rad",
+}
 OF_SLIDING = {"stiffness": "N/m", "rest": "m", "viscous": "N s/m", "coulomb": "N", "offset": "m"}
-PARAMETERS = {"m": ("mass", "kg"), **{f"m{x}": (f"m c{x}", "kg m") for x in "xyz"},
-              **{f"I{x}{y}": (f"I{x}{y}", "kg m²") for x in "xyz" for y in "xyz"}}      # of a body about a joint frame
+PARAMETERS = {
+    "m": ("mass", "kg"),
+    **{f"m{x}": (f"m c{x}", "kg m") for x in "xyz"},
+    **{f"I{x}{y}": (f"I{x}{y}", "kg m²") for x in "xyz" for y in "xyz"},
+}  # of a body about a joint frame
 
 
 def meanings_of(own: Iterable[tuple[str, Any]]) -> dict[str, str]:
-    """Symbols of a mechanism -> what they are: the path of a number, "-gravity[1]", or a number that has it in it.
+    """Symbols of a mechanism -> what they are: the path of a number, "-gravity[1]", or a number
+    that has it in it.
 
     own: paths and numbers that have symbols.
     """
@@ -47,17 +64,28 @@ def unit_at(mechanism: Mechanism, path: str) -> str:
     joint = next((j for j in mechanism.joints if j.name == part), None)
     if joint is None or joint.type.nv == 0:
         return ""
-    turns = joint.type.velocities[int(at) if at else 0].startswith("angular") or joint.type.nv == 1 and (
-        "angle" in joint.type.coordinates[0])
+    turns = (
+        joint.type.velocities[int(at) if at else 0].startswith("angular")
+        or joint.type.nv == 1
+        and ("angle" in joint.type.coordinates[0])
+    )
     return (OF_TURNING if turns else OF_SLIDING)[kind]
 
 
 def parameter(name: str, body: str) -> tuple[str, str]:
-    """What an inertial parameter about a joint frame's origin is, and its unit: m2, mx2, Ixx2, MX2 or XX2 of a body."""
+    """What an inertial parameter about a joint frame's origin is, and its unit: m2, mx2, Ixx2, MX2
+    or XX2 of a body.
+    """
     letters = name.rstrip("_").rstrip("0123456789")
     grouped = letters.isupper()
     if grouped:
-        letters = "m" if letters == "MM" else f"m{letters[1].lower()}" if letters[0] == "M" else f"I{letters.lower()}"
+        letters = (
+            "m"
+            if letters == "MM"
+            else f"m{letters[1].lower()}"
+            if letters[0] == "M"
+            else f"I{letters.lower()}"
+        )
     what, unit = PARAMETERS[letters]
     place = ", grouped" if grouped else "" if what == "mass" else " about the joint frame's origin"
     return f"{body}: {what}{place}", unit

@@ -6,33 +6,53 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, count, pairwise
 
-from dalembert.equations.naming import Symbol, angle_index, index, is_plain, look, taken_apart, text_name
+from dalembert.equations.naming import (
+    Symbol,
+    angle_index,
+    index,
+    is_plain,
+    look,
+    taken_apart,
+    text_name,
+)
 
-ENTRY = "\ue000"                               # begins the names of entries: no keyboard has it
-INDEX = r"\d[\d,._…]*\Z"                       # of the letter of an entry or of a part
-MANY = 10                                      # coordinates from which c12 is cos(q12), and cos(q1 + q2) has commas
+ENTRY = "\ue000"  # begins the names of entries: no keyboard has it
+INDEX = r"\d[\d,._…]*\Z"  # of the letter of an entry or of a part
+MANY = 10  # coordinates from which c12 is cos(q12), and cos(q1 + q2) has commas
 SCALARS = ("T", r"\Pi", "L", "E")
-OTHER_LETTERS = {"c": ("c", r"\Gamma"), "T": ("T", "E_kin"), r"\Pi": (r"\Pi", "E_pot"), "L": ("L", "Lagrangian"),
-                 "E": ("E", "E_Jac")}          # in the order in which they are tried
+OTHER_LETTERS = {
+    "c": ("c", r"\Gamma"),
+    "T": ("T", "E_kin"),
+    r"\Pi": (r"\Pi", "E_pot"),
+    "L": ("L", "Lagrangian"),
+    "E": ("E", "E_Jac"),
+}  # in the order in which they are tried
 IN_TEXT = {r"\Pi": "U", r"\tau": "tau", r"\Gamma": "Gamma"}
 
 
 class Names:
     """How symbols, entries, named parts and angles of one document are written.
 
-    rates: name of a rate -> (name that it is the rate of, number of dots); symbols: names that are set in a way of their
-    own; others: all other names; letters: of the quantities.
+    rates: name of a rate -> (name that it is the rate of, number of dots); symbols: names that are
+    set in a way of their own; others: all other names; letters: of the quantities.
 
-    What is given first keeps its usual form: coordinates, then short names. A name that would look like an earlier one is
-    written out in quotes. Where a symbol looks like an entry (M11) or an angle (c12), entries become [M]_11, angles cos(q1 +
-    q2). Distinct by construction: `add` raises an AssertionError else.
+    What is given first keeps its usual form: coordinates, then short names. A name that would look
+    like an earlier one is written out in quotes. Where a symbol looks like an entry (M11) or an
+    angle (c12), entries become [M]_11, angles cos(q1 + q2). Distinct by construction: `add` raises
+    an AssertionError else.
     """
 
-    def __init__(self, coordinates: Sequence[str], rates: Mapping[str, tuple[str, int]] | None = None,
-                 others: Iterable[str] = (), letters: Iterable[str] = (), symbols: Mapping[str, Symbol] | None = None):
+    def __init__(
+        self,
+        coordinates: Sequence[str],
+        rates: Mapping[str, tuple[str, int]] | None = None,
+        others: Iterable[str] = (),
+        letters: Iterable[str] = (),
+        symbols: Mapping[str, Symbol] | None = None,
+    ):
         self._symbols: dict[str, Symbol] = {}
         self._texts: dict[str, str] = {}
-        self._looks: tuple[dict[str, str], dict[str, str]] = ({}, {})          # typeset, in text -> name
+        self._looks: tuple[dict[str, str], dict[str, str]] = ({}, {})  # typeset, in text -> name
         self._letters: dict[str, tuple[str, bool]] = {}
         self.numbers: dict[str, int] = {}
         given, rates = symbols or {}, rates or {}
@@ -55,16 +75,27 @@ class Names:
         if symbol.text and not is_plain(symbol.base) and not dots:
             symbol = Symbol(repr(name), text=True)
         words = [*([name] if is_plain(name) else []), repr(name), ascii(name)]
-        typeset = chain([symbol], (Symbol(word, text=True, dots=dots) for word in chain(words, _numbered(words[-1]))))
+        typeset = chain(
+            [symbol],
+            (Symbol(word, text=True, dots=dots) for word in chain(words, _numbered(words[-1]))),
+        )
         self._symbols[name] = next(s for s in typeset if self._is_free(s.look, 0))
-        self._texts[name] = next(t for t in chain(words, _numbered(words[-1])) if self._is_free(look(t), 1))
-        for seen, own in zip(self._looks, (self._symbols[name].look, look(self._texts[name])), strict=True):
-            assert own not in seen, f"the names {name!r} and {seen[own]!r} are both printed as {own!r}"
+        self._texts[name] = next(
+            t for t in chain(words, _numbered(words[-1])) if self._is_free(look(t), 1)
+        )
+        for seen, own in zip(
+            self._looks, (self._symbols[name].look, look(self._texts[name])), strict=True
+        ):
+            assert own not in seen, (
+                f"the names {name!r} and {seen[own]!r} are both printed as {own!r}"
+            )
             seen[own] = name
 
     def _is_free(self, seen: str, target: int) -> bool:
         """Whether nothing in that target looks so."""
-        as_entry = any(is_entry(seen, own, letter in SCALARS) for letter, (own, _) in self._letters.items())
+        as_entry = any(
+            is_entry(seen, own, letter in SCALARS) for letter, (own, _) in self._letters.items()
+        )
         as_angle = bool(self.numbers) and _is_angle(seen)
         return seen not in self._looks[target] and not as_entry and not as_angle
 
@@ -74,7 +105,9 @@ class Names:
             yield from looks
 
     def _numbers(self, coordinates: Sequence[str]) -> dict[str, int]:
-        """Numbers of the coordinates q1, q2, ... in angles, c12; none where names are not numbered or a symbol is c1."""
+        """Numbers of the coordinates q1, q2, ... in angles, c12; none where names are not numbered
+        or a symbol is c1.
+        """
         numbers = {name: k for k, name in enumerate(coordinates, 1)}
         numbered = all(re.sub("[0-9]+$", "", name) + str(k) == name for name, k in numbers.items())
         return numbers if numbered and not any(map(_is_angle, self._all_looks)) else {}
@@ -88,8 +121,14 @@ class Names:
         return choice, True
 
     def tell_from_angles(self, letter: str, places: Iterable[tuple[int, ...]]) -> None:
-        """Give entries another letter where one of them would look like an angle: c_123 is cos(q1 + q2 + q3)."""
-        if letter == "c" and self.numbers and any(all(i < j for i, j in pairwise(at)) for at in places):
+        """Give entries another letter where one of them would look like an angle: c_123 is cos(q1 +
+        q2 + q3).
+        """
+        if (
+            letter == "c"
+            and self.numbers
+            and any(all(i < j for i, j in pairwise(at)) for at in places)
+        ):
             self._letters[letter] = self._free_letter(letter, 1)
 
     def _own_letter(self, letter: str) -> tuple[str, bool, str]:
@@ -141,7 +180,9 @@ class Names:
         return self.label(letter)._replace(entry=False, bold=self._bold)
 
     def angle(self, kind: str, coordinates: Sequence[str]) -> tuple[Symbol, str]:
-        """The cosine or sine ("c", "s") of a sum of numbered coordinates, typeset and in plain text."""
+        """The cosine or sine ("c", "s") of a sum of numbered coordinates, typeset and in plain
+        text.
+        """
         numbers = sorted(self.numbers[name] for name in coordinates)
         at = angle_index(numbers, len(self.numbers) >= MANY)
         return Symbol(kind, at), kind + at.replace(",", "_")
@@ -163,9 +204,15 @@ def entry_of(name: str) -> tuple[str, tuple[int, ...]]:
 
 
 def is_entry(seen: str, letter: str, scalar: bool = False) -> bool:
-    """Whether a symbol with this look could be read as an entry with the letter, or as the letter of a scalar."""
+    """Whether a symbol with this look could be read as an entry with the letter, or as the letter
+    of a scalar.
+    """
     for base in {IN_TEXT.get(letter, letter), _of_letter(letter).look}:
-        if seen == base if scalar else seen.startswith(base) and re.match(INDEX, seen[len(base):].lstrip("_")):
+        if (
+            seen == base
+            if scalar
+            else seen.startswith(base) and re.match(INDEX, seen[len(base) :].lstrip("_"))
+        ):
             return True
     return False
 
@@ -179,7 +226,9 @@ def _is_angle(seen: str) -> bool:
 
 
 def free_prefix(letter: str, taken: Iterable[str], letters: Iterable[str] = ()) -> str:
-    """A prefix for numbered names none of which looks like a name that is taken or an entry with one of the letters."""
+    """A prefix for numbered names none of which looks like a name that is taken or an entry with
+    one of the letters.
+    """
     looks = {seen for name in taken for seen in (taken_apart(name).look, look(name))}
     for n in count(1):
         for prefix in (letter * n, letter.upper() * n):

@@ -1,8 +1,9 @@
 """Sparse polynomials in normal form: what closed forms of equations are derived in.
 
-A monomial is one integer: the number of an inertial parameter (all terms are linear in these) in the lowest bits, above it
-one field of bits per cosine, sine, length or coordinate with its exponent. A product adds the integers. Relations such as
-sin^2 = 1 - cos^2 are applied inside the product, so that equal functions are equal polynomials.
+A monomial is one integer: the number of an inertial parameter (all terms are linear in these) in
+the lowest bits, above it one field of bits per cosine, sine, length or coordinate with its
+exponent. A product adds the integers. Relations such as sin^2 = 1 - cos^2 are applied inside the
+product, so that equal functions are equal polynomials.
 """
 
 from __future__ import annotations
@@ -13,17 +14,19 @@ from typing import Any
 
 from dalembert.errors import DalembertError
 
-PARAMETER_BITS = 16             # 65 535 parameters: 6553 links of ten each
+PARAMETER_BITS = 16  # 65 535 parameters: 6553 links of ten each
 PARAMETER = (1 << PARAMETER_BITS) - 1
-WIDTH = 6                       # bits of an exponent: 0..31 and a guard, which no sum of two of them passes
+WIDTH = 6  # bits of an exponent: 0..31 and a guard, which no sum of two of them passes
 GUARD = 1 << (WIDTH - 1)
-SQUARE = 2                      # the bit that a squared sine or root sets in its field of two bits
+SQUARE = 2  # the bit that a squared sine or root sets in its field of two bits
 
-Key = tuple[str, Hashable]      # ("x", name), ("cos", angle), ("sin", angle), ("root", n)
+Key = tuple[str, Hashable]  # ("x", name), ("cos", angle), ("sin", angle), ("root", n)
 
 
 class NotPolynomial(DalembertError):
-    """An expression is no polynomial in sines, cosines, lengths and parameters; the text says which."""
+    """An expression is no polynomial in sines, cosines, lengths and parameters; the text says
+    which.
+    """
 
 
 class TooLarge(DalembertError):
@@ -36,13 +39,15 @@ class Ring:
     def __init__(self, limit: int = 100_000):
         self.limit = limit
         self.shift: dict[Key, int] = {}
-        self.parameters: list[str] = [""]              # by number; 0 is none
+        self.parameters: list[str] = [""]  # by number; 0 is none
         self._width: dict[Key, int] = {}
         self._fields: list[tuple[Key, int, int]] = []
         self._next = PARAMETER_BITS
-        self._mask = 0                                 # bits that are zero in a normal form
+        self._mask = 0  # bits that are zero in a normal form
         self._guards = 0
-        self._rules: dict[int, tuple[tuple[int, Any], ...]] = {}      # bit -> (what to add to the monomial, factor)
+        self._rules: dict[
+            int, tuple[tuple[int, Any], ...]
+        ] = {}  # bit -> (what to add to the monomial, factor)
 
     def parameter(self, name: str) -> Poly:
         """A new inertial parameter; products of two of them are refused."""
@@ -86,8 +91,15 @@ class Ring:
     def exponents(self, monomial: int) -> list[tuple[Key, int]]:
         """Variables of a monomial with their exponents, in the order the variables were made."""
         if len(self._fields) < len(self.shift):
-            self._fields = [(key, ((1 << self._width[key]) - 1) << shift, shift) for key, shift in self.shift.items()]
-        return [(key, (monomial & field) >> shift) for key, field, shift in self._fields if monomial & field]
+            self._fields = [
+                (key, ((1 << self._width[key]) - 1) << shift, shift)
+                for key, shift in self.shift.items()
+            ]
+        return [
+            (key, (monomial & field) >> shift)
+            for key, field, shift in self._fields
+            if monomial & field
+        ]
 
     def reduce(self, monomial: int, coefficient: Any, into: dict[int, Any]) -> None:
         """Add a term that is not in normal form."""
@@ -111,11 +123,15 @@ class Ring:
 
 
 class Derivation:
-    """Derivative of polynomials along a motion under which variables have these rates: sum of dp/dx times the rate of x."""
+    """Derivative of polynomials along a motion under which variables have these rates: sum of dp/dx
+    times the rate of x.
+    """
 
     def __init__(self, ring: Ring, rates: Iterable[tuple[Key, Any]]):
         self.ring, self.every = ring, 0
-        self._owner: dict[int, Any] = {}                     # bit -> field, shift, width, rate of x less one power of x
+        self._owner: dict[
+            int, Any
+        ] = {}  # bit -> field, shift, width, rate of x less one power of x
         for key, rate in rates:
             shift, bits = ring.shift[key], ring._width[key]
             width = (1 << bits) - 1
@@ -154,7 +170,9 @@ def _clean(ring: Ring, D: dict[int, Any]) -> Any:
 
 
 class Poly:
-    """A polynomial that is not zero (zero is the number 0): monomial -> coefficient, int or Fraction."""
+    """A polynomial that is not zero (zero is the number 0): monomial -> coefficient, int or
+    Fraction.
+    """
 
     __slots__ = ("ring", "terms")
 
@@ -169,7 +187,11 @@ class Poly:
             if other == 0:
                 return self
             other = Poly(self.ring, {0: other})
-        a, b = (self.terms, other.terms) if len(self.terms) >= len(other.terms) else (other.terms, self.terms)
+        a, b = (
+            (self.terms, other.terms)
+            if len(self.terms) >= len(other.terms)
+            else (other.terms, self.terms)
+        )
         D = a.copy()
         for m, c in b.items():
             if m not in D:
@@ -195,10 +217,20 @@ class Poly:
         if other.__class__ is not Poly:
             if other == 0:
                 return 0
-            return self if other == 1 else Poly(self.ring, {m: c * other for m, c in self.terms.items()})
-        a, b = (self.terms, other.terms) if len(self.terms) <= len(other.terms) else (other.terms, self.terms)
+            return (
+                self
+                if other == 1
+                else Poly(self.ring, {m: c * other for m, c in self.terms.items()})
+            )
+        a, b = (
+            (self.terms, other.terms)
+            if len(self.terms) <= len(other.terms)
+            else (other.terms, self.terms)
+        )
         if any(m & PARAMETER for m in a) and any(m & PARAMETER for m in b):
-            raise NotPolynomial("a product of two inertial parameters: equations are linear in them.")
+            raise NotPolynomial(
+                "a product of two inertial parameters: equations are linear in them."
+            )
         ring = self.ring
         D: dict[int, Any] = {}
         mask, get, pairs = ring._mask, D.get, list(b.items())

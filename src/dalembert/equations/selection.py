@@ -19,20 +19,39 @@ from dalembert.spatial.angles import STEPS, PiMultiple
 INERTIAL = ("mass", "com", "inertia", "rotor_inertia")
 GEOMETRY = ("origin", "pitch")
 PASSIVE = ("stiffness", "rest")
-KEYWORDS = {"all": (*INERTIAL, *GEOMETRY, *PASSIVE, "gravity"), "inertial": (*INERTIAL, "gravity"), "geometry": GEOMETRY,
-            "gravity": ("gravity",)}
-LETTER = {"mass": "m", "com": "c", "inertia": "I", "origin": "p", "pitch": "h", "rotor_inertia": "Jm", "gear_ratio": "n",
-          "stiffness": "ks", "rest": "rest", "rotation": "alpha", "viscous": "fv", "coulomb": "fc", "axis": "ax",
-          "multiplier": "mu", "offset": "off"}
+KEYWORDS = {
+    "all": (*INERTIAL, *GEOMETRY, *PASSIVE, "gravity"),
+    "inertial": (*INERTIAL, "gravity"),
+    "geometry": GEOMETRY,
+    "gravity": ("gravity",),
+}
+LETTER = {
+    "mass": "m",
+    "com": "c",
+    "inertia": "I",
+    "origin": "p",
+    "pitch": "h",
+    "rotor_inertia": "Jm",
+    "gear_ratio": "n",
+    "stiffness": "ks",
+    "rest": "rest",
+    "rotation": "alpha",
+    "viscous": "fv",
+    "coulomb": "fc",
+    "axis": "ax",
+    "multiplier": "mu",
+    "offset": "off",
+}
 
 
 @dataclass(frozen=True)
 class Selection:
     """A mechanism with symbols for numbers.
 
-    mechanism: numbers replaced (inertias only where they are not grouped); symbols: name -> path of the number, with a
-    minus in front where the symbol is the negative of it; values: name -> number where the model has one; grouped: whether
-    inertial parameters are to be combined to base parameters; wishes: what was asked for.
+    mechanism: numbers replaced (inertias only where they are not grouped); symbols: name -> path of
+    the number, with a minus in front where the symbol is the negative of it; values: name -> number
+    where the model has one; grouped: whether inertial parameters are to be combined to base
+    parameters; wishes: what was asked for.
     """
 
     mechanism: Mechanism
@@ -43,11 +62,14 @@ class Selection:
     wishes: tuple[str, ...] = ()
 
 
-def select(mechanism: Mechanism, wanted: str | Iterable[str] | None, grouped: bool | None) -> Selection:
-    """Symbols for the numbers that `wanted` names: 'all', 'inertial', 'geometry', 'gravity', paths, patterns with * and ?.
+def select(
+    mechanism: Mechanism, wanted: str | Iterable[str] | None, grouped: bool | None
+) -> Selection:
+    """Symbols for the numbers that `wanted` names: 'all', 'inertial', 'geometry', 'gravity', paths,
+    patterns with * and ?.
 
-    Zeros stay zeros: they are the structure. Without a wish, the mechanism's own symbols are all there are; if it has
-    none, 'inertial' is taken.
+    Zeros stay zeros: they are the structure. Without a wish, the mechanism's own symbols are all
+    there are; if it has none, 'inertial' is taken.
 
     Raises
     ------
@@ -58,14 +80,26 @@ def select(mechanism: Mechanism, wanted: str | Iterable[str] | None, grouped: bo
     own = [(path, x) for path, x in all_paths.items() if is_symbolic(x)]
     if wanted is None:
         wanted = () if own else ("inertial",)
-    wishes = (wanted,) if isinstance(wanted, str) else several(wanted, "symbols", "a text such as 'all', or a list of these")
+    wishes = (
+        (wanted,)
+        if isinstance(wanted, str)
+        else several(wanted, "symbols", "a text such as 'all', or a list of these")
+    )
     if wrong := [wish for wish in wishes if not isinstance(wish, str)]:
-        raise TypeError(f"symbols has {wrong[0]!r} ({type(wrong[0]).__name__}); expected texts such as 'inertial' or "
-                        "'hand.mass'.")
+        raise TypeError(
+            f"symbols has {wrong[0]!r} ({type(wrong[0]).__name__}); expected texts such as "
+            "'inertial' or "
+            "'hand.mass'."
+        )
     inertial = any(w in ("all", "inertial") for w in wishes)
     grouped = inertial if grouped is None else grouped
     frames = tuple(f"{f.name}." for f in mechanism.frames)
-    chosen = [path for w in wishes for path in _matching(w, all_paths) if w not in KEYWORDS or not path.startswith(frames)]
+    chosen = [
+        path
+        for w in wishes
+        for path in _matching(w, all_paths)
+        if w not in KEYWORDS or not path.startswith(frames)
+    ]
     moving = numbers_of_bodies(mechanism)
     graph = own[0][1].graph if own else Graph("equations")
     taken = {s.name for _, x in own for s in free_symbols(x)}
@@ -82,7 +116,10 @@ def select(mechanism: Mechanism, wanted: str | Iterable[str] | None, grouped: bo
         name = unused(_name(path, mechanism, moving, gravity), taken)
         turned = path in GRAVITY and as_float(x) < 0
         replaced[path] = -symbol(name, graph) if turned else symbol(name, graph)
-        symbols[name], values[name] = ("-" if turned else "") + path, abs(as_float(x)) if turned else as_float(x)
+        symbols[name], values[name] = (
+            ("-" if turned else "") + path,
+            abs(as_float(x)) if turned else as_float(x),
+        )
     made = mechanism.replace(replaced) if replaced else mechanism
     symbols |= meanings_of(own)
     return Selection(made, graph, symbols, values, grouped, wishes)
@@ -91,7 +128,11 @@ def select(mechanism: Mechanism, wanted: str | Iterable[str] | None, grouped: bo
 def _matching(wish: str, paths: Mapping[str, Any]) -> list[str]:
     if wish in KEYWORDS:
         kinds = KEYWORDS[wish]
-        return [p for p in paths if (p.rpartition(".")[2] if p not in GRAVITY else p).partition("[")[0] in kinds]
+        return [
+            p
+            for p in paths
+            if (p.rpartition(".")[2] if p not in GRAVITY else p).partition("[")[0] in kinds
+        ]
     found = [p for p in paths if p == wish or fnmatchcase(p, wish.replace("[", "[[]"))]
     found += [p for p in paths if p == f"{wish}[0]"] if not found else []
     if not found:
@@ -101,8 +142,17 @@ def _matching(wish: str, paths: Mapping[str, Any]) -> list[str]:
 
 def _oblique(paths: Mapping[str, Any]) -> list[str]:
     """Constant angles whose sine and cosine are no roots: they stay angles, by name."""
-    return [p for p, x in paths.items() if ".rotation[" in p and not (
-        isinstance(x, Expr) or _zero(x) or isinstance(x, PiMultiple) and (x.turns * STEPS).denominator == 1)]
+    return [
+        p
+        for p, x in paths.items()
+        if ".rotation[" in p
+        and not (
+            isinstance(x, Expr)
+            or _zero(x)
+            or isinstance(x, PiMultiple)
+            and (x.turns * STEPS).denominator == 1
+        )
+    ]
 
 
 def _zero(x: Any) -> bool:
@@ -110,7 +160,9 @@ def _zero(x: Any) -> bool:
 
 
 def numbers_of_bodies(mechanism: Mechanism) -> dict[str, str]:
-    """Number of each joint and of its child: 1, 2, ... for those that move, F1, F2, ... for the fixed ones."""
+    """Number of each joint and of its child: 1, 2, ... for those that move, F1, F2, ... for the
+    fixed ones.
+    """
     found: dict[str, str] = {mechanism.bodies[0].name: "0"}
     moving = fixed = 0
     for joint in mechanism.joints:
@@ -124,7 +176,11 @@ def _name(path: str, mechanism: Mechanism, number: Mapping[str, str], gravity: l
         return "g" if gravity == [path] else f"g{'xyz'[GRAVITY[path]]}"
     part, _, suffix = path.rpartition(".")
     kind, _, at = suffix.rstrip("]").partition("[")
-    axes = "".join("xyz"[int(k)] for k in at.split(",")) if at and kind in ("com", "inertia", "origin", "axis") else ""
+    axes = (
+        "".join("xyz"[int(k)] for k in at.split(","))
+        if at and kind in ("com", "inertia", "origin", "axis")
+        else ""
+    )
     if kind == "rotation" or kind in (*PASSIVE, "rotor_inertia", "gear_ratio"):
         at = "" if at == "0" else f"_{int(at) + 1}"
         return f"{LETTER[kind]}{number.get(part, '')}{at}"

@@ -1,7 +1,9 @@
-"""Sums that several sums have in common, up to sign and factor: a + b inside a + b + c and inside 2 x a + 2 x b - d.
+"""Sums that several sums have in common, up to sign and factor: a + b inside a + b + c and inside 2
+x a + 2 x b - d.
 
-All sums, those in parentheses too, are rows of one table, in which a factor may be another row. A set of terms that several
-rows have, times any monomial, becomes a row of its own where that shortens the print.
+All sums, those in parentheses too, are rows of one table, in which a factor may be another row. A
+set of terms that several rows have, times any monomial, becomes a row of its own where that
+shortens the print.
 """
 
 from __future__ import annotations
@@ -12,17 +14,29 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from dalembert.equations.forms import Call, Cosine, Name, Sum, Term, angle_sum, content, factor_order, opposite
+from dalembert.equations.forms import (
+    Call,
+    Cosine,
+    Name,
+    Sum,
+    Term,
+    angle_sum,
+    content,
+    factor_order,
+    opposite,
+)
 from dalembert.equations.ring import plain
 
-NAME = 4            # characters of the name of a part
-LINE = 4            # what one more line costs a reader, in characters
-ROUNDS = 20         # searches for common sums, each after all of the one before are taken out
-PLACES = 16         # places of one pair of terms that are compared with each other
-DIGITS = 4          # of a factor with which a sum is used again
+NAME = 4  # characters of the name of a part
+LINE = 4  # what one more line costs a reader, in characters
+ROUNDS = 20  # searches for common sums, each after all of the one before are taken out
+PLACES = 16  # places of one pair of terms that are compared with each other
+DIGITS = 4  # of a factor with which a sum is used again
 
 Factors = tuple[tuple[Any, int], ...]
-Pattern = frozenset[tuple[int, Any]]              # number of factors in the table, coefficient: that of the first is 1
+Pattern = frozenset[
+    tuple[int, Any]
+]  # number of factors in the table, coefficient: that of the first is 1
 
 
 class Reference(NamedTuple):
@@ -40,7 +54,9 @@ class Place(NamedTuple):
 
 
 class _Shared(NamedTuple):
-    """A sum that stands at several places: its row (-1: a new one), its terms, and what it is multiplied by elsewhere."""
+    """A sum that stands at several places: its row (-1: a new one), its terms, and what it is
+    multiplied by elsewhere.
+    """
 
     row: int
     terms: tuple[Term, ...]
@@ -83,14 +99,18 @@ class Table:
         return row
 
     def used(self, roots: Iterable[Term], known: Container[int]) -> tuple[list[int], Counter[int]]:
-        """Rows that are needed, each after those in it, and how often each occurs in rows; known: not looked into."""
+        """Rows that are needed, each after those in it, and how often each occurs in rows; known:
+        not looked into.
+        """
         order: dict[int, None] = {}
         uses: Counter[int] = Counter()
 
         def visit(k: int) -> None:
             if k in order or k in known:
                 return
-            for inner in (f.number for t in self.rows[k] for f, _ in t.factors if isinstance(f, Reference)):
+            for inner in (
+                f.number for t in self.rows[k] for f, _ in t.factors if isinstance(f, Reference)
+            ):
                 uses[inner] += 1
                 visit(inner)
             order[k] = None
@@ -109,21 +129,28 @@ class Table:
         """A term whose sums in parentheses, and names, are rows."""
         number, factors = term.number, list[tuple[Any, int]]()
         for factor, e in term.factors:
-            row = self.add(factor, names) if isinstance(factor, Sum) else (
-                names.get(factor.name) if isinstance(factor, Name) else None)
+            row = (
+                self.add(factor, names)
+                if isinstance(factor, Sum)
+                else (names.get(factor.name) if isinstance(factor, Name) else None)
+            )
             if row is not None:
-                number, factor = number * row.number**(e % 2), row.factors[0][0]
+                number, factor = number * row.number ** (e % 2), row.factors[0][0]
             factors.append((factor, e))
         return Term(number, in_order(factors))
 
     # --- patterns ---
 
     def share(self, frozen: Iterable[int]) -> None:
-        """Take out what rows have in common while that shortens the print; frozen rows stay as they are."""
+        """Take out what rows have in common while that shortens the print; frozen rows stay as they
+        are.
+        """
         kept = frozenset(frozen)
         for _ in range(ROUNDS):
             found = self._patterns()
-            gains = {pattern: self._gain(pattern, places, kept) for pattern, places in found.items()}
+            gains = {
+                pattern: self._gain(pattern, places, kept) for pattern, places in found.items()
+            }
             touched: set[int] = set()
             for pattern in sorted(found, key=lambda x: -gains[x]):
                 places = [place for place in found[pattern] if place.row not in touched]
@@ -136,18 +163,28 @@ class Table:
         """Sets of two or more terms that stand at several places."""
         pairs: dict[Pattern, list[Place]] = {}
         for k, terms in enumerate(self.rows):
-            for a, b in combinations([t for t in terms if isinstance(t.number, (int, Fraction))], 2):
+            for a, b in combinations(
+                [t for t in terms if isinstance(t.number, (int, Fraction))], 2
+            ):
                 common, rest = _apart(a.factors, b.factors)
-                pattern, number = _normal([(self._number(rest[0]), a.number), (self._number(rest[1]), b.number)])
+                pattern, number = _normal(
+                    [(self._number(rest[0]), a.number), (self._number(rest[1]), b.number)]
+                )
                 pairs.setdefault(pattern, []).append(Place(k, number, common))
         found: dict[Pattern, dict[Place, None]] = {}
         for places in pairs.values():
-            quotients = [(place, self._quotient(place)) for place in places[:PLACES]] if len(places) > 1 else []
+            quotients = (
+                [(place, self._quotient(place)) for place in places[:PLACES]]
+                if len(places) > 1
+                else []
+            )
             for one, other in combinations(quotients, 2):
                 equal = [(f, x) for f, x in one[1].items() if other[1].get(f) == x]
                 pattern, number = _normal(equal)
                 for place, _ in (one, other):
-                    found.setdefault(pattern, {})[place._replace(number=plain(place.number * number))] = None
+                    found.setdefault(pattern, {})[
+                        place._replace(number=plain(place.number * number))
+                    ] = None
         return found
 
     def _number(self, factors: Factors) -> int:
@@ -161,16 +198,26 @@ class Table:
         """Terms of a row divided by what a pattern is multiplied by there, as far as that goes."""
         found = {}
         for number, factors in self.rows[place.row]:
-            if isinstance(number, (int, Fraction)) and (rest := _divided(factors, place.factors)) is not None:
+            if (
+                isinstance(number, (int, Fraction))
+                and (rest := _divided(factors, place.factors)) is not None
+            ):
                 found[self._number(rest)] = ratio(number, place.number)
         return found
 
     def _times(self, place: Place, pattern: Pattern) -> set[Term]:
         """Terms of a pattern at a place."""
-        return {Term(plain(place.number * x), in_order((*place.factors, *self._factors[f]))) for f, x in pattern}
+        return {
+            Term(plain(place.number * x), in_order((*place.factors, *self._factors[f])))
+            for f, x in pattern
+        }
 
-    def _shared(self, pattern: Pattern, places: Iterable[Place], frozen: Container[int]) -> _Shared | None:
-        """How a pattern can be a row, an existing one that is a multiple of it or a new one; None where it is not shared."""
+    def _shared(
+        self, pattern: Pattern, places: Iterable[Place], frozen: Container[int]
+    ) -> _Shared | None:
+        """How a pattern can be a row, an existing one that is a multiple of it or a new one; None
+        where it is not shared.
+        """
         usable = [p for p in places if p.row not in frozen or self._is_whole(pattern, p)]
         if len(usable) < 2:
             return None
@@ -182,7 +229,9 @@ class Table:
         else:
             coefficients = dict(pattern)
             quotient = [f for f in self._quotient(first) if f in coefficients]
-            number, _, terms = content([Term(plain(coefficients[f] * first.number), self._factors[f]) for f in quotient])
+            number, _, terms = content(
+                [Term(plain(coefficients[f] * first.number), self._factors[f]) for f in quotient]
+            )
             row, base = -1, ratio(first.number, number)
         others = {p: Term(ratio(p.number, base), p.factors) for p in usable if p.row not in frozen}
         others = {p: term for p, term in others.items() if is_short(term.number)}
@@ -199,10 +248,14 @@ class Table:
             return 0
         saved = 0 if shared.row >= 0 else -width(shared.terms) - NAME - LINE - len(" = ")
         for place, (number, factors) in shared.others.items():
-            saved += width(self._times(place, pattern)) - width([Term(number, (*factors, (Reference(0), 1)))])
+            saved += width(self._times(place, pattern)) - width(
+                [Term(number, (*factors, (Reference(0), 1)))]
+            )
         return saved
 
-    def _take_out(self, pattern: Pattern, places: Iterable[Place], frozen: Container[int]) -> set[int]:
+    def _take_out(
+        self, pattern: Pattern, places: Iterable[Place], frozen: Container[int]
+    ) -> set[int]:
         """Replace a pattern by a row; the rows that were changed."""
         shared = self._shared(pattern, places, frozen)
         assert shared is not None
@@ -219,8 +272,11 @@ class Table:
         """Write a term in place of some others in a row."""
         assert left <= {*self.rows[row]}
         at = next(k for k, term in enumerate(self.rows[row]) if term in left)
-        self.rows[row] = _collected(new if k == at else term for k, term in enumerate(self.rows[row])
-                                    if k == at or term not in left)
+        self.rows[row] = _collected(
+            new if k == at else term
+            for k, term in enumerate(self.rows[row])
+            if k == at or term not in left
+        )
 
 
 def _collected(terms: Iterable[Term]) -> tuple[Term, ...]:
@@ -233,8 +289,12 @@ def _collected(terms: Iterable[Term]) -> tuple[Term, ...]:
 
 def _is_reference(term: Term) -> bool:
     """Whether a term is a row, but for a sign."""
-    return term.number in (1, -1) and len(term.factors) == 1 and isinstance(term.factors[0][0], Reference) and (
-        term.factors[0][1] == 1)
+    return (
+        term.number in (1, -1)
+        and len(term.factors) == 1
+        and isinstance(term.factors[0][0], Reference)
+        and (term.factors[0][1] == 1)
+    )
 
 
 def in_order(factors: Iterable[tuple[Any, int]]) -> Factors:
@@ -242,8 +302,12 @@ def in_order(factors: Iterable[tuple[Any, int]]) -> Factors:
     powers: dict[Any, int] = {}
     for f, e in factors:
         powers[f] = powers.get(f, 0) + e
-    return tuple(sorted(((f, e) for f, e in powers.items() if e), key=lambda x: (
-        (1, x[0].number) if isinstance(x[0], Reference) else factor_order(x[0]))))
+    return tuple(
+        sorted(
+            ((f, e) for f, e in powers.items() if e),
+            key=lambda x: (1, x[0].number) if isinstance(x[0], Reference) else factor_order(x[0]),
+        )
+    )
 
 
 def _apart(a: Factors, b: Factors) -> tuple[Factors, tuple[Factors, Factors]]:
@@ -281,6 +345,7 @@ def is_short(number: Any) -> bool:
 
 # --- lengths ---------------------------------------------------------------------------------------------------------
 
+
 def width(terms: Iterable[Term]) -> int:
     """Characters of a sum in plain text, roughly."""
     return sum(3 + _width(t) for t in terms) - 3
@@ -300,6 +365,10 @@ def _factor_width(factor: Any) -> int:
     if isinstance(factor, Sum):
         return 2 + width(factor.terms)
     if isinstance(factor, Cosine):
-        return len(factor.angle) + 1 if all(k == 1 for _, k in factor.angle) else 5 + width(angle_sum(factor.angle).terms)
+        return (
+            len(factor.angle) + 1
+            if all(k == 1 for _, k in factor.angle)
+            else 5 + width(angle_sum(factor.angle).terms)
+        )
     assert isinstance(factor, Call)
     return 2 + len(factor.op) + sum(2 + width(a.terms) for a in factor.args)

@@ -13,17 +13,22 @@ from dalembert.equations.forms import ZERO, Name, Sum, Term, factors_in, opposit
 from dalembert.equations.names import entry
 from dalembert.equations.ring import plain
 
-REPEATED, LONG = 3, 3      # a sum in parentheses that occurs so often gets a name; one of so many terms, if it occurs twice
+REPEATED, LONG = (
+    3,
+    3,
+)  # a sum in parentheses that occurs so often gets a name; one of so many terms, if it occurs twice
 
-DIGITS = 4                 # digits of a factor with which a named sum is used again
+DIGITS = 4  # digits of a factor with which a named sum is used again
 
-Line = tuple[tuple[int, ...], Sum]                   # an entry's place, and its form as it is printed
+Line = tuple[tuple[int, ...], Sum]  # an entry's place, and its form as it is printed
 Key = tuple[tuple[Any, Fraction], ...]
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """Entries of a quantity: an array of forms, its lines (of equal or zero entries one is enough), parts, remarks."""
+    """Entries of a quantity: an array of forms, its lines (of equal or zero entries one is enough),
+    parts, remarks.
+    """
 
     quantity: str
     title: str
@@ -33,8 +38,8 @@ class Sheet:
     parts: tuple[tuple[str, Sum], ...] = ()
     remark: str = ""
     factored: bool = False
-    uses: tuple[str, ...] = ()      # quantities whose entries stand in the lines
-    left: tuple[str, ...] = ()      # names on the left sides, in place of the letter with an index
+    uses: tuple[str, ...] = ()  # quantities whose entries stand in the lines
+    left: tuple[str, ...] = ()  # names on the left sides, in place of the letter with an index
 
     @property
     def is_symmetric(self) -> bool:
@@ -43,23 +48,39 @@ class Sheet:
 
     @property
     def terms(self) -> int:
-        """Number of terms of all lines, parentheses multiplied out; for factored forms of all lines and parts as printed."""
+        """Number of terms of all lines, parentheses multiplied out; for factored forms of all lines
+        and parts as printed.
+        """
         if self.factored:
-            return sum(len(form.terms) for _, form in self.parts) + sum(len(form.terms) for _, form in self.lines)
+            return sum(len(form.terms) for _, form in self.parts) + sum(
+                len(form.terms) for _, form in self.lines
+            )
         return sum(len(form) for _, form in self.lines)
 
 
-def lines_of(forms: np.ndarray, symmetric: bool, short: np.ndarray | None = None) -> tuple[Line, ...]:
-    """One line per entry that is not zero; of a symmetric matrix the upper triangle, of c_ijk = c_jik the first.
+def lines_of(
+    forms: np.ndarray, symmetric: bool, short: np.ndarray | None = None
+) -> tuple[Line, ...]:
+    """One line per entry that is not zero; of a symmetric matrix the upper triangle, of c_ijk =
+    c_jik the first.
 
     short: forms to be printed in place of these.
     """
+
     def again(at: tuple[int, ...], form: Sum) -> bool:
-        return len(at) > 1 and at[0] > at[1] and (symmetric or len(at) == 3 and forms[at[1], at[0], at[2]] == form)
+        return (
+            len(at) > 1
+            and at[0] > at[1]
+            and (symmetric or len(at) == 3 and forms[at[1], at[0], at[2]] == form)
+        )
 
     printed: Any = forms if short is None else short
-    lines: list[Line] = [(at, printed[at]) for at, form in np.ndenumerate(forms) if form.terms and not again(at, form)]
-    return tuple(sorted(lines, key=lambda line: line[0][2:]))                     # c_ijk: k by k
+    lines: list[Line] = [
+        (at, printed[at])
+        for at, form in np.ndenumerate(forms)
+        if form.terms and not again(at, form)
+    ]
+    return tuple(sorted(lines, key=lambda line: line[0][2:]))  # c_ijk: k by k
 
 
 def by_first(forms: Any, letter: str) -> np.ndarray:
@@ -67,13 +88,19 @@ def by_first(forms: Any, letter: str) -> np.ndarray:
     named = named_entries(forms, letter)
     short = forms.copy()
     for at, form in np.ndenumerate(named):
-        if form.terms and form.terms[0] != Term(1, ((Name(_entry(letter, at)), 1),)) and factors_in(forms[at]) > 1:
+        if (
+            form.terms
+            and form.terms[0] != Term(1, ((Name(_entry(letter, at)), 1),))
+            and factors_in(forms[at]) > 1
+        ):
             short[at] = form
     return short
 
 
 def named_entries(forms: Any, letter: str) -> np.ndarray:
-    """Entries that are not zero as names M:1:2, c:1:2:3; entries that are equal or opposite by the name of the first."""
+    """Entries that are not zero as names M:1:2, c:1:2:3; entries that are equal or opposite by the
+    name of the first.
+    """
     first: dict[Sum, tuple[str, int]] = {}
     named = np.full(forms.shape, ZERO, dtype=object)
     for at in sorted(np.ndindex(forms.shape), key=lambda at: (at[2:], at)):
@@ -109,7 +136,9 @@ class Groups:
         for form in self._inner_sums(form for _, form in lines):
             key = _up_to_factor(form)
             counts[key] = counts.get(key, 0) + 1
-            if key not in self._names and (counts[key] >= REPEATED or counts[key] > 1 and len(form.terms) >= LONG):
+            if key not in self._names and (
+                counts[key] >= REPEATED or counts[key] > 1 and len(form.terms) >= LONG
+            ):
                 self._names[key] = name = f"{self.prefix}{len(self.definitions) + 1}"
                 self.definitions[name] = form
         return tuple((at, self._replaced(form)) for at, form in lines)
@@ -137,7 +166,7 @@ class Groups:
             for factor, power in factors:
                 if isinstance(factor, Sum):
                     ratio, factor = self._multiple(factor)
-                    number = plain(number * Fraction(ratio)**power) if ratio != 1 else number
+                    number = plain(number * Fraction(ratio) ** power) if ratio != 1 else number
                 changed.append((factor, power))
             changed.sort(key=lambda x: not isinstance(x[0], Name) or x[0].name in self.varying)
             terms.append(Term(number, tuple(changed)))
@@ -147,8 +176,12 @@ class Groups:
         """(number, factor) that a sum in parentheses is written as."""
         name = self._names.get(_up_to_factor(form), "")
         if name:
-            ratio = Fraction(form.terms[0].number) / dict(
-                (factors, number) for number, factors in self.definitions[name].terms)[form.terms[0].factors]
+            ratio = (
+                Fraction(form.terms[0].number)
+                / dict((factors, number) for number, factors in self.definitions[name].terms)[
+                    form.terms[0].factors
+                ]
+            )
             if ratio in (1, -1) or Fraction(f"{float(ratio):.{DIGITS}g}") == ratio:
                 return ratio, Name(name)
         return 1, self._replaced(form)

@@ -1,4 +1,6 @@
-"""Abbreviation by significance: leave out terms that hardly matter, and say by how much at most that changes an entry."""
+"""Abbreviation by significance: leave out terms that hardly matter, and say by how much at most
+that changes an entry.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,8 @@ class Abbreviation:
 
     mass_matrix, gravity_vector : arrays of expressions
     mass_matrix_error, gravity_vector_error : arrays
-        Bounds of what was left out, for all coordinates (prismatic ones within their limits) [as the entries].
+        Bounds of what was left out, for all coordinates (prismatic ones within their limits) [as
+        the entries].
     terms, terms_before : int
     """
 
@@ -35,23 +38,30 @@ class Abbreviation:
 
 
 def abbreviate(eom: Any, significance: float, states: int) -> Abbreviation:
-    """Leave out the smallest terms of each entry while their bounds together stay below a share of its scale.
+    """Leave out the smallest terms of each entry while their bounds together stay below a share of
+    its scale.
 
-    The scale of M_ij is sqrt(max M_ii max M_jj), that of g_i its largest value, both at random states; the bound of a
-    term is the product of its numbers with |sin|, |cos| <= 1, so that it holds everywhere.
+    The scale of M_ij is sqrt(max M_ii max M_jj), that of g_i its largest value, both at random
+    states; the bound of a term is the product of its numbers with |sin|, |cos| <= 1, so that it
+    holds everywhere.
 
     Raises
     ------
     DalembertError
-        The equations are printed in factored form, a symbol has no number, or a prismatic joint no limits.
+        The equations are printed in factored form, a symbol has no number, or a prismatic joint no
+        limits.
     """
     if eom.why_factored:
-        raise DalembertError(f"abbreviation needs equations in full, but {eom.why_factored}; raise budget=.")
+        raise DalembertError(
+            f"abbreviation needs equations in full, but {eom.why_factored}; raise budget=."
+        )
     q = np.array([eom.mechanism.random_state(seed)[0] for seed in range(SEED, SEED + states)])
     bounds, dynamics, builder = _bounds(eom), eom.verifier.dynamics, Builder(eom.graph)
     largest = np.abs(np.einsum("nkk->nk", dynamics.mass_matrix(q))).max(axis=0)
-    scales = {"mass_matrix": np.sqrt(np.outer(largest, largest)),
-              "gravity_vector": np.abs(dynamics.gravity_vector(q)).max(axis=0)}
+    scales = {
+        "mass_matrix": np.sqrt(np.outer(largest, largest)),
+        "gravity_vector": np.abs(dynamics.gravity_vector(q)).max(axis=0),
+    }
     found: dict[str, Any] = {}
     forms: dict[str, Any] = {}
     terms = before = 0
@@ -69,23 +79,30 @@ def abbreviate(eom: Any, significance: float, states: int) -> Abbreviation:
 def _bounds(eom: Any) -> dict[str, float]:
     """Largest absolute value of each name."""
     if eom._problem.own:
-        raise DalembertError(f"abbreviation needs a number for every symbol; {', '.join(eom._problem.own)} have none.")
+        raise DalembertError(
+            f"abbreviation needs a number for every symbol; {', '.join(eom._problem.own)} have "
+            "none."
+        )
     bounds = {name: abs(value) for name, value in eom._problem.numbers.items()}
     for joint in eom.mechanism.independent_joints:
         lower, upper = joint.limits.lower, joint.limits.upper
         if lower is not None and upper is not None:
             names = eom.coordinates[eom.mechanism.entries[joint.name].at_q]
-            bounds |= {name: max(abs(as_float(x)) for x in pair)
-                       for name, *pair in zip(names, lower, upper, strict=False)}
+            bounds |= {
+                name: max(abs(as_float(x)) for x in pair)
+                for name, *pair in zip(names, lower, upper, strict=False)
+            }
     return bounds
 
 
 def _shortened(form: Sum, allowed: float, bounds: Mapping[str, float]) -> tuple[Sum, float, int]:
-    """The form with its smallest terms left out, the bound of these, and the number of terms before."""
+    """The form with its smallest terms left out, the bound of these, and the number of terms
+    before.
+    """
     terms = expanded(form)
     sizes = np.array([_size(t, bounds) for t in terms])
     order = np.argsort(sizes, kind="stable")
-    errors = np.array([0.0, *np.cumsum(sizes[order])])                         # with 0, 1, 2, ... terms left out
+    errors = np.array([0.0, *np.cumsum(sizes[order])])  # with 0, 1, 2, ... terms left out
     count = int(np.flatnonzero(errors <= allowed)[-1])
     return Sum(tuple(terms[k] for k in sorted(order[count:]))), float(errors[count]), len(terms)
 
@@ -98,7 +115,11 @@ def expanded(form: Sum) -> list[Term]:
         for factor, power in term.factors:
             if isinstance(factor, Sum) and power == 1:
                 inner = expanded(factor)
-                products = [Term(a.number * b.number, a.factors + b.factors) for a in products for b in inner]
+                products = [
+                    Term(a.number * b.number, a.factors + b.factors)
+                    for a in products
+                    for b in inner
+                ]
             else:
                 products = [Term(a.number, (*a.factors, (factor, power))) for a in products]
         found += products
@@ -111,12 +132,14 @@ def _size(term: Term, bounds: Mapping[str, float]) -> float:
     for factor, power in term.factors:
         if isinstance(factor, Name):
             if factor.name not in bounds:
-                raise DalembertError(f"abbreviation needs a bound for {factor.name}: give the joint limits.")
+                raise DalembertError(
+                    f"abbreviation needs a bound for {factor.name}: give the joint limits."
+                )
             size *= bounds[factor.name] ** power
         elif isinstance(factor, Sum):
             size *= sum(_size(t, bounds) for t in factor.terms) ** power
         elif isinstance(factor, Call):
-            size *= float(factor.args[0].terms[0].number) ** (0.5 * power)      # roots of numbers
+            size *= float(factor.args[0].terms[0].number) ** (0.5 * power)  # roots of numbers
         else:
             assert isinstance(factor, Cosine)
     return size

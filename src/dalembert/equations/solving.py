@@ -1,4 +1,6 @@
-"""Linear equations of one to three unknowns in symbols: accelerations by Cramer's rule, the determinant named."""
+"""Linear equations of one to three unknowns in symbols: accelerations by Cramer's rule, the
+determinant named.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,8 @@ from dalembert.equations.polynomials import Normal
 from dalembert.equations.ring import Poly, plain, terms_in
 from dalembert.errors import DalembertError
 
-MOST = 3            # unknowns
-LONGEST = 60        # terms of all numerators that are multiplied out
+MOST = 3  # unknowns
+LONGEST = 60  # terms of all numerators that are multiplied out
 
 Factors = dict[Any, int]
 
@@ -47,26 +49,32 @@ def minor(M: np.ndarray, rows: Sequence[int], columns: Sequence[int]) -> Any:
         return 1
     total: Any = 0
     for k, column in enumerate(columns):
-        rest = minor(M, rows[1:], [*columns[:k], *columns[k + 1:]])
-        total = total + M[rows[0]][column] * rest * (-1)**k
+        rest = minor(M, rows[1:], [*columns[:k], *columns[k + 1 :]])
+        total = total + M[rows[0]][column] * rest * (-1) ** k
     return total
 
 
 def cofactor(M: np.ndarray, block: Sequence[int], i: int, j: int) -> Any:
     """Entry i, j of the adjugate of a block: the inverse times the determinant."""
     rows, columns = [k for k in block if k != j], [k for k in block if k != i]
-    return minor(M, rows, columns) * (-1)**(block.index(i) + block.index(j))
+    return minor(M, rows, columns) * (-1) ** (block.index(i) + block.index(j))
 
 
 def check_freedoms(count: int, instead: str) -> None:
     """Raise DalembertError where there are too many unknowns."""
     if count > MOST:
-        raise DalembertError(f"{instead[:1].upper()}{instead[1:]} in closed form are for one to {MOST} freedoms; here are "
-                             f"{count}. Mass matrix and forces are printed for any number; da.compile gives numbers.")
+        raise DalembertError(
+            f"{instead[:1].upper()}{instead[1:]} in closed form are for one to {MOST} freedoms; "
+            "here are "
+            f"{count}. Mass matrix and forces are printed for any number; da.compile gives numbers."
+        )
 
 
-def solved(M: np.ndarray, columns: Sequence[Sequence[Any]], normal: Normal, name: Callable[[int], str]) -> list[Solution]:
-    """M x = F for each column F of polynomials of one ring, each x a reduced fraction; name: of the k-th determinant.
+def solved(
+    M: np.ndarray, columns: Sequence[Sequence[Any]], normal: Normal, name: Callable[[int], str]
+) -> list[Solution]:
+    """M x = F for each column F of polynomials of one ring, each x a reduced fraction; name: of the
+    k-th determinant.
 
     What has one determinant is in one basis.
     """
@@ -75,11 +83,17 @@ def solved(M: np.ndarray, columns: Sequence[Sequence[Any]], normal: Normal, name
     parts: dict[str, Sum] = {}
     for block in blocks(M):
         places = [(k, i) for k in range(len(columns)) for i in block]
-        numerators = [normal.ring.total(cofactor(M, block, i, j) * columns[k][j] for j in block) for k, i in places]
+        numerators = [
+            normal.ring.total(cofactor(M, block, i, j) * columns[k][j] for j in block)
+            for k, i in places
+        ]
         below, *above = normal.forms_in_one_basis([minor(M, block, block), *numerators])
         number, factors, rest = apart(below)
-        if number < 0 and len(rest) > 1:                           # a determinant of M is positive: so is its name
-            number, rest = -number, tuple(sorted(opposite(Sum(rest)).terms, key=lambda t: t.number < 0))
+        if number < 0 and len(rest) > 1:  # a determinant of M is positive: so is its name
+            number, rest = (
+                -number,
+                tuple(sorted(opposite(Sum(rest)).terms, key=lambda t: t.number < 0)),
+            )
         named: Any = Sum(rest)
         if len(rest) > 1:
             parts[label := name(len(parts))] = named
@@ -103,7 +117,9 @@ def apart(form: Sum) -> tuple[Any, Factors, tuple[Term, ...]]:
 
 
 def quotient(form: Sum, number: Any, factors: Mapping[Any, int], rest: Sum, named: Any) -> Sum:
-    """form / (number factors rest) with factors in common cancelled; `named` is written in place of the rest."""
+    """form / (number factors rest) with factors in common cancelled; `named` is written in place of
+    the rest.
+    """
     own, powers, terms = apart(form)
     inner, ratio = Sum(terms), Fraction(own) / Fraction(number)
     for f, e in factors.items():
@@ -114,23 +130,38 @@ def quotient(form: Sum, number: Any, factors: Mapping[Any, int], rest: Sum, name
         if len(inner.terms) > 1:
             powers[inner] = 1
         else:
-            ratio, powers = ratio * Fraction(inner.terms[0].number), powers | dict(inner.terms[0].factors)
+            ratio, powers = (
+                ratio * Fraction(inner.terms[0].number),
+                powers | dict(inner.terms[0].factors),
+            )
         if len(rest.terms) > 1:
             powers[named] = -1
     return Sum((Term(plain(ratio), tuple((f, e) for f, e in powers.items() if e)),))
 
 
 def is_long(M: np.ndarray, F: Sequence[Any]) -> bool:
-    """Whether numerators would be too long to multiply out, as far as numbers of terms say that before it is done."""
+    """Whether numerators would be too long to multiply out, as far as numbers of terms say that
+    before it is done.
+    """
     n = len(F)
     return n > 1 and terms_in(M.flat) * terms_in(F) * (n - 1) > LONGEST * n
 
 
-def by_names(M: np.ndarray, F: Sequence[Sum], label: Callable[[int, int], str], name: Callable[[int], str]) -> Solution:
+def by_names(
+    M: np.ndarray, F: Sequence[Sum], label: Callable[[int, int], str], name: Callable[[int], str]
+) -> Solution:
     """M x = F in terms of names of the entries of M, those that are zero the number 0; F are forms."""
     normal = Normal({})
-    entries = np.array([[normal.ring.variable(label(*sorted((i, j)))) if _is_there(M[i][j]) else 0 for j in range(len(F))]
-                        for i in range(len(F))], dtype=object)
+    entries = np.array(
+        [
+            [
+                normal.ring.variable(label(*sorted((i, j)))) if _is_there(M[i][j]) else 0
+                for j in range(len(F))
+            ]
+            for i in range(len(F))
+        ],
+        dtype=object,
+    )
     short: list[Any] = [Sum(())] * len(F)
     parts: dict[str, Sum] = {}
     for block in blocks(entries):
@@ -175,7 +206,16 @@ def renamed(forms: Iterable[Sum], names: Mapping[str, Any]) -> np.ndarray:
 def _renamed(form: Sum, names: Mapping[str, Any]) -> Sum:
     terms = []
     for number, factors in form.terms:
-        changed = [(names.get(f.name, f) if isinstance(f, Name) else _renamed(f, names) if isinstance(f, Sum) else f, e)
-                   for f, e in factors]
+        changed = [
+            (
+                names.get(f.name, f)
+                if isinstance(f, Name)
+                else _renamed(f, names)
+                if isinstance(f, Sum)
+                else f,
+                e,
+            )
+            for f, e in factors
+        ]
         terms.append(Term(number, tuple(changed)))
     return Sum(tuple(terms))

@@ -28,8 +28,8 @@ from dalembert.errors import DalembertError
 from dalembert.expr import derivative, evaluate, gradient, substitute
 from dalembert.formulations.lagrange.system import LagrangianSystem
 
-STEP = 0.01                                              # of differences of order six: to some 1e-13
-TRIED = 200                                              # random states, of which some lie where L is defined
+STEP = 0.01  # of differences of order six: to some 1e-13
+TRIED = 200  # random states, of which some lie where L is defined
 
 # Quantity: title, and the letter of its entries.
 QUANTITIES: dict[str, tuple[str, str]] = {
@@ -52,35 +52,80 @@ QUANTITIES: dict[str, tuple[str, str]] = {
     "accelerations": ("Accelerations", r"\tau"),
 }
 LETTERS = tuple(letter for _, letter in QUANTITIES.values())
-DIRECT = ("lagrangian", "mass_matrix", "momenta", "bias_force", "generalized_forces", "linear_terms")   # compiled so
-BY_RATES = ("lagrangian", "kinetic_energy", "momenta", "energy", "equations_of_motion")      # sums of products of rates
-SHOWN = ("mass_matrix", "christoffel", "coriolis_vector", "linear_terms", "gyroscopic_matrix", "time_terms",
-         "gravity_vector", "generalized_forces", "kinetic_energy", "potential_energy", "equations_of_motion")
-SHOWN_OTHERWISE = ("lagrangian", "momenta", "mass_matrix", "bias_force", "generalized_forces", "energy",
-                   "equations_of_motion")                # where L is not quadratic in the velocities
+DIRECT = (
+    "lagrangian",
+    "mass_matrix",
+    "momenta",
+    "bias_force",
+    "generalized_forces",
+    "linear_terms",
+)  # compiled so
+BY_RATES = (
+    "lagrangian",
+    "kinetic_energy",
+    "momenta",
+    "energy",
+    "equations_of_motion",
+)  # sums of products of rates
+SHOWN = (
+    "mass_matrix",
+    "christoffel",
+    "coriolis_vector",
+    "linear_terms",
+    "gyroscopic_matrix",
+    "time_terms",
+    "gravity_vector",
+    "generalized_forces",
+    "kinetic_energy",
+    "potential_energy",
+    "equations_of_motion",
+)
+SHOWN_OTHERWISE = (
+    "lagrangian",
+    "momenta",
+    "mass_matrix",
+    "bias_force",
+    "generalized_forces",
+    "energy",
+    "equations_of_motion",
+)  # where L is not quadratic in the velocities
 
 
-LAW = {"mass_matrix": ("M", "", "q_ddot"), "coriolis_vector": ("h", "q q_dot"), "gyroscopic_matrix": ("N", "", "q_dot"),
-       "time_terms": ("r", ""), "gravity_vector": ("g", "q"), "bias_force": ("h", "q q_dot")}
+LAW = {
+    "mass_matrix": ("M", "", "q_ddot"),
+    "coriolis_vector": ("h", "q q_dot"),
+    "gyroscopic_matrix": ("N", "", "q_dot"),
+    "time_terms": ("r", ""),
+    "gravity_vector": ("g", "q"),
+    "bias_force": ("h", "q q_dot"),
+}
 
 
 class SystemEquations(Movable):
-    """Closed forms of a `LagrangianSystem`, each entry compared with the function that `da.compile` makes.
+    """Closed forms of a `LagrangianSystem`, each entry compared with the function that `da.compile`
+    makes.
 
         L = 1/2 qd^T M qd + b^T qd - Pi:    M qdd + h + N qd + r + g = Q + tau
 
-    with h = C qd of the Christoffel symbols of M, N_kj = db_k/dq_j - db_j/dq_k, r = (dM/dt) qd + db/dt and g = dPi/dq.
-    Where L is not quadratic in qd, there are `lagrangian`, `momenta`, `mass_matrix`, `bias_force`, `energy`,
-    `generalized_forces` and `equations_of_motion` alone. What is no polynomial in sines, cosines and symbols (exp, roots,
-    quotients, conditions) is printed as it is. `entries(name)` gives the expressions of any quantity in `titles`.
+    with h = C qd of the Christoffel symbols of M, N_kj = db_k/dq_j - db_j/dq_k, r = (dM/dt) qd +
+    db/dt and g = dPi/dq. Where L is not quadratic in qd, there are `lagrangian`, `momenta`,
+    `mass_matrix`, `bias_force`, `energy`, `generalized_forces` and `equations_of_motion` alone.
+    What is no polynomial in sines, cosines and symbols (exp, roots, quotients, conditions) is
+    printed as it is. `entries(name)` gives the expressions of any quantity in `titles`.
     """
 
     titles = {name: title for name, (title, _) in QUANTITIES.items()}
     letters = {name: letter for name, (_, letter) in QUANTITIES.items()}
     programmed = ("mass_matrix", "bias_force", "generalized_forces")
 
-    def __init__(self, system: LagrangianSystem, budget: int, digits: int,
-                 progress: Callable[[str, float], None] = silent, parameters: Sequence[str] = ()):
+    def __init__(
+        self,
+        system: LagrangianSystem,
+        budget: int,
+        digits: int,
+        progress: Callable[[str, float], None] = silent,
+        parameters: Sequence[str] = (),
+    ):
         self.system = system
         progress("derivation", 0.0)
         with cast(Any, system.symbols["t"]).graph, without_collection():
@@ -103,36 +148,52 @@ class SystemEquations(Movable):
         return self.entries("bias_force") - self.entries("generalized_forces")
 
     @property
-    def law(self) -> Any:      # type: ignore[override]
+    def law(self) -> Any:  # type: ignore[override]
         """Those terms that are not zero."""
         shown = self.shown
         left = [part for name, part in LAW.items() if name in shown]
-        return left, ("Q", "tau")["generalized_forces" not in shown:]
+        return left, ("Q", "tau")["generalized_forces" not in shown :]
 
     @property
     def shown(self) -> tuple[str, ...]:
-        """Quantities that are printed by default: those that are not zero, without symbols that are too long."""
+        """Quantities that are printed by default: those that are not zero, without symbols that are
+        too long.
+        """
         p = self._problem
         names = SHOWN if p.is_quadratic else SHOWN_OTHERWISE
         if "christoffel" in names and not p.why_no_christoffel:
             self.sheet("christoffel")
-        return tuple(q for q in names if not (q == "christoffel" and (p.why_factored or p.why_no_christoffel))
-                     and any(f.terms for f in self.sheet(q).forms.flat))
+        return tuple(
+            q
+            for q in names
+            if not (q == "christoffel" and (p.why_factored or p.why_no_christoffel))
+            and any(f.terms for f in self.sheet(q).forms.flat)
+        )
 
 
 class SystemProblem:
-    """What closed forms of a Lagrangian are made from: expressions of all quantities, and their normal forms."""
+    """What closed forms of a Lagrangian are made from: expressions of all quantities, and their
+    normal forms.
+    """
 
     def __init__(self, system: LagrangianSystem, budget: int, parameters: Sequence[str] = ()):
         self.system, self.budget = system, budget
         self.graph = cast(Any, system.symbols["t"]).graph
-        self.names = tuple(tuple(x.name for x in cast(Any, system.symbols[key])) for key in ("q", "qd", "qdd"))
+        self.names = tuple(
+            tuple(x.name for x in cast(Any, system.symbols[key])) for key in ("q", "qd", "qdd")
+        )
         made = [*self.graph.leaves["symbol"]]
-        self.parameters = [*parameters] or sorted(system.parameters, key=made.index)      # as the user made them
+        self.parameters = [*parameters] or sorted(
+            system.parameters, key=made.index
+        )  # as the user made them
         self.varying = {*(name for group in self.names for name in group), "t"}
         taken = {*self.varying, *self.parameters}
         q, qd, qdd = self.names
-        rates = {name: (base, dots) for dots, group in ((1, qd), (2, qdd)) for name, base in zip(group, q, strict=True)}
+        rates = {
+            name: (base, dots)
+            for dots, group in ((1, qd), (2, qdd))
+            for name, base in zip(group, q, strict=True)
+        }
         self.motion, self.units = MotionNames(q, qd, qdd, rates, {}, {}), {"t": "s"}
         self.symbols = dict.fromkeys(self.parameters, "parameter") | {"t": "time"}
         self.values: dict[str, float] = {}
@@ -151,25 +212,47 @@ class SystemProblem:
         return self.parameters
 
     def _expressions(self) -> dict[str, np.ndarray]:
-        """Every quantity as an array of expressions; of L that is not quadratic in qd, those that there are."""
+        """Every quantity as an array of expressions; of L that is not quadratic in qd, those that
+        there are.
+        """
         system, known = self.system, self.system.quantities
         q, qd, qdd, t = (cast(Any, system.symbols[key]) for key in ("q", "qd", "qdd", "t"))
-        found = {name: known[name].expressions for name in ("lagrangian", "mass_matrix", "momenta", "energy", "bias_force",
-                                                            "generalized_forces")}
+        found = {
+            name: known[name].expressions
+            for name in (
+                "lagrangian",
+                "mass_matrix",
+                "momenta",
+                "energy",
+                "bias_force",
+                "generalized_forces",
+            )
+        }
         M, L, p = found["mass_matrix"], found["lagrangian"], found["momenta"]
         found["equations_of_motion"] = known["inverse_dynamics"].expressions
         try:
-            c, C, N = system.christoffel_symbols(q, t), system.coriolis_matrix(q, qd, t), system.gyroscopic_matrix(q, t)
+            c, C, N = (
+                system.christoffel_symbols(q, t),
+                system.coriolis_matrix(q, qd, t),
+                system.gyroscopic_matrix(q, t),
+            )
         except DalembertError as error:
             self.why_not = error
         else:
             at_rest = {x: 0 for x in qd}
             b, potential = np.asarray(substitute(p, at_rest)), 0 - substitute(L, at_rest)
-            found |= {"christoffel": c, "coriolis_matrix": C, "coriolis_vector": C @ qd, "gyroscopic_matrix": N,
-                      "linear_terms": b, "time_terms": np.asarray(derivative(M, t)) @ qd + np.asarray(derivative(b, t)),
-                      "kinetic_energy": qd @ (M @ qd) * Fraction(1, 2), "potential_energy": potential,
-                      "gravity_vector": gradient(potential, q), "equations_of_motion": M @ qdd + found["bias_force"] -
-                      found["generalized_forces"]}
+            found |= {
+                "christoffel": c,
+                "coriolis_matrix": C,
+                "coriolis_vector": C @ qd,
+                "gyroscopic_matrix": N,
+                "linear_terms": b,
+                "time_terms": np.asarray(derivative(M, t)) @ qd + np.asarray(derivative(b, t)),
+                "kinetic_energy": qd @ (M @ qd) * Fraction(1, 2),
+                "potential_energy": potential,
+                "gravity_vector": gradient(potential, q),
+                "equations_of_motion": M @ qdd + found["bias_force"] - found["generalized_forces"],
+            }
         return {name: np.asarray(x, dtype=object) for name, x in found.items()}
 
     def _polynomials(self, quantity: str) -> list[Any]:
@@ -193,12 +276,15 @@ def made(p: SystemProblem, eom: SystemEquations, quantity: str) -> Sheet:
     if quantity not in p.expressions:
         raise p.why_not
     if quantity != "mass_matrix":
-        eom.sheet("mass_matrix")                         # its length decides about all quantities
+        eom.sheet("mass_matrix")  # its length decides about all quantities
     why = p.why_factored or (p.why_no_christoffel if quantity == "christoffel" else "")
     if not why:
         try:
             sheet = eom.in_full(quantity, p.forms(quantity))
-            size, most = eom.length(sheet), p.budget * (CHRISTOFFEL if quantity == "christoffel" else 1)
+            size, most = (
+                eom.length(sheet),
+                p.budget * (CHRISTOFFEL if quantity == "christoffel" else 1),
+            )
             if size <= most:
                 return sheet
             why = f"the {eom.titles[quantity].lower()} have {sheet.terms} terms, {size} characters in full"
@@ -219,29 +305,51 @@ class SystemVerifier(Verifier):
         self.system, self.dynamics, n = p.system, compile(p.system), p.system.nq
         rng = np.random.default_rng(SEED)
         names = [name for group in p.names for name in group]
-        values = {name: float(x) for name, x in zip(p.parameters, rng.uniform(0.3, 1.7, len(p.parameters)), strict=True)}
-        for lower in (-1.5, 0.1):                        # roots and logarithms may need what is positive
+        values = {
+            name: float(x)
+            for name, x in zip(p.parameters, rng.uniform(0.3, 1.7, len(p.parameters)), strict=True)
+        }
+        for lower in (-1.5, 0.1):  # roots and logarithms may need what is positive
             columns = rng.uniform(lower, 1.5, (3 * n + 1, TRIED))
             point = values | dict(zip((*names, "t"), columns, strict=True))
             everything = evaluate([x for a in p.expressions.values() for x in a.flat], point)
-            finite = np.isfinite(np.broadcast_to(everything, (TRIED, everything.shape[-1]))).all(axis=1)
+            finite = np.isfinite(np.broadcast_to(everything, (TRIED, everything.shape[-1]))).all(
+                axis=1
+            )
             good = np.flatnonzero(finite)[:STATES]
             if len(good) == STATES:
                 break
         else:
-            raise DalembertError(f"the Lagrangian of {p.system.name!r} or its derivatives are not finite at random states "
-                                 "(coordinates, velocities and parameters of 0.1 to 1.7): nothing can be verified.")
+            raise DalembertError(
+                f"the Lagrangian of {p.system.name!r} or its derivatives are not finite at random "
+                "states "
+                "(coordinates, velocities and parameters of 0.1 to 1.7): nothing can be verified."
+            )
         columns = columns[:, good]
         self.point: dict[str, Any] = values | dict(zip((*names, "t"), columns, strict=True))
-        self.q, self.qd, self.qdd, self.t = columns[:n].T, columns[n:2 * n].T, columns[2 * n:3 * n].T, columns[-1]
+        self.q, self.qd, self.qdd, self.t = (
+            columns[:n].T,
+            columns[n : 2 * n].T,
+            columns[2 * n : 3 * n].T,
+            columns[-1],
+        )
         self.is_quadratic, self.expressions = p.is_quadratic, p.expressions
 
     @cached_property
     def sizes(self) -> dict[str, float]:
-        """Sizes of the terms of the system's expressions; parts of the bias and of L are differences of these."""
-        whole = {name: size_of_terms(x.flat, self.point) for name, x in self.expressions.items() if name in DIRECT}
+        """Sizes of the terms of the system's expressions; parts of the bias and of L are
+        differences of these.
+        """
+        whole = {
+            name: size_of_terms(x.flat, self.point)
+            for name, x in self.expressions.items()
+            if name in DIRECT
+        }
         energies = ("kinetic_energy", "potential_energy", "energy")
-        return {name: whole.get(name) or whole["lagrangian" if name in energies else "bias_force"] for name in QUANTITIES}
+        return {
+            name: whole.get(name) or whole["lagrangian" if name in energies else "bias_force"]
+            for name in QUANTITIES
+        }
 
     def compare(self, quantity: str, expressions: np.ndarray) -> None:
         """The same; accelerations are those of compiled mass matrix and forces."""
@@ -253,31 +361,56 @@ class SystemVerifier(Verifier):
 
     @cached_property
     def right(self) -> dict[str, np.ndarray]:
-        """Quantities by compiled code. The bias is a polynomial of degree 2 in v: at +-v, at unit velocities and at rest it
-        gives its parts; L and the momenta likewise."""
+        """Quantities by compiled code. The bias is a polynomial of degree 2 in v: at +-v, at unit
+        velocities and at rest it gives its parts; L and the momenta likewise.
+        """
         n, v = self.system.nq, self.qd
-        found = {name: self._at(name, v) for name in ("lagrangian", "mass_matrix", "momenta", "energy", "bias_force",
-                                                      "generalized_forces")}
+        found = {
+            name: self._at(name, v)
+            for name in (
+                "lagrangian",
+                "mass_matrix",
+                "momenta",
+                "energy",
+                "bias_force",
+                "generalized_forces",
+            )
+        }
         M, bias = found["mass_matrix"], found["bias_force"]
-        found["equations_of_motion"] = np.einsum("nij,nj->ni", M, self.qdd) + bias - found["generalized_forces"]
+        found["equations_of_motion"] = (
+            np.einsum("nij,nj->ni", M, self.qdd) + bias - found["generalized_forces"]
+        )
         if not self.is_quadratic:
             return found
         zero = np.zeros_like(v)
         at_rest, b, L0 = (self._at(name, zero) for name in ("bias_force", "momenta", "lagrangian"))
         g = self._potential_forces()
 
-        def even(v: np.ndarray) -> np.ndarray:                                    # h(v), quadratic
+        def even(v: np.ndarray) -> np.ndarray:  # h(v), quadratic
             return (self._at("bias_force", v) + self._at("bias_force", -v)) / 2 - at_rest
 
         units = [np.broadcast_to(e, v.shape) for e in np.eye(n)]
-        c = np.array([[(even(a + b) - even(a) - even(b)) / 2 for b in units] for a in units]).transpose(2, 0, 1, 3)
-        A = np.array([self._at("bias_force", e) - self._at("bias_force", -e) for e in units]).transpose(1, 2, 0) / 2
-        rates = (A + A.transpose(0, 2, 1)) / 2                                    # A = N + dM/dt
+        c = np.array(
+            [[(even(a + b) - even(a) - even(b)) / 2 for b in units] for a in units]
+        ).transpose(2, 0, 1, 3)
+        A = (
+            np.array(
+                [self._at("bias_force", e) - self._at("bias_force", -e) for e in units]
+            ).transpose(1, 2, 0)
+            / 2
+        )
+        rates = (A + A.transpose(0, 2, 1)) / 2  # A = N + dM/dt
         return found | {
-            "christoffel": c, "coriolis_matrix": np.einsum("nijk,ni->nkj", c, v), "coriolis_vector": even(v),
-            "linear_terms": b, "gyroscopic_matrix": (A - A.transpose(0, 2, 1)) / 2, "gravity_vector": g,
-            "potential_energy": -L0, "kinetic_energy": found["lagrangian"] - np.einsum("ni,ni->n", b, v) - L0,
-            "time_terms": np.einsum("nij,nj->ni", rates, v) + at_rest - g}
+            "christoffel": c,
+            "coriolis_matrix": np.einsum("nijk,ni->nkj", c, v),
+            "coriolis_vector": even(v),
+            "linear_terms": b,
+            "gyroscopic_matrix": (A - A.transpose(0, 2, 1)) / 2,
+            "gravity_vector": g,
+            "potential_energy": -L0,
+            "kinetic_energy": found["lagrangian"] - np.einsum("ni,ni->n", b, v) - L0,
+            "time_terms": np.einsum("nij,nj->ni", rates, v) + at_rest - g,
+        }
 
     def _potential_forces(self) -> np.ndarray:
         """The bias of L at rest, as a Lagrangian of its own."""
@@ -288,7 +421,9 @@ class SystemVerifier(Verifier):
         return self._at("bias_force", np.zeros_like(self.q), compile(resting))
 
     def linearized(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Mass matrix, A, B and joint forces of the linear model at rest: differences of order six of compiled forces."""
+        """Mass matrix, A, B and joint forces of the linear model at rest: differences of order six
+        of compiled forces.
+        """
         zero = np.zeros_like(q)
 
         def force(q: np.ndarray, qd: np.ndarray) -> np.ndarray:
@@ -298,17 +433,31 @@ class SystemVerifier(Verifier):
         units = np.eye(q.shape[1]) * STEP
 
         def slope(step: np.ndarray, of_rates: bool) -> Any:
-            states = [((q, zero + k * step) if of_rates else (q + k * step, zero), weight) for k, weight in steps]
-            back = [((q, zero - k * step) if of_rates else (q - k * step, zero), -weight) for k, weight in steps]
+            states = [
+                ((q, zero + k * step) if of_rates else (q + k * step, zero), weight)
+                for k, weight in steps
+            ]
+            back = [
+                ((q, zero - k * step) if of_rates else (q - k * step, zero), -weight)
+                for k, weight in steps
+            ]
             return sum(weight * force(*state) for state, weight in (*states, *back))
 
-        K, D = (np.stack([slope(step, of_rates) for step in units], axis=-1) for of_rates in (False, True))
+        K, D = (
+            np.stack([slope(step, of_rates) for step in units], axis=-1)
+            for of_rates in (False, True)
+        )
         M, one = self._at("mass_matrix", zero, q=q), np.broadcast_to(np.eye(q.shape[1]), K.shape)
         A = np.block([[np.zeros_like(K), one], [-np.linalg.solve(M, K), -np.linalg.solve(M, D)]])
         return M, A, np.concatenate([np.zeros_like(K), np.linalg.inv(M)], axis=1), force(q, zero)
 
-    def _at(self, name: str, qd: np.ndarray, dynamics: SystemDynamics | None = None,
-            q: np.ndarray | None = None) -> np.ndarray:
+    def _at(
+        self,
+        name: str,
+        qd: np.ndarray,
+        dynamics: SystemDynamics | None = None,
+        q: np.ndarray | None = None,
+    ) -> np.ndarray:
         """A compiled quantity at the states, with other velocities, or coordinates."""
         dynamics = dynamics or self.dynamics
         named: dict[str, Any] = {"q": self.q if q is None else q, "qd": qd, "t": self.t}

@@ -11,20 +11,22 @@ from dalembert.equations.compaction import Compactor, Trig
 from dalembert.equations.forms import Call, Cosine, Name, Sum, Term, content, factors_in, outside
 from dalembert.equations.ring import PARAMETER, WIDTH, Ring, plain
 
-RATES = ("qd", "qdd")      # kinds of variables that are velocities and accelerations
+RATES = ("qd", "qdd")  # kinds of variables that are velocities and accelerations
 
 
 class Writer:
     """Forms of the polynomials of a ring.
 
-    names: printed names of its variables by kind, in the order in which factors are written ("q", "qd", ...); in place of
-    a name an `Atom`. joint: as for `Compactor`.
+    names: printed names of its variables by kind, in the order in which factors are written ("q",
+    "qd", ...); in place of a name an `Atom`. joint: as for `Compactor`.
     """
 
     def __init__(self, ring: Ring, names: Mapping[str, Sequence[Any]], joint: bool = False):
         self.ring, self.names, self.kinds = ring, names, list(names)
         self.compactor = Compactor(ring, joint)
-        self._varying = {name for group in names.values() for name in group if isinstance(name, str)}
+        self._varying = {
+            name for group in names.values() for name in group if isinstance(name, str)
+        }
         self._known: dict[int, tuple[tuple[Any, int], ...]] = {}
         self._trig: dict[Trig, tuple[tuple[Any, int], ...]] = {}
 
@@ -33,13 +35,17 @@ class Writer:
         return self._written(self.compactor.terms(p))
 
     def by_rates(self, p: Any) -> Sum:
-        """The same as a sum of products of velocities and accelerations, accelerations first, each with its coefficient."""
+        """The same as a sum of products of velocities and accelerations, accelerations first, each
+        with its coefficient.
+        """
         return self._written_by_rates(self.compactor.terms(p))
 
     def forms(self, polynomials: Sequence[Any]) -> list[Sum]:
         """Polynomials and numbers in one basis, each in the way that has fewer factors."""
-        return [min(self._written_by_rates(parts), self._written(parts), key=factors_in)
-                for parts in self.compactor.terms_of_several(polynomials)]
+        return [
+            min(self._written_by_rates(parts), self._written(parts), key=factors_in)
+            for parts in self.compactor.terms_of_several(polynomials)
+        ]
 
     def _written(self, parts: Mapping[int, Mapping[Trig, Any]]) -> Sum:
         """The form of a compact polynomial: terms with equal sines and cosines together."""
@@ -48,10 +54,18 @@ class Writer:
             for t, v in D.items():
                 by_trig.setdefault(t, []).append(Term(plain(v), self._factors(rest)))
         terms: list[Term] = []
-        listed = [(sorted(by_trig[t], key=self._term_order), self._cosines(t))
-                  for t in sorted(by_trig, key=self._trig_order)]
-        whole = as_products([Term(number, factors + turned) for found, turned in listed for number, factors in found],
-                            self._is_parameter)
+        listed = [
+            (sorted(by_trig[t], key=self._term_order), self._cosines(t))
+            for t in sorted(by_trig, key=self._trig_order)
+        ]
+        whole = as_products(
+            [
+                Term(number, factors + turned)
+                for found, turned in listed
+                for number, factors in found
+            ],
+            self._is_parameter,
+        )
         if len(whole) == 1:
             return Sum(tuple(whole))
         for coefficient, turned in listed:
@@ -69,16 +83,25 @@ class Writer:
     def _written_by_rates(self, compact: Mapping[int, Mapping[Trig, Any]]) -> Sum:
         """The form of a compact polynomial by its products of velocities and accelerations."""
         keys: Mapping[Any, int] = self.ring.shift
-        mask = sum(((1 << WIDTH) - 1) << shift for (_, name), shift in keys.items()
-                   if isinstance(name, tuple) and name[0] in RATES)
+        mask = sum(
+            ((1 << WIDTH) - 1) << shift
+            for (_, name), shift in keys.items()
+            if isinstance(name, tuple) and name[0] in RATES
+        )
         parts: dict[int, dict[int, Mapping[Trig, Any]]] = {}
         for m, terms_of_rest in compact.items():
             parts.setdefault(m & mask, {})[m & ~mask] = terms_of_rest
-        exponents: dict[int, list[Any]] = {m: [(*key, e) for key, e in self.ring.exponents(m)] for m in parts}
-        order = {m: sorted((self.kinds.index(name[0]), name[1], -e) for _, name, e in found)
-                 for m, found in exponents.items()}
+        exponents: dict[int, list[Any]] = {
+            m: [(*key, e) for key, e in self.ring.exponents(m)] for m in parts
+        }
+        order = {
+            m: sorted((self.kinds.index(name[0]), name[1], -e) for _, name, e in found)
+            for m, found in exponents.items()
+        }
         terms: list[Term] = []
-        for m in sorted(parts, key=lambda m: (-max((k for k, *_ in order[m]), default=0), order[m])):
+        for m in sorted(
+            parts, key=lambda m: (-max((k for k, *_ in order[m]), default=0), order[m])
+        ):
             form = self._written(parts[m])
             rates = self._factors(m)
             products = form.terms
@@ -86,7 +109,10 @@ class Writer:
                 number, common, rest = content(products)
                 products = (Term(number, (*common, (Sum(rest), 1))),)
             for number, factors in products:
-                at = next((k for k, (f, _) in enumerate(factors) if isinstance(f, (Cosine, Call))), len(factors))
+                at = next(
+                    (k for k, (f, _) in enumerate(factors) if isinstance(f, (Cosine, Call))),
+                    len(factors),
+                )
                 terms.append(Term(number, factors[:at] + rates + factors[at:]))
         return Sum(tuple(terms))
 
@@ -97,7 +123,9 @@ class Writer:
         found = self._known.get(monomial)
         if found is None:
             parameter = monomial & PARAMETER
-            named: list[tuple[Any, int]] = [(Name(self.ring.parameters[parameter]), 1)] if parameter else []
+            named: list[tuple[Any, int]] = (
+                [(Name(self.ring.parameters[parameter]), 1)] if parameter else []
+            )
             rates: list[tuple[Any, Any, int]] = []
             name: Any
             for (kind, name), e in self.ring.exponents(monomial):
@@ -105,11 +133,15 @@ class Writer:
                     named.append((Call("sqrt", (Sum((Term(name, ()),)),)), e))
                 elif isinstance(name, str):
                     named.append((Name(name), e))
-                else:                                            # coordinates before velocities and accelerations
+                else:  # coordinates before velocities and accelerations
                     made = self.names[name[0]][name[1]]
                     place = (self.kinds.index(name[0]), name[1])
-                    rates += [(place, f, e * k) for f, k in
-                              ([(Name(made), 1)] if isinstance(made, str) else self._atom(made))]
+                    rates += [
+                        (place, f, e * k)
+                        for f, k in (
+                            [(Name(made), 1)] if isinstance(made, str) else self._atom(made)
+                        )
+                    ]
             rates.sort(key=lambda f: f[0])
             found = self._known[monomial] = _united(named + [f[1:] for f in rates])
         return found
@@ -129,19 +161,38 @@ class Writer:
             listed = []
             for group, factor in zip(self.compactor.groups, self.compactor.factors(t), strict=True):
                 for vector, kind, e in sorted(factor, key=lambda f: (_first(f[0]), f)):
-                    angle = ((self._named(k), x) for k, x in zip(group.coordinates, vector, strict=True) if x)
+                    angle = (
+                        (self._named(k), x)
+                        for k, x in zip(group.coordinates, vector, strict=True)
+                        if x
+                    )
                     listed.append((Cosine(kind, tuple(angle)), e))
             found = self._trig[t] = tuple(listed)
         return found
 
     def _named(self, k: Any) -> Any:
         """What a part of an angle is printed as."""
-        return self.form(k.value) if isinstance(k, Phase) else k if isinstance(k, str) else self.names["q"][k]
+        return (
+            self.form(k.value)
+            if isinstance(k, Phase)
+            else k
+            if isinstance(k, str)
+            else self.names["q"][k]
+        )
 
     def _trig_order(self, t: Trig) -> Any:
         """Constants first, then few factors before many; factors by their coordinates."""
-        factors = [(g, vector, kind, e) for g, f in enumerate(self.compactor.factors(t)) for vector, kind, e in f]
-        return len(factors), [(g, _first(v)) for g, v, _, _ in factors], sum(e for *_, e in factors), factors
+        factors = [
+            (g, vector, kind, e)
+            for g, f in enumerate(self.compactor.factors(t))
+            for vector, kind, e in f
+        ]
+        return (
+            len(factors),
+            [(g, _first(v)) for g, v, _, _ in factors],
+            sum(e for *_, e in factors),
+            factors,
+        )
 
     def _term_order(self, term: Term) -> Any:
         return [self._rank(f) for f, _ in term.factors], [e for _, e in term.factors]
@@ -158,7 +209,9 @@ class Writer:
 
 
 class Atom(NamedTuple):
-    """What a polynomial has for a variable but is none: a function of polynomials; op "div" is 1 / (its argument)."""
+    """What a polynomial has for a variable but is none: a function of polynomials; op "div" is 1 /
+    (its argument).
+    """
 
     op: str
     args: tuple[Any, ...]
@@ -176,24 +229,41 @@ def as_products(terms: Sequence[Term], is_parameter: Callable[[Any], bool]) -> l
     by_others: dict[Any, list[Term]] = {}
     for t in terms:
         others = tuple(x for x in t.factors if not is_parameter(x[0]))
-        by_others.setdefault(others, []).append(Term(t.number, tuple(x for x in t.factors if is_parameter(x[0]))))
-    alike: dict[Any, list[Any]] = {}                    # sum of parameters, its first number 1 -> where it is, times what
+        by_others.setdefault(others, []).append(
+            Term(t.number, tuple(x for x in t.factors if is_parameter(x[0])))
+        )
+    alike: dict[
+        Any, list[Any]
+    ] = {}  # sum of parameters, its first number 1 -> where it is, times what
     for others, coefficient in by_others.items():
         number, common, rest = content(coefficient)
         first = Fraction(rest[0].number)
         key = tuple(Term(t.number / first, t.factors) for t in rest)
-        alike.setdefault(key, []).append((number * first, common + others, Sum(rest), [
-            Term(t.number, t.factors + others) for t in coefficient]))
+        alike.setdefault(key, []).append(
+            (
+                number * first,
+                common + others,
+                Sum(rest),
+                [Term(t.number, t.factors + others) for t in coefficient],
+            )
+        )
     found: list[Term] = []
     for key, members in alike.items():
         if min(len(key), len(members)) < 2:
             found += [t for *_, plainly in members for t in plainly]
             continue
         _, _, inner, _ = members[0]
-        number, common, rest = content([Term(plain(n / inner.terms[0].number), factors) for n, factors, *_ in members])
+        number, common, rest = content(
+            [Term(plain(n / inner.terms[0].number), factors) for n, factors, *_ in members]
+        )
         at = next((k for k, (f, _) in enumerate(common) if not is_parameter(f)), len(common))
         turned = next((k for k, (f, _) in enumerate(common) if isinstance(f, Cosine)), len(common))
-        found.append(Term(number, (*common[:at], (inner, 1), *common[at:turned], (Sum(rest), 1), *common[turned:])))
+        found.append(
+            Term(
+                number,
+                (*common[:at], (inner, 1), *common[at:turned], (Sum(rest), 1), *common[turned:]),
+            )
+        )
     return found
 
 

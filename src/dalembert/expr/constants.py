@@ -1,4 +1,6 @@
-"""Arithmetic of constants: exact numbers (int, Fraction) stay exact, anything with a float is a float."""
+"""Arithmetic of constants: exact numbers (int, Fraction) stay exact, anything with a float is a
+float.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +18,14 @@ from dalembert.expr.errors import ExpressionTypeError
 
 Number = int | Fraction | float
 
-# Integer powers up to this one are products; a higher one costs more multiplications than a call of pow.
+# Integer powers up to this one are products; a higher one costs more multiplications than a call of
+# pow.
 MAX_UNROLLED_POWER = 16
 
 
 def number(value: Any) -> Any:
-    """The value as int, Fraction (not integral) or float (-0.0 as 0.0); NotImplemented if it is no real number.
+    """The value as int, Fraction (not integral) or float (-0.0 as 0.0); NotImplemented if it is no
+    real number.
 
     Raises
     ------
@@ -32,9 +36,11 @@ def number(value: Any) -> Any:
     if kind is int:
         return value
     if kind is float:
-        return value + 0.0                   # -0.0 + 0.0 is 0.0
+        return value + 0.0  # -0.0 + 0.0 is 0.0
     if isinstance(value, (bool, np.bool_)):
-        raise ExpressionTypeError(f"{value} is a truth value, not a number: write 1 or 0, or da.where(condition, 1, 0).")
+        raise ExpressionTypeError(
+            f"{value} is a truth value, not a number: write 1 or 0, or da.where(condition, 1, 0)."
+        )
     if isinstance(value, (float, np.floating)):
         return float(value) + 0.0
     if isinstance(value, Integral):
@@ -50,7 +56,9 @@ def _exact_root(value: Number) -> Number | None:
     if value < 0:
         raise ValueError("square root of a negative number")
     top, bottom = math.isqrt(value.numerator), math.isqrt(value.denominator)
-    return Fraction(top, bottom) if (top * top, bottom * bottom) == value.as_integer_ratio() else None
+    return (
+        Fraction(top, bottom) if (top * top, bottom * bottom) == value.as_integer_ratio() else None
+    )
 
 
 def _exact_power(base: Number, exponent: Number) -> Number | None:
@@ -68,24 +76,61 @@ def _sign(x: Number) -> Number:
 
 # Value of each operation on exact numbers; None where it is not an exact number.
 EXACT: dict[str, Callable[..., Any]] = {
-    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": Fraction, "neg": operator.neg,
-    "power": _exact_power, "sqrt": _exact_root, "hypot": lambda a, b: _exact_root(a * a + b * b),
-    "sin": _only_at(0, 0), "cos": _only_at(0, 1), "tan": _only_at(0, 0), "asin": _only_at(0, 0),
-    "acos": _only_at(1, 0), "atan2": lambda y, x: 0 if y == 0 and x > 0 else None,
-    "exp": _only_at(0, 1), "log": _only_at(1, 0),
-    "sinh": _only_at(0, 0), "cosh": _only_at(0, 1), "tanh": _only_at(0, 0),
-    "abs": abs, "sign": _sign, "min": min, "max": max,
-    "less": operator.lt, "less_equal": operator.le, "equal": operator.eq,
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "div": Fraction,
+    "neg": operator.neg,
+    "power": _exact_power,
+    "sqrt": _exact_root,
+    "hypot": lambda a, b: _exact_root(a * a + b * b),
+    "sin": _only_at(0, 0),
+    "cos": _only_at(0, 1),
+    "tan": _only_at(0, 0),
+    "asin": _only_at(0, 0),
+    "acos": _only_at(1, 0),
+    "atan2": lambda y, x: 0 if y == 0 and x > 0 else None,
+    "exp": _only_at(0, 1),
+    "log": _only_at(1, 0),
+    "sinh": _only_at(0, 0),
+    "cosh": _only_at(0, 1),
+    "tanh": _only_at(0, 0),
+    "abs": abs,
+    "sign": _sign,
+    "min": min,
+    "max": max,
+    "less": operator.lt,
+    "less_equal": operator.le,
+    "equal": operator.eq,
 }
 
 FLOAT: dict[str, Callable[..., Any]] = {
-    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv, "neg": operator.neg,
-    "power": math.pow, "sqrt": math.sqrt, "hypot": math.hypot,
-    "sin": math.sin, "cos": math.cos, "tan": math.tan, "asin": math.asin, "acos": math.acos,
-    "atan2": math.atan2, "exp": math.exp, "log": math.log,
-    "sinh": math.sinh, "cosh": math.cosh, "tanh": math.tanh,
-    "abs": abs, "sign": _sign, "min": min, "max": max,
-    "less": operator.lt, "less_equal": operator.le, "equal": operator.eq,
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "div": operator.truediv,
+    "neg": operator.neg,
+    "power": math.pow,
+    "sqrt": math.sqrt,
+    "hypot": math.hypot,
+    "sin": math.sin,
+    "cos": math.cos,
+    "tan": math.tan,
+    "asin": math.asin,
+    "acos": math.acos,
+    "atan2": math.atan2,
+    "exp": math.exp,
+    "log": math.log,
+    "sinh": math.sinh,
+    "cosh": math.cosh,
+    "tanh": math.tanh,
+    "abs": abs,
+    "sign": _sign,
+    "min": min,
+    "max": max,
+    "less": operator.lt,
+    "less_equal": operator.le,
+    "equal": operator.eq,
 }
 
 

@@ -57,7 +57,9 @@ def _checked(ys: Any, xs: Any) -> tuple[np.ndarray, list[Expr]]:
 
 
 def _tangents(order: Iterable[Expr], seeds: Mapping[Expr, Expr]) -> dict[Expr, Expr]:
-    """Derivatives of the nodes along the seeds (forward mode); nodes that do not change are left out."""
+    """Derivatives of the nodes along the seeds (forward mode); nodes that do not change are left
+    out.
+    """
     tangents = {x: t for x, t in seeds.items() if t.kind != ZERO}
     for node in order:
         args = node.args
@@ -68,7 +70,7 @@ def _tangents(order: Iterable[Expr], seeds: Mapping[Expr, Expr]) -> dict[Expr, E
             for partial, arg in zip(PARTIALS[node.op], args, strict=True):
                 if arg in tangents:
                     total = total + partial(node, *args) * tangents[arg]
-        else:                                # leaves and conditions
+        else:  # leaves and conditions
             continue
         if type(total) is Expr and total.kind != ZERO:
             tangents[node] = total
@@ -91,7 +93,9 @@ def _adjoints(y: Expr, xs: Iterable[Expr]) -> dict[Expr, Expr]:
             if arg not in active:
                 continue
             if node.op == "select":
-                share = select(node.args[0], weight, 0) if i == 1 else select(node.args[0], 0, weight)
+                share = (
+                    select(node.args[0], weight, 0) if i == 1 else select(node.args[0], 0, weight)
+                )
             else:
                 share = PARTIALS[node.op][i](node, *node.args) * weight
             if share.kind != ZERO:
@@ -136,11 +140,14 @@ def derivative(y: Any, x: Any) -> Expr | Nodes:
     """
     array, symbols = _checked(y, x)
     columns = [_forward(array, {symbol: symbol.like(1)}) for symbol in symbols]
-    return object_array([entry for row in zip(*columns, strict=True) for entry in row], array.shape + np.shape(x))
+    return object_array(
+        [entry for row in zip(*columns, strict=True) for entry in row], array.shape + np.shape(x)
+    )
 
 
 def directional(y: Any, xs: Any, direction: Any) -> Any:
-    """The derivative of y, of any shape S, when the symbols xs move along the direction: J(xs) direction, shape S.
+    """The derivative of y, of any shape S, when the symbols xs move along the direction: J(xs)
+    direction, shape S.
 
     Parameters
     ----------
@@ -150,8 +157,13 @@ def directional(y: Any, xs: Any, direction: Any) -> Any:
     """
     array, symbols = _checked(y, xs)
     if np.shape(direction) != np.shape(xs):
-        raise ShapeError(f"direction has shape {np.shape(direction)}, expected {np.shape(xs)}, that of the symbols.",
-                         "direction", np.shape(direction), np.shape(xs))
+        raise ShapeError(
+            f"direction has shape {np.shape(direction)}, expected {np.shape(xs)}, that of the "
+            "symbols.",
+            "direction",
+            np.shape(direction),
+            np.shape(xs),
+        )
     rates = np.array(direction, dtype=object).flat
     seeds = {symbol: symbol.like(rate) for symbol, rate in zip(symbols, rates, strict=True)}
     return object_array(_forward(array, seeds), array.shape)
@@ -162,7 +174,8 @@ def gradient(y: Expr, xs: Expr) -> Expr: ...
 @overload
 def gradient(y: Any, xs: Any) -> Nodes: ...
 def gradient(y: Any, xs: Any) -> Expr | Nodes:
-    """Derivatives of one expression by symbols of shape X, in reverse mode: one pass for all; shape X.
+    """Derivatives of one expression by symbols of shape X, in reverse mode: one pass for all; shape
+    X.
 
     Raises
     ------
@@ -178,8 +191,12 @@ def gradient(y: Any, xs: Any) -> Expr | Nodes:
     """
     array, symbols = _checked(y, xs)
     if array.ndim:
-        raise ShapeError(f"y has shape {array.shape}, expected one expression: for more use jacobian.",
-                         "y", array.shape, ())
+        raise ShapeError(
+            f"y has shape {array.shape}, expected one expression: for more use jacobian.",
+            "y",
+            array.shape,
+            (),
+        )
     zero = symbols[0].like(0)
     adjoints = _adjoints(y, symbols) if type(y) is Expr else {}
     return object_array([adjoints.get(x, zero) for x in symbols], np.shape(xs))

@@ -1,4 +1,6 @@
-"""Bounds of expressions where symbols lie between bounds: interval arithmetic, whose results are expressions themselves."""
+"""Bounds of expressions where symbols lie between bounds: interval arithmetic, whose results are
+expressions themselves.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +13,17 @@ from dalembert.expr.graph import topological
 from dalembert.expr.node import BUILD, Expr, select
 
 Bounds = tuple[Any, Any]
-HUGE = 1e300                 # beyond it nothing is known
+HUGE = 1e300  # beyond it nothing is known
 RISING = ("exp", "sinh", "tanh", "sign")
 
 
 def enclosures(expressions: Sequence[Any], bounds: Mapping[Expr, Bounds]) -> list[Bounds | None]:
-    """(least, greatest) values that each expression can have, or wider; symbols without bounds are numbers.
+    """(least, greatest) values that each expression can have, or wider; symbols without bounds are
+    numbers.
 
-    Bounds are rounded like other results, not outwards. None where an operation has no rule; where its operands are beyond
-    its rule, as of a quotient whose divisor may be 0, bounds are -1e300 and 1e300, or no numbers.
+    Bounds are rounded like other results, not outwards. None where an operation has no rule; where
+    its operands are beyond its rule, as of a quotient whose divisor may be 0, bounds are -1e300 and
+    1e300, or no numbers.
     """
     found: dict[Expr, Bounds | None] = {}
     for node in topological([e for e in expressions if type(e) is Expr]):
@@ -31,7 +35,13 @@ def enclosures(expressions: Sequence[Any], bounds: Mapping[Expr, Bounds]) -> lis
             args = [found[arg] for arg in node.args if arg in found]
             known = [arg for arg in args if arg is not None]
             points = all(found.get(arg) == (arg, arg) for arg in node.args)
-            found[node] = (node, node) if points else _enclosed(node, known) if len(known) == len(args) else None
+            found[node] = (
+                (node, node)
+                if points
+                else _enclosed(node, known)
+                if len(known) == len(args)
+                else None
+            )
     return [found[e] if type(e) is Expr else (e, e) for e in expressions]
 
 
@@ -82,7 +92,11 @@ def _even(x: Bounds, f: Callable[[Any], Any]) -> Bounds:
 
 def _power(node: Expr, args: list[Bounds]) -> Bounds | None:
     exponent = node.args[1]
-    if exponent.op not in ("exact", "float") or exponent.value != int(exponent.value) or exponent.value < 1:
+    if (
+        exponent.op not in ("exact", "float")
+        or exponent.value != int(exponent.value)
+        or exponent.value < 1
+    ):
         return None
     build = BUILD["power"]
     if int(exponent.value) % 2:
@@ -92,6 +106,7 @@ def _power(node: Expr, args: list[Bounds]) -> Bounds | None:
 
 def _wave(f: Callable[[Any], Any]) -> Callable[[Bounds], Bounds]:
     """f whose slope is at most 1, between -1 and 1."""
+
     def enclosed(x: Bounds) -> Bounds:
         middle, reach = (x[0] + x[1]) / 2, (x[1] - x[0]) / 2
         at = f(middle)
@@ -101,7 +116,10 @@ def _wave(f: Callable[[Any], Any]) -> Callable[[Bounds], Bounds]:
 
 
 def _guarded(op: str, low: float, high: float, falling: bool = False) -> Callable[[Bounds], Bounds]:
-    """A function that rises, or falls, where its operand lies between bounds, and is unknown elsewhere."""
+    """A function that rises, or falls, where its operand lies between bounds, and is unknown
+    elsewhere.
+    """
+
     def enclosed(x: Bounds) -> Bounds:
         defined = BUILD["and"](x[0] >= low, x[1] <= high)
         ends = [BUILD[op](select(defined, end, (max(low, -1.0) + min(high, 1.0)) / 2)) for end in x]
@@ -117,10 +135,21 @@ def _hypot(x: Bounds, y: Bounds) -> Bounds:
 
 
 RULES: dict[str, Callable[..., Bounds]] = {
-    "add": _add, "sub": _sub, "neg": _neg, "mul": _mul, "div": _div, "sin": _wave(sin), "cos": _wave(cos),
-    "abs": lambda x: _even(x, lambda v: v), "min": lambda x, y: (minimum(x[0], y[0]), minimum(x[1], y[1])),
-    "max": lambda x, y: (maximum(x[0], y[0]), maximum(x[1], y[1])), "hypot": _hypot,
-    "sqrt": _guarded("sqrt", 0.0, HUGE), "log": _guarded("log", 1e-300, HUGE), "asin": _guarded("asin", -1.0, 1.0),
-    "acos": _guarded("acos", -1.0, 1.0, falling=True), "cosh": lambda x: _even(x, BUILD["cosh"]),
+    "add": _add,
+    "sub": _sub,
+    "neg": _neg,
+    "mul": _mul,
+    "div": _div,
+    "sin": _wave(sin),
+    "cos": _wave(cos),
+    "abs": lambda x: _even(x, lambda v: v),
+    "min": lambda x, y: (minimum(x[0], y[0]), minimum(x[1], y[1])),
+    "max": lambda x, y: (maximum(x[0], y[0]), maximum(x[1], y[1])),
+    "hypot": _hypot,
+    "sqrt": _guarded("sqrt", 0.0, HUGE),
+    "log": _guarded("log", 1e-300, HUGE),
+    "asin": _guarded("asin", -1.0, 1.0),
+    "acos": _guarded("acos", -1.0, 1.0, falling=True),
+    "cosh": lambda x: _even(x, BUILD["cosh"]),
     "select": lambda x, y: (minimum(x[0], y[0]), maximum(x[1], y[1])),
 }

@@ -9,7 +9,9 @@ from dalembert.errors import DalembertError
 
 
 class ExpressionTypeError(DalembertError, TypeError):
-    """An expression, condition or operand is used as what it is not, for example as a bool or a float."""
+    """An expression, condition or operand is used as what it is not, for example as a bool or a
+    float.
+    """
 
 
 class GraphMixError(DalembertError, ValueError):
@@ -35,7 +37,7 @@ class MissingValueError(DalembertError, KeyError):
         super().__init__(message)
         self.message, self.missing, self.given = message, tuple(missing), tuple(given)
 
-    def __str__(self) -> str:      # KeyError would print the repr of the message
+    def __str__(self) -> str:  # KeyError would print the repr of the message
         return self.message
 
 

@@ -1,4 +1,6 @@
-"""Values, substitution, symbols and operation counts of expressions; nothing here recurses over the graph."""
+"""Values, substitution, symbols and operation counts of expressions; nothing here recurses over the
+graph.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +17,36 @@ from dalembert.expr.node import BUILD, Expr, Nodes, constant, object_array
 
 Array: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 NUMPY: dict[str, Callable[..., Any]] = {
-    "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "neg": np.negative, "power": np.power,
-    "sqrt": np.sqrt, "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos,
-    "atan2": np.arctan2, "exp": np.exp, "log": np.log, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh,
-    "hypot": np.hypot, "abs": np.abs, "sign": np.sign, "min": np.minimum, "max": np.maximum,
-    "less": np.less, "less_equal": np.less_equal, "equal": np.equal,
-    "and": np.logical_and, "or": np.logical_or, "not": np.logical_not, "select": np.where,
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "div": np.divide,
+    "neg": np.negative,
+    "power": np.power,
+    "sqrt": np.sqrt,
+    "sin": np.sin,
+    "cos": np.cos,
+    "tan": np.tan,
+    "asin": np.arcsin,
+    "acos": np.arccos,
+    "atan2": np.arctan2,
+    "exp": np.exp,
+    "log": np.log,
+    "sinh": np.sinh,
+    "cosh": np.cosh,
+    "tanh": np.tanh,
+    "hypot": np.hypot,
+    "abs": np.abs,
+    "sign": np.sign,
+    "min": np.minimum,
+    "max": np.maximum,
+    "less": np.less,
+    "less_equal": np.less_equal,
+    "equal": np.equal,
+    "and": np.logical_and,
+    "or": np.logical_or,
+    "not": np.logical_not,
+    "select": np.where,
 }
 
 
@@ -30,9 +56,13 @@ def nodes_in(expressions: Any) -> list[Expr]:
 
 
 def map_nodes(function: Callable[[Expr], Any], expressions: Any) -> Any:
-    """The function applied to every node of a scalar, nested list or array; numbers stay as they are."""
+    """The function applied to every node of a scalar, nested list or array; numbers stay as they
+    are.
+    """
     array = np.array(expressions, dtype=object)
-    return object_array([function(item) if type(item) is Expr else item for item in array.flat], array.shape)
+    return object_array(
+        [function(item) if type(item) is Expr else item for item in array.flat], array.shape
+    )
 
 
 def free_symbols(expressions: Any) -> tuple[Expr, ...]:
@@ -46,7 +76,9 @@ def free_symbols(expressions: Any) -> tuple[Expr, ...]:
     (x, y)
     """
     order = topological(nodes_in(expressions))
-    return tuple(sorted((node for node in order if node.op == "symbol"), key=lambda node: node.name))
+    return tuple(
+        sorted((node for node in order if node.op == "symbol"), key=lambda node: node.name)
+    )
 
 
 def count_operations(expressions: Any) -> Counter[str]:
@@ -60,13 +92,17 @@ def count_operations(expressions: Any) -> Counter[str]:
     Counter({'mul': 1, 'sin': 1, 'add': 1})
     """
     order = topological(nodes_in(expressions))
-    return Counter("add" if node.op == "sub" else node.op for node in order if node.op not in LEAVES)
+    return Counter(
+        "add" if node.op == "sub" else node.op for node in order if node.op not in LEAVES
+    )
 
 
 @overload
 def evaluate(expressions: Expr, values: Mapping[Any, float] | None = None) -> float: ...
 @overload
-def evaluate(expressions: np.ndarray[Any, Any] | Sequence[Any], values: Mapping[Any, Any] | None = None) -> Array: ...
+def evaluate(
+    expressions: np.ndarray[Any, Any] | Sequence[Any], values: Mapping[Any, Any] | None = None
+) -> Array: ...
 @overload
 def evaluate(expressions: Any, values: Mapping[Any, Any] | None = None) -> Any: ...
 def evaluate(expressions: Any, values: Mapping[Any, Any] | None = None) -> Any:
@@ -78,11 +114,13 @@ def evaluate(expressions: Any, values: Mapping[Any, Any] | None = None) -> Any:
     ----------
     expressions : Expr, or nested list or array of expressions and numbers, shape S
     values : mapping
-        Number or array for each symbol; keys are symbols or their names. Arrays broadcast to one shape B.
+        Number or array for each symbol; keys are symbols or their names. Arrays broadcast to one
+        shape B.
 
     Returns
     -------
-    float for one expression of scalars, else array of shape (*B, *S): the batch is leading. Conditions give bools.
+    float for one expression of scalars, else array of shape (*B, *S): the batch is leading.
+    Conditions give bools.
 
     Raises
     ------
@@ -136,11 +174,14 @@ def _require_values(names: Iterable[str], given: Mapping[str, Any]) -> None:
 @overload
 def substitute(expressions: Expr, replacements: Mapping[Expr, Any]) -> Expr: ...
 @overload
-def substitute(expressions: np.ndarray[Any, Any] | Sequence[Any], replacements: Mapping[Expr, Any]) -> Nodes: ...
+def substitute(
+    expressions: np.ndarray[Any, Any] | Sequence[Any], replacements: Mapping[Expr, Any]
+) -> Nodes: ...
 @overload
 def substitute(expressions: Any, replacements: Mapping[Expr, Any]) -> Any: ...
 def substitute(expressions: Any, replacements: Mapping[Expr, Any]) -> Any:
-    """The expressions with nodes replaced by expressions of the same graph or by numbers, all at once.
+    """The expressions with nodes replaced by expressions of the same graph or by numbers, all at
+    once.
 
     Parameters
     ----------
@@ -163,7 +204,9 @@ def substitute(expressions: Any, replacements: Mapping[Expr, Any]) -> Any:
     new: dict[Any, Any] = {}
     for old, replacement in replacements.items():
         if type(old) is not Expr:
-            raise ExpressionTypeError(f"substitute replaces symbols and other expressions, not {old!r}.")
+            raise ExpressionTypeError(
+                f"substitute replaces symbols and other expressions, not {old!r}."
+            )
         new[old] = constant(replacement, old.graph)
     for node in topological(nodes_in(expressions)):
         if node in new or node.op in LEAVES:

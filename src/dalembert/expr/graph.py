@@ -8,8 +8,25 @@ from contextvars import ContextVar
 from typing import Any
 
 ARITHMETIC = ("add", "sub", "mul", "div", "neg", "power")
-FUNCTIONS = ("sqrt", "sin", "cos", "tan", "asin", "acos", "atan2", "exp", "log",
-             "sinh", "cosh", "tanh", "hypot", "abs", "sign", "min", "max")
+FUNCTIONS = (
+    "sqrt",
+    "sin",
+    "cos",
+    "tan",
+    "asin",
+    "acos",
+    "atan2",
+    "exp",
+    "log",
+    "sinh",
+    "cosh",
+    "tanh",
+    "hypot",
+    "abs",
+    "sign",
+    "min",
+    "max",
+)
 COMPARISONS = ("less", "less_equal", "equal")
 LOGIC = ("and", "or", "not")
 LEAVES = ("exact", "float", "symbol")
@@ -20,9 +37,10 @@ COMMUTATIVE = frozenset(("add", "mul", "hypot", "min", "max", "equal", "and", "o
 class Graph:
     """Intern tables of expressions: within one graph, equal structure is one node.
 
-    `with Graph():` makes it the ambient graph of the block: new symbols, lifted lists and unpickled nodes go
-    there. An operation on nodes happens in the graph of the nodes, whatever graph is open. The graph and its
-    nodes keep each other alive, and are collected together when neither is used any more.
+    `with Graph():` makes it the ambient graph of the block: new symbols, lifted lists and unpickled
+    nodes go there. An operation on nodes happens in the graph of the nodes, whatever graph is open.
+    The graph and its nodes keep each other alive, and are collected together when neither is used
+    any more.
 
     One graph may be used from many threads. Nodes of two graphs meet only through `import_nodes`.
 
@@ -39,8 +57,8 @@ class Graph:
 
     def __init__(self, name: str = "graph"):
         self.name = name
-        self.leaves: dict[str, dict[Any, Any]] = {op: {} for op in LEAVES}       # by value or name
-        self.nodes: dict[int, Any] = {}                                          # operations by digest
+        self.leaves: dict[str, dict[Any, Any]] = {op: {} for op in LEAVES}  # by value or name
+        self.nodes: dict[int, Any] = {}  # operations by digest
 
     def __enter__(self) -> Graph:
         _open_graphs.set((*_open_graphs.get(), self))
@@ -65,7 +83,9 @@ _implicit_graph: ContextVar[weakref.ref[Graph] | None] = ContextVar("implicit_gr
 
 
 def current_graph() -> Graph:
-    """The innermost open graph; with none open, the context's implicit graph, which lives as long as its nodes."""
+    """The innermost open graph; with none open, the context's implicit graph, which lives as long
+    as its nodes.
+    """
     if graphs := _open_graphs.get():
         return graphs[-1]
     reference = _implicit_graph.get()
@@ -77,7 +97,9 @@ def current_graph() -> Graph:
 
 
 def topological(roots: Iterable[Any]) -> list[Any]:
-    """All nodes under the roots, each once, children before parents; the order depends on structure only."""
+    """All nodes under the roots, each once, children before parents; the order depends on structure
+    only.
+    """
     order: list[Any] = []
     seen: set[Any] = set()
     leaves = frozenset(LEAVES)
@@ -93,5 +115,7 @@ def topological(roots: Iterable[Any]) -> list[Any]:
                     order.append(node)
                 else:
                     stack.append((node, True))
-                    stack.extend([(child, False) for child in reversed(node.args) if child not in seen])
+                    stack.extend(
+                        [(child, False) for child in reversed(node.args) if child not in seen]
+                    )
     return order

@@ -10,15 +10,25 @@ from collections.abc import Container, Iterable
 C_WORDS = """auto break case char const continue default do double else enum extern float for goto if inline int long
     register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while main"""
 LATER_C_WORDS = """alignas alignof asm bool catch class constexpr delete explicit export false friend mutable namespace new
-    nullptr operator private protected public template this throw true try typename typeof using virtual"""      # and C++
+    nullptr operator private protected public template this throw true try typename typeof using virtual"""  # and C++
 MATH_WORDS = """acos acosh asin asinh atan atan2 atanh beta cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs floor
     fma fmax fmin fmod fpclassify frexp gamma hypot ilogb isfinite isgreater isgreaterequal isinf isless
     islessequal islessgreater isnan isnormal isunordered j0 j1 jn ldexp lgamma log log10 log1p log2 logb max min
     modf nan pi pow remainder round sign signbit sin sinh sqrt tan tanh tgamma trunc y0 y1 yn zeta"""
-SYMPY_WORDS = frozenset("C E I N O Q S oo".split())      # read back as the number e, the imaginary unit, ...
-RESERVED = frozenset(word.lower() for word in [*C_WORDS.split(), *LATER_C_WORDS.split(), *MATH_WORDS.split(),
-                                               *keyword.kwlist, *keyword.softkwlist])      # in any case: NAN, Min, ...
-MAX_IDENTIFIER = 48                   # characters; C99 promises 63, suffixes need room
+SYMPY_WORDS = frozenset(
+    "C E I N O Q S oo".split()
+)  # read back as the number e, the imaginary unit, ...
+RESERVED = frozenset(
+    word.lower()
+    for word in [
+        *C_WORDS.split(),
+        *LATER_C_WORDS.split(),
+        *MATH_WORDS.split(),
+        *keyword.kwlist,
+        *keyword.softkwlist,
+    ]
+)  # in any case: NAN, Min, ...
+MAX_IDENTIFIER = 48  # characters; C99 promises 63, suffixes need room
 
 
 def safe_identifiers(names: Iterable[str], words: Container[str] | None = None) -> dict[str, str]:

@@ -26,15 +26,24 @@ from dalembert.expr.graph import COMMUTATIVE, LEAVES, OPERATIONS, Graph, current
 from dalembert.expr.printing import to_text
 
 _comparisons: ContextVar[list[tuple[Any, Any]] | None] = ContextVar("comparisons", default=None)
-MOST_SYMBOLS = 10_000_000                # of one array
-Nodes: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.object_]]      # expressions and numbers
-_MASK = (1 << 60) - 1                    # two digits of a Python integer: a digest takes 32 bytes
-_TOP = 1 << 59                           # set in the digest of all but constants, which therefore come first
-_FACTORS = (0x9E3779B97F4A7C1, 0xBF58476D1CE4E5B, 0x94D049BB133111E | 1)      # odd; digits of SplitMix64
+MOST_SYMBOLS = 10_000_000  # of one array
+Nodes: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.object_]]  # expressions and numbers
+_MASK = (1 << 60) - 1  # two digits of a Python integer: a digest takes 32 bytes
+_TOP = 1 << 59  # set in the digest of all but constants, which therefore come first
+_FACTORS = (
+    0x9E3779B97F4A7C1,
+    0xBF58476D1CE4E5B,
+    0x94D049BB133111E | 1,
+)  # odd; digits of SplitMix64
 
 
 def _digest(text: str) -> int:
-    return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big") & _MASK
+    return (
+        int.from_bytes(
+            blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big"
+        )
+        & _MASK
+    )
 
 
 _SEED = {op: _digest(op) for op in OPERATIONS}
@@ -44,7 +53,8 @@ _KIND = {op: rules.KIND_OF_OPERATION.get(op, rules.OTHER) for op in OPERATIONS}
 class _Unfrozen:
     """A node while it is being filled; it then becomes an `Expr`, whose attributes cannot be set.
 
-    Operands lie in slots, unused ones None: a tuple would double the objects that the garbage collector visits.
+    Operands lie in slots, unused ones None: a tuple would double the objects that the garbage
+    collector visits.
     """
 
     __slots__ = ("graph", "op", "a", "b", "c", "digest", "kind")
@@ -58,7 +68,9 @@ class _Unfrozen:
 
 
 def intern(graph: Graph, op: str, a: Expr, b: Expr | None = None, c: Expr | None = None) -> Expr:
-    """The one node of the graph with this operation and these operands, already simplified and in order."""
+    """The one node of the graph with this operation and these operands, already simplified and in
+    order.
+    """
     digest = _SEED[op] + a.digest * _FACTORS[0]
     if b is not None:
         digest += b.digest * _FACTORS[1]
@@ -74,23 +86,32 @@ def intern(graph: Graph, op: str, a: Expr, b: Expr | None = None, c: Expr | None
             new.graph, new.op, new.a, new.b, new.c, new.digest = graph, op, a, b, c, digest
             new.kind = _KIND[op] if op != "mul" or a.kind > rules.MINUS else rules.SCALED
             new.__class__ = Expr
-            node = nodes.setdefault(key, new)                # atomic: of two threads, the first one's node stays
+            node = nodes.setdefault(key, new)  # atomic: of two threads, the first one's node stays
             if node is new:
                 return node
         if node.a is a and node.b is b and node.c is c and node.op == op:
             return node
-        key += 1                                             # another structure with this digest
+        key += 1  # another structure with this digest
 
 
 def _leaf(graph: Graph, op: str, value: Any, digest: int, kind: int) -> Expr:
     new: Any = _Unfrozen()
-    new.graph, new.op, new.a, new.b, new.c, new.digest, new.kind = graph, op, value, None, None, digest, kind
-    new.__class__ = Expr                                     # type: ignore[assignment]
+    new.graph, new.op, new.a, new.b, new.c, new.digest, new.kind = (
+        graph,
+        op,
+        value,
+        None,
+        None,
+        digest,
+        kind,
+    )
+    new.__class__ = Expr  # type: ignore[assignment]
     return graph.leaves[op].setdefault(value, new)
 
 
 def constant(value: Any, graph: Graph | None = None) -> Expr:
-    """A number as a node: int and Fraction exactly, float by its bits; a constant of the same graph is returned.
+    """A number as a node: int and Fraction exactly, float by its bits; a constant of the same graph
+    is returned.
 
     Raises
     ------
@@ -118,14 +139,23 @@ def constant(value: Any, graph: Graph | None = None) -> Expr:
     if node is None:
         if op == "float" and not math.isfinite(value):
             raise NonFiniteError(f"a constant must be finite, not {value}.", "constant", (value,))
-        kind = (rules.MINUS if value < 0 else rules.ZERO if value == 0
-                else rules.ONE if value == 1 else rules.POSITIVE)
+        kind = (
+            rules.MINUS
+            if value < 0
+            else rules.ZERO
+            if value == 0
+            else rules.ONE
+            if value == 1
+            else rules.POSITIVE
+        )
         node = _leaf(graph, op, value, _digest(f"{op} {value!r}") & ~_TOP, kind)
     return node
 
 
 def known_zero(x: Any) -> bool:
-    """Whether a scalar is 0 by structure: the number 0 or a constant expression 0; a batch (N,) never is."""
+    """Whether a scalar is 0 by structure: the number 0 or a constant expression 0; a batch (N,)
+    never is.
+    """
     kind = x.__class__
     if kind is Expr:
         return x.kind == rules.ZERO
@@ -151,11 +181,18 @@ def symbol(name: str, graph: Graph | None = None) -> Expr:
         raise ExpressionTypeError(f"a symbol needs a name, a text that is not empty, not {name!r}.")
     graph = current_graph() if graph is None else graph
     known = graph.leaves["symbol"].get(name)
-    return _leaf(graph, "symbol", name, _digest(f"symbol {name}") | _TOP, rules.OTHER) if known is None else known
+    return (
+        _leaf(graph, "symbol", name, _digest(f"symbol {name}") | _TOP, rules.OTHER)
+        if known is None
+        else known
+    )
 
 
-def symbols(names: str, shape: int | tuple[int, ...] | None = None, graph: Graph | None = None) -> Nodes:
-    """An object array of symbols: symbols("x y z"), or symbols("q", 7) for q[0] ... q[6], symbols("R", (3, 3)).
+def symbols(
+    names: str, shape: int | tuple[int, ...] | None = None, graph: Graph | None = None
+) -> Nodes:
+    """An object array of symbols: symbols("x y z"), or symbols("q", 7) for q[0] ... q[6],
+    symbols("R", (3, 3)).
 
     Raises
     ------
@@ -172,7 +209,10 @@ def symbols(names: str, shape: int | tuple[int, ...] | None = None, graph: Graph
     array([q[0], q[1]], dtype=object)
     """
     if not isinstance(names, str):
-        raise TypeError(f"names of symbols are {names!r} ({type(names).__name__}); expected a text such as 'x y z'.")
+        raise TypeError(
+            f"names of symbols are {names!r} ({type(names).__name__}); expected a text such as 'x "
+            "y z'."
+        )
     graph = current_graph() if graph is None else graph
     if shape is None:
         listed = names.replace(",", " ").split()
@@ -183,21 +223,28 @@ def symbols(names: str, shape: int | tuple[int, ...] | None = None, graph: Graph
     if math.prod(lengths) > MOST_SYMBOLS:
         raise ValueError(f"shape={shown(shape)}: expected at most {MOST_SYMBOLS} symbols.")
     indices = [", ".join(map(str, index)) for index in np.ndindex(lengths)]
-    return np.asarray(object_array([symbol(f"{names}[{index}]", graph) for index in indices], lengths))
+    return np.asarray(
+        object_array([symbol(f"{names}[{index}]", graph) for index in indices], lengths)
+    )
 
 
 def require_same_graph(op: str, graphs: tuple[Graph, Graph]) -> None:
     """Raise a GraphMixError where the operands of an operation are of two graphs."""
     if graphs[0] is not graphs[1]:
         raise GraphMixError(
-            f"{op} of expressions of two graphs, {graphs[0].name!r} with {len(graphs[0])} nodes and {graphs[1].name!r} with "
-            f"{len(graphs[1])}: expressions live where their symbols were made. Make all symbols in one `with da.Graph():`, "
-            "or bring one operand over with da.import_nodes(expression, graph).", graphs,
+            f"{op} of expressions of two graphs, {graphs[0].name!r} with {len(graphs[0])} nodes "
+            f"and {graphs[1].name!r} with "
+            f"{len(graphs[1])}: expressions live where their symbols were made. Make all symbols "
+            "in one `with da.Graph():`, "
+            "or bring one operand over with da.import_nodes(expression, graph).",
+            graphs,
         )
 
 
 def _fold(op: str) -> Callable[..., Any]:
-    """The operation on constants: a constant, a truth value, or None where an exact result does not exist."""
+    """The operation on constants: a constant, a truth value, or None where an exact result does not
+    exist.
+    """
 
     def fold(f: Any, *operands: Expr) -> Any:
         values = tuple(operand.value for operand in operands)
@@ -209,7 +256,11 @@ def _fold(op: str) -> Callable[..., Any]:
         except (ArithmeticError, ValueError) as error:
             problem = error
         if problem is not None:
-            raise NonFiniteError(f"{op}({', '.join(map(str, operands))}) is not a finite number ({problem}).", op, operands)
+            raise NonFiniteError(
+                f"{op}({', '.join(map(str, operands))}) is not a finite number ({problem}).",
+                op,
+                operands,
+            )
         if result is None and any(isinstance(value, float) for value in values):
             result = approximate
         return result if result is None or isinstance(result, bool) else operands[0].like(result)
@@ -219,11 +270,15 @@ def _fold(op: str) -> Callable[..., Any]:
 
 def _not_a_number(f: Any, *operands: Expr) -> NoReturn:
     condition = next(operand for operand in operands if operand.kind == rules.CONDITION)
-    raise ExpressionTypeError(f"the condition {condition} is not a number: write da.where({condition}, 1, 0).")
+    raise ExpressionTypeError(
+        f"the condition {condition} is not a number: write da.where({condition}, 1, 0)."
+    )
 
 
 def precedes(a: Expr, b: Expr) -> bool:
-    """Whether a comes before b as operand of a commutative operation; decided by structure, for ties of digests."""
+    """Whether a comes before b as operand of a commutative operation; decided by structure, for
+    ties of digests.
+    """
     stack, seen = [(a, b)], set()
     while stack:
         a, b = stack.pop()
@@ -237,10 +292,12 @@ def precedes(a: Expr, b: Expr) -> bool:
 
 
 def _lifted(op: str, build: Callable[..., Any], a: Any, b: Any) -> Any:
-    """Two nodes of one graph from a node and a number; the result itself for an array; else NotImplemented."""
+    """Two nodes of one graph from a node and a number; the result itself for an array; else
+    NotImplemented.
+    """
     node, other = (a, b) if type(a) is Expr else (b, a)
     leaves = "float" if isinstance(other, float) else "exact" if type(other) is int else "symbol"
-    known = node.graph.leaves[leaves].get(other) if leaves != "symbol" else None        # the fast way
+    known = node.graph.leaves[leaves].get(other) if leaves != "symbol" else None  # the fast way
     if known is None:
         if isinstance(other, np.ndarray):
             return np.frompyfunc(build, 2, 1)(a, b)
@@ -351,7 +408,10 @@ def select(condition: Any, a: Any, b: Any) -> Any:
 BUILD: dict[str, Callable[..., Any]] = {
     **{op: _unary(op) for op in rules.UNARY},
     **{op: _binary(op) for op in rules.BINARY},
-    "and": _logical("and", True), "or": _logical("or", False), "not": _negated, "select": select,
+    "and": _logical("and", True),
+    "or": _logical("or", False),
+    "not": _negated,
+    "select": select,
 }
 assert set(BUILD) == set(OPERATIONS), "every operation has a builder"
 
@@ -364,8 +424,9 @@ def _reflected(op: str) -> Callable[[Any, Any], Any]:
 class Expr(_Unfrozen):
     """An immutable node: an operation on other nodes of the same graph, a constant or a symbol.
 
-    Operators and the functions of `dalembert.expr` (or of NumPy) build expressions; `<`, `<=`, `>`, `>=` and
-    `equal` build conditions for `where`. `==` is identity, which within one graph is equality of structure.
+    Operators and the functions of `dalembert.expr` (or of NumPy) build expressions; `<`, `<=`, `>`,
+    `>=` and `equal` build conditions for `where`. `==` is identity, which within one graph is
+    equality of structure.
 
     Attributes
     ----------
@@ -387,7 +448,7 @@ class Expr(_Unfrozen):
     """
 
     __slots__ = ()
-    __array_priority__ = 1000            # arrays leave mixed operations to the node
+    __array_priority__ = 1000  # arrays leave mixed operations to the node
 
     @property
     def args(self) -> tuple[Any, ...]:
@@ -401,7 +462,9 @@ class Expr(_Unfrozen):
         """The number of a constant; AttributeError for other nodes."""
         if self.kind in rules.NUMBER:
             return self.a
-        raise AttributeError(f"{self} is not a constant and has no value; da.evaluate gives it one.")
+        raise AttributeError(
+            f"{self} is not a constant and has no value; da.evaluate gives it one."
+        )
 
     @property
     def name(self) -> str:
@@ -424,17 +487,22 @@ class Expr(_Unfrozen):
         return to_text(self, truncate=True)
 
     def __eq__(self, other: object) -> Any:
-        """Identity, which within one graph is equality of structure; inside `comparing` it is noted who asks."""
+        """Identity, which within one graph is equality of structure; inside `comparing` it is noted
+        who asks.
+        """
         noted = _comparisons.get()
-        if noted is not None and not sys._getframe(1).f_globals.get("__name__", "").startswith(__package__.split(".")[0]):
+        if noted is not None and not sys._getframe(1).f_globals.get("__name__", "").startswith(
+            __package__.split(".")[0]
+        ):
             noted.append((self, other))
-        return NotImplemented            # then of two objects Python compares the identity
+        return NotImplemented  # then of two objects Python compares the identity
 
     __hash__ = object.__hash__
 
     def __bool__(self) -> NoReturn:
         raise ExpressionTypeError(
-            f"{self} has no truth value until its symbols have values. Instead of if, np.where, max or np.maximum, "
+            f"{self} has no truth value until its symbols have values. Instead of if, np.where, "
+            "max or np.maximum, "
             "min or np.minimum and np.sign use da.where, da.maximum, da.minimum and da.sign."
         )
 
@@ -442,7 +510,8 @@ class Expr(_Unfrozen):
         if self.kind in rules.NUMBER:
             return float(self.value)
         raise ExpressionTypeError(
-            f"{self} has no value until its symbols have values: use da.evaluate; instead of the functions of math "
+            f"{self} has no value until its symbols have values: use da.evaluate; instead of the "
+            "functions of math "
             "use those of dalembert, and arrays of dtype object."
         )
 
@@ -461,7 +530,8 @@ class Expr(_Unfrozen):
     def __pos__(self) -> Expr:
         return self
 
-    if TYPE_CHECKING:      # operators build nodes, conditions among them
+    if TYPE_CHECKING:  # operators build nodes, conditions among them
+
         def __neg__(self) -> Expr: ...
         def __abs__(self) -> Expr: ...
         def __invert__(self) -> Expr: ...
@@ -504,7 +574,9 @@ class Expr(_Unfrozen):
 
 @contextmanager
 def comparing() -> Iterator[list[tuple[Expr, Any]]]:
-    """Notes expressions that code outside of this package compares by `==`: `t == 0.5` is False whatever t will be."""
+    """Notes expressions that code outside of this package compares by `==`: `t == 0.5` is False
+    whatever t will be.
+    """
     noted: list[tuple[Expr, Any]] = []
     token = _comparisons.set(noted)
     try:
@@ -514,13 +586,18 @@ def comparing() -> Iterator[list[tuple[Expr, Any]]]:
 
 
 def pack(nodes: list[Expr]) -> tuple[list[tuple], list[int]]:
-    """A flat program that rebuilds the nodes: (op, argument or indices of earlier lines), and their indices.
+    """A flat program that rebuilds the nodes: (op, argument or indices of earlier lines), and their
+    indices.
 
-    Holders of many nodes pickle the program of all of them at once, so that what they share is stored once.
+    Holders of many nodes pickle the program of all of them at once, so that what they share is
+    stored once.
     """
     order = topological(nodes)
     index = {node: i for i, node in enumerate(order)}
-    lines = [(node.op, *(node.args if node.op in LEAVES else [index[arg] for arg in node.args])) for node in order]
+    lines = [
+        (node.op, *(node.args if node.op in LEAVES else [index[arg] for arg in node.args]))
+        for node in order
+    ]
     return lines, [index[node] for node in nodes]
 
 
@@ -546,9 +623,12 @@ def _unpickle(program: tuple[list[tuple], list[int]]) -> Any:
 @overload
 def import_nodes(expressions: Expr, graph: Graph | None = None) -> Expr: ...
 @overload
-def import_nodes(expressions: np.ndarray[Any, Any] | Sequence[Any], graph: Graph | None = None) -> Nodes: ...
+def import_nodes(
+    expressions: np.ndarray[Any, Any] | Sequence[Any], graph: Graph | None = None
+) -> Nodes: ...
 def import_nodes(expressions: Any, graph: Graph | None = None) -> Any:
-    """The same expressions, one node or a nested list or array of them, in another graph (default: the current).
+    """The same expressions, one node or a nested list or array of them, in another graph (default:
+    the current).
 
     Examples
     --------
@@ -562,7 +642,9 @@ def import_nodes(expressions: Any, graph: Graph | None = None) -> Any:
     array = np.array(expressions, dtype=object)
     nodes = [node for node in array.flat if type(node) is Expr]
     copies = iter(unpack(pack(nodes), graph))
-    return object_array([next(copies) if type(item) is Expr else item for item in array.flat], array.shape)
+    return object_array(
+        [next(copies) if type(item) is Expr else item for item in array.flat], array.shape
+    )
 
 
 def object_array(entries: Sequence[Any], shape: tuple[int, ...]) -> Any:

@@ -9,13 +9,14 @@ from typing import Any
 
 from dalembert.expr.errors import TextTooLongError
 
-MAX_TEXT = 1_000_000          # characters; shared subexpressions are written out each time they occur
-MAX_REPR = 500                # characters; a longer repr is cut
+MAX_TEXT = 1_000_000  # characters; shared subexpressions are written out each time they occur
+MAX_REPR = 500  # characters; a longer repr is cut
 
 # Binding strength in Python, weakest first.
 _COMPARISON, _OR, _AND, _SUM, _PRODUCT, _INVERT, _POWER, _ATOM = range(8)
 
-# (own strength, pieces); a piece is a text, or the number of an operand with the strength it must have.
+# (own strength, pieces); a piece is a text, or the number of an operand with the strength it must
+# have.
 _INFIX: dict[str, tuple[int, tuple]] = {
     "add": (_SUM, ((0, _SUM), " + ", (1, _PRODUCT))),
     "sub": (_SUM, ((0, _SUM), " - ", (1, _PRODUCT))),
@@ -30,7 +31,9 @@ _INFIX: dict[str, tuple[int, tuple]] = {
     "not": (_INVERT, ("~", (0, _INVERT))),
 }
 _FUNCTION_NAMES = {"min": "minimum", "max": "maximum", "select": "where"}
-_PLAIN_NAME = re.compile(r"[^\W\d]\w*(\[\d+(, \d+)*\])?")      # a name, or an entry of an array of symbols
+_PLAIN_NAME = re.compile(
+    r"[^\W\d]\w*(\[\d+(, \d+)*\])?"
+)  # a name, or an entry of an array of symbols
 
 
 def _number(value: Any) -> tuple[int, str]:
@@ -46,7 +49,7 @@ def _pieces(node: Any) -> tuple[int, tuple]:
     if op == "symbol":
         return _ATOM, (args[0] if _PLAIN_NAME.fullmatch(args[0]) else f"symbol({args[0]!r})",)
     if op == "mul" and args[0].op == "exact" and isinstance(args[0].args[0], Fraction):
-        p, q = args[0].args[0].as_integer_ratio()       # x*(1/3) as x/3
+        p, q = args[0].args[0].as_integer_ratio()  # x*(1/3) as x/3
         factor = () if p == 1 else (f"{p}*",)
         return _PRODUCT, (*factor, (args[1], _INVERT if factor else _PRODUCT), f"/{q}")
     if op in _INFIX:
@@ -71,7 +74,8 @@ def _texts(node: Any) -> Iterator[str]:
 
 
 def to_text(expression: Any, limit: int = MAX_TEXT, truncate: bool = False) -> str:
-    """The expression in Python syntax, with the functions of `dalembert.expr` and its symbols as names.
+    """The expression in Python syntax, with the functions of `dalembert.expr` and its symbols as
+    names.
 
     Parameters
     ----------
@@ -94,5 +98,8 @@ def to_text(expression: Any, limit: int = MAX_TEXT, truncate: bool = False) -> s
             return "".join(parts)[:MAX_REPR] + " ..."
         if length > limit:
             raise TextTooLongError(
-                f"the text of this expression passes {limit} characters; print parts of it, or raise limit.", limit)
+                f"the text of this expression passes {limit} characters; print parts of it, or "
+                "raise limit.",
+                limit,
+            )
     return "".join(parts)

@@ -1,15 +1,17 @@
 """Simplifications at construction, as data.
 
-Every node has a small integer `kind`, and a rule says what an operation becomes for kinds of its operands: the
-first rule whose kinds match wins. A rule receives the operation's own builder `f` and the operands; it returns
-a node, or None to leave the operation as it is. Besides the rules of this table:
+Every node has a small integer `kind`, and a rule says what an operation becomes for kinds of its
+operands: the first rule whose kinds match wins. A rule receives the operation's own builder `f` and
+the operands; it returns a node, or None to leave the operation as it is. Besides the rules of this
+table:
 
-- operations on constants are evaluated (`constants.exact_value`, or in floats once a float takes part);
+- operations on constants are evaluated (`constants.exact_value`, or in floats once a float takes
+  part);
 - operations on one operand twice follow `SAME`, which includes x - x -> 0;
 - 0*x -> 0 and 0/x -> 0 hold although IEEE gives NaN for an infinite x; x/x -> 1 is not done.
 
-Signs move outwards, where sums and differences absorb them. A negative constant counts as a negation, so that
-x*c and x*(-c) share their product.
+Signs move outwards, where sums and differences absorb them. A negative constant counts as a
+negation, so that x*c and x*(-c) share their product.
 """
 
 from __future__ import annotations
@@ -23,13 +25,16 @@ from dalembert.expr.errors import NonFiniteError
 
 ZERO, ONE, POSITIVE, MINUS, NEGATION, DIFFERENCE, SCALED, CONDITION, OTHER = range(9)
 
-NUMBER = (ZERO, ONE, POSITIVE, MINUS)            # constants
-SIGNED = (MINUS, NEGATION)                       # -c with a constant c > 0, and -x
+NUMBER = (ZERO, ONE, POSITIVE, MINUS)  # constants
+SIGNED = (MINUS, NEGATION)  # -c with a constant c > 0, and -x
 ANY = tuple(range(9))
 
 # Kinds that follow from the operation alone; a product with a constant is SCALED.
-KIND_OF_OPERATION = {"neg": NEGATION, "sub": DIFFERENCE,
-                     **dict.fromkeys(("less", "less_equal", "equal", "and", "or", "not"), CONDITION)}
+KIND_OF_OPERATION = {
+    "neg": NEGATION,
+    "sub": DIFFERENCE,
+    **dict.fromkeys(("less", "less_equal", "equal", "and", "or", "not"), CONDITION),
+}
 
 Rule = Callable[..., Any]
 
@@ -46,7 +51,9 @@ def division_by_zero(f: Rule, a: Any, b: Any) -> Any:
 
 
 def divide_by_constant(f: Rule, a: Any, b: Any) -> Any:
-    """x/c -> x*(1/c): exact for an exact c, else within one rounding and only for a normal reciprocal."""
+    """x/c -> x*(1/c): exact for an exact c, else within one rounding and only for a normal
+    reciprocal.
+    """
     if isinstance(b.value, float):
         return a * (1.0 / b.value) if is_normal(b.value) and is_normal(1.0 / b.value) else None
     return a * Fraction(1, b.value)
@@ -71,8 +78,10 @@ UNARY: dict[str, tuple[tuple[tuple[int, ...], Rule], ...]] = {
         ((NEGATION,), lambda f, x: x.a),
         ((DIFFERENCE,), lambda f, x: x.b - x.a),
     ),
-    **dict.fromkeys(("sin", "tan", "asin", "sinh", "tanh", "sign"), ((SIGNED, lambda f, x: -f(-x)),)),    # odd
-    **dict.fromkeys(("cos", "cosh", "abs"), ((SIGNED, lambda f, x: f(-x)),)),                            # even
+    **dict.fromkeys(
+        ("sin", "tan", "asin", "sinh", "tanh", "sign"), ((SIGNED, lambda f, x: -f(-x)),)
+    ),  # odd
+    **dict.fromkeys(("cos", "cosh", "abs"), ((SIGNED, lambda f, x: f(-x)),)),  # even
     **dict.fromkeys(("sqrt", "acos", "exp", "log"), ()),
 }
 
@@ -117,9 +126,7 @@ BINARY: dict[str, tuple[tuple[tuple[int, ...], tuple[int, ...], Rule], ...]] = {
         (ANY, NUMBER, constant_power),
         ((ONE,), ANY, lambda f, a, b: a),
     ),
-    "atan2": (
-        (SIGNED, ANY, lambda f, y, x: -f(-y, x)),
-    ),
+    "atan2": ((SIGNED, ANY, lambda f, y, x: -f(-y, x)),),
     "hypot": (
         ((ZERO,), ANY, lambda f, a, b: b.__abs__()),
         (ANY, (ZERO,), lambda f, a, b: a.__abs__()),

@@ -1,1 +1,3 @@
-"""Formulations of the equations of motion: siblings with the same call shapes, none imports another."""
+"""Formulations of the equations of motion: siblings with the same call shapes, none imports
+another.
+"""

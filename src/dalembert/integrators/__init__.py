@@ -1,7 +1,19 @@
-"""Integrators of x' = f(t, x): one method per file, each written once over any scalar, so that it also compiles."""
+"""Integrators of x' = f(t, x): one method per file, each written once over any scalar, so that it
+also compiles.
+"""
 
 from dalembert.integrators.kinds import Adaptive, External, Fixed, Method
 from dalembert.integrators.methods import METHODS, REASONS, method
 from dalembert.integrators.plain import Record, records
 
-__all__ = ["METHODS", "REASONS", "Adaptive", "External", "Fixed", "Method", "Record", "method", "records"]
+__all__ = [
+    "METHODS",
+    "REASONS",
+    "Adaptive",
+    "External",
+    "Fixed",
+    "Method",
+    "Record",
+    "method",
+    "records",
+]

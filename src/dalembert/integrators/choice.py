@@ -11,7 +11,9 @@ from dalembert.expr.node import select
 
 
 def chosen(condition: Any, a: Any, b: Any) -> Any:
-    """a where the condition holds, else b: both are there already, so that nothing needs to be guarded."""
+    """a where the condition holds, else b: both are there already, so that nothing needs to be
+    guarded.
+    """
     if isinstance(condition, np.ndarray):
         return np.where(condition, a, b)
     if not isinstance(condition, Expr):

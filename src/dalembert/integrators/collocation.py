@@ -12,11 +12,21 @@ from dalembert.integrators.fixed_point import FixedPoint, Solver
 Matrix = Sequence[Sequence[float]]
 
 
-def step(f: Any, t: Any, x: Any, h: Any, c: Sequence[float], A: Matrix, b: Sequence[float], ahead: Matrix,
-         solve: Solver | None = None) -> Any:
+def step(
+    f: Any,
+    t: Any,
+    x: Any,
+    h: Any,
+    c: Sequence[float],
+    A: Matrix,
+    b: Sequence[float],
+    ahead: Matrix,
+    solve: Solver | None = None,
+) -> Any:
     """x(t + h) = x + sum_i b_i z_i,   z_i = h f(t + c_i h, x + sum_j A_ij z_j).
 
-    ahead : the polynomial through the z of one step, at the nodes of the next, where the search begins
+    ahead : the polynomial through the z of one step, at the nodes of the next, where the search
+        begins
 
     Hairer, Lubich, Wanner, Geometric Numerical Integration (2006), section II.1.
     """
@@ -29,13 +39,20 @@ def step(f: Any, t: Any, x: Any, h: Any, c: Sequence[float], A: Matrix, b: Seque
     def predicted(z: Any) -> Any:
         return np.concatenate([_weighted(row, z.reshape(stages, n)) for row in ahead])
 
-    return x + _weighted(b, (solve or FixedPoint())(slopes, x, predicted, stages).reshape(stages, n))
+    return x + _weighted(
+        b, (solve or FixedPoint())(slopes, x, predicted, stages).reshape(stages, n)
+    )
 
 
 def continued(c: Sequence[float]) -> list[list[float]]:
     """Row i: the Lagrange polynomials of the nodes, at 1 + c_i."""
-    return [[float(np.prod([(1 + ci - ck) / (cj - ck) for k, ck in enumerate(c) if k != j])) for j, cj in enumerate(c)]
-            for ci in c]
+    return [
+        [
+            float(np.prod([(1 + ci - ck) / (cj - ck) for k, ck in enumerate(c) if k != j]))
+            for j, cj in enumerate(c)
+        ]
+        for ci in c
+    ]
 
 
 def _weighted(weights: Sequence[float], k: Any) -> Any:

@@ -1,4 +1,6 @@
-"""The midpoint rule with a discrete gradient: order 2, symmetric; the energy changes by the power of the forces alone."""
+"""The midpoint rule with a discrete gradient: order 2, symmetric; the energy changes by the power
+of the forces alone.
+"""
 
 from __future__ import annotations
 
@@ -12,19 +14,32 @@ from dalembert.integrators.choice import chosen
 from dalembert.integrators.fixed_point import FixedPoint, Solver
 from dalembert.integrators.kinds import INPUTS, Fixed
 
-TINY = 1e-300      # a gradient of 0 is no direction
+TINY = 1e-300  # a gradient of 0 is no direction
 
 
-def step(f: Any, t: Any, x: Any, h: Any, solve: Solver | None = None, *, energy: Callable[[Any], Any],
-         energy_gradient: Callable[[Any], Any], resting: bool = False, along: Callable[[Any], Any] | None = None) -> Any:
+def step(
+    f: Any,
+    t: Any,
+    x: Any,
+    h: Any,
+    solve: Solver | None = None,
+    *,
+    energy: Callable[[Any], Any],
+    energy_gradient: Callable[[Any], Any],
+    resting: bool = False,
+    along: Callable[[Any], Any] | None = None,
+) -> Any:
     """x(t + h) = x + d, at whose midpoint m = x + d/2 the discrete gradient meets the slope.
 
         d = h f(t + h/2, m) - (E(x + d) - E(x) - g.d) g / g.g,   g = dE/dx at m,   so that   E(x + d) - E(x) = h g.f
 
-    g.f is the power of forces that are not in E: 0 of a conservative system, whose energy is then kept to rounding.
+    g.f is the power of forces that are not in E: 0 of a conservative system, whose energy is then
+    kept to rounding.
 
-    resting : entries of f that are 0 leave their entries of x as they are; g is 0 there, which changes no power
-    along : f -> f, the slope in the directions of quaternions, which leave the unit sphere within the step
+    resting : entries of f that are 0 leave their entries of x as they are; g is 0 there, which
+        changes no power
+    along : f -> f, the slope in the directions of quaternions, which leave the unit sphere within
+        the step
 
     Gonzalez, Time integration and discrete Hamiltonian systems, J. Nonlinear Sci. 6 (1996) 449-467.
     """
@@ -49,7 +64,9 @@ def gradient_of(energy: Callable[[Any], Any]) -> Callable[[Any], Any]:
         n = len(x)
         if isinstance(x[0], Expr):
             y = symbols("energy at", n, x[0].graph)
-            return np.array(substitute(gradient(energy(y), y), dict(zip(y, x, strict=True))), dtype=object)
+            return np.array(
+                substitute(gradient(energy(y), y), dict(zip(y, x, strict=True))), dtype=object
+            )
         if n not in traced:
             with Graph():
                 y = symbols("energy at", n)
@@ -60,8 +77,13 @@ def gradient_of(energy: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return of
 
 
-def needs(energy: Any = None, energy_gradient: Any = None, resting: bool = False, along: Any = None,
-          **known: Any) -> dict[str, Any]:
+def needs(
+    energy: Any = None,
+    energy_gradient: Any = None,
+    resting: bool = False,
+    along: Any = None,
+    **known: Any,
+) -> dict[str, Any]:
     """Options of the step; by default the gradient is that of the traced energy.
 
     Raises
@@ -70,11 +92,26 @@ def needs(energy: Any = None, energy_gradient: Any = None, resting: bool = False
         There is no energy to keep.
     """
     if energy is None:
-        raise ValueError("discrete_gradient must know the energy that it keeps: give energy=, a function of x.")
-    options = {"energy": energy, "energy_gradient": energy_gradient or gradient_of(energy), "resting": resting}
+        raise ValueError(
+            "discrete_gradient must know the energy that it keeps: give energy=, a function of x."
+        )
+    options = {
+        "energy": energy,
+        "energy_gradient": energy_gradient or gradient_of(energy),
+        "resting": resting,
+    }
     return options if along is None else options | {"along": along}
 
 
-METHOD = Fixed("discrete_gradient", 2, step, implicit=True, needs=needs, refuses={INPUTS:
-    "discrete_gradient keeps the energy of one mechanism, without numbers that are inputs: use "
-    "mechanism.replace, or another method."})
+METHOD = Fixed(
+    "discrete_gradient",
+    2,
+    step,
+    implicit=True,
+    needs=needs,
+    refuses={
+        INPUTS: "discrete_gradient keeps the energy of one mechanism, without numbers that are "
+        "inputs: use "
+        "mechanism.replace, or another method."
+    },
+)

@@ -1,4 +1,5 @@
-"""Hairer's pair of order 8 with estimates of orders 5 and 3, on the twelve stages of Dormand and Prince.
+"""Hairer's pair of order 8 with estimates of orders 5 and 3, on the twelve stages of Dormand and
+Prince.
 
 Between the ends of a step order 7, at the cost of three more values of f.
 """
@@ -12,6 +13,7 @@ from dalembert.expr import absolute, maximum, minimum
 from dalembert.integrators.kinds import Adaptive
 from dalembert.integrators.search import through
 
+# fmt: off
 C = (0, 0.05260015195876773, 0.0789002279381516, 0.1183503419072274, 0.2816496580927726, 0.3333333333333333, 0.25,
      0.3076923076923077, 0.6512820512820513, 0.6, 0.8571428571428571, 1.0)
 A = (
@@ -58,14 +60,17 @@ D = (
     (-25.69393346270375, 0, 0, 0, 0, -154.18974869023643, -231.5293791760455, 357.6391179106141, 93.40532418362432,
      -37.45832313645163, 104.0996495089623, 29.8402934266605, -43.53345659001114, 96.32455395918828, -39.17726167561544,
      -149.72683625798564))
-BEND = 8.0       # 5.1, and 0.46 for each range of k by which extra values may be off the middle
+# fmt: on
+BEND = 8.0  # 5.1, and 0.46 for each range of k by which extra values may be off the middle
 ORDER = 8
 
 
 def step(f: Any, t: Any, x: Any, h: Any, first: Any) -> tuple[Any, tuple[Any, Any], list[Any]]:
-    """(x(t + h), its errors of orders 5 and 3, values of f), from first = f(t, x) to f(t + h, x(t + h)).
+    """(x(t + h), its errors of orders 5 and 3, values of f), from first = f(t, x) to f(t + h, x(t +
+    h)).
 
-    Coefficients of the code DOP853; Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I (1993), II.10.
+    Coefficients of the code DOP853; Hairer, Norsett, Wanner, Solving Ordinary Differential
+    Equations I (1993), II.10.
     """
     k = [first]
     for c, row in zip(C[1:], A[1:], strict=True):
@@ -79,13 +84,14 @@ def extra(f: Any, t: Any, x: Any, h: Any, k: list[Any]) -> list[Any]:
     k = list(k)
     for c, row in zip(C_MORE, A_MORE, strict=True):
         k.append(f(t + c * h, x + h * _weighted(row, k)))
-    return k[-len(C_MORE):]
+    return k[-len(C_MORE) :]
 
 
 def between(x: Any, new: Any, h: Any, k: list[Any], part: Any) -> Any:
     """x(t + part h) in a step from x to `new` with values k of f, extra ones included: order 7.
 
-    Code DOP853; Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I (1993), section II.6.
+    Code DOP853; Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I (1993), section
+    II.6.
     """
     rest, change, first, last = 1 - part, new - x, h * k[0], h * k[len(C)]
     y = part * h * _weighted(D[3], k)
@@ -97,7 +103,9 @@ def between(x: Any, new: Any, h: Any, k: list[Any], part: Any) -> Any:
 
 
 def bend(h: Any, k: list[Any]) -> Any:
-    """Bound of what `between` differs by from the cubic through both ends, from the range of the values of a step."""
+    """Bound of what `between` differs by from the cubic through both ends, from the range of the
+    values of a step.
+    """
     return BEND * absolute(h) * (reduce(maximum, k) - reduce(minimum, k))
 
 
@@ -105,7 +113,10 @@ def coefficients(x: Any, new: Any, h: Any, k: list[Any]) -> list[Any]:
     """`between` by its Bernstein coefficients."""
     change, first, last = new - x, h * k[0], h * k[len(C)]
     terms = [(1, 1, first - change), (2, 1, 2 * change - first - last)]
-    terms += [(i, j, h * _weighted(row, k)) for i, j, row in zip((2, 3, 3, 4), (2, 2, 3, 3), D, strict=True)]
+    terms += [
+        (i, j, h * _weighted(row, k))
+        for i, j, row in zip((2, 3, 3, 4), (2, 2, 3, 3), D, strict=True)
+    ]
     return through(7, x, new, first, last, terms)
 
 

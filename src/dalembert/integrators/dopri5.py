@@ -1,4 +1,6 @@
-"""Dormand and Prince's pair of orders 5 and 4; its last value of f is the first of the next step. Between, order 4."""
+"""Dormand and Prince's pair of orders 5 and 4; its last value of f is the first of the next step.
+Between, order 4.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +10,17 @@ from dalembert.expr import absolute
 from dalembert.integrators.kinds import Adaptive
 from dalembert.integrators.search import through
 
+# fmt: off
 C = (0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1, 1)
 A = ((), (1 / 5,), (3 / 40, 9 / 40), (44 / 45, -56 / 15, 32 / 9),
      (19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729),
      (9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656),
      (35 / 384, 0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84))
-E = (71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40)      # order 5 less order 4
+# order 5 less order 4
+E = (71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40)
 D = (-12715105075 / 11282082432, 0, 87487479700 / 32700410799, -10690763975 / 1880347072, 701980252875 / 199316789632,
      -1453857185 / 822651844, 69997945 / 29380423)
+# fmt: on
 ORDER = 5
 
 
@@ -32,9 +37,11 @@ def step(f: Any, t: Any, x: Any, h: Any, first: Any) -> tuple[Any, tuple[Any], l
 
 
 def between(x: Any, new: Any, h: Any, k: list[Any], part: Any) -> Any:
-    """x(t + part h) in a step from x to `new` with values k of f: order 4, and smooth from step to step.
+    """x(t + part h) in a step from x to `new` with values k of f: order 4, and smooth from step to
+    step.
 
-    Code DOPRI5; Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I (1993), section II.6.
+    Code DOPRI5; Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I (1993), section
+    II.6.
     """
     rest, change = 1 - part, new - x
     start, end, bend = _shape(change, h, k)
@@ -48,7 +55,9 @@ def coefficients(x: Any, new: Any, h: Any, k: list[Any]) -> list[Any]:
 
 
 def bend(h: Any, k: list[Any]) -> Any:
-    """Bound of what `between` differs by from the cubic through both ends: s^2 (1 - s)^2 |h sum_i D_i k_i|."""
+    """Bound of what `between` differs by from the cubic through both ends: s^2 (1 - s)^2 |h sum_i
+    D_i k_i|.
+    """
     return absolute(h * sum(d * ki for d, ki in zip(D, k, strict=True) if d)) / 16
 
 

@@ -11,20 +11,22 @@ import numpy as np
 from dalembert.expr import absolute, maximum
 from dalembert.integrators.choice import chosen
 
-Solver = Callable[..., Any]      # solve(g, x, ahead, stages=1) -> z, of length stages len(x)
+Solver = Callable[..., Any]  # solve(g, x, ahead, stages=1) -> z, of length stages len(x)
 
-MOST = 60                        # iterations
-DONE = 1e-15                     # change relative to the state: nothing left to gain
-CLOSE = 1e-10                    # change below which growing again means that only rounding is left
+MOST = 60  # iterations
+DONE = 1e-15  # change relative to the state: nothing left to gain
+CLOSE = 1e-10  # change below which growing again means that only rounding is left
 GOING, SETTLED, LOST = 0.0, 1.0, 2.0
-HUGE = 1e300                     # numbers beyond it, and NaN, are not finite
+HUGE = 1e300  # numbers beyond it, and NaN, are not finite
 
 
 def judged(z: Any, new: Any, x: Any, before: Any) -> tuple[Any, Any]:
-    """(largest change, whether the iteration is settled, lost to numbers that are not finite, or going on).
+    """(largest change, whether the iteration is settled, lost to numbers that are not finite, or
+    going on).
 
-    Hairer, McLachlan, Razakarivony, Achieving Brouwer's law with implicit Runge-Kutta methods, BIT 48 (2008) 231-243,
-    stop where changes no longer shrink; here so too where they are smaller than a unit in the last place of the state.
+    Hairer, McLachlan, Razakarivony, Achieving Brouwer's law with implicit Runge-Kutta methods, BIT
+    48 (2008) 231-243, stop where changes no longer shrink; here so too where they are smaller than
+    a unit in the last place of the state.
     """
     change, scale = _largest(new - z), _largest(np.concatenate([x, new]))
     least = chosen(change >= before, SETTLED, GOING)
@@ -46,7 +48,9 @@ class FixedPoint:
         self.z: Any = None
         self.settled = True
 
-    def __call__(self, g: Callable[[Any], Any], x: Any, ahead: Callable[[Any], Any], stages: int = 1) -> Any:
+    def __call__(
+        self, g: Callable[[Any], Any], x: Any, ahead: Callable[[Any], Any], stages: int = 1
+    ) -> Any:
         z, before = np.zeros(stages * len(x)) if self.z is None else ahead(self.z), HUGE
         for _ in range(MOST):
             new = g(z)
@@ -54,6 +58,6 @@ class FixedPoint:
             z = new
             if state != GOING:
                 break
-        self.settled = state != GOING                    # lost ones show themselves: they are not finite
+        self.settled = state != GOING  # lost ones show themselves: they are not finite
         self.z = z if state == SETTLED else None
         return z if state == SETTLED else np.full_like(z, np.nan)

@@ -1,4 +1,6 @@
-"""Gauss collocation with three stages: order 6, symplectic and symmetric; keeps quadratic invariants."""
+"""Gauss collocation with three stages: order 6, symplectic and symmetric; keeps quadratic
+invariants.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +13,11 @@ from dalembert.integrators.kinds import Fixed
 
 R = sqrt(15)
 C = (1 / 2 - R / 10, 1 / 2, 1 / 2 + R / 10)
-A = ((5 / 36, 2 / 9 - R / 15, 5 / 36 - R / 30),
-     (5 / 36 + R / 24, 2 / 9, 5 / 36 - R / 24),
-     (5 / 36 + R / 30, 2 / 9 + R / 15, 5 / 36))
+A = (
+    (5 / 36, 2 / 9 - R / 15, 5 / 36 - R / 30),
+    (5 / 36 + R / 24, 2 / 9, 5 / 36 - R / 24),
+    (5 / 36 + R / 30, 2 / 9 + R / 15, 5 / 36),
+)
 B = (5 / 18, 4 / 9, 5 / 18)
 AHEAD = collocation.continued(C)
 

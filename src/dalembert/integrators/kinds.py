@@ -6,13 +6,15 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-# Kinds of states x = (q, y, ...), for methods that do not go with all of them: y are velocities, or momenta, or momenta
-# beside quaternions; the energy depends on numbers that are inputs.
+# Kinds of states x = (q, y, ...), for methods that do not go with all of them: y are velocities, or
+# momenta, or momenta beside quaternions; the energy depends on numbers that are inputs.
 VELOCITIES, MOMENTA, QUASI_MOMENTA, INPUTS = "velocities", "momenta", "quasi_momenta", "inputs"
 
-STEEP = 8.0      # of `Adaptive.bend`
+STEEP = 8.0  # of `Adaptive.bend`
 
-Refusals = Mapping[str, str]      # kind of state -> why the method is not for it; {formulation}, {joints} are filled in
+Refusals = Mapping[
+    str, str
+]  # kind of state -> why the method is not for it; {formulation}, {joints} are filled in
 NO_REFUSALS: Refusals = MappingProxyType({})
 
 
@@ -24,9 +26,10 @@ def nothing(**given: Any) -> dict[str, Any]:
 class Fixed(NamedTuple):
     """step(f, t, x, h, **options) -> x; an implicit one takes `solve` too, a `fixed_point.Solver`.
 
-    needs(**given) -> options, of all that is known of the system: nq, nv, move, quaternions, energy, energy_gradient,
-    resting, along (see `methods.method`); a ValueError says what is missing. A method that solves for the end of a step with
-    constraints asks for these in the same way.
+    needs(**given) -> options, of all that is known of the system: nq, nv, move, quaternions,
+    energy, energy_gradient, resting, along (see `methods.method`); a ValueError says what is
+    missing. A method that solves for the end of a step with constraints asks for these in the same
+    way.
     """
 
     name: str
@@ -41,10 +44,12 @@ class Adaptive(NamedTuple):
     """A pair of orders, and the path between the ends of its steps.
 
     step(f, t, x, h, first) -> (x, errors, k): values k of f from first = f(t, x) to f(t + h, x)
-    between(x, new, h, [*k, *extra], part) -> x(t + part h), after extra(f, t, x, h, k) if there is that
-    coefficients(x, new, h, [*k, *extra]) -> Bernstein coefficients of the same
-    bend(h, k) -> by how much it differs at most from the cubic through both ends, entry by entry, and h times its rate by at
-        most STEEP times as much, where the values of `extra` are within 6 (max k - min k) of (max k + min k)/2
+    between(x, new, h, [*k, *extra], part) -> x(t + part h), after extra(f, t, x, h, k) if there is
+    that coefficients(x, new, h, [*k, *extra]) -> Bernstein coefficients of the same bend(h, k) ->
+    by how much it differs at most from the cubic through both ends, entry by entry, and h times its
+    rate by at
+        most STEEP times as much, where the values of `extra` are within 6 (max k - min k) of (max k
+        + min k)/2
     """
 
     name: str
@@ -59,7 +64,9 @@ class Adaptive(NamedTuple):
 
 
 class External(NamedTuple):
-    """steps(f, times, x, h, rtol, atol, jacobian, watch): a library's method, which is called and not compiled."""
+    """steps(f, times, x, h, rtol, atol, jacobian, watch): a library's method, which is called and
+    not compiled.
+    """
 
     name: str
     order: int
@@ -69,4 +76,6 @@ class External(NamedTuple):
 
 
 Method = Fixed | Adaptive | External
-Watch = Callable[..., Any]      # (t, x, t1, x1, h, k) of a step, with values k of f -> 0, or a code to stop before it
+Watch = Callable[
+    ..., Any
+]  # (t, x, t1, x1, h, k) of a step, with values k of f -> 0, or a code to stop before it

@@ -26,19 +26,40 @@ from dalembert.integrators.choice import chosen
 from dalembert.integrators.fixed_point import HUGE
 from dalembert.integrators.kinds import Adaptive, Fixed, Method
 
-SAFETY, SHRINK, GROW = 0.9, 0.2, 5.0      # of the step that would just do
-LEAST = 1e-14                             # of the time: a smaller step does not move on
-TINY = 1e-20                              # of the last time: a smaller step at the beginning would take for ever
-WORST, BEST = 1e20, 1e-20                 # squares of errors relative to the tolerances, for the choice of the next step
-NOT_FINITE, NOT_SETTLED, TOO_SMALL = 1.0, 2.0, radau5.TOO_SMALL      # why a trajectory stays where it is; 0: it does not
+SAFETY, SHRINK, GROW = 0.9, 0.2, 5.0  # of the step that would just do
+LEAST = 1e-14  # of the time: a smaller step does not move on
+TINY = 1e-20  # of the last time: a smaller step at the beginning would take for ever
+WORST, BEST = (
+    1e20,
+    1e-20,
+)  # squares of errors relative to the tolerances, for the choice of the next step
+NOT_FINITE, NOT_SETTLED, TOO_SMALL = (
+    1.0,
+    2.0,
+    radau5.TOO_SMALL,
+)  # why a trajectory stays where it is; 0: it does not
 
-REASONS = {NOT_FINITE: "a number is no longer finite",
-           NOT_SETTLED: "the iteration for an implicit step does not settle: the step is too long",
-           TOO_SMALL: "the step became too small: the system looks stiff or singular there"}
+REASONS = {
+    NOT_FINITE: "a number is no longer finite",
+    NOT_SETTLED: "the iteration for an implicit step does not settle: the step is too long",
+    TOO_SMALL: "the step became too small: the system looks stiff or singular there",
+}
 
 
-MODULES = (explicit_euler, semi_implicit_euler, symplectic_euler, rk4, dopri5, dop853, implicit_midpoint, gauss4, gauss6,
-           discrete_gradient, lie_rk4, radau5)
+MODULES = (
+    explicit_euler,
+    semi_implicit_euler,
+    symplectic_euler,
+    rk4,
+    dopri5,
+    dop853,
+    implicit_midpoint,
+    gauss4,
+    gauss6,
+    discrete_gradient,
+    lie_rk4,
+    radau5,
+)
 METHODS: dict[str, Method] = {module.METHOD.name: module.METHOD for module in MODULES}
 
 
@@ -48,19 +69,21 @@ def method(name: str, **known: Any) -> Method:
     Parameters
     ----------
     nq, nv : int
-        Lengths of q and qd in x = (q, qd, ...), for 'semi_implicit_euler', or of q and p in x = (q, p, ...), for
-        'symplectic_euler'; by default nv = nq.
+        Lengths of q and qd in x = (q, qd, ...), for 'semi_implicit_euler', or of q and p in x = (q,
+        p, ...), for 'symplectic_euler'; by default nv = nq.
     move : function (q, step) -> q
-        For 'semi_implicit_euler', q moved along qd by a step (nv,), as `Mechanism.integrate`; by default q + step.
+        For 'semi_implicit_euler', q moved along qd by a step (nv,), as `Mechanism.integrate`; by
+        default q + step.
     quaternions : sequence of (place of a quaternion in x, place of its angular velocity in x)
         For 'lie_rk4', which turns them; the angular velocity is in the axes of the body that turns.
     energy, energy_gradient : function of x
-        For 'discrete_gradient', the energy that it keeps, and its derivative by x, by default the derivative of the traced
-        energy.
+        For 'discrete_gradient', the energy that it keeps, and its derivative by x, by default the
+        derivative of the traced energy.
     resting : bool
         For 'discrete_gradient': entries of f that are 0 leave their entries of x as they are.
     along : function f -> f
-        For 'discrete_gradient', whose points leave the unit sphere of a quaternion: the slope in its direction.
+        For 'discrete_gradient', whose points leave the unit sphere of a quaternion: the slope in
+        its direction.
 
     Raises
     ------
@@ -84,11 +107,14 @@ class Stepped(NamedTuple):
     failed: Any
 
 
-def fixed_step(x: Any, new: Any, settled: Any, start: Any, h: Any, steps: Any, failed: Any, caught: Any = 0.0) -> Stepped:
+def fixed_step(
+    x: Any, new: Any, settled: Any, start: Any, h: Any, steps: Any, failed: Any, caught: Any = 0.0
+) -> Stepped:
     """A step from x to `new`, counted; times are start + steps h, which does not drift.
 
-    A trajectory that failed stays where it is: at its last state where an implicit step could not be solved (settled is
-    not above 0) or something was caught in the step (a code above those here), at the state that is not finite otherwise.
+    A trajectory that failed stays where it is: at its last state where an implicit step could not
+    be solved (settled is not above 0) or something was caught in the step (a code above those
+    here), at the state that is not finite otherwise.
     """
     found = chosen(settled > 0, chosen(sum(absolute(new)) <= HUGE, caught, NOT_FINITE), NOT_SETTLED)
     code = chosen(failed > 0, failed, found)
@@ -108,43 +134,74 @@ class Controlled(NamedTuple):
     failed: Any
 
 
-def controlled_step(pair: Adaptive, f: Any, t: Any, x: Any, h: Any, first: Any, end: Any, way: Any, rtol: Any, atol: Any,
-                    project: Callable[[Any], Any] | None = None, longest: Any = HUGE) -> Controlled:
-    """One step of length h [s], or less to end at the last time `end`, taken only if its error is within the tolerances.
+def controlled_step(
+    pair: Adaptive,
+    f: Any,
+    t: Any,
+    x: Any,
+    h: Any,
+    first: Any,
+    end: Any,
+    way: Any,
+    rtol: Any,
+    atol: Any,
+    project: Callable[[Any], Any] | None = None,
+    longest: Any = HUGE,
+) -> Controlled:
+    """One step of length h [s], or less to end at the last time `end`, taken only if its error is
+    within the tolerances.
 
         err = sqrt(mean_i (e_i / (atol + rtol max(|x_i|, |x_new,i|)))^2) <= 1
         h_new = min(longest, h min(5, max(0.2, 0.9 err^(-1/order))))
 
-    A step that is cut short does not shorten the next one. An error that is not a number shortens the step. failed: a key
-    of REASONS where the step has become too small to move the time. way: 1, or -1 back in time.
+    A step that is cut short does not shorten the next one. An error that is not a number shortens
+    the step. failed: a key of REASONS where the step has become too small to move the time. way: 1,
+    or -1 back in time.
 
     Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I (1993), section II.4.
     """
     left, used = absolute(end - t), length(t, h, end, way)
     last = h >= left
     x_new, errors, k = pair.step(f, t, x, used, first)
-    err = _squared([_mean_square(e / (atol + rtol * maximum(absolute(x), absolute(x_new)))) for e in errors])
+    err = _squared(
+        [_mean_square(e / (atol + rtol * maximum(absolute(x), absolute(x_new)))) for e in errors]
+    )
     accepted = chosen(err <= 1, 1.0, 0.0)
     bounded = chosen(err <= WORST, chosen(err >= BEST, err, BEST), WORST)
     factor = minimum(GROW, maximum(SHRINK, SAFETY * power(bounded, -0.5 / pair.order)))
     size = absolute(used)
-    following = chosen(err <= 1, chosen(last, maximum(h, size * factor), size * factor), size * minimum(factor, 1.0))
+    following = chosen(
+        err <= 1,
+        chosen(last, maximum(h, size * factor), size * factor),
+        size * minimum(factor, 1.0),
+    )
     following = minimum(following, longest)
     t_new, x_new = chosen(last, end, t + used), project(x_new) if project else x_new
-    stuck = chosen(following > LEAST * absolute(t) + TINY * absolute(end), 0.0, chosen(err <= HUGE, TOO_SMALL, NOT_FINITE))
+    stuck = chosen(
+        following > LEAST * absolute(t) + TINY * absolute(end),
+        0.0,
+        chosen(err <= HUGE, TOO_SMALL, NOT_FINITE),
+    )
     failed = chosen(accepted > 0, chosen(last, 0.0, stuck), stuck)
     return Controlled(t_new, x_new, k, following, accepted, failed)
 
 
 def held_back(step: Controlled, h: Any, caught: Any) -> Controlled:
-    """A step of length h that is not taken if it would be, as something was `caught` in it: a code above those here."""
+    """A step of length h that is not taken if it would be, as something was `caught` in it: a code
+    above those here.
+    """
     taken = chosen(step.accepted > 0, chosen(caught > 0, 1.0, 0.0), 0.0) > 0
-    return step._replace(h=chosen(taken, h, step.h), accepted=chosen(taken, 0.0, step.accepted),
-                         failed=chosen(taken, caught, step.failed))
+    return step._replace(
+        h=chosen(taken, h, step.h),
+        accepted=chosen(taken, 0.0, step.accepted),
+        failed=chosen(taken, caught, step.failed),
+    )
 
 
 def length(t: Any, h: Any, end: Any, way: Any) -> Any:
-    """What is made of a step h from t: the rest of the time, if that is less; negative back in time."""
+    """What is made of a step h from t: the rest of the time, if that is less; negative back in
+    time.
+    """
     left = absolute(end - t)
     return way * chosen(h >= left, left, h)
 
@@ -154,7 +211,9 @@ def _mean_square(x: Any) -> Any:
 
 
 def _squared(means: list[Any]) -> Any:
-    """Square of the error relative to the tolerances; of estimates of two orders, e5^2 / sqrt(e5^2 + 0.01 e3^2)."""
+    """Square of the error relative to the tolerances; of estimates of two orders, e5^2 / sqrt(e5^2
+    + 0.01 e3^2).
+    """
     if len(means) == 1:
         return means[0]
     fine, coarse = means

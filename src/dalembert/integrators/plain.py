@@ -13,7 +13,9 @@ from dalembert.integrators.methods import Controlled, controlled_step, fixed_ste
 
 
 class Record(NamedTuple):
-    """A trajectory where it was asked for, or where it could not go on: then `failed` is not 0, but a key of REASONS."""
+    """A trajectory where it was asked for, or where it could not go on: then `failed` is not 0, but
+    a key of REASONS.
+    """
 
     t: float
     x: np.ndarray
@@ -23,17 +25,30 @@ class Record(NamedTuple):
     h: float
 
 
-def records(method: Method, f: Callable[[float, np.ndarray], np.ndarray], x: np.ndarray, times: np.ndarray, h: float,
-            repeats: int, rtol: float = 0.0, atol: float = 0.0, project: Callable[[Any], Any] | None = None,
-            jacobian: Callable[[float, np.ndarray], np.ndarray] | None = None,
-            watch: Watch | None = None, steps: int = 0, longest: float = HUGE) -> Iterator[Record]:
-    """Records of x' = f(t, x) from x (n,) at times[0] to each later time; the last one where it fails.
+def records(
+    method: Method,
+    f: Callable[[float, np.ndarray], np.ndarray],
+    x: np.ndarray,
+    times: np.ndarray,
+    h: float,
+    repeats: int,
+    rtol: float = 0.0,
+    atol: float = 0.0,
+    project: Callable[[Any], Any] | None = None,
+    jacobian: Callable[[float, np.ndarray], np.ndarray] | None = None,
+    watch: Watch | None = None,
+    steps: int = 0,
+    longest: float = HUGE,
+) -> Iterator[Record]:
+    """Records of x' = f(t, x) from x (n,) at times[0] to each later time; the last one where it
+    fails.
 
-    A method of fixed step makes `repeats` steps h between two records, whatever the times are: it goes where that leads.
-    Others begin with a step h and attempt `repeats` steps at most; they end a step at the last of the times, and
-    interpolate at the others. times may decrease; h of a fixed step is then negative. watch: a trajectory stays before a
-    step in which it gives a code above 0. steps: of a method of fixed step, how many it has made from times[0] to x.
-    longest: greatest step of the others.
+    A method of fixed step makes `repeats` steps h between two records, whatever the times are: it
+    goes where that leads. Others begin with a step h and attempt `repeats` steps at most; they end
+    a step at the last of the times, and interpolate at the others. times may decrease; h of a fixed
+    step is then negative. watch: a trajectory stays before a step in which it gives a code above 0.
+    steps: of a method of fixed step, how many it has made from times[0] to x. longest: greatest
+    step of the others.
     """
     x = np.asarray(x, dtype=float)
     if isinstance(method, Fixed):
@@ -41,10 +56,14 @@ def records(method: Method, f: Callable[[float, np.ndarray], np.ndarray], x: np.
     elif isinstance(method, Adaptive):
         found = _adaptive(method, f, x, times, h, repeats, rtol, atol, project, watch, longest)
     else:
-        found = (Record(t, y, steps, 0, failed, span)
-                 for t, y, steps, failed, span in method.steps(f, times, x, h, rtol, atol, jacobian, watch, longest))
+        found = (
+            Record(t, y, steps, 0, failed, span)
+            for t, y, steps, failed, span in method.steps(
+                f, times, x, h, rtol, atol, jacobian, watch, longest
+            )
+        )
     while True:
-        with np.errstate(all="ignore"):      # not around the caller's code between two records
+        with np.errstate(all="ignore"):  # not around the caller's code between two records
             record = next(found, None)
         if record is None:
             return
@@ -53,15 +72,27 @@ def records(method: Method, f: Callable[[float, np.ndarray], np.ndarray], x: np.
             return
 
 
-def _fixed(method: Fixed, f: Any, x: np.ndarray, times: np.ndarray, h: float, repeats: int, project: Any,
-           watch: Watch | None, steps: int) -> Iterator[Record]:
+def _fixed(
+    method: Fixed,
+    f: Any,
+    x: np.ndarray,
+    times: np.ndarray,
+    h: float,
+    repeats: int,
+    project: Any,
+    watch: Watch | None,
+    steps: int,
+) -> Iterator[Record]:
     start = float(times[0])
     t, failed, solver = start + steps * h, 0.0, FixedPoint()
     options = {"solve": solver} if method.implicit else {}
     for _ in times[1:]:
         for _ in range(repeats):
             new = method.step(f, t, x, h, **options)
-            settled, new = float(not method.implicit or solver.settled), project(new) if project else new
+            settled, new = (
+                float(not method.implicit or solver.settled),
+                project(new) if project else new,
+            )
             caught = watch(t, x, start + (steps + 1) * h, new, h, None) if watch else 0.0
             t, x, steps, failed = fixed_step(x, new, settled, start, h, steps, failed, caught)
             if failed:
@@ -69,12 +100,23 @@ def _fixed(method: Fixed, f: Any, x: np.ndarray, times: np.ndarray, h: float, re
         yield Record(t, x, steps, 0, failed, h)
 
 
-def _adaptive(method: Adaptive, f: Any, x: np.ndarray, times: np.ndarray, h: float, repeats: int, rtol: float, atol: float,
-              project: Any, watch: Watch | None, longest: float) -> Iterator[Record]:
+def _adaptive(
+    method: Adaptive,
+    f: Any,
+    x: np.ndarray,
+    times: np.ndarray,
+    h: float,
+    repeats: int,
+    rtol: float,
+    atol: float,
+    project: Any,
+    watch: Watch | None,
+    longest: float,
+) -> Iterator[Record]:
     t, end, steps, rejected = float(times[0]), float(times[-1]), 0, 0
     way = 1.0 if end >= t else -1.0
     step = Controlled(t, x, [f(t, x)], min(h, longest), 1.0, 0.0)
-    k: list[Any] = []                                              # values of f for what lies between
+    k: list[Any] = []  # values of f for what lies between
     for goal in map(float, times[1:]):
         for _ in range(repeats):
             if step.failed or (step.accepted and (goal - step.t) * way <= 0):
@@ -83,10 +125,14 @@ def _adaptive(method: Adaptive, f: Any, x: np.ndarray, times: np.ndarray, h: flo
                 t, x, h, first, k = step.t, step.x, step.h, step.k[-1], []
             else:
                 h = step.h
-            step = controlled_step(method, f, t, x, h, first, end, way, rtol, atol, project, longest)
+            step = controlled_step(
+                method, f, t, x, h, first, end, way, rtol, atol, project, longest
+            )
             rejected += int(not step.accepted)
             if watch and step.accepted:
-                step = held_back(step, h, watch(t, x, step.t, step.x, length(t, h, end, way), step.k))
+                step = held_back(
+                    step, h, watch(t, x, step.t, step.x, length(t, h, end, way), step.k)
+                )
             steps += int(step.accepted)
         at, y = (step.t, step.x) if step.accepted else (t, x)
         if (at - goal) * way > 0:

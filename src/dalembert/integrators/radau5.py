@@ -13,25 +13,45 @@ from dalembert.integrators.kinds import External
 ORDER, TOO_SMALL = 5, 3.0
 
 
-def steps(f: Callable[..., Any], times: np.ndarray, x: np.ndarray, h: float, rtol: float, atol: float,
-          jacobian: Callable[..., Any] | None = None,
-          watch: Callable[..., float] | None = None,
-          longest: float = np.inf) -> Iterator[tuple[float, np.ndarray, int, float, float]]:
-    """(time, x, steps taken, why this is as far as it goes or 0, last step) for each of the times but the first.
+def steps(
+    f: Callable[..., Any],
+    times: np.ndarray,
+    x: np.ndarray,
+    h: float,
+    rtol: float,
+    atol: float,
+    jacobian: Callable[..., Any] | None = None,
+    watch: Callable[..., float] | None = None,
+    longest: float = np.inf,
+) -> Iterator[tuple[float, np.ndarray, int, float, float]]:
+    """(time, x, steps taken, why this is as far as it goes or 0, last step) for each of the times
+    but the first.
 
     jacobian : function (t, x) -> df/dx; estimated by differences without one
     longest : greatest step
-    watch : function (t, x, t1, x1, h, coefficients) -> why it stays before a step; TOO_SMALL says that none was made
+    watch : function (t, x, t1, x1, h, coefficients) -> why it stays before a step; TOO_SMALL says
+        that none was made
 
     Hairer, Wanner, Solving Ordinary Differential Equations II (1996), section IV.8.
     """
     try:
         from scipy.integrate import Radau
     except ImportError as error:
-        raise DalembertError("method 'radau5' needs SciPy: pip install scipy, or take method='dopri5'.") from error
+        raise DalembertError(
+            "method 'radau5' needs SciPy: pip install scipy, or take method='dopri5'."
+        ) from error
     end = float(times[-1])
-    solver = Radau(f, float(times[0]), x, end, first_step=min(h, longest, abs(end - float(times[0]))),
-                   max_step=longest, rtol=rtol, atol=atol, jac=jacobian)
+    solver = Radau(
+        f,
+        float(times[0]),
+        x,
+        end,
+        first_step=min(h, longest, abs(end - float(times[0]))),
+        max_step=longest,
+        rtol=rtol,
+        atol=atol,
+        jac=jacobian,
+    )
     taken, span = 0, h
     at: Any = None
     for goal in times[1:]:
@@ -39,12 +59,16 @@ def steps(f: Callable[..., Any], times: np.ndarray, x: np.ndarray, h: float, rto
             before, x = float(solver.t), solver.y.copy()
             try:
                 solver.step()
-            except ValueError:                     # a Jacobian that is not finite
+            except ValueError:  # a Jacobian that is not finite
                 solver.status = "failed"
             if solver.status != "failed":
                 span = abs(float(solver.t) - before)
                 at = solver.dense_output()
-                if watch and (caught := watch(before, x, float(solver.t), solver.y, span, coefficients(at, solver.y))):
+                if watch and (
+                    caught := watch(
+                        before, x, float(solver.t), solver.y, span, coefficients(at, solver.y)
+                    )
+                ):
                     yield before, x, taken, caught, span
                     return
                 taken += 1
@@ -55,7 +79,9 @@ def steps(f: Callable[..., Any], times: np.ndarray, x: np.ndarray, h: float, rto
 
 
 def coefficients(dense: Any, x1: np.ndarray) -> list[np.ndarray]:
-    """Bernstein coefficients of SciPy's dense output, a cubic x + Q (s, s^2, s^3), which ends at x1."""
+    """Bernstein coefficients of SciPy's dense output, a cubic x + Q (s, s^2, s^3), which ends at
+    x1.
+    """
     x, (first, second, _) = dense.y_old, dense.Q.T
     return [x, x + first / 3, x + 2 / 3 * first + second / 3, x1]
 

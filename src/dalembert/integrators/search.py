@@ -1,9 +1,11 @@
-"""The search of a step for the first thing that happens in it: along its continuous extension, over any scalar.
+"""The search of a step for the first thing that happens in it: along its continuous extension, over
+any scalar.
 
-A step is run through by the fraction s of it, from 0 to 1. Polynomials of s are given by their Bernstein coefficients, whose
-least and greatest bound all values: this proves that a stop is not met. An interval [a, a + w] in which a zero cannot be
-excluded is halved until a function has changed sign at its end and nowhere before, or it is as short as `LEAST` for
-functions that are sampled, `TINY` for polynomials: a stop that they touch to rounding is met.
+A step is run through by the fraction s of it, from 0 to 1. Polynomials of s are given by their
+Bernstein coefficients, whose least and greatest bound all values: this proves that a stop is not
+met. An interval [a, a + w] in which a zero cannot be excluded is halved until a function has
+changed sign at its end and nowhere before, or it is as short as `LEAST` for functions that are
+sampled, `TINY` for polynomials: a stop that they touch to rounding is met.
 """
 
 from __future__ import annotations
@@ -16,11 +18,11 @@ from typing import Any, NamedTuple
 from dalembert.expr import absolute, maximum, minimum, sign
 from dalembert.integrators.choice import chosen
 
-LEAST = 1 / 32         # of a step: zeros of a sampled function that are farther apart are told apart
-TINY = 2.0**-26        # of a step: a polynomial changes by less than rounding where its slope is 0
-MOST = 2000            # intervals of a step
+LEAST = 1 / 32  # of a step: zeros of a sampled function that are farther apart are told apart
+TINY = 2.0**-26  # of a step: a polynomial changes by less than rounding where its slope is 0
+MOST = 2000  # intervals of a step
 SEARCHING, CLEAR, FOUND = 0.0, 1.0, 2.0
-NO_SIDE = 2.0          # of a function without a value
+NO_SIDE = 2.0  # of a function without a value
 
 
 # --- polynomials by their Bernstein coefficients, a row each, of any number of entries ---
@@ -31,13 +33,15 @@ def hermite(x: Any, x1: Any, rate: Any, rate1: Any, h: Any) -> list[Any]:
     return [x, x + h * rate / 3, x1 - h * rate1 / 3, x1]
 
 
-def through(n: int, x: Any, x1: Any, first: Any, last: Any, terms: Sequence[tuple[int, int, Any]]) -> list[Any]:
+def through(
+    n: int, x: Any, x1: Any, first: Any, last: Any, terms: Sequence[tuple[int, int, Any]]
+) -> list[Any]:
     """The polynomial of degree n
 
         x + s (x1 - x) + sum_ij r_ij s^i (1 - s)^j,
 
-    with terms (i, j, r_ij), whose slopes by s at the ends are `first` and `last`: exactly, so that what begins at a stop and
-    leaves it is not on the other side by rounding.
+    with terms (i, j, r_ij), whose slopes by s at the ends are `first` and `last`: exactly, so that
+    what begins at a stop and leaves it is not on the other side by rounding.
     """
     change, c = x1 - x, [x, x + first / n]
     for k in range(2, n - 1):
@@ -53,9 +57,11 @@ def slopes(q: Sequence[Any], h: Any) -> list[Any]:
 
 
 def parabola(v: Any, middle: Any, v1: Any, noise: Any) -> list[Any]:
-    """The quadratic with these ends and this middle coefficient, but for a bend that may be noise of this size.
+    """The quadratic with these ends and this middle coefficient, but for a bend that may be noise
+    of this size.
 
-    A slope of coordinates is a difference divided by the step: in a very short step nothing is left of it.
+    A slope of coordinates is a difference divided by the step: in a very short step nothing is left
+    of it.
     """
     straight = (v + v1) / 2
     bend = middle - straight
@@ -109,9 +115,11 @@ def hull(c: Sequence[Any]) -> tuple[Any, Any]:
 
 
 class Looked(NamedTuple):
-    """What an interval shows of one function: each 1 or 0, and on which side of 0 the function is at its end.
+    """What an interval shows of one function: each 1 or 0, and on which side of 0 the function is
+    at its end.
 
-    free: it has no zero there; changed: it has gone through 0 at the end; fine: no shorter interval would tell more
+    free: it has no zero there; changed: it has gone through 0 at the end; fine: no shorter interval
+    would tell more
     """
 
     free: Any
@@ -128,22 +136,33 @@ def never() -> Looked:
 def depth_of(d: Sequence[Any], side: Any, w: Any) -> Looked:
     """A depth, a polynomial on an interval of length w: it happens when it becomes 0, without fail.
 
-    side : -1, or 0 if it was 0 where the step began: then it is to become negative first, or stay positive
+    side : -1, or 0 if it was 0 where the step began: then it is to become negative first, or stay
+        positive
     """
     high, end, short = reduce(maximum, d[:-1]), d[-1], w <= LEAST
-    free = chosen(high <= 0, chosen(end < 0, 1.0, chosen(end <= 0, chosen(side < 0, 0.0, 1.0), 0.0)), 0.0)
-    through = chosen(side < 0, chosen(end >= 0, 1.0, 0.0), chosen(end > 0, chosen(short, 1.0, 0.0), 0.0))
-    rising = chosen(reduce(minimum, [b - a for a, b in zip(d, d[1:], strict=False)]) >= 0, through, 0.0)
+    free = chosen(
+        high <= 0, chosen(end < 0, 1.0, chosen(end <= 0, chosen(side < 0, 0.0, 1.0), 0.0)), 0.0
+    )
+    through = chosen(
+        side < 0, chosen(end >= 0, 1.0, 0.0), chosen(end > 0, chosen(short, 1.0, 0.0), 0.0)
+    )
+    rising = chosen(
+        reduce(minimum, [b - a for a, b in zip(d, d[1:], strict=False)]) >= 0, through, 0.0
+    )
     finest = chosen(w <= TINY, 1.0, 0.0)
     touched = chosen(side < 0, finest * (1 - free), 0.0)
     fine = chosen(side < 0, maximum(rising, finest), chosen(short, 1.0, 0.0))
     return Looked(free, maximum(through, touched), maximum(free, fine), chosen(end < 0, -1.0, side))
 
 
-def sampled(before: Any, after: Any, direction: float, bounds: tuple[Any, Any] | None, w: Any) -> Looked:
-    """A function that was on side `before` at the beginning of an interval of length w, with the value `after` at its end.
+def sampled(
+    before: Any, after: Any, direction: float, bounds: tuple[Any, Any] | None, w: Any
+) -> Looked:
+    """A function that was on side `before` at the beginning of an interval of length w, with the
+    value `after` at its end.
 
-    direction : 1 or -1 counts rising or falling zeros alone; bounds : of its values in between, if known
+    direction : 1 or -1 counts rising or falling zeros alone; bounds : of its values in between, if
+        known
     """
     side = sign(after)
     turned = chosen(side * before <= 0, absolute(before), 0.0)
@@ -161,11 +180,17 @@ def missing(value: Any) -> Any:
 
 
 def or_missing(looked: Looked, before: Any, after: Any, w: Any) -> Looked:
-    """What an interval of length w shows of a function that may have no value at its ends: that is found like a zero."""
+    """What an interval of length w shows of a function that may have no value at its ends: that is
+    found like a zero.
+    """
     nothing = maximum(missing(after), chosen(absolute(before) > 1, 1.0, 0.0))
     short = chosen(w <= LEAST, 1.0, 0.0)
-    return Looked(minimum(looked.free, 1 - nothing), maximum(looked.changed, nothing),
-                  chosen(nothing > 0, short, looked.fine), chosen(missing(after) > 0, NO_SIDE, looked.side))
+    return Looked(
+        minimum(looked.free, 1 - nothing),
+        maximum(looked.changed, nothing),
+        chosen(nothing > 0, short, looked.fine),
+        chosen(missing(after) > 0, NO_SIDE, looked.side),
+    )
 
 
 def excluded(bounds: tuple[Any, Any]) -> Any:
@@ -182,11 +207,19 @@ class Search(NamedTuple):
 
 
 def following(a: Any, w: Any, looked: Sequence[Looked]) -> Search:
-    """The interval to look at next: the halved one, the next one, or the one in which something happens."""
-    fine, free = (reduce(minimum, [getattr(one, name) for one in looked]) for name in ("fine", "free"))
+    """The interval to look at next: the halved one, the next one, or the one in which something
+    happens.
+    """
+    fine, free = (
+        reduce(minimum, [getattr(one, name) for one in looked]) for name in ("fine", "free")
+    )
     changed = reduce(maximum, [one.changed for one in looked])
     after = chosen(w >= 1 - a, 1.0, a + w)
     advances = chosen(fine > 0, chosen(changed > 0, 0.0, 1.0), 0.0)
-    state = chosen(fine > 0, chosen(changed > 0, FOUND, chosen(after >= 1, CLEAR, SEARCHING)), SEARCHING)
-    width = chosen(fine > 0, chosen(changed > 0, w, minimum(chosen(free > 0, 2 * w, w), 1 - after)), w / 2)
+    state = chosen(
+        fine > 0, chosen(changed > 0, FOUND, chosen(after >= 1, CLEAR, SEARCHING)), SEARCHING
+    )
+    width = chosen(
+        fine > 0, chosen(changed > 0, w, minimum(chosen(free > 0, 2 * w, w), 1 - after)), w / 2
+    )
     return Search(chosen(advances > 0, after, a), width, state)

@@ -11,7 +11,8 @@ from dalembert.integrators.kinds import QUASI_MOMENTA, VELOCITIES, Fixed
 
 
 def step(f: Any, t: Any, x: Any, h: Any, solve: Solver | None = None, *, nq: int, nv: int) -> Any:
-    """x = (q, p, ...), any H(q, p): first the new momenta, from an equation; then everything moves at (q, new p).
+    """x = (q, p, ...), any H(q, p): first the new momenta, from an equation; then everything moves
+    at (q, new p).
 
         p(t + h) = p + h p'(t, q, p(t + h)),   q(t + h) = q + h q'(t, q, p(t + h))
 
@@ -34,16 +35,28 @@ def needs(nq: int | None = None, nv: int | None = None, **known: Any) -> dict[st
         nq is missing.
     """
     if nq is None:
-        raise ValueError("symplectic_euler must know where coordinates end and momenta begin: give nq= (and nv=, if it is "
-                         "another number).")
+        raise ValueError(
+            "symplectic_euler must know where coordinates end and momenta begin: give nq= (and "
+            "nv=, if it is "
+            "another number)."
+        )
     return {"nq": nq, "nv": nq if nv is None else nv}
 
 
-METHOD = Fixed("symplectic_euler", 1, step, implicit=True, needs=needs, refuses={
-    VELOCITIES:
-        "symplectic_euler is symplectic in (q, p) alone, not in the (q, qd) of {formulation!r}: take "
+METHOD = Fixed(
+    "symplectic_euler",
+    1,
+    step,
+    implicit=True,
+    needs=needs,
+    refuses={
+        VELOCITIES: "symplectic_euler is symplectic in (q, p) alone, not in the (q, qd) of "
+        "{formulation!r}: take "
         "formulation='hamilton', in which Coulomb friction does not stick and nothing stops; or "
         "method='semi_implicit_euler', which bounds no energy.",
-    QUASI_MOMENTA:
-        "symplectic_euler is symplectic in canonical momenta, which spherical and free joints ({joints}) have not: take "
-        "method='implicit_midpoint' with formulation='hamilton', which keep the energy of a free body."})
+        QUASI_MOMENTA: "symplectic_euler is symplectic in canonical momenta, which spherical and "
+        "free joints ({joints}) have not: take "
+        "method='implicit_midpoint' with formulation='hamilton', which keep the energy of a free "
+        "body.",
+    },
+)

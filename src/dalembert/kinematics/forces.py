@@ -15,7 +15,7 @@ from dalembert.spatial.motion_force import Force
 from dalembert.spatial.vectors import Scalar
 
 STICK: str = "stick"
-SIGN: str = "sign"      # laws of Coulomb friction: it sticks at rest; -F sign(qd)
+SIGN: str = "sign"  # laws of Coulomb friction: it sticks at rest; -F sign(qd)
 
 
 def passive_force(mechanism: Mechanism, q: Any, qd: Any) -> np.ndarray:
@@ -41,7 +41,8 @@ def passive_force(mechanism: Mechanism, q: Any, qd: Any) -> np.ndarray:
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     Examples
     --------
@@ -60,9 +61,13 @@ def passive(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar]) -> list[Scala
     for i in tree.outward():
         joint = tree.joint[i]
         rates = joint.own_velocities(qd)
-        displaced = joint.coordinates(q) if joint.type.nq == joint.type.nv else [0.0] * joint.type.nv
+        displaced = (
+            joint.coordinates(q) if joint.type.nq == joint.type.nv else [0.0] * joint.type.nv
+        )
         for m, k in enumerate(joint.dof):
-            force = (displaced[m] - joint.rest[m]) * joint.stiffness[m] + rates[m] * joint.viscous[m]
+            force = (displaced[m] - joint.rest[m]) * joint.stiffness[m] + rates[m] * joint.viscous[
+                m
+            ]
             force = force + sign(rates[m]) * joint.coulomb[m]
             tau[k] = tau[k] - force * joint.factor
     return tau
@@ -80,14 +85,18 @@ def coulomb(mechanism: Mechanism) -> np.ndarray:
 def spring_energy(tree: Tree, q: Sequence[Scalar], energy: Scalar = 0.0) -> Scalar:
     """Energy of the joints' springs, 1/2 sum_k k_k (q_k - rest_k)^2, added to another [J]."""
     for joint in tree.joint[1:]:
-        if joint.type.nq == joint.type.nv:                      # no springs elsewhere (validated)
-            for x, stiffness, rest in zip(joint.coordinates(q), joint.stiffness, joint.rest, strict=True):
+        if joint.type.nq == joint.type.nv:  # no springs elsewhere (validated)
+            for x, stiffness, rest in zip(
+                joint.coordinates(q), joint.stiffness, joint.rest, strict=True
+            ):
                 energy = energy + (x - rest) * (x - rest) * (stiffness * 0.5)
     return energy
 
 
 def stiffness_and_damping(tree: Tree) -> tuple[list[Scalar], list[Scalar]]:
-    """Minus the derivatives of each entry of `passive` by its own entries of q and qd; Coulomb friction has none."""
+    """Minus the derivatives of each entry of `passive` by its own entries of q and qd; Coulomb
+    friction has none.
+    """
     stiffness, damping = [0.0] * tree.nv, [0.0] * tree.nv
     for i in tree.outward():
         joint = tree.joint[i]
@@ -112,5 +121,5 @@ def external_wrenches(tree: Tree, q: Sequence[Scalar], loads: Sequence[tuple]) -
         else:
             on_body = X.force_to_parent(applied)
         wrenches[i] = wrenches[i] + on_body if i in wrenches else on_body
-    wrenches.pop(0, None)                       # what acts on the base moves nothing
+    wrenches.pop(0, None)  # what acts on the base moves nothing
     return wrenches

@@ -21,8 +21,8 @@ def jacobian(mechanism: Mechanism, q: Values, frame: str, expressed_in: str = "a
     frame : str
         Name of a link or frame.
     expressed_in : {'aligned', 'local', 'world'}
-        World axes at the frame's origin (v is the origin's velocity); the frame's axes at its origin; world axes at
-        the world's origin (v is that of the body's point there).
+        World axes at the frame's origin (v is the origin's velocity); the frame's axes at its
+        origin; world axes at the world's origin (v is that of the body's point there).
 
     Returns
     -------
@@ -32,7 +32,8 @@ def jacobian(mechanism: Mechanism, q: Values, frame: str, expressed_in: str = "a
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
     UnknownNameError
         There is no such link or frame.
 
@@ -53,7 +54,9 @@ def jacobian(mechanism: Mechanism, q: Values, frame: str, expressed_in: str = "a
     return pack(_rows(columns), shape=(6, tree.nv))
 
 
-def jacobian_rate(mechanism: Mechanism, q: Values, qd: Values, frame: str, expressed_in: str = "aligned") -> Array:
+def jacobian_rate(
+    mechanism: Mechanism, q: Values, qd: Values, frame: str, expressed_in: str = "aligned"
+) -> Array:
     """Time derivative of `jacobian` along the motion: (omega; v)' = J qdd + J' qd.
 
     Parameters
@@ -66,8 +69,8 @@ def jacobian_rate(mechanism: Mechanism, q: Values, qd: Values, frame: str, expre
     frame : str
         Name of a link or frame.
     expressed_in : {'aligned', 'local', 'world'}
-        World axes at the frame's origin (v is the origin's velocity); the frame's axes at its origin; world axes at
-        the world's origin (v is that of the body's point there).
+        World axes at the frame's origin (v is the origin's velocity); the frame's axes at its
+        origin; world axes at the world's origin (v is that of the body's point there).
 
     Returns
     -------
@@ -77,7 +80,8 @@ def jacobian_rate(mechanism: Mechanism, q: Values, qd: Values, frame: str, expre
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
     UnknownNameError
         There is no such link or frame.
 
@@ -100,9 +104,9 @@ def _columns(tree, q, qd, frame, expressed_in):
     i, X_frame = frame_place(tree, frame)
     pose = world_poses(tree, q, [i])
     place = pose[i] * X_frame
-    columns = [NO_MOTION] * tree.nv                      # in world axes at the world's origin
+    columns = [NO_MOTION] * tree.nv  # in world axes at the world's origin
     rates = [NO_MOTION] * tree.nv
-    velocity = NO_MOTION                                 # of the bodies outward along the chain
+    velocity = NO_MOTION  # of the bodies outward along the chain
 
     for k in reversed(tree.support(i)):
         joint = tree.joint[k]
@@ -112,7 +116,9 @@ def _columns(tree, q, qd, frame, expressed_in):
             own = joint.subspace_rate(q, qd)
             for m, d in enumerate(joint.dof):
                 turning = velocity.cross(S[m])
-                rates[d] = rates[d] + (turning + pose[k].motion_to_parent(own[m]) if own else turning)
+                rates[d] = rates[d] + (
+                    turning + pose[k].motion_to_parent(own[m]) if own else turning
+                )
         for m, d in enumerate(joint.dof):
             columns[d] = columns[d] + S[m]
 
@@ -121,10 +127,15 @@ def _columns(tree, q, qd, frame, expressed_in):
     if expressed_in == "world":
         return rates
     if expressed_in == "local":
-        return [place.motion_to_child(r - velocity.cross(c)) for c, r in zip(columns, rates, strict=True)]
+        return [
+            place.motion_to_child(r - velocity.cross(c))
+            for c, r in zip(columns, rates, strict=True)
+        ]
     origin_velocity = velocity.linear + velocity.angular.cross(place.p)
-    return [Motion(r.angular, r.linear + r.angular.cross(place.p) + c.angular.cross(origin_velocity))
-            for c, r in zip(columns, rates, strict=True)]
+    return [
+        Motion(r.angular, r.linear + r.angular.cross(place.p) + c.angular.cross(origin_velocity))
+        for c, r in zip(columns, rates, strict=True)
+    ]
 
 
 def _seen(column: Motion, place, expressed_in: str) -> Motion:
@@ -139,5 +150,3 @@ def _seen(column: Motion, place, expressed_in: str) -> Motion:
 def _rows(columns):
     vectors = [[*c.angular, *c.linear] for c in columns]
     return [[v[k] for v in vectors] for k in range(6)]
-
-

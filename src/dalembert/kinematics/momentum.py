@@ -1,4 +1,6 @@
-"""How the centre of mass and the momentum of all bodies vary with the velocities, by composite rigid bodies in O(n)."""
+"""How the centre of mass and the momentum of all bodies vary with the velocities, by composite
+rigid bodies in O(n).
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ from dalembert.spatial.vectors import Scalar, Vector
 
 
 def center_of_mass_jacobian(mechanism: Mechanism, q: Values) -> Array:
-    """Jacobian of the centre of mass of the moving bodies: its velocity c' = J_c(q) qd, in world axes.
+    """Jacobian of the centre of mass of the moving bodies: its velocity c' = J_c(q) qd, in world
+    axes.
 
         J_c e_k = (linear momentum at unit velocity k) / sum_i m_i
 
@@ -33,13 +36,15 @@ def center_of_mass_jacobian(mechanism: Mechanism, q: Values) -> Array:
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
     DalembertError
         The moving bodies have no mass.
 
     References
     ----------
-    Sugihara, Nakamura, Inoue, Realtime humanoid motion generation through ZMP manipulation (2002): the COG Jacobian.
+    Sugihara, Nakamura, Inoue, Realtime humanoid motion generation through ZMP manipulation (2002):
+    the COG Jacobian.
 
     Examples
     --------
@@ -56,7 +61,8 @@ def center_of_mass_jacobian(mechanism: Mechanism, q: Values) -> Array:
 
 
 def centroidal_momentum_matrix(mechanism: Mechanism, q: Values) -> Array:
-    """Matrix that gives the momentum of the moving bodies about their centre of mass, in world axes.
+    """Matrix that gives the momentum of the moving bodies about their centre of mass, in world
+    axes.
 
         (L_c; P) = A(q) qd
 
@@ -69,13 +75,15 @@ def centroidal_momentum_matrix(mechanism: Mechanism, q: Values) -> Array:
     Returns
     -------
     A : (6, nv) or (N, 6, nv) array
-        Rows of the angular momentum [kg m^2; kg m for prismatic joints], then of the linear momentum [kg m; kg]. Rotors are
-        not part of it. The last three rows are m J_c, J_c of `center_of_mass_jacobian`.
+        Rows of the angular momentum [kg m^2; kg m for prismatic joints], then of the linear
+        momentum [kg m; kg]. Rotors are not part of it. The last three rows are m J_c, J_c of
+        `center_of_mass_jacobian`.
 
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
     DalembertError
         The moving bodies have no mass.
 
@@ -99,7 +107,9 @@ def centroidal_momentum_matrix(mechanism: Mechanism, q: Values) -> Array:
 
 
 def unit_momenta(tree: Tree, q: Sequence[Scalar]) -> list[Force]:
-    """Momentum of all moving bodies for each unit velocity, about the world's origin in world axes: X_i^T I^c_i s_k."""
+    """Momentum of all moving bodies for each unit velocity, about the world's origin in world axes:
+    X_i^T I^c_i s_k.
+    """
     pose, composite, momenta = world_poses(tree, q), list(tree.inertia), [NO_FORCE] * tree.nv
     for i in tree.inward():
         joint, j = tree.joint[i], tree.parent[i]
@@ -110,8 +120,12 @@ def unit_momenta(tree: Tree, q: Sequence[Scalar]) -> list[Force]:
     return momenta
 
 
-def _mass_and_center(mechanism: Mechanism, tree: Tree, q: Sequence[Scalar]) -> tuple[Scalar, Vector]:
+def _mass_and_center(
+    mechanism: Mechanism, tree: Tree, q: Sequence[Scalar]
+) -> tuple[Scalar, Vector]:
     mass, moment = first_moments(tree, q)
     if known_zero(mass):
-        raise DalembertError(f"mechanism {mechanism.name!r}: the moving bodies have no mass, so no centre of mass.")
+        raise DalembertError(
+            f"mechanism {mechanism.name!r}: the moving bodies have no mass, so no centre of mass."
+        )
     return mass, moment * (1 / mass)

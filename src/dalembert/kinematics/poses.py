@@ -16,13 +16,17 @@ from dalembert.spatial.vectors import IDENTITY, ZERO, Matrix, Scalar
 BASE_POSE = Transform(ZERO, Dense(IDENTITY))
 
 
-def world_poses(tree: Tree, q: Sequence[Scalar], bodies: Sequence[int] | None = None) -> dict[int, Transform]:
+def world_poses(
+    tree: Tree, q: Sequence[Scalar], bodies: Sequence[int] | None = None
+) -> dict[int, Transform]:
     """Placement of bodies in the world: of all, or of those named and their ancestors."""
-    chosen = tree.outward() if bodies is None else sorted({k for i in bodies for k in tree.support(i)})
+    chosen = (
+        tree.outward() if bodies is None else sorted({k for i in bodies for k in tree.support(i)})
+    )
     pose = {0: BASE_POSE}
     for i in chosen:
         X, parent = tree.joint[i].placement(q), pose[tree.parent[i]]
-        rotation = Matrix(X.R.to_child(row) for row in parent.R.matrix())       # rows of R_parent R
+        rotation = Matrix(X.R.to_child(row) for row in parent.R.matrix())  # rows of R_parent R
         pose[i] = Transform(parent.point_to_parent(X.p), Dense(rotation))
     return pose
 
@@ -55,7 +59,8 @@ def placement(mechanism: Mechanism, q: Values, frame: str) -> Array:
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
     UnknownNameError
         There is no such link or frame.
 
@@ -92,7 +97,8 @@ def center_of_mass(mechanism: Mechanism, q: Values) -> Array:
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
     DalembertError
         The moving bodies have no mass.
 
@@ -106,12 +112,16 @@ def center_of_mass(mechanism: Mechanism, q: Values) -> Array:
     tree, (q,), pack = mechanism.at(q=q)
     mass, h = first_moments(tree, q)
     if known_zero(mass):
-        raise DalembertError(f"mechanism {mechanism.name!r}: the moving bodies have no mass, so no centre of mass.")
+        raise DalembertError(
+            f"mechanism {mechanism.name!r}: the moving bodies have no mass, so no centre of mass."
+        )
     return pack([x / mass for x in h])
 
 
 def first_moments(tree: Tree, q: Sequence[Scalar]):
-    """Mass and first moment sum m_i c_i of the moving bodies about the world's origin, in world axes."""
+    """Mass and first moment sum m_i c_i of the moving bodies about the world's origin, in world
+    axes.
+    """
     m = {i: tree.inertia[i].m for i in tree.outward()} | {0: 0}
     h = {i: tree.inertia[i].h for i in tree.outward()} | {0: ZERO}
     for i in tree.inward():

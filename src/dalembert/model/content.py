@@ -1,8 +1,10 @@
-"""Text by which values of a user's own are told apart: functions, classes and objects by all that they do and hold.
+"""Text by which values of a user's own are told apart: functions, classes and objects by all that
+they do and hold.
 
-Names say nothing: two classes may have one name, and a function is another once its code, a default, a variable it
-encloses or a global it reads has changed. Installed packages are told apart by name and version. Functions whose results
-come from elsewhere (files, clocks, random numbers, `eval`) have no such text.
+Names say nothing: two classes may have one name, and a function is another once its code, a
+default, a variable it encloses or a global it reads has changed. Installed packages are told apart
+by name and version. Functions whose results come from elsewhere (files, clocks, random numbers,
+`eval`) have no such text.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ import numpy as np
 from dalembert.expr import Expr, pack
 
 ATOMS = (type(None), bool, int, float, complex, str, bytes, range, type(...), type(NotImplemented))
+# fmt: off
 ELSEWHERE = frozenset((      # names of what reads values that are not in the program
     "eval", "exec", "open", "input", "__import__", "import_module", "globals", "locals", "environ", "getenv", "load",
     "loadtxt", "genfromtxt", "fromfile", "memmap", "read_text", "read_bytes", "read_csv", "random", "default_rng", "urandom",
@@ -29,6 +32,7 @@ ELSEWHERE = frozenset((      # names of what reads values that are not in the pr
 BY_PYTHON = frozenset(("__module__", "__dict__", "__weakref__", "__doc__", "__qualname__", "__annotations__", "__slots__",
                        "__firstlineno__", "__static_attributes__", "__match_args__", "__parameters__", "__orig_bases__",
                        "__abstractmethods__", "_abc_impl", "__dataclass_fields__", "__dataclass_params__"))
+# fmt: on
 WRAPPERS = (staticmethod, classmethod, property, functools.cached_property, functools.partialmethod)
 
 
@@ -37,9 +41,11 @@ class UntellableError(Exception):
 
 
 def content(value: Any, strict: bool = True) -> str | None:
-    """Text that is equal for values that are equal in all they hold and do, in every process; None if it cannot be told.
+    """Text that is equal for values that are equal in all they hold and do, in every process; None
+    if it cannot be told.
 
-    Not strict: what comes from elsewhere is passed over, and objects that cannot be read are told apart by class alone.
+    Not strict: what comes from elsewhere is passed over, and objects that cannot be read are told
+    apart by class alone.
     """
     try:
         return digest("\n".join(_Reader(strict).text(value)))
@@ -59,12 +65,14 @@ def digest(text: str) -> str:
 
 
 class _Reader:
-    """Reads one value; functions, classes and objects that are met again are referred to by their number."""
+    """Reads one value; functions, classes and objects that are met again are referred to by their
+    number.
+    """
 
     def __init__(self, strict: bool) -> None:
         self.strict = strict
         self.met: dict[int, int] = {}
-        self.alive: list[Any] = []                         # so that no number is given twice
+        self.alive: list[Any] = []  # so that no number is given twice
 
     def text(self, value: Any) -> Iterator[str]:
         """Parts of the text of a value."""
@@ -109,14 +117,28 @@ class _Reader:
         elif isinstance(value, types.BuiltinFunctionType):
             owner = value.__self__
             yield f"built-in {value.__module__} {value.__qualname__} {_version(value.__module__ or '')}"
-            yield from () if owner is None or isinstance(owner, types.ModuleType) else self.text(owner)
-        elif isinstance(value, (np.ufunc, types.WrapperDescriptorType, types.MethodDescriptorType, types.MethodWrapperType)):
+            yield from (
+                () if owner is None or isinstance(owner, types.ModuleType) else self.text(owner)
+            )
+        elif isinstance(
+            value,
+            (
+                np.ufunc,
+                types.WrapperDescriptorType,
+                types.MethodDescriptorType,
+                types.MethodWrapperType,
+            ),
+        ):
             yield f"built-in {getattr(value, '__qualname__', value.__name__)} {np.__version__}"
         elif isinstance(value, functools.partial):
-            yield from self._listed("partial", [value.func, value.args, value.keywords, vars(value)])
+            yield from self._listed(
+                "partial", [value.func, value.args, value.keywords, vars(value)]
+            )
         elif isinstance(value, WRAPPERS):
             names = ("__func__", "fget", "fset", "fdel", "func", "args", "keywords")
-            yield from self._listed(type(value).__name__, [getattr(value, name, None) for name in names])
+            yield from self._listed(
+                type(value).__name__, [getattr(value, name, None) for name in names]
+            )
         else:
             yield from self._instance(value)
 
@@ -124,8 +146,9 @@ class _Reader:
         yield from self._listed(head, [x for pair in values.items() for x in pair])
 
     def _function(self, f: types.FunctionType) -> Iterator[str]:
-        """Code, defaults, what is enclosed, attributes, and the globals that the code reads; of an installed one, what it
-        encloses."""
+        """Code, defaults, what is enclosed, attributes, and the globals that the code reads; of an
+        installed one, what it encloses.
+        """
         yield "function"
         installed = _is_installed(f.__module__ or "")
         if installed and getattr(sys.modules.get(f.__module__), f.__name__, None) is f:
@@ -136,7 +159,7 @@ class _Reader:
         for cell in f.__closure__ or ():
             try:
                 enclosed.append(cell.cell_contents)
-            except ValueError:                             # not bound yet
+            except ValueError:  # not bound yet
                 enclosed.append(None)
         yield from self._listed("parts", [f.__defaults__, f.__kwdefaults__, enclosed, f.__dict__])
         if installed:
@@ -166,13 +189,31 @@ class _Reader:
                     yield from self.text(vars(value)[name])
 
     def _code(self, code: types.CodeType) -> Iterator[str]:
-        yield repr((code.co_code, code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars, code.co_flags,
-                    code.co_argcount, code.co_kwonlyargcount, code.co_posonlyargcount, code.co_exceptiontable))
+        yield repr(
+            (
+                code.co_code,
+                code.co_names,
+                code.co_varnames,
+                code.co_freevars,
+                code.co_cellvars,
+                code.co_flags,
+                code.co_argcount,
+                code.co_kwonlyargcount,
+                code.co_posonlyargcount,
+                code.co_exceptiontable,
+            )
+        )
         for constant in code.co_consts:
-            yield from self._code(constant) if isinstance(constant, types.CodeType) else self.text(constant)
+            yield from (
+                self._code(constant)
+                if isinstance(constant, types.CodeType)
+                else self.text(constant)
+            )
 
     def _class(self, c: type) -> Iterator[str]:
-        """An installed class by its name and version, a user's by its bases and all that stands in it."""
+        """An installed class by its name and version, a user's by its bases and all that stands in
+        it.
+        """
         if _is_installed(c.__module__):
             yield f"class {c.__module__} {c.__qualname__} {_version(c.__module__)}"
             return
@@ -180,7 +221,11 @@ class _Reader:
         yield from self._listed("bases", [type(c), *c.__bases__])
         made = "__dataclass_fields__" in vars(c)
         for name, value in sorted(vars(c).items()):
-            generated = made and isinstance(value, types.FunctionType) and value.__code__.co_filename == "<string>"
+            generated = (
+                made
+                and isinstance(value, types.FunctionType)
+                and value.__code__.co_filename == "<string>"
+            )
             descriptor = isinstance(value, (types.MemberDescriptorType, types.GetSetDescriptorType))
             if name not in BY_PYTHON and not generated and not descriptor:
                 yield f"in class {name}"
@@ -197,8 +242,12 @@ class _Reader:
         yield from self.text(type(value))
         in_python = all(c is object or c.__flags__ & HEAP_TYPE for c in type(value).__mro__)
         if in_python and not _is_installed(type(value).__module__):
-            slots = {name for c in type(value).__mro__ for name, at in vars(c).items()
-                     if isinstance(at, types.MemberDescriptorType)}
+            slots = {
+                name
+                for c in type(value).__mro__
+                for name, at in vars(c).items()
+                if isinstance(at, types.MemberDescriptorType)
+            }
             held = {name: getattr(value, name) for name in sorted(slots) if hasattr(value, name)}
             yield from self._mapping("attributes", held | getattr(value, "__dict__", {}))
             return
@@ -208,11 +257,15 @@ class _Reader:
             if self.strict:
                 raise UntellableError(f"{type(value).__qualname__}: {error}") from None
             return
-        parts = [reduced] if isinstance(reduced, str) else [list(p) if isinstance(p, Iterator) else p for p in reduced]
+        parts = (
+            [reduced]
+            if isinstance(reduced, str)
+            else [list(p) if isinstance(p, Iterator) else p for p in reduced]
+        )
         yield from self._listed("made of", parts)
 
 
-HEAP_TYPE = 1 << 9      # flag of classes that a program made (Py_TPFLAGS_HEAPTYPE)
+HEAP_TYPE = 1 << 9  # flag of classes that a program made (Py_TPFLAGS_HEAPTYPE)
 
 
 def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
@@ -225,12 +278,21 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
 
 def _imported(code: types.CodeType) -> list[str]:
     """Modules that a function imports when it is called."""
-    return sorted({i.argval for c in _codes(code) for i in dis.get_instructions(c) if i.opname == "IMPORT_NAME"})
+    return sorted(
+        {
+            i.argval
+            for c in _codes(code)
+            for i in dis.get_instructions(c)
+            if i.opname == "IMPORT_NAME"
+        }
+    )
 
 
 @functools.cache
 def _is_installed(module: str) -> bool:
-    """Whether a module is of Python, of this package or of an installed one, whose name and version say what it does."""
+    """Whether a module is of Python, of this package or of an installed one, whose name and version
+    say what it does.
+    """
     root = module.partition(".")[0]
     if root == "__main__":
         return False
@@ -247,4 +309,8 @@ def _is_installed(module: str) -> bool:
 def _version(module: str) -> str:
     """Version of an installed package."""
     root = module.partition(".")[0]
-    return sys.version if root in sys.stdlib_module_names else str(getattr(sys.modules.get(root), "__version__", ""))
+    return (
+        sys.version
+        if root in sys.stdlib_module_names
+        else str(getattr(sys.modules.get(root), "__version__", ""))
+    )

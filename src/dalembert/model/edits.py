@@ -48,14 +48,20 @@ def floating(mechanism: Mechanism) -> Mechanism:
     taken = set(mechanism.frame_names) | {j.name for j in mechanism.joints}
 
     def unused(name: str) -> str:
-        return next(n for n in (name, *(f"{name}_{k}" for k in range(2, len(taken) + 3))) if n not in taken)
+        return next(
+            n for n in (name, *(f"{name}_{k}" for k in range(2, len(taken) + 3))) if n not in taken
+        )
 
     root = mechanism.bodies[0]
     free = Joint(unused("root_joint"), Free(), unused("world"), root.name, source=root.source)
-    return replace(mechanism, bodies=(Body(free.parent), *mechanism.bodies), joints=(free, *mechanism.joints))
+    return replace(
+        mechanism, bodies=(Body(free.parent), *mechanism.bodies), joints=(free, *mechanism.joints)
+    )
 
 
-def attached(mechanism: Mechanism, other: Body | Mechanism, frame: str, name: str, origin: Any) -> Mechanism:
+def attached(
+    mechanism: Mechanism, other: Body | Mechanism, frame: str, name: str, origin: Any
+) -> Mechanism:
     """The mechanism with a body or another mechanism fixed to a frame of it."""
     frames = {f.name: f for f in mechanism.frames}
     if frame not in mechanism.frame_names:
@@ -68,8 +74,14 @@ def attached(mechanism: Mechanism, other: Body | Mechanism, frame: str, name: st
     mount = Joint(f"{name or base}_mount", Fixed(), frame, base, origin, source=bodies[0].source)
     joints, remarks = (*mechanism.joints, mount, *joints), (*mechanism.remarks, *remarks)
     if isinstance(pulled := getattr(other, "gravity", None), tuple) and pulled != mechanism.gravity:
-        remarks += (Finding("note", f"mechanism {other.name!r}, which is attached",
-                            f"its gravity {pulled} is not used: gravity is {mechanism.gravity}.", ""),)
+        remarks += (
+            Finding(
+                "note",
+                f"mechanism {other.name!r}, which is attached",
+                f"its gravity {pulled} is not used: gravity is {mechanism.gravity}.",
+                "",
+            ),
+        )
     bodies, points = (*mechanism.bodies, *bodies), (*mechanism.frames, *points)
     _check_names([b.name for b in bodies] + [f.name for f in points], "frame")
     _check_names([j.name for j in joints], "joint")
@@ -77,31 +89,52 @@ def attached(mechanism: Mechanism, other: Body | Mechanism, frame: str, name: st
 
 
 def _named_parts(other: Body | Mechanism, name: str) -> tuple[Any, Any, Any, Any]:
-    """Bodies, the base first, joints, frames and remarks of what is attached, under their new names."""
+    """Bodies, the base first, joints, frames and remarks of what is attached, under their new
+    names.
+    """
     if isinstance(other, Body):
         return (replace(other, name=name or other.name),), (), (), ()
+
     def new(old: str) -> str:
         return f"{name}_{old}" if name else old
 
     def of_joint(joint: Joint) -> Joint:
         mimic = joint.mimic and replace(joint.mimic, joint=new(joint.mimic.joint))
-        return replace(joint, name=new(joint.name), parent=new(joint.parent), child=new(joint.child), mimic=mimic)
+        return replace(
+            joint,
+            name=new(joint.name),
+            parent=new(joint.parent),
+            child=new(joint.child),
+            mimic=mimic,
+        )
 
-    return (tuple(replace(b, name=new(b.name)) for b in other.bodies), tuple(map(of_joint, other.joints)),
-            tuple(replace(f, name=new(f.name), body=new(f.body)) for f in other.frames), other.remarks)
+    return (
+        tuple(replace(b, name=new(b.name)) for b in other.bodies),
+        tuple(map(of_joint, other.joints)),
+        tuple(replace(f, name=new(f.name), body=new(f.body)) for f in other.frames),
+        other.remarks,
+    )
 
 
 def _check_names(names: Sequence[str], kind: str) -> None:
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         shown = ", ".join(map(repr, twice[:3]))
-        raise ModelError(f"{kind}s named {shown} are in both: attach(..., name='tool') puts a name "
-                         "before those of a mechanism and gives a body that name.")
+        raise ModelError(
+            f"{kind}s named {shown} are in both: attach(..., name='tool') puts a name "
+            "before those of a mechanism and gives a body that name."
+        )
 
 
 def locked(mechanism: Mechanism, joints: Mapping[str, Any] | Sequence[str]) -> Mechanism:
-    """The mechanism with some joints fixed at values; followers of a locked joint are locked with it."""
-    names = [joints] if isinstance(joints, str) else several(joints, "lock", "names of joints, or {name: value}")
+    """The mechanism with some joints fixed at values; followers of a locked joint are locked with
+    it.
+    """
+    names = (
+        [joints]
+        if isinstance(joints, str)
+        else several(joints, "lock", "names of joints, or {name: value}")
+    )
     for name in names:
         check_text("a joint to lock", name)
     values: dict[str, Any] = dict(joints) if isinstance(joints, Mapping) else dict.fromkeys(names)
@@ -109,43 +142,72 @@ def locked(mechanism: Mechanism, joints: Mapping[str, Any] | Sequence[str]) -> M
     for name, value in values.items():
         joint = mechanism.joint(name)
         if joint.mimic is not None:
-            raise ModelError(f"joint {name!r} follows {joint.mimic.joint!r}: lock that one, the follower comes with "
-                             "it.")
+            raise ModelError(
+                f"joint {name!r} follows {joint.mimic.joint!r}: lock that one, the follower comes "
+                "with "
+                "it."
+            )
         neutral = joint.type.neutral()
         value = value.tolist() if isinstance(value, np.ndarray) else value
-        entries = neutral if value is None else list(value) if isinstance(value, (list, tuple)) else [value]
+        entries = (
+            neutral
+            if value is None
+            else list(value)
+            if isinstance(value, (list, tuple))
+            else [value]
+        )
         if len(entries) != len(neutral):
-            raise ModelError(f"lock of joint {name!r} has {len(entries)} values, expected {len(neutral)} "
-                             f"({', '.join(joint.type.coordinates)}).")
+            raise ModelError(
+                f"lock of joint {name!r} has {len(entries)} values, expected {len(neutral)} "
+                f"({', '.join(joint.type.coordinates)})."
+            )
         values[name] = list(checked_vector(entries, len(neutral), f"lock of joint {name!r}"))
         q[mechanism.entries[name].at_q] = values[name]
     mechanism._check_quaternions("lock", [as_float(x) for x in q])
     for joint in mechanism.joints:
         if joint.mimic is not None:
             entry = mechanism.entries[joint.name]
-            leader = next(j.name for j in mechanism.independent_joints if mechanism.entries[j.name].at_v == entry.at_v)
+            leader = next(
+                j.name
+                for j in mechanism.independent_joints
+                if mechanism.entries[j.name].at_v == entry.at_v
+            )
             if leader in values:
                 values[joint.name] = [entry.factor * values[leader][0] + entry.offset]
-    return replace(mechanism, joints=tuple(_fixed_at(j, values[j.name]) if j.name in values else j
-                                           for j in mechanism.joints))
+    return replace(
+        mechanism,
+        joints=tuple(
+            _fixed_at(j, values[j.name]) if j.name in values else j for j in mechanism.joints
+        ),
+    )
 
 
 def _fixed_at(joint: Joint, q: list[Number]) -> Joint:
-    """A fixed joint that holds the child where the joint's coordinates place it; exact for single-axis joints."""
+    """A fixed joint that holds the child where the joint's coordinates place it; exact for
+    single-axis joints.
+    """
     xyz, turns = _placement(joint.type, q)
     origin = joint.origin * Origin((0, 0, 0) if xyz is None else tuple(xyz), turns)
     return Joint(joint.name, Fixed(), joint.parent, joint.child, origin, source=joint.source)
 
 
-def _placement(joint_type: JointType, q: list[Number]) -> tuple[Vector | None, tuple[tuple[Any, Number], ...]]:
+def _placement(
+    joint_type: JointType, q: list[Number]
+) -> tuple[Vector | None, tuple[tuple[Any, Number], ...]]:
     """Translation and constant rotations of a joint at q."""
     row = joint_type.converted(as_exact).screws()
     if row is None or not slides_come_first(row):
         X = joint_type.placement([as_float(x) for x in q])
         axis, angle = axis_angle_of(X.R.matrix())
         return X.p, ((tuple(axis), angle),)
-    slides = [s.axis * (s.pitch * q[s.at] if s.turns else q[s.at]) for s in row if not s.turns or not known_zero(s.pitch)]
-    return sum(slides[1:], slides[0]) if slides else None, tuple(_turn(s.axis, q[s.at]) for s in row if s.turns)
+    slides = [
+        s.axis * (s.pitch * q[s.at] if s.turns else q[s.at])
+        for s in row
+        if not s.turns or not known_zero(s.pitch)
+    ]
+    return sum(slides[1:], slides[0]) if slides else None, tuple(
+        _turn(s.axis, q[s.at]) for s in row if s.turns
+    )
 
 
 def _turn(axis, angle: Number) -> tuple[Any, Number]:

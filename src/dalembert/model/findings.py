@@ -9,9 +9,11 @@ from typing import Any
 
 from dalembert.model.parts import NOWHERE, Source
 
-MAX_LISTED = 5               # findings written out in one message; the rest is counted
-MAX_ALIKE = 20               # findings of one cause that are told apart; more become one
-VARIABLE = re.compile(r"'(?:[^'\\]|\\.)*'|[-+]?[0-9][0-9.e+-]*")      # names and numbers, in which like findings differ
+MAX_LISTED = 5  # findings written out in one message; the rest is counted
+MAX_ALIKE = 20  # findings of one cause that are told apart; more become one
+VARIABLE = re.compile(
+    r"'(?:[^'\\]|\\.)*'|[-+]?[0-9][0-9.e+-]*"
+)  # names and numbers, in which like findings differ
 
 
 @dataclass(frozen=True)
@@ -39,8 +41,14 @@ class Finding:
         """For `dalembert check --json`."""
         data = asdict(self)
         source = data.pop("source")
-        return {"severity": self.severity, "what": self.what, "file": source["file"], "line": source["line"],
-                "why": self.why, "fix": self.fix}
+        return {
+            "severity": self.severity,
+            "what": self.what,
+            "file": source["file"],
+            "line": source["line"],
+            "why": self.why,
+            "fix": self.fix,
+        }
 
 
 def listed(found: Sequence[Finding]) -> str:
@@ -51,10 +59,14 @@ def listed(found: Sequence[Finding]) -> str:
 
 
 def collapsed(found: Sequence[Finding]) -> list[Finding]:
-    """Findings in their order; more than MAX_ALIKE of one cause become one, the first, with the number of the others."""
+    """Findings in their order; more than MAX_ALIKE of one cause become one, the first, with the
+    number of the others.
+    """
     causes: dict[tuple[str, str], list[Finding]] = {}
     for finding in found:
-        causes.setdefault((finding.severity, VARIABLE.sub("#", f"{finding.why} {finding.fix}")), []).append(finding)
+        causes.setdefault(
+            (finding.severity, VARIABLE.sub("#", f"{finding.why} {finding.fix}")), []
+        ).append(finding)
     result: list[Finding] = []
     for alike in causes.values():
         if len(alike) > MAX_ALIKE:
@@ -63,4 +75,8 @@ def collapsed(found: Sequence[Finding]) -> list[Finding]:
             alike = [replace(first, what=what)]
         result += alike
     order = {id(finding): k for k, finding in enumerate(found)}
-    return sorted(result, key=lambda finding: order.get(id(finding), -1)) if len(causes) > 1 else result
+    return (
+        sorted(result, key=lambda finding: order.get(id(finding), -1))
+        if len(causes) > 1
+        else result
+    )

@@ -23,9 +23,9 @@ class ExternalForce:
     frame : name of a link or frame.
     force, moment : (3,) or (N, 3), [N], [N m].
     point : (3,) or (N, 3), where the force acts [m].
-    expressed_in : 'aligned' (world axes, point from the frame's origin), 'local' (the frame's axes and origin) or
-        'world' (world axes, point from the world's origin). Generalized forces are J^T (moment; force) with the
-        Jacobian of the same name, for point = 0.
+    expressed_in : 'aligned' (world axes, point from the frame's origin), 'local' (the frame's axes
+        and origin) or 'world' (world axes, point from the world's origin). Generalized forces are
+        J^T (moment; force) with the Jacobian of the same name, for point = 0.
 
     Examples
     --------
@@ -49,21 +49,38 @@ class ExternalForce:
         """(frame, axes, (moment; force), point, numbers of rows) with scalars inside."""
         vectors, sizes = {}, set()
         for name in ("moment", "force", "point"):
-            columns, rows = unpacked(getattr(self, name), f"{name} at frame {self.frame!r}", 3,
-                                     lambda *_: "a vector in space has 3 entries")
+            columns, rows = unpacked(
+                getattr(self, name),
+                f"{name} at frame {self.frame!r}",
+                3,
+                lambda *_: "a vector in space has 3 entries",
+            )
             vectors[name] = Vector(columns)
             sizes |= set() if rows is None else {rows}
-        return self.frame, self.expressed_in, Force(vectors["moment"], vectors["force"]), vectors["point"], sizes
+        return (
+            self.frame,
+            self.expressed_in,
+            Force(vectors["moment"], vectors["force"]),
+            vectors["point"],
+            sizes,
+        )
 
 
 def opened_loads(external_forces: Any) -> tuple[list[tuple], set[int]]:
     """Scalars of all external forces, and the numbers of rows among them."""
-    if isinstance(external_forces, (ExternalForce, np.ndarray)) or not isinstance(external_forces, Iterable):
-        raise TypeError("external_forces is a sequence of da.ExternalForce, for example [da.ExternalForce('hand', ...)].")
+    if isinstance(external_forces, (ExternalForce, np.ndarray)) or not isinstance(
+        external_forces, Iterable
+    ):
+        raise TypeError(
+            "external_forces is a sequence of da.ExternalForce, for example "
+            "[da.ExternalForce('hand', ...)]."
+        )
     loads, sizes = [], set()
     for load in external_forces:
         if not isinstance(load, ExternalForce):
-            raise TypeError(f"external_forces holds {type(load).__name__}, expected da.ExternalForce.")
+            raise TypeError(
+                f"external_forces holds {type(load).__name__}, expected da.ExternalForce."
+            )
         *opened, rows = load.opened()
         loads.append(tuple(opened))
         sizes |= rows

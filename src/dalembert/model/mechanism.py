@@ -1,4 +1,6 @@
-"""Mechanism: a kinematic tree of rigid bodies as frozen data, and the door through which vectors enter."""
+"""Mechanism: a kinematic tree of rigid bodies as frozen data, and the door through which vectors
+enter.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 import numpy as np
 
 from dalembert.arguments import check_text
-from dalembert.errors import DalembertWarning, ModelError, QuaternionError, UnknownNameError, caller_level, unknown_attribute
+from dalembert.errors import (
+    DalembertWarning,
+    ModelError,
+    QuaternionError,
+    UnknownNameError,
+    caller_level,
+    unknown_attribute,
+)
 from dalembert.expr import Expr, import_nodes
 from dalembert.expr.identifiers import safe_identifiers
 from dalembert.model import edits, paths, validation
@@ -25,18 +34,29 @@ from dalembert.model.numbered import Part
 from dalembert.model.numbers import Literal, Number, as_float, checked_vector, is_symbolic, several
 from dalembert.model.parts import Body, Frame, Joint
 from dalembert.model.tree import Tree
-from dalembert.spatial.arrays import Array, Values, VectorArray, check_rows, graph_of, in_order, packed, unpacked
+from dalembert.spatial.arrays import (
+    Array,
+    Values,
+    VectorArray,
+    check_rows,
+    graph_of,
+    in_order,
+    packed,
+    unpacked,
+)
 from dalembert.spatial.vectors import Scalar
 
-INTERNAL = ("changeable", "warned")     # attributes for the package itself, which `dir` does not list
-GRAVITY = (0, 0, Literal("-9.81"))      # m/s^2
+INTERNAL = ("changeable", "warned")  # attributes for the package itself, which `dir` does not list
+GRAVITY = (0, 0, Literal("-9.81"))  # m/s^2
 _silent: ContextVar[bool] = ContextVar("silent", default=False)
-QUATERNION_TOLERANCE = 1e-6             # of the norm; beyond it the error is the caller's, not rounding
+QUATERNION_TOLERANCE = 1e-6  # of the norm; beyond it the error is the caller's, not rounding
 
 
 @dataclass(frozen=True)
 class Entry:
-    """Where a moving joint's coordinates stand in q and its velocities in qd; followers stand where their leader does."""
+    """Where a moving joint's coordinates stand in q and its velocities in qd; followers stand where
+    their leader does.
+    """
 
     at_q: slice
     at_v: range
@@ -86,7 +106,7 @@ class Mechanism:
     2.0
     """
 
-    PARTS: ClassVar[tuple[str, ...]] = ("bodies", "joints", "frames")      # fields that hold parts
+    PARTS: ClassVar[tuple[str, ...]] = ("bodies", "joints", "frames")  # fields that hold parts
 
     name: str
     bodies: tuple[Body, ...]
@@ -104,9 +124,13 @@ class Mechanism:
 
         check_text("the name of a mechanism", self.name)
         check_text("the file of a mechanism", self.file)
-        put(bodies=_parts(self.bodies, Body), joints=_parts(self.joints, Joint), frames=_parts(self.frames, Frame),
+        put(
+            bodies=_parts(self.bodies, Body),
+            joints=_parts(self.joints, Joint),
+            frames=_parts(self.frames, Frame),
             remarks=_parts(self.remarks, Finding),
-            gravity=checked_vector(self.gravity, 3, "gravity"))
+            gravity=checked_vector(self.gravity, 3, "gravity"),
+        )
         fatal = validation.structure(self.name, self.bodies, self.joints, self.frames)
         if fatal:
             raise ModelError(listed(fatal), tuple(fatal))
@@ -116,11 +140,18 @@ class Mechanism:
             self._warn([f for f in self._found() if str(f) not in self.warned])
 
     def __repr__(self) -> str:
-        return (f"<Mechanism {self.name!r}: {len(self.bodies)} bodies, {len(self.joints)} joints, nq = {self.nq}, "
-                f"nv = {self.nv}>")
+        return (
+            f"<Mechanism {self.name!r}: {len(self.bodies)} bodies, {len(self.joints)} joints, nq = "
+            f"{self.nq}, "
+            f"nv = {self.nv}>"
+        )
 
     def __dir__(self) -> list[str]:
-        return [name for name in object.__dir__(self) if not name.startswith("_") and name not in INTERNAL]
+        return [
+            name
+            for name in object.__dir__(self)
+            if not name.startswith("_") and name not in INTERNAL
+        ]
 
     if not TYPE_CHECKING:
 
@@ -136,19 +167,26 @@ class Mechanism:
         nq = nv = 0
         for joint in self.joints:
             if not joint.is_fixed and joint.mimic is None:
-                places[joint.name] = Entry(slice(nq, nq + joint.type.nq), range(nv, nv + joint.type.nv))
+                places[joint.name] = Entry(
+                    slice(nq, nq + joint.type.nq), range(nv, nv + joint.type.nv)
+                )
                 nq, nv = nq + joint.type.nq, nv + joint.type.nv
         for joint in self.joints:
             if joint.mimic is not None:
                 leader, factor, offset = validation.leader_of(self._joints, joint)
-                places[joint.name] = replace(places[leader], factor=factor, offset=offset, is_follower=True)
+                places[joint.name] = replace(
+                    places[leader], factor=factor, offset=offset, is_follower=True
+                )
         return places
 
     @cached_property
     def quaternions(self) -> dict[str, int]:
         """Where in q the quaternion of each joint that has one begins."""
-        return {joint.name: self.entries[joint.name].at_q.start + joint.type.quaternion_at
-                for joint in self.independent_joints if joint.type.quaternion_at is not None}
+        return {
+            joint.name: self.entries[joint.name].at_q.start + joint.type.quaternion_at
+            for joint in self.independent_joints
+            if joint.type.quaternion_at is not None
+        }
 
     @cached_property
     def independent_joints(self) -> tuple[Joint, ...]:
@@ -168,14 +206,20 @@ class Mechanism:
     @cached_property
     def coordinate_names(self) -> tuple[str, ...]:
         """Names of the entries of q: the joint's, with the coordinate's where it has several."""
-        return tuple(j.name if j.type.nq == 1 else f"{j.name}.{c}"
-                     for j in self.independent_joints for c in j.type.coordinates)
+        return tuple(
+            j.name if j.type.nq == 1 else f"{j.name}.{c}"
+            for j in self.independent_joints
+            for c in j.type.coordinates
+        )
 
     @cached_property
     def velocity_names(self) -> tuple[str, ...]:
         """Names of the entries of qd, qdd, tau and momenta."""
-        return tuple(j.name if j.type.nv == 1 else f"{j.name}.{c}"
-                     for j in self.independent_joints for c in j.type.velocities)
+        return tuple(
+            j.name if j.type.nv == 1 else f"{j.name}.{c}"
+            for j in self.independent_joints
+            for c in j.type.velocities
+        )
 
     @cached_property
     def _bodies(self) -> dict[str, Body]:
@@ -216,7 +260,9 @@ class Mechanism:
 
     @cached_property
     def identifiers(self) -> dict[str, str]:
-        """Names of bodies, joints and frames as identifiers for generated code: safe, unique, ASCII."""
+        """Names of bodies, joints and frames as identifiers for generated code: safe, unique,
+        ASCII.
+        """
         return safe_identifiers([*self._bodies, *self._joints, *(f.name for f in self.frames)])
 
     # --- the tree behind the algorithms ---
@@ -227,22 +273,30 @@ class Mechanism:
         return Tree.of(self, lambda x: x if x.__class__ is float else _in_graph(as_float(x), graph))
 
     def identity(self) -> str | None:
-        """Text that is the same for mechanisms with the same equations; None where a joint type has no `identity`."""
+        """Text that is the same for mechanisms with the same equations; None where a joint type has
+        no `identity`.
+        """
         text = paths.canonical_text(self)
         return text and digest(text)
 
     @cached_property
     def changeable(self) -> tuple[Any, ...]:
-        """Joint types of a user's own: their methods and attributes may change while the mechanism is used."""
+        """Joint types of a user's own: their methods and attributes may change while the mechanism
+        is used.
+        """
         return tuple(j.type for j in self.joints if type(j.type) not in BUILT_IN)
 
     @cached_property
     def _graph(self) -> Any:
         """Graph of this mechanism's symbols, or None if all its numbers are plain."""
-        return next((x.graph for x in paths.values(self) if isinstance(x, Expr) and is_symbolic(x)), None)
+        return next(
+            (x.graph for x in paths.values(self) if isinstance(x, Expr) and is_symbolic(x)), None
+        )
 
     def tree(self, graph: Any = None, exact: bool = False) -> Tree:
-        """The kinematic tree: numbers as floats (`exact`: as given), symbols as nodes of the given graph."""
+        """The kinematic tree: numbers as floats (`exact`: as given), symbols as nodes of the given
+        graph.
+        """
         if exact:
             return Tree.of(self, lambda x: _in_graph(x, graph), exact=True)
         if not self.changeable and (self._graph is None or graph is None or graph is self._graph):
@@ -250,13 +304,15 @@ class Mechanism:
         graph = self._graph if graph is None else graph
         return Tree.of(self, lambda x: _in_graph(as_float(x), graph))
 
-    def at(self, **vectors: Any) -> tuple[Tree, tuple[list[Scalar], ...], Callable[..., np.ndarray]]:
+    def at(
+        self, **vectors: Any
+    ) -> tuple[Tree, tuple[list[Scalar], ...], Callable[..., np.ndarray]]:
         """Check vectors named q, qd, qdd, tau, ... and open them for an algorithm.
 
-        Each is (n,) or (N, n) with n = nq for names that start with 'q_' or are 'q', else nv; floats, or
-        expressions of one graph for a single state; `external_forces` is a sequence of ExternalForce. Returns the
-        tree, a list of scalars per vector, and a function that packs nested lists of scalars into an array with the
-        batch as leading axis.
+        Each is (n,) or (N, n) with n = nq for names that start with 'q_' or are 'q', else nv;
+        floats, or expressions of one graph for a single state; `external_forces` is a sequence of
+        ExternalForce. Returns the tree, a list of scalars per vector, and a function that packs
+        nested lists of scalars into an array with the batch as leading axis.
 
         Raises
         ------
@@ -266,8 +322,12 @@ class Mechanism:
         columns, graph, pack = self.opened(**vectors)
         return self.tree(graph), columns, pack
 
-    def opened(self, **vectors: Any) -> tuple[tuple[list[Scalar], ...], Any, Callable[..., np.ndarray]]:
-        """The scalars of `at`, the graph of their expressions (None without any), and its function that packs results."""
+    def opened(
+        self, **vectors: Any
+    ) -> tuple[tuple[list[Scalar], ...], Any, Callable[..., np.ndarray]]:
+        """The scalars of `at`, the graph of their expressions (None without any), and its function
+        that packs results.
+        """
         columns: dict[str, list[Any]] = {}
         rows: dict[str, set[int]] = {}
         for name, array in vectors.items():
@@ -284,23 +344,29 @@ class Mechanism:
         return tuple(columns.values()), graph_of(_scalars(columns)), partial(packed, batch=batch)
 
     def _says(self, name: str, length: int) -> str:
-        names = self.coordinate_names if name == "q" or name.startswith("q_") else self.velocity_names
+        names = (
+            self.coordinate_names if name == "q" or name.startswith("q_") else self.velocity_names
+        )
         listed = ", ".join(names if len(names) <= 4 else [*names[:2], "...", names[-1]])
         return f"mechanism {self.name!r} has {length} ({listed})"
 
     def _check_quaternions(self, name: str, q: list[Scalar]) -> None:
         for joint, at in self.quaternions.items():
-            parts = q[at:at + 4]
+            parts = q[at : at + 4]
             if any(isinstance(x, Expr) for x in parts):
                 continue
-            with np.errstate(over="ignore"):                   # to infinity, which is not 1 either
+            with np.errstate(over="ignore"):  # to infinity, which is not 1 either
                 norms = np.atleast_1d(np.sqrt(sum(np.square(x) for x in parts)))
             worst = int(np.argmax(np.abs(norms - 1))) if norms.size else 0
             if norms.size and abs(norms[worst] - 1) > QUATERNION_TOLERANCE:
                 row = f" in row {worst}" if norms.size > 1 else ""
                 raise QuaternionError(
-                    f"{name}{row}: the quaternion of joint {joint!r} has norm {norms[worst]:.9g}, expected 1. "
-                    "mechanism.normalize(q) scales it.", joint, float(norms[worst]))
+                    f"{name}{row}: the quaternion of joint {joint!r} has norm {norms[worst]:.9g}, "
+                    "expected 1. "
+                    "mechanism.normalize(q) scales it.",
+                    joint,
+                    float(norms[worst]),
+                )
 
     # --- the manifold of the coordinates ---
 
@@ -315,7 +381,9 @@ class Mechanism:
         return pack(self._per_joint(lambda t, q, v: t.integrate(q, v), q, step))
 
     def difference(self, q1: Values, q0: Values) -> Array:
-        """Step (nv,) from q0 to q1: integrate(q0, step) = q1; continuous joints go the shorter way round."""
+        """Step (nv,) from q0 to q1: integrate(q0, step) = q1; continuous joints go the shorter way
+        round.
+        """
         _, (q1, q0), pack = self.at(q_1=q1, q_0=q0)
         parts: list[Scalar] = []
         for joint in self.independent_joints:
@@ -327,7 +395,7 @@ class Mechanism:
         result: list[Scalar] = []
         for joint in self.independent_joints:
             entry = self.entries[joint.name]
-            result += act(joint.type, q[entry.at_q], v[entry.at_v.start:entry.at_v.stop])
+            result += act(joint.type, q[entry.at_q], v[entry.at_v.start : entry.at_v.stop])
         return result
 
     def normalize(self, q: Values) -> Array:
@@ -337,15 +405,20 @@ class Mechanism:
         for joint in self.independent_joints:
             if joint.type.quaternion_at is not None:
                 at = self.entries[joint.name].at_q.start + joint.type.quaternion_at
-                norm = np.linalg.norm(q[..., at:at + 4], axis=-1, keepdims=True)
+                norm = np.linalg.norm(q[..., at : at + 4], axis=-1, keepdims=True)
                 if not np.all(norm > 0):
-                    raise QuaternionError(f"the quaternion of joint {joint.name!r} is zero and has no direction.",
-                                          joint.name, 0.0)
-                q[..., at:at + 4] /= norm
+                    raise QuaternionError(
+                        f"the quaternion of joint {joint.name!r} is zero and has no direction.",
+                        joint.name,
+                        0.0,
+                    )
+                q[..., at : at + 4] /= norm
         return q
 
     def neutral(self) -> VectorArray:
-        """Coordinates at which each child's frame coincides with its joint's frame: zeros and unit quaternions."""
+        """Coordinates at which each child's frame coincides with its joint's frame: zeros and unit
+        quaternions.
+        """
         return np.array([x for j in self.independent_joints for x in j.type.neutral()], dtype=float)
 
     def random_state(self, seed: Any = 0) -> tuple[VectorArray, VectorArray]:
@@ -356,15 +429,18 @@ class Mechanism:
 
     # --- new mechanisms from this one ---
 
-    def replace(self, values: Mapping[Any, Number] | None = None, gravity: Sequence[Number] | None = None) -> Mechanism:
+    def replace(
+        self, values: Mapping[Any, Number] | None = None, gravity: Sequence[Number] | None = None
+    ) -> Mechanism:
         """With other numbers.
 
         Parameters
         ----------
         values : {str: number or expression}, optional
-            By path, {'hand.mass': 0.5, 'elbow.origin[2]': da.symbol('l')}, or by the name of one of the `symbols`,
-            {'m2': 1.5}, which gets the value wherever it stands, also within other expressions (an inertia of m2 l2^2 / 12).
-            A key that is both is a path. Numbers given by path stay as they are given.
+            By path, {'hand.mass': 0.5, 'elbow.origin[2]': da.symbol('l')}, or by the name of one of
+            the `symbols`, {'m2': 1.5}, which gets the value wherever it stands, also within other
+            expressions (an inertia of m2 l2^2 / 12). A key that is both is a path. Numbers given by
+            path stay as they are given.
         gravity : (3,) numbers, optional
             Acceleration of gravity in base axes [m/s^2]; (0, 0, 0) is none.
 
@@ -373,7 +449,8 @@ class Mechanism:
         UnknownNameError
             A key is neither the path of a number nor a symbol of this mechanism.
         TypeError, ValueError, ModelError
-            A value is no number; a number is replaced twice; the mechanism makes no sense with these numbers.
+            A value is no number; a number is replaced twice; the mechanism makes no sense with
+            these numbers.
 
         Examples
         --------
@@ -393,21 +470,27 @@ class Mechanism:
         return paths.symbols(self)
 
     def number(self, path: str) -> Number:
-        """The number at a path, 'hand.mass', 'hand.com[0]', 'elbow.origin[2]' or 'gravity[2]', or a symbol by its name."""
+        """The number at a path, 'hand.mass', 'hand.com[0]', 'elbow.origin[2]' or 'gravity[2]', or a
+        symbol by its name.
+        """
         return paths.number_at(self, path)
 
-    def attach(self, other: Body | Mechanism, frame: str, name: str = "", origin: Any = (0, 0, 0)) -> Mechanism:
+    def attach(
+        self, other: Body | Mechanism, frame: str, name: str = "", origin: Any = (0, 0, 0)
+    ) -> Mechanism:
         """With a body (a payload) or a whole mechanism fixed to a frame.
 
         Parameters
         ----------
         other : Body or Mechanism
-            Of a mechanism the base is fixed to the frame, and moves from now on; it feels this mechanism's gravity.
+            Of a mechanism the base is fixed to the frame, and moves from now on; it feels this
+            mechanism's gravity.
         frame : str
             Name of a body or frame of this mechanism.
         name : str, optional
-            Of the body, in place of its own; of a mechanism: comes before the names of its parts, as in 'left_finger', so
-            that two of a kind can be attached. The fixed joint is 'NAME_mount', by default after the body or the base.
+            Of the body, in place of its own; of a mechanism: comes before the names of its parts,
+            as in 'left_finger', so that two of a kind can be attached. The fixed joint is
+            'NAME_mount', by default after the body or the base.
         origin : Origin, or (3,) numbers, optional
             Placement of the body's (the base's) frame in `frame` [m, rad].
 
@@ -428,7 +511,10 @@ class Mechanism:
         ('base', 'link1', 'link2', 'box')
         """
         if not isinstance(other, (Body, Mechanism)):
-            raise TypeError(f"{other!r} ({type(other).__name__}) cannot be attached: expected a Body or a Mechanism.")
+            raise TypeError(
+                f"{other!r} ({type(other).__name__}) cannot be attached: expected a Body or a "
+                "Mechanism."
+            )
         return edits.attached(self, other, frame, name, origin)
 
     def lock(self, joints: Mapping[str, Any] | Sequence[str]) -> Mechanism:
@@ -448,13 +534,15 @@ class Mechanism:
         return replace(self, joints=tuple(replace(j, mimic=None) for j in self.joints))
 
     def check(self) -> list[Finding]:
-        """All findings about this mechanism, those of its reader included; many of one cause are one, with their number."""
+        """All findings about this mechanism, those of its reader included; many of one cause are
+        one, with their number.
+        """
         return collapsed(self.findings())
 
     def findings(self) -> list[Finding]:
         """The same, each one."""
         found = self._found()
-        if self._graph is None:      # without symbols
+        if self._graph is None:  # without symbols
             found += validation.undetermined(self.tree(), self.neutral().tolist(), self.bodies)
         return found
 
@@ -507,7 +595,11 @@ def _scalars(columns: Mapping[str, list[Any]]):
 
 
 def _in_graph(x: Any, graph: Any) -> Any:
-    return import_nodes(x, graph) if isinstance(x, Expr) and graph is not None and x.graph is not graph else x
+    return (
+        import_nodes(x, graph)
+        if isinstance(x, Expr) and graph is not None and x.graph is not graph
+        else x
+    )
 
 
 def _parts(values: Any, kind: type) -> tuple[Any, ...]:

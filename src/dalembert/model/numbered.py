@@ -1,4 +1,6 @@
-"""What has numbers with names: 'mass', 'com[0]', 'origin[2]', ...; parts of a mechanism, and what they are made of."""
+"""What has numbers with names: 'mass', 'com[0]', 'origin[2]', ...; parts of a mechanism, and what
+they are made of.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ Self = TypeVar("Self", bound="Numbered")
 
 
 class Numbered(ABC):
-    """Frozen data with numbers that are told by name, can be replaced, and tell it apart from others."""
+    """Frozen data with numbers that are told by name, can be replaced, and tell it apart from
+    others.
+    """
 
     @abstractmethod
     def numbers(self) -> dict[str, Number]:
@@ -21,11 +25,15 @@ class Numbered(ABC):
 
     @abstractmethod
     def with_numbers(self: Self, numbers: Mapping[str, Number]) -> Self:
-        """The same with these numbers in place of its own; names that are not its own are passed over."""
+        """The same with these numbers in place of its own; names that are not its own are passed
+        over.
+        """
 
     @abstractmethod
     def identity(self) -> str | None:
-        """Text that is equal for two of them if, and only if, the equations are; None where that cannot be told."""
+        """Text that is equal for two of them if, and only if, the equations are; None where that
+        cannot be told.
+        """
 
 
 class Part(Numbered):

@@ -14,9 +14,9 @@ from dalembert.arguments import refused
 from dalembert.expr import Expr, evaluate, free_symbols, pack
 from dalembert.spatial.angles import PiMultiple
 
-Number = Any      # int, Fraction (Literal), float, PiMultiple (angles only) or Expr
+Number = Any  # int, Fraction (Literal), float, PiMultiple (angles only) or Expr
 
-MAX_LITERAL = 100          # characters; a double needs 17 digits, nobody types more than 100
+MAX_LITERAL = 100  # characters; a double needs 17 digits, nobody types more than 100
 LARGEST_INTEGER = int(sys.float_info.max)
 DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\Z")
 
@@ -29,7 +29,9 @@ class Literal(Fraction):
 
     def __new__(cls, text: str) -> Literal:
         if len(text) > MAX_LITERAL:
-            raise ValueError(f"number of {len(text)} characters ({text[:20]}...); at most {MAX_LITERAL} are read")
+            raise ValueError(
+                f"number of {len(text)} characters ({text[:20]}...); at most {MAX_LITERAL} are read"
+            )
         if not DECIMAL.match(text):
             raise ValueError(f"{text!r} is not a decimal number (like 0.25, -3 or 1e-3)")
         if not math.isfinite(float(text)):
@@ -44,7 +46,7 @@ class Literal(Fraction):
     def __reduce__(self):
         return (Literal, (self.text,))
 
-    from_float = staticmethod(Fraction.from_float)      # type: ignore[assignment]      # used by == and < with floats
+    from_float = staticmethod(Fraction.from_float)  # type: ignore[assignment]      # used by == and < with floats
 
     def __copy__(self):
         return self
@@ -59,11 +61,13 @@ class Literal(Fraction):
 
 
 def half_unit(x: Number) -> float:
-    """Half a unit of the last digit of a decimal with a point: by how much writing it may have rounded; 0 for others."""
+    """Half a unit of the last digit of a decimal with a point: by how much writing it may have
+    rounded; 0 for others.
+    """
     if not isinstance(x, Literal) or "." not in x.text:
         return 0.0
     mantissa, _, exponent = x.text.lower().partition("e")
-    return 0.5 * 10.0**(int(exponent or 0) - len(mantissa.partition(".")[2]))
+    return 0.5 * 10.0 ** (int(exponent or 0) - len(mantissa.partition(".")[2]))
 
 
 def is_symbolic(x: Number) -> bool:
@@ -80,13 +84,25 @@ def as_float(x: Number) -> Any:
 
 def as_exact(x: Number) -> Any:
     """A number as it is; numpy scalars (and arrays of one entry) become Python's."""
-    return x.item() if hasattr(x, "item") and getattr(x, "size", 1) == 1 and not isinstance(x, Expr) else x
+    return (
+        x.item()
+        if hasattr(x, "item") and getattr(x, "size", 1) == 1 and not isinstance(x, Expr)
+        else x
+    )
 
 
 def checked(x: Any, name: str, angle: bool = False) -> Number:
-    """A number fit for a model, or a TypeError or ValueError that names it; only angles keep multiples of pi exact."""
+    """A number fit for a model, or a TypeError or ValueError that names it; only angles keep
+    multiples of pi exact.
+    """
     kind = x.__class__
-    if kind is Literal or kind is float and math.isfinite(x) or kind is int and abs(x) <= LARGEST_INTEGER:      # mostly
+    if (
+        kind is Literal
+        or kind is float
+        and math.isfinite(x)
+        or kind is int
+        and abs(x) <= LARGEST_INTEGER
+    ):  # mostly
         return x
     x = as_exact(x)
     if isinstance(x, bool) or not isinstance(x, (int, float, Fraction, PiMultiple, Expr)):
@@ -102,7 +118,7 @@ def several(values: Any, name: str, expected: str) -> tuple[Any, ...]:
     """The entries of a sequence, or a TypeError that says what was expected."""
     try:
         found = None if isinstance(values, (str, bytes)) else tuple(values)
-    except TypeError:      # no iteration over it: a number, None, an array without axes
+    except TypeError:  # no iteration over it: a number, None, an array without axes
         found = None
     if found is None:
         raise refused(name, values, expected)
@@ -118,14 +134,20 @@ def checked_vector(values: Any, length: int, name: str, angle: bool = False) -> 
 
 
 def exact_text(numbers: Sequence[Number]) -> str:
-    """Numbers with what they are: 1, 1.0, a literal as it was written and an expression are told apart."""
+    """Numbers with what they are: 1, 1.0, a literal as it was written and an expression are told
+    apart.
+    """
     if {*map(type, numbers)} <= {int, float}:
         return repr(numbers)
-    return repr([f"{type(x).__name__} {pack([x]) if isinstance(x, Expr) else x!r}" for x in numbers])
+    return repr(
+        [f"{type(x).__name__} {pack([x]) if isinstance(x, Expr) else x!r}" for x in numbers]
+    )
 
 
 def unit_vector(axis: tuple[Number, ...]) -> tuple[Number, ...]:
-    """Axis of unit length: exactly where the norm is rational, else in floats; symbols are taken as they are."""
+    """Axis of unit length: exactly where the norm is rational, else in floats; symbols are taken as
+    they are.
+    """
     if any(is_symbolic(a) for a in axis):
         return axis
     if all(isinstance(a, (int, Fraction)) for a in axis):
@@ -135,7 +157,7 @@ def unit_vector(axis: tuple[Number, ...]) -> tuple[Number, ...]:
             return tuple(_simple(Fraction(a) / root) for a in axis)
     values = [as_float(a) for a in axis]
     largest = max(map(abs, values))
-    floats = [a / largest for a in values]                # of size 1: their hypot does not overflow
+    floats = [a / largest for a in values]  # of size 1: their hypot does not overflow
     norm = math.hypot(*floats)
     return tuple(a / norm for a in floats)
 

@@ -31,6 +31,6 @@ class OnTree:
         return self.tree_in(graph)
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name in ("mechanism", "tree_in"):      # as copies and pickles ask
+        if name.startswith("__") or name in ("mechanism", "tree_in"):  # as copies and pickles ask
             raise AttributeError(name)
         return getattr(self.mechanism, name)

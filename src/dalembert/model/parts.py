@@ -10,7 +10,15 @@ from dalembert.arguments import check_instance, check_text, refused
 from dalembert.expr import known_zero
 from dalembert.model.joints import Fixed, JointType
 from dalembert.model.numbered import Numbered, Part, entries, named
-from dalembert.model.numbers import Converter, Number, as_exact, checked, checked_vector, exact_text, several
+from dalembert.model.numbers import (
+    Converter,
+    Number,
+    as_exact,
+    checked,
+    checked_vector,
+    exact_text,
+    several,
+)
 from dalembert.spatial.angles import PiMultiple, cos_sin
 from dalembert.spatial.inertias import Inertia
 from dalembert.spatial.rotations import NO_ROTATION, Dense, Rotation, about_axis_cos_sin
@@ -18,8 +26,10 @@ from dalembert.spatial.transforms import Transform
 from dalembert.spatial.vectors import AXES, Matrix, Vector
 
 AXIS_LETTERS = {"x": AXES[0], "y": AXES[1], "z": AXES[2]}
-TENSOR = tuple(f"inertia[{at}]" for at in ("0,0", "0,1", "1,1", "0,2", "1,2", "2,2"))      # entries of Body.inertia
-DENSE_FROM = 3      # a product of this many turns that are not quarter turns costs more than its matrix
+TENSOR = tuple(
+    f"inertia[{at}]" for at in ("0,0", "0,1", "1,1", "0,2", "1,2", "2,2")
+)  # entries of Body.inertia
+DENSE_FROM = 3  # a product of this many turns that are not quarter turns costs more than its matrix
 
 
 @dataclass(frozen=True)
@@ -47,7 +57,8 @@ NOWHERE = Source()
 class Origin(Numbered):
     """Constant placement: translation, then elementary rotations applied left to right.
 
-    xyz : translation [m]. rotations : pairs (axis, angle [rad]), the axis 'x', 'y', 'z' or a unit vector; roll,
+    xyz : translation [m]. rotations : pairs (axis, angle [rad]), the axis 'x', 'y', 'z' or a unit
+        vector; roll,
     pitch, yaw of a robot file are (('z', yaw), ('y', pitch), ('x', roll)).
 
     Examples
@@ -65,27 +76,44 @@ class Origin(Numbered):
         turns = []
         for turn in several(self.rotations, "rotations of an origin", "pairs (axis, angle)"):
             if not isinstance(turn, (tuple, list)) or len(turn) != 2:
-                raise refused("a rotation of an origin", turn, "a pair (axis, angle), as ('z', 0.3)")
+                raise refused(
+                    "a rotation of an origin", turn, "a pair (axis, angle), as ('z', 0.3)"
+                )
             axis, angle = turn
             if isinstance(axis, str) and axis not in AXIS_LETTERS:
-                raise ValueError(f"rotation axis {axis!r}; expected 'x', 'y', 'z' or a vector of length 1.")
-            turns.append((axis if isinstance(axis, str) else checked_vector(axis, 3, "rotation axis"),
-                          checked(angle, "rotation angle", angle=True)))
+                raise ValueError(
+                    f"rotation axis {axis!r}; expected 'x', 'y', 'z' or a vector of length 1."
+                )
+            turns.append(
+                (
+                    axis if isinstance(axis, str) else checked_vector(axis, 3, "rotation axis"),
+                    checked(angle, "rotation angle", angle=True),
+                )
+            )
         object.__setattr__(self, "rotations", tuple(turns))
 
     @staticmethod
-    def rpy(xyz: Sequence[Number] = (0, 0, 0), roll: Number = 0, pitch: Number = 0, yaw: Number = 0) -> Origin:
+    def rpy(
+        xyz: Sequence[Number] = (0, 0, 0), roll: Number = 0, pitch: Number = 0, yaw: Number = 0
+    ) -> Origin:
         """R = Rz(yaw) Ry(pitch) Rx(roll); angles that are exactly 0 leave no rotation behind."""
         turns = (("z", yaw), ("y", pitch), ("x", roll))
-        return Origin(tuple(xyz), tuple((axis, angle) for axis, angle in turns if not known_zero(angle)))
+        return Origin(
+            tuple(xyz), tuple((axis, angle) for axis, angle in turns if not known_zero(angle))
+        )
 
     def transform(self, convert: Converter, exact: bool = False) -> Transform:
         """Placement with each number converted."""
         product: Rotation = NO_ROTATION
         oblique = 0
         for axis, angle in self.rotations:
-            c, s = (convert(x) for x in cos_sin(angle if isinstance(angle, PiMultiple) else convert(angle), exact))
-            vector = AXIS_LETTERS[axis] if isinstance(axis, str) else tuple(convert(a) for a in axis)
+            c, s = (
+                convert(x)
+                for x in cos_sin(angle if isinstance(angle, PiMultiple) else convert(angle), exact)
+            )
+            vector = (
+                AXIS_LETTERS[axis] if isinstance(axis, str) else tuple(convert(a) for a in axis)
+            )
             product = product * about_axis_cos_sin(vector, c, s)
             oblique += not (isinstance(c, (int, float)) and c in (0, 1, -1))
         if oblique >= DENSE_FROM and not exact:
@@ -110,7 +138,9 @@ class Origin(Numbered):
     def with_numbers(self, numbers: Mapping[str, Number]) -> Origin:
         numbers = self.numbers() | dict(numbers)
         angles = entries(numbers, "rotation", len(self.rotations))
-        turns = tuple((axis, angle) for (axis, _), angle in zip(self.rotations, angles, strict=True))
+        turns = tuple(
+            (axis, angle) for (axis, _), angle in zip(self.rotations, angles, strict=True)
+        )
         return replace(self, xyz=entries(numbers, "origin", 3), rotations=turns)
 
     def identity(self) -> str | None:
@@ -122,8 +152,8 @@ class Origin(Numbered):
 class Body(Part):
     """A rigid body (link).
 
-    mass [kg]; com: centre of mass [m]; inertia: tensor about the centre of mass in the body's axes [kg m^2] as
-    (Ixx, Ixy, Iyy, Ixz, Iyz, Izz) with Ixy = - integral xy dm.
+    mass [kg]; com: centre of mass [m]; inertia: tensor about the centre of mass in the body's axes
+    [kg m^2] as (Ixx, Ixy, Iyy, Ixz, Iyz, Izz) with Ixy = - integral xy dm.
 
     Examples
     --------
@@ -143,7 +173,9 @@ class Body(Part):
         check_text("the name of a body", self.name)
         object.__setattr__(self, "mass", checked(self.mass, f"mass of body {self.name!r}"))
         object.__setattr__(self, "com", checked_vector(self.com, 3, f"com of body {self.name!r}"))
-        object.__setattr__(self, "inertia", checked_vector(self.inertia, 6, f"inertia of body {self.name!r}"))
+        object.__setattr__(
+            self, "inertia", checked_vector(self.inertia, 6, f"inertia of body {self.name!r}")
+        )
 
     def tensor(self) -> Matrix:
         """Inertia tensor about the centre of mass, with its numbers as given."""
@@ -151,17 +183,28 @@ class Body(Part):
 
     def spatial_inertia(self, convert: Converter) -> Inertia:
         """Inertia about the body's origin, with each number converted."""
-        return Inertia.of(convert(self.mass), Vector(convert(x) for x in self.com),
-                          Matrix.symmetric(*(convert(x) for x in self.inertia)))
+        return Inertia.of(
+            convert(self.mass),
+            Vector(convert(x) for x in self.com),
+            Matrix.symmetric(*(convert(x) for x in self.inertia)),
+        )
 
     def numbers(self) -> dict[str, Number]:
         """mass, com[k], inertia[i,j]."""
-        return {"mass": self.mass, **named("com", self.com), **dict(zip(TENSOR, self.inertia, strict=True))}
+        return {
+            "mass": self.mass,
+            **named("com", self.com),
+            **dict(zip(TENSOR, self.inertia, strict=True)),
+        }
 
     def with_numbers(self, numbers: Mapping[str, Number]) -> Body:
         numbers = self.numbers() | dict(numbers)
-        return replace(self, mass=numbers["mass"], com=entries(numbers, "com", 3),
-                       inertia=tuple(numbers[name] for name in TENSOR))
+        return replace(
+            self,
+            mass=numbers["mass"],
+            com=entries(numbers, "com", 3),
+            inertia=tuple(numbers[name] for name in TENSOR),
+        )
 
     def identity(self) -> str | None:
         return repr(self.name) + _text(self) if type(self) is Body else None
@@ -205,7 +248,9 @@ class Mimic:
     def __post_init__(self) -> None:
         check_text("the joint to follow", self.joint)
         for name in ("multiplier", "offset"):
-            object.__setattr__(self, name, checked(getattr(self, name), f"{name} of a follower of {self.joint!r}"))
+            object.__setattr__(
+                self, name, checked(getattr(self, name), f"{name} of a follower of {self.joint!r}")
+            )
 
 
 PER_VELOCITY = ("viscous", "coulomb", "rotor_inertia", "gear_ratio", "stiffness", "rest")
@@ -215,9 +260,9 @@ PER_VELOCITY = ("viscous", "coulomb", "rotor_inertia", "gear_ratio", "stiffness"
 class Joint(Part):
     """Connection of a child body to its parent.
 
-    viscous [N m s/rad, N s/m], coulomb [N m, N], rotor_inertia [kg m^2] behind gear_ratio (motor turns per joint
-    turn, 1/m for a translation), stiffness [N m/rad, N/m] about rest [rad, m]: one number per velocity entry, a
-    single number for all.
+    viscous [N m s/rad, N s/m], coulomb [N m, N], rotor_inertia [kg m^2] behind gear_ratio (motor
+    turns per joint turn, 1/m for a translation), stiffness [N m/rad, N/m] about rest [rad, m]: one
+    number per velocity entry, a single number for all.
 
     Examples
     --------
@@ -246,18 +291,32 @@ class Joint(Part):
         for role in ("name", "parent", "child"):
             check_text(f"the {role} of a joint", getattr(self, role))
         check_instance(f"origin of joint {self.name!r}", self.origin, Origin, "a da.Origin")
-        check_instance(f"limits of joint {self.name!r}", self.limits, Limits, "da.Limits, as da.Limits(-1, 1)")
-        check_instance(f"mimic of joint {self.name!r}", self.mimic, (Mimic, type(None)), "a da.Mimic, or nothing")
+        check_instance(
+            f"limits of joint {self.name!r}", self.limits, Limits, "da.Limits, as da.Limits(-1, 1)"
+        )
+        check_instance(
+            f"mimic of joint {self.name!r}",
+            self.mimic,
+            (Mimic, type(None)),
+            "a da.Mimic, or nothing",
+        )
         if not isinstance(self.type, JointType):
-            raise TypeError(f"type of joint {self.name!r} is {self.type!r}; expected a type, as da.Revolute((0, 0, 1)).")
+            raise TypeError(
+                f"type of joint {self.name!r} is {self.type!r}; expected a type, as "
+                "da.Revolute((0, 0, 1))."
+            )
         for name in PER_VELOCITY:
             entries = self._per_velocity(getattr(self, name))
-            object.__setattr__(self, name, checked_vector(entries, self.type.nv, f"{name} of joint {self.name!r}"))
+            object.__setattr__(
+                self, name, checked_vector(entries, self.type.nv, f"{name} of joint {self.name!r}")
+            )
         bounds = {}
         for name in ("lower", "upper", "velocity", "effort"):
             if (bound := getattr(self.limits, name)) is not None:
                 what = f"{name} limit of joint {self.name!r}"
-                bounds[name] = checked_vector(self._per_velocity(bound), self.type.nv, what, angle=True)
+                bounds[name] = checked_vector(
+                    self._per_velocity(bound), self.type.nv, what, angle=True
+                )
         object.__setattr__(self, "limits", Limits(**bounds))
 
     def _per_velocity(self, value: Any) -> tuple[Any, ...]:
@@ -270,18 +329,31 @@ class Joint(Part):
         return isinstance(self.type, Fixed)
 
     def numbers(self) -> dict[str, Number]:
-        """origin[k], rotation[k]; those of its type; PER_VELOCITY[k]; multiplier and offset of a follower."""
+        """origin[k], rotation[k]; those of its type; PER_VELOCITY[k]; multiplier and offset of a
+        follower.
+        """
         numbers = self.origin.numbers() | self.type.numbers()
         for name in PER_VELOCITY:
             numbers |= named(name, getattr(self, name))
-        return numbers | ({"multiplier": self.mimic.multiplier, "offset": self.mimic.offset} if self.mimic else {})
+        return numbers | (
+            {"multiplier": self.mimic.multiplier, "offset": self.mimic.offset} if self.mimic else {}
+        )
 
     def with_numbers(self, numbers: Mapping[str, Number]) -> Joint:
         numbers = self.numbers() | dict(numbers)
-        mimic = self.mimic and replace(self.mimic, multiplier=numbers["multiplier"], offset=numbers["offset"])
-        changes: dict[str, Any] = {name: entries(numbers, name, self.type.nv) for name in PER_VELOCITY}
-        return replace(self, type=self.type.with_numbers(numbers), origin=self.origin.with_numbers(numbers), mimic=mimic,
-                       **changes)
+        mimic = self.mimic and replace(
+            self.mimic, multiplier=numbers["multiplier"], offset=numbers["offset"]
+        )
+        changes: dict[str, Any] = {
+            name: entries(numbers, name, self.type.nv) for name in PER_VELOCITY
+        }
+        return replace(
+            self,
+            type=self.type.with_numbers(numbers),
+            origin=self.origin.with_numbers(numbers),
+            mimic=mimic,
+            **changes,
+        )
 
     def identity(self) -> str | None:
         of_type, of_origin = self.type.identity(), self.origin.identity()
@@ -322,7 +394,9 @@ class Frame(Part):
 
     def identity(self) -> str | None:
         of_origin = self.origin.identity()
-        return repr((self.name, self.body)) + of_origin if type(self) is Frame and of_origin else None
+        return (
+            repr((self.name, self.body)) + of_origin if type(self) is Frame and of_origin else None
+        )
 
 
 def _text(numbered: Numbered) -> str:

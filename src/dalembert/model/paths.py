@@ -1,9 +1,11 @@
-"""Every number of a mechanism by its path: 'hand.mass', 'hand.com[0]', 'hand.inertia[0,1]', 'elbow.origin[2]', ...
+"""Every number of a mechanism by its path: 'hand.mass', 'hand.com[0]', 'hand.inertia[0,1]',
+'elbow.origin[2]', ...
 
-Of a body: mass, com[k], inertia[i,j]. Of a joint: origin[k] and rotation[k] (translation, and angles of its constant
-rotations in their order), axis[k], pitch, and viscous, coulomb, rotor_inertia, gear_ratio, stiffness, rest with [k]
-where the joint has several velocities; multiplier and offset of a follower. Of a frame: origin[k], rotation[k].
-Of the mechanism: gravity[k].
+Of a body: mass, com[k], inertia[i,j]. Of a joint: origin[k] and rotation[k] (translation, and
+angles of its constant rotations in their order), axis[k], pitch, and viscous, coulomb,
+rotor_inertia, gear_ratio, stiffness, rest with [k] where the joint has several velocities;
+multiplier and offset of a follower. Of a frame: origin[k], rotation[k]. Of the mechanism:
+gravity[k].
 """
 
 from __future__ import annotations
@@ -41,8 +43,10 @@ def values(mechanism: Mechanism) -> Iterator[Number]:
 
 
 def canonical_text(mechanism: Mechanism) -> str | None:
-    """All that the equations of a mechanism depend on, as text; None if a part of it has no identity."""
-    if not type(mechanism).__module__.startswith("dalembert."):      # a subclass may do anything
+    """All that the equations of a mechanism depend on, as text; None if a part of it has no
+    identity.
+    """
+    if not type(mechanism).__module__.startswith("dalembert."):  # a subclass may do anything
         return None
     lines = [part.identity() for part in mechanism.parts]
     if None in lines:
@@ -55,7 +59,13 @@ def number_at(mechanism: Mechanism, path: str) -> Number:
     if isinstance(path, str) and path in GRAVITY:
         return mechanism.gravity[GRAVITY[path]]
     if _is_symbol(mechanism, path):
-        return next(s for x in values(mechanism) if isinstance(x, Expr) for s in free_symbols(x) if s.name == path)
+        return next(
+            s
+            for x in values(mechanism)
+            if isinstance(x, Expr)
+            for s in free_symbols(x)
+            if s.name == path
+        )
     part, name = _part_of(mechanism, path)
     return part.numbers()[name]
 
@@ -63,15 +73,28 @@ def number_at(mechanism: Mechanism, path: str) -> Number:
 def symbols(mechanism: Mechanism) -> tuple[str, ...]:
     """Names of the symbols that stand in numbers of a mechanism, in the order of the numbers."""
     symbolic = [x for x in values(mechanism) if isinstance(x, Expr)]
-    return tuple(dict.fromkeys(s.name for x in symbolic for s in sorted(free_symbols(x), key=lambda s: s.name)))
+    return tuple(
+        dict.fromkeys(
+            s.name for x in symbolic for s in sorted(free_symbols(x), key=lambda s: s.name)
+        )
+    )
 
 
-def replaced(mechanism: Mechanism, values: Mapping[Any, Number] | None, gravity: Any = None) -> Mechanism:
-    """The mechanism with values for its symbols, then with the numbers at some paths and gravity replaced."""
+def replaced(
+    mechanism: Mechanism, values: Mapping[Any, Number] | None, gravity: Any = None
+) -> Mechanism:
+    """The mechanism with values for its symbols, then with the numbers at some paths and gravity
+    replaced.
+    """
     values = {} if values is None else values
     if not isinstance(values, Mapping):
-        raise TypeError(f"{values!r} ({type(values).__name__}) has no numbers by path: expected {{'hand.mass': 0.5, ...}}.")
-    numbers = {_key(key): checked(value, str(_key(key)), angle=True) for key, value in values.items()}
+        raise TypeError(
+            f"{values!r} ({type(values).__name__}) has no numbers by path: expected {{'hand.mass': "
+            f"0.5, ...}}."
+        )
+    numbers = {
+        _key(key): checked(value, str(_key(key)), angle=True) for key, value in values.items()
+    }
     if len(numbers) < len(values):
         raise ValueError("a symbol has two values, by its name and by itself.")
     of_symbols = {key: value for key, value in numbers.items() if _is_symbol(mechanism, key)}
@@ -81,7 +104,9 @@ def replaced(mechanism: Mechanism, values: Mapping[Any, Number] | None, gravity:
             raise ValueError(f"{twice[0]} is replaced twice, by its path and by gravity=.")
         numbers |= entries
     changed = _evaluated(mechanism, of_symbols) if of_symbols else mechanism
-    return _with_numbers(changed, {path: x for path, x in numbers.items() if path not in of_symbols})
+    return _with_numbers(
+        changed, {path: x for path, x in numbers.items() if path not in of_symbols}
+    )
 
 
 def _key(key: Any) -> Any:
@@ -104,7 +129,10 @@ def _evaluated(mechanism: Mechanism, values: Mapping[str, Number]) -> Mechanism:
         if x.op == "symbol":
             return values[x.name]
         moved = x if graph is None else import_nodes(x, graph)
-        pairs = {symbol(name, moved.graph): float(v) if isinstance(v, PiMultiple) else v for name, v in values.items()}
+        pairs = {
+            symbol(name, moved.graph): float(v) if isinstance(v, PiMultiple) else v
+            for name, v in values.items()
+        }
         try:
             result = substitute(moved, pairs)
         except ArithmeticError as error:
@@ -114,18 +142,22 @@ def _evaluated(mechanism: Mechanism, values: Mapping[str, Number]) -> Mechanism:
 
     def changed(part: Part) -> Part:
         own = part.numbers()
-        new = {name: y for name, x in own.items() if (y := valued(f"{part.name}.{name}", x)) is not x}
+        new = {
+            name: y for name, x in own.items() if (y := valued(f"{part.name}.{name}", x)) is not x
+        }
         return part.with_numbers(new) if new else part
 
     fields = {field: tuple(map(changed, getattr(mechanism, field))) for field in mechanism.PARTS}
     gravity = tuple(valued(path, x) for path, x in zip(GRAVITY, mechanism.gravity, strict=True))
-    return replace(mechanism, gravity=gravity, **fields)      # type: ignore[arg-type]
+    return replace(mechanism, gravity=gravity, **fields)  # type: ignore[arg-type]
 
 
 def _with_numbers(mechanism: Mechanism, values: Mapping[str, Number]) -> Mechanism:
     """The mechanism with other numbers at some paths."""
     gravity = list(mechanism.gravity)
-    changes: dict[int, dict[str, Number]] = {}      # by the part's id: parts of different kinds may have one name
+    changes: dict[
+        int, dict[str, Number]
+    ] = {}  # by the part's id: parts of different kinds may have one name
     for path, value in values.items():
         if path in GRAVITY:
             gravity[GRAVITY[path]] = value
@@ -135,9 +167,14 @@ def _with_numbers(mechanism: Mechanism, values: Mapping[str, Number]) -> Mechani
         if name in of_part:
             raise ValueError(f"{path} names a number that is already replaced, {part.name}.{name}.")
         of_part[name] = value
-    fields = {field: tuple(p.with_numbers(changes[id(p)]) if id(p) in changes else p for p in getattr(mechanism, field))
-              for field in mechanism.PARTS}
-    return replace(mechanism, gravity=tuple(gravity), **fields)      # type: ignore[arg-type]
+    fields = {
+        field: tuple(
+            p.with_numbers(changes[id(p)]) if id(p) in changes else p
+            for p in getattr(mechanism, field)
+        )
+        for field in mechanism.PARTS
+    }
+    return replace(mechanism, gravity=tuple(gravity), **fields)  # type: ignore[arg-type]
 
 
 def _part_of(mechanism: Mechanism, path: Any) -> tuple[Part, str]:
@@ -146,12 +183,16 @@ def _part_of(mechanism: Mechanism, path: Any) -> tuple[Part, str]:
         return place
     name, _, suffix = str(path).rpartition(".")
     if parts := mechanism.parts_named(name):
-        raise UnknownNameError(f"number of {name!r}", suffix, tuple(s for p in parts for s in p.numbers()))
+        raise UnknownNameError(
+            f"number of {name!r}", suffix, tuple(s for p in parts for s in p.numbers())
+        )
     raise UnknownNameError("path", path, (*mechanism.symbols, *(p for p, _ in numbers(mechanism))))
 
 
 def _found(mechanism: Mechanism, path: Any) -> tuple[Part, str] | None:
-    """The same, or None; inertia[1,0] is inertia[0,1], viscous is viscous[0] of a joint with one velocity."""
+    """The same, or None; inertia[1,0] is inertia[0,1], viscous is viscous[0] of a joint with one
+    velocity.
+    """
     name, _, suffix = str(path).rpartition(".")
     suffix = suffix.replace(" ", "")
     if match := re.fullmatch(r"(\w+)\[(\d),(\d)\]", suffix):

@@ -18,42 +18,64 @@ from dalembert.spatial.motion_force import Motion
 from dalembert.spatial.vectors import Scalar, Vector
 
 UNDETERMINED = "its acceleration is not determined"
-ROUNDING = 16 * np.finfo(float).eps      # error of an entry of M, as part of the terms that it is the sum of
-SUSPICIOUS = 1e-6                        # part of its size below which the margin of a pivot is worth forming
-MOST_FREEDOMS = 96                       # of a tree whose M is formed: it would cost more than a recursion along the bodies
-ALWAYS = float(np.finfo(np.float32).max)      # a limit for pivots of compiled code that none is above
+ROUNDING = (
+    16 * np.finfo(float).eps
+)  # error of an entry of M, as part of the terms that it is the sum of
+SUSPICIOUS = 1e-6  # part of its size below which the margin of a pivot is worth forming
+MOST_FREEDOMS = (
+    96  # of a tree whose M is formed: it would cost more than a recursion along the bodies
+)
+ALWAYS = float(np.finfo(np.float32).max)  # a limit for pivots of compiled code that none is above
 
 guards: ContextVar[list[tuple[int, Scalar]] | None] = ContextVar("guards", default=None)
 
 
 def guard(k: int, pivot: Scalar) -> None:
-    """Hand on a pivot of entry k in qd, which must be positive for the accelerations to be determined."""
+    """Hand on a pivot of entry k in qd, which must be positive for the accelerations to be
+    determined.
+    """
     if (collected := guards.get()) is not None:
         collected.append((k, pivot))
 
 
 class PivotCheck:
-    """check(k, pivot, size=None) for `spatial.ldl.factorised`: whether the pivots of numbers are positive within rounding.
+    """check(k, pivot, size=None) for `spatial.ldl.factorised`: whether the pivots of numbers are
+    positive within rounding.
 
-    A pivot above SUSPICIOUS times its size is not looked at further; the first that is not has `singular` decide once for
-    all of them. The size is that of `sizes`, or is given by a recursion whose rounding errors are smaller. Pivots whose
-    values are not known are handed to `guards`, all of them where `q` is (`symbolic`).
+    A pivot above SUSPICIOUS times its size is not looked at further; the first that is not has
+    `singular` decide once for all of them. The size is that of `sizes`, or is given by a recursion
+    whose rounding errors are smaller. Pivots whose values are not known are handed to `guards`, all
+    of them where `q` is (`symbolic`).
 
     names : entry -> joint and body for the error
-    sizes : of the terms of the diagonal entries of the matrix, or None where its numbers are not known
+    sizes : of the terms of the diagonal entries of the matrix, or None where its numbers are not
+        known
     singular : sizes -> first singular pivot, or None
     """
 
-    def __init__(self, names: Callable[[int], tuple[str, str]], sizes: Callable[[], Sequence[Scalar] | None],
-                 singular: Callable[[Sequence[Scalar]], Singular | None], symbolic: bool = False,
-                 consequence: str = UNDETERMINED):
-        self.names, self.singular, self.symbolic, self.consequence = names, singular, symbolic, consequence
+    def __init__(
+        self,
+        names: Callable[[int], tuple[str, str]],
+        sizes: Callable[[], Sequence[Scalar] | None],
+        singular: Callable[[Sequence[Scalar]], Singular | None],
+        symbolic: bool = False,
+        consequence: str = UNDETERMINED,
+    ):
+        self.names, self.singular, self.symbolic, self.consequence = (
+            names,
+            singular,
+            symbolic,
+            consequence,
+        )
         self._sizes = cache(sizes)
         self._looked = False
 
     @staticmethod
-    def of_tree(tree: Tree, q: Sequence[Scalar], matrix: Callable[[], Any], consequence: str = UNDETERMINED) -> PivotCheck:
+    def of_tree(
+        tree: Tree, q: Sequence[Scalar], matrix: Callable[[], Any], consequence: str = UNDETERMINED
+    ) -> PivotCheck:
         """For the mass matrix of a tree, which `matrix` forms where it must be looked at."""
+
         def of_entry(k: int) -> tuple[str, str]:
             joint = next(j for j in tree.joint[1:] if k in j.dof and not j.is_follower)
             return joint.name, joint.body
@@ -61,7 +83,7 @@ class PivotCheck:
         def known_sizes() -> list[Scalar] | None:
             try:
                 return sizes(tree, q)
-            except TypeError:      # of a mechanism with symbols
+            except TypeError:  # of a mechanism with symbols
                 return None
 
         def singular(size: Sequence[Scalar]) -> Singular | None:
@@ -69,19 +91,35 @@ class PivotCheck:
                 return singular_leaf(tree, q)
             return first_singular(stacked(matrix()), stacked([size])[..., 0, :])
 
-        return PivotCheck(of_entry, known_sizes, singular, any(isinstance(x, Expr) for x in q), consequence)
+        return PivotCheck(
+            of_entry, known_sizes, singular, any(isinstance(x, Expr) for x in q), consequence
+        )
 
     @staticmethod
-    def of_matrix(M: np.ndarray, joints: Sequence[str], bodies: Sequence[str],
-                  sizes: Callable[[], np.ndarray] | None = None) -> PivotCheck:
-        """For a matrix (..., n, n) with names of its entries; sizes (..., n) are by default those of its diagonal."""
+    def of_matrix(
+        M: np.ndarray,
+        joints: Sequence[str],
+        bodies: Sequence[str],
+        sizes: Callable[[], np.ndarray] | None = None,
+    ) -> PivotCheck:
+        """For a matrix (..., n, n) with names of its entries; sizes (..., n) are by default those
+        of its diagonal.
+        """
+
         def known_sizes() -> Sequence[Scalar] | None:
             if M.dtype == object:
                 return None
-            return list(np.moveaxis(np.abs(np.einsum("...kk->...k", M)) if sizes is None else sizes(), -1, 0))
+            return list(
+                np.moveaxis(
+                    np.abs(np.einsum("...kk->...k", M)) if sizes is None else sizes(), -1, 0
+                )
+            )
 
-        return PivotCheck(lambda k: (joints[k], bodies[k]), known_sizes,
-                          lambda size: first_singular(M, stacked([size])[..., 0, :]))
+        return PivotCheck(
+            lambda k: (joints[k], bodies[k]),
+            known_sizes,
+            lambda size: first_singular(M, stacked([size])[..., 0, :]),
+        )
 
     def __call__(self, k: int, pivot: Scalar, size: Scalar = None) -> None:
         if self.symbolic or isinstance(_number(pivot), Expr):
@@ -106,7 +144,9 @@ class PivotCheck:
 
 
 class Singular(NamedTuple):
-    """The first entry k of qd whose pivot is no more than its margin, the pivot, and the rows of a batch where it is so."""
+    """The first entry k of qd whose pivot is no more than its margin, the pivot, and the rows of a
+    batch where it is so.
+    """
 
     k: int
     pivot: np.ndarray
@@ -120,7 +160,9 @@ def singular_leaf(tree: Tree, q: Sequence[Scalar]) -> Singular | None:
 
 
 def first_singular(M: np.ndarray, size: np.ndarray) -> Singular | None:
-    """The first pivot of `eliminated` that is no more than its margin, in the first row of a batch that has one."""
+    """The first pivot of `eliminated` that is no more than its margin, in the first row of a batch
+    that has one.
+    """
     pivots, margins = eliminated(M, size)
     bad = np.atleast_2d(pivots <= margins)
     if not bad.any():
@@ -131,36 +173,48 @@ def first_singular(M: np.ndarray, size: np.ndarray) -> Singular | None:
 
 
 def eliminated(M: np.ndarray, size: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Pivots of an elimination of M (..., n, n) from the last entry, without exchanges, and their margins.
+    """Pivots of an elimination of M (..., n, n) from the last entry, without exchanges, and their
+    margins.
 
-    Pivot k is w^T M w for the vector w with w_k = 1 that gives M w no other entry k or eliminated before it. If the entries
-    of M have errors up to ROUNDING sqrt(size_i size_j), that of the pivot is, to first order, at most
+    Pivot k is w^T M w for the vector w with w_k = 1 that gives M w no other entry k or eliminated
+    before it. If the entries of M have errors up to ROUNDING sqrt(size_i size_j), that of the pivot
+    is, to first order, at most
 
         margin_k = ROUNDING (sum_i |w_i| sqrt(size_i))^2
 
-    which does not depend on units. The elimination itself adds no more than entries with such errors do (Higham, Accuracy
-    and Stability of Numerical Algorithms, theorem 10.3). A pivot that is no more than its margin may be that of a singular
-    matrix. Entries after the first such pivot mean nothing.
+    which does not depend on units. The elimination itself adds no more than entries with such
+    errors do (Higham, Accuracy and Stability of Numerical Algorithms, theorem 10.3). A pivot that
+    is no more than its margin may be that of a singular matrix. Entries after the first such pivot
+    mean nothing.
     """
     n = M.shape[-1]
-    A, L, inverse = M.astype(float), np.zeros(M.shape), np.zeros(M.shape)      # inverse: of L, as far as it is known
+    A, L, inverse = (
+        M.astype(float),
+        np.zeros(M.shape),
+        np.zeros(M.shape),
+    )  # inverse: of L, as far as it is known
     margins, root = np.zeros(M.shape[:-1]), np.sqrt(size)
     with np.errstate(all="ignore"):
         for k in reversed(range(n)):
             row = A[..., k, :k]
             L[..., k, :k] = row / A[..., k, k, None]
             inverse[..., k, k] = 1.0
-            inverse[..., k + 1:, k] = -(inverse[..., k + 1:, k + 1:] @ L[..., k + 1:, k, None])[..., 0]
+            inverse[..., k + 1 :, k] = -(inverse[..., k + 1 :, k + 1 :] @ L[..., k + 1 :, k, None])[
+                ..., 0
+            ]
             margins[..., k] = ROUNDING * (np.abs(inverse[..., :, k]) * root).sum(axis=-1) ** 2
             A[..., :k, :k] -= row[..., :, None] * L[..., k, None, :k]
     return np.einsum("...kk->...k", A).copy(), margins
 
 
 def sizes(tree: Tree, q: Sequence[Scalar]) -> list[Scalar]:
-    """For each entry of qd the size of the terms that its diagonal entry of M is the sum of, rotors included.
+    """For each entry of qd the size of the terms that its diagonal entry of M is the sum of, rotors
+    included.
 
-    Of the bodies that freedom k moves, m, |h| and tr J are summed up and moved from frame to frame as if nothing cancelled,
-    |h| -> |h| + m |p| and tr J -> tr J + 2 |p| |h| + m |p|^2; with its direction (omega; v) the size is
+    Of the bodies that freedom k moves, m, |h| and tr J are summed up and moved from frame to frame
+    as if nothing cancelled,
+    |h| -> |h| + m |p| and tr J -> tr J + 2 |p| |h| + m |p|^2; with its direction (omega; v) the
+    size is
 
         2 |omega|^2 tr J + 2 |omega| |v| |h| + |v|^2 m
     """
@@ -178,7 +232,9 @@ def sizes(tree: Tree, q: Sequence[Scalar]) -> list[Scalar]:
 
 
 class Undetermined(NamedTuple):
-    """A body that hangs on its joint alone and has no inertia in a direction of it: (angular; linear) in the body's axes."""
+    """A body that hangs on its joint alone and has no inertia in a direction of it: (angular;
+    linear) in the body's axes.
+    """
 
     joint: str
     body: str
@@ -186,9 +242,11 @@ class Undetermined(NamedTuple):
     direction: tuple[float, ...]
 
 
-@np.errstate(all="ignore")      # numbers beyond the range of doubles are found where M is computed
+@np.errstate(all="ignore")  # numbers beyond the range of doubles are found where M is computed
 def undetermined(tree: Tree, q: Sequence[Scalar]) -> list[Undetermined]:
-    """Bodies that carry none that moves, with a direction in which their joint moves no inertia, within rounding."""
+    """Bodies that carry none that moves, with a direction in which their joint moves no inertia,
+    within rounding.
+    """
     found = []
     carriers = set(tree.parent)
     for i in tree.outward():
@@ -196,17 +254,39 @@ def undetermined(tree: Tree, q: Sequence[Scalar]) -> list[Undetermined]:
         if i in carriers or joint.is_follower:
             continue
         rotors = [tree.rotor[k] for k in joint.dof]
-        D = stacked([[tree.inertia[i].momentum(s).dot(r) + (rotors[b] if a == b else 0) for a, r in enumerate(S)]
-                     for b, s in enumerate(S)])
+        D = stacked(
+            [
+                [
+                    tree.inertia[i].momentum(s).dot(r) + (rotors[b] if a == b else 0)
+                    for a, r in enumerate(S)
+                ]
+                for b, s in enumerate(S)
+            ]
+        )
         own = _magnitudes(tree.inertia[i])
-        size = stacked([[_size(own, s) + abs(_number(rotor)) for s, rotor in zip(S, rotors, strict=True)]])[0]
-        if size.any() and np.isfinite(D).all() and np.isfinite(size).all() and (singular := first_singular(D, size)):
+        size = stacked(
+            [[_size(own, s) + abs(_number(rotor)) for s, rotor in zip(S, rotors, strict=True)]]
+        )[0]
+        if (
+            size.any()
+            and np.isfinite(D).all()
+            and np.isfinite(size).all()
+            and (singular := first_singular(D, size))
+        ):
             scale = np.where(size > 0, size, 1.0) ** -0.5
             weights = scale * np.linalg.eigh(D * np.outer(scale, scale))[1][:, 0]
-            columns = np.array([[_number(x) for x in (*s.angular, *s.linear)] for s in S], dtype=float)
+            columns = np.array(
+                [[_number(x) for x in (*s.angular, *s.linear)] for s in S], dtype=float
+            )
             direction = weights @ columns
-            found.append(Undetermined(joint.name, joint.body, joint.dof[singular.k],
-                                      tuple(direction / np.abs(direction).max())))
+            found.append(
+                Undetermined(
+                    joint.name,
+                    joint.body,
+                    joint.dof[singular.k],
+                    tuple(direction / np.abs(direction).max()),
+                )
+            )
     return found
 
 
@@ -218,7 +298,11 @@ def _size(magnitudes: tuple[Scalar, Scalar, Scalar], s: Motion) -> Scalar:
 
 def _magnitudes(inertia: Inertia) -> tuple[Scalar, Scalar, Scalar]:
     """m, |h| and tr J."""
-    return abs(_number(inertia.m)), _length(inertia.h), sum(abs(_number(inertia.J[k][k])) for k in range(3))
+    return (
+        abs(_number(inertia.m)),
+        _length(inertia.h),
+        sum(abs(_number(inertia.J[k][k])) for k in range(3)),
+    )
 
 
 def _length(v: Vector) -> Scalar:
@@ -226,12 +310,16 @@ def _length(v: Vector) -> Scalar:
 
 
 def stacked(rows: Sequence[Sequence[Scalar]]) -> np.ndarray:
-    """Rows of numbers, some of which may be constants or batches (N,), as floats with the batch in front."""
+    """Rows of numbers, some of which may be constants or batches (N,), as floats with the batch in
+    front.
+    """
     return ldl.stacked([[_number(x) for x in row] for row in rows]).astype(float)
 
 
 def refuse(bad: Any, pivot: Scalar, joint: str, body: str, consequence: str = UNDETERMINED) -> None:
-    """Raise if a pivot is bad, in a batch with its first bad row; joint and body are those it belongs to."""
+    """Raise if a pivot is bad, in a batch with its first bad row; joint and body are those it
+    belongs to.
+    """
     bad = np.atleast_1d(bad)
     if not bad.any():
         return
@@ -239,9 +327,15 @@ def refuse(bad: Any, pivot: Scalar, joint: str, body: str, consequence: str = UN
     value = float(np.broadcast_to(pivot, bad.shape)[row or 0])
     where = f" in row {row}" if row is not None else ""
     raise SingularMassMatrixError(
-        f"joint {joint!r}{where}: the inertia of body {body!r} and what it carries about this joint is {value:.3g}, not "
-        f"positive, so {consequence}. Give the body an inertia (or the joint a rotor inertia), or fix the joint.",
-        joint, body, value, row)
+        f"joint {joint!r}{where}: the inertia of body {body!r} and what it carries about this "
+        f"joint is {value:.3g}, not "
+        f"positive, so {consequence}. Give the body an inertia (or the joint a rotor inertia), or "
+        "fix the joint.",
+        joint,
+        body,
+        value,
+        row,
+    )
 
 
 def _number(x: Scalar) -> Scalar:

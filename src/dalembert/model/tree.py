@@ -1,4 +1,6 @@
-"""The kinematic tree that algorithms run on: moving bodies only, links on fixed joints lumped, numbers converted."""
+"""The kinematic tree that algorithms run on: moving bodies only, links on fixed joints lumped,
+numbers converted.
+"""
 
 from __future__ import annotations
 
@@ -26,27 +28,31 @@ if TYPE_CHECKING:
 class TreeJoint:
     """The joint of a moving body, with converted numbers.
 
-    A follower (mimic) has the coordinate factor * q(leader) + offset and shares the leader's entries: its motion
-    subspace is scaled by the factor, so that no algorithm needs to know.
+    A follower (mimic) has the coordinate factor * q(leader) + offset and shares the leader's
+    entries: its motion subspace is scaled by the factor, so that no algorithm needs to know.
     """
 
     name: str
     body: str
     type: JointType
-    origin: Transform                 # joint's frame in the parent moving body
+    origin: Transform  # joint's frame in the parent moving body
     at_q: slice
-    dof: range                        # entries in velocities and forces
+    dof: range  # entries in velocities and forces
     factor: Scalar
     offset: Scalar
     viscous: list[Scalar]
     coulomb: list[Scalar]
-    rotor: list[Scalar]               # inertia reflected to the joint, gear_ratio^2 * rotor_inertia
+    rotor: list[Scalar]  # inertia reflected to the joint, gear_ratio^2 * rotor_inertia
     stiffness: list[Scalar]
     rest: list[Scalar]
     is_follower: bool
 
     def __post_init__(self) -> None:
-        self._constant = self._scaled(self.type.subspace(self.type.neutral())) if self.type.constant_subspace else None
+        self._constant = (
+            self._scaled(self.type.subspace(self.type.neutral()))
+            if self.type.constant_subspace
+            else None
+        )
 
     def coordinates(self, q: Sequence[Scalar]) -> list[Scalar]:
         """This joint's own coordinates."""
@@ -55,11 +61,15 @@ class TreeJoint:
 
     def velocities(self, v: Sequence[Scalar]) -> list[Scalar]:
         """Entries of a velocity-like vector that move this joint (the leader's, for a follower)."""
-        return list(v[self.dof.start:self.dof.stop])
+        return list(v[self.dof.start : self.dof.stop])
 
     def own_velocities(self, v: Sequence[Scalar]) -> list[Scalar]:
         """This joint's own velocities (a follower's are the leader's times the factor)."""
-        return [x * self.factor for x in self.velocities(v)] if self.is_follower else self.velocities(v)
+        return (
+            [x * self.factor for x in self.velocities(v)]
+            if self.is_follower
+            else self.velocities(v)
+        )
 
     def placement(self, q: Sequence[Scalar]) -> Transform:
         """Placement X of the body in its parent."""
@@ -78,15 +88,24 @@ class TreeJoint:
         return self._scaled(self.type.subspace_rate(self.coordinates(q), self.own_velocities(v)))
 
     def subspace_derivatives(self, q: Sequence[Scalar]) -> list[tuple[Motion, ...]] | None:
-        """Derivatives of the columns of S along each velocity entry of the joint; None where S is constant."""
+        """Derivatives of the columns of S along each velocity entry of the joint; None where S is
+        constant.
+        """
         if self._constant is not None:
             return None
-        steps = ([self.factor if k == m else 0 for m in range(len(self.dof))] for k in range(len(self.dof)))
+        steps = (
+            [self.factor if k == m else 0 for m in range(len(self.dof))]
+            for k in range(len(self.dof))
+        )
         return [self._scaled(self.type.subspace_rate(self.coordinates(q), step)) for step in steps]
 
-    def subspace_rate_derivatives(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Motion, ...]:
+    def subspace_rate_derivatives(
+        self, q: Sequence[Scalar], v: Sequence[Scalar]
+    ) -> tuple[Motion, ...]:
         """Derivatives of the motion S'(q, v) v along each velocity entry of the joint, v held."""
-        return self._scaled(self.type.subspace_rate_derivatives(self.coordinates(q), self.own_velocities(v)))
+        return self._scaled(
+            self.type.subspace_rate_derivatives(self.coordinates(q), self.own_velocities(v))
+        )
 
     def _scaled(self, columns):
         return tuple(c.scaled(self.factor) for c in columns) if self.is_follower else tuple(columns)
@@ -96,8 +115,9 @@ class TreeJoint:
 class Tree:
     """Moving bodies 1..n (0 is the base), parents before children.
 
-    parent[i], joint[i], inertia[i] (about the body's origin, in its axes, fixed links lumped in), gravity (3),
-    place[name] = (i, X): body i that carries a link or frame, and its placement there. `replace` makes another.
+    parent[i], joint[i], inertia[i] (about the body's origin, in its axes, fixed links lumped in),
+    gravity (3), place[name] = (i, X): body i that carries a link or frame, and its placement there.
+    `replace` makes another.
     """
 
     name: str
@@ -107,7 +127,7 @@ class Tree:
     inertia: tuple[Inertia, ...]
     place: Mapping[str, tuple[int, Transform]]
     nv: int
-    rotor: tuple[Scalar, ...]                                        # rotor inertias, reflected to the entries of qd
+    rotor: tuple[Scalar, ...]  # rotor inertias, reflected to the entries of qd
 
     @staticmethod
     def of(mechanism: Mechanism, convert: Converter, exact: bool = False) -> Tree:
@@ -124,22 +144,36 @@ class Tree:
             else:
                 place[joint.child] = (len(parent), Transform())
                 parent.append(carrier)
-                joints.append(_tree_joint(joint, placed, mechanism.entries[joint.name], convert, once))
+                joints.append(
+                    _tree_joint(joint, placed, mechanism.entries[joint.name], convert, once)
+                )
                 links.append([])
             i, X = place[joint.child]
-            if i:                                                    # what is fixed to the base never moves
+            if i:  # what is fixed to the base never moves
                 body = mechanism.body(joint.child)
-                inertia = once((body.mass, body.com, body.inertia), partial(body.spatial_inertia, convert))
+                inertia = once(
+                    (body.mass, body.com, body.inertia), partial(body.spatial_inertia, convert)
+                )
                 links[i].append(inertia.to_parent(X) if joint.is_fixed else inertia)
         for frame in mechanism.frames:
             i, X = place[frame.body]
             place[frame.name] = (i, _collapsed(X * frame.origin.transform(convert, exact)))
-        return Tree(mechanism.name, Vector(convert(x) for x in mechanism.gravity), tuple(parent), tuple(joints),
-                    tuple(map(_total, links)), place, mechanism.nv, _rotors(joints[1:], mechanism.nv))
+        return Tree(
+            mechanism.name,
+            Vector(convert(x) for x in mechanism.gravity),
+            tuple(parent),
+            tuple(joints),
+            tuple(map(_total, links)),
+            place,
+            mechanism.nv,
+            _rotors(joints[1:], mechanism.nv),
+        )
 
     def replace(self, **changes: Any) -> Tree:
         """The tree with other joints, inertias, ...; lists become tuples."""
-        frozen: dict[str, Any] = {name: tuple(x) if type(x) is list else x for name, x in changes.items()}
+        frozen: dict[str, Any] = {
+            name: tuple(x) if type(x) is list else x for name, x in changes.items()
+        }
         return replace(self, **frozen)
 
     @cached_property
@@ -213,14 +247,34 @@ def _collapsed(X: Transform) -> Transform:
     return X
 
 
-def _tree_joint(joint: Joint, origin: Transform, entry, convert: Converter, once: Callable[..., Any]) -> TreeJoint:
+def _tree_joint(
+    joint: Joint, origin: Transform, entry, convert: Converter, once: Callable[..., Any]
+) -> TreeJoint:
     given = tuple(getattr(joint, name) for name in PER_VELOCITY)
-    per = dict(zip(PER_VELOCITY, once(given, lambda: [[convert(x) for x in row] for row in given]), strict=True))
+    per = dict(
+        zip(
+            PER_VELOCITY,
+            once(given, lambda: [[convert(x) for x in row] for row in given]),
+            strict=True,
+        )
+    )
     kind, converted = joint.type, partial(joint.type.converted, convert)
-    kind = once(kind, converted) if type(kind) in BUILT_IN else converted()      # equal ones of a user's own may differ
+    kind = (
+        once(kind, converted) if type(kind) in BUILT_IN else converted()
+    )  # equal ones of a user's own may differ
     return TreeJoint(
-        name=joint.name, body=joint.child, type=kind, origin=origin,
-        at_q=entry.at_q, dof=entry.at_v, factor=convert(entry.factor), offset=convert(entry.offset),
-        viscous=per["viscous"], coulomb=per["coulomb"],
+        name=joint.name,
+        body=joint.child,
+        type=kind,
+        origin=origin,
+        at_q=entry.at_q,
+        dof=entry.at_v,
+        factor=convert(entry.factor),
+        offset=convert(entry.offset),
+        viscous=per["viscous"],
+        coulomb=per["coulomb"],
         rotor=[g * g * r for g, r in zip(per["gear_ratio"], per["rotor_inertia"], strict=True)],
-        stiffness=per["stiffness"], rest=per["rest"], is_follower=entry.is_follower)
+        stiffness=per["stiffness"],
+        rest=per["rest"],
+        is_follower=entry.is_follower,
+    )

@@ -1,4 +1,6 @@
-"""Numbers that look like degrees or millimetres, as questions: models and coordinates are in radians and metres."""
+"""Numbers that look like degrees or millimetres, as questions: models and coordinates are in
+radians and metres.
+"""
 
 from __future__ import annotations
 
@@ -18,47 +20,90 @@ from dalembert.spatial.angles import PiMultiple
 if TYPE_CHECKING:
     from dalembert.model.mechanism import Mechanism
 
-LONG = 20.0                        # m; links and radii of gyration beyond it are rare, in millimetres nearly all are
-TURN = 2 * math.pi + 1e-3          # rad; constant angles beyond a turn are rare, in degrees nearly all are
-DEGREES = (13.0, 720.0)            # limits and coordinates of two turns and more, in half degrees
+LONG = 20.0  # m; links and radii of gyration beyond it are rare, in millimetres nearly all are
+TURN = 2 * math.pi + 1e-3  # rad; constant angles beyond a turn are rare, in degrees nearly all are
+DEGREES = (13.0, 720.0)  # limits and coordinates of two turns and more, in half degrees
 QUESTION = "Are these degrees? They are read as radians: 90 degrees are 1.5708."
 
 
-def unit_findings(bodies: Sequence[Body], joints: Sequence[Joint], frames: Sequence[Frame]) -> list[Finding]:
-    """Questions about angles of more than a turn, limits of whole degrees, and lengths of more than 20 m."""
+def unit_findings(
+    bodies: Sequence[Body], joints: Sequence[Joint], frames: Sequence[Frame]
+) -> list[Finding]:
+    """Questions about angles of more than a turn, limits of whole degrees, and lengths of more than
+    20 m.
+    """
     found: list[Finding] = []
-    parts: list[tuple[str, Any]] = [*(("joint", j) for j in joints), *(("frame", f) for f in frames)]
+    parts: list[tuple[str, Any]] = [
+        *(("joint", j) for j in joints),
+        *(("frame", f) for f in frames),
+    ]
     for kind, part in parts:
         if (angle := beyond_a_turn(angle for _, angle in part.origin.rotations)) is not None:
-            found.append(degrees_finding(f"{kind} {part.name!r}", "its origin turns by", angle, part.source))
+            found.append(
+                degrees_finding(f"{kind} {part.name!r}", "its origin turns by", angle, part.source)
+            )
     for joint in joints:
         if (limit := _limit_in_degrees(joint)) is not None:
-            found.append(degrees_finding(f"joint {joint.name!r}", "it has a limit of", limit, joint.source))
-    lengths = [(size, f"joint {j.name!r}", f"its origin is {size:.6g} m away", j.source) for j in joints
-               if (size := _size(j.origin.xyz)) > LONG]
-    lengths += [(size, f"body {b.name!r}", f"its {what} {size:.6g} m{away}", b.source) for b in bodies
-                for what, size, away in _sizes(b) if size > LONG]
+            found.append(
+                degrees_finding(f"joint {joint.name!r}", "it has a limit of", limit, joint.source)
+            )
+    lengths = [
+        (size, f"joint {j.name!r}", f"its origin is {size:.6g} m away", j.source)
+        for j in joints
+        if (size := _size(j.origin.xyz)) > LONG
+    ]
+    lengths += [
+        (size, f"body {b.name!r}", f"its {what} {size:.6g} m{away}", b.source)
+        for b in bodies
+        for what, size, away in _sizes(b)
+        if size > LONG
+    ]
     if lengths:
         _, what, why, source = max(lengths, key=lambda length: length[0])
-        others = f", and {len(lengths) - 1} more lengths are above {LONG:g} m" if len(lengths) > 1 else ""
-        found.append(Finding("warning", what, f"{why}{others}.",
-                             "Are these millimetres? Lengths are read as metres, moments as kg m^2.", source))
+        others = (
+            f", and {len(lengths) - 1} more lengths are above {LONG:g} m"
+            if len(lengths) > 1
+            else ""
+        )
+        found.append(
+            Finding(
+                "warning",
+                what,
+                f"{why}{others}.",
+                "Are these millimetres? Lengths are read as metres, moments as kg m^2.",
+                source,
+            )
+        )
     return found
 
 
 def degrees_finding(what: str, why: str, angle: float, source: Any) -> Finding:
     """The question whether an angle is in degrees."""
-    return Finding("warning", what, f"{why} {angle:g} rad, {abs(angle) / (2 * math.pi):.1f} full turns.", QUESTION, source)
+    return Finding(
+        "warning",
+        what,
+        f"{why} {angle:g} rad, {abs(angle) / (2 * math.pi):.1f} full turns.",
+        QUESTION,
+        source,
+    )
 
 
 def beyond_a_turn(angles: Any) -> float | None:
     """The first angle of more than a turn; multiples of pi are meant as they are."""
-    return next((as_float(a) for a in angles if not isinstance(a, PiMultiple) and not is_symbolic(a)
-                 and abs(as_float(a)) > TURN), None)
+    return next(
+        (
+            as_float(a)
+            for a in angles
+            if not isinstance(a, PiMultiple) and not is_symbolic(a) and abs(as_float(a)) > TURN
+        ),
+        None,
+    )
 
 
 def in_degrees(x: Number) -> bool:
-    """Whether an angle of a joint looks like one in degrees: two turns or more, and a multiple of half a degree."""
+    """Whether an angle of a joint looks like one in degrees: two turns or more, and a multiple of
+    half a degree.
+    """
     if isinstance(x, PiMultiple) or is_symbolic(x):
         return False
     return DEGREES[0] <= abs(as_float(x)) <= DEGREES[1] and (2 * as_float(x)).is_integer()
@@ -76,14 +121,21 @@ def ask_degrees(mechanism: Mechanism, q: Any) -> None:
         return
     columns = np.moveaxis(q, -1, 0)
     for joint in mechanism.independent_joints:
-        for column, name in zip(columns[mechanism.entries[joint.name].at_q], joint.type.coordinates, strict=True):
+        for column, name in zip(
+            columns[mechanism.entries[joint.name].at_q], joint.type.coordinates, strict=True
+        ):
             if "angle" not in name or column.dtype == object:
                 continue
             size = np.abs(column).ravel()
             suspicious = size[(size >= DEGREES[0]) & (size <= DEGREES[1]) & (size % 0.5 == 0)]
             if suspicious.size:
-                warnings.warn(f"joint {joint.name!r} is at {suspicious[0]:g} rad, {suspicious[0] / (2 * math.pi):.1f} full "
-                              f"turns. {QUESTION}", DalembertWarning, stacklevel=caller_level())
+                warnings.warn(
+                    f"joint {joint.name!r} is at {suspicious[0]:g} rad, "
+                    f"{suspicious[0] / (2 * math.pi):.1f} full "
+                    f"turns. {QUESTION}",
+                    DalembertWarning,
+                    stacklevel=caller_level(),
+                )
                 return
 
 
@@ -96,12 +148,16 @@ def _limit_in_degrees(joint: Joint) -> float | None:
 
 
 def _sizes(body: Body) -> list[tuple[str, float, str]]:
-    """Distance of the centre of mass from the body's origin, and its greatest radius of gyration [m], in words."""
+    """Distance of the centre of mass from the body's origin, and its greatest radius of gyration
+    [m], in words.
+    """
     if any(map(is_symbolic, (body.mass, *body.com, *body.inertia))):
         return []
     mass, moments = as_float(body.mass), [abs(as_float(body.inertia[k])) for k in (0, 2, 5)]
-    return [("centre of mass is", _size(body.com), " away"),
-            ("radius of gyration is", math.sqrt(max(moments) / mass) if mass > 0 else 0.0, "")]
+    return [
+        ("centre of mass is", _size(body.com), " away"),
+        ("radius of gyration is", math.sqrt(max(moments) / mass) if mass > 0 else 0.0, ""),
+    ]
 
 
 def _size(vector: Sequence[Number]) -> float:

@@ -1,1 +1,3 @@
-"""Programs as machine code: compiled, cached, loaded and called on arrays. Nothing here knows mechanics."""
+"""Programs as machine code: compiled, cached, loaded and called on arrays. Nothing here knows
+mechanics.
+"""

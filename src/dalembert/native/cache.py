@@ -1,12 +1,14 @@
 """Object code on disk, so that a second run neither traces nor compiles.
 
-An entry is one file: a line of text, the digest of all that follows and of the entry's name; a line of JSON, its ports; the
-code. Its name is the digest of all that the code depends on: mechanism, quantities, options, processor, versions, and this
-package's own sources. Files are written whole under another name and moved into place.
+An entry is one file: a line of text, the digest of all that follows and of the entry's name; a line
+of JSON, its ports; the code. Its name is the digest of all that the code depends on: mechanism,
+quantities, options, processor, versions, and this package's own sources. Files are written whole
+under another name and moved into place.
 
-Entries are in a folder of their own inside the folder that the user names, and files there that are not named like entries
-are left alone. Code from a file is run: so folders and files must be the user's own and writable by nobody else, links are
-not followed, and the digest is compared before anything else of a file is looked at. An entry that fails counts as absent.
+Entries are in a folder of their own inside the folder that the user names, and files there that are
+not named like entries are left alone. Code from a file is run: so folders and files must be the
+user's own and writable by nobody else, links are not followed, and the digest is compared before
+anything else of a file is looked at. An entry that fails counts as absent.
 """
 
 from __future__ import annotations
@@ -30,24 +32,28 @@ from typing import Any
 from dalembert.codegen.program import Port
 from dalembert.errors import DalembertWarning
 
-VARIABLE = "DALEMBERT_CACHE"            # a folder, or 'off'
-OWN = "kernels"                         # folder of the entries inside that folder
-MAX_BYTES = 256 * 2**20                 # of all entries; a robot's quantities take some 5 MiB
-LOOKS = 64                              # a process looks through the folder after each 1/64 of MAX_BYTES that it wrote
+VARIABLE = "DALEMBERT_CACHE"  # a folder, or 'off'
+OWN = "kernels"  # folder of the entries inside that folder
+MAX_BYTES = 256 * 2**20  # of all entries; a robot's quantities take some 5 MiB
+LOOKS = 64  # a process looks through the folder after each 1/64 of MAX_BYTES that it wrote
 SUFFIX, UNFINISHED = ".kernel", ".part"
 OURS = re.compile(rf"[0-9a-f]{{64}}{re.escape(SUFFIX)}")
-LEFT = re.compile(rf"dalembert-\w+{re.escape(UNFINISHED)}")      # files of processes that were killed
-ABANDONED = 3600.0                      # s: an unfinished file so old is nobody's any more
+LEFT = re.compile(rf"dalembert-\w+{re.escape(UNFINISHED)}")  # files of processes that were killed
+ABANDONED = 3600.0  # s: an unfinished file so old is nobody's any more
 OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
-_unseen: float = math.inf               # bytes that this process wrote since it looked; it looks after its first entry
+_unseen: float = (
+    math.inf
+)  # bytes that this process wrote since it looked; it looks after its first entry
 
-Entry = tuple[tuple[Port, ...], tuple[Port, ...], bytes]      # inputs, outputs, code
+Entry = tuple[tuple[Port, ...], tuple[Port, ...], bytes]  # inputs, outputs, code
 
 
 @cache
 def folder() -> Path | None:
-    """The folder of the entries, made if need be; None if the cache is switched off or the folder cannot be trusted."""
+    """The folder of the entries, made if need be; None if the cache is switched off or the folder
+    cannot be trusted.
+    """
     chosen = os.environ.get(VARIABLE, "")
     if chosen.lower() in ("off", "0"):
         return None
@@ -59,8 +65,10 @@ def folder() -> Path | None:
         own = real / OWN
         own.mkdir(mode=0o700, exist_ok=True)
         why = _distrusted(own.lstat()) or _distrusted(real.lstat())
-        why = why or ("others can move it" if any(map(_movable, {*path.parents, *real.parents})) else "")
-    except (OSError, RuntimeError) as error:                          # the latter where ~ has no meaning
+        why = why or (
+            "others can move it" if any(map(_movable, {*path.parents, *real.parents})) else ""
+        )
+    except (OSError, RuntimeError) as error:  # the latter where ~ has no meaning
         why = f"it cannot be made ({getattr(error, 'strerror', None) or error})"
     if why:
         _warn(path, why)
@@ -82,7 +90,9 @@ def _distrusted(state: os.stat_result) -> str:
 
 
 def _movable(above: Path) -> bool:
-    """Whether all users can rename what a folder holds; where its sticky bit is set, only owners can."""
+    """Whether all users can rename what a folder holds; where its sticky bit is set, only owners
+    can.
+    """
     mode = above.stat().st_mode
     return hasattr(os, "getuid") and bool(mode & stat.S_IWOTH) and not mode & stat.S_ISVTX
 
@@ -93,8 +103,12 @@ def _only_mine(state: os.stat_result) -> bool:
 
 
 def _warn(path: Path, why: str) -> None:
-    warnings.warn(f"compiled code is not kept: {path}: {why}. Set {VARIABLE} to a folder of your own, or to 'off'.",
-                  DalembertWarning, stacklevel=2)
+    warnings.warn(
+        f"compiled code is not kept: {path}: {why}. Set {VARIABLE} to a folder of your own, or to "
+        "'off'.",
+        DalembertWarning,
+        stacklevel=2,
+    )
 
 
 @cache
@@ -118,8 +132,14 @@ def _environment() -> bytes:
     import llvmlite.binding as llvm
 
     hashed = hashlib.sha256()
-    for text in (sys.version, llvmlite.__version__, str(llvm.llvm_version_info), llvm.get_host_cpu_name(),
-                 llvm.get_host_cpu_features().flatten(), llvm.get_process_triple()):
+    for text in (
+        sys.version,
+        llvmlite.__version__,
+        str(llvm.llvm_version_info),
+        llvm.get_host_cpu_name(),
+        llvm.get_host_cpu_features().flatten(),
+        llvm.get_process_triple(),
+    ):
         hashed.update(text.encode() + b"\0")
     for source in sorted(Path(__file__).parent.parent.rglob("*.py")):
         hashed.update(source.read_bytes() + b"\0")
@@ -137,7 +157,9 @@ def kept(parts: Sequence[str], make: Callable[[], Entry]) -> Entry:
 
 
 def read(name: str) -> Entry | None:
-    """(inputs, outputs, code) of an entry, or None if it is absent, damaged or may be somebody else's."""
+    """(inputs, outputs, code) of an entry, or None if it is absent, damaged or may be somebody
+    else's.
+    """
     path = _path(name)
     if path is None:
         return None
@@ -148,18 +170,26 @@ def read(name: str) -> Entry | None:
             return None
         head, _, code = rest.partition(b"\n")
         ports = json.loads(head)
-        inputs, outputs = (tuple(Port(p, tuple(shape)) for p, shape in ports[role]) for role in ("inputs", "outputs"))
+        inputs, outputs = (
+            tuple(Port(p, tuple(shape)) for p, shape in ports[role])
+            for role in ("inputs", "outputs")
+        )
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    with suppress(OSError):                               # in a folder that can only be read
-        os.utime(path)                                    # lately used ones are kept longest
+    with suppress(OSError):  # in a folder that can only be read
+        os.utime(path)  # lately used ones are kept longest
     return inputs, outputs, code
 
 
 def _trusted_bytes(path: Path) -> bytes:
     """Content of a file of this user's, no link, that nobody else can write to."""
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-                         | getattr(os, "O_BINARY", 0))
+    descriptor = os.open(
+        path,
+        os.O_RDONLY
+        | getattr(os, "O_NOFOLLOW", 0)
+        | getattr(os, "O_NONBLOCK", 0)
+        | getattr(os, "O_BINARY", 0),
+    )
     state = os.fstat(descriptor)
     if not stat.S_ISREG(state.st_mode) or not _only_mine(state):
         os.close(descriptor)
@@ -181,7 +211,9 @@ def write(name: str, inputs: tuple[Port, ...], outputs: tuple[Port, ...], code: 
     rest = json.dumps({"inputs": inputs, "outputs": outputs}).encode() + b"\n" + code
     temporary = ""
     try:
-        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix="dalembert-", suffix=UNFINISHED)
+        descriptor, temporary = tempfile.mkstemp(
+            dir=path.parent, prefix="dalembert-", suffix=UNFINISHED
+        )
         with os.fdopen(descriptor, "wb") as file:
             file.write(_seal(name, rest) + b"\n" + rest)
         os.replace(temporary, path)
@@ -199,7 +231,7 @@ def _entries(pattern: re.Pattern[str] = OURS) -> Iterator[tuple[Path, os.stat_re
             try:
                 state = file.lstat()
             except OSError:
-                continue                                  # another process removed it
+                continue  # another process removed it
             if stat.S_ISREG(state.st_mode):
                 yield file, state
 
@@ -224,7 +256,9 @@ def _bounded(written: int) -> None:
 
 
 def _pruned() -> None:
-    """Remove the entries used longest ago beyond MAX_BYTES, and what killed processes left long ago."""
+    """Remove the entries used longest ago beyond MAX_BYTES, and what killed processes left long
+    ago.
+    """
     for file, state in _entries(LEFT):
         if time.time() - state.st_mtime > ABANDONED:
             _removed(file)

@@ -1,8 +1,10 @@
-"""Calls of Python functions from a march: machine code that hands over numbers and takes what comes back.
+"""Calls of Python functions from a march: machine code that hands over numbers and takes what comes
+back.
 
-The function is given a float and fresh arrays, which it may keep. A vector of doubles of the right length is read where it
-is; anything else goes through a Python function that converts it or raises. The interpreter lock is held all the time: such
-kernels are called through `ctypes.PYFUNCTYPE`, which raises what a function raised.
+The function is given a float and fresh arrays, which it may keep. A vector of doubles of the right
+length is read where it is; anything else goes through a Python function that converts it or raises.
+The interpreter lock is held all the time: such kernels are called through `ctypes.PYFUNCTYPE`,
+which raises what a function raised.
 """
 
 from __future__ import annotations
@@ -17,15 +19,28 @@ from dalembert.codegen.march import Call, March
 from dalembert.codegen.targets.llvm.march import OUTSIDE, RAISED
 from dalembert.native.builtin import ALIGNED, AXES, DATA, DTYPE, FLAGS, SHAPE, STRIDES, TYPE, Body
 
-DECLARED = ("ptr @PyFloat_FromDouble(double)", "void @Py_DecRef(ptr)", "ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)")
-SPARE = -2**63               # flag: the place before the arguments may be used (PY_VECTORCALL_ARGUMENTS_OFFSET)
-COMMON, EACH = 3, 8          # objects: type, dtype, empty; per function itself, its converter, length and dtype of 3 vectors
+DECLARED = (
+    "ptr @PyFloat_FromDouble(double)",
+    "void @Py_DecRef(ptr)",
+    "ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)",
+)
+SPARE = -(
+    2**63
+)  # flag: the place before the arguments may be used (PY_VECTORCALL_ARGUMENTS_OFFSET)
+COMMON, EACH = (
+    3,
+    8,
+)  # objects: type, dtype, empty; per function itself, its converter, length and dtype of 3 vectors
 
-Function = tuple[Callable[..., Any], Callable[[Any], np.ndarray]]      # and what converts its result, or raises
+Function = tuple[
+    Callable[..., Any], Callable[[Any], np.ndarray]
+]  # and what converts its result, or raises
 
 
 class Outside:
-    """The objects that calls need, in the order of their functions' numbers; they live as long as this."""
+    """The objects that calls need, in the order of their functions' numbers; they live as long as
+    this.
+    """
 
     def __init__(self, march: March, functions: Sequence[Function]):
         sizes = {r.name: r.size for r in march.registers}
@@ -42,7 +57,10 @@ class Outside:
 def definitions(march: March) -> list[str]:
     """LLVM assembly of the march's calls, and what they call."""
     calls = march.calls()
-    return [*(f"declare {d}" for d in DECLARED if calls), *(_definition(march, k, call) for k, call in enumerate(calls))]
+    return [
+        *(f"declare {d}" for d in DECLARED if calls),
+        *(_definition(march, k, call) for k, call in enumerate(calls)),
+    ]
 
 
 def _definition(march: March, number: int, call: Call) -> str:
@@ -60,36 +78,87 @@ def _definition(march: March, number: int, call: Call) -> str:
     _own(body, 0, f"call ptr @PyFloat_FromDouble(double {t})")
     for k, name in enumerate(call.takes[1:], 1):
         size = body.put(f"getelementptr inbounds ptr, ptr {objects}, i64 {own + 2 * k}")
-        array = _own(body, k, f"call ptr @PyObject_Vectorcall(ptr {empty}, ptr {size}, i64 2, ptr null)")
+        array = _own(
+            body, k, f"call ptr @PyObject_Vectorcall(ptr {empty}, ptr {size}, i64 2, ptr null)"
+        )
         data = body.field(array, DATA, "ptr")
         for entry, place in enumerate(places[name]):
-            x, to = body.field("%scratch", 8 * place, "double"), body.put(f"getelementptr double, ptr {data}, i64 {entry}")
+            x, to = (
+                body.field("%scratch", 8 * place, "double"),
+                body.put(f"getelementptr double, ptr {data}, i64 {entry}"),
+            )
             body.lines.append(f"  store double {x}, ptr {to}, align 8")
-    found = body.put(f"call ptr @PyObject_Vectorcall(ptr {function}, ptr {_argument(body, 0)}, i64 {SPARE + m}, ptr null)")
+    found = body.put(
+        f"call ptr @PyObject_Vectorcall(ptr {function}, ptr {_argument(body, 0)}, i64 {SPARE + m}, "
+        "ptr null)"
+    )
     body.unless(body.put(f"icmp ne ptr {found}, null"), "failed")
     body.expect("ptr", body.field(found, TYPE, "ptr"), body.field(objects, 0, "ptr"), "convert")
     body.expect("ptr", body.field(found, DTYPE, "ptr"), body.field(objects, 8, "ptr"), "convert")
-    body.expect("i32", body.put(f"and i32 {body.field(found, FLAGS, 'i32')}, {ALIGNED}"), str(ALIGNED), "convert")
+    body.expect(
+        "i32",
+        body.put(f"and i32 {body.field(found, FLAGS, 'i32')}, {ALIGNED}"),
+        str(ALIGNED),
+        "convert",
+    )
     body.expect("i32", body.field(found, AXES, "i32"), "1", "convert")
     size = body.field(body.field(found, SHAPE, "ptr"), 0, "i64")
-    body.lines += [f"  %fits = icmp eq i64 {size}, {len(places[call.gives])}", "  br i1 %fits, label %plain, label %convert",
-                   "plain:", "  br label %read", "convert:", f"  store ptr {found}, ptr %returned, align 8"]
-    converted = body.put(f"call ptr @PyObject_Vectorcall(ptr {convert}, ptr %returned, i64 1, ptr null)")
+    body.lines += [
+        f"  %fits = icmp eq i64 {size}, {len(places[call.gives])}",
+        "  br i1 %fits, label %plain, label %convert",
+        "plain:",
+        "  br label %read",
+        "convert:",
+        f"  store ptr {found}, ptr %returned, align 8",
+    ]
+    converted = body.put(
+        f"call ptr @PyObject_Vectorcall(ptr {convert}, ptr %returned, i64 1, ptr null)"
+    )
     body.lines.append(f"  call void @Py_DecRef(ptr {found})")
-    body.lines += [f"  %wrong = icmp eq ptr {converted}, null", "  br i1 %wrong, label %failed, label %right", "right:",
-                   "  br label %read", "read:", f"  %result = phi ptr [ {found}, %plain ], [ {converted}, %right ]"]
-    data, stride = body.field("%result", DATA, "ptr"), body.field(body.field("%result", STRIDES, "ptr"), 0, "i64")
+    body.lines += [
+        f"  %wrong = icmp eq ptr {converted}, null",
+        "  br i1 %wrong, label %failed, label %right",
+        "right:",
+        "  br label %read",
+        "read:",
+        f"  %result = phi ptr [ {found}, %plain ], [ {converted}, %right ]",
+    ]
+    data, stride = (
+        body.field("%result", DATA, "ptr"),
+        body.field(body.field("%result", STRIDES, "ptr"), 0, "i64"),
+    )
     for entry, place in enumerate(places[call.gives]):
         at = body.put(f"getelementptr i8, ptr {data}, i64 {body.put(f'mul i64 {stride}, {entry}')}")
-        x, to = body.put(f"load double, ptr {at}, align 8"), body.put(f"getelementptr double, ptr %scratch, i64 {place}")
+        x, to = (
+            body.put(f"load double, ptr {at}, align 8"),
+            body.put(f"getelementptr double, ptr %scratch, i64 {place}"),
+        )
         body.lines.append(f"  store double {x}, ptr {to}, align 8")
-    body.lines += ["  call void @Py_DecRef(ptr %result)", "  br label %clean", "failed:",
-                   f"  store i64 1, ptr {raised}, align 8", "  br label %clean", "clean:"]
+    body.lines += [
+        "  call void @Py_DecRef(ptr %result)",
+        "  br label %clean",
+        "failed:",
+        f"  store i64 1, ptr {raised}, align 8",
+        "  br label %clean",
+        "clean:",
+    ]
     for k in range(m):
-        body.lines.append(f"  call void @Py_DecRef(ptr {body.field('%arguments', 8 * (1 + k), 'ptr')})")
-    return "\n".join([f"define internal void @call{number}(ptr %scratch) noinline {{", "entry:",
-                      f"  %arguments = alloca [{1 + m} x ptr], align 8", "  %returned = alloca ptr, align 8", *body.lines,
-                      "  br label %done", "done:", "  ret void", "}"])
+        body.lines.append(
+            f"  call void @Py_DecRef(ptr {body.field('%arguments', 8 * (1 + k), 'ptr')})"
+        )
+    return "\n".join(
+        [
+            f"define internal void @call{number}(ptr %scratch) noinline {{",
+            "entry:",
+            f"  %arguments = alloca [{1 + m} x ptr], align 8",
+            "  %returned = alloca ptr, align 8",
+            *body.lines,
+            "  br label %done",
+            "done:",
+            "  ret void",
+            "}",
+        ]
+    )
 
 
 def _argument(body: Body, k: int) -> str:

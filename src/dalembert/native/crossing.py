@@ -16,31 +16,68 @@ from dalembert.integrators.fixed_point import HUGE
 from dalembert.integrators.kinds import Adaptive, Fixed
 from dalembert.integrators.methods import NOT_FINITE, NOT_SETTLED
 from dalembert.integrators.search import CLEAR, SEARCHING, hermite
-from dalembert.native.marching import Function, Projection, Steps, in_registers, rate_of, searched, searching
+from dalembert.native.marching import (
+    Function,
+    Projection,
+    Steps,
+    in_registers,
+    rate_of,
+    searched,
+    searching,
+)
 from dalembert.native.routine import Routine
 
-MOST = 1000                            # looks into a step, far beyond the 60 of bisection
+MOST = 1000  # looks into a step, far beyond the 60 of bisection
 NEVER = -1.0
 BRACKET = ("a", "fa", "b", "fb", "part")
 LOCATING = ("phase", "look", "reach", *BRACKET)
 
 
-def crossing_of(f: Function, nx: int, parameters: int, method: Fixed | Adaptive, project: Projection | None,
-                watch: Any) -> Routine:
-    """Where in a step of length h from (t, x) something happens first, behind a part `origin` of it: a routine
+def crossing_of(
+    f: Function,
+    nx: int,
+    parameters: int,
+    method: Fixed | Adaptive,
+    project: Projection | None,
+    watch: Any,
+) -> Routine:
+    """Where in a step of length h from (t, x) something happens first, behind a part `origin` of
+    it: a routine
 
         (t, x, h, p, origin, fresh) -> (at [s], there (nx,), deep (count,), part, code)
 
-    at: the end of the step, and `there` the state at it, where nothing happens; deep: 0 or more of each depth that becomes 0
-    first; part: of the step, from where the search for the next goes on. fresh: above 0 for events that happened at the
-    origin. Nothing happens where the last of p is not above 0. code: 0; a key of `integrators.REASONS` where the
-    step cannot be made, `there` is x then; or NO_VALUE of the watch where an event has no value at `there`.
+    at: the end of the step, and `there` the state at it, where nothing happens; deep: 0 or more of
+    each depth that becomes 0 first; part: of the step, from where the search for the next goes on.
+    fresh: above 0 for events that happened at the origin. Nothing happens where the last of p is
+    not above 0. code: 0; a key of `integrators.REASONS` where the step cannot be made, `there` is x
+    then; or NO_VALUE of the watch where an event has no value at `there`.
 
-    The step's polynomials say what happens, and near which part of it; steps of the method itself say when, to rounding.
-    Where these cannot be made or do not meet it, the polynomials say when, and which state is there.
+    The step's polynomials say what happens, and near which part of it; steps of the method itself
+    say when, to rounding. Where these cannot be made or do not meet it, the polynomials say when,
+    and which state is there.
     """
-    one = ("t", "h", "at", "origin", "settled", "failed", "pinned", "near", "ready", "own", "code", *LOCATING)
-    registers = {**dict.fromkeys(one, 1), "x": nx, "there": nx, "mine": nx, "deep": watch.count, **searching(watch)}
+    one = (
+        "t",
+        "h",
+        "at",
+        "origin",
+        "settled",
+        "failed",
+        "pinned",
+        "near",
+        "ready",
+        "own",
+        "code",
+        *LOCATING,
+    )
+    registers = {
+        **dict.fromkeys(one, 1),
+        "x": nx,
+        "there": nx,
+        "mine": nx,
+        "deep": watch.count,
+        **searching(watch),
+    }
     registers |= {"first": nx} if isinstance(method, Adaptive) else {}
     with without_collection():
         with Graph():
@@ -62,7 +99,9 @@ def crossing_of(f: Function, nx: int, parameters: int, method: Fixed | Adaptive,
     return Routine(trace, inputs, ("at", "there", "deep", "near", "code"))
 
 
-def _searched(method: Fixed | Adaptive, trace: Steps, project: Projection | None, watch: Any) -> tuple[Any, Any]:
+def _searched(
+    method: Fixed | Adaptive, trace: Steps, project: Projection | None, watch: Any
+) -> tuple[Any, Any]:
     """Make the whole step, and look for the first interval of it in which something happens.
 
     Returns its polynomials: as they are watched, and those of all entries of x.
@@ -82,11 +121,19 @@ def _searched(method: Fixed | Adaptive, trace: Steps, project: Projection | None
         _end_at(trace, project(new) if project else new, settled)
         _forget(trace)
     way = watch.extension(t, v["x"], t + h, v["there"], h, p, coefficients)
-    whole = coefficients or hermite(v["x"], v["there"], trace.f(t, v["x"]), trace.f(t + h, v["there"]), h)
+    whole = coefficients or hermite(
+        v["x"], v["there"], trace.f(t, v["x"]), trace.f(t + h, v["there"]), h
+    )
     whole = trace.stored("whole", whole)
     watched = chosen(trace["code"] > 0, 0.0, p[-1]) > 0
-    trace.give({"state": [chosen(watched, SEARCHING, CLEAR)], "sa": [trace["origin"]], "sw": [1 - trace["origin"]],
-                "deep": array([NEVER + 0 * h for _ in range(watch.count)])})
+    trace.give(
+        {
+            "state": [chosen(watched, SEARCHING, CLEAR)],
+            "sa": [trace["origin"]],
+            "sw": [1 - trace["origin"]],
+            "deep": array([NEVER + 0 * h for _ in range(watch.count)]),
+        }
+    )
     way = in_registers(trace, way)
     searched(trace, watch, way)
     return way, whole
@@ -98,15 +145,23 @@ def _end_at(trace: Steps, new: Any, settled: Any) -> None:
     trace.give({"there": chosen(code > 0, trace.registers["x"], new), "code": [code]})
 
 
-def _end_without_value(trace: Steps, watch: Any, way: Any, between: Callable[[Any], np.ndarray]) -> None:
+def _end_without_value(
+    trace: Steps, watch: Any, way: Any, between: Callable[[Any], np.ndarray]
+) -> None:
     """Nothing but an event without a value was found: the search ends there."""
     v, end, p = trace.registers, trace["sa"] + trace["sw"], trace.registers["p"]
     changed = watch.valued(v["changed"], way.time(end), way.at(end), p, v["sides"])
     found = trace["state"] > CLEAR
     lost = chosen(found, chosen(reduce(maximum, changed) > 0, 0.0, 1.0), 0.0) > 0
-    trace.give({"changed": array(changed), "state": [chosen(lost, CLEAR, trace["state"])],
-                "at": [chosen(lost, end * trace["h"], trace["at"])], "code": [chosen(lost, watch.NO_VALUE, trace["code"])],
-                "there": chosen(lost, between(end), v["there"])})
+    trace.give(
+        {
+            "changed": array(changed),
+            "state": [chosen(lost, CLEAR, trace["state"])],
+            "at": [chosen(lost, end * trace["h"], trace["at"])],
+            "code": [chosen(lost, watch.NO_VALUE, trace["code"])],
+            "there": chosen(lost, between(end), v["there"]),
+        }
+    )
 
 
 def _pin(trace: Steps, watch: Any, way: Any) -> None:
@@ -116,9 +171,14 @@ def _pin(trace: Steps, watch: Any, way: Any) -> None:
     end = trace["sa"] + trace["sw"]
     deep = _deepest(trace, watch, way.time(end), way.at(end))
     bracket = zip(BRACKET, begun(end, deep), strict=True)
-    touched = chosen(deep >= 0, 0.0, 1.0)                      # to rounding
-    trace.give({"pinned": [maximum(chosen(trace["state"] > CLEAR, 0.0, 1.0), touched)], "near": [end],
-                **{name: [value] for name, value in bracket}})
+    touched = chosen(deep >= 0, 0.0, 1.0)  # to rounding
+    trace.give(
+        {
+            "pinned": [maximum(chosen(trace["state"] > CLEAR, 0.0, 1.0), touched)],
+            "near": [end],
+            **{name: [value] for name, value in bracket},
+        }
+    )
     trace.give({"b": [trace["sa"]]})
     with trace.loop("pinned", MOST):
         a, fa, b, fb, part = [trace[name] for name in BRACKET]
@@ -128,19 +188,42 @@ def _pin(trace: Steps, watch: Any, way: Any) -> None:
         over = trace["pinned"] > 0
         found = chosen(absolute(new[2] - new[0]) <= width, 1.0, 0.0)
         near = chosen(new[1] >= 0, new[0], new[2])
-        trace.give({"pinned": [chosen(over, 1.0, found)], "near": [chosen(over, trace["near"], near)],
-                    **{name: [value] for name, value in zip(BRACKET, new, strict=True)}})
-    depths = watch.depths(way.time(trace["near"]), way.at(trace["near"]), p, trace.registers["sides"])
+        trace.give(
+            {
+                "pinned": [chosen(over, 1.0, found)],
+                "near": [chosen(over, trace["near"], near)],
+                **{name: [value] for name, value in zip(BRACKET, new, strict=True)},
+            }
+        )
+    depths = watch.depths(
+        way.time(trace["near"]), way.at(trace["near"]), p, trace.registers["sides"]
+    )
     changed, found = trace.registers["changed"], trace["state"] > CLEAR
     least, after = minimum(_largest(depths, changed), 0.0), minimum(trace["near"] + 4 * width, 1.0)
-    soon = watch.depths(way.time(after), way.at(after), p, trace.registers["sides"])      # at the same time, to rounding
-    trace.give({"changed": array([chosen(found, chosen(maximum(d - least, e) >= 0, one, 0.0), 0.0)
-                                  for one, d, e in zip(changed, depths, soon, strict=True)])})
+    soon = watch.depths(
+        way.time(after), way.at(after), p, trace.registers["sides"]
+    )  # at the same time, to rounding
+    trace.give(
+        {
+            "changed": array(
+                [
+                    chosen(found, chosen(maximum(d - least, e) >= 0, one, 0.0), 0.0)
+                    for one, d, e in zip(changed, depths, soon, strict=True)
+                ]
+            )
+        }
+    )
 
 
-def _locate(method: Fixed | Adaptive, trace: Steps, project: Projection | None, watch: Any,
-            between: Callable[[Any], np.ndarray]) -> None:
-    """The state where it happens, by steps of the method: the zero of the depths that changed, near `near`.
+def _locate(
+    method: Fixed | Adaptive,
+    trace: Steps,
+    project: Projection | None,
+    watch: Any,
+    between: Callable[[Any], np.ndarray],
+) -> None:
+    """The state where it happens, by steps of the method: the zero of the depths that changed, near
+    `near`.
 
     `own` says whether the method's own step leads to what happens there.
     """
@@ -159,23 +242,47 @@ def _locate(method: Fixed | Adaptive, trace: Steps, project: Projection | None, 
         at = watch.state(t + s, new, p)
         depths = watch.depths(t + s, at, p, v["sides"])
         deep = _largest(depths, v["changed"])
-        now = located(Locating(*(trace[name] for name in LOCATING)), trace["near"], trace["origin"], deep,
-                      resolution(t, h) / h)
+        now = located(
+            Locating(*(trace[name] for name in LOCATING)),
+            trace["near"],
+            trace["origin"],
+            deep,
+            resolution(t, h) / h,
+        )
         done = chosen(over, 1.0, chosen(now.phase >= DONE, 1.0, 0.0))
         own = minimum(chosen(deep >= 0, settled, 0.0), watch.meets(at, v["changed"], p))
-        trace.give({"mine": chosen(over, v["mine"], new), "ready": [done], "own": [chosen(over, trace["own"], own)],
-                    "deep": array([chosen(one > 0, 0.0, NEVER) for one in watch.together(v["changed"], depths)]),
-                    **{name: [chosen(over, trace[name], value)] for name, value in zip(LOCATING, now, strict=True)}})
+        trace.give(
+            {
+                "mine": chosen(over, v["mine"], new),
+                "ready": [done],
+                "own": [chosen(over, trace["own"], own)],
+                "deep": array(
+                    [chosen(one > 0, 0.0, NEVER) for one in watch.together(v["changed"], depths)]
+                ),
+                **{
+                    name: [chosen(over, trace[name], value)]
+                    for name, value in zip(LOCATING, now, strict=True)
+                },
+            }
+        )
         _forget(trace)
 
 
 def _place(trace: Steps, watch: Any, between: Callable[[Any], np.ndarray]) -> None:
-    """The state where it happens, with what is imposed on it: the method's own, or that of the polynomials."""
+    """The state where it happens, with what is imposed on it: the method's own, or that of the
+    polynomials.
+    """
     v, near = trace.registers, trace["near"]
     found, own = trace["state"] > CLEAR, trace["own"] > 0
-    trace.give({"at": [chosen(found, chosen(own, trace["at"], near * trace["h"]), trace["at"])],
-                "deep": chosen(own, v["deep"], array([chosen(one > 0, 0.0, NEVER) for one in v["changed"]])),
-                "there": chosen(found, chosen(own, v["mine"], between(near)), v["there"])})
+    trace.give(
+        {
+            "at": [chosen(found, chosen(own, trace["at"], near * trace["h"]), trace["at"])],
+            "deep": chosen(
+                own, v["deep"], array([chosen(one > 0, 0.0, NEVER) for one in v["changed"]])
+            ),
+            "there": chosen(found, chosen(own, v["mine"], between(near)), v["there"]),
+        }
+    )
     trace.give({"there": watch.imposed(v["there"], v["deep"])})
 
 
@@ -186,7 +293,9 @@ def _deepest(trace: Steps, watch: Any, t: Any, at: Any) -> Any:
 
 
 def _largest(depths: list[Any], changed: Any) -> Any:
-    return reduce(maximum, [chosen(one > 0, d, NEVER) for d, one in zip(depths, changed, strict=True)])
+    return reduce(
+        maximum, [chosen(one > 0, d, NEVER) for d, one in zip(depths, changed, strict=True)]
+    )
 
 
 def _stepped(method: Fixed | Adaptive, trace: Steps) -> tuple[np.ndarray, Any]:

@@ -18,34 +18,41 @@ from dalembert.native.calls import apart, common_rows, number_or_array, results_
 from dalembert.native.kernel import Kernel, machine_for, object_code
 from dalembert.spatial.arrays import Array, check_finite, finite_results, floats, in_order
 
-RESERVED = ("out", "threads")      # what calls take besides the inputs
-RESULT = "result"                  # name of the output of a function that returns one array
+RESERVED = ("out", "threads")  # what calls take besides the inputs
+RESULT = "result"  # name of the output of a function that returns one array
 
 Shape = tuple[int, ...]
 Result = TypeVar("Result")
 
 
 @overload
-def function(f: Callable[..., Expr], /, **inputs: int | Shape) -> CompiledFunction[float | Array]: ...
+def function(
+    f: Callable[..., Expr], /, **inputs: int | Shape
+) -> CompiledFunction[float | Array]: ...
 @overload
-def function(f: Callable[..., np.ndarray[Any, Any]], /, **inputs: int | Shape) -> CompiledFunction[Array]: ...
+def function(
+    f: Callable[..., np.ndarray[Any, Any]], /, **inputs: int | Shape
+) -> CompiledFunction[Array]: ...
 @overload
 def function(f: Callable[..., Result], /, **inputs: int | Shape) -> CompiledFunction[Result]: ...
 def function(f: Callable[..., Any], /, **inputs: int | Shape) -> CompiledFunction[Any]:
-    """A Python function as machine code for this processor: `da.function(lambda q: da.sin(q).sum(), q=(7,))`.
+    """A Python function as machine code for this processor: `da.function(lambda q: da.sin(q).sum(),
+    q=(7,))`.
 
     Parameters
     ----------
     f : callable
-        It is called once, by keyword, with arrays of symbols (a scalar symbol for shape ()), and returns an array or
-        number, or a tuple, dict or named tuple of them. Branches on values are written with `da.where`.
+        It is called once, by keyword, with arrays of symbols (a scalar symbol for shape ()), and
+        returns an array or number, or a tuple, dict or named tuple of them. Branches on values are
+        written with `da.where`.
     **inputs : int or tuple of int
         Name and shape of each input, in the order of positional arguments.
 
     Returns
     -------
     CompiledFunction
-        Takes each input as an array of its shape, or with a leading batch axis, and returns what f returned.
+        Takes each input as an array of its shape, or with a leading batch axis, and returns what f
+        returned.
 
     Raises
     ------
@@ -65,7 +72,10 @@ def function(f: Callable[..., Any], /, **inputs: int | Shape) -> CompiledFunctio
     """
     shapes = {name: _shape(name, shape) for name, shape in inputs.items()}
     with Graph(), without_collection():
-        vectors = {name: vector_of_symbols(name, int(np.prod(shape, dtype=int))) for name, shape in shapes.items()}
+        vectors = {
+            name: vector_of_symbols(name, int(np.prod(shape, dtype=int)))
+            for name, shape in shapes.items()
+        }
         found = f(**{name: vectors[name].reshape(shape)[()] for name, shape in shapes.items()})
         make, outputs = _opened(found)
         label = str(getattr(f, "__name__", type(f).__name__))
@@ -73,8 +83,8 @@ def function(f: Callable[..., Any], /, **inputs: int | Shape) -> CompiledFunctio
 
 
 class CompiledFunction(Generic[Result]):
-    """A traced function; see `function`. Compiled at its first call; values that are not finite pass through, unless it is
-    `checked`: then they are an error, in inputs and in results.
+    """A traced function; see `function`. Compiled at its first call; values that are not finite
+    pass through, unless it is `checked`: then they are an error, in inputs and in results.
 
     Examples
     --------
@@ -84,16 +94,32 @@ class CompiledFunction(Generic[Result]):
     (9.0, array([1., 4.]))
     """
 
-    def __init__(self, label: str, shapes: Mapping[str, Shape], vectors: Mapping[str, np.ndarray],
-                 outputs: Mapping[str, np.ndarray], make: Callable[[tuple[Any, ...]], Any], checked: bool = False):
+    def __init__(
+        self,
+        label: str,
+        shapes: Mapping[str, Shape],
+        vectors: Mapping[str, np.ndarray],
+        outputs: Mapping[str, np.ndarray],
+        make: Callable[[tuple[Any, ...]], Any],
+        checked: bool = False,
+    ):
         self.checked = checked
-        self.label, self.shapes, self._vectors, self._outputs, self._make = label, shapes, vectors, outputs, make
+        self.label, self.shapes, self._vectors, self._outputs, self._make = (
+            label,
+            shapes,
+            vectors,
+            outputs,
+            make,
+        )
         self.program = program_of(vectors, outputs)
         self._front: Callable[..., Any] | None = None
-        self.entry_names: Mapping[str, Sequence[str]] = {}      # of inputs whose entries have names, for tables
+        self.entry_names: Mapping[
+            str, Sequence[str]
+        ] = {}  # of inputs whose entries have names, for tables
 
     def __call__(self, *arrays: Any, **options: Any) -> Result:
-        """Results for one state, or for a batch in the leading axis; inputs in their order or by name.
+        """Results for one state, or for a batch in the leading axis; inputs in their order or by
+        name.
 
         Options: out= for the results, threads= for a batch.
         """
@@ -105,16 +131,26 @@ class CompiledFunction(Generic[Result]):
     def _compiled(self) -> Kernel:
         """The kernel, from the cache if it is there."""
         machine, p = machine_for(checked=self.checked), self.program
-        *_, code = cache.kept((p.text(), repr(machine)), lambda: (p.inputs, p.outputs, object_code(p, machine)))
+        *_, code = cache.kept(
+            (p.text(), repr(machine)), lambda: (p.inputs, p.outputs, object_code(p, machine))
+        )
         return Kernel(code)
 
     def _called_directly(self) -> Callable[..., Any] | None:
-        """A built-in that calls the kernel itself where it can; inputs that are no vectors are reshaped by Python."""
+        """A built-in that calls the kernel itself where it can; inputs that are no vectors are
+        reshaped by Python.
+        """
         if any(len(shape) != 1 for shape in self.shapes.values()):
             return None
-        layout = Layout(tuple(n for n, in self.shapes.values()), tuple(p.shape for p in self.program.outputs), False)
+        layout = Layout(
+            tuple(n for (n,) in self.shapes.values()),
+            tuple(p.shape for p in self.program.outputs),
+            False,
+        )
         plain = self._make is only_result and self.program.outputs[0].shape != ()
-        return builtin("function", self._kernel, layout, self._call, "", None if plain else self._assembled)
+        return builtin(
+            "function", self._kernel, layout, self._call, "", None if plain else self._assembled
+        )
 
     def _assembled(self, results: Sequence[np.ndarray]) -> Any:
         return self._make(tuple(map(number_or_array, results)))
@@ -126,7 +162,10 @@ class CompiledFunction(Generic[Result]):
         results = results_for(self.program.outputs, rows, out)
         if out is not None:
             inputs = apart(inputs, results)
-        if self._kernel.run([*inputs.values()], results, 1 if rows is None else rows, threads) != FINE:
+        if (
+            self._kernel.run([*inputs.values()], results, 1 if rows is None else rows, threads)
+            != FINE
+        ):
             for name, a in inputs.items():
                 check_finite(a, name)
             for a in results:
@@ -171,7 +210,8 @@ class CompiledFunction(Generic[Result]):
         return self._derived("gradient", name, self._gradient)
 
     def hessian(self, name: str) -> CompiledFunction[Array]:
-        """Second derivatives of each result, which must be a number, by an input of shape X: shape (*X, *X).
+        """Second derivatives of each result, which must be a number, by an input of shape X: shape
+        (*X, *X).
 
         Raises
         ------
@@ -209,7 +249,9 @@ class CompiledFunction(Generic[Result]):
 
         return sources.texts({self.label: sources.Described(self.program, (), {})}, target, "")
 
-    def _derived(self, what: str, name: str, by: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> CompiledFunction[Array]:
+    def _derived(
+        self, what: str, name: str, by: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    ) -> CompiledFunction[Array]:
         """A new function of the same inputs, with the derivative of each result."""
         if name not in self.shapes:
             raise UnknownNameError("input", name, tuple(self.shapes))
@@ -217,21 +259,35 @@ class CompiledFunction(Generic[Result]):
         with without_collection():
             found = {key: by(y, x) for key, y in self._outputs.items()}
             label = f"{self.label}_{what}_{name}"
-            return CompiledFunction(label, self.shapes, self._vectors, found, self._make, self.checked)
+            return CompiledFunction(
+                label, self.shapes, self._vectors, found, self._make, self.checked
+            )
 
     def _gradient(self, y: np.ndarray, x: np.ndarray) -> np.ndarray:
         if y.ndim:
-            raise ShapeError(f"{self.label} returns shape {y.shape}, expected one number: for more use jacobian.", "",
-                             y.shape, ())
-        return np.asarray(gradient(y[()], x) if x.size else np.empty(x.shape, dtype=object), dtype=object)
+            raise ShapeError(
+                f"{self.label} returns shape {y.shape}, expected one number: for more use jacobian.",
+                "",
+                y.shape,
+                (),
+            )
+        return np.asarray(
+            gradient(y[()], x) if x.size else np.empty(x.shape, dtype=object), dtype=object
+        )
 
     def _named(self, arrays: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
         """Arguments by name."""
         given = dict(zip(self.shapes, arrays, strict=False))
-        if len(arrays) > len(self.shapes) or given.keys() & named.keys() or (given | named).keys() != self.shapes.keys():
+        if (
+            len(arrays) > len(self.shapes)
+            or given.keys() & named.keys()
+            or (given | named).keys() != self.shapes.keys()
+        ):
             listed = ", ".join(f"{name} {shape}" for name, shape in self.shapes.items())
             found = ", ".join([*(f"{len(arrays)} by position" for _ in arrays[:1]), *named])
-            raise TypeError(f"{self.label} takes {listed or 'no input'}, each once; given: {found or 'none'}.")
+            raise TypeError(
+                f"{self.label} takes {listed or 'no input'}, each once; given: {found or 'none'}."
+            )
         return given | named
 
     def _vector(self, array: Any, name: str) -> np.ndarray:
@@ -239,11 +295,16 @@ class CompiledFunction(Generic[Result]):
         shape, size = self.shapes[name], int(np.prod(self.shapes[name], dtype=int))
         if len(shape) != 1:
             array = np.asanyarray(array)
-            batch = array.shape[:max(0, array.ndim - len(shape))]
+            batch = array.shape[: max(0, array.ndim - len(shape))]
             if len(batch) > 1 or array.shape != (*batch, *shape):
                 batched = str(("N", *shape)).replace("'", "")
-                raise ShapeError(f"{name} has shape {array.shape}, expected {shape} or {batched}: {self.label} takes it so.",
-                                 name, array.shape, shape)
+                raise ShapeError(
+                    f"{name} has shape {array.shape}, expected {shape} or {batched}: {self.label} "
+                    "takes it so.",
+                    name,
+                    array.shape,
+                    shape,
+                )
             array = array.reshape(*batch, size)
         elif name in self.entry_names:
             array = in_order(array, name, self.entry_names[name])
@@ -252,7 +313,15 @@ class CompiledFunction(Generic[Result]):
     def __reduce__(self):
         flat = [x for a in (*self._vectors.values(), *self._outputs.values()) for x in a.flat]
         sizes = [a.shape for a in self._outputs.values()]
-        return _rebuilt, (self.label, dict(self.shapes), list(self._outputs), sizes, pack(flat), self._make, self.checked)
+        return _rebuilt, (
+            self.label,
+            dict(self.shapes),
+            list(self._outputs),
+            sizes,
+            pack(flat),
+            self._make,
+            self.checked,
+        )
 
 
 def _rebuilt(label, shapes, names, sizes, packed, make, checked=False) -> CompiledFunction[Any]:
@@ -263,16 +332,26 @@ def _rebuilt(label, shapes, names, sizes, packed, make, checked=False) -> Compil
     counts = [int(np.prod(shape, dtype=int)) for shape in (*shapes.values(), *sizes)]
     parts = np.split(nodes, np.cumsum(counts)[:-1]) if counts else []
     vectors = dict(zip(shapes, parts, strict=False))
-    outputs = {name: a.reshape(shape) for name, a, shape in zip(names, parts[len(shapes):], sizes, strict=True)}
+    outputs = {
+        name: a.reshape(shape)
+        for name, a, shape in zip(names, parts[len(shapes) :], sizes, strict=True)
+    }
     return CompiledFunction(label, shapes, vectors, outputs, make, checked)
 
 
 def _shape(name: str, shape: Any) -> Shape:
     """A shape as a tuple."""
     shape = (shape,) if isinstance(shape, int) else shape
-    if name in RESERVED or not isinstance(shape, tuple) or not all(type(n) is int and n >= 0 for n in shape):
-        raise TypeError(f"{name}={shape!r}: expected the name of an input (not {', '.join(RESERVED)}) and its shape, "
-                        f"for example q=(7,).")
+    if (
+        name in RESERVED
+        or not isinstance(shape, tuple)
+        or not all(type(n) is int and n >= 0 for n in shape)
+    ):
+        raise TypeError(
+            f"{name}={shape!r}: expected the name of an input (not {', '.join(RESERVED)}) and its "
+            "shape, "
+            f"for example q=(7,)."
+        )
     return shape
 
 
@@ -307,12 +386,16 @@ def _expressions(name: str, value: Any) -> np.ndarray:
     for index, x in np.ndenumerate(array):
         node = nodes[index] = constant(x)
         if node.op in CONDITIONS:
-            raise TypeError(f"{name} holds the condition {x}: for a number use da.where({x}, 1, 0).")
+            raise TypeError(
+                f"{name} holds the condition {x}: for a number use da.where({x}, 1, 0)."
+            )
     return nodes
 
 
 def _jacobian(y: np.ndarray, x: np.ndarray) -> np.ndarray:
-    return np.asarray(jacobian(y, x) if x.size else np.empty(y.shape + x.shape, dtype=object), dtype=object)
+    return np.asarray(
+        jacobian(y, x) if x.size else np.empty(y.shape + x.shape, dtype=object), dtype=object
+    )
 
 
 def only_result(results: tuple[Any, ...]) -> Any:

@@ -23,8 +23,8 @@ from dalembert.native.once import once
 SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 HELD_SIGNATURE = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 SIZE_SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int64)
-OPTIMISATION = 2        # of code generation; the graph is already simplified, and 3 gains nothing
-SPLIT_FROM = 256        # states: below it handing a batch to a second thread costs more than it saves
+OPTIMISATION = 2  # of code generation; the graph is already simplified, and 3 gains nothing
+SPLIT_FROM = 256  # states: below it handing a batch to a second thread costs more than it saves
 SPLIT_ROLLED_FROM = 32
 
 
@@ -40,7 +40,9 @@ def host() -> tuple[Machine, str]:
 
 
 def machine_for(dtype: Any = np.float64, checked: bool = True) -> Machine:
-    """What kernels for some kind of numbers are made for: twice as many single-precision numbers fit a vector."""
+    """What kernels for some kind of numbers are made for: twice as many single-precision numbers
+    fit a vector.
+    """
     machine, _ = host()
     if np.dtype(dtype) == np.float64:
         return replace(machine, checked=checked)
@@ -51,8 +53,12 @@ def _target() -> Any:
     """Target machine of this host; an engine owns the one it is given, so each gets its own."""
     _, features = host()
     return llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=features, opt=OPTIMISATION,
-        reloc="pic", codemodel="small")      # constants by short addresses: a third faster than the default for JIT
+        cpu=llvm.get_host_cpu_name(),
+        features=features,
+        opt=OPTIMISATION,
+        reloc="pic",
+        codemodel="small",
+    )  # constants by short addresses: a third faster than the default for JIT
 
 
 def object_code(program: Program | Rolled, machine: Machine) -> bytes:
@@ -88,7 +94,7 @@ class Kernel:
         self._engine = engine(code)
         self.address: int = self._engine.get_function_address("kernel")
         self._call = (HELD_SIGNATURE if held else SIGNATURE)(self.address)
-        size = self._engine.get_function_address("work_bytes")      # 0 where there is no such function
+        size = self._engine.get_function_address("work_bytes")  # 0 where there is no such function
         self.work_bytes: int = SIZE_SIGNATURE(size)() if size else 0
         self._works = threading.local()
 
@@ -97,15 +103,22 @@ class Kernel:
         """The kernel of a program, compiled now."""
         return Kernel(object_code(program, machine_for(checked=checked)))
 
-    def run(self, inputs: Sequence[np.ndarray], results: Sequence[np.ndarray], rows: int, threads: int = 1,
-            extra: Sequence[int] = ()) -> int:
+    def run(
+        self,
+        inputs: Sequence[np.ndarray],
+        results: Sequence[np.ndarray],
+        rows: int,
+        threads: int = 1,
+        extra: Sequence[int] = (),
+    ) -> int:
         """Compute `rows` states from inputs (n,) or (N, n) into results, all with contiguous rows.
 
-        An input without a batch axis, or with one row, serves all states; results of one state need no batch axis.
-        `extra` numbers go to the kernel behind addresses and strides.
+        An input without a batch axis, or with one row, serves all states; results of one state need
+        no batch axis. `extra` numbers go to the kernel behind addresses and strides.
 
-        Returns the first state of a block with an input that is not finite, or else DOUBTFUL if a result is not finite or
-        a status not 0, or else FINE; the interpreter lock is released meanwhile.
+        Returns the first state of a block with an input that is not finite, or else DOUBTFUL if a
+        result is not finite or a status not 0, or else FINE; the interpreter lock is released
+        meanwhile.
         """
         strides = [a.strides[0] if a.ndim == 2 and len(a) > 1 else 0 for a in inputs]
         strides += [a.strides[0] if rows > 1 else 0 for a in results]
@@ -114,14 +127,22 @@ class Kernel:
         if parts <= 1:
             return self._part(addresses, extra, 0, rows)
         ends = [rows * k // parts for k in range(parts + 1)]
-        found = list(_pool(os.getpid()).map(lambda k: self._part(addresses, extra, ends[k], ends[k + 1]), range(parts)))
+        found = list(
+            _pool(os.getpid()).map(
+                lambda k: self._part(addresses, extra, ends[k], ends[k + 1]), range(parts)
+            )
+        )
         return next((row for row in found if row >= 0), DOUBTFUL if DOUBTFUL in found else FINE)
 
     def call(self, arguments: np.ndarray, rows: int) -> int:
-        """`run` with addresses, strides and extra numbers that the caller has put together; not for rolled kernels."""
+        """`run` with addresses, strides and extra numbers that the caller has put together; not for
+        rolled kernels.
+        """
         return self._call(arguments.ctypes.data, 0, rows)
 
-    def _part(self, addresses: Sequence[tuple[int, int]], extra: Sequence[int], first: int, end: int) -> int:
+    def _part(
+        self, addresses: Sequence[tuple[int, int]], extra: Sequence[int], first: int, end: int
+    ) -> int:
         """Compute some states; a rolled kernel is given this thread's work array, which is kept."""
         if self.work_bytes:
             if not hasattr(self._works, "array"):
@@ -133,7 +154,9 @@ class Kernel:
 
 
 def _address(a: Any) -> int:
-    """Where an array's numbers are: of one that can be written to, by the way that takes a quarter of the time."""
+    """Where an array's numbers are: of one that can be written to, by the way that takes a quarter
+    of the time.
+    """
     try:
         return ctypes.addressof(ctypes.c_char.from_buffer(a))
     except (TypeError, ValueError, BufferError):

@@ -12,16 +12,16 @@ Value = TypeVar("Value")
 def once(make: Callable[..., Value]) -> Callable[..., Value]:
     """A function of hashable arguments whose first value for some arguments is the value for ever.
 
-    `functools.cache` gives each of several threads that meet a value of its own, and frees all but the last. Here threads
-    that meet may each make a value, and all of them get the one that was stored first: no lock is held, which a process
-    forked meanwhile could not release.
+    `functools.cache` gives each of several threads that meet a value of its own, and frees all but
+    the last. Here threads that meet may each make a value, and all of them get the one that was
+    stored first: no lock is held, which a process forked meanwhile could not release.
     """
     made: dict[tuple[Any, ...], Value] = {}
 
     @wraps(make)
     def value(*arguments: Any) -> Value:
         if arguments not in made:
-            made.setdefault(arguments, make(*arguments))      # in one step of the interpreter
+            made.setdefault(arguments, make(*arguments))  # in one step of the interpreter
         return made[arguments]
 
     return value

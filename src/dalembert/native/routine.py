@@ -1,4 +1,6 @@
-"""A march without goals as a function of arrays: loops that a program of straight lines cannot have."""
+"""A march without goals as a function of arrays: loops that a program of straight lines cannot
+have.
+"""
 
 from __future__ import annotations
 
@@ -11,35 +13,66 @@ from dalembert.codegen.program import Port
 from dalembert.native.kernel import Kernel
 from dalembert.native.marching import Trace, kernel_of
 
-BYTES = 8                # of a number
+BYTES = 8  # of a number
 
 
 class Routine:
-    """What was traced, compiled at its first call or from the cache: results, which are registers, of inputs that are."""
+    """What was traced, compiled at its first call or from the cache: results, which are registers,
+    of inputs that are.
+    """
 
-    def __init__(self, trace: Trace, inputs: Sequence[str], results: Sequence[str], begin: tuple[Item, ...] = ()):
+    def __init__(
+        self,
+        trace: Trace,
+        inputs: Sequence[str],
+        results: Sequence[str],
+        begin: tuple[Item, ...] = (),
+    ):
         ports = tuple(Port(name, (len(r),)) for name, r in trace.registers.items())
-        self.march = March(ports, tuple(inputs), tuple(trace.programs), tuple(trace.items), tuple(results), begin)
+        self.march = March(
+            ports, tuple(inputs), tuple(trace.programs), tuple(trace.items), tuple(results), begin
+        )
         self._sizes = [len(trace.registers[name]) for name in (*inputs, *results)]
-        self._ends, self._inputs, self._goal = np.cumsum([0, *self._sizes]).tolist(), len(inputs), np.zeros(1)
+        self._ends, self._inputs, self._goal = (
+            np.cumsum([0, *self._sizes]).tolist(),
+            len(inputs),
+            np.zeros(1),
+        )
         offsets, strides = BYTES * np.array(self._ends[:-1]), BYTES * np.array(self._sizes)
-        self._places = np.array([*np.column_stack([offsets, 0 * strides]).ravel(), 0, 0, 0])      # these, n times,
-        self._strides = np.array([*np.column_stack([0 * strides, strides]).ravel(), self._goal.ctypes.data, 1, 1])
-        self._base = np.array([1, 0] * len(strides) + [0, 0, 0])                                  # and where the block is
+        self._places = np.array(
+            [*np.column_stack([offsets, 0 * strides]).ravel(), 0, 0, 0]
+        )  # these, n times,
+        self._strides = np.array(
+            [*np.column_stack([0 * strides, strides]).ravel(), self._goal.ctypes.data, 1, 1]
+        )
+        self._base = np.array([1, 0] * len(strides) + [0, 0, 0])  # and where the block is
         self._kernels: dict[bool, Kernel] = {}
 
     def __call__(self, *inputs: np.ndarray) -> list[np.ndarray]:
-        """Each result (n, size) of inputs (n, size), in their order; those of a lane do not depend on others."""
+        """Each result (n, size) of inputs (n, size), in their order; those of a lane do not depend
+        on others.
+        """
         n = len(inputs[0])
         if (n == 1) not in self._kernels:
             self._kernels[n == 1] = kernel_of(self.march, n == 1)
-        block, ends = np.empty(n * self._ends[-1]), self._ends         # one for all: addresses are found in one go
-        parts = [block[n * at:n * to].reshape(n, to - at) for at, to in zip(ends, ends[1:], strict=False)]
+        block, ends = (
+            np.empty(n * self._ends[-1]),
+            self._ends,
+        )  # one for all: addresses are found in one go
+        parts = [
+            block[n * at : n * to].reshape(n, to - at)
+            for at, to in zip(ends, ends[1:], strict=False)
+        ]
         for part, given in zip(parts, inputs, strict=False):
             part[:] = given
         kernel = self._kernels[n == 1]
         if kernel.work_bytes:
-            kernel.run(parts[:self._inputs], parts[self._inputs:], n, extra=[self._goal.ctypes.data, 1, 1])
+            kernel.run(
+                parts[: self._inputs],
+                parts[self._inputs :],
+                n,
+                extra=[self._goal.ctypes.data, 1, 1],
+            )
         else:
             kernel.call(n * self._places + self._strides + block.ctypes.data * self._base, n)
-        return parts[self._inputs:]
+        return parts[self._inputs :]

@@ -1,4 +1,6 @@
-"""How a user's function can be evaluated: as an expression, called with numbers, or not at all as it remembers something."""
+"""How a user's function can be evaluated: as an expression, called with numbers, or not at all as
+it remembers something.
+"""
 
 from __future__ import annotations
 
@@ -14,15 +16,19 @@ from dalembert.expr import Expr, Graph, comparing, evaluate, symbols
 from dalembert.purity.judge import Verdict, changed_later, judged
 from dalembert.purity.memory import Memory
 
-NEAR = 1e-8              # relative difference between values of an expression and of the function that gave it
-INSTEAD = ("A law that runs once every period and keeps a memory of its own is "
-           "da.controllers.Sampled(law, period, memory=...).")
+NEAR = 1e-8  # relative difference between values of an expression and of the function that gave it
+INSTEAD = (
+    "A law that runs once every period and keeps a memory of its own is "
+    "da.controllers.Sampled(law, period, memory=...)."
+)
 
-MOST = 32                # functions whose examination is kept,
-LARGE = 2**20            # bytes: unless they can change large arrays
-_known: dict[Any, tuple[weakref.ref[Any], Examined]] = {}      # valid while nothing that the function can reach has changed
+MOST = 32  # functions whose examination is kept,
+LARGE = 2**20  # bytes: unless they can change large arrays
+_known: dict[
+    Any, tuple[weakref.ref[Any], Examined]
+] = {}  # valid while nothing that the function can reach has changed
 
-State = tuple[Any, ...]      # numbers and vectors, as the function takes them
+State = tuple[Any, ...]  # numbers and vectors, as the function takes them
 
 
 class Examined(NamedTuple):
@@ -40,12 +46,17 @@ class Examined(NamedTuple):
     results: tuple[np.ndarray | None, ...]
 
 
-def examine(function: Callable[..., Any], name: str, states: Sequence[State], opened: Callable[[Any], Any] = np.asarray,
-            trace: bool = True) -> Examined:
+def examine(
+    function: Callable[..., Any],
+    name: str,
+    states: Sequence[State],
+    opened: Callable[[Any], Any] = np.asarray,
+    trace: bool = True,
+) -> Examined:
     """Try a function at some states and on symbols, and leave it as it was.
 
-    It is traced if it has the same values at all states as its expressions: a branch on a value, or a conversion to float,
-    makes a constant of what depends on the state.
+    It is traced if it has the same values at all states as its expressions: a branch on a value, or
+    a conversion to float, makes a constant of what depends on the state.
 
     Parameters
     ----------
@@ -60,7 +71,7 @@ def examine(function: Callable[..., Any], name: str, states: Sequence[State], op
     found = _examined(function, name, states, opened, trace)
     try:
         reference = weakref.ref(function)
-    except TypeError:      # methods are made anew each time
+    except TypeError:  # methods are made anew each time
         return found
     if found.verdict.memory.size > LARGE:
         return found
@@ -70,8 +81,13 @@ def examine(function: Callable[..., Any], name: str, states: Sequence[State], op
     return found
 
 
-def _examined(function: Callable[..., Any], name: str, states: Sequence[State], opened: Callable[[Any], Any],
-              trace: bool) -> Examined:
+def _examined(
+    function: Callable[..., Any],
+    name: str,
+    states: Sequence[State],
+    opened: Callable[[Any], Any],
+    trace: bool,
+) -> Examined:
     def call(state: State) -> Any:
         return opened(function(*map(_fresh, state)))
 
@@ -86,9 +102,13 @@ def _examined(function: Callable[..., Any], name: str, states: Sequence[State], 
                 found = opened(function(*map(_fresh, arguments)))
             known = [k for k, r in enumerate(results) if r is not None]
             traced = not compared and (
-                fits(found, arguments, [states[k] for k in known], [results[k] for k in known]) if known
-                else _is_repeated(found, opened(function(*map(_fresh, arguments)))))
-        except Exception:      # whatever a function does that is not meant for symbols: it is called with numbers
+                fits(found, arguments, [states[k] for k in known], [results[k] for k in known])
+                if known
+                else _is_repeated(found, opened(function(*map(_fresh, arguments))))
+            )
+        except (
+            Exception
+        ):  # whatever a function does that is not meant for symbols: it is called with numbers
             traced = False
         finally:
             changed = [n for names in memory.changes().values() for n in names]
@@ -99,9 +119,13 @@ def _examined(function: Callable[..., Any], name: str, states: Sequence[State], 
 
 
 class Guard:
-    """A function of a run, traced or called, and what it can reach: looked at again when the run is over."""
+    """A function of a run, traced or called, and what it can reach: looked at again when the run is
+    over.
+    """
 
-    def __init__(self, function: Callable[..., Any], name: str, opened: Callable[[Any], Any] = np.asarray):
+    def __init__(
+        self, function: Callable[..., Any], name: str, opened: Callable[[Any], Any] = np.asarray
+    ):
         self.function, self.name, self.opened = function, name, opened
         self.memory = Memory(function, name)
 
@@ -118,16 +142,22 @@ class Guard:
         RememberingError
             Something did; the function is left as it was before the run.
         """
-        remembers = changed_later(self.memory, states, lambda s: self.opened(self.function(*map(_fresh, s))))
+        remembers = changed_later(
+            self.memory, states, lambda s: self.opened(self.function(*map(_fresh, s)))
+        )
         if remembers:
             raise remembering(self.name, remembers)
 
 
 def remembering(name: str, remembers: str, more: str = "") -> RememberingError:
     """The error of a function that is refused for what it remembers."""
-    return RememberingError(f"{name} {remembers}. It is called many times in a step of the integrator, for times that go "
-                            f"back and forth, and must be a function of its arguments alone. {INSTEAD}{more}", name,
-                            remembers)
+    return RememberingError(
+        f"{name} {remembers}. It is called many times in a step of the integrator, for times that "
+        "go "
+        f"back and forth, and must be a function of its arguments alone. {INSTEAD}{more}",
+        name,
+        remembers,
+    )
 
 
 def check_arguments(function: Callable[..., Any], name: str, expected: Sequence[str]) -> None:
@@ -140,12 +170,14 @@ def check_arguments(function: Callable[..., Any], name: str, expected: Sequence[
     """
     try:
         signature = inspect.signature(function)
-    except (TypeError, ValueError):      # of built-in functions it is not known
+    except (TypeError, ValueError):  # of built-in functions it is not known
         return
     try:
         signature.bind(*expected)
     except TypeError as error:
-        raise TypeError(f"{name} takes {signature}, but is called as {name}({', '.join(expected)}): {error}.") from None
+        raise TypeError(
+            f"{name} takes {signature}, but is called as {name}({', '.join(expected)}): {error}."
+        ) from None
 
 
 def _fresh(x: Any) -> Any:
@@ -159,8 +191,16 @@ def _symbols(number: int, x: Any) -> Any:
     return found if isinstance(x, np.ndarray) else np.asarray(found).reshape(-1)[0]
 
 
-def fits(found: Any, arguments: Sequence[Any], states: Sequence[State], results: Sequence[Any], near: float = NEAR) -> bool:
-    """Whether expressions of some symbols have the values of the function at the states, but for rounding."""
+def fits(
+    found: Any,
+    arguments: Sequence[Any],
+    states: Sequence[State],
+    results: Sequence[Any],
+    near: float = NEAR,
+) -> bool:
+    """Whether expressions of some symbols have the values of the function at the states, but for
+    rounding.
+    """
     values = {}
     for k, symbol in enumerate(arguments):
         column = np.array([np.asarray(state[k], dtype=float) for state in states])
@@ -169,7 +209,7 @@ def fits(found: Any, arguments: Sequence[Any], states: Sequence[State], results:
     expressions = np.asarray(found, dtype=object)
     computed = np.broadcast_to(evaluate(expressions, values), (len(states), *expressions.shape))
     right = np.array(results, dtype=float)
-    if not np.isfinite(right).any(axis=0).all():      # nowhere a number: found out where it is called
+    if not np.isfinite(right).any(axis=0).all():  # nowhere a number: found out where it is called
         return False
     with np.errstate(all="ignore"):
         scale = np.nanmax(np.abs(right), axis=0, initial=0.0, where=np.isfinite(right))
@@ -179,5 +219,7 @@ def fits(found: Any, arguments: Sequence[Any], states: Sequence[State], results:
 
 def _is_repeated(first: Any, again: Any) -> bool:
     """Whether all entries are the same expressions or numbers."""
-    return all(a is b or (not isinstance(a, Expr) and a == b)
-               for a, b in zip(np.ravel(np.asarray(first)), np.ravel(np.asarray(again)), strict=True))
+    return all(
+        a is b or (not isinstance(a, Expr) and a == b)
+        for a, b in zip(np.ravel(np.asarray(first)), np.ravel(np.asarray(again)), strict=True)
+    )

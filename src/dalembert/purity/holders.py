@@ -1,4 +1,6 @@
-"""Objects that can be changed, each as a holder: its contents can be read, written back, and filled with other values."""
+"""Objects that can be changed, each as a holder: its contents can be read, written back, and filled
+with other values.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +15,12 @@ import numpy as np
 
 from dalembert.purity.marks import Mark
 
-MISSING: Any = type("Missing", (), {"__repr__": lambda self: "nothing"})()      # of a name without a value
+MISSING: Any = type(
+    "Missing", (), {"__repr__": lambda self: "nothing"}
+)()  # of a name without a value
 SCALARS = (int, float, complex, bool, str, bytes, type(None), np.generic)
-LENGTHS = (0, 1, 3, 1000)      # of a list that is filled with marks
-FILLS = (np.nan, 1.5, -2.0**30, 2.0**30, 0.0, 1.0)
+LENGTHS = (0, 1, 3, 1000)  # of a list that is filled with marks
+FILLS = (np.nan, 1.5, -(2.0**30), 2.0**30, 0.0, 1.0)
 
 
 def same(a: Any, b: Any) -> bool:
@@ -26,7 +30,7 @@ def same(a: Any, b: Any) -> bool:
     if type(a) is not type(b) or not isinstance(a, SCALARS):
         return False
     if isinstance(a, (float, complex, np.inexact)):
-        return repr(a) == repr(b)      # 0.0 is not -0.0, nan is nan
+        return repr(a) == repr(b)  # 0.0 is not -0.0, nan is nan
     return bool(a == b)
 
 
@@ -49,7 +53,9 @@ class Holder:
         raise NotImplementedError
 
     def fills(self, before: Any, after: Any, reads: list[str]) -> Iterable[Any]:
-        """Other contents in place of those that changed from `before` to `after`; marks note who reads them."""
+        """Other contents in place of those that changed from `before` to `after`; marks note who
+        reads them.
+        """
         return ()
 
     def values(self) -> Iterable[tuple[str, Any]]:
@@ -60,7 +66,13 @@ class Holder:
 class Names(Holder):
     """Values under names or keys: of attributes, of a dict, of global names, of a closure."""
 
-    def __init__(self, owner: Any, label: str, names: frozenset[str] | None = None, form: str = "{label}.{key}"):
+    def __init__(
+        self,
+        owner: Any,
+        label: str,
+        names: frozenset[str] | None = None,
+        form: str = "{label}.{key}",
+    ):
         super().__init__(owner, label)
         self.names, self.form = names, form
 
@@ -85,17 +97,31 @@ class Names(Holder):
 
     def changed(self, contents: dict[Any, Any]) -> list[str]:
         now = self.read()
-        keys = [k for k in {**contents, **now} if not same(contents.get(k, MISSING), now.get(k, MISSING))]
+        keys = [
+            k
+            for k in {**contents, **now}
+            if not same(contents.get(k, MISSING), now.get(k, MISSING))
+        ]
         if not keys and list(now) != list(contents):
             return [f"the order of {self.label}"]
         return [self.name_of(key) for key in keys]
 
-    def fills(self, before: dict[Any, Any], after: dict[Any, Any], reads: list[str]) -> Iterable[Any]:
-        keys = [k for k in {**before, **after} if not same(before.get(k, MISSING), after.get(k, MISSING))]
+    def fills(
+        self, before: dict[Any, Any], after: dict[Any, Any], reads: list[str]
+    ) -> Iterable[Any]:
+        keys = [
+            k
+            for k in {**before, **after}
+            if not same(before.get(k, MISSING), after.get(k, MISSING))
+        ]
         yield {**before, **{key: Mark(self.name_of(key), reads) for key in keys}}
 
     def values(self) -> Iterable[tuple[str, Any]]:
-        return [(self.name_of(key), value) for key, value in self.read().items() if not isinstance(value, SCALARS)]
+        return [
+            (self.name_of(key), value)
+            for key, value in self.read().items()
+            if not isinstance(value, SCALARS)
+        ]
 
     def name_of(self, key: Any) -> str:
         """A value's name in messages."""
@@ -120,7 +146,11 @@ class Attributes(Names):
     def _mapping(self) -> dict[str, Any]:
         if isinstance(self.owner, type):
             return dict(vars(self.owner))
-        return {name: getattr(self.owner, name) for name in self.names or () if hasattr(self.owner, name)}
+        return {
+            name: getattr(self.owner, name)
+            for name in self.names or ()
+            if hasattr(self.owner, name)
+        }
 
     def _set(self, key: Any, value: Any) -> None:
         (type if isinstance(self.owner, type) else object).__setattr__(self.owner, key, value)
@@ -133,12 +163,14 @@ class Cell(Names):
     """A variable of the function around."""
 
     def __init__(self, owner: Any, label: str):
-        super().__init__(owner, label, frozenset({label}), "the variable {key!r} of the function around")
+        super().__init__(
+            owner, label, frozenset({label}), "the variable {key!r} of the function around"
+        )
 
     def _mapping(self) -> dict[str, Any]:
         try:
             return {self.label: self.owner.cell_contents}
-        except ValueError:      # it has none yet
+        except ValueError:  # it has none yet
             return {}
 
     def _set(self, key: Any, value: Any) -> None:
@@ -175,7 +207,7 @@ class Items(Holder):
             self.owner.clear()
             self.owner.extend(contents)
         elif isinstance(self.owner, (bytearray, list)):
-            self.owner[:] = contents                  # type: ignore[assignment]
+            self.owner[:] = contents  # type: ignore[assignment]
         else:
             del self.owner[:]
             self.owner.extend(contents)
@@ -186,16 +218,25 @@ class Items(Holder):
             return []
         if len(now) != len(contents):
             return [self.label]
-        return [f"{self.label}[{k}]" for k, (a, b) in enumerate(zip(contents, now)) if not same(a, b)][:1]
+        return [
+            f"{self.label}[{k}]" for k, (a, b) in enumerate(zip(contents, now)) if not same(a, b)
+        ][:1]
 
     def fills(self, before: list[Any], after: list[Any], reads: list[str]) -> Iterable[Any]:
         if not isinstance(self.owner, (list, deque)):
             return
-        for length in {len(after), *(LENGTHS if len(before) != len(after) else ())}:      # or entries alone changed
+        for length in {
+            len(after),
+            *(LENGTHS if len(before) != len(after) else ()),
+        }:  # or entries alone changed
             yield [Mark(self.label, reads)] * length
 
     def values(self) -> Iterable[tuple[str, Any]]:
-        return [(f"{self.label}[{k}]", x) for k, x in enumerate(self.owner) if not isinstance(x, SCALARS)]
+        return [
+            (f"{self.label}[{k}]", x)
+            for k, x in enumerate(self.owner)
+            if not isinstance(x, SCALARS)
+        ]
 
 
 class Members(Holder):
@@ -253,16 +294,22 @@ class Draws(Holder):
     def read(self) -> Any:
         if isinstance(self.owner, random.Random):
             return self.owner.getstate()
-        bits = self.owner if isinstance(self.owner, np.random.BitGenerator) else getattr(
-            self.owner, "bit_generator", None) or self.owner._bit_generator
+        bits = (
+            self.owner
+            if isinstance(self.owner, np.random.BitGenerator)
+            else getattr(self.owner, "bit_generator", None) or self.owner._bit_generator
+        )
         return bits.state
 
     def write(self, contents: Any) -> None:
         if isinstance(self.owner, random.Random):
             self.owner.setstate(contents)
             return
-        bits = self.owner if isinstance(self.owner, np.random.BitGenerator) else getattr(
-            self.owner, "bit_generator", None) or self.owner._bit_generator
+        bits = (
+            self.owner
+            if isinstance(self.owner, np.random.BitGenerator)
+            else getattr(self.owner, "bit_generator", None) or self.owner._bit_generator
+        )
         bits.state = contents
 
     def changed(self, contents: Any) -> list[str]:
@@ -277,12 +324,18 @@ def _equal_states(a: Any, b: Any) -> bool:
 
 def is_sequence(owner: Any) -> bool:
     """Whether entries are held in order and can be put back."""
-    return isinstance(owner, (list, deque, bytearray)) or isinstance(owner, MutableSequence) and hasattr(owner, "typecode")
+    return (
+        isinstance(owner, (list, deque, bytearray))
+        or isinstance(owner, MutableSequence)
+        and hasattr(owner, "typecode")
+    )
 
 
 def is_random(owner: Any) -> bool:
     """Whether random numbers are drawn from an object."""
-    return isinstance(owner, (random.Random, np.random.Generator, np.random.RandomState, np.random.BitGenerator))
+    return isinstance(
+        owner, (random.Random, np.random.Generator, np.random.RandomState, np.random.BitGenerator)
+    )
 
 
 def is_context(owner: Any) -> bool:

@@ -1,4 +1,6 @@
-"""Whether the results of a function depend on anything but its arguments: tried at some states, then put back as it was."""
+"""Whether the results of a function depend on anything but its arguments: tried at some states,
+then put back as it was.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +20,9 @@ from dalembert.purity.marks import Mark
 from dalembert.purity.memory import Memory, is_clock, is_library, marked_clock, random_sources
 
 READS_CLOCK = "reads the clock ({}), and its results may depend on when it is called"
-LONG = 0.2               # s: no more states are tried after it
-FEWEST = 4               # states that are tried all the same
-Call = Callable[[Any], Any]      # state -> result, of fresh arguments
+LONG = 0.2  # s: no more states are tried after it
+FEWEST = 4  # states that are tried all the same
+Call = Callable[[Any], Any]  # state -> result, of fresh arguments
 
 
 @dataclass(frozen=True)
@@ -30,8 +32,10 @@ class Verdict:
     Attributes
     ----------
     memory : what it can change
-    remembers : what it remembers or reads, as the end of a sentence; empty if its results depend on arguments alone
-    changes : what it changes without reading it, such as a log or a counter, or keeps without a difference, such as a cache
+    remembers : what it remembers or reads, as the end of a sentence; empty if its results depend on
+        arguments alone
+    changes : what it changes without reading it, such as a log or a counter, or keeps without a
+        difference, such as a cache
     results : at each state tried, an array of floats, or None where it raised something
     """
 
@@ -42,11 +46,13 @@ class Verdict:
 
 
 def judged(function: Any, name: str, states: Sequence[Any], call: Call) -> Verdict:
-    """Try a function at some states, in several orders, and see what changed. It is left exactly as it was.
+    """Try a function at some states, in several orders, and see what changed. It is left exactly as
+    it was.
 
-    A change that results do not depend on is none: each thing that changed is replaced by a mark that may be updated but
-    not read (or other numbers), and results must stay what they are. What is built at the first call, whatever its
-    arguments, and what a dict keeps of results, are changes without a difference, too.
+    A change that results do not depend on is none: each thing that changed is replaced by a mark
+    that may be updated but not read (or other numbers), and results must stay what they are. What
+    is built at the first call, whatever its arguments, and what a dict keeps of results, are
+    changes without a difference, too.
 
     Parameters
     ----------
@@ -58,16 +64,20 @@ def judged(function: Any, name: str, states: Sequence[Any], call: Call) -> Verdi
     if memory.clock and _depends_on_clocks(memory, states, call):
         return Verdict(memory, READS_CLOCK.format(memory.clock))
     if drawn := _drawn_from(memory, states, call):
-        return Verdict(memory, f"takes its values from an iterator ({drawn}), which gives each of them once")
+        return Verdict(
+            memory, f"takes its values from an iterator ({drawn}), which gives each of them once"
+        )
     trial = _Trial(memory, states, call, is_timed=bool(memory.clock))
     try:
-        return copy_context().run(trial.verdict)      # what is set in a context goes with it
+        return copy_context().run(trial.verdict)  # what is set in a context goes with it
     finally:
         memory.restore()
 
 
 def _depends_on_clocks(memory: Memory, states: Sequence[Any], call: Call) -> bool:
-    """Whether a clock is more than noted: results with clocks whose readings cannot be looked at are others, or none."""
+    """Whether a clock is more than noted: results with clocks whose readings cannot be looked at
+    are others, or none.
+    """
     reads: list[str] = []
     heard: list[str] = []
     trial = _Trial(memory, states[:FEWEST], call)
@@ -90,8 +100,8 @@ def _depends_on_clocks(memory: Memory, states: Sequence[Any], call: Call) -> boo
 def changed_later(memory: Memory, states: Sequence[Any], call: Call) -> str:
     """What a function remembers that has changed since its memory was read, or an empty text.
 
-    It changed in a run, at states that were not tried before it. Where that matters the function is left as it was then;
-    otherwise, as it is now.
+    It changed in a run, at states that were not tried before it. Where that matters the function is
+    left as it was then; otherwise, as it is now.
     """
     changes, after = memory.changes(), memory.read()
     if not changes:
@@ -131,17 +141,23 @@ class _Trial:
             source.write(old)
         changes, differs = self.memory.changes(), not alike(first, again)
         names = [n for found in changes.values() for n in found]
-        random = [n for n in names if n.startswith("the random numbers of ")] or (drawn if differs else [])
+        random = [n for n in names if n.startswith("the random numbers of ")] or (
+            drawn if differs else []
+        )
         if clock:
             return self._remembers(READS_CLOCK.format(clock[0]), results)
         if random:
             return self._remembers(f"draws random numbers ({random[0]})", results)
         if differs and not changes:
-            return self._remembers("gives other results when it is called again with the same arguments", results)
+            return self._remembers(
+                "gives other results when it is called again with the same arguments", results
+            )
         if not changes:
             return self._remembers(self._of_caches(first), results)
         if differs or not self.is_harmless(first, changes, self.memory.read()):
-            return self._remembers(f"changes {_listed(changes)} and uses it in later calls", results)
+            return self._remembers(
+                f"changes {_listed(changes)} and uses it in later calls", results
+            )
         if self._is_built_once():
             return Verdict(self.memory, "", (), results)
         return Verdict(self.memory, "", tuple(names), results)
@@ -154,7 +170,11 @@ class _Trial:
         for state in self.states:
             self.memory.restore()
             fresh.append(self._outcome(state))
-        return "" if alike(first, fresh) else f"keeps something in {self.memory.caches[0][0]} that later calls use"
+        return (
+            ""
+            if alike(first, fresh)
+            else f"keeps something in {self.memory.caches[0][0]} that later calls use"
+        )
 
     def _remembers(self, text: str, results: tuple[np.ndarray | None, ...]) -> Verdict:
         return Verdict(self.memory, text, (), results)
@@ -166,7 +186,7 @@ class _Trial:
             if k >= FEWEST and time.monotonic() - begun > LONG:
                 break
             found.append(self._outcome(state))
-        self.states = self.states[:len(found)]
+        self.states = self.states[: len(found)]
         return found
 
     def outcomes(self, states: Any) -> list[Any]:
@@ -177,11 +197,15 @@ class _Trial:
         try:
             with np.errstate(all="ignore"):
                 return _copied(self.call(state))
-        except Exception as error:      # a state at which it is not defined
+        except Exception as error:  # a state at which it is not defined
             return type(error)
 
-    def is_harmless(self, first: list[Any], changes: dict[Holder, list[str]], after: list[Any]) -> bool:
-        """Whether results never depend on what changed; `first` are those at the states, one after the other."""
+    def is_harmless(
+        self, first: list[Any], changes: dict[Holder, list[str]], after: list[Any]
+    ) -> bool:
+        """Whether results never depend on what changed; `first` are those at the states, one after
+        the other.
+        """
         fresh, later = [], []
         for state in self.states:
             self.memory.restore()
@@ -190,9 +214,15 @@ class _Trial:
             later.append(self._outcome(state))
         if not alike(first, fresh) or not alike(first, later):
             return False
-        return self._is_not_read(first, changes, after) or self._is_built_once(after) or self._is_cache(changes)
+        return (
+            self._is_not_read(first, changes, after)
+            or self._is_built_once(after)
+            or self._is_cache(changes)
+        )
 
-    def _is_not_read(self, first: list[Any], changes: dict[Holder, list[str]], after: list[Any]) -> bool:
+    def _is_not_read(
+        self, first: list[Any], changes: dict[Holder, list[str]], after: list[Any]
+    ) -> bool:
         places = {id(holder): k for k, holder in enumerate(self.memory.holders)}
         reads: list[str] = []
         for holder in changes:
@@ -209,7 +239,9 @@ class _Trial:
         return True
 
     def _is_built_once(self, later: list[Any] | None = None) -> bool:
-        """Whether the first call changes all there is to change, and always to the same; `later`: as found after a run."""
+        """Whether the first call changes all there is to change, and always to the same; `later`:
+        as found after a run.
+        """
         found = [] if later is None else [later]
         for state in (self.states[0], self.states[-1]):
             self.memory.restore()
@@ -232,11 +264,19 @@ class _Trial:
             if holder not in changes:
                 continue
             old, one, other = self.memory.contents[k], forward[k], backward[k]
-            if not isinstance(holder, Names) or holder.names is not None or not isinstance(holder.owner, dict):
+            if (
+                not isinstance(holder, Names)
+                or holder.names is not None
+                or not isinstance(holder.owner, dict)
+            ):
                 return False
-            if holder.form == "{label}.{key}" or any(not same(old[key], one.get(key)) for key in old):
-                return False      # attributes are no cache; an entry was replaced
-            if one.keys() != other.keys() or not all(alike_values(one[key], other[key]) for key in one):
+            if holder.form == "{label}.{key}" or any(
+                not same(old[key], one.get(key)) for key in old
+            ):
+                return False  # attributes are no cache; an entry was replaced
+            if one.keys() != other.keys() or not all(
+                alike_values(one[key], other[key]) for key in one
+            ):
                 return False
         return True
 
@@ -250,9 +290,13 @@ def _drawn_from(memory: Memory, states: Sequence[Any], call: Call) -> str:
         contents = holder.read()
         iterator = Mark(label, reads)
         if isinstance(holder, Items):
-            holder.write([iterator if label == f"{holder.label}[{k}]" else x for k, x in enumerate(contents)])
+            holder.write(
+                [iterator if label == f"{holder.label}[{k}]" else x for k, x in enumerate(contents)]
+            )
         elif isinstance(holder, Names):
-            holder.write({k: iterator if holder.name_of(k) == label else x for k, x in contents.items()})
+            holder.write(
+                {k: iterator if holder.name_of(k) == label else x for k, x in contents.items()}
+            )
         try:
             for state in states:
                 try:
@@ -269,13 +313,19 @@ def _drawn_from(memory: Memory, states: Sequence[Any], call: Call) -> str:
 
 @contextmanager
 def listening(found: list[str]) -> Iterator[None]:
-    """Note the clocks that this thread reads meanwhile, but for those that libraries read, as logs do."""
-    if sys.getprofile() is not None or threading.getprofile() is not None:      # a profiler is at work
+    """Note the clocks that this thread reads meanwhile, but for those that libraries read, as logs
+    do.
+    """
+    if sys.getprofile() is not None or threading.getprofile() is not None:  # a profiler is at work
         yield
         return
 
     def heard(frame: Any, event: str, function: Any) -> None:
-        if event == "c_call" and is_clock(function) and not is_library(frame.f_globals.get("__name__", "")):
+        if (
+            event == "c_call"
+            and is_clock(function)
+            and not is_library(frame.f_globals.get("__name__", ""))
+        ):
             found.append(function.__name__)
 
     sys.setprofile(heard)
@@ -309,7 +359,9 @@ def alike_values(a: Any, b: Any, depth: int = 6) -> bool:
             return False
         if a.dtype == object:
             return all(alike_values(x, y, depth - 1) for x, y in zip(a.flat, b.flat))
-        return a.tobytes() == b.tobytes() or bool(np.array_equal(a, b, equal_nan=a.dtype.kind in "fc"))
+        return a.tobytes() == b.tobytes() or bool(
+            np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
+        )
     if isinstance(a, dict):
         return a.keys() == b.keys() and all(alike_values(a[k], b[k], depth - 1) for k in a)
     if isinstance(a, (list, tuple)):

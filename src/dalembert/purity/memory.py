@@ -1,4 +1,6 @@
-"""What a function can reach and change: found by following names, closures, attributes and containers."""
+"""What a function can reach and change: found by following names, closures, attributes and
+containers.
+"""
 
 from __future__ import annotations
 
@@ -33,22 +35,56 @@ from dalembert.purity.holders import (
 )
 from dalembert.purity.marks import Mark
 
-MOST = 20_000                # objects looked at
-LISTED = 10_000              # entries of a container looked into
-CLOCKS = frozenset(f for f in (getattr(time, name, None) for name in (
-    "time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns", "process_time", "process_time_ns",
-    "thread_time", "thread_time_ns", "clock_gettime", "clock_gettime_ns", "localtime", "gmtime", "ctime",
-    "asctime", "strftime")) if f)
+MOST = 20_000  # objects looked at
+LISTED = 10_000  # entries of a container looked into
+CLOCKS = frozenset(
+    f
+    for f in (
+        getattr(time, name, None)
+        for name in (
+            "time",
+            "time_ns",
+            "monotonic",
+            "monotonic_ns",
+            "perf_counter",
+            "perf_counter_ns",
+            "process_time",
+            "process_time_ns",
+            "thread_time",
+            "thread_time_ns",
+            "clock_gettime",
+            "clock_gettime_ns",
+            "localtime",
+            "gmtime",
+            "ctime",
+            "asctime",
+            "strftime",
+        )
+    )
+    if f
+)
 CLOCK_MODULES = ("time", "datetime")
 CLOCK_HOMES = (os, time, datetime, datetime.datetime, datetime.date)
-NOW = frozenset({"now", "utcnow", "today"})      # of datetime.datetime and datetime.date
+NOW = frozenset({"now", "utcnow", "today"})  # of datetime.datetime and datetime.date
 LIBRARIES = ("site-packages", "dist-packages")
 OPAQUE = (*SCALARS, types.CodeType, types.FrameType, np.dtype, np.ufunc, io.IOBase, range, slice)
-OPAQUE_ROOTS = frozenset({"logging", "threading", "_thread", "numba", "jax", "jaxlib", "torch", "matplotlib", "weakref",
-                          "abc"})
+OPAQUE_ROOTS = frozenset(
+    {
+        "logging",
+        "threading",
+        "_thread",
+        "numba",
+        "jax",
+        "jaxlib",
+        "torch",
+        "matplotlib",
+        "weakref",
+        "abc",
+    }
+)
 CACHED = functools._lru_cache_wrapper
 METHODS = (types.FunctionType, staticmethod, classmethod, property, functools.cached_property)
-OWN = "dalembert"                                # of this package only controllers hold functions of users
+OWN = "dalembert"  # of this package only controllers hold functions of users
 CONTROLLERS = "dalembert.controllers"
 
 
@@ -57,7 +93,8 @@ class Memory:
 
     Attributes
     ----------
-    iterators : names of iterators reached, each with the holder that has it, and its key (None: in a tuple, or bound)
+    iterators : names of iterators reached, each with the holder that has it, and its key (None: in
+        a tuple, or bound)
     caches : names and functions with a cache of results (functools.cache), which `restore` empties
     clock : name of a clock that the function names, or an empty text
     numbers : numbers that the function names or holds
@@ -79,7 +116,9 @@ class Memory:
     @property
     def size(self) -> int:
         """Bytes of the arrays that are held."""
-        return sum(contents.nbytes for contents in self.contents if isinstance(contents, np.ndarray))
+        return sum(
+            contents.nbytes for contents in self.contents if isinstance(contents, np.ndarray)
+        )
 
     def read(self) -> list[Any]:
         """Contents of all holders."""
@@ -88,7 +127,9 @@ class Memory:
     def changes(self, contents: list[Any] | None = None) -> dict[Holder, list[str]]:
         """Holders whose contents changed, with the names of these."""
         contents = self.contents if contents is None else contents
-        found = {holder: holder.changed(old) for holder, old in zip(self.holders, contents, strict=True)}
+        found = {
+            holder: holder.changed(old) for holder, old in zip(self.holders, contents, strict=True)
+        }
         return {holder: names for holder, names in found.items() if names}
 
     def restore(self, contents: list[Any] | None = None) -> None:
@@ -102,7 +143,9 @@ class Memory:
 
     # --- the way through the objects ---
 
-    def _visit(self, label: str, value: Any, within: Holder | None) -> Iterable[tuple[str, Any, Holder | None]]:
+    def _visit(
+        self, label: str, value: Any, within: Holder | None
+    ) -> Iterable[tuple[str, Any, Holder | None]]:
         """Note a value; the values behind it."""
         if isinstance(value, SCALARS):
             if isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -129,13 +172,19 @@ class Memory:
             yield label, getattr(value, "__self__", None), None
         elif isinstance(value, (functools.partial, functools.partialmethod)):
             yield from [(label, x, None) for x in (value.func, *value.args)]
-            yield from self._hold(Names(value.keywords, label, form="the argument {key!r} of {label}"))
+            yield from self._hold(
+                Names(value.keywords, label, form="the argument {key!r} of {label}")
+            )
         elif isinstance(value, (staticmethod, classmethod, functools.cached_property, property)):
             names = ("__func__", "func", "fget")
             yield from [(label, getattr(value, n), None) for n in names if getattr(value, n, None)]
         elif isinstance(value, type):
             yield from self._of_class(label, value)
-        elif isinstance(value, types.ModuleType) or isinstance(value, OPAQUE) or _is_opaque(type(value)):
+        elif (
+            isinstance(value, types.ModuleType)
+            or isinstance(value, OPAQUE)
+            or _is_opaque(type(value))
+        ):
             return
         elif isinstance(value, (tuple, frozenset)):
             yield from [(f"{label}[{k}]", x, None) for k, x in enumerate(list(value)[:LISTED])]
@@ -147,7 +196,11 @@ class Memory:
             if value.flags.writeable:
                 yield from self._hold(Array(value, label))
             if value.dtype == object:
-                yield from [(f"{label}[{k}]", x, None) for k, x in enumerate(value.flat) if not isinstance(x, SCALARS)]
+                yield from [
+                    (f"{label}[{k}]", x, None)
+                    for k, x in enumerate(value.flat)
+                    if not isinstance(x, SCALARS)
+                ]
         elif is_random(value):
             yield from self._hold(Draws(value, f"the random numbers of {label}"))
         elif is_context(value):
@@ -169,7 +222,9 @@ class Memory:
             yield from self._hold(Names(value.__dict__, label))
         slots = [name for base in kind.__mro__ for name in _names(vars(base).get("__slots__", ()))]
         if slots := [n for n in slots if n not in ("__dict__", "__weakref__")]:
-            private = [f"_{kind.__name__.lstrip('_')}{n}" if n.startswith("__") else n for n in slots]
+            private = [
+                f"_{kind.__name__.lstrip('_')}{n}" if n.startswith("__") else n for n in slots
+            ]
             yield from self._hold(Attributes(value, label, frozenset(private)))
         yield f"the class {kind.__name__}", kind, None
 
@@ -181,16 +236,26 @@ class Memory:
             functions = {n: x for n, x in own.items() if isinstance(x, METHODS)}
             for x in functions.values():
                 yield label, x, None
-            data = {n for n, x in own.items() if n not in functions and not isinstance(x, types.MemberDescriptorType)}
+            data = {
+                n
+                for n, x in own.items()
+                if n not in functions and not isinstance(x, types.MemberDescriptorType)
+            }
             if data:
                 yield from self._hold(Attributes(base, base.__name__, frozenset(data)))
             names = {n for x in functions.values() for n in _written(x)} - own.keys()
-            if names:      # attributes that methods may give the class
+            if names:  # attributes that methods may give the class
                 yield from self._hold(Attributes(base, base.__name__, frozenset(names)))
 
-    def _of_function(self, label: str, f: types.FunctionType) -> Iterator[tuple[str, Any, Holder | None]]:
+    def _of_function(
+        self, label: str, f: types.FunctionType
+    ) -> Iterator[tuple[str, Any, Holder | None]]:
         if is_library(f.__module__ or ""):
-            yield from [(label, x, None) for x in (getattr(f, "__wrapped__", None), *_user_functions_in(f)) if x is not None]
+            yield from [
+                (label, x, None)
+                for x in (getattr(f, "__wrapped__", None), *_user_functions_in(f))
+                if x is not None
+            ]
             return
         yield from self._hold(Names(f.__dict__, f.__name__))
         for name, cell in zip(f.__code__.co_freevars, f.__closure__ or ()):
@@ -207,7 +272,9 @@ class Memory:
             for x in code.co_consts:
                 if isinstance(x, (int, float)):
                     self._visit("", x, None)
-        modules = [f.__globals__[n] for n in names if isinstance(f.__globals__.get(n), types.ModuleType)]
+        modules = [
+            f.__globals__[n] for n in names if isinstance(f.__globals__.get(n), types.ModuleType)
+        ]
         for module in modules:
             if not is_library(module.__name__):
                 yield from self._hold(Names(vars(module), module.__name__, names))
@@ -235,7 +302,12 @@ def is_clock(value: Any) -> bool:
     """Whether a function tells the time of the wall."""
     if not isinstance(value, types.BuiltinFunctionType):
         return False
-    return value in CLOCKS or value is os.times or value.__name__ in NOW and is_one_of(value.__self__, CLOCK_HOMES)
+    return (
+        value in CLOCKS
+        or value is os.times
+        or value.__name__ in NOW
+        and is_one_of(value.__self__, CLOCK_HOMES)
+    )
 
 
 class MarkedClocks:
@@ -271,18 +343,27 @@ def _loaded(codes: list[types.CodeType], scope: dict[str, Any]) -> Iterator[tupl
             if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FAST", "LOAD_DEREF"):
                 value, text = scope.get(instruction.argval), str(instruction.argval)
             elif instruction.opname in ("LOAD_ATTR", "LOAD_METHOD"):
-                value, text = getattr(value, str(instruction.argval), None), f"{text}.{instruction.argval}"
+                value, text = (
+                    getattr(value, str(instruction.argval), None),
+                    f"{text}.{instruction.argval}",
+                )
             elif instruction.opname not in ("CACHE", "PRECALL", "PUSH_NULL"):
                 value, text = None, ""
             yield value, text
 
 
 def is_library(module: str) -> bool:
-    """Whether a module belongs to Python or to an installed package, whose own names functions do not change."""
+    """Whether a module belongs to Python or to an installed package, whose own names functions do
+    not change.
+    """
     root = module.partition(".")[0]
     if root in sys.stdlib_module_names or root == OWN:
         return True
-    file = getattr(sys.modules.get(module), "__file__", None) or getattr(sys.modules.get(root), "__file__", None) or ""
+    file = (
+        getattr(sys.modules.get(module), "__file__", None)
+        or getattr(sys.modules.get(root), "__file__", None)
+        or ""
+    )
     return any(part in file for part in LIBRARIES)
 
 
@@ -298,7 +379,9 @@ def _is_iterator(value: Any) -> bool:
     kind = type(value)
     if not hasattr(kind, "__next__") or isinstance(value, (io.IOBase, type)):
         return False
-    return not hasattr(value, "__dict__") and not hasattr(kind, "__slots__")      # of a class of Python, attributes tell
+    return not hasattr(value, "__dict__") and not hasattr(
+        kind, "__slots__"
+    )  # of a class of Python, attributes tell
 
 
 def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
@@ -311,7 +394,12 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
 
 def _written(method: Any) -> frozenset[str]:
     """Names that the code of a method has."""
-    f = getattr(method, "__func__", None) or getattr(method, "fget", None) or getattr(method, "func", None) or method
+    f = (
+        getattr(method, "__func__", None)
+        or getattr(method, "fget", None)
+        or getattr(method, "func", None)
+        or method
+    )
     if not isinstance(f, types.FunctionType):
         return frozenset()
     return frozenset(n for code in _codes(f.__code__) for n in code.co_names)
@@ -320,7 +408,9 @@ def _written(method: Any) -> frozenset[str]:
 def _user_functions_in(f: types.FunctionType) -> list[Callable[..., Any]]:
     """Functions of users that a function of a library was made of, as decorators do."""
     cells = [c.cell_contents for c in f.__closure__ or () if _filled(c)]
-    return [x for x in cells if callable(x) and not is_library(getattr(x, "__module__", None) or OWN)]
+    return [
+        x for x in cells if callable(x) and not is_library(getattr(x, "__module__", None) or OWN)
+    ]
 
 
 def _filled(cell: Any) -> bool:
@@ -336,5 +426,7 @@ def _names(slots: Any) -> tuple[str, ...]:
 
 def random_sources() -> list[Draws]:
     """The random numbers that `random` and `np.random` give without a generator."""
-    return [Draws(random._inst, "the random numbers of `random`"),                       # type: ignore[attr-defined]
-            Draws(np.random.mtrand._rand, "the random numbers of `np.random`")]
+    return [
+        Draws(random._inst, "the random numbers of `random`"),  # type: ignore[attr-defined]
+        Draws(np.random.mtrand._rand, "the random numbers of `np.random`"),
+    ]

@@ -1,4 +1,5 @@
-"""Arithmetic as text: "pi/2", "2*l1 + 0.05", "sqrt(3)/2" to exact numbers, angles and expressions, and back.
+"""Arithmetic as text: "pi/2", "2*l1 + 0.05", "sqrt(3)/2" to exact numbers, angles and expressions,
+and back.
 
     0.25  3  1e-3      exact decimals; float(0.1) is the double nearest to 0.1
     + - * / **  ( )    as in Python
@@ -7,7 +8,8 @@
     l1  l[0]           symbols of the current graph; symbol("any text") where the name is no plain one
     < <= > >= & | ~    conditions for where(condition, a, b)
 
-The text is hostile input: its length, its nesting and the size of every exact number in between are bounded.
+The text is hostile input: its length, its nesting and the size of every exact number in between are
+bounded.
 """
 
 from __future__ import annotations
@@ -28,41 +30,89 @@ from dalembert.expr.graph import COMPARISONS, LOGIC
 from dalembert.model.numbers import DECIMAL, Literal, Number, as_float, checked, is_symbolic
 from dalembert.spatial.angles import PiMultiple, cos_sin, snapped
 
-MAX_TEXT = 10_000       # characters of one number; the longest we met has some hundred
-MAX_NESTING = 100       # parentheses, calls and signs inside one another: three Python frames each
-MAX_BITS = 4096         # of numerator and denominator; a decimal literal has at most 1400
-MAX_DIGITS = 15         # after the point of an exact number written as a decimal; longer ones stay fractions
-ROUNDING = 1e-15        # relative; math.pi/2 or 2*math.pi/3 computed in floats differ less from the multiple of pi
+MAX_TEXT = 10_000  # characters of one number; the longest we met has some hundred
+MAX_NESTING = 100  # parentheses, calls and signs inside one another: three Python frames each
+MAX_BITS = 4096  # of numerator and denominator; a decimal literal has at most 1400
+MAX_DIGITS = (
+    15  # after the point of an exact number written as a decimal; longer ones stay fractions
+)
+# relative; math.pi/2 or 2*math.pi/3 computed in floats differ less from the multiple of pi
+ROUNDING = 1e-15
 
-TOKEN = re.compile(r"""\s*(?:
+TOKEN = re.compile(
+    r"""\s*(?:
     (?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
   | (?P<name>[^\W\d]\w*(?:\[[0-9]+(?:,\ [0-9]+)*\])?)
   | (?P<string>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")
   | (?P<mark>\*\*|<=|>=|[-+*/()<>,|&~])
-)""", re.VERBOSE)
+)""",
+    re.VERBOSE,
+)
 
 PRODUCT, INVERT, POWER = 5, 6, 7
-INFIX: dict[str, tuple[int, Callable[[Any, Any], Any]]] = {       # binding strength and meaning
-    "<": (1, operator.lt), "<=": (1, operator.le), ">": (1, operator.gt), ">=": (1, operator.ge),
-    "|": (2, operator.or_), "&": (3, operator.and_),
-    "+": (4, operator.add), "-": (4, operator.sub),
-    "*": (PRODUCT, operator.mul), "/": (PRODUCT, operator.truediv), "**": (POWER, operator.pow),
+INFIX: dict[str, tuple[int, Callable[[Any, Any], Any]]] = {  # binding strength and meaning
+    "<": (1, operator.lt),
+    "<=": (1, operator.le),
+    ">": (1, operator.gt),
+    ">=": (1, operator.ge),
+    "|": (2, operator.or_),
+    "&": (3, operator.and_),
+    "+": (4, operator.add),
+    "-": (4, operator.sub),
+    "*": (PRODUCT, operator.mul),
+    "/": (PRODUCT, operator.truediv),
+    "**": (POWER, operator.pow),
 }
-FUNCTIONS: dict[str, tuple[int, Callable[..., Any]]] = {          # number of arguments and meaning
-    name: (1, getattr(expr, name))
-    for name in ("sqrt", "sin", "cos", "tan", "asin", "acos", "exp", "log", "sinh", "cosh", "tanh", "sign")
-} | {name: (2, getattr(expr, name)) for name in ("atan2", "hypot", "minimum", "maximum", "equal")} | {
-    "abs": (1, expr.absolute), "where": (3, expr.where), "float": (1, lambda x: constant(float(x))),
-}
+FUNCTIONS: dict[str, tuple[int, Callable[..., Any]]] = (
+    {  # number of arguments and meaning
+        name: (1, getattr(expr, name))
+        for name in (
+            "sqrt",
+            "sin",
+            "cos",
+            "tan",
+            "asin",
+            "acos",
+            "exp",
+            "log",
+            "sinh",
+            "cosh",
+            "tanh",
+            "sign",
+        )
+    }
+    | {name: (2, getattr(expr, name)) for name in ("atan2", "hypot", "minimum", "maximum", "equal")}
+    | {
+        "abs": (1, expr.absolute),
+        "where": (3, expr.where),
+        "float": (1, lambda x: constant(float(x))),
+    }
+)
 PI = ("pi", "\u03c0")
-NO_NUMBERS = {"nan", "inf", "infinity", "none", "null", "true", "false"}      # in any letters: no symbols either
+NO_NUMBERS = {
+    "nan",
+    "inf",
+    "infinity",
+    "none",
+    "null",
+    "true",
+    "false",
+}  # in any letters: no symbols either
 SUPERSCRIPTS = frozenset("\u00b9\u00b2\u00b3\u2070\u2074\u2075\u2076\u2077\u2078\u2079")
-HINTS = {"\u00b0": "angles are in radians, 90 degrees are pi/2", "\u221e": "numbers are finite",
-         **dict.fromkeys("\u2212\u2013\u2014\ufe63\uff0d", "write -"), **dict.fromkeys("\u00d7\u00b7\u22c5", "write *"),
-         "\u00f7": "write /", "^": "write ** for a power", "$": "nothing is expanded", "{": "nothing is expanded"}
+HINTS = {
+    "\u00b0": "angles are in radians, 90 degrees are pi/2",
+    "\u221e": "numbers are finite",
+    **dict.fromkeys("\u2212\u2013\u2014\ufe63\uff0d", "write -"),
+    **dict.fromkeys("\u00d7\u00b7\u22c5", "write *"),
+    "\u00f7": "write /",
+    "^": "write ** for a power",
+    "$": "nothing is expanded",
+    "{": "nothing is expanded",
+}
 
 
 # --- from text ------------------------------------------------------------------------------------------------------
+
 
 def parse_number(text: str, where: str = "number") -> Number:
     """The number that a text of arithmetic stands for.
@@ -75,8 +125,9 @@ def parse_number(text: str, where: str = "number") -> Number:
 
     Returns
     -------
-    Literal of a plain decimal; int or Fraction where the value is rational; PiMultiple of a rational multiple of pi;
-    float where a float or another use of pi enters; otherwise Expr, also of constants such as sqrt(2).
+    Literal of a plain decimal; int or Fraction where the value is rational; PiMultiple of a
+    rational multiple of pi; float where a float or another use of pi enters; otherwise Expr, also
+    of constants such as sqrt(2).
 
     Raises
     ------
@@ -84,7 +135,9 @@ def parse_number(text: str, where: str = "number") -> Number:
         The text is no arithmetic, passes a limit, or its value is not a finite number.
     """
     if len(text) > MAX_TEXT:
-        raise ValueError(f"{where}: a text of {len(text)} characters; at most MAX_TEXT = {MAX_TEXT} are read.")
+        raise ValueError(
+            f"{where}: a text of {len(text)} characters; at most MAX_TEXT = {MAX_TEXT} are read."
+        )
     text = text.strip()
     if not text:
         raise ValueError(f"{where}: an empty text instead of a number.")
@@ -108,7 +161,9 @@ def plain(x: Number) -> Number:
 
 
 def given_angle(value: Any, where: str) -> Number:
-    """An angle given as a number or as a text of arithmetic; the double of a multiple of pi/12 becomes exact."""
+    """An angle given as a number or as a text of arithmetic; the double of a multiple of pi/12
+    becomes exact.
+    """
     x = parse_number(value, where) if isinstance(value, str) else checked(value, where)
     if isinstance(x, (PiMultiple, Expr)):
         return 0 if x == PiMultiple(0) else x
@@ -122,7 +177,12 @@ class _Parser:
     def __init__(self, text: str, where: str):
         self.text, self.where = text, where
         self.nesting = 0
-        self.kind, self.token, self.start, self.end = "end", "", 0, 0      # the current token and its place
+        self.kind, self.token, self.start, self.end = (
+            "end",
+            "",
+            0,
+            0,
+        )  # the current token and its place
         self.advance()
 
     def number(self) -> Number:
@@ -168,7 +228,9 @@ class _Parser:
 
     def expect(self, mark: str) -> None:
         if self.token != mark:
-            self.fail(f"expected {mark!r}" + (f" before {self.token!r}" if self.token else " at the end"))
+            self.fail(
+                f"expected {mark!r}" + (f" before {self.token!r}" if self.token else " at the end")
+            )
         self.advance()
 
     def fail(self, why: str) -> NoReturn:
@@ -194,9 +256,11 @@ class _Parser:
     def operand(self, minimum: int) -> Any:
         kind, token = self.kind, self.advance()
         if kind == "number":
-            if self.kind == "name" and self.text[self.start - 1] == token[-1]:      # 0x10, 1_000, 90deg
+            if self.kind == "name" and self.text[self.start - 1] == token[-1]:  # 0x10, 1_000, 90deg
                 both, product = token + self.token, f"{token}*{self.token}"
-                self.fail(f"{both!r} is no decimal number like 0.25 or 1e-3; a product is {product}")
+                self.fail(
+                    f"{both!r} is no decimal number like 0.25 or 1e-3; a product is {product}"
+                )
             return self.applied(token, lambda: constant(Literal(token)))
         if kind == "name":
             if self.token == "(":
@@ -243,15 +307,30 @@ class _Parser:
     def applied(self, sign: str, function: Callable[..., Any], *operands: Any) -> Any:
         """The operation on nodes and multiples of pi, with its errors and its size looked after."""
         try:
-            value = _with_pi(sign, *operands) if any(isinstance(x, PiMultiple) for x in operands) else None
+            value = (
+                _with_pi(sign, *operands)
+                if any(isinstance(x, PiMultiple) for x in operands)
+                else None
+            )
             if value is None:
-                value = function(*(constant(float(x)) if isinstance(x, PiMultiple) else x for x in operands))
+                value = function(
+                    *(constant(float(x)) if isinstance(x, PiMultiple) else x for x in operands)
+                )
         except (ArithmeticError, TypeError, ValueError, SyntaxError) as error:
-            self.fail("the quotient is not a finite number" if sign == "/" and isinstance(error, ArithmeticError)
-                      else str(error).rstrip("."))
+            self.fail(
+                "the quotient is not a finite number"
+                if sign == "/" and isinstance(error, ArithmeticError)
+                else str(error).rstrip(".")
+            )
         if isinstance(value, bool):
             self.fail("a condition between constants")
-        exact = value.turns if isinstance(value, PiMultiple) else value.value if value.op == "exact" else 0
+        exact = (
+            value.turns
+            if isinstance(value, PiMultiple)
+            else value.value
+            if value.op == "exact"
+            else 0
+        )
         if max(exact.numerator.bit_length(), exact.denominator.bit_length()) > MAX_BITS:
             self.fail(f"the exact value needs more than MAX_BITS = {MAX_BITS} bits")
         return value
@@ -261,7 +340,9 @@ def no_symbol(name: str) -> str:
     """Why a bare name is no symbol but was meant as a number or a function; '' if it is one."""
     if unicodedata.normalize("NFKC", name).casefold() in NO_NUMBERS:
         return f"{name!r} is not a finite number; a symbol of that name is symbol({name!r})"
-    if unicodedata.numeric(name[0], None) is not None or any(c.isdecimal() and not c.isascii() for c in name):
+    if unicodedata.numeric(name[0], None) is not None or any(
+        c.isdecimal() and not c.isascii() for c in name
+    ):
         return f"{name!r} has digits other than 0 to 9"
     if SUPERSCRIPTS.intersection(name):
         return f"{name!r} has a superscript; write ** for a power"
@@ -287,29 +368,37 @@ def _with_pi(sign: str, *operands: Any) -> Any:
             return PiMultiple(a * factor)
         case "/", [Fraction() as a, None], [None, (int() | Fraction()) as divisor]:
             return PiMultiple(a / divisor)
-        case ("sin" | "cos" | "tan"), [Fraction() as a], _:
+        case (("sin" | "cos" | "tan"), [Fraction() as a], _):
             cosine, sine = (constant(x) for x in cos_sin(PiMultiple(a), exact=True))
-            return {"sin": lambda: sine, "cos": lambda: cosine, "tan": lambda: operator.truediv(sine, cosine)}[sign]()
+            return {
+                "sin": lambda: sine,
+                "cos": lambda: cosine,
+                "tan": lambda: operator.truediv(sine, cosine),
+            }[sign]()
     return None
 
 
 # --- to text --------------------------------------------------------------------------------------------------------
 
-# What `to_text` writes and this grammar reads otherwise: exact fractions, floats, symbols named like a function.
-_WRITTEN = re.compile(r"""
+# What `to_text` writes and this grammar reads otherwise: exact fractions, floats, symbols named
+# like a function.
+_WRITTEN = re.compile(
+    r"""
     (?P<string>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")
   | Fraction\((?P<over>-?[0-9]+),\ (?P<under>[0-9]+)\)
   | (?P<name>[^\W\d]\w*(?!\w|\())
   | [^\W\d]\w*
   | (?P<float>[0-9]+(?:\.[0-9]+(?:e[+-]?[0-9]+)?|e[+-]?[0-9]+))
-""", re.VERBOSE)
+""",
+    re.VERBOSE,
+)
 
 
 def number_text(x: Number) -> str:
     """The text that `parse_number` reads back as an equal number.
 
-    A Literal keeps its text. A float is written as its shortest decimal where that is exactly its value (0.5), and
-    else as "float(0.1)": the decimal 0.1 is another number than the double.
+    A Literal keeps its text. A float is written as its shortest decimal where that is exactly its
+    value (0.5), and else as "float(0.1)": the decimal 0.1 is another number than the double.
 
     Raises
     ------

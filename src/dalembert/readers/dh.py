@@ -20,11 +20,16 @@ from dalembert.model.parts import Frame, Origin
 from dalembert.readers.motions import Elementary, constant_value, links, placement, serial
 
 CONVENTIONS = ("standard", "modified")
-JOINTS: dict[str, JointType] = {"revolute": Revolute((0, 0, 1)), "prismatic": Prismatic((0, 0, 1)), "fixed": Fixed()}
+JOINTS: dict[str, JointType] = {
+    "revolute": Revolute((0, 0, 1)),
+    "prismatic": Prismatic((0, 0, 1)),
+    "fixed": Fixed(),
+}
 
 
 class DHParameters(NamedTuple):
-    """One row: a [m], alpha [rad], d [m], theta [rad]; theta (or d) is where the joint stands at coordinate 0.
+    """One row: a [m], alpha [rad], d [m], theta [rad]; theta (or d) is where the joint stands at
+    coordinate 0.
 
     Examples
     --------
@@ -40,30 +45,39 @@ class DHParameters(NamedTuple):
     joint: str = "revolute"
 
 
-def from_dh(rows: Sequence[Any], convention: str = "standard", inertia: Sequence[Any] | None = None,
-            name: str = "dh arm", gravity: Sequence[Number] = GRAVITY, base: Any = None, tool: Any = None) -> Mechanism:
+def from_dh(
+    rows: Sequence[Any],
+    convention: str = "standard",
+    inertia: Sequence[Any] | None = None,
+    name: str = "dh arm",
+    gravity: Sequence[Number] = GRAVITY,
+    base: Any = None,
+    tool: Any = None,
+) -> Mechanism:
     """Serial chain from Denavit-Hartenberg parameters.
 
     Parameters
     ----------
     rows : sequence
-        Per joint a DHParameters, a mapping with its names, or (a, alpha, d, theta) or (a, alpha, d, theta, joint):
-        lengths [m] and angles [rad] as numbers or arithmetic ("pi/2", "l1"); joint is "revolute", "prismatic" or
-        "fixed": a row without a coordinate, as of a bent link or a bracket.
+        Per joint a DHParameters, a mapping with its names, or (a, alpha, d, theta) or (a, alpha, d,
+        theta, joint): lengths [m] and angles [rad] as numbers or arithmetic ("pi/2", "l1"); joint
+        is "revolute", "prismatic" or "fixed": a row without a coordinate, as of a bent link or a
+        bracket.
     convention : {'standard', 'modified'}
     inertia : sequence, optional
-        Per row (mass, com, tensor about the centre of mass; 3x3 or Ixx, Ixy, Iyy, Ixz, Iyz, Izz) of its link in the axes of
-        its Denavit-Hartenberg frame, or None for a massless link.
+        Per row (mass, com, tensor about the centre of mass; 3x3 or Ixx, Ixy, Iyy, Ixz, Iyz, Izz) of
+        its link in the axes of its Denavit-Hartenberg frame, or None for a massless link.
     base, tool : Origin or (3,) numbers, optional
-        Placement of the table's frame 0 in the base, and of the frame "tool" in the frame of the last row [m, rad]; frame
-        0 is the base, and there is no tool, unless they are given.
+        Placement of the table's frame 0 in the base, and of the frame "tool" in the frame of the
+        last row [m, rad]; frame 0 is the base, and there is no tool, unless they are given.
 
     Returns
     -------
     Mechanism
-        Bodies base, link1, ..., joints q1, q2, ... about or along their z axes (of a fixed row k: fixedk, not counted), and
-        the Denavit-Hartenberg frames dh1, .... A link's own axes are those of the frame in the modified convention; in the
-        standard one the frame stands at Tx(a) Rx(alpha) on the link, and the inertia is carried there exactly.
+        Bodies base, link1, ..., joints q1, q2, ... about or along their z axes (of a fixed row k:
+        fixedk, not counted), and the Denavit-Hartenberg frames dh1, .... A link's own axes are
+        those of the frame in the modified convention; in the standard one the frame stands at Tx(a)
+        Rx(alpha) on the link, and the inertia is carried there exactly.
 
     Raises
     ------
@@ -72,7 +86,8 @@ def from_dh(rows: Sequence[Any], convention: str = "standard", inertia: Sequence
 
     References
     ----------
-    Denavit and Hartenberg (1955); Craig, Introduction to Robotics (2005), section 3.4, for the modified convention.
+    Denavit and Hartenberg (1955); Craig, Introduction to Robotics (2005), section 3.4, for the
+    modified convention.
 
     Examples
     --------
@@ -92,17 +107,30 @@ def from_dh(rows: Sequence[Any], convention: str = "standard", inertia: Sequence
     check_choice("convention", convention, CONVENTIONS)
     rows = several(rows, "the table", "a list of rows (a, alpha, d, theta)")
     if not rows:
-        raise ReadError("the table has no rows; give one per joint, for example (0.4, 'pi/2', 0, 0).")
+        raise ReadError(
+            "the table has no rows; give one per joint, for example (0.4, 'pi/2', 0, 0)."
+        )
     joints: list[tuple[str, JointType, Origin]] = []
     tips: list[Origin] = []
     after: list[Elementary] = []
     for k, given in enumerate(rows, 1):
         row = _checked(given, f"row {k}")
         across = [Elementary("Tx", row.a), Elementary("Rx", row.alpha)]
-        along = [Elementary("Rz", row.theta), Elementary("Tz", row.d)]      # these commute with the coordinate's motion
-        before, after = (after + along, across) if convention == "standard" else (across + along, [])
+        along = [
+            Elementary("Rz", row.theta),
+            Elementary("Tz", row.d),
+        ]  # these commute with the coordinate's motion
+        before, after = (
+            (after + along, across) if convention == "standard" else (across + along, [])
+        )
         moving = sum(name.startswith("q") for name, *_ in joints) + 1
-        joints.append((f"fixed{k}" if row.joint == "fixed" else f"q{moving}", JOINTS[row.joint], placement(before)))
+        joints.append(
+            (
+                f"fixed{k}" if row.joint == "fixed" else f"q{moving}",
+                JOINTS[row.joint],
+                placement(before),
+            )
+        )
         tips.append(placement(after))
     frames = [Frame(f"dh{k}", f"link{k}", tip) for k, tip in enumerate(tips, 1)]
     if base is not None:
@@ -120,7 +148,9 @@ def _placed(given: Any, name: str) -> Origin:
     try:
         return Origin(given)
     except (TypeError, ValueError) as error:
-        raise ReadError(f"{name} is {given!r}; expected da.Origin(...), or 3 lengths ({error})") from None
+        raise ReadError(
+            f"{name} is {given!r}; expected da.Origin(...), or 3 lengths ({error})"
+        ) from None
 
 
 def _checked(given: Any, where: str) -> DHParameters:
@@ -138,6 +168,8 @@ def _checked(given: Any, where: str) -> DHParameters:
         row = DHParameters(*entries)
     check_choice(f"joint in {where}", row.joint, tuple(JOINTS))
     hint = "It is added to theta (revolute) or d (prismatic) by itself: give its offset there, mostly 0"
-    a, alpha, d, theta = (constant_value(x, f"{where}, {name}", hint, angle=name in ("alpha", "theta"))
-                          for name, x in zip(row._fields, row[:4]))
+    a, alpha, d, theta = (
+        constant_value(x, f"{where}, {name}", hint, angle=name in ("alpha", "theta"))
+        for name, x in zip(row._fields, row[:4])
+    )
     return DHParameters(a, alpha, d, theta, row.joint)

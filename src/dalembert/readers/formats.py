@@ -8,7 +8,8 @@ from typing import NamedTuple, Protocol
 from dalembert.model.mechanism import Mechanism
 from dalembert.spatial.angles import SNAP
 
-MARKS = b"\xef\xbb\xbf\xff\xfe\x00 \t\r\n"      # of UTF-8, UTF-16, UTF-32, and white space, before the first character
+# of UTF-8, UTF-16, UTF-32, and white space, before the first character
+MARKS = b"\xef\xbb\xbf\xff\xfe\x00 \t\r\n"
 
 
 class ReadingOptions(NamedTuple):
@@ -36,7 +37,8 @@ class Reader(Protocol):
 
 
 class Format(NamedTuple):
-    """Endings of names, the character that content begins with where that tells it, and the module that reads it.
+    """Endings of names, the character that content begins with where that tells it, and the module
+    that reads it.
 
     Modules are imported when they are needed: most programs read one format.
     """
@@ -47,7 +49,7 @@ class Format(NamedTuple):
 
     def read(self, data: bytes, file: str, options: ReadingOptions) -> Mechanism:
         """Mechanism of a file, by the module."""
-        reader: Reader = import_module(self.module)      # type: ignore[assignment]      # a module is one
+        reader: Reader = import_module(self.module)  # type: ignore[assignment]      # a module is one
         return reader.read(data, file, options)
 
 

@@ -18,14 +18,26 @@ from dalembert.model.validation import MAX_LINKS
 from dalembert.spatial.angles import PiMultiple
 
 MOVING = tuple(name for name in JOINT_TYPES if name != "fixed")
-EVERY = (*MOVING, "fixed", "follower", "custom")      # what `random_tree` draws from when asked for "every"
+EVERY = (
+    *MOVING,
+    "fixed",
+    "follower",
+    "custom",
+)  # what `random_tree` draws from when asked for "every"
 PerLink = Number | Sequence[Number]
 
 
-def planar_chain(n: int, mass: PerLink = 1, length: PerLink = 1, com: PerLink | None = None,
-                 inertia: PerLink | None = None, gravity: Sequence[Number] = GRAVITY,
-                 name: str = "planar chain") -> Mechanism:
-    """Chain of n links in the vertical x-z plane, joints about -y: q = 0 lies along x, positive angles rise.
+def planar_chain(
+    n: int,
+    mass: PerLink = 1,
+    length: PerLink = 1,
+    com: PerLink | None = None,
+    inertia: PerLink | None = None,
+    gravity: Sequence[Number] = GRAVITY,
+    name: str = "planar chain",
+) -> Mechanism:
+    """Chain of n links in the vertical x-z plane, joints about -y: q = 0 lies along x, positive
+    angles rise.
 
     Parameters
     ----------
@@ -34,8 +46,8 @@ def planar_chain(n: int, mass: PerLink = 1, length: PerLink = 1, com: PerLink | 
     mass, length : number or sequence
         Of each link [kg], [m]: one number for all, or one per link.
     com, inertia : number or sequence, optional
-        Distance of the centre of mass from the joint [m] and moment of inertia about it [kg m^2]; by default those
-        of a uniform thin rod, length/2 and mass length^2 / 12.
+        Distance of the centre of mass from the joint [m] and moment of inertia about it [kg m^2];
+        by default those of a uniform thin rod, length/2 and mass length^2 / 12.
 
     Joints are q1..qn, links link1..linkn, the end a frame "tip".
 
@@ -52,17 +64,27 @@ def planar_chain(n: int, mass: PerLink = 1, length: PerLink = 1, com: PerLink | 
     array([12.2625,  2.4525])
     """
     if isinstance(n, bool) or not isinstance(n, int) or not 1 <= n <= MAX_LINKS:
-        raise ValueError(f"n is {shown(n)}; expected a whole number of links, at least 1, at most {MAX_LINKS}.")
+        raise ValueError(
+            f"n is {shown(n)}; expected a whole number of links, at least 1, at most {MAX_LINKS}."
+        )
     masses, lengths = _per_link(mass, n, "mass"), _per_link(length, n, "length")
     coms = [l / 2 for l in lengths] if com is None else _per_link(com, n, "com")
-    inertias = [m * l * l / 12 for m, l in zip(masses, lengths)] if inertia is None else _per_link(inertia, n, "inertia")
+    inertias = (
+        [m * l * l / 12 for m, l in zip(masses, lengths)]
+        if inertia is None
+        else _per_link(inertia, n, "inertia")
+    )
     bodies, joints = [Body("base")], []
     for k, (m, c, moment) in enumerate(zip(masses, coms, inertias), 1):
         bodies.append(Body(f"link{k}", m, (c, 0, 0), (0, 0, moment, 0, 0, moment)))
         origin = Origin((lengths[k - 2], 0, 0)) if k > 1 else Origin()
-        joints.append(Joint(f"q{k}", Revolute((0, -1, 0)), bodies[k - 1].name, bodies[k].name, origin))
+        joints.append(
+            Joint(f"q{k}", Revolute((0, -1, 0)), bodies[k - 1].name, bodies[k].name, origin)
+        )
     tip = Frame("tip", f"link{n}", Origin((lengths[-1], 0, 0)))
-    return Mechanism(name, tuple(bodies), tuple(joints), (tip,), several(gravity, "gravity", "3 numbers"))
+    return Mechanism(
+        name, tuple(bodies), tuple(joints), (tip,), several(gravity, "gravity", "3 numbers")
+    )
 
 
 def _per_link(given: Any, n: int, name: str) -> list[Number]:
@@ -70,12 +92,16 @@ def _per_link(given: Any, n: int, name: str) -> list[Number]:
     is_list = isinstance(given, (list, tuple)) or isinstance(given, np.ndarray) and given.ndim
     values = list(given) if is_list else [given] * n
     if len(values) != n:
-        raise ValueError(f"{name} has {len(values)} entries, expected one number for all links, or {n}, one per link.")
+        raise ValueError(
+            f"{name} has {len(values)} entries, expected one number for all links, or {n}, one per "
+            "link."
+        )
     return [checked(x, f"{name} of link{k}") for k, x in enumerate(values, 1)]
 
 
 def random_tree(seed: int, n: int = 8, joints: str | Sequence[str] = "every") -> Mechanism:
-    """Random branched tree with physically possible inertias: the fixture of this package's own tests.
+    """Random branched tree with physically possible inertias: the fixture of this package's own
+    tests.
 
     Parameters
     ----------
@@ -84,11 +110,11 @@ def random_tree(seed: int, n: int = 8, joints: str | Sequence[str] = "every") ->
     n : int
         Number of joints.
     joints : sequence of joint types, or 'every'
-        What to draw from: names of JOINT_TYPES, 'follower' (mimic) and 'custom'. With 'every' the first joints are
-        one of each kind, in random order.
+        What to draw from: names of JOINT_TYPES, 'follower' (mimic) and 'custom'. With 'every' the
+        first joints are one of each kind, in random order.
 
-    Axes are oblique, aligned and of length other than 1; origins turned, some by quarter turns; branches, fixed
-    links, springs, friction, rotors and named frames occur.
+    Axes are oblique, aligned and of length other than 1; origins turned, some by quarter turns;
+    branches, fixed links, springs, friction, rotors and named frames occur.
 
     Raises
     ------
@@ -118,23 +144,36 @@ def random_tree(seed: int, n: int = 8, joints: str | Sequence[str] = "every") ->
     drawn = (drawn + [str(k) for k in rng.choice(kinds, max(0, n - len(drawn)))])[:n]
 
     bodies, made = [Body("base")], []
-    leaders: list[str] = []                                        # joints of one coordinate, which others may follow
+    leaders: list[str] = []  # joints of one coordinate, which others may follow
     for k, kind in enumerate(drawn, 1):
         if kind == "follower" and not leaders:
             kind = "revolute"
-        mimic = Mimic(str(rng.choice(leaders)), _short(rng, 2), _short(rng, 1)) if kind == "follower" else None
+        mimic = (
+            Mimic(str(rng.choice(leaders)), _short(rng, 2), _short(rng, 1))
+            if kind == "follower"
+            else None
+        )
         joint_type = _joint_type(rng, str(rng.choice(["revolute", "prismatic"])) if mimic else kind)
         parent = bodies[int(rng.integers(max(0, k - 4), k))].name
         bodies.append(_body(rng, f"body{k}"))
-        made.append(Joint(f"joint{k}", joint_type, parent, f"body{k}", _origin(rng), mimic=mimic,
-                          **_passive(rng, joint_type)))
+        made.append(
+            Joint(
+                f"joint{k}",
+                joint_type,
+                parent,
+                f"body{k}",
+                _origin(rng),
+                mimic=mimic,
+                **_passive(rng, joint_type),
+            )
+        )
         if (joint_type.nq, joint_type.nv) == (1, 1):
             leaders.append(f"joint{k}")
     frames = tuple(Frame(f"frame{k}", b.name, _origin(rng)) for k, b in enumerate(bodies[1:4], 1))
     gravity = (_short(rng, 3), _short(rng, 3), -9.81)
     with without_warnings():
         tree = Mechanism(f"random tree {seed}", tuple(bodies), tuple(made), frames, gravity)
-    return replace(tree, warned=frozenset(map(str, tree.check())))      # it is odd on purpose
+    return replace(tree, warned=frozenset(map(str, tree.check())))  # it is odd on purpose
 
 
 def _short(rng: np.random.Generator, scale: float) -> float:
@@ -152,7 +191,10 @@ def _axis(rng: np.random.Generator) -> tuple[Number, ...]:
 
 
 def _origin(rng: np.random.Generator) -> Origin:
-    angles = [PiMultiple(f"{rng.integers(-6, 7)}/6") if rng.random() < 0.4 else _short(rng, 3) for _ in range(3)]
+    angles = [
+        PiMultiple(f"{rng.integers(-6, 7)}/6") if rng.random() < 0.4 else _short(rng, 3)
+        for _ in range(3)
+    ]
     return Origin.rpy(tuple(_short(rng, 0.6) for _ in range(3)), *angles)
 
 
@@ -163,8 +205,12 @@ def _body(rng: np.random.Generator, name: str) -> Body:
     r = points - com
     second = (r * masses[:, None]).T @ r
     tensor = np.trace(second) * np.eye(3) - second
-    return Body(name, float(masses.sum()), tuple(map(float, com)),
-                tuple(float(tensor[i]) for i in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))))
+    return Body(
+        name,
+        float(masses.sum()),
+        tuple(map(float, com)),
+        tuple(float(tensor[i]) for i in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))),
+    )
 
 
 def _joint_type(rng: np.random.Generator, kind: str) -> JointType:
@@ -185,7 +231,9 @@ def _sine(a, b) -> float:
 
 
 def knee(q):
-    """A joint that no other type covers: the child turns about x and slides while its origin runs on a curve."""
+    """A joint that no other type covers: the child turns about x and slides while its origin runs
+    on a curve.
+    """
     from dalembert.expr import cos, sin
 
     c, s = cos(q[0]), sin(q[0])
@@ -199,4 +247,7 @@ def _passive(rng: np.random.Generator, joint_type: JointType) -> dict[str, Any]:
     values = {"viscous": 0.3, "coulomb": 0.2}
     if joint_type.nq == joint_type.nv:
         values |= {"rotor_inertia": 1e-3, "gear_ratio": math.e, "stiffness": 2.0, "rest": 0.4}
-    return {name: [round(float(rng.uniform(0, scale)), 6) for _ in range(joint_type.nv)] for name, scale in values.items()}
+    return {
+        name: [round(float(rng.uniform(0, scale)), 6) for _ in range(joint_type.nv)]
+        for name, scale in values.items()
+    }

@@ -15,21 +15,29 @@ from dalembert.model.mechanism import Mechanism, without_warnings
 from dalembert.readers.formats import ReadingOptions, format_of
 from dalembert.spatial.angles import SNAP
 
-MAX_FILE_BYTES = 32 * 2**20      # the largest robot file known to us has 2 MiB
+MAX_FILE_BYTES = 32 * 2**20  # the largest robot file known to us has 2 MiB
 BASES = ("fixed", "free")
 MIMICS = ("exact", "independent")
-MAX_TOLERANCE = 0.1              # rad, of angle_tolerance
+MAX_TOLERANCE = 0.1  # rad, of angle_tolerance
 
 
-def load(source: str | bytes | os.PathLike, base: str = "fixed", mimic: str = "exact", passive: bool = True,
-         lock: Mapping[str, Any] | None = None, exact_angles: bool = True, strict: bool = False,
-         angle_tolerance: float = SNAP) -> Mechanism:
+def load(
+    source: str | bytes | os.PathLike,
+    base: str = "fixed",
+    mimic: str = "exact",
+    passive: bool = True,
+    lock: Mapping[str, Any] | None = None,
+    exact_angles: bool = True,
+    strict: bool = False,
+    angle_tolerance: float = SNAP,
+) -> Mechanism:
     """Mechanism from a robot file: URDF or this package's TOML.
 
     Parameters
     ----------
     source : path, bytes or text
-        A file's path; or its content as bytes or text (text that starts with '<' is XML, that has line breaks TOML).
+        A file's path; or its content as bytes or text (text that starts with '<' is XML, that has
+        line breaks TOML).
     base : {'fixed', 'free'}
         Whether the root link is fixed to the world or floats on a free joint.
     mimic : {'exact', 'independent'}
@@ -39,19 +47,21 @@ def load(source: str | bytes | os.PathLike, base: str = "fixed", mimic: str = "e
     lock : mapping, optional
         Joints to fix: {joint: value}.
     exact_angles : bool
-        In URDF, angles within `angle_tolerance` of a multiple of pi/12 are read as that multiple, and rounding noise as 0:
-        angles below 1e-9 rad, components of an axis below 1e-9 of the largest, lengths below 1e-12 of the model's size.
-        False keeps every number.
+        In URDF, angles within `angle_tolerance` of a multiple of pi/12 are read as that multiple,
+        and rounding noise as 0: angles below 1e-9 rad, components of an axis below 1e-9 of the
+        largest, lengths below 1e-12 of the model's size. False keeps every number.
     strict : bool
-        Refuse findings of severity error, which otherwise give a warning: content that would be lost, masses, moments and
-        limits that are missing or impossible.
+        Refuse findings of severity error, which otherwise give a warning: content that would be
+        lost, masses, moments and limits that are missing or impossible.
     angle_tolerance : float
-        [rad]; 1e-5 serves files that write 1.5708 and 3.1416, 1e-3 those that write 1.571. Angles near 0 stay as they are.
+        [rad]; 1e-5 serves files that write 1.5708 and 3.1416, 1e-3 those that write 1.571. Angles
+        near 0 stay as they are.
 
     Raises
     ------
     MissingFileError, ReadError, ModelError
-        There is no such file; it cannot be read (file and line are named); it is not a sound mechanism.
+        There is no such file; it cannot be read (file and line are named); it is not a sound
+        mechanism.
     UnknownNameError, ValueError
         An option is unknown, or out of its range.
 
@@ -98,11 +108,19 @@ def _read(source: Any, mimic: str, exact_angles: bool, angle_tolerance: float) -
 
 
 def _check_tolerance(tolerance: Any, exact_angles: bool) -> None:
-    if isinstance(tolerance, bool) or not isinstance(tolerance, (int, float)) or not 0 <= tolerance <= MAX_TOLERANCE:
-        raise ValueError(f"angle_tolerance is {tolerance!r}; expected rad, from 0 to {MAX_TOLERANCE}: multiples "
-                         "of pi/12 are 0.26 apart.")
+    if (
+        isinstance(tolerance, bool)
+        or not isinstance(tolerance, (int, float))
+        or not 0 <= tolerance <= MAX_TOLERANCE
+    ):
+        raise ValueError(
+            f"angle_tolerance is {tolerance!r}; expected rad, from 0 to {MAX_TOLERANCE}: multiples "
+            "of pi/12 are 0.26 apart."
+        )
     if not exact_angles and tolerance != SNAP:
-        raise ValueError("exact_angles=False keeps all angles as they are written; leave angle_tolerance out.")
+        raise ValueError(
+            "exact_angles=False keeps all angles as they are written; leave angle_tolerance out."
+        )
 
 
 def save(mechanism: Mechanism, file: str | os.PathLike) -> None:
@@ -126,7 +144,10 @@ def save(mechanism: Mechanism, file: str | os.PathLike) -> None:
 
     path = path_of("file", file)
     if path.suffix.lower() != ".toml":
-        raise ReadError(f"mechanisms are written as .toml, not as {path.suffix or 'a file without suffix'}.", str(path))
+        raise ReadError(
+            f"mechanisms are written as .toml, not as {path.suffix or 'a file without suffix'}.",
+            str(path),
+        )
     text = write_toml(mechanism)
     try:
         path.write_text(text, encoding="utf-8", newline="\n")
@@ -148,14 +169,16 @@ def _content(source: Any) -> tuple[bytes, str, str | None]:
     try:
         with open(path, "rb", opener=_opened) as stream:
             return _limited(stream.read(MAX_FILE_BYTES + 1), str(path)), str(path), None
-    except (FileNotFoundError, ValueError):                       # ValueError: a null character in the name
+    except (FileNotFoundError, ValueError):  # ValueError: a null character in the name
         raise MissingFileError("there is no such file.", str(path)) from None
     except OSError as error:
         raise ReadError(f"cannot be opened ({error.strerror}).", str(path)) from None
 
 
 def _opened(path: str, flags: int) -> int:
-    """The file's descriptor; a pipe that nobody writes into counts as empty, where `open` would wait for ever."""
+    """The file's descriptor; a pipe that nobody writes into counts as empty, where `open` would
+    wait for ever.
+    """
     descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
     os.set_blocking(descriptor, True)
     return descriptor
@@ -170,7 +193,9 @@ def _limited(data: bytes, file: str) -> bytes:
 
 
 def _is_json(data: bytes) -> bool:
-    """Whether the content is an object or a list of JSON; TOML begins with no brace, and its lists are no JSON."""
+    """Whether the content is an object or a list of JSON; TOML begins with no brace, and its lists
+    are no JSON.
+    """
     begin = data.lstrip(b"\xef\xbb\xbf \t\r\n")
     if not begin.startswith(b"["):
         return begin.startswith(b"{")

@@ -1,7 +1,7 @@
 """This package's own file format, TOML, read and written: docs/toml_format.md describes it.
 
-It says everything a mechanism has, except joints given by Python functions. Decimals stay exact and keep their text;
-a number may also be arithmetic in quotes: "pi/2", "2*l1".
+It says everything a mechanism has, except joints given by Python functions. Decimals stay exact and
+keep their text; a number may also be arithmetic in quotes: "pi/2", "2*l1".
 """
 
 from __future__ import annotations
@@ -21,7 +21,17 @@ from dalembert.model.findings import Finding
 from dalembert.model.joints import JOINT_TYPES, JointType
 from dalembert.model.mechanism import GRAVITY, Mechanism
 from dalembert.model.numbers import Literal, Number
-from dalembert.model.parts import AXIS_LETTERS, PER_VELOCITY, Body, Frame, Joint, Limits, Mimic, Origin, Source
+from dalembert.model.parts import (
+    AXIS_LETTERS,
+    PER_VELOCITY,
+    Body,
+    Frame,
+    Joint,
+    Limits,
+    Mimic,
+    Origin,
+    Source,
+)
 from dalembert.model.paths import numbers
 from dalembert.model.validation import MAX_LINKS
 from dalembert.readers.arithmetic import number_text, parse_number
@@ -29,22 +39,25 @@ from dalembert.readers.formats import ReadingOptions
 from dalembert.readers.inertias import tensor_entries
 from dalembert.spatial.angles import SNAP, PiMultiple
 
-DECIMALS = ("exact", "double")                                 # what a number with a point or exponent stands for
+DECIMALS = ("exact", "double")  # what a number with a point or exponent stands for
 PARTS = ("body", "joint", "frame")
-MOMENTS = ("xx", "xy", "yy", "xz", "yz", "zz")                 # the order of Body.inertia
+MOMENTS = ("xx", "xy", "yy", "xz", "yz", "zz")  # the order of Body.inertia
 BOUNDS = ("lower", "upper", "velocity", "effort")
 JOINT_KEYS = ("name", "type", "parent", "child", "origin", "limits", *PER_VELOCITY, "mimic")
 DEFAULTS = {name: 1 if name == "gear_ratio" else 0 for name in PER_VELOCITY}
-MAX_LINES = 1_000_000                                          # MAX_LINKS bodies and joints take some 700 000
-MAX_KEY_PARTS = 8                                              # of a.b.c = 1; the parser's time grows with their square
+MAX_LINES = 1_000_000  # MAX_LINKS bodies and joints take some 700 000
+MAX_KEY_PARTS = 8  # of a.b.c = 1; the parser's time grows with their square
 
 
 # --- reading --------------------------------------------------------------------------------------------------------
 
+
 def read(data: bytes, file: str, options: ReadingOptions) -> Mechanism:
     """Mechanism of a TOML file; see `formats.Reader`."""
     if options.angle_tolerance != SNAP:
-        raise ReadError("angle_tolerance= is for URDF files; in TOML write multiples of pi as \"pi/2\".", file)
+        raise ReadError(
+            'angle_tolerance= is for URDF files; in TOML write multiples of pi as "pi/2".', file
+        )
     mechanism = read_toml(data, file)
     return mechanism.independent() if options.mimic == "independent" else mechanism
 
@@ -70,24 +83,39 @@ def read_toml(data: bytes | str, file: str = "") -> Mechanism:
     places = _Places(text)
     for kind in PARTS:
         if len(places.headers[kind]) > MAX_LINKS:
-            raise ReadError(f"{len(places.headers[kind])} tables [[{kind}]]; the limit MAX_LINKS is {MAX_LINKS}.", file)
+            raise ReadError(
+                f"{len(places.headers[kind])} tables [[{kind}]]; the limit MAX_LINKS is "
+                f"{MAX_LINKS}.",
+                file,
+            )
     if places.deep_key:
         raise ReadError(f"a key of more than {MAX_KEY_PARTS} parts.", file, places.deep_key)
     document = _Table(_parsed(text, file), "the file", file, places, 0)
     document.allow("name", "decimals", "gravity", *PARTS)
     places.doubles = document.choice("decimals", DECIMALS, "exact") == "double"
-    bodies, joints, frames = ([make(table) for table in document.tables(kind)]
-                              for kind, make in zip(PARTS, (_body, _joint, _frame), strict=True))
-    return Mechanism(document.text("name", "mechanism"), bodies, joints, frames,      # type: ignore[arg-type]
-                     document.vector("gravity", 3, GRAVITY), file=file, remarks=tuple(_without_inertia(document, bodies)))
+    bodies = tuple(map(_body, document.tables("body")))
+    joints = tuple(map(_joint, document.tables("joint")))
+    frames = tuple(map(_frame, document.tables("frame")))
+    return Mechanism(
+        document.text("name", "mechanism"),
+        bodies,
+        joints,
+        frames,
+        document.vector("gravity", 3, GRAVITY),
+        file=file,
+        remarks=tuple(_without_inertia(document, bodies)),
+    )
 
 
 def _decoded(data: bytes, file: str) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ReadError("not UTF-8 text; save the file in that encoding.", file,
-                        data.count(b"\n", 0, error.start) + 1) from None
+        raise ReadError(
+            "not UTF-8 text; save the file in that encoding.",
+            file,
+            data.count(b"\n", 0, error.start) + 1,
+        ) from None
 
 
 def _parsed(text: str, file: str) -> dict[str, Any]:
@@ -96,12 +124,12 @@ def _parsed(text: str, file: str) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         what, line = str(error), 0
         if place := re.search(r" \(at line (\d+), column (\d+)\)$", what):
-            what, line = f"{what[:place.start()]} (column {place[2]})", int(place[1])
+            what, line = f"{what[: place.start()]} (column {place[2]})", int(place[1])
         neither = "" if file.lower().endswith(".toml") else "not XML, which begins with '<', and "
         raise ReadError(f"{neither}not TOML: {what}.", file, line) from None
     except RecursionError:
         raise ReadError("lists or tables are nested too deeply.", file) from None
-    except ValueError as error:                                # an integer of thousands of digits
+    except ValueError as error:  # an integer of thousands of digits
         raise ReadError(f"not TOML: {error}.", file) from None
 
 
@@ -116,15 +144,26 @@ def _decimal(text: str) -> Literal | ValueError:
 def _body(table: _Table) -> Body:
     name = table.name("body")
     table.allow("name", "mass", "com", "inertia")
-    return Body(name, table.number("mass", 0), table.vector("com", 3, (0, 0, 0)), _tensor(table), table.source)
+    return Body(
+        name,
+        table.number("mass", 0),
+        table.vector("com", 3, (0, 0, 0)),
+        _tensor(table),
+        table.source,
+    )
 
 
 def _without_inertia(document: _Table, bodies: Any) -> Iterator[Finding]:
     """Bodies with a mass and without the key `inertia`: a point mass says so by moments of 0."""
     for table, body in zip(document.tables("body"), bodies, strict=True):
         if "inertia" not in table.data and body.mass != 0:
-            yield Finding("error", f"body {body.name!r}", "it has a mass and no inertia;",
-                          "its moments are taken as 0: a point mass has inertia = { xx = 0, yy = 0, zz = 0 }.", table.source)
+            yield Finding(
+                "error",
+                f"body {body.name!r}",
+                "it has a mass and no inertia;",
+                "its moments are taken as 0: a point mass has inertia = { xx = 0, yy = 0, zz = 0 }.",
+                table.source,
+            )
 
 
 def _tensor(table: _Table) -> tuple[Number, ...]:
@@ -134,9 +173,16 @@ def _tensor(table: _Table) -> tuple[Number, ...]:
         moments = table.table("inertia", value)
         moments.allow(*MOMENTS)
         return tuple(moments.number(key, 0 if key[0] != key[1] else None) for key in MOMENTS)
-    rows = table.checked_list("inertia", value, 3, "a table { xx = ..., yy = ..., zz = ... } or a 3x3 matrix")
-    matrix = [[table.as_number("inertia", x) for x in table.checked_list("inertia", row, 3, "3 rows of 3 numbers")]
-              for row in rows]
+    rows = table.checked_list(
+        "inertia", value, 3, "a table { xx = ..., yy = ..., zz = ... } or a 3x3 matrix"
+    )
+    matrix = [
+        [
+            table.as_number("inertia", x)
+            for x in table.checked_list("inertia", row, 3, "3 rows of 3 numbers")
+        ]
+        for row in rows
+    ]
     try:
         return tensor_entries(matrix, "inertia")
     except ValueError as error:
@@ -147,16 +193,32 @@ def _joint(table: _Table) -> Joint:
     name = table.name("joint")
     kind = JOINT_TYPES[table.choice("type", tuple(JOINT_TYPES))]
     table.allow(*JOINT_KEYS, *kind.parameters, of=f"a {kind.name} joint")
-    given = {key: table.number(key) if key == "pitch" else table.vector(key, 3) for key in kind.parameters}
+    given = {
+        key: table.number(key) if key == "pitch" else table.vector(key, 3)
+        for key in kind.parameters
+    }
     joint_type = kind(**given)
     mimic = None
     if "mimic" in table.data:
         leader = table.table("mimic")
         leader.allow("joint", "multiplier", "offset")
-        mimic = Mimic(leader.text("joint"), leader.number("multiplier", 1), leader.number("offset", 0))
-    per_velocity = {key: table.per_velocity(key, joint_type.nv, default) for key, default in DEFAULTS.items()}
-    return Joint(name, joint_type, table.text("parent"), table.text("child"), _origin(table), _limits(table, joint_type.nv),
-                 **per_velocity, mimic=mimic, source=table.source)
+        mimic = Mimic(
+            leader.text("joint"), leader.number("multiplier", 1), leader.number("offset", 0)
+        )
+    per_velocity = {
+        key: table.per_velocity(key, joint_type.nv, default) for key, default in DEFAULTS.items()
+    }
+    return Joint(
+        name,
+        joint_type,
+        table.text("parent"),
+        table.text("child"),
+        _origin(table),
+        _limits(table, joint_type.nv),
+        **per_velocity,
+        mimic=mimic,
+        source=table.source,
+    )
 
 
 def _limits(table: _Table, nv: int) -> Limits:
@@ -164,7 +226,12 @@ def _limits(table: _Table, nv: int) -> Limits:
         return Limits()
     limits = table.table("limits")
     limits.allow(*BOUNDS)
-    return Limits(*(limits.per_velocity(key, nv, angle=True) if key in limits.data else None for key in BOUNDS))
+    return Limits(
+        *(
+            limits.per_velocity(key, nv, angle=True) if key in limits.data else None
+            for key in BOUNDS
+        )
+    )
 
 
 def _frame(table: _Table) -> Frame:
@@ -189,9 +256,15 @@ def _origin(table: _Table) -> Origin:
     for turn in origin.checked_list("rotations", origin.data["rotations"], None, form):
         axis, angle = origin.checked_list("rotations", turn, 2, form)
         if isinstance(axis, str) and axis not in AXIS_LETTERS:
-            raise origin.error(f"rotation about {axis!r}; expected 'x', 'y', 'z' or a vector of length 1.", "rotations")
+            raise origin.error(
+                f"rotation about {axis!r}; expected 'x', 'y', 'z' or a vector of length 1.",
+                "rotations",
+            )
         if not isinstance(axis, str):
-            axis = tuple(origin.as_number("rotations", x) for x in origin.checked_list("rotations", axis, 3, form))
+            axis = tuple(
+                origin.as_number("rotations", x)
+                for x in origin.checked_list("rotations", axis, 3, form)
+            )
         turns.append((axis, origin.as_number("rotations", angle, angle=True)))
     return Origin(xyz, tuple(turns))
 
@@ -199,23 +272,43 @@ def _origin(table: _Table) -> Origin:
 class _Table:
     """One table of the file: hands out its values checked, and knows its place."""
 
-    def __init__(self, data: dict[str, Any], what: str, file: str, places: _Places, line: int, path: tuple[str, ...] = ()):
-        self.data, self.what, self.file, self.places, self.line, self.path = data, what, file, places, line, path
+    def __init__(
+        self,
+        data: dict[str, Any],
+        what: str,
+        file: str,
+        places: _Places,
+        line: int,
+        path: tuple[str, ...] = (),
+    ):
+        self.data, self.what, self.file, self.places, self.line, self.path = (
+            data,
+            what,
+            file,
+            places,
+            line,
+            path,
+        )
 
     @property
     def source(self) -> Source:
         return Source(self.file, self.line)
 
     def error(self, why: str, key: str = "") -> ReadError:
-        return ReadError(f"{self.what}: {why}", self.file, self.places.line(self.line, *self.path, key))
+        return ReadError(
+            f"{self.what}: {why}", self.file, self.places.line(self.line, *self.path, key)
+        )
 
     def allow(self, *known: str, of: str = "") -> None:
         """Error for any other key."""
         for key in self.data:
             if key not in known:
                 near = nearest(key, known)
-                raise self.error(f"unknown key {key!r}{f' for {of}' if of else ''} (known: {', '.join(known)})."
-                                 + (f" Did you mean {near!r}?" if near else ""), key)
+                raise self.error(
+                    f"unknown key {key!r}{f' for {of}' if of else ''} (known: {', '.join(known)})."
+                    + (f" Did you mean {near!r}?" if near else ""),
+                    key,
+                )
 
     def required(self, key: str) -> Any:
         if key not in self.data:
@@ -225,7 +318,9 @@ class _Table:
     def text(self, key: str, default: str | None = None) -> str:
         value = self.required(key) if default is None else self.data.get(key, default)
         if not isinstance(value, str) or not value:
-            raise self.error(f"{key} is {_said(value)}; expected a text in quotes that is not empty.", key)
+            raise self.error(
+                f"{key} is {_said(value)}; expected a text in quotes that is not empty.", key
+            )
         return value
 
     def name(self, kind: str) -> str:
@@ -238,8 +333,11 @@ class _Table:
         value = self.text(key, default)
         if value not in known:
             near = nearest(value, known)
-            raise self.error(f"unknown {key} {value!r} (known: {', '.join(known)})."
-                             + (f" Did you mean {near!r}?" if near else ""), key)
+            raise self.error(
+                f"unknown {key} {value!r} (known: {', '.join(known)})."
+                + (f" Did you mean {near!r}?" if near else ""),
+                key,
+            )
         return value
 
     def as_number(self, key: str, value: Any, angle: bool = False) -> Number:
@@ -249,7 +347,9 @@ class _Table:
         try:
             x = parse_number(value, key) if isinstance(value, str) else value
             if isinstance(x, bool) or not isinstance(x, (int, float, Fraction, PiMultiple, Expr)):
-                raise ValueError(f"{key} is {_said(x)}; expected a number, or arithmetic in quotes as \"pi/2\".")
+                raise ValueError(
+                    f'{key} is {_said(x)}; expected a number, or arithmetic in quotes as "pi/2".'
+                )
             if isinstance(x, int):
                 float(x)
         except OverflowError:
@@ -263,20 +363,25 @@ class _Table:
         value = self.required(key) if default is None else self.data.get(key, default)
         return self.as_number(key, value)
 
-    def vector(self, key: str, length: int, default: tuple[Number, ...] | None = None,
-               angle: bool = False) -> tuple[Number, ...]:
+    def vector(
+        self, key: str, length: int, default: tuple[Number, ...] | None = None, angle: bool = False
+    ) -> tuple[Number, ...]:
         if default is not None and key not in self.data:
             return default
         values = self.checked_list(key, self.required(key), length, f"a list of {length} numbers")
         return tuple(self.as_number(key, x, angle) for x in values)
 
-    def per_velocity(self, key: str, nv: int, default: Number | None = None, angle: bool = False) -> tuple[Number, ...]:
+    def per_velocity(
+        self, key: str, nv: int, default: Number | None = None, angle: bool = False
+    ) -> tuple[Number, ...]:
         """One number for all velocities of a joint, or a list with one for each."""
         value = self.data.get(key, default)
         if key in self.data and not nv:
             raise self.error(f"{key} on a fixed joint, which has no velocity.", key)
         values = value if isinstance(value, list) else [value] * nv
-        values = self.checked_list(key, values, nv, f"a number or a list of {nv}, one per velocity of the joint")
+        values = self.checked_list(
+            key, values, nv, f"a number or a list of {nv}, one per velocity of the joint"
+        )
         return tuple(self.as_number(key, x, angle) for x in values)
 
     def checked_list(self, key: str, value: Any, length: int | None, form: str) -> list[Any]:
@@ -288,8 +393,12 @@ class _Table:
     def table(self, key: str, value: Any = None) -> _Table:
         value = self.data[key] if value is None else value
         if not isinstance(value, dict):
-            raise self.error(f"{key} is {_said(value)}; expected a table, as {key} = {{ ... }}.", key)
-        return _Table(value, f"{self.what}, {key}", self.file, self.places, self.line, (*self.path, key))
+            raise self.error(
+                f"{key} is {_said(value)}; expected a table, as {key} = {{ ... }}.", key
+            )
+        return _Table(
+            value, f"{self.what}, {key}", self.file, self.places, self.line, (*self.path, key)
+        )
 
     def tables(self, kind: str) -> Iterator[_Table]:
         """The tables [[kind]], each with the line of its header."""
@@ -297,7 +406,7 @@ class _Table:
         if not isinstance(found, list) or not all(isinstance(part, dict) for part in found):
             raise self.error(f"{kind} is {_said(found)}; write a table [[{kind}]] for each.", kind)
         lines = self.places.headers[kind]
-        if len(lines) != len(found):                           # written as a list of inline tables
+        if len(lines) != len(found):  # written as a list of inline tables
             lines = [self.places.line(0, kind)] * len(found)
         for k, (part, line) in enumerate(zip(found, lines, strict=True), 1):
             yield _Table(part, f"{kind} number {k}", self.file, self.places, line)
@@ -305,8 +414,14 @@ class _Table:
 
 def _said(value: Any) -> str:
     """What a value of the file is, in words."""
-    kinds: dict[type, Callable[[Any], str]] = {bool: lambda v: str(v).lower(), str: repr, list: lambda v: "a list",
-                                               dict: lambda v: "a table", int: str, Literal: repr}
+    kinds: dict[type, Callable[[Any], str]] = {
+        bool: lambda v: str(v).lower(),
+        str: repr,
+        list: lambda v: "a list",
+        dict: lambda v: "a table",
+        int: str,
+        Literal: repr,
+    }
     return kinds.get(type(value), lambda v: f"a {type(v).__name__}")(value)
 
 
@@ -314,13 +429,20 @@ class _Places:
     """Lines of the headers and keys of a file, which the parser does not tell."""
 
     # Strings (closed or not) and comments; a multi-line string may hold what looks like a header.
-    SKIPPED = re.compile(r'"""(?:[^"\\]++|\\.|"(?!""))*+"{0,5}' r"|'''(?:[^']++|'(?!''))*+'{0,5}"
-                         r'|"(?:[^"\\\n]++|\\[^\n])*+"?' r"|'[^'\n]*+'?|#[^\n]*+", re.DOTALL)
+    SKIPPED = re.compile(
+        r'"""(?:[^"\\]++|\\.|"(?!""))*+"{0,5}'
+        r"|'''(?:[^']++|'(?!''))*+'{0,5}"
+        r'|"(?:[^"\\\n]++|\\[^\n])*+"?'
+        r"|'[^'\n]*+'?|#[^\n]*+",
+        re.DOTALL,
+    )
     HEADER = re.compile(r"[ \t]*\[\[[ \t]*(\w+)[ \t]*\]\]")
     DEEP_KEY = re.compile(rf'(?<![\w"-])(?:(?:[\w-]++|"")[ \t]*+\.[ \t]*+){{{MAX_KEY_PARTS}}}')
 
     def __init__(self, text: str):
-        bare = self.SKIPPED.sub(lambda m: ('""' if m[0][0] != "#" else "") + "\n" * m[0].count("\n"), text)
+        bare = self.SKIPPED.sub(
+            lambda m: ('""' if m[0][0] != "#" else "") + "\n" * m[0].count("\n"), text
+        )
         deep = self.DEEP_KEY.search(bare)
         self.deep_key = bare.count("\n", 0, deep.start()) + 1 if deep else 0
         self.doubles = False
@@ -331,10 +453,19 @@ class _Places:
                 self.headers[match[1]].append(number)
 
     def line(self, start: int, *keys: str) -> int:
-        """Line of the innermost of these keys that is found in the table whose header is in line `start`."""
-        end = next((k for k in range(start, len(self.lines)) if start and self.HEADER.match(self.lines[k])), len(self.lines))
+        """Line of the innermost of these keys that is found in the table whose header is in line
+        `start`.
+        """
+        end = next(
+            (
+                k
+                for k in range(start, len(self.lines))
+                if start and self.HEADER.match(self.lines[k])
+            ),
+            len(self.lines),
+        )
         for key in filter(None, reversed(keys)):
-            pattern = re.compile(rf'[ \t]*(?:\[\[?[ \t]*(?:\w+\.)*)?{re.escape(key)}[ \t]*[=\].]')
+            pattern = re.compile(rf"[ \t]*(?:\[\[?[ \t]*(?:\w+\.)*)?{re.escape(key)}[ \t]*[=\].]")
             for k in range(max(start - 1, 0), end):
                 if pattern.match(self.lines[k]):
                     return k + 1
@@ -350,8 +481,8 @@ BARE_DECIMAL = re.compile(r"[+-]?(?:0|[1-9][0-9]*)(?:\.[0-9]+(?:[eE][+-]?[0-9]+)
 def write_toml(mechanism: Mechanism) -> str:
     """The mechanism as TOML: `read_toml` gives an equal one back, in the graph of its symbols.
 
-    What equals its default is left out. Where most of the numbers are floats, not decimals, the file says
-    decimals = "double" and holds them as they are.
+    What equals its default is left out. Where most of the numbers are floats, not decimals, the
+    file says decimals = "double" and holds them as they are.
 
     Raises
     ------
@@ -360,32 +491,60 @@ def write_toml(mechanism: Mechanism) -> str:
     """
     kinds = Counter(type(x) for _, x in numbers(mechanism))
     doubles = kinds[float] > kinds[Literal]
-    head = {"name": mechanism.name} | ({"decimals": "double"} if doubles else {}) | {"gravity": mechanism.gravity}
-    tables = [("", head),
-              *(("[[body]]\n", _body_entries(b)) for b in mechanism.bodies),
-              *(("[[joint]]\n", _joint_entries(j)) for j in mechanism.joints),
-              *(("[[frame]]\n", {"name": f.name, "body": f.body, **_origin_entry(f.origin)}) for f in mechanism.frames)]
+    head = (
+        {"name": mechanism.name}
+        | ({"decimals": "double"} if doubles else {})
+        | {"gravity": mechanism.gravity}
+    )
+    tables = [
+        ("", head),
+        *(("[[body]]\n", _body_entries(b)) for b in mechanism.bodies),
+        *(("[[joint]]\n", _joint_entries(j)) for j in mechanism.joints),
+        *(
+            ("[[frame]]\n", {"name": f.name, "body": f.body, **_origin_entry(f.origin)})
+            for f in mechanism.frames
+        ),
+    ]
     try:
-        return "\n".join(header + "".join(f"{key} = {_value(value, doubles)}\n" for key, value in entries.items())
-                         for header, entries in tables)
+        return "\n".join(
+            header
+            + "".join(f"{key} = {_value(value, doubles)}\n" for key, value in entries.items())
+            for header, entries in tables
+        )
     except ValueError as error:
         raise ReadError(f"mechanism {mechanism.name!r} cannot be written: {error}") from None
 
 
 def _body_entries(body: Body) -> dict[str, Any]:
-    moments = {key: x for key, x in zip(MOMENTS, body.inertia, strict=True) if key[0] == key[1] or x != 0}
-    return ({"name": body.name} | _unless(0, mass=body.mass) | _unless((0, 0, 0), com=body.com)
-            | ({"inertia": moments} if body.inertia != (0,) * 6 or body.mass != 0 else {}))
+    moments = {
+        key: x for key, x in zip(MOMENTS, body.inertia, strict=True) if key[0] == key[1] or x != 0
+    }
+    return (
+        {"name": body.name}
+        | _unless(0, mass=body.mass)
+        | _unless((0, 0, 0), com=body.com)
+        | ({"inertia": moments} if body.inertia != (0,) * 6 or body.mass != 0 else {})
+    )
 
 
 def _joint_entries(joint: Joint) -> dict[str, Any]:
     kind: JointType = joint.type
     if JOINT_TYPES.get(kind.name) is not type(kind):
-        raise ReadError(f"joint {joint.name!r} is given by a Python function and cannot be written. Keep it in Python, or "
-                        f"use one of the types {', '.join(JOINT_TYPES)}.")
-    entries: dict[str, Any] = {"name": joint.name, "type": kind.name, "parent": joint.parent, "child": joint.child}
+        raise ReadError(
+            f"joint {joint.name!r} is given by a Python function and cannot be written. Keep it in "
+            "Python, or "
+            f"use one of the types {', '.join(JOINT_TYPES)}."
+        )
+    entries: dict[str, Any] = {
+        "name": joint.name,
+        "type": kind.name,
+        "parent": joint.parent,
+        "child": joint.child,
+    }
     entries |= {key: getattr(kind, key) for key in kind.parameters} | _origin_entry(joint.origin)
-    limits = {key: _short(bound) for key in BOUNDS if (bound := getattr(joint.limits, key)) is not None}
+    limits = {
+        key: _short(bound) for key in BOUNDS if (bound := getattr(joint.limits, key)) is not None
+    }
     entries |= {"limits": limits} if limits else {}
     for key, default in DEFAULTS.items():
         values = getattr(joint, key)
@@ -394,7 +553,11 @@ def _joint_entries(joint: Joint) -> dict[str, Any]:
             entries[key] = _short(values)
     if joint.mimic is not None:
         mimic = joint.mimic
-        entries["mimic"] = {"joint": mimic.joint} | _unless(1, multiplier=mimic.multiplier) | _unless(0, offset=mimic.offset)
+        entries["mimic"] = (
+            {"joint": mimic.joint}
+            | _unless(1, multiplier=mimic.multiplier)
+            | _unless(0, offset=mimic.offset)
+        )
     return entries
 
 
@@ -421,13 +584,23 @@ def _short(values: tuple[Number, ...]) -> Any:
 
 
 def _value(value: Any, doubles: bool) -> str:
-    """A value in TOML; numbers in quotes where TOML, or what its decimals stand for here, has no such number."""
+    """A value in TOML; numbers in quotes where TOML, or what its decimals stand for here, has no
+    such number.
+    """
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, (tuple, list)):
         return f"[{', '.join(_value(x, doubles) for x in value)}]"
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{key} = {_value(x, doubles)}" for key, x in value.items()) + " }"
-    text = repr(value) if doubles and isinstance(value, float) and math.isfinite(value) else number_text(value)
-    bare = BARE_INTEGER.fullmatch(text) or (not doubles or isinstance(value, float)) and BARE_DECIMAL.fullmatch(text)
+    text = (
+        repr(value)
+        if doubles and isinstance(value, float) and math.isfinite(value)
+        else number_text(value)
+    )
+    bare = (
+        BARE_INTEGER.fullmatch(text)
+        or (not doubles or isinstance(value, float))
+        and BARE_DECIMAL.fullmatch(text)
+    )
     return text if bare else _value(text, doubles)

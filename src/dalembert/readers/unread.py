@@ -1,4 +1,6 @@
-"""What a URDF file says and this package does not read: second elements, texts, misspelt and misplaced names."""
+"""What a URDF file says and this package does not read: second elements, texts, misspelt and
+misplaced names.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +12,23 @@ from dalembert.model.findings import Finding
 from dalembert.model.parts import Source
 from dalembert.readers.xml import SHOWN, Element
 
-MOMENTS = ("ixx", "ixy", "iyy", "ixz", "iyz", "izz")      # the order of Body.inertia
-MAX_UNUSED = 20               # kinds of elements and attributes listed as not used; the rest is counted
-MAX_KINDS = 1000              # kinds that are told apart while reading
-OTHERS = "others"             # the name of the rest
-MAX_COMPARED = 30             # characters of a name compared for a hint
-MAX_HINTS = 100               # different names compared for a hint; their time grows with each
-LIKENESS = 0.75               # of a name to the one that was meant, by difflib: 'orgin' has 0.91
-SHORT, SHORT_LIKENESS = 4, 0.6      # letters of a name in which one wrong letter counts more: 'rpz' has 0.67
+MOMENTS = ("ixx", "ixy", "iyy", "ixz", "iyz", "izz")  # the order of Body.inertia
+MAX_UNUSED = 20  # kinds of elements and attributes listed as not used; the rest is counted
+MAX_KINDS = 1000  # kinds that are told apart while reading
+OTHERS = "others"  # the name of the rest
+MAX_COMPARED = 30  # characters of a name compared for a hint
+MAX_HINTS = 100  # different names compared for a hint; their time grows with each
+LIKENESS = 0.75  # of a name to the one that was meant, by difflib: 'orgin' has 0.91
+SHORT, SHORT_LIKENESS = (
+    4,
+    0.6,
+)  # letters of a name in which one wrong letter counts more: 'rpz' has 0.67
 
 
 class Kind(NamedTuple):
-    """What an element may have: attributes, children that stand once, children that may be repeated."""
+    """What an element may have: attributes, children that stand once, children that may be
+    repeated.
+    """
 
     attributes: tuple[str, ...] = ()
     once: tuple[str, ...] = ()
@@ -32,23 +39,38 @@ KINDS = {
     "robot": Kind(("name", "version"), (), ("link", "joint")),
     "link": Kind(("name",), ("inertial",)),
     "inertial": Kind((), ("origin", "mass", "inertia")),
-    "joint": Kind(("name", "type"), ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic")),
-    "origin": Kind(("xyz", "rpy")), "mass": Kind(("value",)), "inertia": Kind(MOMENTS), "axis": Kind(("xyz",)),
-    "parent": Kind(("link",)), "child": Kind(("link",)), "limit": Kind(("lower", "upper", "velocity", "effort")),
-    "dynamics": Kind(("damping", "friction")), "mimic": Kind(("joint", "multiplier", "offset")),
+    "joint": Kind(
+        ("name", "type"), ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic")
+    ),
+    "origin": Kind(("xyz", "rpy")),
+    "mass": Kind(("value",)),
+    "inertia": Kind(MOMENTS),
+    "axis": Kind(("xyz",)),
+    "parent": Kind(("link",)),
+    "child": Kind(("link",)),
+    "limit": Kind(("lower", "upper", "velocity", "effort")),
+    "dynamics": Kind(("damping", "friction")),
+    "mimic": Kind(("joint", "multiplier", "offset")),
 }
-NOT_DYNAMICS = {"visual": ("link",), "collision": ("link",), "material": ("robot",), "gazebo": ("robot",),
-                "transmission": ("robot",)}                    # where they stand; elsewhere they are like unknown ones
-SHAPES = ("visual", "collision")      # which have an origin, and no other mechanics
-NAMES = ("name", "version", "type", "link", "joint")      # attributes that are no numbers
-HOMES: dict[str, list[str]] = {}      # where the elements and the numeric attributes belong
+NOT_DYNAMICS = {
+    "visual": ("link",),
+    "collision": ("link",),
+    "material": ("robot",),
+    "gazebo": ("robot",),
+    "transmission": ("robot",),
+}  # where they stand; elsewhere they are like unknown ones
+SHAPES = ("visual", "collision")  # which have an origin, and no other mechanics
+NAMES = ("name", "version", "type", "link", "joint")  # attributes that are no numbers
+HOMES: dict[str, list[str]] = {}  # where the elements and the numeric attributes belong
 for parent, kind in KINDS.items():
     for name in (*kind.once, *kind.repeated, *(a for a in kind.attributes if a not in NAMES)):
         HOMES.setdefault(name, []).append(parent)
 
 
 def near(name: str, known: Collection[str]) -> str:
-    """The known name that was probably meant, '' if none is like it; prefixes and capitals do not count."""
+    """The known name that was probably meant, '' if none is like it; prefixes and capitals do not
+    count.
+    """
     local = name.rpartition(":")[2].lower()
     if len(local) > MAX_COMPARED:
         return ""
@@ -61,14 +83,18 @@ class Unread:
 
     def __init__(self, file: str):
         self.file = file
-        self.unused: dict[str, list[int]] = {}                      # what -> lines
-        self.lost: dict[tuple[str, str, str], list[int]] = {}       # (what, why, fix) -> lines
+        self.unused: dict[str, list[int]] = {}  # what -> lines
+        self.lost: dict[tuple[str, str, str], list[int]] = {}  # (what, why, fix) -> lines
         self.harmless: set[str] = {f"<{tag}>" for tag in NOT_DYNAMICS}
-        self.fixes: dict[tuple[str, str], str] = {}                 # (parent, child) -> fix, '' if it is no mechanics
+        self.fixes: dict[
+            tuple[str, str], str
+        ] = {}  # (parent, child) -> fix, '' if it is no mechanics
         self.hints: dict[tuple[str, str], str] = {}
 
     def note(self, element: Element, where: str) -> None:
-        """Remember what of an element of KINDS, and of its children of KINDS, is not read; `where` is for messages."""
+        """Remember what of an element of KINDS, and of its children of KINDS, is not read; `where`
+        is for messages.
+        """
         kind = KINDS[element.tag]
         self._attributes(element, kind)
         if element.text:
@@ -86,17 +112,36 @@ class Unread:
     def _text(self, element: Element, kind: Kind) -> None:
         """Text is mechanics lost where it has numbers; without them it is somebody's comment."""
         if any(c.isdigit() for c in element.text) and element.tag != "robot":
-            fix = f"Write <{element.tag} {kind.attributes[0]}=\"...\"/>." if kind.attributes else "Numbers are attributes."
-            self._lose(f"<{element.tag}>", f"its text {element.text[:SHOWN]!r} is not read.", fix, element.line)
+            fix = (
+                f'Write <{element.tag} {kind.attributes[0]}="..."/>.'
+                if kind.attributes
+                else "Numbers are attributes."
+            )
+            self._lose(
+                f"<{element.tag}>",
+                f"its text {element.text[:SHOWN]!r} is not read.",
+                fix,
+                element.line,
+            )
         else:
             self._add(f"text in <{element.tag}>: {element.text[:SHOWN]!r}", element.line)
 
     def _second(self, parent: Element, first: Element, second: Element, where: str) -> None:
         """A second element is an error where it says something else."""
         if not first.same_as(second):
-            raise ReadError(f"{where}: <{parent.tag}> has a second <{second.tag}>, which differs from the one in line "
-                            f"{first.line}. Keep one.", self.file, second.line)
-        self._lose(f"second <{second.tag}> in <{parent.tag}>", "it repeats the first.", "Remove it.", second.line)
+            raise ReadError(
+                f"{where}: <{parent.tag}> has a second <{second.tag}>, which differs from the one "
+                "in line "
+                f"{first.line}. Keep one.",
+                self.file,
+                second.line,
+            )
+        self._lose(
+            f"second <{second.tag}> in <{parent.tag}>",
+            "it repeats the first.",
+            "Remove it.",
+            second.line,
+        )
 
     def _attributes(self, element: Element, kind: Kind) -> None:
         for attribute in element.attributes:
@@ -105,9 +150,16 @@ class Unread:
             what = f"<{element.tag} {attribute[:60]}>"
             absent = [a for a in kind.attributes if a not in element.attributes]
             if meant := self._near(attribute, what, absent):
-                self._lose(what, "the attribute is not read.", f"Did you mean {meant!r}?", element.line)
+                self._lose(
+                    what, "the attribute is not read.", f"Did you mean {meant!r}?", element.line
+                )
             elif attribute in HOMES:
-                self._lose(what, "the attribute is not read.", f"It belongs in {_homes(attribute)}.", element.line)
+                self._lose(
+                    what,
+                    "the attribute is not read.",
+                    f"It belongs in {_homes(attribute)}.",
+                    element.line,
+                )
             else:
                 self._add(what, element.line)
 
@@ -115,8 +167,12 @@ class Unread:
         at_home = parent.tag in NOT_DYNAMICS.get(child.tag, ())
         if child.children:
             for inside in _mechanics(child, at_home):
-                self._lose(f"<{inside.tag}> in <{child.tag[:60]}>", "it is not read.",
-                           f"It belongs in {_homes(inside.tag)}.", inside.line)
+                self._lose(
+                    f"<{inside.tag}> in <{child.tag[:60]}>",
+                    "it is not read.",
+                    f"It belongs in {_homes(inside.tag)}.",
+                    inside.line,
+                )
         key = (parent.tag, child.tag)
         if key not in self.fixes:
             if len(self.fixes) >= MAX_KINDS:
@@ -126,7 +182,9 @@ class Unread:
             self._lose(f"<{child.tag[:60]}> in <{parent.tag}>", "it is not read.", fix, child.line)
         else:
             misplaced = child.tag in NOT_DYNAMICS and not at_home
-            self._add(f"<{child.tag}> in <{parent.tag}>" if misplaced else f"<{child.tag}>", child.line)
+            self._add(
+                f"<{child.tag}> in <{parent.tag}>" if misplaced else f"<{child.tag}>", child.line
+            )
 
     def _fix(self, parent: str, tag: str) -> str:
         """What was probably meant by an unknown element; '' if it is no mechanics."""
@@ -134,10 +192,12 @@ class Unread:
         if tag in NOT_DYNAMICS:
             return ""
         if tag in kind.attributes:
-            return f"It is an attribute: <{parent} {tag}=\"...\"/>."
+            return f'It is an attribute: <{parent} {tag}="..."/>.'
         if tag in HOMES:
             return f"It belongs in {_homes(tag)}."
-        meant = self._near(tag, parent, (*kind.once, *kind.repeated)) or self._near(tag, "", tuple(KINDS))
+        meant = self._near(tag, parent, (*kind.once, *kind.repeated)) or self._near(
+            tag, "", tuple(KINDS)
+        )
         return f"Did you mean <{meant}>?" if meant else ""
 
     def note_vain(self, joint: Element, tag: str, why: str = "") -> None:
@@ -157,35 +217,56 @@ class Unread:
         return self.hints[key]
 
     def _add(self, what: str, line: int) -> None:
-        self.unused.setdefault(what if what in self.unused or len(self.unused) < MAX_KINDS else OTHERS, []).append(line)
+        self.unused.setdefault(
+            what if what in self.unused or len(self.unused) < MAX_KINDS else OTHERS, []
+        ).append(line)
 
     def _lose(self, what: str, why: str, fix: str, line: int) -> None:
         self.lost.setdefault((what, why, fix), []).append(line)
 
     def findings(self) -> Iterator[Finding]:
-        """An error for each kind of lost mechanics, one note and one warning for all else that is not used."""
+        """An error for each kind of lost mechanics, one note and one warning for all else that is
+        not used.
+        """
         for (what, why, fix), lines in list(self.lost.items())[:MAX_UNUSED]:
             times = f"{why} It stands {len(lines)} times." if len(lines) > 1 else why
             yield Finding("error", what, times, fix, Source(self.file, min(lines)))
         if (more := len(self.lost) - MAX_UNUSED) > 0:
-            yield Finding("error", f"{more} more kinds of content", "are not read.", "", Source(self.file))
+            yield Finding(
+                "error", f"{more} more kinds of content", "are not read.", "", Source(self.file)
+            )
         for severity, expected in (("note", True), ("warning", False)):
-            found = {what: min(at) for what, at in self.unused.items() if (what in self.harmless) == expected}
+            found = {
+                what: min(at)
+                for what, at in self.unused.items()
+                if (what in self.harmless) == expected
+            }
             if found:
-                listed = ", ".join(f"{what[:60]} ({len(self.unused[what])}, first in line {at})"
-                                   for what, at in list(found.items())[:MAX_UNUSED])
+                listed = ", ".join(
+                    f"{what[:60]} ({len(self.unused[what])}, first in line {at})"
+                    for what, at in list(found.items())[:MAX_UNUSED]
+                )
                 listed += f" and {len(found) - MAX_UNUSED} more" if len(found) > MAX_UNUSED else ""
-                yield Finding(severity, "not used", f"{listed}.", "", Source(self.file, min(found.values())))
+                yield Finding(
+                    severity, "not used", f"{listed}.", "", Source(self.file, min(found.values()))
+                )
 
 
 def _mechanics(unknown: Element, at_home: bool) -> Iterator[Element]:
-    """Elements of mechanics inside another; other parts of a file have joints, parents and origins of their own."""
+    """Elements of mechanics inside another; other parts of a file have joints, parents and origins
+    of their own.
+    """
     if at_home and unknown.tag not in SHAPES:
         return
     for element in unknown.below():
         is_joint = element.tag == "joint" and element.find("parent") is not None
-        if element.tag in ("inertial", "mass", "inertia") or is_joint or \
-                unknown.tag in SHAPES and element.tag in KINDS and element.tag != "origin":
+        if (
+            element.tag in ("inertial", "mass", "inertia")
+            or is_joint
+            or unknown.tag in SHAPES
+            and element.tag in KINDS
+            and element.tag != "origin"
+        ):
             yield element
 
 

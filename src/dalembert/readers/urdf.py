@@ -1,4 +1,6 @@
-"""URDF robot files to mechanisms. The file is hostile input: nothing of it is evaluated, no other file is opened."""
+"""URDF robot files to mechanisms. The file is hostile input: nothing of it is evaluated, no other
+file is opened.
+"""
 
 from __future__ import annotations
 
@@ -22,23 +24,42 @@ from dalembert.spatial.angles import SNAP, snapped
 from dalembert.spatial.rotations import Rotation
 from dalembert.spatial.vectors import Matrix
 
-MAX_ATTRIBUTE = 4096          # characters; the longest names and numbers known to us have 100
-JOINT_KINDS: dict[str, type[JointType]] = {"fixed": Fixed, "revolute": Revolute, "continuous": Continuous,
-                                           "prismatic": Prismatic, "planar": Planar, "floating": Free}
+MAX_ATTRIBUTE = 4096  # characters; the longest names and numbers known to us have 100
+JOINT_KINDS: dict[str, type[JointType]] = {
+    "fixed": Fixed,
+    "revolute": Revolute,
+    "continuous": Continuous,
+    "prismatic": Prismatic,
+    "planar": Planar,
+    "floating": Free,
+}
 AXIS_DEFAULT = (1, 0, 0)
 OTHER_ROOTS = {"mujoco": "MJCF", "sdf": "SDF"}
-XACRO = re.compile(r"\$(\{|\(|\\?\{)")      # arithmetic or a command of xacro in an attribute
+XACRO = re.compile(r"\$(\{|\(|\\?\{)")  # arithmetic or a command of xacro in an attribute
 EXPAND = "this is a source of xacro. Run `xacro FILE > robot.urdf` and load that."
 
 
 def read(data: bytes, file: str, options: ReadingOptions) -> Mechanism:
     """Mechanism of a URDF file; see `formats.Reader`."""
-    return read_urdf(data, file, encoding=options.encoding, mimic=options.mimic, exact_angles=options.exact_angles,
-                     angle_tolerance=options.angle_tolerance)
+    return read_urdf(
+        data,
+        file,
+        encoding=options.encoding,
+        mimic=options.mimic,
+        exact_angles=options.exact_angles,
+        angle_tolerance=options.angle_tolerance,
+    )
 
 
-def read_urdf(data: bytes, file: str = "", *, encoding: str | None = None, mimic: str = "exact",
-              exact_angles: bool = True, angle_tolerance: float = SNAP) -> Mechanism:
+def read_urdf(
+    data: bytes,
+    file: str = "",
+    *,
+    encoding: str | None = None,
+    mimic: str = "exact",
+    exact_angles: bool = True,
+    angle_tolerance: float = SNAP,
+) -> Mechanism:
     """Mechanism of a URDF file.
 
     Parameters
@@ -50,7 +71,8 @@ def read_urdf(data: bytes, file: str = "", *, encoding: str | None = None, mimic
     mimic : {'exact', 'independent'}
         Followers are reduced exactly, or become joints of their own.
     exact_angles : bool
-        Angles within `angle_tolerance` of a multiple of pi/12 are read as that multiple, rounding noise as 0.
+        Angles within `angle_tolerance` of a multiple of pi/12 are read as that multiple, rounding
+        noise as 0.
     angle_tolerance : float
         [rad]; a non-zero multiple of pi/12 may be as far away; 0 counts within 1e-9 rad.
 
@@ -61,17 +83,26 @@ def read_urdf(data: bytes, file: str = "", *, encoding: str | None = None, mimic
     """
     robot, remarks, prefixed = parsed(data, file, encoding)
     if robot.tag in OTHER_ROOTS:
-        raise ReadError(f"{OTHER_ROOTS[robot.tag]} files are not supported yet (supported: URDF, TOML).", file, robot.line)
+        raise ReadError(
+            f"{OTHER_ROOTS[robot.tag]} files are not supported yet (supported: URDF, TOML).",
+            file,
+            robot.line,
+        )
     if robot.tag != "robot":
-        raise ReadError(f"the root element is <{robot.tag[:60]}>, expected <robot>.", file, robot.line)
+        raise ReadError(
+            f"the root element is <{robot.tag[:60]}>, expected <robot>.", file, robot.line
+        )
     _refuse_xacro(robot, prefixed, file)
     return _Reader(file, angle_tolerance if exact_angles else None, mimic, remarks).mechanism(robot)
 
 
 def _refuse_xacro(robot: Element, prefixed: dict[str, int], file: str) -> None:
     """Error for elements that only xacro knows: they stand for others."""
-    prefixes = {"xacro"} | {name.partition(":")[2] for name, space in robot.attributes.items()
-                            if name.startswith("xmlns:") and space.rstrip("/").endswith("xacro")}
+    prefixes = {"xacro"} | {
+        name.partition(":")[2]
+        for name, space in robot.attributes.items()
+        if name.startswith("xmlns:") and space.rstrip("/").endswith("xacro")
+    }
     for tag, line in prefixed.items():
         prefix, _, name = tag.partition(":")
         if prefix in prefixes:
@@ -83,11 +114,11 @@ class _Reader:
     """Collects parts and remarks of one file."""
 
     file: str
-    tolerance: float | None                                                  # of angles; None: numbers as they are
+    tolerance: float | None  # of angles; None: numbers as they are
     mimic: str
     remarks: list[Finding]
     unread: Unread = field(init=False)
-    angles: list[tuple[float, int]] = field(default_factory=list)            # difference [rad], line
+    angles: list[tuple[float, int]] = field(default_factory=list)  # difference [rad], line
     zeroed: list[Zeroed] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -97,9 +128,13 @@ class _Reader:
         links, connections = robot.all("link"), robot.all("joint")
         for what, parts in (("links", links), ("joints", connections)):
             if len(parts) > MAX_LINKS:
-                self._fail(f"{len(parts)} {what}, the limit MAX_LINKS is {MAX_LINKS}.", parts[MAX_LINKS])
+                self._fail(
+                    f"{len(parts)} {what}, the limit MAX_LINKS is {MAX_LINKS}.", parts[MAX_LINKS]
+                )
         if not links:
-            raise ReadError(f"the robot has no <link>.{_meant(robot, 'link')}", self.file, robot.line)
+            raise ReadError(
+                f"the robot has no <link>.{_meant(robot, 'link')}", self.file, robot.line
+            )
         if not (robot.get("name") or "").strip():
             self._remark("note", "<robot>", "it has no name;", "called 'robot'.", robot)
         self.unread.note(robot, "robot")
@@ -110,9 +145,15 @@ class _Reader:
             self.zeroed += zeroed
         self._summarise()
         try:
-            return Mechanism(robot.get("name") or "robot", tuple(bodies), tuple(joints), gravity=GRAVITY, file=self.file,
-                             remarks=tuple(self.remarks))
-        except ModelError as error:      # with content that was not read, which may be the cause
+            return Mechanism(
+                robot.get("name") or "robot",
+                tuple(bodies),
+                tuple(joints),
+                gravity=GRAVITY,
+                file=self.file,
+                remarks=tuple(self.remarks),
+            )
+        except ModelError as error:  # with content that was not read, which may be the cause
             found = [*error.findings, *(f for f in self.remarks if f.severity == "error")]
             raise ModelError(listed(found), tuple(found)) from None
 
@@ -127,7 +168,11 @@ class _Reader:
             return Body(name, source=source)
         xyz, turns = self._pose(inertial.find("origin"), what)
         if (angle := beyond_a_turn(angle for _, angle in turns)) is not None:
-            self.remarks.append(degrees_finding(what, "the origin of its inertia turns by", angle, self._source(inertial)))
+            self.remarks.append(
+                degrees_finding(
+                    what, "the origin of its inertia turns by", angle, self._source(inertial)
+                )
+            )
         mass = self._mass(inertial, what)
         tensor = self._tensor(inertial, what)
         if turns:
@@ -138,20 +183,33 @@ class _Reader:
     def _mass(self, inertial: Element, what: str) -> Number:
         element = inertial.find("mass")
         if element is None:
-            self._remark("error", what, f"it has no <mass>;{_meant(inertial, 'mass')}", "taken as 0.", inertial)
+            self._remark(
+                "error",
+                what,
+                f"it has no <mass>;{_meant(inertial, 'mass')}",
+                "taken as 0.",
+                inertial,
+            )
             return 0
         return self._number(element, "value", where=what)
 
     def _tensor(self, inertial: Element, what: str) -> tuple[Number, ...]:
         element = inertial.find("inertia")
         if element is None:
-            self._remark("error", what, f"it has no <inertia>;{_meant(inertial, 'inertia')}", "its moments are taken as 0.",
-                         inertial)
+            self._remark(
+                "error",
+                what,
+                f"it has no <inertia>;{_meant(inertial, 'inertia')}",
+                "its moments are taken as 0.",
+                inertial,
+            )
             return (0,) * 6
         missing = [m for m in MOMENTS if element.get(m) is None]
         if missing:
             severity = "error" if {"ixx", "iyy", "izz"} & {*missing} else "warning"
-            self._remark(severity, what, f"<inertia> lacks {', '.join(missing)};", "taken as 0.", element)
+            self._remark(
+                severity, what, f"<inertia> lacks {', '.join(missing)};", "taken as 0.", element
+            )
         return tuple(self._number(element, m, 0, what) for m in MOMENTS)
 
     # --- joints ---
@@ -161,42 +219,69 @@ class _Reader:
         what = f"joint {name!r}"
         self.unread.note(element, what)
         kind = self._kind(element, name)
-        parent, child = (self._required(self._part(element, role, what), "link", what) for role in ("parent", "child"))
+        parent, child = (
+            self._required(self._part(element, role, what), "link", what)
+            for role in ("parent", "child")
+        )
         kind_type = JOINT_KINDS[kind]
         has_axis = "axis" in kind_type.parameters
         axis = self._axis(element, what, has_axis)
-        joint_type = kind_type(axis) if has_axis else kind_type()      # type: ignore[call-arg]
+        joint_type = kind_type(axis) if has_axis else kind_type()  # type: ignore[call-arg]
         xyz, turns = self._pose(element.find("origin"), what)
         viscous, coulomb = self._friction(element, joint_type, what)
         limits = self._limits(element, joint_type, what)
-        return Joint(name, joint_type, parent, child, Origin(xyz, turns), limits, viscous=viscous, coulomb=coulomb,
-                     mimic=self._mimic(element, joint_type, what), source=source)
+        return Joint(
+            name,
+            joint_type,
+            parent,
+            child,
+            Origin(xyz, turns),
+            limits,
+            viscous=viscous,
+            coulomb=coulomb,
+            mimic=self._mimic(element, joint_type, what),
+            source=source,
+        )
 
     def _kind(self, element: Element, name: str) -> str:
         kind = self._required(element, "type", f"joint {name!r}")
         if kind not in JOINT_KINDS:
             similar = nearest(kind[:60].lower(), JOINT_KINDS)
             hint = f" Did you mean {similar!r}?" if similar else ""
-            raise ReadError(f"joint {name!r}: unknown joint type {_short(kind)} "
-                            f"(known: {', '.join(JOINT_KINDS)}).{hint}", self.file, element.line)
+            raise ReadError(
+                f"joint {name!r}: unknown joint type {_short(kind)} "
+                f"(known: {', '.join(JOINT_KINDS)}).{hint}",
+                self.file,
+                element.line,
+            )
         return kind
 
     def _axis(self, element: Element, what: str, needed: bool) -> tuple[Number, ...]:
         axis = element.find("axis")
-        if not needed:                            # exporters write zero axes on fixed joints: never looked at
+        if not needed:  # exporters write zero axes on fixed joints: never looked at
             self.unread.note_vain(element, "axis")
             return AXIS_DEFAULT
         if axis is None:
-            self._remark("note", what, "it has no <axis>;", "read as (1, 0, 0), the default of URDF.", element)
+            self._remark(
+                "note",
+                what,
+                "it has no <axis>;",
+                "read as (1, 0, 0), the default of URDF.",
+                element,
+            )
             return AXIS_DEFAULT
         return self._vector(axis, "xyz", f"axis of {what}")
 
-    def _friction(self, element: Element, joint_type: JointType, what: str) -> tuple[Number, Number]:
+    def _friction(
+        self, element: Element, joint_type: JointType, what: str
+    ) -> tuple[Number, Number]:
         dynamics = element.find("dynamics")
         if dynamics is None or not joint_type.nv:
             self.unread.note_vain(element, "dynamics")
             return 0, 0
-        return self._number(dynamics, "damping", 0, what), self._number(dynamics, "friction", 0, what)
+        return self._number(dynamics, "damping", 0, what), self._number(
+            dynamics, "friction", 0, what
+        )
 
     def _limits(self, element: Element, joint_type: JointType, what: str) -> Limits:
         limit = element.find("limit")
@@ -206,7 +291,9 @@ class _Reader:
             return Limits()
         if limit is None:
             if bounded:
-                self._remark("warning", what, "it has no <limit>;", "it is read without limits.", element)
+                self._remark(
+                    "warning", what, "it has no <limit>;", "it is read without limits.", element
+                )
             return Limits()
 
         def bound(attribute: str) -> tuple[Number, ...] | None:
@@ -214,7 +301,9 @@ class _Reader:
                 return None
             return (self._number(limit, attribute, where=what),) * joint_type.nv
 
-        lower, upper, velocity, effort = (bound(a) for a in ("lower", "upper", "velocity", "effort"))
+        lower, upper, velocity, effort = (
+            bound(a) for a in ("lower", "upper", "velocity", "effort")
+        )
         if bounded:
             self._missing("warning", limit, what, lower=lower, upper=upper)
         elif lower is not None or upper is not None:
@@ -226,10 +315,14 @@ class _Reader:
             lower = upper = None
         return Limits(lower, upper, velocity, effort)
 
-    def _missing(self, severity: str, limit: Element, what: str, **bounds: tuple[Number, ...] | None) -> None:
+    def _missing(
+        self, severity: str, limit: Element, what: str, **bounds: tuple[Number, ...] | None
+    ) -> None:
         """Remark on the bounds of a <limit> that are not there."""
         if missing := " and ".join(name for name, value in bounds.items() if value is None):
-            self._remark(severity, what, f"its <limit> has no {missing};", "read as no limit there.", limit)
+            self._remark(
+                severity, what, f"its <limit> has no {missing};", "read as no limit there.", limit
+            )
 
     def _mimic(self, element: Element, joint_type: JointType, what: str) -> Mimic | None:
         mimic = element.find("mimic")
@@ -237,28 +330,53 @@ class _Reader:
             return None
         leader = self._required(mimic, "joint", what)
         if not joint_type.nv:
-            self._remark("warning", what, f"it is fixed and is to follow {leader!r};", "its <mimic> is not used.", mimic)
+            self._remark(
+                "warning",
+                what,
+                f"it is fixed and is to follow {leader!r};",
+                "its <mimic> is not used.",
+                mimic,
+            )
             return None
         if self.mimic == "independent":
-            self._remark("note", what, f"it follows {leader!r};", "made independent, as asked.", mimic)
+            self._remark(
+                "note", what, f"it follows {leader!r};", "made independent, as asked.", mimic
+            )
             return None
-        self._remark("note", what, f"it follows {leader!r}:", "reduced exactly, it has no entry in q.", mimic)
-        return Mimic(leader, self._number(mimic, "multiplier", 1, what), self._number(mimic, "offset", 0, what))
+        self._remark(
+            "note", what, f"it follows {leader!r}:", "reduced exactly, it has no entry in q.", mimic
+        )
+        return Mimic(
+            leader,
+            self._number(mimic, "multiplier", 1, what),
+            self._number(mimic, "offset", 0, what),
+        )
 
     # --- numbers, attributes, places ---
 
     def _name(self, element: Element) -> str:
         name = self._required(element, "name")
         if XACRO.search(name):
-            self._remark("warning", f"{element.tag} {_short(name)}", "its name has arithmetic or a command of xacro,",
-                         f"which is not expanded: {EXPAND}", element)
+            self._remark(
+                "warning",
+                f"{element.tag} {_short(name)}",
+                "its name has arithmetic or a command of xacro,",
+                f"which is not expanded: {EXPAND}",
+                element,
+            )
         return name
 
-    def _pose(self, element: Element | None, what: str) -> tuple[tuple[Number, ...], tuple[tuple[str, Number], ...]]:
+    def _pose(
+        self, element: Element | None, what: str
+    ) -> tuple[tuple[Number, ...], tuple[tuple[str, Number], ...]]:
         if element is None:
             return (0, 0, 0), ()
-        xyz, angles = (self._vector(element, a, f"origin of {what}") if element.get(a) is not None else (0, 0, 0)
-                       for a in ("xyz", "rpy"))
+        xyz, angles = (
+            self._vector(element, a, f"origin of {what}")
+            if element.get(a) is not None
+            else (0, 0, 0)
+            for a in ("xyz", "rpy")
+        )
         roll, pitch, yaw = (self._angle(a, element.line, what) for a in angles)
         return xyz, Origin.rpy(xyz, roll, pitch, yaw).rotations
 
@@ -279,26 +397,43 @@ class _Reader:
         parts = text.split()
         if len(parts) != 3:
             self._refuse_expression(text, element, attribute, what)
-            count = "commas" if "," in text else f"{len(parts)} number{'' if len(parts) == 1 else 's'}"
-            self._fail(f"{what}: {attribute}={_short(text)} has {count}, expected 3 numbers separated by spaces.", element)
+            count = (
+                "commas" if "," in text else f"{len(parts)} number{'' if len(parts) == 1 else 's'}"
+            )
+            self._fail(
+                f"{what}: {attribute}={_short(text)} has {count}, expected 3 numbers separated by "
+                "spaces.",
+                element,
+            )
         return tuple(self._literal(p, element, attribute, what) for p in parts)
 
-    def _number(self, element: Element, attribute: str, default: Number | None = None, where: str = "") -> Number:
+    def _number(
+        self, element: Element, attribute: str, default: Number | None = None, where: str = ""
+    ) -> Number:
         if element.get(attribute) is None and default is not None:
             return default
-        return self._literal(self._required(element, attribute, where).strip(), element, attribute, where)
+        return self._literal(
+            self._required(element, attribute, where).strip(), element, attribute, where
+        )
 
     def _literal(self, text: str, element: Element, attribute: str, where: str) -> Literal:
         try:
             return Literal(text)
         except ValueError as error:
             self._refuse_expression(text, element, attribute, where)
-            hint = ". Separate numbers by spaces, and write decimals with a point" if "," in text else ""
+            hint = (
+                ". Separate numbers by spaces, and write decimals with a point"
+                if "," in text
+                else ""
+            )
             self._fail(f"{where}: <{element.tag}> {attribute}: {error}{hint}.", element)
 
     def _refuse_expression(self, text: str, element: Element, attribute: str, where: str) -> None:
         if XACRO.search(text):
-            self._fail(f"{where}: <{element.tag}> {attribute}={_short(text)} is not expanded: {EXPAND}", element)
+            self._fail(
+                f"{where}: <{element.tag}> {attribute}={_short(text)} is not expanded: {EXPAND}",
+                element,
+            )
 
     def _part(self, element: Element, tag: str, what: str) -> Element:
         part = element.find(tag)
@@ -310,16 +445,28 @@ class _Reader:
         value = element.get(attribute)
         of = f"{where}: " if where else ""
         if value is None:
-            similar = next((a for a in list(element.attributes)[:MAX_HINTS] if near(a, (attribute,))), None)
+            similar = next(
+                (a for a in list(element.attributes)[:MAX_HINTS] if near(a, (attribute,))), None
+            )
             meant = f" Did you mean it by {similar!r}?" if similar else ""
             text = element.text[:60]
-            written = f" It has the text {text!r}; write <{element.tag} {attribute}=\"...\"/>." if text else ""
-            self._fail(f"{of}<{element.tag}> has no attribute {attribute!r}.{meant}{written}", element)
+            written = (
+                f' It has the text {text!r}; write <{element.tag} {attribute}="..."/>.'
+                if text
+                else ""
+            )
+            self._fail(
+                f"{of}<{element.tag}> has no attribute {attribute!r}.{meant}{written}", element
+            )
         if not value.strip():
             self._fail(f"{of}<{element.tag}> has an empty attribute {attribute!r}.", element)
         if len(value) > MAX_ATTRIBUTE:
-            self._fail(f"{of}<{element.tag} {attribute}> has {len(value)} characters, the limit MAX_ATTRIBUTE is "
-                       f"{MAX_ATTRIBUTE}.", element)
+            self._fail(
+                f"{of}<{element.tag} {attribute}> has {len(value)} characters, the limit "
+                "MAX_ATTRIBUTE is "
+                f"{MAX_ATTRIBUTE}.",
+                element,
+            )
         return value
 
     def _source(self, element: Element) -> Source:
@@ -334,13 +481,22 @@ class _Reader:
         self.remarks.append(Finding(severity, what, why, fix, self._source(element)))
 
     def _summarise(self) -> None:
-        """Findings for all that is not read, for all angles read as multiples of pi, for all noise read as 0."""
+        """Findings for all that is not read, for all angles read as multiples of pi, for all noise
+        read as 0.
+        """
         self.remarks += self.unread.findings()
         if self.angles:
             worst, line = max(self.angles, key=lambda found: abs(found[0]))
             why = f"read as exact multiples of pi/12; the largest difference is {worst:.2g} rad."
-            self.remarks.append(Finding("note", f"{len(self.angles)} angles", why, "exact_angles=False keeps the decimals.",
-                                        Source(self.file, line)))
+            self.remarks.append(
+                Finding(
+                    "note",
+                    f"{len(self.angles)} angles",
+                    why,
+                    "exact_angles=False keeps the decimals.",
+                    Source(self.file, line),
+                )
+            )
         if self.zeroed:
             self.remarks.append(noise_finding(self.zeroed))
 
@@ -350,7 +506,9 @@ def _meant(parent: Element, tag: str) -> str:
     first: dict[str, Element] = {}
     for child in parent:
         first.setdefault(child.tag, child)
-    similar = next((child for child in list(first.values())[:MAX_HINTS] if near(child.tag, (tag,))), None)
+    similar = next(
+        (child for child in list(first.values())[:MAX_HINTS] if near(child.tag, (tag,))), None
+    )
     return f" Did you mean it by <{similar.tag[:60]}> in line {similar.line}?" if similar else ""
 
 

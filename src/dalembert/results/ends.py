@@ -1,4 +1,6 @@
-"""Where trajectories end: at the last record, or between two records where an event or a failure ended them."""
+"""Where trajectories end: at the last record, or between two records where an event or a failure
+ended them.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +14,15 @@ from dalembert.spatial.arrays import Array
 class End(NamedTuple):
     """Times and states at the end of one trajectory, or of N."""
 
-    t: Array                                # () or (N,) [s]
-    q: Array                                # (nq,) or (N, nq)
-    qd: Array                               # (nv,) or (N, nv)
-    work: Array                             # () or (N,) [J]
+    t: Array  # () or (N,) [s]
+    q: Array  # (nq,) or (N, nq)
+    qd: Array  # (nv,) or (N, nv)
+    work: Array  # () or (N,) [J]
     controller_states: Array | None = None  # (m,) or (N, m)
 
     def where(self, chosen: np.ndarray, other: End) -> End:
         """Ends of N trajectories: these where `chosen` (N,) holds, and those of `other` elsewhere."""
+
         def merged(own: Any, others: Any) -> Any:
             if own is None:
                 return None
@@ -41,15 +44,20 @@ def last_records(times: np.ndarray, q: Any, qd: Any, work: Any, states: Any) -> 
         return End(times[-1], q[-1], qd[-1], work[-1], None if states is None else states[-1])
     last = np.maximum(np.isfinite(np.asarray(work)).sum(axis=1) - 1, 0)
     rows = np.arange(len(last))
-    values: list[Any] = [None if v is None else np.asarray(v)[rows, last] for v in (q, qd, work, states)]
+    values: list[Any] = [
+        None if v is None else np.asarray(v)[rows, last] for v in (q, qd, work, states)
+    ]
     return End(np.asarray(times)[last], *values)
 
 
-def ends_of(times: np.ndarray, reached: np.ndarray, finite: np.ndarray, good: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Times (N,) at which trajectories end, and the places (N,) of their last states among records (N, K).
+def ends_of(
+    times: np.ndarray, reached: np.ndarray, finite: np.ndarray, good: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Times (N,) at which trajectories end, and the places (N,) of their last states among records
+    (N, K).
 
-    The first record that a trajectory has not made holds where it stays, at the time that it `reached`. That is the end, if
-    it lies behind the last record that was made.
+    The first record that a trajectory has not made holds where it stays, at the time that it
+    `reached`. That is the end, if it lies behind the last record that was made.
 
     Parameters
     ----------
@@ -61,5 +69,9 @@ def ends_of(times: np.ndarray, reached: np.ndarray, finite: np.ndarray, good: np
         return np.full(len(good), times[-1]), np.full(len(good), len(times) - 1)
     rows, last = np.arange(len(good)), good.sum(axis=1) - 1
     following = np.minimum(last + 1, len(times) - 1)
-    behind = finite[rows, following] & ~good[rows, following] & (reached[rows, following] > times[last])
-    return np.where(behind, reached[rows, following], times[last]), np.where(behind, following, last)
+    behind = (
+        finite[rows, following] & ~good[rows, following] & (reached[rows, following] > times[last])
+    )
+    return np.where(behind, reached[rows, following], times[last]), np.where(
+        behind, following, last
+    )

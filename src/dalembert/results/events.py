@@ -11,18 +11,19 @@ class Event(NamedTuple):
     """A zero of one of the functions in `events=`."""
 
     trajectory: int
-    t: float                   # [s]
+    t: float  # [s]
     q: Array
     qd: Array
     name: str
 
 
 class Change(NamedTuple):
-    """What an entry of qd does from a time on: it 'slides forward', 'slides back' or 'sticks', 'stops' at a limit, or
-    'moves' where it has no Coulomb friction."""
+    """What an entry of qd does from a time on: it 'slides forward', 'slides back' or 'sticks',
+    'stops' at a limit, or 'moves' where it has no Coulomb friction.
+    """
 
     trajectory: int
-    t: float                   # [s]
-    entry: str                 # of qd, by its name
+    t: float  # [s]
+    entry: str  # of qd, by its name
     mode: str
-    impact: float = 0.0        # velocity with which it hit a stop [rad/s, m/s]
+    impact: float = 0.0  # velocity with which it hit a stop [rad/s, m/s]

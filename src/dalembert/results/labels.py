@@ -9,7 +9,7 @@ from typing import Any
 from dalembert.errors import DalembertError
 from dalembert.systems.system import System
 
-UNKNOWN = ""      # unit of what a user's Lagrangian has
+UNKNOWN = ""  # unit of what a user's Lagrangian has
 
 
 def force_units(system: System) -> list[str]:
@@ -22,17 +22,21 @@ def labelled(what: str, unit: str) -> str:
     return f"{what} [{unit}]" if unit else what
 
 
-FORMULA = re.compile(r"(\A|[;,|\"])(?=\s*['=+\-@\uFF1D\uFF0B\uFF0D\uFF20])")      # where a cell may begin as a formula
+FORMULA = re.compile(
+    r"(\A|[;,|\"])(?=\s*['=+\-@\uFF1D\uFF0B\uFF0D\uFF20])"
+)  # where a cell may begin as a formula
 
 
 def header(name: str) -> str:
     """A name as the header of a column, which no spreadsheet takes for a formula.
 
-    A name that begins with =, +, - or @ (also after a separator of cells or a quotation mark, also in full width) gets an
-    apostrophe there, and so does one that begins with an apostrophe; line breaks and other invisible characters are
-    spelled out.
+    A name that begins with =, +, - or @ (also after a separator of cells or a quotation mark, also
+    in full width) gets an apostrophe there, and so does one that begins with an apostrophe; line
+    breaks and other invisible characters are spelled out.
     """
-    visible = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in name)
+    visible = "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in name
+    )
     return FORMULA.sub(r"\1'", visible)
 
 
@@ -47,4 +51,6 @@ def library(name: str, extra: str) -> Any:
     try:
         return importlib.import_module(name)
     except ImportError:
-        raise DalembertError(f"{name} is not installed: pip install 'dalembert[{extra}]'.") from None
+        raise DalembertError(
+            f"{name} is not installed: pip install 'dalembert[{extra}]'."
+        ) from None

@@ -21,39 +21,77 @@ from dalembert.systems.kinds import system_of
 from dalembert.systems.system import System
 
 FINISHED = "finished"
-INTERNAL = ("applied", "dynamics", "ended", "held", "law", "numbers", "own_mechanism")     # which `dir` does not list
+INTERNAL = (
+    "applied",
+    "dynamics",
+    "ended",
+    "held",
+    "law",
+    "numbers",
+    "own_mechanism",
+)  # which `dir` does not list
 
 
 @dataclass(frozen=True)
 class Records:
-    """Data of a run, and the quantities that follow from them; `Run` has its files, diagrams and films."""
+    """Data of a run, and the quantities that follow from them; `Run` has its files, diagrams and
+    films.
+    """
 
-    mechanism: Any                             # as it was given to simulate
-    times: Array                               # (K,) [s]
-    q: Array                                   # (K, nq) or (N, K, nq)
-    qd: Array                                  # (K, nv) or (N, K, nv)
-    work: Array                                # (K,) or (N, K) [J]: done by actuators, friction and the user's forces
+    mechanism: Any  # as it was given to simulate
+    times: Array  # (K,) [s]
+    q: Array  # (K, nq) or (N, K, nq)
+    qd: Array  # (K, nv) or (N, K, nv)
+    work: Array  # (K,) or (N, K) [J]: done by actuators, friction and the user's forces
     method: str
-    h: float                                   # step [s]; of adaptive methods, the first one
-    reasons: tuple[str, ...]                   # of each trajectory: 'finished', or what ended it and when
-    forces: dict[str, str]                     # how each force was evaluated: none, constant, traced or called
-    steps: np.ndarray[tuple[int, ...], np.dtype[np.int64]] = field(repr=False)      # () or (N,): accepted
+    h: float  # step [s]; of adaptive methods, the first one
+    reasons: tuple[str, ...]  # of each trajectory: 'finished', or what ended it and when
+    forces: dict[str, str]  # how each force was evaluated: none, constant, traced or called
+    steps: np.ndarray[tuple[int, ...], np.dtype[np.int64]] = field(
+        repr=False
+    )  # () or (N,): accepted
     rejected: np.ndarray[tuple[int, ...], np.dtype[np.int64]] = field(repr=False)
-    controller_states: Array | None = field(default=None, repr=False)      # (K, m) or (N, K, m); m = 0 if it has none
-    applied: Any = field(default=None, repr=False, compare=False)      # the function that `tau` evaluates
-    events: tuple[Event, ...] = field(default=(), repr=False)          # (trajectory, t, q, qd, name), in order of time
-    changes: tuple[Change, ...] = field(default=(), repr=False)        # what friction and stops did, and when
-    modes: Array | None = field(default=None, repr=False)         # as qd: 0 rests, 1 or -1 slides, 2 moves freely
-    friction: str | None = None                # Coulomb's: 'stick', 'sign' or 'none'; None: it is not known
-    law: Any = field(default=None, repr=False, compare=False)          # the `Reactions` that `reactions` evaluates
-    parameters: dict[str, Any] = field(default_factory=dict, repr=False)      # path -> number that was an input, or (N,)
-    dynamics: Any = field(default=None, repr=False, compare=False)     # compiled with them as inputs; None: the mechanism's
-    held: Array | None = field(default=None, repr=False)          # as qd: forces of a sampled controller [N m, N]
-    ended: End | None = field(default=None, repr=False)                # of several trajectories: `end`; None: at records
-    solutions: Solutions | None = field(default=None, repr=False)      # of an iterative `solver`, its counts
+    controller_states: Array | None = field(
+        default=None, repr=False
+    )  # (K, m) or (N, K, m); m = 0 if it has none
+    applied: Any = field(
+        default=None, repr=False, compare=False
+    )  # the function that `tau` evaluates
+    events: tuple[Event, ...] = field(
+        default=(), repr=False
+    )  # (trajectory, t, q, qd, name), in order of time
+    changes: tuple[Change, ...] = field(
+        default=(), repr=False
+    )  # what friction and stops did, and when
+    modes: Array | None = field(
+        default=None, repr=False
+    )  # as qd: 0 rests, 1 or -1 slides, 2 moves freely
+    friction: str | None = None  # Coulomb's: 'stick', 'sign' or 'none'; None: it is not known
+    law: Any = field(
+        default=None, repr=False, compare=False
+    )  # the `Reactions` that `reactions` evaluates
+    parameters: dict[str, Any] = field(
+        default_factory=dict, repr=False
+    )  # path -> number that was an input, or (N,)
+    dynamics: Any = field(
+        default=None, repr=False, compare=False
+    )  # compiled with them as inputs; None: the mechanism's
+    held: Array | None = field(
+        default=None, repr=False
+    )  # as qd: forces of a sampled controller [N m, N]
+    ended: End | None = field(
+        default=None, repr=False
+    )  # of several trajectories: `end`; None: at records
+    solutions: Solutions | None = field(
+        default=None, repr=False
+    )  # of an iterative `solver`, its counts
 
     def __dir__(self) -> list[str]:
-        return [name for name in object.__dir__(self) if not name.startswith("_") and name not in INTERNAL]
+        return [
+            name
+            for name in object.__dir__(self)
+            if not name.startswith("_") and name not in INTERNAL
+        ]
 
     if not TYPE_CHECKING:
 
@@ -88,7 +126,8 @@ class Records:
 
     @cached_property
     def tau(self) -> Array:
-        """Control, forces and external forces along qd [N m, N], shaped as qd; evaluated when first asked for.
+        """Control, forces and external forces along qd [N m, N], shaped as qd; evaluated when first
+        asked for.
 
         Of a sampled controller they are those that acted, from each time on.
 
@@ -103,8 +142,11 @@ class Records:
         if self.held is not None and others == {"none"}:
             return np.where(np.isfinite(self.work)[..., None], self.held, np.nan)
         if self.applied is None:
-            raise DalembertError("the forces of this run are not known: files and copies keep no functions. Ask for run.tau "
-                                 "where it was simulated.")
+            raise DalembertError(
+                "the forces of this run are not known: files and copies keep no functions. Ask for "
+                "run.tau "
+                "where it was simulated."
+            )
         applied = self.applied(self.times, self.q, self.qd, self.controller_states)
         return applied if self.held is None else applied + self.held
 
@@ -120,13 +162,18 @@ class Records:
         if self.law is not None and self.modes is not None:
             return self.law.recorded(self.q, self.qd, self.tau, self.modes, self.numbers)
         if self.friction not in (SIGN, "none"):
-            raise DalembertError("the reactions of this run are not known: files and copies do not keep what joints did. "
-                                 "Ask for run.reactions where it was simulated.")
+            raise DalembertError(
+                "the reactions of this run are not known: files and copies do not keep what joints "
+                "did. "
+                "Ask for run.reactions where it was simulated."
+            )
         if self.friction == "none":
             return np.zeros_like(self.qd)
         if self.qd.ndim == 2 or not self.parameters:
             return -coulomb(self.own_mechanism()) * np.sign(self.qd)
-        return np.stack([-coulomb(self.own_mechanism(k)) * np.sign(qd) for k, qd in enumerate(self.qd)])
+        return np.stack(
+            [-coulomb(self.own_mechanism(k)) * np.sign(qd) for k, qd in enumerate(self.qd)]
+        )
 
     @cached_property
     def system(self) -> System:
@@ -137,13 +184,19 @@ class Records:
         """The mechanism of a trajectory: with its numbers, if the run has `parameters`."""
         if not self.parameters:
             return self.mechanism
-        values = np.broadcast_to(self.numbers, (len(self.q) if self.q.ndim == 3 else 1, len(self.parameters)))[trajectory]
+        values = np.broadcast_to(
+            self.numbers, (len(self.q) if self.q.ndim == 3 else 1, len(self.parameters))
+        )[trajectory]
         return self.system.replace(dict(zip(self.parameters, values.tolist(), strict=True))).source
 
     @property
     def numbers(self) -> Array:
         """Values of the parameters, (m,) or (N, m)."""
-        return np.stack(np.broadcast_arrays(*self.parameters.values()), axis=-1) if self.parameters else np.zeros(0)
+        return (
+            np.stack(np.broadcast_arrays(*self.parameters.values()), axis=-1)
+            if self.parameters
+            else np.zeros(0)
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         """What is pickled: all but the functions that moved the mechanism."""
@@ -156,7 +209,8 @@ class Records:
 
     @property
     def end(self) -> End:
-        """Where each trajectory ended: t () or (N,) [s], q, qd, work, controller_states, from which another run goes on.
+        """Where each trajectory ended: t () or (N,) [s], q, qd, work, controller_states, from which
+        another run goes on.
 
         The last record, or the state between two records at which an event or a failure ended it.
         """
@@ -172,30 +226,48 @@ class Records:
     def end_energies(self) -> tuple[Array, Array]:
         """T and Pi [J] at the `end` of each trajectory, () or (N,) each."""
         t, q, qd, *_ = self.end
-        t, q, qd = np.asarray(t)[..., None], q[..., None, :], qd[..., None, :]      # a record of each
+        t, q, qd = np.asarray(t)[..., None], q[..., None, :], qd[..., None, :]  # a record of each
         T, P = self._energies_at(t, q, qd)
         return T[..., 0], P[..., 0]
 
-    def _energies_at(self, times: np.ndarray, q: np.ndarray, qd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _energies_at(
+        self, times: np.ndarray, q: np.ndarray, qd: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """T and Pi [J] of other states."""
-        return self._quantity("kinetic_energy", q, qd, times=times), self._quantity("potential_energy", q, times=times)
+        return self._quantity("kinetic_energy", q, qd, times=times), self._quantity(
+            "potential_energy", q, times=times
+        )
 
-    def _quantity(self, name: str, *vectors: np.ndarray, times: np.ndarray | None = None) -> np.ndarray:
+    def _quantity(
+        self, name: str, *vectors: np.ndarray, times: np.ndarray | None = None
+    ) -> np.ndarray:
         """A quantity at every record, or at states of other times; NaN where the state is."""
         times = self.times if times is None else times
-        quantity = getattr(self.dynamics or dynamics_of(self.mechanism, tuple(self.parameters)), name)
+        quantity = getattr(
+            self.dynamics or dynamics_of(self.mechanism, tuple(self.parameters)), name
+        )
         if self.system.mechanism is not None and not self.parameters:
             return along(times, lambda t, *state: quantity(*state), *vectors)
         if self.system.mechanism is not None:
-            return along(times, lambda t, *state: quantity(*state[:-1], parameters=state[-1]), *vectors,
-                         rows_of(self.numbers, vectors[0]))
+            return along(
+                times,
+                lambda t, *state: quantity(*state[:-1], parameters=state[-1]),
+                *vectors,
+                rows_of(self.numbers, vectors[0]),
+            )
         inputs = self.system.quantities[name].inputs
 
-        def valued(t: np.ndarray, q: np.ndarray, qd: np.ndarray, *numbers: np.ndarray) -> np.ndarray:
+        def valued(
+            t: np.ndarray, q: np.ndarray, qd: np.ndarray, *numbers: np.ndarray
+        ) -> np.ndarray:
             state = {"q": q, "qd": qd, "t": t}
             return np.asarray(quantity(*(state[name] for name in inputs), *numbers))
 
-        q, qd = vectors if len(vectors) == 2 else (vectors[0], np.zeros((*vectors[0].shape[:-1], self.system.nv)))
+        q, qd = (
+            vectors
+            if len(vectors) == 2
+            else (vectors[0], np.zeros((*vectors[0].shape[:-1], self.system.nv)))
+        )
         return along(times, valued, q, qd, *([rows_of(self.numbers, q)] if self.parameters else []))
 
 
@@ -211,7 +283,11 @@ def along(times: np.ndarray, f: Callable[..., np.ndarray], *vectors: np.ndarray)
     """f(t, *vectors) at records (..., entries); NaN where they are."""
     flat = [v.reshape(prod(v.shape[:-1]), v.shape[-1]) for v in vectors]
     rows = vectors[0].shape[:-1]
-    t = times if times.shape == rows == flat[0].shape[:1] else np.broadcast_to(times, rows).reshape(-1)
+    t = (
+        times
+        if times.shape == rows == flat[0].shape[:1]
+        else np.broadcast_to(times, rows).reshape(-1)
+    )
     if all(np.isfinite(v).all() for v in flat):
         found = np.asarray(f(t, *flat))
         return found.reshape(*rows, *found.shape[1:])

@@ -28,12 +28,14 @@ LAWS = {STICK: "sticks at rest", SIGN: "-F sign(qd), does not stick"}
 
 @dataclass(frozen=True)
 class Run(Records):
-    """Trajectories of a mechanism or Lagrangian: of one state, arrays start with K times; of N states, with N, then K.
+    """Trajectories of a mechanism or Lagrangian: of one state, arrays start with K times; of N
+    states, with N, then K.
 
-    A trajectory may end before the last of its times: at an event that is terminal, where a state is no longer a number,
-    where the step becomes too small; its reason says why. A single one then has its last record there, whose time lies
-    between two of those that were asked for. Of several, which share `times`, one that ended has NaN at later times, and
-    `end` tells when and in which state each ended.
+    A trajectory may end before the last of its times: at an event that is terminal, where a state
+    is no longer a number, where the step becomes too small; its reason says why. A single one then
+    has its last record there, whose time lies between two of those that were asked for. Of several,
+    which share `times`, one that ended has NaN at later times, and `end` tells when and in which
+    state each ended.
 
     Examples
     --------
@@ -45,19 +47,32 @@ class Run(Records):
 
     @property
     def energy_drift(self) -> float:
-        """Largest |power balance|, relative to the largest T, or to the range of Pi if that is larger."""
+        """Largest |power balance|, relative to the largest T, or to the range of Pi if that is
+        larger.
+        """
         found, start = [], None
         for _, part in storage.parts(self):
             T, P = part.kinetic_energy, part.potential_energy
             start = T[..., :1] + P[..., :1] if start is None else start
-            found.append([np.fmax.reduce(values, axis=-1) for values in (T, P, -P, np.abs(T + P - start - part.work))])
+            found.append(
+                [
+                    np.fmax.reduce(values, axis=-1)
+                    for values in (T, P, -P, np.abs(T + P - start - part.work))
+                ]
+            )
         highest, top, bottom, worst = np.fmax.reduce(found)
-        return float(np.fmax.reduce(worst / np.fmax(np.fmax(highest, top + bottom), np.finfo(float).tiny), axis=None))
+        return float(
+            np.fmax.reduce(
+                worst / np.fmax(np.fmax(highest, top + bottom), np.finfo(float).tiny), axis=None
+            )
+        )
 
     def to_csv(self, file: str | os.PathLike[str]) -> Path:
-        """Write times, coordinates, velocities and energies of one trajectory as CSV with a row of names.
+        """Write times, coordinates, velocities and energies of one trajectory as CSV with a row of
+        names.
 
-        A name that a spreadsheet would take for a formula, like '=x', gets an apostrophe in front: "'=x".
+        A name that a spreadsheet would take for a formula, like '=x', gets an apostrophe in front:
+        "'=x".
 
         Raises
         ------
@@ -65,9 +80,19 @@ class Run(Records):
             There are several trajectories.
         """
         if self.q.ndim != 2:
-            raise ShapeError(f"CSV holds one trajectory, not {len(self.q)}: write them one by one.", "q", self.q.shape)
-        names = ["time", *self.system.coordinate_names, *(f"rate of {n}" for n in self.system.velocity_names),
-                 "kinetic energy", "potential energy", "work"]
+            raise ShapeError(
+                f"CSV holds one trajectory, not {len(self.q)}: write them one by one.",
+                "q",
+                self.q.shape,
+            )
+        names = [
+            "time",
+            *self.system.coordinate_names,
+            *(f"rate of {n}" for n in self.system.velocity_names),
+            "kinetic energy",
+            "potential energy",
+            "work",
+        ]
         path = path_of("file", file)
         with storage.writing(path), path.open("w", newline="", encoding="utf-8") as out:
             writer = csv.writer(out)
@@ -81,9 +106,10 @@ class Run(Records):
     def to_xarray(self) -> Dataset:
         """The run as an `xarray.Dataset` (needs the extra `files`).
 
-        Dimensions `time`, `trajectory` if there are several, `coordinate` and `velocity`, these with the names of the
-        entries and their units; variables q, qd, kinetic_energy, potential_energy, work, power_balance, steps, rejected,
-        reason, with their units as attributes.
+        Dimensions `time`, `trajectory` if there are several, `coordinate` and `velocity`, these
+        with the names of the entries and their units; variables q, qd, kinetic_energy,
+        potential_energy, work, power_balance, steps, rejected, reason, with their units as
+        attributes.
         """
         return storage.dataset(self)
 
@@ -92,7 +118,8 @@ class Run(Records):
         return storage.write_netcdf(self, file)
 
     def to_zarr(self, folder: str | os.PathLike[str]) -> Path:
-        """Write the dataset as a folder of Zarr (needs the extra `files`); replaces one that is there.
+        """Write the dataset as a folder of Zarr (needs the extra `files`); replaces one that is
+        there.
 
         Raises
         ------
@@ -105,8 +132,9 @@ class Run(Records):
     def load(mechanism: Mechanism, file: str | os.PathLike[str], lazy: bool = False) -> Run:
         """The run of a mechanism that `to_netcdf`, `to_zarr` or `simulate(store=)` wrote.
 
-        lazy: of a folder of Zarr read only what is looked at: run.q[..., -1, :], run.qd[1000:2000]; and write files, and
-        find the energy drift, some records at a time. The folder must stay as it is.
+        lazy: of a folder of Zarr read only what is looked at: run.q[..., -1, :], run.qd[1000:2000];
+        and write files, and find the energy drift, some records at a time. The folder must stay as
+        it is.
 
         Raises
         ------
@@ -116,19 +144,28 @@ class Run(Records):
         return Run(**storage.read(mechanism, file, lazy))
 
     def plot(self, file: str | os.PathLike[str] | None = None) -> Figure:
-        """Coordinates, velocities, applied forces, phase portraits, energies, power balance: a Matplotlib figure.
+        """Coordinates, velocities, applied forces, phase portraits, energies, power balance: a
+        Matplotlib figure.
 
-        With a file (.png, .svg, .pdf) the figure is saved there. Up to 8 joints share a row of panels; of many
-        trajectories the first 50 are drawn. Needs the extra `plot`.
+        With a file (.png, .svg, .pdf) the figure is saved there. Up to 8 joints share a row of
+        panels; of many trajectories the first 50 are drawn. Needs the extra `plot`.
         """
         return display("plot")(self, file)
 
-    def animate(self, file: str | os.PathLike[str], fps: float = 30.0, speed: float = 1.0, trace: str | None = None) -> Path:
-        """Write the motion as a page (.html) or a film (.gif, .mp4): a stick figure of frames and centres of mass.
+    def animate(
+        self,
+        file: str | os.PathLike[str],
+        fps: float = 30.0,
+        speed: float = 1.0,
+        trace: str | None = None,
+    ) -> Path:
+        """Write the motion as a page (.html) or a film (.gif, .mp4): a stick figure of frames and
+        centres of mass.
 
-        Of several trajectories the first 8 are drawn together. The page needs no network: play, pause, speed, a slider,
-        drag to turn, wheel to zoom; `page.html#1.5` opens it at 1.5 s, standing still. A film is seen from one place; it
-        needs the extra `plot`, MP4 also the program ffmpeg.
+        Of several trajectories the first 8 are drawn together. The page needs no network: play,
+        pause, speed, a slider, drag to turn, wheel to zoom; `page.html#1.5` opens it at 1.5 s,
+        standing still. A film is seen from one place; it needs the extra `plot`, MP4 also the
+        program ffmpeg.
 
         Parameters
         ----------
@@ -143,7 +180,8 @@ class Run(Records):
         Raises
         ------
         ValueError, UnknownNameError
-            The name has another ending; fps or speed is not positive; the film has too many pictures; no such frame.
+            The name has another ending; fps or speed is not positive; the film has too many
+            pictures; no such frame.
         DalembertError
             A library or ffmpeg is not installed, or ffmpeg failed.
         """
@@ -153,11 +191,26 @@ class Run(Records):
     def summary(self) -> str:
         """A few lines: how long, how, what the energies did, why it stopped."""
         count = "1 trajectory" if self.q.ndim == 2 else f"{len(self.q)} trajectories"
-        ways = ", ".join(f"{name} {kind}" for name, kind in self.forces.items() if kind != "none") or "none"
-        return "\n".join([
-            f"{count} of {self.system.name!r}, {self.times[0]:g} s to {self.times[-1]:g} s, {len(self.times)} records",
-            f"method {self.method}, {int(self.steps.sum())} steps, {int(self.rejected.sum())} rejected; forces: {ways}",
-            f"energy drift {self.energy_drift:.2g} of the largest energy",
-            *([f"Coulomb friction: {LAWS[self.friction]}"] if self.friction in LAWS else []),
-            *([f"{len(self.events)} events, {len(self.changes)} changes of sticking and stops"]
-              if self.events or self.changes else []), f"stopped: {self.reason}"])
+        ways = (
+            ", ".join(f"{name} {kind}" for name, kind in self.forces.items() if kind != "none")
+            or "none"
+        )
+        return "\n".join(
+            [
+                f"{count} of {self.system.name!r}, {self.times[0]:g} s to {self.times[-1]:g} s, "
+                f"{len(self.times)} records",
+                f"method {self.method}, {int(self.steps.sum())} steps, {int(self.rejected.sum())} "
+                f"rejected; forces: {ways}",
+                f"energy drift {self.energy_drift:.2g} of the largest energy",
+                *([f"Coulomb friction: {LAWS[self.friction]}"] if self.friction in LAWS else []),
+                *(
+                    [
+                        f"{len(self.events)} events, {len(self.changes)} changes of sticking and "
+                        "stops"
+                    ]
+                    if self.events or self.changes
+                    else []
+                ),
+                f"stopped: {self.reason}",
+            ]
+        )

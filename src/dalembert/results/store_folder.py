@@ -1,4 +1,5 @@
-"""Folders that say when they are damaged: files with checksums, changed by transactions that no kill breaks.
+"""Folders that say when they are damaged: files with checksums, changed by transactions that no
+kill breaks.
 
 Beside its files a folder has `.dalembert` with
 
@@ -6,11 +7,12 @@ Beside its files a folder has `.dalembert` with
               a line begins with the digest of the line before and of its own text
     journal   while a transaction is put in its place: its files, whole
 
-A transaction is done as soon as its journal is there: after a kill a reader takes these files from the journal, and the
-next writer puts them in their places. A file that is not in the ledger does not belong to the folder.
+A transaction is done as soon as its journal is there: after a kill a reader takes these files from
+the journal, and the next writer puts them in their places. A file that is not in the ledger does
+not belong to the folder.
 
-The journal is on the disk before a file changes, and the files and the ledger are before the journal goes, so that a loss
-of power does no more harm than a kill.
+The journal is on the disk before a file changes, and the files and the ledger are before the
+journal goes, so that a loss of power does no more harm than a kill.
 """
 
 from __future__ import annotations
@@ -31,12 +33,18 @@ from dalembert.results.store_lock import StoreLock, lock_file
 
 OWN, LEDGER, JOURNAL = ".dalembert", "ledger", "journal"
 FORMAT = 1
-MARK = "dalembert_checksums"                # attribute of a folder with a ledger, in case that the ledger is lost
-DIGEST = 16                                 # bytes of a digest
-PIECE = 2**22                               # bytes of a file that are looked at together
-CLUTTER = (".DS_Store", "Thumbs.db", "desktop.ini")      # files that desktops leave in every folder
-ATTEMPTS, PAUSE = 5, 0.05                   # [s] looks at a folder that is being written
-BAD_TEXT = (ValueError, TypeError, KeyError, AttributeError, RecursionError)      # errors of text that is not as expected
+MARK = "dalembert_checksums"  # attribute of a folder with a ledger, in case that the ledger is lost
+DIGEST = 16  # bytes of a digest
+PIECE = 2**22  # bytes of a file that are looked at together
+CLUTTER = (".DS_Store", "Thumbs.db", "desktop.ini")  # files that desktops leave in every folder
+ATTEMPTS, PAUSE = 5, 0.05  # [s] looks at a folder that is being written
+BAD_TEXT = (
+    ValueError,
+    TypeError,
+    KeyError,
+    AttributeError,
+    RecursionError,
+)  # errors of text that is not as expected
 
 Result = TypeVar("Result")
 
@@ -53,7 +61,9 @@ class FileSeal(NamedTuple):
 
 
 class Journal(NamedTuple):
-    """A transaction: its files (None: removed), the text that it adds to the ledger, and the length before."""
+    """A transaction: its files (None: removed), the text that it adds to the ledger, and the length
+    before.
+    """
 
     offset: int
     text: str
@@ -75,7 +85,7 @@ class Journal(NamedTuple):
         head, _, rest = body.partition(b"\n")
         known, files, at = json.loads(head), {}, 0
         for key, size in known["sizes"].items():
-            files[_checked_key(key)] = None if size is None else rest[at:at + size]
+            files[_checked_key(key)] = None if size is None else rest[at : at + size]
             at += size or 0
         if at != len(rest):
             raise ValueError("its length is another")
@@ -86,7 +96,8 @@ class Journal(NamedTuple):
 class StoreFolder:
     """A folder of files under a ledger; changes wait in memory until `commit`.
 
-    entries : what the ledger says of each file; None of a folder without a ledger, whose files are taken as they are.
+    entries : what the ledger says of each file; None of a folder without a ledger, whose files are
+        taken as they are.
     """
 
     def __init__(self, path: Any):
@@ -100,7 +111,9 @@ class StoreFolder:
         return self.entries is not None
 
     def reload(self) -> None:
-        """Read again what is there: the journal first, so that what is left out of it is in the ledger."""
+        """Read again what is there: the journal first, so that what is left out of it is in the
+        ledger.
+        """
         self._journal = self._read_journal()
         ledger = self._own(LEDGER)
         if self._journal is None and not os.path.lexists(ledger):
@@ -108,10 +121,13 @@ class StoreFolder:
             self._chain, self._offset = "", 0
             return
         data = self._own_bytes(LEDGER) or b""
-        data = data if self._journal is None else data[:self._journal.offset]
+        data = data if self._journal is None else data[: self._journal.offset]
         length = len(data) or 1 if self._journal is None else self._journal.offset
         if len(data) != length:
-            raise self._damaged(f"{OWN}/{LEDGER}", f"its list of checksums has {len(data)} bytes, not {length} or more")
+            raise self._damaged(
+                f"{OWN}/{LEDGER}",
+                f"its list of checksums has {len(data)} bytes, not {length} or more",
+            )
         self.entries, self._chain = self._read_ledger(data)
         self._offset = len(data)
 
@@ -129,7 +145,9 @@ class StoreFolder:
         try:
             return Journal.unpacked(data)
         except BAD_TEXT as error:
-            raise self._damaged(f"{OWN}/{JOURNAL}", "the files of its last change are not as they were written") from error
+            raise self._damaged(
+                f"{OWN}/{JOURNAL}", "the files of its last change are not as they were written"
+            ) from error
 
     def _read_ledger(self, data: bytes) -> tuple[dict[str, FileSeal], str]:
         """Entries of all files, and the digest of the last line."""
@@ -139,17 +157,26 @@ class StoreFolder:
             seal, _, text = line.partition(b" ")
             chain = digest(chain.encode() + text[:-1])
             if seal != chain.encode() or text[-1:] != b"\n":
-                raise self._damaged(f"{OWN}/{LEDGER}", f"line {number} of its list of checksums is not as it was written")
+                raise self._damaged(
+                    f"{OWN}/{LEDGER}",
+                    f"line {number} of its list of checksums is not as it was written",
+                )
             try:
                 self._take_line(json.loads(text), entries)
             except BAD_TEXT as error:
-                raise self._damaged(f"{OWN}/{LEDGER}", f"line {number} of its list of checksums says nothing") from error
+                raise self._damaged(
+                    f"{OWN}/{LEDGER}", f"line {number} of its list of checksums says nothing"
+                ) from error
         return entries, chain
 
     def _take_line(self, line: Any, entries: dict[str, FileSeal]) -> None:
         if line.get("format", FORMAT) != FORMAT:
-            raise StoreError(f"{str(self.path)!r} was written by a newer version of dalembert (format {line['format']}, "
-                             f"known is {FORMAT}): update this one.", str(self.path))
+            raise StoreError(
+                f"{str(self.path)!r} was written by a newer version of dalembert (format "
+                f"{line['format']}, "
+                f"known is {FORMAT}): update this one.",
+                str(self.path),
+            )
         for key, entry in line.get("files", {}).items():
             if entry is None:
                 entries.pop(key, None)
@@ -224,7 +251,9 @@ class StoreFolder:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise self._damaged(f"{OWN}/{name}", f"its {name} cannot be read: {error.strerror}") from error
+            raise self._damaged(
+                f"{OWN}/{name}", f"its {name} cannot be read: {error.strerror}"
+            ) from error
 
     def _check_size(self, key: str, entry: FileSeal) -> None:
         try:
@@ -235,7 +264,8 @@ class StoreFolder:
             raise self._damaged(key, f"has {size} bytes, not {entry.size}")
 
     def verify(self, contents: bool = True) -> None:
-        """See that every file is there as it was written, and nothing else; without contents, by their sizes alone.
+        """See that every file is there as it was written, and nothing else; without contents, by
+        their sizes alone.
 
         Raises
         ------
@@ -251,9 +281,18 @@ class StoreFolder:
 
     def _check_known(self, key: str) -> None:
         assert self.entries is not None
-        if key not in self.entries and key not in self._pending and os.path.lexists(self.path / key):
-            raise DamagedStoreError(f"{str(self.path)!r} is damaged: the file {key!r} does not belong to it; remove that "
-                                    "file.", str(self.path), key)
+        if (
+            key not in self.entries
+            and key not in self._pending
+            and os.path.lexists(self.path / key)
+        ):
+            raise DamagedStoreError(
+                f"{str(self.path)!r} is damaged: the file {key!r} does not belong to it; remove "
+                "that "
+                "file.",
+                str(self.path),
+                key,
+            )
 
     def _steadily(self, look: Callable[[], Result]) -> Result:
         """A look at the folder; again while a writer may be changing it."""
@@ -271,8 +310,13 @@ class StoreFolder:
     def _damaged(self, key: str, how: str) -> DamagedStoreError:
         part = self._named(key)
         what = how if key.startswith(f"{OWN}/") else f"{part}: its file {key!r} {how}"
-        return DamagedStoreError(f"{str(self.path)!r} is damaged: {what}. Take it from a copy, or remove the folder and "
-                                 "compute it again.", str(self.path), key, part)
+        return DamagedStoreError(
+            f"{str(self.path)!r} is damaged: {what}. Take it from a copy, or remove the folder and "
+            "compute it again.",
+            str(self.path),
+            key,
+            part,
+        )
 
     def _named(self, key: str) -> str:
         """What of a folder of Zarr a file holds."""
@@ -280,10 +324,20 @@ class StoreFolder:
         if name.startswith("."):
             return f"the description of {array!r}" if array else "the description of the folder"
         try:
-            about, labels = (json.loads(bytes_of(self.path / array / file)) for file in (".zarray", ".zattrs"))
-            spans = [f"{'records' if dim == 'time' else dim} {int(at) * length} to {min((int(at) + 1) * length, n) - 1}"
-                     for dim, at, length, n in zip(labels["_ARRAY_DIMENSIONS"], name.split("."), about["chunks"],
-                                                   about["shape"], strict=True)]
+            about, labels = (
+                json.loads(bytes_of(self.path / array / file)) for file in (".zarray", ".zattrs")
+            )
+            spans = [
+                f"{'records' if dim == 'time' else dim} {int(at) * length} to "
+                f"{min((int(at) + 1) * length, n) - 1}"
+                for dim, at, length, n in zip(
+                    labels["_ARRAY_DIMENSIONS"],
+                    name.split("."),
+                    about["chunks"],
+                    about["shape"],
+                    strict=True,
+                )
+            ]
         except (OSError, *BAD_TEXT):
             return f"array {array!r}" if array else "the folder"
         return f"array {array!r}, chunk {name} ({', '.join(spans)})"
@@ -302,7 +356,8 @@ class StoreFolder:
         Raises
         ------
         StoreError
-            It cannot be written. What was committed before stays, and so does this if its journal could be written.
+            It cannot be written. What was committed before stays, and so does this if its journal
+            could be written.
         """
         try:
             self._put_in_place()
@@ -313,12 +368,18 @@ class StoreFolder:
                 self._staged = {}
                 self._put_in_place()
         except OSError as error:
-            self._journal = self._read_journal()      # none, if it was what could not be written
-            raise StoreError(f"{str(self.path)!r} cannot be written: {error.strerror or error}. What was written before is "
-                             "whole; the same call goes on from there.", str(self.path)) from error
+            self._journal = self._read_journal()  # none, if it was what could not be written
+            raise StoreError(
+                f"{str(self.path)!r} cannot be written: {error.strerror or error}. What was "
+                "written before is "
+                "whole; the same call goes on from there.",
+                str(self.path),
+            ) from error
 
     def recover(self) -> None:
-        """Put the last transaction in its place, if a kill left it in the journal; give a folder without one a ledger."""
+        """Put the last transaction in its place, if a kill left it in the journal; give a folder
+        without one a ledger.
+        """
         if self.entries is None:
             seal(self.path)
             self.reload()
@@ -327,7 +388,9 @@ class StoreFolder:
     def _line(self, files: Mapping[str, bytes | None]) -> str:
         """The text that files add to the ledger; to a new one its format too."""
         entries = {key: None if data is None else FileSeal.of(data) for key, data in files.items()}
-        known: dict[str, Any] = {"files": entries} if self._offset else {"format": FORMAT, "files": entries}
+        known: dict[str, Any] = (
+            {"files": entries} if self._offset else {"format": FORMAT, "files": entries}
+        )
         text = json.dumps(known)
         return f"{digest(self._chain.encode() + text.encode())} {text}\n"
 
@@ -345,11 +408,19 @@ class StoreFolder:
             ledger.truncate(self._journal.offset)
             ledger.write(text)
         written = [self.path / key for key, data in self._journal.files.items() if data is not None]
-        on_disk(*written, *_folders_of(self.path, self._journal.files), self._own(LEDGER), self._own(LEDGER).parent)
+        on_disk(
+            *written,
+            *_folders_of(self.path, self._journal.files),
+            self._own(LEDGER),
+            self._own(LEDGER).parent,
+        )
         self._own(JOURNAL).unlink(missing_ok=True)
         assert self.entries is not None
         self._take_line(json.loads(text.partition(b" ")[2]), self.entries)
-        self._chain, self._offset = text.partition(b" ")[0].decode(), self._journal.offset + len(text)
+        self._chain, self._offset = (
+            text.partition(b" ")[0].decode(),
+            self._journal.offset + len(text),
+        )
         self._journal = None
 
     def _own(self, name: str) -> Path:
@@ -361,10 +432,15 @@ def seal(path: Path) -> None:
     entries = {key: FileSeal.of(bytes_of(path / key)) for key in sorted(_walk(path))}
     text = json.dumps({"format": FORMAT, "files": entries})
     _write(path, f"{OWN}/{LEDGER}", f"{digest(text.encode())} {text}\n".encode())
-    on_disk(*(path / key for key in entries), *_folders_of(path, entries), path / OWN / LEDGER, path / OWN)
+    on_disk(
+        *(path / key for key in entries),
+        *_folders_of(path, entries),
+        path / OWN / LEDGER,
+        path / OWN,
+    )
 
 
-SEAL = b"\ndalembert blake2b "      # begins the end of a file with a checksum; its digest follows
+SEAL = b"\ndalembert blake2b "  # begins the end of a file with a checksum; its digest follows
 
 
 def seal_file(path: Path) -> None:
@@ -389,9 +465,14 @@ def is_sealed(path: Path) -> bool:
         end = file.read()
     if not end.startswith(SEAL):
         return False
-    if end[len(SEAL):] != _digest_of(path, length).encode():
-        raise DamagedStoreError(f"{str(path)!r} is damaged: it is not as it was written, its checksum is another. Take it "
-                                "from a copy, or compute it again.", str(path), path.name)
+    if end[len(SEAL) :] != _digest_of(path, length).encode():
+        raise DamagedStoreError(
+            f"{str(path)!r} is damaged: it is not as it was written, its checksum is another. Take "
+            "it "
+            "from a copy, or compute it again.",
+            str(path),
+            path.name,
+        )
     return True
 
 
@@ -410,14 +491,16 @@ def _write(path: Path, key: str, data: bytes) -> None:
     fresh, target = path / OWN / "new", path / key
     for place in (fresh, target):
         place.parent.mkdir(parents=True, exist_ok=True)
-    fresh.unlink(missing_ok=True)      # a link there would lead elsewhere
+    fresh.unlink(missing_ok=True)  # a link there would lead elsewhere
     fresh.write_bytes(data)
     fresh.replace(target)
 
 
 def bytes_of(path: Path) -> bytes:
     """The bytes of a file; an OSError for a pipe or a device, whose bytes may never end."""
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    descriptor = os.open(
+        path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    )
     with open(descriptor, "rb", closefd=True) as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise OSError(errno.EINVAL, "it is no file")
@@ -425,16 +508,18 @@ def bytes_of(path: Path) -> bytes:
 
 
 def on_disk(*paths: Path) -> None:
-    """Wait until files, and the names in folders, are on the disk, where a loss of power leaves them."""
+    """Wait until files, and the names in folders, are on the disk, where a loss of power leaves
+    them.
+    """
     for path in paths:
         is_folder = path.is_dir()
-        if is_folder and os.name == "nt":      # Windows writes names by itself
+        if is_folder and os.name == "nt":  # Windows writes names by itself
             continue
         descriptor = os.open(path, os.O_RDONLY if is_folder else os.O_RDWR)
         try:
             os.fsync(descriptor)
         except OSError as error:
-            if error.errno not in (errno.EINVAL, errno.ENOTSUP):      # of file systems that cannot
+            if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # of file systems that cannot
                 raise
         finally:
             os.close(descriptor)
@@ -443,7 +528,9 @@ def on_disk(*paths: Path) -> None:
 def _folders_of(path: Path, keys: Iterable[str]) -> list[Path]:
     """The folder, and those inside it that hold files of these names."""
     inner = {parent for key in keys for parent in PurePosixPath(key).parents}
-    return [path / parent for parent in sorted(inner | {PurePosixPath()}) if (path / parent).is_dir()]
+    return [
+        path / parent for parent in sorted(inner | {PurePosixPath()}) if (path / parent).is_dir()
+    ]
 
 
 def _walk(path: Path) -> Iterator[str]:
@@ -452,30 +539,38 @@ def _walk(path: Path) -> Iterator[str]:
         place = Path(root).relative_to(path)
         links = [name for name in folders if (Path(root) / name).is_symlink()]
         folders[:] = [name for name in folders if not (name == OWN and place == Path())]
-        yield from ((place / name).as_posix() for name in (*files, *links)
-                    if name not in CLUTTER and not name.startswith((".nfs", "._")))
+        yield from (
+            (place / name).as_posix()
+            for name in (*files, *links)
+            if name not in CLUTTER and not name.startswith((".nfs", "._"))
+        )
 
 
 def opened(path: Any) -> StoreFolder:
-    """A folder for reading; what a killed writer left in the journal is put in its place where nobody writes."""
+    """A folder for reading; what a killed writer left in the journal is put in its place where
+    nobody writes.
+    """
     folder = StoreFolder(path)
     if folder._journal is not None:
         try:
             with StoreLock(path):
                 folder.reload()
                 folder.recover()
-        except (OSError, StoreError):      # it is being written, or cannot be: then read past the files
+        except (OSError, StoreError):  # it is being written, or cannot be: then read past the files
             folder.reload()
     return folder
 
 
 def is_empty(path: Any) -> bool:
-    """Whether nothing was written to a folder, or all of it was given up by a kill before the first commit."""
+    """Whether nothing was written to a folder, or all of it was given up by a kill before the first
+    commit.
+    """
     place = Path(path)
     if not place.exists():
         return True
     return not any(item.name != OWN for item in place.iterdir()) and not any(
-        (place / OWN / name).exists() for name in (LEDGER, JOURNAL))
+        (place / OWN / name).exists() for name in (LEDGER, JOURNAL)
+    )
 
 
 def digest(data: bytes) -> str:
@@ -486,6 +581,13 @@ def digest(data: bytes) -> str:
 def _checked_key(key: str) -> str:
     """The name of a file inside the folder; a ValueError for any other."""
     parts = PurePosixPath(key).parts
-    if not parts or key != "/".join(parts) or ".." in parts or parts[0] in ("/", OWN) or "\\" in key or "\0" in key:
+    if (
+        not parts
+        or key != "/".join(parts)
+        or ".." in parts
+        or parts[0] in ("/", OWN)
+        or "\\" in key
+        or "\0" in key
+    ):
         raise ValueError(f"{key!r} is no name of a file in the folder")
     return key

@@ -13,19 +13,21 @@ from dalembert.errors import DalembertWarning, LockedStoreError, StoreError
 
 try:
     import fcntl
-except ImportError:      # Windows
-    fcntl = None      # type: ignore[assignment]
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
-NO_LINK = getattr(os, "O_NOFOLLOW", 0)      # what a link leads to is not ours to write
-FAR = 2**30      # the byte that Windows locks: others can read the text before it
+NO_LINK = getattr(os, "O_NOFOLLOW", 0)  # what a link leads to is not ours to write
+FAR = 2**30  # the byte that Windows locks: others can read the text before it
 
 _held: weakref.WeakSet[StoreLock] = weakref.WeakSet()
 
 
 class StoreLock:
-    """The right to write a folder, until `release`: the file `NAME.lock` beside it, locked by the operating system.
+    """The right to write a folder, until `release`: the file `NAME.lock` beside it, locked by the
+    operating system.
 
-    The system frees the lock when the process ends, also by a kill: a file that is left behind locks nothing.
+    The system frees the lock when the process ends, also by a kill: a file that is left behind
+    locks nothing.
 
     Raises
     ------
@@ -41,8 +43,11 @@ class StoreLock:
             os.ftruncate(self._descriptor, 0)
             os.write(self._descriptor, f"{os.getpid()} {socket.gethostname()}\n".encode())
         except OSError as error:
-            raise StoreError(f"{str(folder)!r} cannot be written: {error.strerror or error} ({str(self.file)!r}).",
-                             str(folder)) from error
+            raise StoreError(
+                f"{str(folder)!r} cannot be written: {error.strerror or error} "
+                f"({str(self.file)!r}).",
+                str(folder),
+            ) from error
         _held.add(self)
 
     def _locked(self) -> int:
@@ -53,13 +58,18 @@ class StoreLock:
                 _lock(descriptor)
             except BlockingIOError:
                 raise self._refused(descriptor) from None
-            except OSError as error:      # a file system without locks
-                warnings.warn(DalembertWarning(f"{str(self.folder)!r} cannot be locked ({error.strerror}): see that no "
-                                               "other process writes it."), stacklevel=2)
+            except OSError as error:  # a file system without locks
+                warnings.warn(
+                    DalembertWarning(
+                        f"{str(self.folder)!r} cannot be locked ({error.strerror}): see that no "
+                        "other process writes it."
+                    ),
+                    stacklevel=2,
+                )
                 return descriptor
             if _is_same_file(descriptor, self.file):
                 return descriptor
-            os.close(descriptor)      # its holder removed it meanwhile
+            os.close(descriptor)  # its holder removed it meanwhile
 
     def _refused(self, descriptor: int) -> LockedStoreError:
         pid, _, host = os.read(descriptor, 1000).decode(errors="replace").strip().partition(" ")
@@ -67,8 +77,13 @@ class StoreLock:
         known = pid.isdigit() and bool(host)
         holder = f"process {pid} on {host}" if known else "another process"
         return LockedStoreError(
-            f"{str(self.folder)!r} is being written by {holder}: wait until it has ended, or end it. Only one process "
-            "writes a folder at a time.", str(self.folder), int(pid) if known else 0, host)
+            f"{str(self.folder)!r} is being written by {holder}: wait until it has ended, or end "
+            "it. Only one process "
+            "writes a folder at a time.",
+            str(self.folder),
+            int(pid) if known else 0,
+            host,
+        )
 
     def release(self) -> None:
         """Give the right back and remove the file."""
@@ -102,7 +117,7 @@ def _lock(descriptor: int) -> None:
 
     os.lseek(descriptor, FAR, os.SEEK_SET)
     try:
-        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)      # type: ignore[attr-defined]
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
     except OSError:
         raise BlockingIOError from None
     finally:
@@ -117,7 +132,9 @@ def _is_same_file(descriptor: int, path: Path) -> bool:
 
 
 def _close_all() -> None:
-    """In a child that was forked: a worker that outlives its parent must not keep the parent's locks."""
+    """In a child that was forked: a worker that outlives its parent must not keep the parent's
+    locks.
+    """
     for lock in list(_held):
         lock._close()
 

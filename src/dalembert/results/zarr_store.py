@@ -13,12 +13,14 @@ from dalembert.results.store_folder import StoreFolder
 
 
 class CheckedStore(Store):
-    """Files of a folder with checksums: each is checked when it is read, and written with the next commit."""
+    """Files of a folder with checksums: each is checked when it is read, and written with the next
+    commit.
+    """
 
     supports_writes = True
     supports_deletes = True
     supports_listing = True
-    supports_partial_writes = False      # type: ignore[assignment]
+    supports_partial_writes = False  # type: ignore[assignment]
 
     def __init__(self, folder: StoreFolder, read_only: bool = False):
         super().__init__(read_only=read_only)
@@ -30,7 +32,7 @@ class CheckedStore(Store):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, CheckedStore) and self.folder.path == other.folder.path
 
-    __hash__ = None      # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]
 
     def __str__(self) -> str:
         return str(self.folder.path)
@@ -40,14 +42,16 @@ class CheckedStore(Store):
         if data is None:
             return None
         if isinstance(byte_range, RangeByteRequest):
-            data = data[byte_range.start:byte_range.end]
+            data = data[byte_range.start : byte_range.end]
         elif isinstance(byte_range, OffsetByteRequest):
-            data = data[byte_range.offset:]
+            data = data[byte_range.offset :]
         elif isinstance(byte_range, SuffixByteRequest):
-            data = data[max(0, len(data) - byte_range.suffix):]
+            data = data[max(0, len(data) - byte_range.suffix) :]
         return (prototype or default_buffer_prototype()).buffer.from_bytes(data)
 
-    async def get_partial_values(self, prototype: Any, key_ranges: Iterable[tuple[str, Any]]) -> list[Any]:
+    async def get_partial_values(
+        self, prototype: Any, key_ranges: Iterable[tuple[str, Any]]
+    ) -> list[Any]:
         return [await self.get(key, prototype, byte_range) for key, byte_range in key_ranges]
 
     async def set_partial_values(self, key_start_values: Any) -> None:
@@ -75,5 +79,11 @@ class CheckedStore(Store):
 
     async def list_dir(self, prefix: str) -> AsyncIterator[str]:
         stem = f"{prefix.rstrip('/')}/" if prefix.rstrip("/") else ""
-        for name in sorted({key[len(stem):].partition("/")[0] for key in self.folder.keys() if key.startswith(stem)}):
+        for name in sorted(
+            {
+                key[len(stem) :].partition("/")[0]
+                for key in self.folder.keys()
+                if key.startswith(stem)
+            }
+        ):
             yield name

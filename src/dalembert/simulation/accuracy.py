@@ -12,10 +12,12 @@ from dalembert.integrators import METHODS, Fixed
 from dalembert.results.records import FINISHED
 from dalembert.results.run import Run
 
-POOR = 0.01              # energy gained or lost, of the largest T or range of Pi: a motion that is only a picture
-RECORDS = 17             # looked at, of all: what is lost stays lost
-STATES = 20_000          # looked at, of all trajectories together
-ROUNDING = 1e-9          # of |Pi| and |work|, whose differences are known no better
+POOR = (
+    0.01  # energy gained or lost, of the largest T or range of Pi: a motion that is only a picture
+)
+RECORDS = 17  # looked at, of all: what is lost stays lost
+STATES = 20_000  # looked at, of all trajectories together
+ROUNDING = 1e-9  # of |Pi| and |work|, whose differences are known no better
 
 
 def warn_of_drift(run: Run) -> None:
@@ -31,15 +33,25 @@ def warn_of_drift(run: Run) -> None:
     T, P, work = _energies(run, max(2, min(RECORDS, STATES // trajectories)))
     gained, scale = _range(T + P - work), np.fmax(np.fmax.reduce(T, axis=-1), _range(P))
     known = ROUNDING * (np.fmax.reduce(np.abs(P), axis=-1) + np.fmax.reduce(np.abs(work), axis=-1))
-    ended_well = [reason == FINISHED or reason.startswith("event ") for reason in run.reasons]      # others say why
+    ended_well = [
+        reason == FINISHED or reason.startswith("event ") for reason in run.reasons
+    ]  # others say why
     poor = np.atleast_1d(gained > POOR * scale + known) & ended_well
     if not poor.any():
         return
     share = np.atleast_1d(gained / (scale + known))
     worst = int(np.argmax(np.where(poor, share, 0.0)))
-    which = "" if run.q.ndim == 2 else f" of trajectory {worst} ({poor.sum()} of {trajectories} are as poor)"
-    warnings.warn(f"the energy{which} changed by {np.atleast_1d(gained)[worst]:.3g} J other than by work, "
-                  f"{share[worst]:.2g} of its scale: {_remedy(run)}.", DalembertWarning, stacklevel=3)      # of simulate
+    which = (
+        ""
+        if run.q.ndim == 2
+        else f" of trajectory {worst} ({poor.sum()} of {trajectories} are as poor)"
+    )
+    warnings.warn(
+        f"the energy{which} changed by {np.atleast_1d(gained)[worst]:.3g} J other than by work, "
+        f"{share[worst]:.2g} of its scale: {_remedy(run)}.",
+        DalembertWarning,
+        stacklevel=3,
+    )  # of simulate
 
 
 def _energies(run: Run, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -59,6 +71,9 @@ def _range(values: np.ndarray) -> Any:
 
 def _remedy(run: Run) -> str:
     if isinstance(METHODS[run.method], Fixed):
-        return (f"the step h={run.h:g} s is too long for {run.method!r}. Take a smaller h=, or an adaptive method, "
-                "method='dop853'")
+        return (
+            f"the step h={run.h:g} s is too long for {run.method!r}. Take a smaller h=, or an "
+            "adaptive method, "
+            "method='dop853'"
+        )
     return f"the tolerances are too coarse for {run.method!r}. Give smaller ones, rtol= and atol="

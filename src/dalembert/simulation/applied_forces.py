@@ -1,4 +1,6 @@
-"""Forces along the velocities of a motion, given as numbers or functions: of actuators, and any others."""
+"""Forces along the velocities of a motion, given as numbers or functions: of actuators, and any
+others.
+"""
 
 from __future__ import annotations
 
@@ -25,30 +27,37 @@ NONE, CONSTANT, TRACED, CALLED, SAMPLED = "none", "constant", "traced", "called"
 ARGUMENTS = ("t", "q", "qd")
 EXTERNAL = "external_forces"
 
-Force = Callable[..., Any]                  # (t, q, qd) -> (nv,); of a controller with states, (t, q, qd, states)
+Force = Callable[..., Any]  # (t, q, qd) -> (nv,); of a controller with states, (t, q, qd, states)
 NOTHING: Mapping[str, Force] = MappingProxyType({})
 
 
 class Forces:
-    """control, forces: None, numbers (nv,) or (N, nv), or functions of t, q, qd [N m, N]; a function is traced if it can be,
-    unless it has an attribute `traced` that is False. external_forces: on frames, a sequence or a function of t, q, qd.
+    """control, forces: None, numbers (nv,) or (N, nv), or functions of t, q, qd [N m, N]; a
+    function is traced if it can be, unless it has an attribute `traced` that is False.
+    external_forces: on frames, a sequence or a function of t, q, qd.
 
-    A controller with an attribute `states` (m,) or (N, m), their initial values, is called with t, q, qd, states, and so is
-    its `rate`, their time derivative.
+    A controller with an attribute `states` (m,) or (N, m), their initial values, is called with t,
+    q, qd, states, and so is its `rate`, their time derivative.
 
     Attributes
     ----------
     kinds : how each is evaluated: none, constant, traced, called or sampled
-    constants : the forces given as numbers, one after the other (n,) or (N, n), and in front those that a sampled
-        controller holds; behind them those of external forces
+    constants : the forces given as numbers, one after the other (n,) or (N, n), and in front those
+        that a sampled controller holds; behind them those of external forces
     sampled : the sampled controller, if there is one
     lengths : functions that are called with numbers, and how many each of them gives
     remembers : what functions remember that are called all the same, as their user insists
     guards : of all functions, to look at again after the run
     """
 
-    def __init__(self, system: Any, control: Any = None, forces: Any = None, external_forces: Given | None = None,
-                 paths: tuple[str, ...] = ()):
+    def __init__(
+        self,
+        system: Any,
+        control: Any = None,
+        forces: Any = None,
+        external_forces: Given | None = None,
+        paths: tuple[str, ...] = (),
+    ):
         """paths: of the numbers of the system that are inputs."""
         self.nq, self.nv, self._given = system.nq, system.nv, {"control": control, "forces": forces}
         self.loads: Loads | None = None
@@ -58,16 +67,27 @@ class Forces:
             self.loads = external if isinstance(external, Loads) else None
         self.states = np.asarray(getattr(control, "states", ()), dtype=float)
         if not self.states.ndim:
-            raise TypeError(f"control.states is {control.states!r}: expected the initial values of the controller's states, "
-                            "(m,) or (N, m).")
+            raise TypeError(
+                f"control.states is {control.states!r}: expected the initial values of the "
+                "controller's states, "
+                "(m,) or (N, m)."
+            )
         self._rate = control.rate if self.states.size else None
         self.remembers: dict[str, str] = {}
         self.kinds: dict[str, str] = {}
         self.guards: list[Guard] = []
         for name, given in self._given.items():
-            self.kinds[name] = self._kind(system, name, given, self.states.shape[-1] if name == "control" else 0)
+            self.kinds[name] = self._kind(
+                system, name, given, self.states.shape[-1] if name == "control" else 0
+            )
         self.sampled = control if isinstance(control, Sampled) else None
-        self.constants = beside(*(self._numbers(name) for name, kind in self.kinds.items() if kind in (CONSTANT, SAMPLED)))
+        self.constants = beside(
+            *(
+                self._numbers(name)
+                for name, kind in self.kinds.items()
+                if kind in (CONSTANT, SAMPLED)
+            )
+        )
         self.lengths = {name: self.nv for name, kind in self.kinds.items() if kind == CALLED}
         if "control" in self.lengths and self._rate:
             self.lengths["rate"] = self.states.shape[-1]
@@ -76,7 +96,11 @@ class Forces:
         """Forces given as numbers; of a sampled controller, that before its first output."""
         if name == EXTERNAL and self.loads:
             return self.loads.numbers
-        return np.zeros(self.nv) if self.kinds[name] == SAMPLED else np.asarray(self._given[name], dtype=float)
+        return (
+            np.zeros(self.nv)
+            if self.kinds[name] == SAMPLED
+            else np.asarray(self._given[name], dtype=float)
+        )
 
     def _kind(self, system: Any, name: str, given: Any, states: int = 0) -> str:
         """How a force is given; functions are tried on numbers and on symbols.
@@ -84,7 +108,8 @@ class Forces:
         Raises
         ------
         ShapeError, TypeError, RememberingError
-            It has another length; it is no function and no numbers, or takes other arguments; it remembers something.
+            It has another length; it is no function and no numbers, or takes other arguments; it
+            remembers something.
         """
         if given is None:
             return NONE
@@ -104,7 +129,13 @@ class Forces:
         traced = []
         for own, (f, length) in functions.items():
             check_arguments(f, own, arguments)
-            found = examine(f, own, trial_states(system, f, states), _entries, getattr(given, "traced", True) is not False)
+            found = examine(
+                f,
+                own,
+                trial_states(system, f, states),
+                _entries,
+                getattr(given, "traced", True) is not False,
+            )
             _check_results(found.results, own, length)
             if found.verdict.remembers:
                 _refuse(given, own, found.verdict.remembers)
@@ -126,47 +157,80 @@ class Forces:
 
     def outside(self) -> list[Function]:
         """The functions that are called with numbers, with what converts their results."""
-        return [(self._function(name), partial(_floats, name=name, nv=length)) for name, length in self.lengths.items()]
+        return [
+            (self._function(name), partial(_floats, name=name, nv=length))
+            for name, length in self.lengths.items()
+        ]
 
     def _function(self, name: str) -> Force:
-        return self._rate if name == "rate" else self._given[name]      # type: ignore[return-value]
+        return self._rate if name == "rate" else self._given[name]  # type: ignore[return-value]
 
-    def __call__(self, t: Any, q: np.ndarray, qd: np.ndarray, p: np.ndarray, states: np.ndarray,
-                 called: Mapping[str, Force] = NOTHING) -> np.ndarray:
-        """Sum of the forces at a state; p begins with the constants; called: what stands for functions."""
+    def __call__(
+        self,
+        t: Any,
+        q: np.ndarray,
+        qd: np.ndarray,
+        p: np.ndarray,
+        states: np.ndarray,
+        called: Mapping[str, Force] = NOTHING,
+    ) -> np.ndarray:
+        """Sum of the forces at a state; p begins with the constants; called: what stands for
+        functions.
+        """
         tau, at = np.zeros(self.nv), 0
         for name, given in self._given.items():
             if name == EXTERNAL and self.loads:
-                numbers = p[at:at + self.loads.numbers.shape[-1]]
+                numbers = p[at : at + self.loads.numbers.shape[-1]]
                 tau = tau + self.loads.along_velocities(q, numbers)
             elif self.kinds[name] in (CONSTANT, SAMPLED):
-                tau, at = tau + p[at:at + self.nv], at + self.nv
+                tau, at = tau + p[at : at + self.nv], at + self.nv
             elif self.kinds[name] != NONE:
                 own = (states,) if name == "control" and self._rate else ()
-                tau = tau + _vector(called.get(name, given)(t, q.copy(), qd.copy(), *own), name, self.nv)
+                tau = tau + _vector(
+                    called.get(name, given)(t, q.copy(), qd.copy(), *own), name, self.nv
+                )
         return tau
 
-    def rates(self, t: Any, q: np.ndarray, qd: np.ndarray, states: np.ndarray,
-              called: Mapping[str, Force] = NOTHING) -> np.ndarray:
+    def rates(
+        self,
+        t: Any,
+        q: np.ndarray,
+        qd: np.ndarray,
+        states: np.ndarray,
+        called: Mapping[str, Force] = NOTHING,
+    ) -> np.ndarray:
         """Time derivative of the controller's states."""
         rate = called.get("rate", self._rate)
         return _vector(rate(t, q, qd, states), "rate", len(states)) if rate else np.zeros(0)
 
-    def applied(self, times: np.ndarray, q: np.ndarray, qd: np.ndarray, states: np.ndarray | None) -> np.ndarray:
-        """Control and forces (K, nv) or (N, K, nv) [N m, N] at the records of a run, evaluated again."""
+    def applied(
+        self, times: np.ndarray, q: np.ndarray, qd: np.ndarray, states: np.ndarray | None
+    ) -> np.ndarray:
+        """Control and forces (K, nv) or (N, K, nv) [N m, N] at the records of a run, evaluated
+        again.
+        """
         rows = q.shape[:-1]
-        parts = {"t": np.broadcast_to(times, rows)[..., None], "q": q, "qd": qd, "p": self.constants[..., None, :],
-                 "z": np.zeros(0) if states is None else states}
-        flat = {name: np.broadcast_to(v, (*rows, v.shape[-1])).reshape(int(np.prod(rows)), v.shape[-1])
-                for name, v in parts.items()}
-        given = {name: v for name, v in flat.items() if v.shape[1]}      # p and z may have no entries
+        parts = {
+            "t": np.broadcast_to(times, rows)[..., None],
+            "q": q,
+            "qd": qd,
+            "p": self.constants[..., None, :],
+            "z": np.zeros(0) if states is None else states,
+        }
+        flat = {
+            name: np.broadcast_to(v, (*rows, v.shape[-1])).reshape(int(np.prod(rows)), v.shape[-1])
+            for name, v in parts.items()
+        }
+        given = {name: v for name, v in flat.items() if v.shape[1]}  # p and z may have no entries
 
         def tau(**at: Any) -> np.ndarray:
             t, *rest = (at.get(name, np.zeros(0)) for name in flat)
             return self(t[0], *rest)
 
         if CALLED not in self.kinds.values():
-            return function(tau, **{name: v.shape[1:] for name, v in given.items()})(*given.values()).reshape(qd.shape)
+            return function(tau, **{name: v.shape[1:] for name, v in given.items()})(
+                *given.values()
+            ).reshape(qd.shape)
         found = np.full((len(flat["t"]), self.nv), np.nan)
         for k in np.flatnonzero(np.isfinite(np.hstack([*given.values()])).all(axis=1)):
             found[k] = tau(**{name: v[k] for name, v in given.items()})
@@ -179,8 +243,12 @@ def beside(*parts: np.ndarray) -> np.ndarray:
         return np.concatenate([np.zeros(0), *parts])
     lengths = [len(v) for v in parts if v.ndim == 2]
     if len({*lengths} - {1}) > 1:
-        raise ShapeError(f"forces and parameters are given for {' and '.join(map(str, lengths))} trajectories: expected one "
-                         "number of them.", "control")
+        raise ShapeError(
+            f"forces and parameters are given for {' and '.join(map(str, lengths))} trajectories: "
+            "expected one "
+            "number of them.",
+            "control",
+        )
     rows = np.broadcast_shapes(*(v.shape[:-1] for v in parts))
     return np.concatenate([np.broadcast_to(v, (*rows, v.shape[-1])) for v in parts], axis=-1)
 
@@ -193,24 +261,41 @@ def _refuse(given: Any, name: str, remembers: str) -> None:
     RememberingError
     """
     if getattr(given, "traced", True) is False:
-        warnings.warn(f"{name} {remembers}: its results depend on how often and in which order the method calls it. "
-                      f"{INSTEAD}", DalembertWarning, stacklevel=6)
+        warnings.warn(
+            f"{name} {remembers}: its results depend on how often and in which order the method "
+            "calls it. "
+            f"{INSTEAD}",
+            DalembertWarning,
+            stacklevel=6,
+        )
         return
-    raise remembering(name, remembers, (
-        " A memory that follows a differential equation, such as an integral of the error, belongs to the attribute "
-        f"`states` and the method `rate`. To have {name} called with numbers all the same, set {name}.traced = False."))
+    raise remembering(
+        name,
+        remembers,
+        (
+            " A memory that follows a differential equation, such as an integral of the error, "
+            "belongs to the attribute "
+            f"`states` and the method `rate`. To have {name} called with numbers all the same, set "
+            f"{name}.traced = False."
+        ),
+    )
 
 
 def _check_numbers(given: Any, name: str, nv: int) -> None:
     """See that forces given as numbers are real, (nv,) or (N, nv)."""
     try:
         array = np.asarray(given)
-    except ValueError:      # rows of different lengths
+    except ValueError:  # rows of different lengths
         array = np.empty(0, dtype=object)
     if array.dtype.kind not in "fiu" or array.ndim not in (1, 2) or array.shape[-1] != nv:
         kind = "" if array.dtype.kind in "fiu" else f" ({type(given).__name__} of {array.dtype})"
-        raise ShapeError(f"{name} has shape {array.shape}{kind}, expected a function of t, q, qd, or numbers "
-                         f"({nv},) or (N, {nv}).", name, array.shape, (nv,))
+        raise ShapeError(
+            f"{name} has shape {array.shape}{kind}, expected a function of t, q, qd, or numbers "
+            f"({nv},) or (N, {nv}).",
+            name,
+            array.shape,
+            (nv,),
+        )
 
 
 def _check_results(results: Sequence[np.ndarray | None], name: str, nv: int) -> None:
@@ -235,14 +320,31 @@ def _vector(found: Any, name: str, nv: int) -> np.ndarray:
     """
     per = "one rate per state of the controller" if name == "rate" else "one force per entry of qd"
     array = np.asarray(found)
-    if array.dtype.kind not in "fiubO" or array.dtype == object and not all(map(_is_number, array.flat)):
+    if (
+        array.dtype.kind not in "fiubO"
+        or array.dtype == object
+        and not all(map(_is_number, array.flat))
+    ):
         shown = repr(found if not isinstance(found, np.ndarray) else found.tolist())
-        kind = "complex numbers" if array.dtype.kind == "c" else "None" if shown == "None" else "no real numbers"
-        raise TypeError(f"{name} returned {kind}{'' if kind == 'None' else f': {shown[:80]}'}, expected ({nv},) real "
-                        f"numbers: {per}.")
+        kind = (
+            "complex numbers"
+            if array.dtype.kind == "c"
+            else "None"
+            if shown == "None"
+            else "no real numbers"
+        )
+        raise TypeError(
+            f"{name} returned {kind}{'' if kind == 'None' else f': {shown[:80]}'}, expected "
+            f"({nv},) real "
+            f"numbers: {per}."
+        )
     if array.shape != (nv,):
-        raise ShapeError(f"{name} returned shape {array.shape}, expected ({nv},): {per}.", name,
-                         array.shape, (nv,))
+        raise ShapeError(
+            f"{name} returned shape {array.shape}, expected ({nv},): {per}.",
+            name,
+            array.shape,
+            (nv,),
+        )
     return array
 
 

@@ -1,4 +1,6 @@
-"""Trajectories on their way: in machine code from event to event, with what happens there in between."""
+"""Trajectories on their way: in machine code from event to event, with what happens there in
+between.
+"""
 
 from __future__ import annotations
 
@@ -21,15 +23,23 @@ from dalembert.simulation.motion import Motion
 from dalembert.simulation.pieces import Pieces, Told
 from dalembert.simulation.reactions import FREE, Reactions
 
-LOST, ENDED = 1.0, 5.0       # codes of trajectories: a number is no longer finite (of the integrators); an event ended it
-AHEAD = 100_000              # numbers in the records to which trajectories go on before their events are looked at
-IMPACTS = 2                  # one after the other at one time, per joint
-TIRED = 50                   # impacts of a joint within the length of a step, after which they are plastic; 36 do not add up
-MANY = 100                   # events of one kind within the length of a step: they cluster
+LOST, ENDED = (
+    1.0,
+    5.0,
+)  # codes of trajectories: a number is no longer finite (of the integrators); an event ended it
+AHEAD = (
+    100_000  # numbers in the records to which trajectories go on before their events are looked at
+)
+IMPACTS = 2  # one after the other at one time, per joint
+# impacts of a joint within the length of a step, after which they are plastic; 36 do not add up
+TIRED = 50
+MANY = 100  # events of one kind within the length of a step: they cluster
 
 
 class Pace(NamedTuple):
-    """Step of a method [s], of adaptive ones the first, and steps between two records, of these attempted ones at most."""
+    """Step of a method [s], of adaptive ones the first, and steps between two records, of these
+    attempted ones at most.
+    """
 
     h: float
     repeats: int
@@ -43,11 +53,21 @@ class Course:
     events, changes : what happened so far
     reasons : why trajectories ended that did, by their numbers
 
-    Times are those of the motion, from its beginning on; of events, changes and reasons, those of the caller.
+    Times are those of the motion, from its beginning on; of events, changes and reasons, those of
+    the caller.
     """
 
-    def __init__(self, motion: Motion, way: Method, pace: Pace, rtol: float, atol: float, threads: int = 1,
-                 longest: float = HUGE, last: Pace | None = None):
+    def __init__(
+        self,
+        motion: Motion,
+        way: Method,
+        pace: Pace,
+        rtol: float,
+        atol: float,
+        threads: int = 1,
+        longest: float = HUGE,
+        last: Pace | None = None,
+    ):
         """last: the pace between the last two records of all, if it is another than before."""
         self.motion, self.h, self.repeats, self._last = motion, pace.h, pace.repeats, last
         self.events: list[Event] = []
@@ -56,29 +76,31 @@ class Course:
         self.tolerances = rtol, atol
         self._way, self._options = way, (rtol, atol, threads, longest)
         self._fixed, self._compiled = isinstance(way, Fixed), motion.compiles(way)
-        self.told: Told = lambda t: None                               # called now and then with the time reached
+        self.told: Told = lambda t: None  # called now and then with the time reached
         self._march = self._made_march(longest)
         self._now: State = {}
-        self.constants = motion.constants                              # parameters in which forces may be held
-        self.initial = np.zeros((0, 0))                                # modes at the start
+        self.constants = motion.constants  # parameters in which forces may be held
+        self.initial = np.zeros((0, 0))  # modes at the start
 
     def _made_march(self, longest: float) -> Callable[..., Trajectories]:
         def told(t: float) -> None:
             self.told(t)
 
-        self.motion.told = told                                        # from functions that are called with numbers
+        self.motion.told = told  # from functions that are called with numbers
         if not self._compiled:
             return Called(self.motion, self._way, self._options[:2], longest).run
         if isinstance(self._way, External):
             return partial(self.motion.run(self._way), told=told)
         return Pieces(self.motion.run(self._way), self._fixed, told)
 
-    def advance(self, x: np.ndarray, times: np.ndarray, state: State | None = None,
-                end: float | None = None) -> Trajectories:
+    def advance(
+        self, x: np.ndarray, times: np.ndarray, state: State | None = None, end: float | None = None
+    ) -> Trajectories:
         """Trajectories from x (N, nx) at times[0] to each later time.
 
-        state: what an earlier call left, from where this one goes on to the last bit; x only has the shape then.
-        end: where an adaptive method ends a step, and the last record of all; by default at the last of the times.
+        state: what an earlier call left, from where this one goes on to the last bit; x only has
+        the shape then. end: where an adaptive method ends a step, and the last record of all; by
+        default at the last of the times.
         """
         if self._last is None or end is None or times[-1] < end:
             return self._advance(x, times, state, end)
@@ -90,7 +112,9 @@ class Course:
         return joined([*parts, after])
 
     def _at_last_pace(self, state: State | None) -> State | None:
-        """The state of a method of fixed step that goes on with the last step; it counts steps from 0 again."""
+        """The state of a method of fixed step that goes on with the last step; it counts steps from
+        0 again.
+        """
         assert self._last is not None
         self.h, self.repeats = self._last
         if state is None:
@@ -102,12 +126,22 @@ class Course:
                 values[:] = 0.0
         return state
 
-    def _advance(self, x: np.ndarray, times: np.ndarray, state: State | None, end: float | None) -> Trajectories:
+    def _advance(
+        self, x: np.ndarray, times: np.ndarray, state: State | None, end: float | None
+    ) -> Trajectories:
         if not self.motion.is_watched:
-            return self._march(x, times, self.h, self.constants, self.repeats, *self._options, end, state)
+            return self._march(
+                x, times, self.h, self.constants, self.repeats, *self._options, end, state
+            )
         n, k = len(x), len(times) - 1
-        self._times, self._end, self._made = times, float(times[-1]) if end is None else end, np.zeros(n, dtype=int)
-        self._now = self._started(x) if state is None else {name: np.array(v) for name, v in state.items()}
+        self._times, self._end, self._made = (
+            times,
+            float(times[-1]) if end is None else end,
+            np.zeros(n, dtype=int),
+        )
+        self._now = (
+            self._started(x) if state is None else {name: np.array(v) for name, v in state.items()}
+        )
         t, steps, rejected, failed, h = np.zeros((5, n, k))
         self._modes_out = np.zeros((n, k, self.motion.system.nv), dtype=np.int8)
         self._out = Trajectories(t, np.full((n, k, x.shape[1]), np.nan), steps, rejected, failed, h)
@@ -127,22 +161,35 @@ class Course:
         return state
 
     def _started(self, x: np.ndarray) -> State:
-        """The state of trajectories that begin: what methods read, `p` with modes, records `made`, and counts of events."""
+        """The state of trajectories that begin: what methods read, `p` with modes, records `made`,
+        and counts of events.
+        """
         n, p = len(x), np.broadcast_to(self.constants, (len(x), self.constants.shape[-1]))
-        things = len(self.motion.watched.functions) + (len(self.motion.reactions.entries) if self.motion.reactions else 0)
-        return {"x": np.array(x), "t": np.full((n, 1), self._times[0]), "start": np.full((n, 1), self._times[0]),
-                "h": np.full((n, 1), self.h), "p": np.hstack([p, np.ones((n, self.motion.extra))]),
-                "does": np.full((n, self.motion.system.nv), FREE),
-                "counts": np.zeros((n, self.motion.watch.events)), "since": np.zeros((n, things)),
-                "often": np.zeros((n, things)), "until": np.full((n, 1), self._times[0]),
-                "fresh": np.zeros((n, self.motion.watch.events)),
-                "last": np.full((n, self.motion.watch.events), -HUGE),
-                **{name: np.zeros((n, 1)) for name in ("steps", "rejected", "failed", "made", "ended")}}
+        things = len(self.motion.watched.functions) + (
+            len(self.motion.reactions.entries) if self.motion.reactions else 0
+        )
+        return {
+            "x": np.array(x),
+            "t": np.full((n, 1), self._times[0]),
+            "start": np.full((n, 1), self._times[0]),
+            "h": np.full((n, 1), self.h),
+            "p": np.hstack([p, np.ones((n, self.motion.extra))]),
+            "does": np.full((n, self.motion.system.nv), FREE),
+            "counts": np.zeros((n, self.motion.watch.events)),
+            "since": np.zeros((n, things)),
+            "often": np.zeros((n, things)),
+            "until": np.full((n, 1), self._times[0]),
+            "fresh": np.zeros((n, self.motion.watch.events)),
+            "last": np.full((n, self.motion.watch.events), -HUGE),
+            **{name: np.zeros((n, 1)) for name in ("steps", "rejected", "failed", "made", "ended")},
+        }
 
     # --- from event to event ---
 
     def _go(self, first: int, until: int) -> None:
-        """Run those that have not made all records from `first` until there, or until something happens in a step."""
+        """Run those that have not made all records from `first` until there, or until something
+        happens in a step.
+        """
         now, lanes = self._now, np.flatnonzero(self._made < until)
         if not self._compiled:
             lanes, first = lanes[:1], int(self._made[lanes[0]])
@@ -154,11 +201,14 @@ class Course:
         caught = found.failed == CAUGHT
         stop = np.where(caught.any(axis=1), first + caught.argmax(axis=1), until)
         for row, lane in enumerate(lanes):
-            to, of = slice(self._made[lane], stop[row]), slice(self._made[lane] - first, stop[row] - first)
+            to, of = (
+                slice(self._made[lane], stop[row]),
+                slice(self._made[lane] - first, stop[row] - first),
+            )
             for name in ("t", "x", "steps", "rejected", "failed", "h"):
                 getattr(self._out, name)[lane, to] = getattr(found, name)[row, of]
             self._modes_out[lane, to] = now["does"][lane]
-            if now["failed"][lane, 0] == ENDED:                        # methods have counted its time on to the grid
+            if now["failed"][lane, 0] == ENDED:  # methods have counted its time on to the grid
                 self._out.t[lane, to] = now["ended"][lane]
         self._made[lanes] = stop
         if len(hit := lanes[caught.any(axis=1)]):
@@ -166,12 +216,26 @@ class Course:
 
     def _run(self, lanes: np.ndarray, first: int, until: int) -> Trajectories:
         now = self._now
-        state = now if len(lanes) == len(self._made) else {name: v[lanes] for name, v in now.items()}
+        state = (
+            now if len(lanes) == len(self._made) else {name: v[lanes] for name, v in now.items()}
+        )
         h, options = state["h"][:, 0], {}
-        if self._fixed:                                                # counts of steps: some have made more than others
-            h, options = self.h, {"goals": (now["made"][0, 0] + np.arange(first, until) + 1) * self.repeats}
-        return self._march(np.zeros(state["x"].shape), self._times[first:until + 1], h, state["p"], self.repeats,
-                           *self._options, self._end, state, **options)
+        if self._fixed:  # counts of steps: some have made more than others
+            h, options = (
+                self.h,
+                {"goals": (now["made"][0, 0] + np.arange(first, until) + 1) * self.repeats},
+            )
+        return self._march(
+            np.zeros(state["x"].shape),
+            self._times[first : until + 1],
+            h,
+            state["p"],
+            self.repeats,
+            *self._options,
+            self._end,
+            state,
+            **options,
+        )
 
     @cached_property
     def _crossing(self) -> Callable[..., Any]:
@@ -184,34 +248,47 @@ class Course:
     def _cross(self, lanes: np.ndarray) -> None:
         """Go through a step of lanes in which something happens.
 
-        Events alone change nothing: the step is made again, unwatched. Where a mode ends, the step ends; a fixed one goes on
-        from there to the grid.
+        Events alone change nothing: the step is made again, unwatched. Where a mode ends, the step
+        ends; a fixed one goes on from there to the grid.
         """
         now, fixed = self._now, self._fixed
         now["failed"][lanes] = 0.0
-        end = np.where(fixed, now["start"][lanes, 0] + (now["steps"][lanes, 0] + 1) * self.h,
-                       np.minimum(now["t"][lanes, 0] + now["h"][lanes, 0], self._end))
+        end = np.where(
+            fixed,
+            now["start"][lanes, 0] + (now["steps"][lanes, 0] + 1) * self.h,
+            np.minimum(now["t"][lanes, 0] + now["h"][lanes, 0], self._end),
+        )
         whole, origin = np.ones(len(lanes), dtype=bool), np.zeros(len(lanes))
         while len(lanes):
             t, x = now["t"][lanes, 0], now["x"][lanes]
-            s, there, depths, part, code = self._crossing(t[:, None], x, (end - t)[:, None], now["p"][lanes],
-                                                          origin[:, None], now["fresh"][lanes])
+            s, there, depths, part, code = self._crossing(
+                t[:, None],
+                x,
+                (end - t)[:, None],
+                now["p"][lanes],
+                origin[:, None],
+                now["fresh"][lanes],
+            )
             happened = depths >= 0
             ends, events = self.motion.watch.ends(happened)
-            passing = happened.any(axis=1) & ~ends.any(axis=1)         # events alone
-            until = np.where(happened.any(axis=1), np.minimum(t + s[:, 0], end), np.where(code[:, 0] > 0, t, end))
+            passing = happened.any(axis=1) & ~ends.any(axis=1)  # events alone
+            until = np.where(
+                happened.any(axis=1), np.minimum(t + s[:, 0], end), np.where(code[:, 0] > 0, t, end)
+            )
             over = ~happened.any(axis=1)
             now["until"][lanes[over & whole]] = end[over & whole, None]
             moves = ~(over & whole)
             if not fixed and (cut := ends.any(axis=1)).any():
                 self._record_until(lanes[cut], until[cut])
             now["t"][lanes[moves], 0], now["x"][lanes[moves]] = until[moves], there[moves]
-            now["failed"][lanes] = code                                # a step that cannot be made: x stays
+            now["failed"][lanes] = code  # a step that cannot be made: x stays
             for row in np.flatnonzero(code[:, 0] == NO_VALUE):
                 self._end_without_value(int(lanes[row]), float(s[row, 0]), there[row])
-            fresh = events * np.where(part < 1 - SEEN, 1, 2)           # at the end: for two steps
+            fresh = events * np.where(part < 1 - SEEN, 1, 2)  # at the end: for two steps
             at_once = (until - t <= SEEN * self.h)[:, None]
-            now["fresh"][lanes[~over]] = np.where(at_once, np.maximum(fresh, now["fresh"][lanes]), fresh)[~over]
+            now["fresh"][lanes[~over]] = np.where(
+                at_once, np.maximum(fresh, now["fresh"][lanes]), fresh
+            )[~over]
             if len(hits := np.flatnonzero(~over)):
                 self._happens(lanes[hits], np.hstack([ends, events])[hits])
             ended = now["failed"][lanes, 0] > 0
@@ -242,9 +319,15 @@ class Course:
             return
         at = np.concatenate([np.arange(*ends) for ends in zip(start, stop, strict=True)])
         times, t, p = self._times[at + 1], now["t"][own, 0], now["p"][own]
-        p[:, -1] = 0.0                                                 # unwatched
-        _, there, *_, code = self._crossing(t[:, None], now["x"][own], (times - t)[:, None], p, np.zeros((len(own), 1)),
-                                            now["fresh"][own])
+        p[:, -1] = 0.0  # unwatched
+        _, there, *_, code = self._crossing(
+            t[:, None],
+            now["x"][own],
+            (times - t)[:, None],
+            p,
+            np.zeros((len(own), 1)),
+            now["fresh"][own],
+        )
         self._out.t[own, at], self._out.x[own, at] = times, np.where(code > 0, np.nan, there)
         for name in ("steps", "rejected", "h"):
             getattr(self._out, name)[own, at] = now[name][own, 0]
@@ -253,9 +336,11 @@ class Course:
     # --- what happens ---
 
     def _happens(self, lanes: np.ndarray, which: np.ndarray) -> None:
-        """Events and ends of modes of lanes where they are now; which: as `Motion.depths` has them (m, n)."""
+        """Events and ends of modes of lanes where they are now; which: as `Motion.depths` has them
+        (m, n).
+        """
         law, count = self.motion.reactions, len(self.motion.watched.functions)
-        ends, events = which[:, :which.shape[1] - count], which[:, which.shape[1] - count:]
+        ends, events = which[:, : which.shape[1] - count], which[:, which.shape[1] - count :]
         hits = ends.any(axis=1)
         if law and hits.any():
             self._arrive(lanes[hits], ends[hits], law)
@@ -264,7 +349,9 @@ class Course:
         self._count(lanes, which)
         if law and len(going := lanes[hits & (self._now["failed"][lanes, 0] == 0)]):
             self._settle(going, law)
-        for row in np.flatnonzero((self._now["often"][lanes] > MANY).any(axis=1) & (self._now["failed"][lanes, 0] == 0)):
+        for row in np.flatnonzero(
+            (self._now["often"][lanes] > MANY).any(axis=1) & (self._now["failed"][lanes, 0] == 0)
+        ):
             self._cluster(int(lanes[row]), ends[row], events[row])
 
     def _arrive(self, lanes: np.ndarray, ends: np.ndarray, law: Reactions) -> None:
@@ -277,20 +364,28 @@ class Course:
 
     def _count(self, lanes: np.ndarray, which: np.ndarray) -> None:
         """Count how often each thing has happened within the length of a step."""
-        since, often, t = self._now["since"][lanes], self._now["often"][lanes], self._now["t"][lanes]
+        since, often, t = (
+            self._now["since"][lanes],
+            self._now["often"][lanes],
+            self._now["t"][lanes],
+        )
         recent = t - since <= self.h
         self._now["often"][lanes] = np.where(which, np.where(recent, often + 1, 1), often)
         self._now["since"][lanes] = np.where(which & ~recent, t, since)
 
     def _event(self, lane: int, k: int) -> None:
         now, watched = self._now, self.motion.watched
-        if now["t"][lane, 0] - now["last"][lane, k] <= SEEN * self.h:      # it stood at a stop, met at the same time
+        if (
+            now["t"][lane, 0] - now["last"][lane, k] <= SEEN * self.h
+        ):  # it stood at a stop, met at the same time
             return
         now["last"][lane, k] = now["t"][lane, 0]
         p, x = now["p"][lane], now["x"][lane]
         t = self._clock(lane)
         qd = self.motion.velocities_in(now["t"][lane, 0], x, p)
-        self.events.append(Event(lane, t, x[:self.motion.system.nq].copy(), qd.copy(), watched.names[k]))
+        self.events.append(
+            Event(lane, t, x[: self.motion.system.nq].copy(), qd.copy(), watched.names[k])
+        )
         now["counts"][lane, k] += 1
         if watched.terminal[k] and now["counts"][lane, k] >= watched.terminal[k]:
             self._end_of(lane, f"event {watched.names[k]!r} at t = {t:.9g} s")
@@ -301,16 +396,33 @@ class Course:
         begin = event_without_number(motion, now["x"][lane], now["t"][lane, 0], now["p"][lane])
         if not begin:
             now["t"][lane, 0], now["x"][lane] = now["t"][lane, 0] + s, there
-        self._end_of(lane, begin or event_without_number(motion, there, now["t"][lane, 0], now["p"][lane]))
+        self._end_of(
+            lane, begin or event_without_number(motion, there, now["t"][lane, 0], now["p"][lane])
+        )
 
     def _cluster(self, lane: int, ends: np.ndarray, events: np.ndarray) -> None:
         """End a lane in which no time passes any more between events."""
-        law, names, watched = self.motion.reactions, self.motion.system.velocity_names, self.motion.watched.names
-        what = ", ".join([*(names[i] for i in (law.entries[ends] if law else ())),
-                          *(watched[k] for k in np.flatnonzero(events))])
-        self._end_of(lane, f"events cluster: {MANY} within {self.h:g} s before t = {self._clock(lane):.9g} s, "
-                           f"the last of {what}")
-        warnings.warn(f"trajectory {lane}: {self.reasons[lane]}; it ends there.", DalembertWarning, stacklevel=2)
+        law, names, watched = (
+            self.motion.reactions,
+            self.motion.system.velocity_names,
+            self.motion.watched.names,
+        )
+        what = ", ".join(
+            [
+                *(names[i] for i in (law.entries[ends] if law else ())),
+                *(watched[k] for k in np.flatnonzero(events)),
+            ]
+        )
+        self._end_of(
+            lane,
+            f"events cluster: {MANY} within {self.h:g} s before t = {self._clock(lane):.9g} s, "
+            f"the last of {what}",
+        )
+        warnings.warn(
+            f"trajectory {lane}: {self.reasons[lane]}; it ends there.",
+            DalembertWarning,
+            stacklevel=2,
+        )
 
     def _clock(self, lane: int) -> float:
         """The caller's time at which a lane is [s]."""
@@ -324,17 +436,29 @@ class Course:
         """What each entry of qd does from now on; at the beginning of the run that is a change."""
         now, motion, nv = self._now, self.motion, self.motion.system.nv
         t, p, x, before = now["t"][lanes, 0], now["p"][lanes], now["x"][lanes], now["does"][lanes]
-        q, qd, work, _ = motion.split(x)                              # views
+        q, qd, work, _ = motion.split(x)  # views
         impacts, does, rows = np.zeros((len(lanes), nv)), before.copy(), np.arange(len(lanes))
         plastic = np.zeros((len(lanes), nv))
-        plastic[:, law.entries] = now["often"][lanes, :len(law.entries)] > TIRED
+        plastic[:, law.entries] = now["often"][lanes, : len(law.entries)] > TIRED
         for _ in range(IMPACTS * (nv + 1)):
-            found = law.settled(q[rows], qd[rows], motion.forces_at(t[rows], x[rows], p[rows]), self.h,
-                                motion.numbers_in(p[rows]), plastic[rows])
+            found = law.settled(
+                q[rows],
+                qd[rows],
+                motion.forces_at(t[rows], x[rows], p[rows]),
+                self.h,
+                motion.numbers_in(p[rows]),
+                plastic[rows],
+            )
             for row, new in zip(rows, found.joined, strict=True):
                 if (new != q[row]).any():
-                    work[row] += motion.energy_at(new, qd[row], p[row]) - motion.energy_at(q[row], qd[row], p[row])
-            q[rows], qd[rows], p[rows, motion.inputs.slices["modes"]] = found.joined, found.qd, found.modes
+                    work[row] += motion.energy_at(new, qd[row], p[row]) - motion.energy_at(
+                        q[row], qd[row], p[row]
+                    )
+            q[rows], qd[rows], p[rows, motion.inputs.slices["modes"]] = (
+                found.joined,
+                found.qd,
+                found.modes,
+            )
             work[rows] += found.energy[:, 0]
             impacts[rows] += (impacts[rows] == 0) * found.impacts
             does[rows] = found.does
@@ -343,5 +467,12 @@ class Course:
         now["x"][lanes], now["p"][lanes], now["does"][lanes] = x, p, does
         names = motion.system.velocity_names
         for row, i in np.argwhere(((impacts != 0) | (before != does) | begins) & law.restable):
-            self.changes.append(Change(int(lanes[row]), self._clock(lanes[row]), names[i], law.mode(i, does[row, i], x[row]),
-                                       float(impacts[row, i])))
+            self.changes.append(
+                Change(
+                    int(lanes[row]),
+                    self._clock(lanes[row]),
+                    names[i],
+                    law.mode(i, does[row, i], x[row]),
+                    float(impacts[row, i]),
+                )
+            )

@@ -1,4 +1,6 @@
-"""Why a trajectory has come to numbers that are not finite: the last record is gone on from, looking at forces."""
+"""Why a trajectory has come to numbers that are not finite: the last record is gone on from,
+looking at forces.
+"""
 
 from __future__ import annotations
 
@@ -11,20 +13,32 @@ from dalembert.integrators import records as records_of
 from dalembert.simulation.applied_forces import CALLED, TRACED
 from dalembert.simulation.motion import Motion
 
-STEPS = 20_000               # that are looked at
+STEPS = 20_000  # that are looked at
 
 
 class _NotFinite(Exception):
     """A force that is not finite; its text says which, when and where."""
 
 
-def force_without_number(motion: Motion, method: Method, x: np.ndarray, t: float, h: float, p: np.ndarray,
-                         tolerances: tuple[float, float]) -> str:
-    """The force that is not finite in the steps behind a state x (nx,) at time t of the motion, or an empty text.
+def force_without_number(
+    motion: Motion,
+    method: Method,
+    x: np.ndarray,
+    t: float,
+    h: float,
+    p: np.ndarray,
+    tolerances: tuple[float, float],
+) -> str:
+    """The force that is not finite in the steps behind a state x (nx,) at time t of the motion, or
+    an empty text.
 
     p: parameters of the trajectory (n,).
     """
-    functions = {name: f for name, f in motion.forces.given.items() if motion.forces.kinds[name] in (TRACED, CALLED)}
+    functions = {
+        name: f
+        for name, f in motion.forces.given.items()
+        if motion.forces.kinds[name] in (TRACED, CALLED)
+    }
     if not functions or isinstance(method, External) or not np.isfinite(x).all():
         return ""
     rate = motion.function(p=p)
@@ -33,16 +47,30 @@ def force_without_number(motion: Motion, method: Method, x: np.ndarray, t: float
         for name, f in functions.items():
             try:
                 _look(motion, name, f, t, x, p)
-            except (ArithmeticError, ValueError) as error:      # as functions of `math` raise outside of their domain
-                raise _NotFinite(f"{name} has no value at t = {float(motion.clock(t, p)):.9g} s: {error}") from None
+            except (
+                ArithmeticError,
+                ValueError,
+            ) as error:  # as functions of `math` raise outside of their domain
+                raise _NotFinite(
+                    f"{name} has no value at t = {float(motion.clock(t, p)):.9g} s: {error}"
+                ) from None
         return rate(t, x)
 
     try:
-        for _ in records_of(method, looked_at, x, np.array([t, t + STEPS * h]), h, STEPS, *tolerances, motion.projected):
+        for _ in records_of(
+            method,
+            looked_at,
+            x,
+            np.array([t, t + STEPS * h]),
+            h,
+            STEPS,
+            *tolerances,
+            motion.projected,
+        ):
             pass
     except _NotFinite as found:
         return str(found)
-    except Exception:      # of a function that raises at states that are no numbers
+    except Exception:  # of a function that raises at states that are no numbers
         return ""
     return ""
 
@@ -64,7 +92,8 @@ def check_forces(motion: Motion, x: np.ndarray, t: float) -> None:
 
 
 def check_events(motion: Motion, x: np.ndarray) -> None:
-    """See that events have values where the first trajectory begins, x (N, nx); others end at once if they have none.
+    """See that events have values where the first trajectory begins, x (N, nx); others end at once
+    if they have none.
 
     Raises
     ------
@@ -85,7 +114,10 @@ def event_without_number(motion: Motion, x: np.ndarray, t: float, p: np.ndarray)
         where = f"at t = {clock:.9g} s, with q = {q.tolist()}, qd = {qd.tolist()}"
         try:
             value = float(np.asarray(g(clock, q.copy(), qd.copy())).item())
-        except (ArithmeticError, ValueError) as error:      # as functions of `math` raise outside of their domain
+        except (
+            ArithmeticError,
+            ValueError,
+        ) as error:  # as functions of `math` raise outside of their domain
             return f"the event {name!r} has no value {where}: {error}"
         if np.isnan(value):
             return f"the event {name!r} gave nan {where}"
@@ -102,4 +134,7 @@ def _look(motion: Motion, name: str, f: Any, t: float, x: np.ndarray, p: np.ndar
     own = (states,) if name == "control" and states.size else ()
     tau = np.asarray(f(clock, q.copy(), qd.copy(), *own), dtype=float)
     if not np.isfinite(tau).all():
-        raise _NotFinite(f"{name} gave {tau.tolist()} at t = {clock:.9g} s, with q = {q.tolist()}, qd = {qd.tolist()}")
+        raise _NotFinite(
+            f"{name} gave {tau.tolist()} at t = {clock:.9g} s, with q = {q.tolist()}, qd = "
+            f"{qd.tolist()}"
+        )

@@ -1,4 +1,6 @@
-"""Laws of Coulomb friction in a simulation: how friction at rest and of slow sliding differ from that of fast sliding."""
+"""Laws of Coulomb friction in a simulation: how friction at rest and of slow sliding differ from
+that of fast sliding.
+"""
 
 from __future__ import annotations
 
@@ -16,21 +18,24 @@ PerJoint = float | Mapping[str, float]
 
 
 class Stribeck(NamedTuple):
-    """Friction that sticks, larger at rest than where it slides fast: a law for `simulate(friction=)`.
+    """Friction that sticks, larger at rest than where it slides fast: a law for
+    `simulate(friction=)`.
 
         F(v) = F_c (1 + (static - 1) exp(-(v/velocity)^2)),    at rest |r| <= static F_c
 
-    with the joint's Coulomb friction F_c. Each is one number, or {joint name: number} of some joints.
+    with the joint's Coulomb friction F_c. Each is one number, or {joint name: number} of some
+    joints.
 
     Parameters
     ----------
     static : ratio of friction at rest to F_c, at least 1
-    velocity : at which the difference has fallen to 1/e [rad/s, m/s]; 0: sliding friction is F_c at any velocity
+    velocity : at which the difference has fallen to 1/e [rad/s, m/s]; 0: sliding friction is F_c at
+        any velocity
 
     References
     ----------
-    Armstrong-Helouvry, Dupont, Canudas de Wit, A survey of models, analysis tools and compensation methods for the
-    control of machines with friction, Automatica 30 (1994) 1083-1138, section 2.
+    Armstrong-Helouvry, Dupont, Canudas de Wit, A survey of models, analysis tools and compensation
+    methods for the control of machines with friction, Automatica 30 (1994) 1083-1138, section 2.
 
     Examples
     --------
@@ -55,11 +60,15 @@ class Stribeck(NamedTuple):
 
 
 def kinetic(coulomb: np.ndarray, law: np.ndarray, qd: Any) -> list[Any]:
-    """Friction of sliding entries (nv,), of floats or expressions [N m, N]; law: `Stribeck.of_entries`."""
+    """Friction of sliding entries (nv,), of floats or expressions [N m, N]; law:
+    `Stribeck.of_entries`.
+    """
     found = []
     for F, ratio, velocity, v in zip(coulomb.tolist(), *law.tolist(), qd, strict=True):
         more = F * (ratio - 1)
-        found.append(F + more * exp(-(v / velocity) * (v / velocity)) if more > 0 and velocity > 0 else F)
+        found.append(
+            F + more * exp(-(v / velocity) * (v / velocity)) if more > 0 and velocity > 0 else F
+        )
     return found
 
 
@@ -72,6 +81,9 @@ def _of_entries(mechanism: Mechanism, name: str, given: Any, least: float) -> np
         if not isinstance(value, Real) or isinstance(value, bool):
             raise TypeError(f"friction: {name} of joint {joint!r} is {value!r}, expected a number.")
         if not least <= float(value) < np.inf:
-            raise ValueError(f"friction: {name} of joint {joint!r} is {value!r}, expected a number of at least {least:g}.")
+            raise ValueError(
+                f"friction: {name} of joint {joint!r} is {value!r}, expected a number of at least "
+                f"{least:g}."
+            )
         found[mechanism.entries[joint].at_v] = value
     return found

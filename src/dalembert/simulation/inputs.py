@@ -1,4 +1,6 @@
-"""Numbers of a mechanism or parameters of a system that are inputs of its motion: one code serves all their values."""
+"""Numbers of a mechanism or parameters of a system that are inputs of its motion: one code serves
+all their values.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from dalembert.expr import Graph, symbols
 from dalembert.model.mechanism import Mechanism
 from dalembert.systems.kinds import system_of
 
-AXIS = re.compile(r"axis(\[\d\])?\Z")      # of a joint: scaled to length 1, which symbols are not
+AXIS = re.compile(r"axis(\[\d\])?\Z")  # of a joint: scaled to length 1, which symbols are not
 
 
 def numbers_of(source: Any, given: Mapping[str, Any] | None) -> tuple[tuple[str, ...], np.ndarray]:
@@ -23,11 +25,14 @@ def numbers_of(source: Any, given: Mapping[str, Any] | None) -> tuple[tuple[str,
     Raises
     ------
     ParameterError, UnknownNameError, ShapeError, TypeError, ValueError, ModelError
-        A number cannot be an input; there is none at a path; values are no numbers, or of no mechanism.
+        A number cannot be an input; there is none at a path; values are no numbers, or of no
+        mechanism.
     """
     if not isinstance(given, (Mapping, type(None))):
-        raise TypeError(f"parameters={given!r} ({type(given).__name__}): expected {{path: number}}, as "
-                        "{'hand.mass': 0.5}.")
+        raise TypeError(
+            f"parameters={given!r} ({type(given).__name__}): expected {{path: number}}, as "
+            "{'hand.mass': 0.5}."
+        )
     if not given:
         return (), np.zeros(0)
     paths = tuple(given)
@@ -35,20 +40,27 @@ def numbers_of(source: Any, given: Mapping[str, Any] | None) -> tuple[tuple[str,
     if (mechanism := system.mechanism) is not None:
         kept(mechanism, ("inputs", paths), lambda: _check(mechanism, paths))
     elif not system.parameters:
-        raise ParameterError(f"{system.name!r} has no parameters: its functions hold no symbols of their own.", paths)
+        raise ParameterError(
+            f"{system.name!r} has no parameters: its functions hold no symbols of their own.", paths
+        )
     else:
         for path in paths:
-            system.number(path)      # raises if it is none
+            system.number(path)  # raises if it is none
     arrays = [np.asarray(value, dtype=float) for value in given.values()]
     lengths = {path: len(a) for path, a in zip(paths, arrays, strict=True) if a.ndim == 1}
     if any(a.ndim > 1 for a in arrays) or len({*lengths.values()} - {1}) > 1:
         shapes = ", ".join(f"{path!r} {a.shape}" for path, a in zip(paths, arrays, strict=True))
-        raise ShapeError(f"parameters have shapes {shapes}: expected a number, or one per trajectory, of each.",
-                         "parameters")
+        raise ShapeError(
+            f"parameters have shapes {shapes}: expected a number, or one per trajectory, of each.",
+            "parameters",
+        )
     values = np.stack(np.broadcast_arrays(*arrays), axis=-1)
     rows = values.reshape(-1, len(paths))
-    for row in {tuple(rows.min(axis=0).tolist()), tuple(rows.max(axis=0).tolist())}:      # what a number may be is a range
-        system.replace(dict(zip(paths, row, strict=True)))      # raises if it is none
+    for row in {
+        tuple(rows.min(axis=0).tolist()),
+        tuple(rows.max(axis=0).tolist()),
+    }:  # what a number may be is a range
+        system.replace(dict(zip(paths, row, strict=True)))  # raises if it is none
     return paths, values
 
 
@@ -57,11 +69,16 @@ def _check(mechanism: Mechanism, paths: tuple[str, ...]) -> bool:
     for path in paths:
         mechanism.number(path)
         if AXIS.search(path):
-            raise ParameterError(f"{path} cannot be an input of a simulation, as axes are scaled to length 1: "
-                                 "use mechanism.replace.", paths)
+            raise ParameterError(
+                f"{path} cannot be an input of a simulation, as axes are scaled to length 1: "
+                "use mechanism.replace.",
+                paths,
+            )
     with Graph():
         try:
             mechanism.replace(dict(zip(paths, symbols("input", len(paths)), strict=True)))
-        except ModelError as error:      # of numbers that may be nothing but 0
-            raise ParameterError(f"{', '.join(paths)} cannot be inputs of a simulation: {error}", paths) from None
+        except ModelError as error:  # of numbers that may be nothing but 0
+            raise ParameterError(
+                f"{', '.join(paths)} cannot be inputs of a simulation: {error}", paths
+            ) from None
     return True

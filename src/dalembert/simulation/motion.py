@@ -1,8 +1,9 @@
-"""The equations of motion as x' = f(t, x, p), compiled; forces that cannot be traced are called from the machine code.
+"""The equations of motion as x' = f(t, x, p), compiled; forces that cannot be traced are called
+from the machine code.
 
-x = (q, y, w, z): coordinates, velocities qd or momenta p as the `StateEquations` have it, the work [J] that actuators,
-friction and the user's forces have done, so that the energy less w is constant but for the integrator's error, and the
-states of the controller, if it has any.
+x = (q, y, w, z): coordinates, velocities qd or momenta p as the `StateEquations` have it, the work
+[J] that actuators, friction and the user's forces have done, so that the energy less w is constant
+but for the integrator's error, and the states of the controller, if it has any.
 """
 
 from __future__ import annotations
@@ -41,42 +42,76 @@ from dalembert.simulation.watching import Watching
 class Motion:
     """Right-hand side for a system under forces along its velocities.
 
-    Arguments are those of `simulate`. Time is counted from `begin` [s], so that steps and times of events keep their digits
-    however late a motion begins; forces and events are given the time of the caller, t + begin.
+    Arguments are those of `simulate`. Time is counted from `begin` [s], so that steps and times of
+    events keep their digits however late a motion begins; forces and events are given the time of
+    the caller, t + begin.
 
     Attributes
     ----------
     state : sections of x: q, y, work and the states of the controller
-    inputs : sections of p: `forces` given as numbers, `numbers` of the system that are inputs, `begin`; of a motion that is
-        watched, `modes` of the reactions, if there are any, and `watching`: 1 or 0
+    inputs : sections of p: `forces` given as numbers, `numbers` of the system that are inputs,
+        `begin`; of a motion that is watched, `modes` of the reactions, if there are any, and
+        `watching`: 1 or 0
     """
 
-    def __init__(self, mechanism: Any, control: Any = None, forces: Any = None, formulation: str | None = None,
-                 friction: str | Stribeck = STICK, stops: Any = None, events: Any = None,
-                 parameters: Mapping[str, Any] | None = None, begin: float = 0.0, external_forces: Any = None,
-                 solver: Any = None):
+    def __init__(
+        self,
+        mechanism: Any,
+        control: Any = None,
+        forces: Any = None,
+        formulation: str | None = None,
+        friction: str | Stribeck = STICK,
+        stops: Any = None,
+        events: Any = None,
+        parameters: Mapping[str, Any] | None = None,
+        begin: float = 0.0,
+        external_forces: Any = None,
+        solver: Any = None,
+    ):
         paths, self.numbers = numbers_of(mechanism, parameters)
-        self.mechanism, self.form = mechanism, state_equations(mechanism, formulation, paths, solver)
+        self.mechanism, self.form = (
+            mechanism,
+            state_equations(mechanism, formulation, paths, solver),
+        )
         self.system = self.form.system
         self.reactions = reactions_of(self.form, friction, stops)
         if paths:
             self._check_inputs(friction)
         self.begin = begin
-        self.told: Callable[[float], object] = lambda t: None      # hears when `function` is called
+        self.told: Callable[[float], object] = lambda t: None  # hears when `function` is called
         self.watched = Watched(events, self.system)
         self.forces = Forces(self.system, control, forces, external_forces, paths)
-        self.constants = beside(self.forces.constants, *([self.numbers] if paths else []), np.array([begin]))
-        self.state = Sections(q=self.system.nq, y=self.system.nv, work=1, controller=self.states.shape[-1])
-        self.inputs = Sections(forces=self.forces.constants.shape[-1], numbers=len(paths), begin=1,
-                               modes=4 * self.system.nv if self.reactions else 0, watching=int(self.is_watched))
+        self.constants = beside(
+            self.forces.constants, *([self.numbers] if paths else []), np.array([begin])
+        )
+        self.state = Sections(
+            q=self.system.nq, y=self.system.nv, work=1, controller=self.states.shape[-1]
+        )
+        self.inputs = Sections(
+            forces=self.forces.constants.shape[-1],
+            numbers=len(paths),
+            begin=1,
+            modes=4 * self.system.nv if self.reactions else 0,
+            watching=int(self.is_watched),
+        )
 
     def _check_inputs(self, friction: str | Stribeck) -> None:
         """See that no number is an input that the law of reactions has as a float."""
         paths = self.form.paths
-        bounds = [p for p in paths if ".coulomb" in p or self.reactions and p.endswith((".multiplier", ".offset"))]
-        if bounds and (self.reactions or friction != SIGN and self.form.formulation == "newton_euler"):
-            raise ParameterError(f"{', '.join(bounds)} cannot be inputs of a simulation in which joints stick or stop: use "
-                                 "mechanism.replace, or friction='sign' and no stops.", paths)
+        bounds = [
+            p
+            for p in paths
+            if ".coulomb" in p or self.reactions and p.endswith((".multiplier", ".offset"))
+        ]
+        if bounds and (
+            self.reactions or friction != SIGN and self.form.formulation == "newton_euler"
+        ):
+            raise ParameterError(
+                f"{', '.join(bounds)} cannot be inputs of a simulation in which joints stick or "
+                "stop: use "
+                "mechanism.replace, or friction='sign' and no stops.",
+                paths,
+            )
 
     @property
     def traced(self) -> bool:
@@ -88,14 +123,19 @@ class Motion:
         """Of all functions, what they can reach."""
         return [*self.forces.guards, *self.watched.guards]
 
-    def check_memory(self, times: np.ndarray, q: np.ndarray, qd: np.ndarray, states: np.ndarray | None) -> None:
-        """See that nothing changed on which functions depend, traced or called, at states of the run, (K,), (K, n) each.
+    def check_memory(
+        self, times: np.ndarray, q: np.ndarray, qd: np.ndarray, states: np.ndarray | None
+    ) -> None:
+        """See that nothing changed on which functions depend, traced or called, at states of the
+        run, (K,), (K, n) each.
 
         Raises
         ------
         RememberingError
         """
-        rows = [(float(t), *row) for t, *row in zip(times, q, qd) if np.isfinite(np.hstack(row)).all()]
+        rows = [
+            (float(t), *row) for t, *row in zip(times, q, qd) if np.isfinite(np.hstack(row)).all()
+        ]
         own = list(zip(rows, np.zeros((len(times), 0)) if states is None else states))
         for guard in self.guards if rows else ():
             with_states = self.states.size and guard.name in ("control", "rate")
@@ -160,7 +200,9 @@ class Motion:
     def quaternions(self) -> list[tuple[int, int]]:
         """Where in x each quaternion begins, and where its angular velocity (or momentum) does."""
         turning = self.system.angular_velocities
-        return [(at, self.system.nq + turning[joint]) for joint, at in self.form.quaternions.items()]
+        return [
+            (at, self.system.nq + turning[joint]) for joint, at in self.form.quaternions.items()
+        ]
 
     def method(self, name: str) -> Method:
         """A method of integration by its name, with what it must know of this motion.
@@ -173,11 +215,20 @@ class Motion:
         refused = METHODS[name].refuses if name in METHODS else {}
         for state in self._kinds_of_state:
             if why := refused.get(state):
-                said = why.format(formulation=self.form.formulation, joints=", ".join(self.form.quaternions))
+                said = why.format(
+                    formulation=self.form.formulation, joints=", ".join(self.form.quaternions)
+                )
                 raise ParameterError(said, self.form.paths) if state == INPUTS else ValueError(said)
-        return known_method(name, nq=self.system.nq, nv=self.system.nv, move=self.system.integrate,
-                            quaternions=self.quaternions, energy=self.energy, resting=bool(self.reactions),
-                            along=self._along_directions)
+        return known_method(
+            name,
+            nq=self.system.nq,
+            nv=self.system.nv,
+            move=self.system.integrate,
+            quaternions=self.quaternions,
+            energy=self.energy,
+            resting=bool(self.reactions),
+            along=self._along_directions,
+        )
 
     @property
     def _kinds_of_state(self) -> list[str]:
@@ -187,14 +238,17 @@ class Motion:
         return kinds + ([QUASI_MOMENTA] if self.form.canonical and self.quaternions else [])
 
     def _along_directions(self, f: Callable[..., Any]) -> Callable[..., Any]:
-        """f at points that leave the unit spheres of quaternions: the slope at their directions, to scale.
+        """f at points that leave the unit spheres of quaternions: the slope at their directions, to
+        scale.
 
-        The energy depends on directions alone, so that scaling quaternions back to unit length does not change it.
+        The energy depends on directions alone, so that scaling quaternions back to unit length does
+        not change it.
         """
+
         def slope(t: Any, x: Any) -> Any:
             rates = f(t, self.projected(x)).copy()
             for at in self.form.quaternions.values():
-                rates[at:at + 4] = rates[at:at + 4] * sqrt(sum(c * c for c in x[at:at + 4]))
+                rates[at : at + 4] = rates[at : at + 4] * sqrt(sum(c * c for c in x[at : at + 4]))
             return rates
 
         return slope
@@ -209,7 +263,9 @@ class Motion:
         if not self.form.paths:
             return self.form.energy(q, qd)
         dynamics, numbers = dynamics_of(self.mechanism, self.form.paths), self.numbers_in(p)
-        return dynamics.kinetic_energy(q, qd, parameters=numbers) + dynamics.potential_energy(q, parameters=numbers)
+        return dynamics.kinetic_energy(q, qd, parameters=numbers) + dynamics.potential_energy(
+            q, parameters=numbers
+        )
 
     def split(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """q, y, work and states of the controller in x (..., nx)."""
@@ -221,25 +277,45 @@ class Motion:
         return self.kept(method.name, lambda: self._marching(method))
 
     def kept(self, what: str, make: Callable[[], Any]) -> Any:
-        """What is made of the traced functions and laws of this motion, kept while these are the same."""
-        key = (what, *self.form.key, *self.kinds.values(), *self.forces.lengths.values(),
-               *self._traced, *(self.forces.loads.frames if self.forces.loads else ()),
-               *(self.reactions.key if self.reactions else ()))
+        """What is made of the traced functions and laws of this motion, kept while these are the
+        same.
+        """
+        key = (
+            what,
+            *self.form.key,
+            *self.kinds.values(),
+            *self.forces.lengths.values(),
+            *self._traced,
+            *(self.forces.loads.frames if self.forces.loads else ()),
+            *(self.reactions.key if self.reactions else ()),
+        )
         return kept(self.mechanism, key, make)
 
     @cached_property
     def _traced(self) -> tuple[Any, ...]:
-        """The traced functions; as text, if what they refer to may have changed since they were traced last."""
+        """The traced functions; as text, if what they refer to may have changed since they were
+        traced last.
+        """
         functions = [*self.forces.traced, *self.watched.functions]
         if all(is_unchanging(f) for f in functions):
             return *functions, *self.watched.directions
-        sizes = {"t": 1, "q": self.system.nq, "qd": self.system.nv, "p": self.constants.shape[-1],
-                 "z": self.states.shape[-1]}
+        sizes = {
+            "t": 1,
+            "q": self.system.nq,
+            "qd": self.system.nv,
+            "p": self.constants.shape[-1],
+            "z": self.states.shape[-1],
+        }
         outside = {name: lambda *_, n=n: np.zeros(n) for name, n in self.forces.lengths.items()}
         with Graph():
             (t,), q, qd, p, z = given = [vector_of_symbols(name, n) for name, n in sizes.items()]
-            found = [*self.forces(t, q, qd, p, z, outside), *self.forces.rates(t, q, qd, z, outside)]
-            found += self.watched.values(t, q, qd) if self.watched.traced else self.watched.functions
+            found = [
+                *self.forces(t, q, qd, p, z, outside),
+                *self.forces.rates(t, q, qd, z, outside),
+            ]
+            found += (
+                self.watched.values(t, q, qd) if self.watched.traced else self.watched.functions
+            )
             program = program_of(dict(zip(sizes, given, strict=True)), {"values": array(found)})
         return program.text(), *self.watched.directions
 
@@ -247,7 +323,9 @@ class Motion:
         project = self._project if self.form.quaternions else None
         calls = () if isinstance(method, External) else tuple(self.forces.lengths.values())
         watch = self.watch if self.is_watched else None
-        return Marching(self._right_hand_side, self.nx, self.inputs.size, method, project, calls, watch)
+        return Marching(
+            self._right_hand_side, self.nx, self.inputs.size, method, project, calls, watch
+        )
 
     def compiles(self, method: Method) -> bool:
         """Whether trajectories by this method run in machine code."""
@@ -258,24 +336,40 @@ class Motion:
         return self.traced or (builtin.supported() and not isinstance(method, External))
 
     def run(self, method: Method) -> Callable[..., Trajectories]:
-        """`Marching.run` of the method over this motion, with the functions that are called with numbers."""
+        """`Marching.run` of the method over this motion, with the functions that are called with
+        numbers.
+        """
         return partial(self.marching(method).run, functions=self.forces.outside())
 
     def crossing(self, method: Fixed | Adaptive) -> Routine:
         """What looks into the method's steps over this motion for where something happens."""
-        return self.kept(f"crossing of {method.name}", lambda: crossing_of(      # type: ignore[no-any-return]
-            self._right_hand_side, self.nx, self.inputs.size, method,
-            self._project if self.form.quaternions else None, self.watch))
+        return self.kept(
+            f"crossing of {method.name}",
+            lambda: crossing_of(  # type: ignore[no-any-return]
+                self._right_hand_side,
+                self.nx,
+                self.inputs.size,
+                method,
+                self._project if self.form.quaternions else None,
+                self.watch,
+            ),
+        )
 
-    def function(self, row: int = 0, p: np.ndarray | None = None) -> Callable[[float, np.ndarray], np.ndarray]:
-        """f(t, x) on floats, for one trajectory, whose forces may be any Python functions; p: its parameters."""
+    def function(
+        self, row: int = 0, p: np.ndarray | None = None
+    ) -> Callable[[float, np.ndarray], np.ndarray]:
+        """f(t, x) on floats, for one trajectory, whose forces may be any Python functions; p: its
+        parameters.
+        """
         p = self.constants if p is None else p
         p = p[row % len(p)] if p.ndim == 2 else p
         velocities, rates = self.form.called(self.numbers_in(p))
         if law := self.reactions:
             modes, numbers = self.modes(p), self.numbers_in(p)
 
-            def rates(t: float, q: np.ndarray, y: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> Rates:
+            def rates(
+                t: float, q: np.ndarray, y: np.ndarray, qd: np.ndarray, tau: np.ndarray
+            ) -> Rates:
                 return law.called(q, qd, tau, modes, numbers)
 
         def f(t: float, x: np.ndarray) -> np.ndarray:
@@ -289,18 +383,26 @@ class Motion:
 
         return f
 
-    def _right_hand_side(self, t: Any, x: np.ndarray, p: np.ndarray, outside: Sequence[Force] = ()) -> np.ndarray:
-        """outside: stand-ins for the functions that are called with numbers, which are given unit quaternions."""
+    def _right_hand_side(
+        self, t: Any, x: np.ndarray, p: np.ndarray, outside: Sequence[Force] = ()
+    ) -> np.ndarray:
+        """outside: stand-ins for the functions that are called with numbers, which are given unit
+        quaternions.
+        """
         called = dict(zip(self.forces.lengths, outside, strict=True)) if outside else {}
         form, (q, y, _, states) = self.at(p), self.split(self.projected(x) if outside else x)
         t = self.clock(t, p)
         qd = form.velocities(t, q, y)
         tau = self.forces(t, q, qd, p, states, called)
         if self.reactions:
-            q_rate, y_rate, power = self.reactions.at(self.numbers_in(p)).rates(q, qd, tau, self.modes(p))
+            q_rate, y_rate, power = self.reactions.at(self.numbers_in(p)).rates(
+                q, qd, tau, self.modes(p)
+            )
         else:
             (q_rate, y_rate), power = form.rates(t, q, y, qd, tau), form.power(t, q, qd, tau)
-        return np.concatenate([q_rate, y_rate, [power], self.forces.rates(t, q, qd, states, called)])
+        return np.concatenate(
+            [q_rate, y_rate, [power], self.forces.rates(t, q, qd, states, called)]
+        )
 
     def right_hand_side(self, t: Any, x: np.ndarray, p: np.ndarray) -> np.ndarray:
         """x' of a motion whose forces compile."""
@@ -326,8 +428,10 @@ class Motion:
             constants = self.inputs.part(p, "forces")
             return np.add.reduce(constants.reshape(len(p), -1, self.system.nv), axis=1)
         if CALLED not in self.kinds.values():
-            return self._compiled_forces(t[:, None], x, p)[0]      # type: ignore[no-any-return]
-        return np.array([self._forces_of(*row) for row in zip(t[:, None], x, p, strict=True)], dtype=float)
+            return self._compiled_forces(t[:, None], x, p)[0]  # type: ignore[no-any-return]
+        return np.array(
+            [self._forces_of(*row) for row in zip(t[:, None], x, p, strict=True)], dtype=float
+        )
 
     def _forces_of(self, t: Any, x: Any, p: Any) -> Any:
         q, y, _, states = self.split(x)
@@ -352,5 +456,5 @@ class Motion:
     def _project(self, x: np.ndarray) -> np.ndarray:
         x = x.copy()
         for at in self.form.quaternions.values():
-            x[at:at + 4] = x[at:at + 4] / sqrt(sum(c * c for c in x[at:at + 4]))
+            x[at : at + 4] = x[at : at + 4] / sqrt(sum(c * c for c in x[at : at + 4]))
         return x

@@ -20,12 +20,21 @@ from dalembert.simulation.options import rounding_of
 from dalembert.simulation.sampling import Sampling
 from dalembert.systems.system import System
 
-EXPLAINED = 4                # trajectories whose forces are looked at where they are no longer finite
-BOUND = 1e100                # of a state: beyond it, energies are no numbers
+EXPLAINED = 4  # trajectories whose forces are looked at where they are no longer finite
+BOUND = 1e100  # of a state: beyond it, energies are no numbers
 
 
-def run_of(motion: Motion, way: Method, x0: np.ndarray, single: bool, times: np.ndarray, h: float,
-         found: Trajectories, course: Course, sampling: Sampling | None) -> Run:
+def run_of(
+    motion: Motion,
+    way: Method,
+    x0: np.ndarray,
+    single: bool,
+    times: np.ndarray,
+    h: float,
+    found: Trajectories,
+    course: Course,
+    sampling: Sampling | None,
+) -> Run:
     """The records with the initial states in front, where each trajectory ended, and why."""
     m = motion.system
     goals = times - motion.begin
@@ -36,80 +45,155 @@ def run_of(motion: Motion, way: Method, x0: np.ndarray, single: bool, times: np.
     qd = motion.form.recorded(times, q, y, motion.numbers)
     singular = _singular(motion, times, finite, good, q, qd)
     t, place = ends_of(times, reached + motion.begin, finite, good)
-    reasons = [singular.get(k) or course.reasons.get(k) or _reason(m, t[k], good[k], finite[k], x[k], found.failed[k])
-               for k in range(len(x))]
+    reasons = [
+        singular.get(k)
+        or course.reasons.get(k)
+        or _reason(m, t[k], good[k], finite[k], x[k], found.failed[k])
+        for k in range(len(x))
+    ]
     _explain(reasons, motion, way, x, goals, good, course)
     lanes = np.arange(len(x))
     last = x[lanes, place]
     q_end, y_end, work_end, states_end = motion.split(last)
     qd_end = motion.form.recorded(t[:, None], q_end[:, None], y_end[:, None], motion.numbers)[:, 0]
     end = End(t, q_end, qd_end, work_end, states_end)
-    steps, rejected = (np.where(place > 0, counts[lanes, np.maximum(place, 1) - 1], 0)
-                       for counts in (found.steps, found.rejected))
-    modes = None if found.modes is None else np.concatenate([course.initial[:, None], found.modes], axis=1)
-    held = None if sampling is None else np.concatenate([sampling.initial[:, None], found.held], axis=1)
+    steps, rejected = (
+        np.where(place > 0, counts[lanes, np.maximum(place, 1) - 1], 0)
+        for counts in (found.steps, found.rejected)
+    )
+    modes = (
+        None
+        if found.modes is None
+        else np.concatenate([course.initial[:, None], found.modes], axis=1)
+    )
+    held = (
+        None
+        if sampling is None
+        else np.concatenate([sampling.initial[:, None], found.held], axis=1)
+    )
     if not good.all():
         x[~good] = qd[~good] = np.nan
         if held is not None and not single:
             beyond = ~good
-            beyond[np.arange(len(x)), place] = False                   # the force at an end between two records is known
+            beyond[np.arange(len(x)), place] = (
+                False  # the force at an end between two records is known
+            )
             held[beyond] = np.nan
     if single:
         x[0, place[0]], qd[0, place[0]] = last[0], qd_end[0]
-        x, qd, times = x[0, :place[0] + 1], qd[0, :place[0] + 1], np.append(times[:place[0]], t)
-        modes, held = (None if rows is None else rows[0, :place[0] + 1] for rows in (modes, held))
+        x, qd, times = x[0, : place[0] + 1], qd[0, : place[0] + 1], np.append(times[: place[0]], t)
+        modes, held = (None if rows is None else rows[0, : place[0] + 1] for rows in (modes, held))
         steps, rejected = steps[0], rejected[0]
     q, _, work, states = motion.split(x)
-    return Run(motion.mechanism, times, q, qd, work, way.name, h, tuple(reasons), dict(motion.kinds), steps, rejected,
-               states, motion.forces.applied, _in_order(course.events), _in_order(course.changes), modes, motion.friction,
-               motion.reactions, motion.parameters, ended=None if single else end, held=held,
-               solutions=motion.form.counts)
+    return Run(
+        motion.mechanism,
+        times,
+        q,
+        qd,
+        work,
+        way.name,
+        h,
+        tuple(reasons),
+        dict(motion.kinds),
+        steps,
+        rejected,
+        states,
+        motion.forces.applied,
+        _in_order(course.events),
+        _in_order(course.changes),
+        modes,
+        motion.friction,
+        motion.reactions,
+        motion.parameters,
+        ended=None if single else end,
+        held=held,
+        solutions=motion.form.counts,
+    )
 
 
-def _recorded(times: np.ndarray, x: np.ndarray, reached: np.ndarray, failed: np.ndarray,
-              rounding: float) -> tuple[np.ndarray, np.ndarray]:
-    """Whether the states x (N, K, nx) of times `reached` are numbers, and whether they are records at `times` (K,)."""
+def _recorded(
+    times: np.ndarray, x: np.ndarray, reached: np.ndarray, failed: np.ndarray, rounding: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Whether the states x (N, K, nx) of times `reached` are numbers, and whether they are records
+    at `times` (K,).
+    """
     on_time = np.ones(x.shape[:2], dtype=bool)
     late = (1e-6 * (times[1:] - times[:-1]) + rounding) * (failed != ENDED)
     on_time[:, 1:] = reached[:, 1:] >= times[1:] - late
-    all_finite = -BOUND < x.min() and x.max() < BOUND                  # NaN is not
+    all_finite = -BOUND < x.min() and x.max() < BOUND  # NaN is not
     finite = np.ones_like(on_time) if all_finite else (np.abs(x) < BOUND).all(axis=2)
     return finite, np.logical_and.accumulate(finite & on_time, axis=1)
 
 
-def _singular(motion: Motion, times: np.ndarray, finite: np.ndarray, good: np.ndarray, q: np.ndarray,
-              qd: np.ndarray) -> dict[int, str]:
-    """Reasons of trajectories that came to a singular mass matrix, before which they end: no records from there on."""
+def _singular(
+    motion: Motion,
+    times: np.ndarray,
+    finite: np.ndarray,
+    good: np.ndarray,
+    q: np.ndarray,
+    qd: np.ndarray,
+) -> dict[int, str]:
+    """Reasons of trajectories that came to a singular mass matrix, before which they end: no
+    records from there on.
+    """
     reasons = {}
     numbers = np.broadcast_to(motion.numbers, (len(good), motion.numbers.shape[-1]))
     for k, kept in enumerate(good.sum(axis=1)):
-        until = min(kept + 1, len(times)) if finite[k, :kept + 1].all() else kept      # with the state it could not leave
-        stuck = motion.form.singular(times[:until], q[k, :until], qd[k, :until], kept < len(times), numbers[k])
+        until = (
+            min(kept + 1, len(times)) if finite[k, : kept + 1].all() else kept
+        )  # with the state it could not leave
+        stuck = motion.form.singular(
+            times[:until], q[k, :until], qd[k, :until], kept < len(times), numbers[k]
+        )
         if stuck is not None:
-            good[k, stuck[0]:] = finite[k, stuck[0]:] = False
+            good[k, stuck[0] :] = finite[k, stuck[0] :] = False
             reasons[k] = f"after t = {times[stuck[0] - 1]:g} s: {stuck[1]}."
     return reasons
 
 
-def _reason(system: System, t: float, good: np.ndarray, finite: np.ndarray, x: np.ndarray, failed: np.ndarray) -> str:
+def _reason(
+    system: System,
+    t: float,
+    good: np.ndarray,
+    finite: np.ndarray,
+    x: np.ndarray,
+    failed: np.ndarray,
+) -> str:
     """Why a trajectory ends at t [s]."""
     if good.all():
         return FINISHED
     k = int(np.argmin(good))
     if finite[k] and not failed[k - 1]:
-        return (f"after t = {t:g} s: {ATTEMPTS} steps did not reach the next record: forces that jump or swing, or a stiff "
-                "system, need short steps. Take larger tolerances, method='radau5', or more records.")
+        return (
+            f"after t = {t:g} s: {ATTEMPTS} steps did not reach the next record: forces that jump "
+            "or swing, or a stiff "
+            "system, need short steps. Take larger tolerances, method='radau5', or more records."
+        )
     if finite[k]:
         return f"after t = {t:g} s: {REASONS.get(failed[k - 1], REASONS[TOO_SMALL])}."
     bad = int(np.argmax(~(np.abs(x[k]) < BOUND)))
-    names = [*system.coordinate_names, *(f"the rate of {n}" for n in system.velocity_names), "the work",
-             *(f"state {i} of the controller" for i in range(x.shape[-1] - system.nq - system.nv - 1))]
-    return (f"{names[bad]} is no longer a number after t = {t:g} s: the step may be too long for a method of "
-            "fixed step, or forces too large.")
+    names = [
+        *system.coordinate_names,
+        *(f"the rate of {n}" for n in system.velocity_names),
+        "the work",
+        *(f"state {i} of the controller" for i in range(x.shape[-1] - system.nq - system.nv - 1)),
+    ]
+    return (
+        f"{names[bad]} is no longer a number after t = {t:g} s: the step may be too long for a "
+        "method of "
+        "fixed step, or forces too large."
+    )
 
 
-def _explain(reasons: list[str], motion: Motion, way: Method, x: np.ndarray, times: np.ndarray, good: np.ndarray,
-             course: Course) -> None:
+def _explain(
+    reasons: list[str],
+    motion: Motion,
+    way: Method,
+    x: np.ndarray,
+    times: np.ndarray,
+    good: np.ndarray,
+    course: Course,
+) -> None:
     """Say of some trajectories that ended without a finite number which force was none."""
     lost = [k for k, reason in enumerate(reasons) if "number" in reason]
     if not lost:
@@ -119,7 +203,9 @@ def _explain(reasons: list[str], motion: Motion, way: Method, x: np.ndarray, tim
         if (kept := int(good[k].sum())) and k not in course.reasons:
             ahead = float(times[min(kept, len(times) - 1)] - times[kept - 1])
             h = course.h if isinstance(way, Fixed) else min(course.h, ahead or course.h)
-            found = force_without_number(motion, way, x[k, kept - 1], float(times[kept - 1]), h, p[k], course.tolerances)
+            found = force_without_number(
+                motion, way, x[k, kept - 1], float(times[kept - 1]), h, p[k], course.tolerances
+            )
             reasons[k] = f"{found}." if found else reasons[k]
 
 

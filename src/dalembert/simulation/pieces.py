@@ -1,4 +1,6 @@
-"""A march in pieces of bounded duration: in between an interrupt is heard and progress is told; its bits are the same."""
+"""A march in pieces of bounded duration: in between an interrupt is heard and progress is told; its
+bits are the same.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +15,14 @@ from dalembert.native.marching import Trajectories, joined
 
 State = dict[str, np.ndarray]
 
-SPAN = 0.2               # s of a piece
-FIRST = 2**19            # numbers that the steps of the first piece move: a few hundredths of a second
-GROWTH = 4.0             # of a piece, to the next one
-SPARE = 8                # times the steps that a record of an adaptive method is expected to take, before it is looked at
-LEAST = 64               # of these
+SPAN = 0.2  # s of a piece
+FIRST = 2**19  # numbers that the steps of the first piece move: a few hundredths of a second
+GROWTH = 4.0  # of a piece, to the next one
+# times the steps that a record of an adaptive method is expected to take, before it is looked at
+SPARE = 8
+LEAST = 64  # of these
 
-Told = Callable[[float], object]      # the time that all trajectories have reached [s]
+Told = Callable[[float], object]  # the time that all trajectories have reached [s]
 
 
 class Throttled:
@@ -35,33 +38,67 @@ class Throttled:
 
 
 class Pieces:
-    """Calls of `Marching.run` of a compiled method, cut so that each takes about SPAN seconds; called like it.
+    """Calls of `Marching.run` of a compiled method, cut so that each takes about SPAN seconds;
+    called like it.
 
-    Fixed steps are cut at counts of steps, where a state goes on to the last bit. Steps of adaptive methods are cut where a
-    call has made as many as it may: the state that it leaves repeats the last of them.
+    Fixed steps are cut at counts of steps, where a state goes on to the last bit. Steps of adaptive
+    methods are cut where a call has made as many as it may: the state that it leaves repeats the
+    last of them.
     """
 
     def __init__(self, march: Callable[..., Trajectories], fixed: bool, told: Told):
         self._march, self._cut, self._told = march, self._fixed if fixed else self._adaptive, told
-        self._steps = 0.0            # of all trajectories together, in a piece
-        self._per_record = 0.0       # steps of an adaptive method
+        self._steps = 0.0  # of all trajectories together, in a piece
+        self._per_record = 0.0  # steps of an adaptive method
 
-    def __call__(self, x: np.ndarray, times: np.ndarray, h: Any, p: np.ndarray, repeats: int, *options: Any,
-                 goals: np.ndarray | None = None) -> Trajectories:
+    def __call__(
+        self,
+        x: np.ndarray,
+        times: np.ndarray,
+        h: Any,
+        p: np.ndarray,
+        repeats: int,
+        *options: Any,
+        goals: np.ndarray | None = None,
+    ) -> Trajectories:
         """options: rtol, atol, threads, longest, end, state."""
         *numbers, end, state = options
         self._steps = self._steps or max(1.0, FIRST / x.shape[1])
-        self._per_record = self._per_record or max(1.0, float(times[1] - times[0]) / float(np.min(h)))
-        run = partial(self._run, x, times, h, p, numbers, float(times[-1]) if end is None else end, goals)
+        self._per_record = self._per_record or max(
+            1.0, float(times[1] - times[0]) / float(np.min(h))
+        )
+        run = partial(
+            self._run, x, times, h, p, numbers, float(times[-1]) if end is None else end, goals
+        )
         return self._cut(run, len(x), len(times) - 1, repeats, state, goals)
 
-    def _run(self, x: np.ndarray, times: np.ndarray, h: Any, p: np.ndarray, options: list[Any], end: float,
-             goals: np.ndarray | None, first: int, until: int, repeats: int, state: State | None,
-             goal: float | None = None) -> Trajectories:
-        """Records from `first` until there, or to a goal on the way to the first of them; learns how long steps take."""
-        counts = {} if goals is None else {"goals": goals[first:until] if goal is None else np.array([goal])}
+    def _run(
+        self,
+        x: np.ndarray,
+        times: np.ndarray,
+        h: Any,
+        p: np.ndarray,
+        options: list[Any],
+        end: float,
+        goals: np.ndarray | None,
+        first: int,
+        until: int,
+        repeats: int,
+        state: State | None,
+        goal: float | None = None,
+    ) -> Trajectories:
+        """Records from `first` until there, or to a goal on the way to the first of them; learns
+        how long steps take.
+        """
+        counts = (
+            {}
+            if goals is None
+            else {"goals": goals[first:until] if goal is None else np.array([goal])}
+        )
         before, began = _attempts(state), perf_counter()
-        found = self._march(x, times[first:until + 1], h, p, repeats, *options, end, state, **counts)
+        found = self._march(
+            x, times[first : until + 1], h, p, repeats, *options, end, state, **counts
+        )
         took, made = perf_counter() - began, _attempts(found.state) - before
         if (most := float(made.max())) > 0:
             pace = SPAN * float(made.sum()) / max(took, 1e-9)
@@ -70,9 +107,18 @@ class Pieces:
         self._told(float(found.t[:, -1].min()))
         return found
 
-    def _fixed(self, run: Callable[..., Trajectories], rows: int, count: int, repeats: int, state: State | None,
-               goals: np.ndarray | None) -> Trajectories:
-        """`repeats` steps to each record: several records in a piece, or several pieces to a record."""
+    def _fixed(
+        self,
+        run: Callable[..., Trajectories],
+        rows: int,
+        count: int,
+        repeats: int,
+        state: State | None,
+        goals: np.ndarray | None,
+    ) -> Trajectories:
+        """`repeats` steps to each record: several records in a piece, or several pieces to a
+        record.
+        """
         parts: list[Trajectories] = []
         made, on_the_way = 0, 0
         while made < count:
@@ -84,26 +130,40 @@ class Pieces:
                 steps = min(steps, repeats - on_the_way)
                 on_the_way += steps
                 goal = None if goals is None else goals[made] - repeats + on_the_way
-                found, until = run(made, made + 1, steps, state, goal), made + (on_the_way == repeats)
+                found, until = (
+                    run(made, made + 1, steps, state, goal),
+                    made + (on_the_way == repeats),
+                )
             if until > made:
                 parts.append(found)
                 made, on_the_way = until, 0
             state = (state or {}) | (found.state or {})
         return joined(parts)
 
-    def _adaptive(self, run: Callable[..., Trajectories], rows: int, count: int, repeats: int, state: State | None,
-                  goals: np.ndarray | None) -> Trajectories:
+    def _adaptive(
+        self,
+        run: Callable[..., Trajectories],
+        rows: int,
+        count: int,
+        repeats: int,
+        state: State | None,
+        goals: np.ndarray | None,
+    ) -> Trajectories:
         """At most `repeats` attempted steps to each record."""
         parts: list[Trajectories] = []
         made, attempts = 0, 0
         while made < count:
             steps = max(1, int(self._steps / rows))
-            until = min(count, made + max(1, int(steps / self._per_record))) if not attempts else made + 1
+            until = (
+                min(count, made + max(1, int(steps / self._per_record)))
+                if not attempts
+                else made + 1
+            )
             expected = steps if until == made + 1 else SPARE * steps // (until - made)
             most = min(repeats - attempts, max(LEAST, expected))
             found = run(made, until, most, state)
             late = self._late(found, run, made, until)
-            if late.any() and until > made + 1:                         # again, up to the first of them
+            if late.any() and until > made + 1:  # again, up to the first of them
                 until = made + max(1, int(np.argmax(late)))
                 found = run(made, until, most, state)
                 late = self._late(found, run, made, until)
@@ -117,7 +177,7 @@ class Pieces:
     @staticmethod
     def _late(found: Trajectories, run: Any, first: int, until: int) -> np.ndarray:
         """Which records some trajectory has not reached, though nothing keeps it from going on."""
-        times = run.args[1][first + 1:until + 1]
+        times = run.args[1][first + 1 : until + 1]
         return ((found.failed == 0) & (found.t < times)).any(axis=0)
 
 

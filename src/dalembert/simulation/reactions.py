@@ -2,14 +2,16 @@
 
     M(q) qdd = tau + passive force - C qd - g + r,    lower <= r <= upper,
 
-and an entry at rest accelerates only along a reaction that is at its bound: of dry friction F [-F, F], of a lower stop
-[0, inf), of an upper one (-inf, 0], of both their sum. A moving entry has r = -F sign(qd). What each entry does is a mode of
-one compiled right-hand side: held entries, S = diag(0 where held, 1 elsewhere), have the acceleration 0 in
+and an entry at rest accelerates only along a reaction that is at its bound: of dry friction F [-F,
+F], of a lower stop [0, inf), of an upper one (-inf, 0], of both their sum. A moving entry has r =
+-F sign(qd). What each entry does is a mode of one compiled right-hand side: held entries, S =
+diag(0 where held, 1 elsewhere), have the acceleration 0 in
 
     (S M S + 1 - S) qdd = S (tau + passive force - C qd - g + r).
 
-What entries at rest do is in `resting`, what an impact leaves in `impacts`, both by `lcp`. Events and complementarity:
-Pfeiffer, Glocker, Multibody Dynamics with Unilateral Contacts (1996), chapters 6 and 8.
+What entries at rest do is in `resting`, what an impact leaves in `impacts`, both by `lcp`. Events
+and complementarity: Pfeiffer, Glocker, Multibody Dynamics with Unilateral Contacts (1996), chapters
+6 and 8.
 """
 
 from __future__ import annotations
@@ -46,16 +48,19 @@ from dalembert.simulation.state_equations import NONE, StateEquations
 from dalembert.spatial.ldl import factorised, solved, unchecked
 from dalembert.tracing.regrouping import on_regrouped_tree
 
-HELD, FREE = 0.0, 2.0    # modes in records; 1 and -1: slides forward and back
-NEAR = 1e-6              # of a step: joints that meet their stops within this time meet them at once, in one impact
-SHORT = 1e-2             # of a step: a flight between two impacts that is shorter is none, the joint stays at its stop
-TOUCHING = 1e-12         # rad, m; of a bound, if that is larger: a joint as close to its stop is at it
+HELD, FREE = 0.0, 2.0  # modes in records; 1 and -1: slides forward and back
+# of a step: joints that meet their stops within this time meet them at once, in one impact
+NEAR = 1e-6
+# of a step: a flight between two impacts that is shorter is none, the joint stays at its stop
+SHORT = 1e-2
+TOUCHING = 1e-12  # rad, m; of a bound, if that is larger: a joint as close to its stop is at it
 
 Stops = Mapping[str, float] | bool | None
 
 
 def reactions_of(form: StateEquations, friction: str | Stribeck, stops: Stops) -> Reactions | None:
-    """The law for equations of motion, kept; None where nothing rubs or stops, or friction is to be -F sign(qd).
+    """The law for equations of motion, kept; None where nothing rubs or stops, or friction is to be
+    -F sign(qd).
 
     Raises
     ------
@@ -65,13 +70,20 @@ def reactions_of(form: StateEquations, friction: str | Stribeck, stops: Stops) -
     if not isinstance(friction, Stribeck):
         check_choice("friction law", friction, (STICK, SIGN))
     if not isinstance(stops, (bool, Mapping, type(None))):
-        raise TypeError(f"stops={stops!r}: expected True, or {{joint name: restitution from 0 to 1}}.")
+        raise TypeError(
+            f"stops={stops!r}: expected True, or {{joint name: restitution from 0 to 1}}."
+        )
     m = form.system.mechanism
     if m is None or form.formulation != "newton_euler":
         if stops:
-            raise ValueError(f"stops need the formulation 'newton_euler', not {form.formulation!r}.")
+            raise ValueError(
+                f"stops need the formulation 'newton_euler', not {form.formulation!r}."
+            )
         if isinstance(friction, Stribeck):
-            raise ValueError(f"friction=Stribeck(...) needs the formulation 'newton_euler', not {form.formulation!r}.")
+            raise ValueError(
+                "friction=Stribeck(...) needs the formulation 'newton_euler', not "
+                f"{form.formulation!r}."
+            )
         return None
     shape = friction if isinstance(friction, Stribeck) else Stribeck()
 
@@ -80,29 +92,49 @@ def reactions_of(form: StateEquations, friction: str | Stribeck, stops: Stops) -
         found = sticking or np.isfinite(limits(m, stops)[:2]).any()
         return Reactions(m, sticking, stops, form.paths, law) if found else None
 
-    law = kept(m, ("reactions", repr(friction), stops is True or tuple(dict(stops or {}).items()), form.paths), made)
+    law = kept(
+        m,
+        (
+            "reactions",
+            repr(friction),
+            stops is True or tuple(dict(stops or {}).items()),
+            form.paths,
+        ),
+        made,
+    )
     if isinstance(friction, Stribeck) and not coulomb(m).any():
-        warnings.warn(f"{friction} changes nothing: no joint of {m.name!r} has Coulomb friction.", DalembertWarning,
-                      stacklevel=4)      # of simulate
+        warnings.warn(
+            f"{friction} changes nothing: no joint of {m.name!r} has Coulomb friction.",
+            DalembertWarning,
+            stacklevel=4,
+        )  # of simulate
     if stops is True and (law is None or not np.isfinite([law.lower, law.upper]).any()):
-        warnings.warn(f"stops=True stops nothing: {_without_limits(m)}.", DalembertWarning, stacklevel=4)      # of simulate
-    return law      # type: ignore[no-any-return]
+        warnings.warn(
+            f"stops=True stops nothing: {_without_limits(m)}.", DalembertWarning, stacklevel=4
+        )  # of simulate
+    return law  # type: ignore[no-any-return]
 
 
 class Settled(NamedTuple):
-    """Modes of states, their velocities after impacts, and the kinetic energy that these changed [J]."""
+    """Modes of states, their velocities after impacts, and the kinetic energy that these changed
+    [J].
+    """
 
-    modes: np.ndarray        # (m, 4 nv): 0 where held, the direction of sliding friction, bounds of the reaction where held
+    # (m, 4 nv): 0 where held, the direction of sliding friction, bounds of the reaction where held
+    modes: np.ndarray
     qd: np.ndarray
-    energy: np.ndarray       # (m, 1)
-    impacts: np.ndarray      # (m, nv): velocities with which entries hit a stop, else 0
-    joined: np.ndarray       # (m, nq): q with joints close to their stops placed on them, where the impact is
-    does: np.ndarray         # (m, nv): modes as records have them
-    again: np.ndarray        # (m, 1): 1 where another impact follows at once, or q was moved
+    energy: np.ndarray  # (m, 1)
+    impacts: np.ndarray  # (m, nv): velocities with which entries hit a stop, else 0
+    joined: (
+        np.ndarray
+    )  # (m, nq): q with joints close to their stops placed on them, where the impact is
+    does: np.ndarray  # (m, nv): modes as records have them
+    again: np.ndarray  # (m, 1): 1 where another impact follows at once, or q was moved
 
 
 class Reactions:
-    """Dry friction and stops of a mechanism, by entry of qd; a follower's count for its leader's entry.
+    """Dry friction and stops of a mechanism, by entry of qd; a follower's count for its leader's
+    entry.
 
     Parameters
     ----------
@@ -111,40 +143,63 @@ class Reactions:
     stops : bool or dict of joint name -> restitution
         Joints that stop at their limits; True: all that have limits, where they stay.
     paths : sequence of str
-        Of numbers of the mechanism that are inputs of the compiled functions; `at` gives the law for some numbers.
+        Of numbers of the mechanism that are inputs of the compiled functions; `at` gives the law
+        for some numbers.
     shape : (2, nv) array, optional
-        `Stribeck.of_entries`: how friction at rest and of slow sliding is larger than that of fast sliding.
+        `Stribeck.of_entries`: how friction at rest and of slow sliding is larger than that of fast
+        sliding.
 
     Raises
     ------
     UnknownNameError, ValueError
-        There is no such joint; it has no limits or several velocities; a restitution is not between 0 and 1.
+        There is no such joint; it has no limits or several velocities; a restitution is not between
+        0 and 1.
     """
 
-    def __init__(self, mechanism: Mechanism, sticking: bool, stops: Stops, paths: tuple[str, ...] = (),
-                 shape: np.ndarray | None = None):
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        sticking: bool,
+        stops: Stops,
+        paths: tuple[str, ...] = (),
+        shape: np.ndarray | None = None,
+    ):
         n, self.paths = mechanism.nv, paths
         self.mechanism, self.n, self.sticking = mechanism, n, sticking
         self.friction = coulomb(mechanism) if sticking else np.zeros(n)
         self._shape = Stribeck().of_entries(mechanism) if shape is None else shape
         self.lower, self.upper, self.restitution = limits(mechanism, stops)
-        self.place = np.zeros(n, dtype=int)                        # in q, of entries with stops
+        self.place = np.zeros(n, dtype=int)  # in q, of entries with stops
         for entry in mechanism.entries.values():
             self.place[entry.at_v.start] = entry.at_q.start
         self.stopping = np.isfinite(self.lower) | np.isfinite(self.upper)
-        self._room = [high - low if np.isfinite(high - low) else UNBOUNDED
-                      for low, high in zip(self.lower.tolist(), self.upper.tolist(), strict=True)]
-        self._locked = [1.0 if room <= _rounding(low) else 0.0 for room, low in zip(self._room, self.lower, strict=True)]
+        self._room = [
+            high - low if np.isfinite(high - low) else UNBOUNDED
+            for low, high in zip(self.lower.tolist(), self.upper.tolist(), strict=True)
+        ]
+        self._locked = [
+            1.0 if room <= _rounding(low) else 0.0
+            for room, low in zip(self._room, self.lower, strict=True)
+        ]
         self.upper = np.where(self._locked, self.lower, self.upper)
         self.restable = (self.friction > 0) | self.stopping
-        self._move(mechanism if not sticking else replace(mechanism, joints=tuple(
-            replace(j, coulomb=0) for j in mechanism.joints)))
+        self._move(
+            mechanism
+            if not sticking
+            else replace(mechanism, joints=tuple(replace(j, coulomb=0) for j in mechanism.joints))
+        )
 
     def _move(self, smooth: Mechanism) -> None:
-        self._smooth, self._moved, self._rubbing = smooth, on_regrouped_tree(smooth), smooth.without("springs")
+        self._smooth, self._moved, self._rubbing = (
+            smooth,
+            on_regrouped_tree(smooth),
+            smooth.without("springs"),
+        )
 
     def at(self, numbers: Any) -> Reactions:
-        """The law for numbers at the paths, floats or expressions: what `rates` and `reactions` are asked of."""
+        """The law for numbers at the paths, floats or expressions: what `rates` and `reactions` are
+        asked of.
+        """
         if not self.paths:
             return self
         twin = copy(self)
@@ -157,14 +212,17 @@ class Reactions:
         """Entries of qd that can rest."""
         return np.flatnonzero(self.restable)
 
-    def recorded(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, modes: np.ndarray,
-                 numbers: np.ndarray) -> np.ndarray:
+    def recorded(
+        self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, modes: np.ndarray, numbers: np.ndarray
+    ) -> np.ndarray:
         """Reactions of records (..., nv) with modes as records have them."""
         n = self.n
         given = [v.reshape(-1, v.shape[-1]) for v in (q, qd, tau)]
         numbers = rows_of(numbers, q).reshape(len(given[0]), len(self.paths))
         rows = modes.reshape(-1, n)
-        full = np.hstack([rows != 0, np.where(np.abs(rows) == 1, rows, 0), np.zeros((len(rows), 2 * n))])
+        full = np.hstack(
+            [rows != 0, np.where(np.abs(rows) == 1, rows, 0), np.zeros((len(rows), 2 * n))]
+        )
         return self.called_reactions(*given, full, numbers).reshape(qd.shape)
 
     def mode(self, i: int, mode: int, x: np.ndarray) -> str:
@@ -174,8 +232,10 @@ class Reactions:
         return {1: "slides forward", -1: "slides back"}.get(int(mode), "moves")
 
     def arrive(self, q: np.ndarray, qd: np.ndarray, modes: np.ndarray, ended: np.ndarray) -> None:
-        """Put entries of states (m, ...) whose mode has `ended` (m, nv) where they are exactly: at rest, or at a stop."""
-        for row, i in np.argwhere(ended & (modes[:, :self.n] > 0)):
+        """Put entries of states (m, ...) whose mode has `ended` (m, nv) where they are exactly: at
+        rest, or at a stop.
+        """
+        for row, i in np.argwhere(ended & (modes[:, : self.n] > 0)):
             own, low, high = q[row, self.place[i]], self.lower[i], self.upper[i]
             if self.stopping[i] and not low < own < high:
                 q[row, self.place[i]] = low if own <= low else high
@@ -185,12 +245,20 @@ class Reactions:
     @property
     def key(self) -> tuple[Any, ...]:
         """Equal for equal laws of one mechanism."""
-        return self.sticking, self._shape.tobytes(), self.lower.tobytes(), self.upper.tobytes(), self.restitution.tobytes()
+        return (
+            self.sticking,
+            self._shape.tobytes(),
+            self.lower.tobytes(),
+            self.upper.tobytes(),
+            self.restitution.tobytes(),
+        )
 
     def _compiled(self, of: Callable[..., Any]) -> CompiledFunction:
         """A function of this law and of q, qd, tau, modes, with the numbers behind them."""
         sizes = {"q": self.mechanism.nq, "qd": self.n, "tau": self.n, "modes": 4 * self.n}
-        return function(lambda numbers, **v: of(self.at(numbers), **v), **sizes, numbers=len(self.paths))
+        return function(
+            lambda numbers, **v: of(self.at(numbers), **v), **sizes, numbers=len(self.paths)
+        )
 
     @cached_property
     def called(self) -> CompiledFunction:
@@ -214,28 +282,59 @@ class Reactions:
         M, force = self._equations(q, qd, tau)
         friction = self._sliding(qd, modes)
         qdd = self._accelerations(M, force + friction, modes)
-        return array([chosen(modes[i] > 0, friction[i], sum(M[i] * qdd) - force[i]) if self.restable[i] else friction[i]
-                      for i in range(self.n)])
+        return array(
+            [
+                chosen(modes[i] > 0, friction[i], sum(M[i] * qdd) - force[i])
+                if self.restable[i]
+                else friction[i]
+                for i in range(self.n)
+            ]
+        )
 
-    def settled(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, h: float, numbers: np.ndarray = NONE,
-                plastic: np.ndarray | float = 0.0) -> Settled:
-        """What each entry does from states (m, ...) on, in which those that rest have the velocity 0.
+    def settled(
+        self,
+        q: np.ndarray,
+        qd: np.ndarray,
+        tau: np.ndarray,
+        h: float,
+        numbers: np.ndarray = NONE,
+        plastic: np.ndarray | float = 0.0,
+    ) -> Settled:
+        """What each entry does from states (m, ...) on, in which those that rest have the velocity
+        0.
 
-        Joints that move into their stops, or would within NEAR h, bounce by the law of `impacts`, all at once. Joints that
-        friction alone holds are free in it: a finite force has no impulse. Flights shorter than SHORT h are none: the impact
-        of a joint that would make one is plastic.
+        Joints that move into their stops, or would within NEAR h, bounce by the law of `impacts`,
+        all at once. Joints that friction alone holds are free in it: a finite force has no impulse.
+        Flights shorter than SHORT h are none: the impact of a joint that would make one is plastic.
 
         h: length of a step [s]; plastic: (m, nv) 1 for joints whose impacts are plastic in any case
         """
-        given = [q, qd, tau, np.full((len(q), 1), h), np.broadcast_to(plastic, qd.shape), *([numbers] if self.paths else [])]
+        given = [
+            q,
+            qd,
+            tau,
+            np.full((len(q), 1), h),
+            np.broadcast_to(plastic, qd.shape),
+            *([numbers] if self.paths else []),
+        ]
         return Settled(*self._settling(*given))
 
     @cached_property
     def _settling(self) -> Routine:
         """`settled` as a routine; flights that would not last are found one by one."""
         n, nq = self.n, self.mechanism.nq
-        inputs = {"q": nq, "qd": n, "tau": n, "h": 1, "plastic": n} | ({"numbers": len(self.paths)} if self.paths else {})
-        results = {"modes": 4 * n, "after": n, "energy": 1, "impacts": n, "joined": nq, "does": n, "again": 1}
+        inputs = {"q": nq, "qd": n, "tau": n, "h": 1, "plastic": n} | (
+            {"numbers": len(self.paths)} if self.paths else {}
+        )
+        results = {
+            "modes": 4 * n,
+            "after": n,
+            "energy": 1,
+            "impacts": n,
+            "joined": nq,
+            "does": n,
+            "again": 1,
+        }
         with without_collection(), Graph():
             trace = Trace(inputs | results | {"N": n * n, "force": n, "weak": n, "over": 1})
             v, repeat = trace.registers, traced(trace)
@@ -252,19 +351,42 @@ class Reactions:
                 hit = impact(N, before, out, elastic, self._locked, repeat)
                 trace.give({"after": hit.velocity, "impacts": hit.met})
                 trace.give({"force": law._equations(q, after, tau)[1]})
-                rest = resting(N, v["force"], after, out, self._locked, self.friction * self._shape[0],
-                               self._kinetic(after), repeat)
-                short = [is_short(*of, SHORT * h) for of in zip(out, after, rest.acceleration, self._room, strict=True)]
+                rest = resting(
+                    N,
+                    v["force"],
+                    after,
+                    out,
+                    self._locked,
+                    self.friction * self._shape[0],
+                    self._kinetic(after),
+                    repeat,
+                )
+                short = [
+                    is_short(*of, SHORT * h)
+                    for of in zip(out, after, rest.acceleration, self._room, strict=True)
+                ]
                 found = [new * (1 - known) for known, new in zip(v["weak"], short, strict=True)]
-                trace.give({"weak": [known + new for known, new in zip(v["weak"], found, strict=True)],
-                            "over": [1 - reduce(maximum, found)],
-                            "modes": [*(1 - one for one in rest.held), *rest.way, *rest.lower, *rest.upper],
-                            "does": _shown(rest), "energy": [(sum(after * (M @ after)) - sum(before * (M @ before))) / 2],
-                            "again": [self._goes_on(v["q"], q, after, out, h)]})
+                trace.give(
+                    {
+                        "weak": [known + new for known, new in zip(v["weak"], found, strict=True)],
+                        "over": [1 - reduce(maximum, found)],
+                        "modes": [
+                            *(1 - one for one in rest.held),
+                            *rest.way,
+                            *rest.lower,
+                            *rest.upper,
+                        ],
+                        "does": _shown(rest),
+                        "energy": [(sum(after * (M @ after)) - sum(before * (M @ before))) / 2],
+                        "again": [self._goes_on(v["q"], q, after, out, h)],
+                    }
+                )
         return Routine(trace, tuple(inputs), tuple(results))
 
     def _joined(self, q: np.ndarray, qd: np.ndarray, h: Any) -> list[Any]:
-        """q with joints placed on their stops that are there but for rounding, or would be within NEAR h."""
+        """q with joints placed on their stops that are there but for rounding, or would be within
+        NEAR h.
+        """
         found = list(q)
         for i in np.flatnonzero(self.stopping):
             for bound, speed in ((self.lower[i], -qd[i]), (self.upper[i], qd[i])):
@@ -275,20 +397,39 @@ class Reactions:
 
     def _out(self, q: np.ndarray) -> tuple[list[Any], list[Any]]:
         """The way out of its stop of each entry that is at one, else 0, and the restitution there."""
+
         def at(i: int, bound: float) -> Any:
-            return chosen(absolute(q[self.place[i]] - bound) <= 0, 1.0, 0.0) if np.isfinite(bound) else 0.0
+            return (
+                chosen(absolute(q[self.place[i]] - bound) <= 0, 1.0, 0.0)
+                if np.isfinite(bound)
+                else 0.0
+            )
 
-        out = [at(i, self.lower[i]) - (0.0 if self._locked[i] else at(i, self.upper[i])) for i in range(self.n)]
-        return out, [chosen(o > 0, low, high) for o, low, high in zip(out, *self.restitution.tolist(), strict=True)]
+        out = [
+            at(i, self.lower[i]) - (0.0 if self._locked[i] else at(i, self.upper[i]))
+            for i in range(self.n)
+        ]
+        return out, [
+            chosen(o > 0, low, high)
+            for o, low, high in zip(out, *self.restitution.tolist(), strict=True)
+        ]
 
-    def _goes_on(self, given: np.ndarray, q: np.ndarray, qd: np.ndarray, out: list[Any], h: Any) -> Any:
-        """1 if joints were moved to their stops, or velocities after an impact lead into stops at once, else 0."""
-        moved = [absolute(new - old) for place in (given, self._joined(q, qd, h)) for new, old in zip(place, q, strict=True)]
+    def _goes_on(
+        self, given: np.ndarray, q: np.ndarray, qd: np.ndarray, out: list[Any], h: Any
+    ) -> Any:
+        """1 if joints were moved to their stops, or velocities after an impact lead into stops at
+        once, else 0.
+        """
+        moved = [
+            absolute(new - old)
+            for place in (given, self._joined(q, qd, h))
+            for new, old in zip(place, q, strict=True)
+        ]
         into = [chosen(o * own < 0, 1.0, 0.0) for o, own in zip(out, qd, strict=True)]
         return chosen(sum(moved) + sum(into) > 0, 1.0, 0.0)
 
     def _sliding(self, qd: Any, modes: Any) -> Any:
-        return -self._kinetic(qd) * modes[self.n:2 * self.n]
+        return -self._kinetic(qd) * modes[self.n : 2 * self.n]
 
     def _kinetic(self, qd: Any) -> Any:
         """Friction of entries that slide (nv,)."""
@@ -317,27 +458,45 @@ def _shown(rest: Resting) -> list[Any]:
 
 
 def _without_limits(mechanism: Mechanism) -> str:
-    return (f"no joint of mechanism {mechanism.name!r} has limits of one coordinate; joints stop at "
-            "da.Limits(lower=(...,), upper=(...,)) [rad, m]")
+    return (
+        f"no joint of mechanism {mechanism.name!r} has limits of one coordinate; joints stop at "
+        "da.Limits(lower=(...,), upper=(...,)) [rad, m]"
+    )
 
 
 def limits(mechanism: Mechanism, stops: Stops) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Lower and upper stops of the entries of qd (nv,), infinite where there are none, and restitutions there (2, nv)."""
-    bounds, restitution = np.array([[-np.inf], [np.inf]]) * np.ones(mechanism.nv), np.zeros((2, mechanism.nv))
-    have = {j.name: j for j in mechanism.joints if j.type.nv == j.type.nq == 1
-            and (j.limits.lower is not None or j.limits.upper is not None)}
+    """Lower and upper stops of the entries of qd (nv,), infinite where there are none, and
+    restitutions there (2, nv).
+    """
+    bounds, restitution = (
+        np.array([[-np.inf], [np.inf]]) * np.ones(mechanism.nv),
+        np.zeros((2, mechanism.nv)),
+    )
+    have = {
+        j.name: j
+        for j in mechanism.joints
+        if j.type.nv == j.type.nq == 1
+        and (j.limits.lower is not None or j.limits.upper is not None)
+    }
     given = dict.fromkeys(have, 0.0) if stops is True else dict(stops or {})
     for name, e in given.items():
         if not have:
-            raise ValueError(f"stops: joint {name!r} has no limits to stop at: {_without_limits(mechanism)}.")
+            raise ValueError(
+                f"stops: joint {name!r} has no limits to stop at: {_without_limits(mechanism)}."
+            )
         if name not in mechanism.entries:
             raise UnknownNameError("joint", name, tuple(have))
         if name not in have:
             raise ValueError(f"stops: joint {name!r} has no limits of one coordinate to stop at.")
         if not isinstance(e, Real) or not 0 <= e <= 1:
-            raise ValueError(f"stops: the restitution of joint {name!r} is {e!r}, expected a number from 0 to 1.")
+            raise ValueError(
+                f"stops: the restitution of joint {name!r} is {e!r}, expected a number from 0 to 1."
+            )
         joint, entry = have[name], mechanism.entries[name]
-        own = [float(b[0]) if b is not None else s for b, s in ((joint.limits.lower, -np.inf), (joint.limits.upper, np.inf))]
+        own = [
+            float(b[0]) if b is not None else s
+            for b, s in ((joint.limits.lower, -np.inf), (joint.limits.upper, np.inf))
+        ]
         low, high = sorted((b - float(entry.offset)) / float(entry.factor) for b in own)
         k = entry.at_v.start
         for side, bound, tighter in ((0, low, low > bounds[0, k]), (1, high, high < bounds[1, k])):

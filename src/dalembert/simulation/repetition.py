@@ -9,8 +9,12 @@ from dalembert.expr import maximum
 from dalembert.native.marching import Trace
 
 Vectors = Sequence[Any]
-Step = Callable[..., tuple[Vectors, Any]]              # (*vectors) -> the next ones, and 1 where they are the last
-Repeat = Callable[[Step, Vectors, int], Vectors]       # (step, the first vectors, most steps) -> the last vectors
+Step = Callable[
+    ..., tuple[Vectors, Any]
+]  # (*vectors) -> the next ones, and 1 where they are the last
+Repeat = Callable[
+    [Step, Vectors, int], Vectors
+]  # (step, the first vectors, most steps) -> the last vectors
 
 
 def repeated(step: Step, vectors: Vectors, most: int) -> Vectors:
@@ -27,13 +31,16 @@ def traced(trace: Trace) -> Repeat:
 
     Lanes wait for each other: a step from vectors that are the last must lead to the same vectors.
     """
+
     def repeat(step: Step, vectors: Vectors, most: int) -> Vectors:
         names, registers = zip(*(trace.new("vector", len(v)) for v in vectors), strict=True)
         over_name, (over,) = trace.new("over", 1)
         trace.give(dict(zip(names, vectors, strict=True)) | {over_name: [0.0]})
         with trace.loop(over_name, most):
             following, last = step(*registers)
-            trace.give(dict(zip(names, following, strict=True)) | {over_name: [maximum(over, last)]})
+            trace.give(
+                dict(zip(names, following, strict=True)) | {over_name: [maximum(over, last)]}
+            )
         return registers
 
     return repeat

@@ -18,7 +18,10 @@ class Sections:
     def __init__(self, **lengths: int):
         ends = [*accumulate(lengths.values())]
         self.size = ends[-1] if ends else 0
-        self.slices = {name: slice(end - length, end) for (name, length), end in zip(lengths.items(), ends, strict=True)}
+        self.slices = {
+            name: slice(end - length, end)
+            for (name, length), end in zip(lengths.items(), ends, strict=True)
+        }
 
     def part(self, vector: Any, name: str) -> Any:
         """The section of vectors (..., size)."""

@@ -24,7 +24,13 @@ from dalembert.simulation.failures import check_events, check_forces
 from dalembert.simulation.friction import Stribeck
 from dalembert.simulation.loads import Given, loads_described
 from dalembert.simulation.motion import Motion
-from dalembert.simulation.options import check_number, check_options, greatest_step, method_and_tolerances, record_times
+from dalembert.simulation.options import (
+    check_number,
+    check_options,
+    greatest_step,
+    method_and_tolerances,
+    record_times,
+)
 from dalembert.simulation.outcome import BOUND, run_of
 from dalembert.simulation.pieces import Throttled
 from dalembert.simulation.progress import Progress, reported
@@ -34,25 +40,42 @@ from dalembert.simulation.state_equations import formulation_for
 from dalembert.spatial.arrays import State, Values, in_order
 from dalembert.systems.kinds import OtherSystem
 
-Force = Callable[..., Any] | Values | None      # a function (t, q, qd) -> (nv,), or numbers
-STEP = 1e-3                  # s
-LOOKED_AT = 12               # records of a run at which functions that changed are tried again
+Force = Callable[..., Any] | Values | None  # a function (t, q, qd) -> (nv,), or numbers
+STEP = 1e-3  # s
+LOOKED_AT = 12  # records of a run at which functions that changed are tried again
 
 
-def simulate(mechanism: Mechanism | OtherSystem, q: Values, qd: Values, t: float | State, control: Force = None,
-             forces: Force = None, method: str | None = None, h: float = STEP, rtol: float | None = None,
-             atol: float | None = None, record: float | None = None, threads: int = 1, formulation: str | None = None,
-             friction: str | Stribeck = STICK, stops: bool | Mapping[str, float] | None = None,
-             events: Callable[..., Any] | Sequence[Callable[..., Any]] | None = None,
-             parameters: Mapping[str, float | Values] | None = None, progress: Progress = None,
-             store: str | os.PathLike[str] | None = None, resume: bool = False, longest_step: float | None = None,
-             external_forces: Given | None = None, solver: str | Solver | None = None) -> Run:
+def simulate(
+    mechanism: Mechanism | OtherSystem,
+    q: Values,
+    qd: Values,
+    t: float | State,
+    control: Force = None,
+    forces: Force = None,
+    method: str | None = None,
+    h: float = STEP,
+    rtol: float | None = None,
+    atol: float | None = None,
+    record: float | None = None,
+    threads: int = 1,
+    formulation: str | None = None,
+    friction: str | Stribeck = STICK,
+    stops: bool | Mapping[str, float] | None = None,
+    events: Callable[..., Any] | Sequence[Callable[..., Any]] | None = None,
+    parameters: Mapping[str, float | Values] | None = None,
+    progress: Progress = None,
+    store: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    longest_step: float | None = None,
+    external_forces: Given | None = None,
+    solver: str | Solver | None = None,
+) -> Run:
     """Trajectories of a mechanism under forces on its joints.
 
         M(q) qdd = control + forces + sum_i J_i(q)^T f_i + passive_force - C(q, qd) qd - g(q)
 
-    Whole trajectories run in machine code, side by side in vector lanes; a force that is a Python function and cannot be
-    traced is called from there, for one trajectory after the other.
+    Whole trajectories run in machine code, side by side in vector lanes; a force that is a Python
+    function and cannot be traced is called from there, for one trajectory after the other.
 
     Parameters
     ----------
@@ -60,69 +83,78 @@ def simulate(mechanism: Mechanism | OtherSystem, q: Values, qd: Values, t: float
     q, qd : (nq,), (nv,) or (N, nq), (N, nv) arrays
         Initial states [rad, m; rad/s, m/s].
     t : float or sequence of float
-        Duration from 0, or the times of the records, the first of which is that of the initial state [s].
+        Duration from 0, or the times of the records, the first of which is that of the initial
+        state [s].
     control, forces : function (t, q, qd) -> (nv,), or numbers (nv,) or (N, nv), optional
-        Actuator forces, and any other forces along qd [N m, N]. A controller may have states of its own: an attribute
-        `states` (m,) or (N, m), their initial values, makes it a function of (t, q, qd, states), and its method `rate`
-        of the same arguments gives their time derivative (m,).
+        Actuator forces, and any other forces along qd [N m, N]. A controller may have states of its
+        own: an attribute `states` (m,) or (N, m), their initial values, makes it a function of (t,
+        q, qd, states), and its method `rate` of the same arguments gives their time derivative
+        (m,).
     method : str, optional
-        'rk4' and other methods of fixed step, 'dopri5' and others that choose it; an unknown name lists them. By default
-        'rk4', or 'dop853' if a tolerance or longest_step is given.
+        'rk4' and other methods of fixed step, 'dopri5' and others that choose it; an unknown name
+        lists them. By default 'rk4', or 'dop853' if a tolerance or longest_step is given.
     h : float
         Step, shortened so that records fall on steps; of adaptive methods the first one [s].
     rtol, atol : float, optional
         Tolerances of adaptive methods, relative and absolute [1e-9, 1e-12].
     longest_step : float, optional
-        Greatest step of methods that choose it [s]: for forces that act for a short time in a long rest.
+        Greatest step of methods that choose it [s]: for forces that act for a short time in a long
+        rest.
     record : float, optional
-        Spacing of the records if t is a duration [s], at whose end there is one too; by default a thousandth of it, or
-        the step if that is longer.
+        Spacing of the records if t is a duration [s], at whose end there is one too; by default a
+        thousandth of it, or the step if that is longer.
     threads : int
         Over which several trajectories are split; results do not depend on it.
     formulation : str, optional
-        Whose equations are integrated: of a mechanism 'newton_euler' (by default) and others in (q, qd), or 'hamilton' in
-        (q, p), where symplectic methods are symplectic; of a Lagrangian 'lagrange' (by default) or 'hamilton'. The method
-        'symplectic_euler' has 'hamilton' by default.
+        Whose equations are integrated: of a mechanism 'newton_euler' (by default) and others in (q,
+        qd), or 'hamilton' in (q, p), where symplectic methods are symplectic; of a Lagrangian
+        'lagrange' (by default) or 'hamilton'. The method 'symplectic_euler' has 'hamilton' by
+        default.
     friction : str or Stribeck
-        Coulomb friction that sticks, 'stick': of a joint at rest, any force up to its bound that keeps it there; or 'sign',
-        -F sign(qd) and 0 at rest; or `Stribeck`, which is larger at rest than where it slides. Formulations other than
-        'newton_euler' have 'sign'.
+        Coulomb friction that sticks, 'stick': of a joint at rest, any force up to its bound that
+        keeps it there; or 'sign', -F sign(qd) and 0 at rest; or `Stribeck`, which is larger at rest
+        than where it slides. Formulations other than 'newton_euler' have 'sign'.
     stops : bool or dict of joint name -> restitution, optional
-        Joints that stop at their limits, where they stay if True, or bounce back with a part of their velocity from 0 to 1;
-        by default motion goes through limits.
+        Joints that stop at their limits, where they stay if True, or bounce back with a part of
+        their velocity from 0 to 1; by default motion goes through limits.
     events : function or sequence of functions (t, q, qd) -> number, optional
-        Their zeros go to `Run.events`. As in SciPy, an attribute `terminal` (True, or a count) ends the trajectory there,
-        and `direction` (1 or -1) counts rising or falling zeros alone. What begins at 0 is no event.
+        Their zeros go to `Run.events`. As in SciPy, an attribute `terminal` (True, or a count) ends
+        the trajectory there, and `direction` (1 or -1) counts rising or falling zeros alone. What
+        begins at 0 is no event.
     parameters : {path: number or (N,)}, optional
-        Numbers of the mechanism, by path ('payload.mass'), that are inputs of the compiled motion: one set for all
-        trajectories, or one for each. Other values compile nothing anew.
+        Numbers of the mechanism, by path ('payload.mass'), that are inputs of the compiled motion:
+        one set for all trajectories, or one for each. Other values compile nothing anew.
     progress : bool or function (fraction done, t), optional
         True shows a bar.
     store : path, optional
-        A folder of Zarr for the run, written while it is computed, in constant memory (needs the extra `files`); the Run
-        that is returned reads from there what is looked at.
+        A folder of Zarr for the run, written while it is computed, in constant memory (needs the
+        extra `files`); the Run that is returned reads from there what is looked at.
     resume : bool
-        Go on with what is in the folder, if there is anything: every argument must be as it was (functions: of the same
-        kind, traced or called), and the end is the same to the last bit.
+        Go on with what is in the folder, if there is anything: every argument must be as it was
+        (functions: of the same kind, traced or called), and the end is the same to the last bit.
 
     external_forces : sequence of ExternalForce, or function (t, q, qd) that returns it, optional
-        Forces f_i on frames of a mechanism; vectors of numbers are (3,), or (N, 3) for N trajectories.
+        Forces f_i on frames of a mechanism; vectors of numbers are (3,), or (N, 3) for N
+        trajectories.
     solver : str or hamilton.Solver, optional
-        Of the velocities in Hamilton's form: 'sweep' (by default), 'cholesky', or an iteration from the velocities before,
-        'minimal_residuals' or 'conjugate_directions', which runs in Python and leaves its counts in `Run.solutions`.
+        Of the velocities in Hamilton's form: 'sweep' (by default), 'cholesky', or an iteration from
+        the velocities before, 'minimal_residuals' or 'conjugate_directions', which runs in Python
+        and leaves its counts in `Run.solutions`.
 
     Returns
     -------
     Run
-        It ends early, with a reason, where an event ends it, a state is no longer finite or a step becomes too small:
-        one trajectory with a last record there, each of several as `Run.end` tells.
+        It ends early, with a reason, where an event ends it, a state is no longer finite or a step
+        becomes too small: one trajectory with a last record there, each of several as `Run.end`
+        tells.
 
     Raises
     ------
     ShapeError, ValueError, TypeError, QuaternionError, UnknownNameError, SingularMassMatrixError
         A state, time or option is none; accelerations are not determined at the start.
     ParameterError, ModelError
-        A number of the mechanism cannot be an input, or not with these options; a value makes no sense.
+        A number of the mechanism cannot be an input, or not with these options; a value makes no
+        sense.
 
     Examples
     --------
@@ -133,16 +165,36 @@ def simulate(mechanism: Mechanism | OtherSystem, q: Values, qd: Values, t: float
     ((1001, 1), 'finished', True)
     """
     given = dict(locals())
-    for name, value in (("t", t), ("h", h), ("rtol", rtol), ("atol", atol), ("record", record), ("threads", threads),
-                        ("longest_step", longest_step)):
+    for name, value in (
+        ("t", t),
+        ("h", h),
+        ("rtol", rtol),
+        ("atol", atol),
+        ("record", record),
+        ("threads", threads),
+        ("longest_step", longest_step),
+    ):
         check_number(name, value)
     instants = np.ravel(np.asarray(t))
     begin = float(instants[0]) if len(instants) > 1 else 0.0
     check_options(threads, store, resume)
-    name, rtol, atol = method_and_tolerances("dop853" if method is None and longest_step is not None else method, rtol, atol)
+    name, rtol, atol = method_and_tolerances(
+        "dop853" if method is None and longest_step is not None else method, rtol, atol
+    )
     formulation = formulation_for(name, formulation)
-    motion = Motion(mechanism, control, forces, formulation, friction, stops, events, parameters, begin, external_forces,
-                    solver)
+    motion = Motion(
+        mechanism,
+        control,
+        forces,
+        formulation,
+        friction,
+        stops,
+        events,
+        parameters,
+        begin,
+        external_forces,
+        solver,
+    )
     way = motion.method(name)
     longest = greatest_step(longest_step, way)
     numbers = {path: values.tolist() for path, values in motion.parameters.items()} or None
@@ -159,8 +211,14 @@ def simulate(mechanism: Mechanism | OtherSystem, q: Values, qd: Values, t: float
     times, pace, last = record_times(t, h, record, way, x.size, store is not None)
     pace, duration = pace._replace(h=min(pace.h, longest)), float(times[-1]) - begin
     _check_trajectories(motion, len(x))
-    work = x.size * (pace.repeats if isinstance(way, Fixed) else max(1.0, duration / (len(times) - 1) / pace.h))
-    size = streaming.records_of(x.size, work) if not isinstance(way, External) or store is not None else len(times)
+    work = x.size * (
+        pace.repeats if isinstance(way, Fixed) else max(1.0, duration / (len(times) - 1) / pace.h)
+    )
+    size = (
+        streaming.records_of(x.size, work)
+        if not isinstance(way, External) or store is not None
+        else len(times)
+    )
     sampled = motion.forces.sampled
     course = Course(motion, way, pace, rtol, atol, threads, longest, None if sampled else last)
     step = h if isinstance(way, Fixed) else pace.h
@@ -176,17 +234,42 @@ def simulate(mechanism: Mechanism | OtherSystem, q: Values, qd: Values, t: float
         seen = len(course.events), len(course.changes)
         found = advance(x, times, state)
         part = run_of(motion, way, x, single, times, pace.h, found, course, sampling)
-        part = replace(part, events=tuple(course.events[seen[0]:]), changes=tuple(course.changes[seen[1]:]))
+        part = replace(
+            part, events=tuple(course.events[seen[0] :]), changes=tuple(course.changes[seen[1] :])
+        )
         return part, found.x[:, -1], found.state
 
     with reported(progress) as shown:
         course.told = Throttled(lambda t: shown(t / duration, t + begin))
         if store is None:
-            run = run_of(motion, way, x, single, times, pace.h, _joined(advance, x, times, size), course, sampling)
+            run = run_of(
+                motion,
+                way,
+                x,
+                single,
+                times,
+                pace.h,
+                _joined(advance, x, times, size),
+                course,
+                sampling,
+            )
         else:
-            run = streaming.streamed(mechanism, store, resume, streaming.plain(mechanism, given, motion.kinds), x, times,
-                                     size, stretch)
-            run = replace(run, applied=motion.forces.applied, law=motion.reactions, solutions=motion.form.counts)
+            run = streaming.streamed(
+                mechanism,
+                store,
+                resume,
+                streaming.plain(mechanism, given, motion.kinds),
+                x,
+                times,
+                size,
+                stretch,
+            )
+            run = replace(
+                run,
+                applied=motion.forces.applied,
+                law=motion.reactions,
+                solutions=motion.form.counts,
+            )
     _check_memory(motion, run, sampling)
     warn_of_drift(run)
     return run
@@ -201,22 +284,31 @@ def _check_trajectories(motion: Motion, count: int) -> None:
     """
     if count > 1 and (shared := motion.forces.remembers):
         name, what = next(iter(shared.items()))
-        raise RememberingError(f"{name} {what}, and {count} trajectories would share its memory. {INSTEAD} It has one "
-                               "memory for each trajectory.", name, what)
+        raise RememberingError(
+            f"{name} {what}, and {count} trajectories would share its memory. {INSTEAD} It has one "
+            "memory for each trajectory.",
+            name,
+            what,
+        )
 
 
-def _joined(advance: Callable[[np.ndarray, np.ndarray, Any], Trajectories], x: np.ndarray, times: np.ndarray,
-            size: int) -> Trajectories:
+def _joined(
+    advance: Callable[[np.ndarray, np.ndarray, Any], Trajectories],
+    x: np.ndarray,
+    times: np.ndarray,
+    size: int,
+) -> Trajectories:
     """All records, `size` at a time, so that progress is seen and an interrupt heard in between."""
     parts, at, state = [], 1, None
     while at < len(times):
-        parts.append(advance(x, times[at - 1:at + size], state))
+        parts.append(advance(x, times[at - 1 : at + size], state))
         state, at = parts[-1].state, at + size
     return joined(parts)
 
 
 def resume(mechanism: Mechanism | OtherSystem, store: str | os.PathLike[str], **given: Any) -> Run:
-    """A run that was cut off, from the folder that `simulate(store=...)` wrote, on to its end, with the same bits.
+    """A run that was cut off, from the folder that `simulate(store=...)` wrote, on to its end, with
+    the same bits.
 
     Parameters
     ----------
@@ -224,7 +316,8 @@ def resume(mechanism: Mechanism | OtherSystem, store: str | os.PathLike[str], **
         The one that was simulated.
     store : path
     given :
-        Arguments of `simulate` that a file cannot keep: functions for control, forces or events, as they were; threads.
+        Arguments of `simulate` that a file cannot keep: functions for control, forces or events, as
+        they were; threads.
 
     Raises
     ------
@@ -247,41 +340,67 @@ def resume(mechanism: Mechanism | OtherSystem, store: str | os.PathLike[str], **
     if arguments.get("external_forces"):
         arguments["external_forces"] = loads_described(arguments["external_forces"])
     if names and "events" not in given:
-        raise DalembertError(f"{str(store)!r} was simulated with events {', '.join(names)}: give them again, events=[...].")
+        raise DalembertError(
+            f"{str(store)!r} was simulated with events {', '.join(names)}: give them again, "
+            "events=[...]."
+        )
     return simulate(mechanism, **(arguments | given), store=store, resume=True)
 
 
 def _initial(motion: Motion, q: Any, qd: Any, t: float) -> tuple[np.ndarray, bool]:
     """x (N, nx) at the start, and whether one state was given."""
-    q, qd = in_order(q, "q", motion.system.coordinate_names), in_order(qd, "qd", motion.system.velocity_names)
+    q, qd = (
+        in_order(q, "q", motion.system.coordinate_names),
+        in_order(qd, "qd", motion.system.velocity_names),
+    )
     q, qd = _array(q), _array(qd)
-    motion.form.check(q, qd, motion.numbers)                      # shapes, numbers, quaternions
+    motion.form.check(q, qd, motion.numbers)  # shapes, numbers, quaternions
     q, qd = np.asarray(q, dtype=float), np.asarray(qd, dtype=float)
     for name, values in (("q", q), ("qd", qd)):
         if not np.abs(values).max(initial=0.0) < BOUND:
             large = np.argwhere(~(np.abs(values) < BOUND))
-            raise ValueError(f"{name}{large[0].tolist()} is {values[tuple(large[0])]:g}: energies of numbers beyond "
-                             f"{BOUND:g} are none. Is it in radians, metres, and seconds?")
+            raise ValueError(
+                f"{name}{large[0].tolist()} is {values[tuple(large[0])]:g}: energies of numbers "
+                "beyond "
+                f"{BOUND:g} are none. Is it in radians, metres, and seconds?"
+            )
     q = start_of(motion.system, motion.reactions, q)
     single = q.ndim == qd.ndim == 1
     given = motion.constants
-    _check_counts({"q": q, "qd": qd, "forces or parameters": given, "states of the controller": motion.states})
-    rows = np.broadcast_shapes(q.shape[:-1], qd.shape[:-1], given.shape[:-1], motion.states.shape[:-1])
+    _check_counts(
+        {"q": q, "qd": qd, "forces or parameters": given, "states of the controller": motion.states}
+    )
+    rows = np.broadcast_shapes(
+        q.shape[:-1], qd.shape[:-1], given.shape[:-1], motion.states.shape[:-1]
+    )
     if 0 in rows:
-        raise ShapeError(f"there are 0 trajectories: q has shape {q.shape}, qd {qd.shape}, numbers of forces and parameters "
-                         f"{given.shape}; expected one state, or N of them with N of at least 1.", "q", q.shape)
+        raise ShapeError(
+            f"there are 0 trajectories: q has shape {q.shape}, qd {qd.shape}, numbers of forces "
+            "and parameters "
+            f"{given.shape}; expected one state, or N of them with N of at least 1.",
+            "q",
+            q.shape,
+        )
     single = single and not rows
-    q, qd, states = (np.broadcast_to(v, (*(rows or (1,)), v.shape[-1])) for v in (q, qd, motion.states))
-    return np.hstack([q, motion.form.started(q, qd, t, motion.numbers), np.zeros((len(q), 1)), states]), single
+    q, qd, states = (
+        np.broadcast_to(v, (*(rows or (1,)), v.shape[-1])) for v in (q, qd, motion.states)
+    )
+    return np.hstack(
+        [q, motion.form.started(q, qd, t, motion.numbers), np.zeros((len(q), 1)), states]
+    ), single
 
 
 def _check_counts(given: Mapping[str, np.ndarray]) -> None:
     """See that all is given once, or for as many trajectories."""
     counts = {name: len(values) for name, values in given.items() if values.ndim == 2}
     if len({*counts.values()} - {0, 1}) > 1:
-        said = ", ".join(f"{name} for {count} (shape {given[name].shape})" for name, count in counts.items())
-        raise ShapeError(f"numbers of trajectories differ: {said}. Give each once, or for every trajectory.",
-                         next(iter(counts)))
+        said = ", ".join(
+            f"{name} for {count} (shape {given[name].shape})" for name, count in counts.items()
+        )
+        raise ShapeError(
+            f"numbers of trajectories differ: {said}. Give each once, or for every trajectory.",
+            next(iter(counts)),
+        )
 
 
 def _array(values: Any) -> Any:
@@ -297,7 +416,11 @@ def _check_memory(motion: Motion, run: Run, sampling: Sampling | None) -> None:
         return
     at = slice(None, None, max(1, len(run.times) // LOOKED_AT))
     for row in ((...,),) if run.q.ndim == 2 else ((0,), (len(run.q) - 1,)):
-        z = None if run.controller_states is None else run.controller_states[(*row, at, slice(None))]
+        z = (
+            None
+            if run.controller_states is None
+            else run.controller_states[(*row, at, slice(None))]
+        )
         states = run.times[at], run.q[(*row, at, slice(None))], run.qd[(*row, at, slice(None))]
         motion.check_memory(*states, z)
         if sampling:

@@ -13,8 +13,10 @@ from dalembert.model.units import ask_degrees
 from dalembert.simulation.reactions import Reactions
 from dalembert.systems.system import System
 
-ROUNDING = 1e-9      # of a stop's size, at least 1: a start that misses it by as little was computed to be there
-DIGITS = 1e-2        # rad, m; the most that rounding of a limit to its own digits excuses: 1.57 for pi/2 misses 8e-4
+# of a stop's size, at least 1: a start that misses it by as little was computed to be there
+ROUNDING = 1e-9
+# rad, m; the most that rounding of a limit to its own digits excuses: 1.57 for pi/2 misses 8e-4
+DIGITS = 1e-2
 
 
 def start_of(system: System, reactions: Reactions | None, q: np.ndarray) -> np.ndarray:
@@ -45,11 +47,19 @@ def _within(law: Reactions, q: np.ndarray) -> np.ndarray:
         name, stop = law.mechanism.velocity_names[i], float(nearest[worst])
         rounding = ROUNDING * max(1.0, abs(stop))
         if beyond[worst] > max(rounding, min(_half_unit(law.mechanism, name, stop), DIGITS)):
-            raise ValueError(f"joint {name!r} begins at {own[worst]:g}, beyond its stops at {law.lower[i]:g} and "
-                             f"{law.upper[i]:g}: begin between them, or leave it out of stops=.")
+            raise ValueError(
+                f"joint {name!r} begins at {own[worst]:g}, beyond its stops at {law.lower[i]:g} "
+                "and "
+                f"{law.upper[i]:g}: begin between them, or leave it out of stops=."
+            )
         if beyond[worst] > rounding:
-            warnings.warn(f"joint {name!r} begins at {own[worst]:.9g}, beyond its stop at {stop:.9g} by rounding of that "
-                          "limit: it begins at the stop.", DalembertWarning, stacklevel=caller_level())
+            warnings.warn(
+                f"joint {name!r} begins at {own[worst]:.9g}, beyond its stop at {stop:.9g} by "
+                "rounding of that "
+                "limit: it begins at the stop.",
+                DalembertWarning,
+                stacklevel=caller_level(),
+            )
         q[..., law.place[i]] = nearest
     return q
 
@@ -58,4 +68,11 @@ def _half_unit(mechanism: Mechanism, name: str, stop: float) -> float:
     """Half a unit of the last digit of the joint's limit at a stop."""
     joint = mechanism.joint(name) if name in mechanism._joints else None
     bounds = (joint.limits.lower or ()) + (joint.limits.upper or ()) if joint else ()
-    return max((half_unit(bound) for bound in bounds if not is_symbolic(bound) and as_float(bound) == stop), default=0.0)
+    return max(
+        (
+            half_unit(bound)
+            for bound in bounds
+            if not is_symbolic(bound) and as_float(bound) == stop
+        ),
+        default=0.0,
+    )

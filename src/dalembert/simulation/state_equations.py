@@ -1,7 +1,8 @@
 """Equations of the first order of a system: q' and y', y its velocities qd or its momenta p.
 
-Vectors are those of one state, of floats or expressions; states to begin with and records come in rows. Some numbers of the
-system may be inputs: `numbers` (m,) or, where states come in rows, (N, m), of which `at` makes the equations.
+Vectors are those of one state, of floats or expressions; states to begin with and records come in
+rows. Some numbers of the system may be inputs: `numbers` (m,) or, where states come in rows, (N,
+m), of which `at` makes the equations.
 """
 
 from __future__ import annotations
@@ -23,10 +24,11 @@ from dalembert.simulation.velocities import Iteration, added, iteration_of
 from dalembert.systems.kinds import formulated, system_of
 from dalembert.systems.system import HAMILTON, System
 
-Rates = tuple[np.ndarray, np.ndarray, Any]      # q', y' and the power [W]
+Rates = tuple[np.ndarray, np.ndarray, Any]  # q', y' and the power [W]
 NONE = np.zeros(0)
-NEARLY = 1e-6        # of the smallest singular value of the mass matrix at the start
-DOUBTFUL = 1e-3      # error of velocities that come back from their momenta: the mass matrix is looked at again
+NEARLY = 1e-6  # of the smallest singular value of the mass matrix at the start
+# error of velocities that come back from their momenta: the mass matrix is looked at again
+DOUBTFUL = 1e-3
 
 
 class StateEquations(ABC):
@@ -56,11 +58,16 @@ class StateEquations(ABC):
         return self.formulation, self.paths
 
     def at(self, numbers: Any) -> StateEquations:
-        """The equations with these numbers, floats or expressions, which `velocities`, `rates`, `power`, `energy` need."""
+        """The equations with these numbers, floats or expressions, which `velocities`, `rates`,
+        `power`, `energy` need.
+        """
         if not self.paths:
             return self
         twin = copy(self)
-        twin.system, twin.paths = self.system.replace(dict(zip(self.paths, numbers, strict=True))), ()
+        twin.system, twin.paths = (
+            self.system.replace(dict(zip(self.paths, numbers, strict=True))),
+            (),
+        )
         return twin
 
     def check(self, q: Any, qd: Any, numbers: np.ndarray = NONE) -> None:
@@ -68,7 +75,9 @@ class StateEquations(ABC):
         self.system.check(q, qd)
 
     @abstractmethod
-    def started(self, q: np.ndarray, qd: np.ndarray, t: float, numbers: np.ndarray = NONE) -> np.ndarray:
+    def started(
+        self, q: np.ndarray, qd: np.ndarray, t: float, numbers: np.ndarray = NONE
+    ) -> np.ndarray:
         """y of states to begin with, (N, nv), at a time [s].
 
         Raises
@@ -82,7 +91,9 @@ class StateEquations(ABC):
         """qd at a state."""
 
     @abstractmethod
-    def rates(self, t: Any, q: np.ndarray, y: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def rates(
+        self, t: Any, q: np.ndarray, y: np.ndarray, qd: np.ndarray, tau: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """q' and y' under forces tau along qd, with the velocities qd of the state."""
 
     @abstractmethod
@@ -96,14 +107,18 @@ class StateEquations(ABC):
         """
 
     @abstractmethod
-    def recorded(self, t: np.ndarray, q: np.ndarray, y: np.ndarray, numbers: np.ndarray = NONE) -> np.ndarray:
+    def recorded(
+        self, t: np.ndarray, q: np.ndarray, y: np.ndarray, numbers: np.ndarray = NONE
+    ) -> np.ndarray:
         """qd of records (..., nv) at times that go with them."""
 
     def power(self, t: Any, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> Any:
         """Rate of the energy [W]: of tau, friction, and what depends on time."""
         return self.system.power(q, qd, tau, t)
 
-    def called(self, numbers: np.ndarray = NONE) -> tuple[Callable[..., np.ndarray], Callable[..., Rates]]:
+    def called(
+        self, numbers: np.ndarray = NONE
+    ) -> tuple[Callable[..., np.ndarray], Callable[..., Rates]]:
         """Compiled: (t, q, y) -> qd, and (t, q, y, qd, tau) -> q', y', power."""
         n, m = self.system.nq, self.system.nv
 
@@ -111,43 +126,64 @@ class StateEquations(ABC):
             own = self.at(numbers)
             return *own.rates(t, q, y, qd, tau), own.power(t, q, qd, tau)
 
-        found = kept(self.system.source, ("rates", *self.key), lambda: function(
-            rates, t=(), q=n, y=m, qd=m, tau=m, numbers=len(self.paths)))
+        found = kept(
+            self.system.source,
+            ("rates", *self.key),
+            lambda: function(rates, t=(), q=n, y=m, qd=m, tau=m, numbers=len(self.paths)),
+        )
         return partial(self.compiled_velocities, numbers=numbers), partial(found, numbers=numbers)
 
     @property
     def compiled_velocities(self) -> CompiledFunction:
         """(t, q, y, numbers) -> qd; batches too."""
+
         def velocities(t: Any, q: Any, y: Any, numbers: Any) -> np.ndarray:
             return self.at(numbers).velocities(t, q, y)
 
-        return kept(self.system.source, ("velocities", *self.key), lambda: function(      # type: ignore[no-any-return]
-            velocities, t=(), q=self.system.nq, y=self.system.nv, numbers=len(self.paths)))
+        return kept(
+            self.system.source,
+            ("velocities", *self.key),
+            lambda: function(  # type: ignore[no-any-return]
+                velocities, t=(), q=self.system.nq, y=self.system.nv, numbers=len(self.paths)
+            ),
+        )
 
     def check_energy(self) -> None:
         """Raise a ValueError if the energy is a function of time too."""
         if not self.system.is_autonomous:
-            raise ValueError(f"the energy of {self.system.name!r} is a function of time too, which discrete_gradient does "
-                             "not keep: take another method.")
+            raise ValueError(
+                f"the energy of {self.system.name!r} is a function of time too, which "
+                "discrete_gradient does "
+                "not keep: take another method."
+            )
 
-    def singular(self, t: np.ndarray, q: np.ndarray, qd: np.ndarray, stuck: bool,
-                 numbers: np.ndarray = NONE) -> tuple[int, str] | None:
-        """First of the records (K, ...) of a trajectory beyond a state whose accelerations are not determined, and why.
+    def singular(
+        self, t: np.ndarray, q: np.ndarray, qd: np.ndarray, stuck: bool, numbers: np.ndarray = NONE
+    ) -> tuple[int, str] | None:
+        """First of the records (K, ...) of a trajectory beyond a state whose accelerations are not
+        determined, and why.
 
-        stuck: it could not go on from the last record, which counts as such a state if it is close to one.
+        stuck: it could not go on from the last record, which counts as such a state if it is close
+        to one.
         """
         if self.system.positive_definite:
             return None
         mass_matrix = dynamics_of(self.at(numbers).system.source).mass_matrix
         inputs = self.system.quantities["mass_matrix"].inputs
-        M = along(t, lambda t, q, qd: mass_matrix(**{k: v for k, v in (("q", q), ("qd", qd), ("t", t)) if k in inputs}),
-                  q, qd)
+        M = along(
+            t,
+            lambda t, q, qd: mass_matrix(
+                **{k: v for k, v in (("q", q), ("qd", qd), ("t", t)) if k in inputs}
+            ),
+            q,
+            qd,
+        )
         signs = np.linalg.slogdet(M)[0]
         changed = np.flatnonzero(signs != signs[0])
         if changed.size:
             return int(changed[0]), self._says(*_singular_between(M[changed[0] - 1], M[changed[0]]))
         first = np.abs(np.diag(M[0]))
-        scale = np.where(first > 0, first, 1.0) ** -0.5                 # whatever the units
+        scale = np.where(first > 0, first, 1.0) ** -0.5  # whatever the units
         values, right = np.linalg.svd(M[[0, -1]] * scale[:, None] * scale)[1:]
         if stuck and values[1, -1] < NEARLY * values[0, -1]:
             return len(M) - 1, self._says("nearly singular", right[1, -1])
@@ -161,14 +197,19 @@ class StateEquations(ABC):
 class Accelerations(StateEquations):
     """A system in (q, qd).
 
-        q' = rate(q, qd),   qd' = M^-1 (Q + tau - bias)
+    q' = rate(q, qd),   qd' = M^-1 (Q + tau - bias)
     """
 
     def check(self, q, qd, numbers=NONE):
         super().check(q, qd, numbers)
         if self.system.explained_by_code:
-            dynamics, given = dynamics_of(self.system.source, self.paths), {"parameters": numbers} if self.paths else {}
-            dynamics.forward_dynamics(q, qd, np.zeros(self.system.nv), **given)      # they are determined, too
+            dynamics, given = (
+                dynamics_of(self.system.source, self.paths),
+                {"parameters": numbers} if self.paths else {},
+            )
+            dynamics.forward_dynamics(
+                q, qd, np.zeros(self.system.nv), **given
+            )  # they are determined, too
 
     def started(self, q, qd, t, numbers=NONE):
         if not self.system.explained_by_code:
@@ -195,7 +236,11 @@ class Accelerations(StateEquations):
         given = {"parameters": numbers} if self.paths else {}
 
         def rates(t: float, q: np.ndarray, y: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> Rates:
-            return own.system.rate(q, qd), dynamics.forward_dynamics(q, qd, tau, **given), own.power(t, q, qd, tau)
+            return (
+                own.system.rate(q, qd),
+                dynamics.forward_dynamics(q, qd, tau, **given),
+                own.power(t, q, qd, tau),
+            )
 
         return self.velocities, rates
 
@@ -206,12 +251,18 @@ class Accelerations(StateEquations):
 class Canonical(StateEquations):
     """A system in (q, p); p are quasi-momenta of spherical and free joints.
 
-        A(q) z = p,   q' = rate(q, z),   p' = dL/dq (q, z) + ad*_z p + Q + tau
+    A(q) z = p,   q' = rate(q, z),   p' = dL/dq (q, z) + ad*_z p + Q + tau
     """
 
     canonical = True
 
-    def __init__(self, system: System, formulation: str, paths: tuple[str, ...] = (), solver: str | Solver | None = None):
+    def __init__(
+        self,
+        system: System,
+        formulation: str,
+        paths: tuple[str, ...] = (),
+        solver: str | Solver | None = None,
+    ):
         super().__init__(system, formulation, paths)
         self.iteration = iteration_of(system, solver)
         self._direct = None if self.iteration else solver
@@ -222,7 +273,7 @@ class Canonical(StateEquations):
         return *super().key, self._direct
 
     @property
-    def counts(self):      # type: ignore[override]
+    def counts(self):  # type: ignore[override]
         return added([own.counts for own in self._iterations])
 
     def called(self, numbers=NONE):
@@ -234,15 +285,27 @@ class Canonical(StateEquations):
         return lambda t, q, y: own.velocities(system, q, y, t), rates
 
     def started(self, q, qd, t, numbers=NONE):
-        sizes: dict[str, Any] = {"q": self.system.nq, "qd": self.system.nv, "t": (), "numbers": len(self.paths)}
-        momenta = kept(self.system.source, ("momenta", self.paths), lambda: function(
-            lambda q, qd, t, numbers: self.at(numbers).system.momenta(q, qd, t), **sizes))
+        sizes: dict[str, Any] = {
+            "q": self.system.nq,
+            "qd": self.system.nv,
+            "t": (),
+            "numbers": len(self.paths),
+        }
+        momenta = kept(
+            self.system.source,
+            ("momenta", self.paths),
+            lambda: function(
+                lambda q, qd, t, numbers: self.at(numbers).system.momenta(q, qd, t), **sizes
+            ),
+        )
         rows = np.broadcast_to(numbers, (len(q), len(self.paths)))
         times = np.full(len(q), t)
         back = self.compiled_velocities(times, q, momenta(q, np.ones_like(qd), times, rows), rows)
         p, wrong = momenta(q, qd, times, rows), ~(np.abs(back - 1) <= DOUBTFUL).all(axis=1)
         for own, q_own, p_own in zip(rows[wrong], q[wrong], p[wrong], strict=True):
-            self.at(own).system.velocities(q_own, p_own, t)      # raises where A is singular, and names the joint
+            self.at(own).system.velocities(
+                q_own, p_own, t
+            )  # raises where A is singular, and names the joint
         return p
 
     def velocities(self, t, q, y):
@@ -264,32 +327,44 @@ def formulation_for(method: str, formulation: str | None) -> str | None:
     return HAMILTON if formulation is None and method == "symplectic_euler" else formulation
 
 
-def state_equations(source: Any, formulation: str | None = None, paths: tuple[str, ...] = (),
-                    solver: str | Solver | None = None) -> StateEquations:
+def state_equations(
+    source: Any,
+    formulation: str | None = None,
+    paths: tuple[str, ...] = (),
+    solver: str | Solver | None = None,
+) -> StateEquations:
     """Equations of a system by the name of a formulation; by default its natural one.
 
-    paths: of the system's numbers that are inputs. solver: for velocities of momenta, with the formulation 'hamilton'.
+    paths: of the system's numbers that are inputs. solver: for velocities of momenta, with the
+    formulation 'hamilton'.
 
     Raises
     ------
     UnknownNameError, TypeError, ValueError
-        There is no such formulation; the system is none; it has parameters without values, or no momenta.
+        There is no such formulation; the system is none; it has parameters without values, or no
+        momenta.
     """
     system = system_of(source, "cannot be simulated")
     if missing := [name for name in system.parameters if name not in paths]:
-        raise ValueError(f"{system.name!r} has parameters without values: {', '.join(missing)}. Give them by "
-                         "system.replace({name: value}), or simulate(..., parameters={name: value}).")
+        raise ValueError(
+            f"{system.name!r} has parameters without values: {', '.join(missing)}. Give them by "
+            "system.replace({name: value}), or simulate(..., parameters={name: value})."
+        )
     name = system.formulations[0] if formulation is None else formulation
     chosen = formulated(system, name)
     if name == HAMILTON:
         return Canonical(chosen, name, paths, solver)
     if solver is not None:
-        raise ValueError(f"solver= is for velocities of momenta: take formulation='hamilton', not {name!r}.")
+        raise ValueError(
+            f"solver= is for velocities of momenta: take formulation='hamilton', not {name!r}."
+        )
     return Accelerations(chosen, name, paths)
 
 
 def _singular_between(before: np.ndarray, after: np.ndarray) -> tuple[str, np.ndarray]:
-    """The word for the mass matrix between two of different signs, and the velocities that have no inertia there."""
+    """The word for the mass matrix between two of different signs, and the velocities that have no
+    inertia there.
+    """
     low, high, sign = 0.0, 1.0, np.linalg.slogdet(before)[0]
     for _ in range(40):
         middle = (low + high) / 2

@@ -17,7 +17,14 @@ class Iteration:
     """One motion's velocities, each from the last ones, with their counts."""
 
     def __init__(self, solver: Solver):
-        self._solver = Solver(solver.method, solver.rule, solver.tolerance, solver.warm, solver.extrapolate, solver.limit)
+        self._solver = Solver(
+            solver.method,
+            solver.rule,
+            solver.tolerance,
+            solver.warm,
+            solver.extrapolate,
+            solver.limit,
+        )
         self.residual = 0.0
 
     def velocities(self, system: System, q: np.ndarray, p: np.ndarray, t: float) -> np.ndarray:
@@ -45,8 +52,11 @@ def iteration_of(system: System, solver: str | Solver | None) -> Solver | None:
     if solver is None:
         return None
     if not system.solvers:
-        raise ValueError(f"solver= chooses how velocities follow from momenta of a mechanism or of a system of da.hamilton; "
-                         f"{system.name!r} has one way only.")
+        raise ValueError(
+            "solver= chooses how velocities follow from momenta of a mechanism or of a system of "
+            "da.hamilton; "
+            f"{system.name!r} has one way only."
+        )
     if isinstance(solver, Solver):
         return solver
     check_choice("solver", solver, system.solvers)
@@ -57,5 +67,10 @@ def added(counts: list[Solutions]) -> Solutions | None:
     """The counts of several motions together."""
     if not counts:
         return None
-    return Solutions(counts[0].solver, sum(c.solutions for c in counts), sum(c.iterations for c in counts),
-                     reduce(Operations.plus, (c.operations for c in counts)), max(c.residual for c in counts))
+    return Solutions(
+        counts[0].solver,
+        sum(c.solutions for c in counts),
+        sum(c.iterations for c in counts),
+        reduce(Operations.plus, (c.operations for c in counts)),
+        max(c.residual for c in counts),
+    )

@@ -7,17 +7,21 @@ from fractions import Fraction
 
 from dalembert.expr import Expr, constant, cos, sin, sqrt
 
-STEPS = 12      # sines of multiples of pi/12 have square roots at worst; finer multiples have no short closed form
-RATIONAL = {0: 1, 4: Fraction(1, 2), 6: 0}      # cosines of the steps that are rational
-LARGEST = 1e3   # rad; files write turns, and beyond it decimals of a multiple of pi are somebody's own number
-SNAP = 1e-9     # rad; decimals of pi/2 as files write them (1.5708 is off by 3.7e-6 and stays what it is)
+# sines of multiples of pi/12 have square roots at worst; finer multiples have no short closed form
+STEPS = 12
+RATIONAL = {0: 1, 4: Fraction(1, 2), 6: 0}  # cosines of the steps that are rational
+# rad; files write turns, and beyond it decimals of a multiple of pi are somebody's own number
+LARGEST = 1e3
+SNAP = (
+    1e-9  # rad; decimals of pi/2 as files write them (1.5708 is off by 3.7e-6 and stays what it is)
+)
 
 
 class PiMultiple:
     """The angle (numerator / denominator) pi rad, kept exactly."""
 
     __slots__ = ("turns",)
-    turns: Fraction      # multiple of pi
+    turns: Fraction  # multiple of pi
 
     def __init__(self, turns):
         object.__setattr__(self, "turns", Fraction(turns))
@@ -61,7 +65,8 @@ def snapped(angle: float, tolerance: float = SNAP) -> PiMultiple | None:
 def cos_sin(angle, exact: bool = False) -> tuple:
     """Cosine and sine of an angle [rad] given as a number, PiMultiple or expression.
 
-    Multiples of pi/12 give exact 0, 1/2 and 1; with `exact` their square roots come as expressions, else as floats.
+    Multiples of pi/12 give exact 0, 1/2 and 1; with `exact` their square roots come as expressions,
+    else as floats.
     """
     if isinstance(angle, PiMultiple):
         steps = angle.turns * STEPS
@@ -79,13 +84,13 @@ def cos_sin(angle, exact: bool = False) -> tuple:
 def _cosine(steps: int, root):
     """cos(steps pi / 12), exactly."""
     steps = abs(steps) % (2 * STEPS)
-    steps = min(steps, 2 * STEPS - steps)            # 0..12
+    steps = min(steps, 2 * STEPS - steps)  # 0..12
     if steps > STEPS // 2:
         return -_cosine(STEPS - steps, root)
     if steps in RATIONAL:
         return RATIONAL[steps]
     if steps in (2, 3):
-        return root(5 - steps) / 2                   # sqrt(3)/2, sqrt(2)/2
+        return root(5 - steps) / 2  # sqrt(3)/2, sqrt(2)/2
     return (root(6) + (root(2) if steps == 1 else -root(2))) / 4
 
 

@@ -1,4 +1,6 @@
-"""Between arrays at the door and scalars inside: columns of floats, expressions, or arrays of shape (N,)."""
+"""Between arrays at the door and scalars inside: columns of floats, expressions, or arrays of shape
+(N,).
+"""
 
 from __future__ import annotations
 
@@ -20,27 +22,35 @@ class Columns(Protocol):
     def to_numpy(self) -> Any: ...
 
 
-Array: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.float64]]      # of expressions, an array of objects
+Array: TypeAlias = np.ndarray[
+    tuple[int, ...], np.dtype[np.float64]
+]  # of expressions, an array of objects
 VectorArray: TypeAlias = np.ndarray[tuple[int], np.dtype[np.float64]]
-State: TypeAlias = np.ndarray[tuple[int], Any] | Sequence[SupportsFloat]      # a vector (n,)
-Batch: TypeAlias = np.ndarray[tuple[int, int], Any] | Sequence[np.ndarray[Any, Any] | Sequence[SupportsFloat]]      # (N, n)
+State: TypeAlias = np.ndarray[tuple[int], Any] | Sequence[SupportsFloat]  # a vector (n,)
+Batch: TypeAlias = (
+    np.ndarray[tuple[int, int], Any] | Sequence[np.ndarray[Any, Any] | Sequence[SupportsFloat]]
+)  # (N, n)
 Values: TypeAlias = State | Batch | np.ndarray[Any, Any] | Columns
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
-Explain = Callable[[str, int], str]      # (name, length) -> why this length
+Explain = Callable[[str, int], str]  # (name, length) -> why this length
 
 
 def unpacked(array: Any, name: str, length: int, says: Explain) -> tuple[list[Scalar], int | None]:
     """Entries of a vector as scalars, and the number of rows (None for a single state).
 
-    (length,) gives floats or expressions; (N, length) gives arrays of shape (N,). `says(name, length)` explains the
-    expected length in an error.
+    (length,) gives floats or expressions; (N, length) gives arrays of shape (N,). `says(name,
+    length)` explains the expected length in an error.
     """
     a = _shaped(array, name, length, says)
     if a.dtype == object and any(isinstance(x, Expr) for x in a.flat):
         if a.ndim == 2:
-            raise ShapeError(f"{name} has shape {a.shape}: expressions are taken for one state at a time.", name, a.shape)
+            raise ShapeError(
+                f"{name} has shape {a.shape}: expressions are taken for one state at a time.",
+                name,
+                a.shape,
+            )
         return [_scalar(x, name, k) for k, x in enumerate(a.tolist())], None
     a = _real(a, name)
     check_finite(a, name)
@@ -48,25 +58,46 @@ def unpacked(array: Any, name: str, length: int, says: Explain) -> tuple[list[Sc
 
 
 def floats(array: Any, name: str, length: int, says: Explain) -> np.ndarray:
-    """A vector as (length,) or (N, length) float64 array with contiguous rows; not checked for finite entries."""
-    if type(array) is np.ndarray and array.dtype == np.float64 and array.ndim in (1, 2) and array.shape[-1] == length:
-        return array if array.strides[-1] == array.itemsize and array.flags.aligned else np.ascontiguousarray(array)
+    """A vector as (length,) or (N, length) float64 array with contiguous rows; not checked for
+    finite entries.
+    """
+    if (
+        type(array) is np.ndarray
+        and array.dtype == np.float64
+        and array.ndim in (1, 2)
+        and array.shape[-1] == length
+    ):
+        return (
+            array
+            if array.strides[-1] == array.itemsize and array.flags.aligned
+            else np.ascontiguousarray(array)
+        )
     return np.ascontiguousarray(_real(_shaped(array, name, length, says), name))
 
 
 def _shaped(array: Any, name: str, length: int, says: Explain) -> np.ndarray:
     """An array of shape (length,) or (N, length)."""
-    masked = sys.modules.get("numpy.ma")      # imported where masked arrays are, and only there
+    masked = sys.modules.get("numpy.ma")  # imported where masked arrays are, and only there
     if masked is not None and isinstance(array, masked.MaskedArray):
         array = masked.filled(array.astype(float), np.nan)
     try:
         a = np.asarray(array)
     except ValueError:
-        raise ShapeError(f"{name} has rows of different lengths, expected ({length},) or (N, {length}): "
-                         f"{says(name, length)}.", name, (), (length,)) from None
+        raise ShapeError(
+            f"{name} has rows of different lengths, expected ({length},) or (N, {length}): "
+            f"{says(name, length)}.",
+            name,
+            (),
+            (length,),
+        ) from None
     if a.ndim not in (1, 2) or a.shape[-1] != length:
-        raise ShapeError(f"{name} has shape {a.shape}, expected ({length},) or (N, {length}): {says(name, length)}.",
-                         name, a.shape, (length,))
+        raise ShapeError(
+            f"{name} has shape {a.shape}, expected ({length},) or (N, {length}): "
+            f"{says(name, length)}.",
+            name,
+            a.shape,
+            (length,),
+        )
     return a
 
 
@@ -74,11 +105,17 @@ def _real(a: np.ndarray, name: str) -> np.ndarray:
     """The array as float64, or a TypeError."""
     if a.dtype.kind not in "fiuO":
         raise TypeError(f"{name} holds {a.dtype} values, expected real numbers.")
-    strange = [x for x in a.flat if x is None or isinstance(x, (bool, np.bool_, str))] if a.dtype == object else []
+    strange = (
+        [x for x in a.flat if x is None or isinstance(x, (bool, np.bool_, str))]
+        if a.dtype == object
+        else []
+    )
     if strange:
-        raise TypeError(f"{name} holds {strange[0]!r} ({type(strange[0]).__name__}), expected real numbers.")
+        raise TypeError(
+            f"{name} holds {strange[0]!r} ({type(strange[0]).__name__}), expected real numbers."
+        )
     try:
-        with np.errstate(over="ignore"):                  # to infinity, which is refused as such
+        with np.errstate(over="ignore"):  # to infinity, which is refused as such
             return a.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise TypeError(f"{name} holds values that are not real numbers ({error}).") from None
@@ -89,27 +126,40 @@ def check_finite(a: np.ndarray, name: str) -> None:
     if not np.isfinite(a).all():
         place = np.argwhere(~np.isfinite(a))[0]
         row = f" in row {place[0]}" if a.ndim == 2 else ""
-        raise ValueError(f"{name} has the entry {a[tuple(place)]} at index {place[-1]}{row}; expected finite numbers.")
+        raise ValueError(
+            f"{name} has the entry {a[tuple(place)]} at index {place[-1]}{row}; expected finite "
+            "numbers."
+        )
 
 
 def check_range(a: np.ndarray, converted: np.ndarray, name: str) -> None:
-    """Raise a ValueError that names row and entry of the first finite number that became infinite when it was converted."""
+    """Raise a ValueError that names row and entry of the first finite number that became infinite
+    when it was converted.
+    """
     if not np.isfinite(converted).all():
         place = np.argwhere(~np.isfinite(converted))[0]
         row = f" in row {place[0]}" if a.ndim == 2 else ""
         largest = np.finfo(converted.dtype).max
-        raise ValueError(f"{name} has the entry {a[tuple(place)]} at index {place[-1]}{row}; expected finite numbers of "
-                         f"{converted.dtype}, which end at {largest:.3g}.")
+        raise ValueError(
+            f"{name} has the entry {a[tuple(place)]} at index {place[-1]}{row}; expected finite "
+            "numbers of "
+            f"{converted.dtype}, which end at {largest:.3g}."
+        )
 
 
 def _scalar(x: Any, name: str, k: int) -> Scalar:
     if isinstance(x, bool) or not (isinstance(x, (int, float, Expr)) or hasattr(x, "numerator")):
-        raise TypeError(f"{name}[{k}] is {x!r} ({type(x).__name__}), expected a number or an expression.")
+        raise TypeError(
+            f"{name}[{k}] is {x!r} ({type(x).__name__}), expected a number or an expression."
+        )
     return x
 
 
-def packed(values: Any, batch: int | None = None, shape: tuple[int, ...] | None = None) -> np.ndarray:
-    """Nested sequences of scalars as an array; with a batch of N rows the result has N as leading axis.
+def packed(
+    values: Any, batch: int | None = None, shape: tuple[int, ...] | None = None
+) -> np.ndarray:
+    """Nested sequences of scalars as an array; with a batch of N rows the result has N as leading
+    axis.
 
     A float array, or an object array if any scalar is an expression.
     """
@@ -138,13 +188,19 @@ def finite_results(out: np.ndarray) -> np.ndarray:
     if not np.isfinite(out).all():
         index = tuple(map(int, np.argwhere(~np.isfinite(out))[0]))
         where = f"entry {index} of the result" if index else "the result"
-        raise OverflowedError(f"{where} is {out[index]}: numbers became too large. Are the inputs, "
-                              "masses and lengths in SI units?", index)
+        raise OverflowedError(
+            f"{where} is {out[index]}: numbers became too large. Are the inputs, "
+            "masses and lengths in SI units?",
+            index,
+        )
     return out
 
 
 def finite(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
-    """The function with an OverflowedError where a result of numbers, or a field of a named tuple, is not finite."""
+    """The function with an OverflowedError where a result of numbers, or a field of a named tuple,
+    is not finite.
+    """
+
     @functools.wraps(function)
     def checked(*arguments: Arguments.args, **named: Arguments.kwargs) -> Result:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -158,7 +214,8 @@ def finite(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]
 
 
 def in_order(values: Any, name: str, names: Sequence[str]) -> Any:
-    """The columns of a table (of pandas or polars), or the entries of a series, in the order of the names.
+    """The columns of a table (of pandas or polars), or the entries of a series, in the order of the
+    names.
 
     Anything else, and a table whose columns have numbers for names, is returned as it is.
 
@@ -174,14 +231,25 @@ def in_order(values: Any, name: str, names: Sequence[str]) -> Any:
         return values
     if len(labels) != len(names) or set(labels) != set(names):
         few = ", ".join(map(str, labels[:6])) + (", ..." if len(labels) > 6 else "")
-        raise ShapeError(f"{name} has the columns {few}; expected {', '.join(names)}, in any order. For columns that mean "
-                         f"these in their order take {name}.to_numpy().", name, np.shape(values), (len(names),))
+        raise ShapeError(
+            f"{name} has the columns {few}; expected {', '.join(names)}, in any order. For columns "
+            "that mean "
+            f"these in their order take {name}.to_numpy().",
+            name,
+            np.shape(values),
+            (len(names),),
+        )
     return values[list(names)].to_numpy()
 
 
 def _shape(values: Any) -> tuple[int, ...]:
-    return (len(values), *_shape(values[0])) if isinstance(values, (list, tuple)) and values else \
-        (0,) if isinstance(values, (list, tuple)) else ()
+    return (
+        (len(values), *_shape(values[0]))
+        if isinstance(values, (list, tuple)) and values
+        else (0,)
+        if isinstance(values, (list, tuple))
+        else ()
+    )
 
 
 def _flat(values: Any) -> Iterable[Scalar]:
@@ -201,6 +269,9 @@ def check_rows(rows: dict[str, set[int]]) -> int | None:
     """The common number of rows of a batch (None for a single state; 1 goes with any)."""
     sizes = set().union(*rows.values())
     if len(sizes - {1}) > 1:
-        raise ShapeError("the vectors have different numbers of rows: "
-                         + ", ".join(f"{name} {r}" for name, found in rows.items() for r in sorted(found)) + ".")
+        raise ShapeError(
+            "the vectors have different numbers of rows: "
+            + ", ".join(f"{name} {r}" for name, found in rows.items() for r in sorted(found))
+            + "."
+        )
     return next(iter(sizes - {1}), 1) if sizes else None

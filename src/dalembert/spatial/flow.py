@@ -1,4 +1,6 @@
-"""Flow of mass: the first moments of velocity of a moving body or of several, and the Coriolis forces they meet."""
+"""Flow of mass: the first moments of velocity of a moving body or of several, and the Coriolis
+forces they meet.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +15,9 @@ from dalembert.spatial.vectors import Matrix, Vector, axial
 class Flow(NamedTuple):
     """Integrals of the velocities r' over mass, about a frame's origin, in its axes.
 
-    momentum p = integral r' dm, angular momentum L = integral r x r' dm, and J' = integral (r' r^T + r r'^T) dm, the rate
-    of the second moments seen from the inertial frame. Together they are integral r' r^T dm, split where the split
-    saves operations: J' turns as a symmetric matrix.
+    momentum p = integral r' dm, angular momentum L = integral r x r' dm, and J' = integral (r' r^T
+    + r r'^T) dm, the rate of the second moments seen from the inertial frame. Together they are
+    integral r' r^T dm, split where the split saves operations: J' turns as a symmetric matrix.
     """
 
     p: Vector
@@ -25,17 +27,21 @@ class Flow(NamedTuple):
     @staticmethod
     def of(body: Inertia, v: Motion) -> Flow:
         """Of a rigid body that moves with v: r' = v_O + omega x r."""
-        spread = v.angular.matrix() @ body.J + Matrix.outer(v.linear, body.h)            # integral r' r^T dm
-        return Flow(v.linear * body.m + v.angular.cross(body.h), axial(spread), _twice_symmetric(spread))
+        spread = v.angular.matrix() @ body.J + Matrix.outer(v.linear, body.h)  # integral r' r^T dm
+        return Flow(
+            v.linear * body.m + v.angular.cross(body.h), axial(spread), _twice_symmetric(spread)
+        )
 
-    def __add__(self, other):      # type: ignore[override]
+    def __add__(self, other):  # type: ignore[override]
         return Flow(self.p + other.p, self.L + other.L, self.J + other.J)
 
     def to_parent(self, X: Transform) -> Flow:
         """The same about the parent's origin in the parent's axes."""
         p = X.R.to_parent(self.p)
         shift = _twice_symmetric(Matrix.outer(p, X.p))
-        return Flow(p, X.R.to_parent(self.L) + X.p.cross(p), X.R.conjugate_symmetric(self.J) + shift)
+        return Flow(
+            p, X.R.to_parent(self.L) + X.p.cross(p), X.R.conjugate_symmetric(self.J) + shift
+        )
 
     @property
     def spread(self) -> Matrix:
@@ -47,7 +53,9 @@ class Flow(NamedTuple):
         return Force(self.spread @ u, u.cross(self.p + self.p))
 
     def coriolis_couple(self, s: Motion) -> Vector:
-        """Couple c with c . u = power on s of the force of 2 u x r', for every u: N^T s_omega + 2 p x s_v."""
+        """Couple c with c . u = power on s of the force of 2 u x r', for every u: N^T s_omega + 2 p
+        x s_v.
+        """
         return self.spread.T @ s.angular + (self.p + self.p).cross(s.linear)
 
 

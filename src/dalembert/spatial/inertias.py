@@ -9,20 +9,23 @@ from dalembert.spatial.motion_force import Force, Motion
 from dalembert.spatial.transforms import Transform
 from dalembert.spatial.vectors import IDENTITY, ZERO, ZERO_MATRIX, Matrix, Scalar, Vector, axial
 
-HALF = Fraction(1, 2)      # exact with exact numbers, a float with floats
+HALF = Fraction(1, 2)  # exact with exact numbers, a float with floats
 
 
 def rotational(J: Matrix) -> Matrix:
-    """Inertia tensor tr(J) 1 - J of second moments J = integral r r^T dm (and back: J = tr(I)/2 1 - I)."""
+    """Inertia tensor tr(J) 1 - J of second moments J = integral r r^T dm (and back: J = tr(I)/2 1 -
+    I).
+    """
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = J
     return Matrix(((yy + zz, -xy, -xz), (-xy, xx + zz, -yz), (-xz, -yz, xx + yy)))
 
 
 class Inertia(NamedTuple):
-    """Mass m, first moment h = m c and second moments J = integral r r^T dm about the frame's origin.
+    """Mass m, first moment h = m c and second moments J = integral r r^T dm about the frame's
+    origin.
 
-    The second moments, not the tensor tr(J) 1 - J, are stored: they shift and turn with fewer operations, and
-    the wrench of a motion needs only them.
+    The second moments, not the tensor tr(J) 1 - J, are stored: they shift and turn with fewer
+    operations, and the wrench of a motion needs only them.
 
     Examples
     --------
@@ -38,7 +41,9 @@ class Inertia(NamedTuple):
 
     @staticmethod
     def of(mass: Scalar, com: Vector, tensor: Matrix) -> Inertia:
-        """From the mass [kg], centre of mass [m] and inertia tensor about the centre of mass [kg m^2]."""
+        """From the mass [kg], centre of mass [m] and inertia tensor about the centre of mass [kg
+        m^2].
+        """
         half_trace = tensor.trace * HALF
         h = com * mass
         return Inertia(mass, h, IDENTITY * half_trace - tensor + Matrix.outer(com, h))
@@ -47,12 +52,15 @@ class Inertia(NamedTuple):
         """Inertia tensor about the frame's origin."""
         return rotational(self.J)
 
-    def __add__(self, other):      # type: ignore[override]
+    def __add__(self, other):  # type: ignore[override]
         return Inertia(self.m + other.m, self.h + other.h, self.J + other.J)
 
     def momentum(self, v: Motion) -> Force:
         """I v = (I_O omega + h x v; m v + omega x h)."""
-        return Force(self.tensor() @ v.angular + self.h.cross(v.linear), v.linear * self.m + v.angular.cross(self.h))
+        return Force(
+            self.tensor() @ v.angular + self.h.cross(v.linear),
+            v.linear * self.m + v.angular.cross(self.h),
+        )
 
     def wrench(self, a: Vector, W: Matrix) -> Force:
         """Force that gives the points r of the body the accelerations a + W r.
@@ -68,7 +76,9 @@ class Inertia(NamedTuple):
         h, J, p = X.R.to_parent(self.h), X.R.conjugate_symmetric(self.J), X.p
         shifted = h + p * self.m
         xx, yy, zz = (J[k][k] + p[k] * (h[k] + shifted[k]) for k in range(3))
-        xy, xz, yz = (J[i][j] + p[i] * h[j] + shifted[i] * p[j] for i, j in ((0, 1), (0, 2), (1, 2)))
+        xy, xz, yz = (
+            J[i][j] + p[i] * h[j] + shifted[i] * p[j] for i, j in ((0, 1), (0, 2), (1, 2))
+        )
         return Inertia(self.m, shifted, Matrix.symmetric(xx, xy, yy, xz, yz, zz))
 
 
@@ -85,17 +95,25 @@ class ArticulatedInertia(NamedTuple):
     @staticmethod
     def of(body: Inertia) -> ArticulatedInertia:
         """That of a body with nothing outboard."""
-        return ArticulatedInertia(body.tensor(), body.h.matrix(), Matrix.diagonal(body.m, body.m, body.m))
+        return ArticulatedInertia(
+            body.tensor(), body.h.matrix(), Matrix.diagonal(body.m, body.m, body.m)
+        )
 
-    def __add__(self, other):      # type: ignore[override]
+    def __add__(self, other):  # type: ignore[override]
         return ArticulatedInertia(self.I + other.I, self.H + other.H, self.M + other.M)
 
     def apply(self, a: Motion) -> Force:
         """I_A a."""
-        return Force(self.I @ a.angular + self.H @ a.linear, self.H.T @ a.angular + self.M @ a.linear)
+        return Force(
+            self.I @ a.angular + self.H @ a.linear, self.H.T @ a.angular + self.M @ a.linear
+        )
 
-    def minus(self, U: tuple[Force, ...], V: tuple[Force, ...], freed: tuple[int, ...]) -> ArticulatedInertia:
-        """Self - sum_k V_k U_k^T (symmetric); rows and columns of the freed coordinates are exactly zero."""
+    def minus(
+        self, U: tuple[Force, ...], V: tuple[Force, ...], freed: tuple[int, ...]
+    ) -> ArticulatedInertia:
+        """Self - sum_k V_k U_k^T (symmetric); rows and columns of the freed coordinates are exactly
+        zero.
+        """
         turned = frozenset(freed)
 
         def block(A, left, right, offset_left, offset_right, symmetric):
@@ -114,14 +132,24 @@ class ArticulatedInertia(NamedTuple):
 
         U_n, U_f = [u.moment for u in U], [u.force for u in U]
         V_n, V_f = [v.moment for v in V], [v.force for v in V]
-        return ArticulatedInertia(block(self.I, V_n, U_n, 0, 0, True), block(self.H, V_n, U_f, 0, 3, False),
-                                  block(self.M, V_f, U_f, 3, 3, True))
+        return ArticulatedInertia(
+            block(self.I, V_n, U_n, 0, 0, True),
+            block(self.H, V_n, U_f, 0, 3, False),
+            block(self.M, V_f, U_f, 3, 3, True),
+        )
 
     def to_parent(self, X: Transform) -> ArticulatedInertia:
         """The same about the parent's origin: H' = H + P M, I' = I + P H^T - H' P with P = [p]x."""
-        I, H, M = X.R.conjugate_symmetric(self.I), X.R.conjugate(self.H), X.R.conjugate_symmetric(self.M)
+        I, H, M = (
+            X.R.conjugate_symmetric(self.I),
+            X.R.conjugate(self.H),
+            X.R.conjugate_symmetric(self.M),
+        )
         P = X.p.matrix()
         shifted = H + P @ M
         left, right = P @ H.T, shifted @ P
-        entries = (I[i][j] + left[i][j] - right[i][j] for i, j in ((0, 0), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2)))
+        entries = (
+            I[i][j] + left[i][j] - right[i][j]
+            for i, j in ((0, 0), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2))
+        )
         return ArticulatedInertia(Matrix.symmetric(*entries), shifted, M)

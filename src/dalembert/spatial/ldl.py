@@ -1,8 +1,8 @@
 """Symmetric systems over any scalar by A = L^T D L, from the last entry to the first.
 
-Rows are lists of scalars: floats, exact numbers, expressions, or arrays (N,) of a batch. Entries known to be 0 are left
-out: for the mass matrix of a tree, whose branches do not feel each other, L then has no more entries than A (Featherstone,
-Rigid Body Dynamics Algorithms (2008), section 6.5).
+Rows are lists of scalars: floats, exact numbers, expressions, or arrays (N,) of a batch. Entries
+known to be 0 are left out: for the mass matrix of a tree, whose branches do not feel each other, L
+then has no more entries than A (Featherstone, Rigid Body Dynamics Algorithms (2008), section 6.5).
 """
 
 from __future__ import annotations
@@ -16,29 +16,34 @@ from dalembert.expr import known_zero
 from dalembert.spatial.vectors import Scalar
 
 Rows = list[list[Scalar]]
-Check = Callable[..., None]      # (k, pivot) or (k, pivot, size): raises where a pivot is not acceptable
+Check = Callable[
+    ..., None
+]  # (k, pivot) or (k, pivot, size): raises where a pivot is not acceptable
 
 
 class Factors(NamedTuple):
     """A = L^T D L with L unit lower triangular, whose ones are not stored."""
 
     L: Rows
-    inverse_pivots: list[Scalar]      # 1 / D
+    inverse_pivots: list[Scalar]  # 1 / D
 
 
 def unchecked(k: int, pivot: Scalar) -> None:
     """Accept every pivot: for matrices that are positive definite by themselves."""
 
 
-def factorised(A: Sequence[Sequence[Scalar]], check: Check, free: Sequence[Scalar] | None = None) -> Factors:
+def factorised(
+    A: Sequence[Sequence[Scalar]], check: Check, free: Sequence[Scalar] | None = None
+) -> Factors:
     """Factors of a symmetric positive definite A, of which the lower part is read.
 
-    check(k, pivot) sees each pivot, from the last to the first: a_kk once the entries after k are eliminated. free: 1 of
-    entries that are unknown, 0 of entries that are 0 in a solution, so that the factors are those of A without them.
+    check(k, pivot) sees each pivot, from the last to the first: a_kk once the entries after k are
+    eliminated. free: 1 of entries that are unknown, 0 of entries that are 0 in a solution, so that
+    the factors are those of A without them.
     """
     n = len(A)
     L: Rows = [[0] * n for _ in range(n)]
-    rest = [list(row) for row in A]                  # of which entries up to k are what is left of A
+    rest = [list(row) for row in A]  # of which entries up to k are what is left of A
     inverse_pivots: list[Scalar] = [0] * n
     for k in reversed(range(n)):
         check(k, rest[k][k])
@@ -70,17 +75,22 @@ def inverted(factors: Factors) -> Rows:
     """Symmetric inverse of L^T D L: (1 - P) D^-1 (1 - P)^T."""
     P, d = couplings(factors), factors.inverse_pivots
     n = len(P)
-    scaled = [[times(-p, x) for p, x in zip(row, d, strict=False)] + [d[k]] for k, row in enumerate(P)]
-    upper = {(r, c): total(scaled[c][r], ((-p, x) for p, x in zip(P[r], scaled[c], strict=False)))
-             for c in range(n) for r in range(c + 1)}
+    scaled = [
+        [times(-p, x) for p, x in zip(row, d, strict=False)] + [d[k]] for k, row in enumerate(P)
+    ]
+    upper = {
+        (r, c): total(scaled[c][r], ((-p, x) for p, x in zip(P[r], scaled[c], strict=False)))
+        for c in range(n)
+        for r in range(c + 1)
+    }
     return [[upper[min(r, c), max(r, c)] for c in range(n)] for r in range(n)]
 
 
 def couplings(factors: Factors) -> Rows:
     """Rows of P, strictly lower triangular, with L^-1 = 1 - P; like L it is zero between branches.
 
-    In a mass matrix -P_ki is the acceleration of entry k outboard of i while i accelerates by 1 and all outboard of i move
-    freely.
+    In a mass matrix -P_ki is the acceleration of entry k outboard of i while i accelerates by 1 and
+    all outboard of i move freely.
     """
     P: Rows = []
     for row in factors.L:
@@ -103,6 +113,7 @@ def times(a: Scalar, b: Scalar) -> Scalar:
 
 
 # --- between arrays with the batch in front and rows of scalars ------------------------------------------------------
+
 
 def rows_of(A: np.ndarray) -> Rows:
     """Rows of scalars of a matrix (n, m) or of a batch (N, n, m)."""

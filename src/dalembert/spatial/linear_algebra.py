@@ -1,9 +1,11 @@
-"""Linear systems of small size over any scalar: float, exact number, expression, or batch array of shape (N,).
+"""Linear systems of small size over any scalar: float, exact number, expression, or batch array of
+shape (N,).
 
-Matrices and vectors are nested lists, or arrays, of scalars; a float array as an entry of a list is a batch, which
-is computed lane by lane. Rows are exchanged by the size of the pivot among numbers, and lane by lane in batches;
-among expressions the first pivot that is not the constant 0 is taken, as nothing else is known of their values.
-Results are float arrays, or object arrays of exact numbers, expressions or batches.
+Matrices and vectors are nested lists, or arrays, of scalars; a float array as an entry of a list is
+a batch, which is computed lane by lane. Rows are exchanged by the size of the pivot among numbers,
+and lane by lane in batches; among expressions the first pivot that is not the constant 0 is taken,
+as nothing else is known of their values. Results are float arrays, or object arrays of exact
+numbers, expressions or batches.
 """
 
 from __future__ import annotations
@@ -53,10 +55,12 @@ def solve(A: Any, b: Any) -> np.ndarray:
         _exchange_rows(augmented, k)
         pivot = augmented[k][k]
         _require_pivot(pivot, k)
-        for row in augmented[k + 1:]:
+        for row in augmented[k + 1 :]:
             if not known_zero(row[k]):
                 factor = row[k] / pivot
-                row[k + 1:] = [x - factor * y for x, y in zip(row[k + 1:], augmented[k][k + 1:], strict=True)]
+                row[k + 1 :] = [
+                    x - factor * y for x, y in zip(row[k + 1 :], augmented[k][k + 1 :], strict=True)
+                ]
     return _result(_back_substituted(augmented, [row[n:] for row in augmented]), is_vector)
 
 
@@ -71,11 +75,19 @@ def _checked(A: Any, b: Any) -> tuple[Rows, Rows, bool]:
     n = len(rows)
     if n == 0 or any(len(row) != n for row in rows):
         shape = (n, len(rows[0]) if rows else 0)
-        raise ShapeError(f"the matrix has shape {shape}, expected a square one.", "A", shape, (n, n))
+        raise ShapeError(
+            f"the matrix has shape {shape}, expected a square one.", "A", shape, (n, n)
+        )
     if len(right) != n:
-        raise ShapeError(f"the right-hand side has {len(right)} rows, expected {n}, as the matrix.",
-                         "b", np.shape(right)[:1], (n,))
-    is_vector = not (isinstance(b, np.ndarray) and b.ndim == 2 or isinstance(right[0], (list, tuple)))
+        raise ShapeError(
+            f"the right-hand side has {len(right)} rows, expected {n}, as the matrix.",
+            "b",
+            np.shape(right)[:1],
+            (n,),
+        )
+    is_vector = not (
+        isinstance(b, np.ndarray) and b.ndim == 2 or isinstance(right[0], (list, tuple))
+    )
     columns = [[x] for x in right] if is_vector else [list(row) for row in right]
     number = _number_kind([x for row in rows + columns for x in row])
     rows, columns = ([[number(x) for x in row] for row in matrix] for matrix in (rows, columns))
@@ -90,7 +102,13 @@ def _number_kind(scalars: list[Any]) -> Any:
 
 
 def _exact(x: Any) -> Any:
-    return x if isinstance(x, (float, Fraction)) else Fraction(int(x)) if isinstance(x, (int, np.integer)) else float(x)
+    return (
+        x
+        if isinstance(x, (float, Fraction))
+        else Fraction(int(x))
+        if isinstance(x, (int, np.integer))
+        else float(x)
+    )
 
 
 def _identity(n: int) -> Rows:
@@ -106,7 +124,7 @@ def _exchange_rows(rows: Rows, k: int) -> None:
     """The best pivot of column k, from row k down, into row k."""
     candidates = [row[k] for row in rows[k:]]
     if any(isinstance(x, np.ndarray) for x in candidates):
-        for i in range(k + 1, len(rows)):                    # lanes may need different rows
+        for i in range(k + 1, len(rows)):  # lanes may need different rows
             larger = np.abs(rows[i][k]) > np.abs(rows[k][k])
             upper = [np.where(larger, y, x) for x, y in zip(rows[k], rows[i], strict=True)]
             rows[i] = [np.where(larger, x, y) for x, y in zip(rows[k], rows[i], strict=True)]
@@ -135,8 +153,11 @@ def _back_substituted(upper: Rows, right: Rows) -> Rows:
     """x of U x = right, with the upper triangle of the rows given."""
     x: Rows = [[]] * len(right)
     for i in reversed(range(len(right))):
-        known = upper[i][i + 1:len(right)]
-        x[i] = [(r - _dot(known, [row[c] for row in x[i + 1:]])) / upper[i][i] for c, r in enumerate(right[i])]
+        known = upper[i][i + 1 : len(right)]
+        x[i] = [
+            (r - _dot(known, [row[c] for row in x[i + 1 :]])) / upper[i][i]
+            for c, r in enumerate(right[i])
+        ]
     return x
 
 
@@ -147,6 +168,6 @@ def _result(rows: Rows, is_vector: bool = False) -> np.ndarray:
         result = np.array(entries, dtype=float)
     else:
         result = np.empty(len(entries), dtype=object)
-        for i, x in enumerate(entries):                      # one by one: a batch is one entry
+        for i, x in enumerate(entries):  # one by one: a batch is one entry
             result[i] = x
     return result if is_vector else result.reshape(len(rows), -1)

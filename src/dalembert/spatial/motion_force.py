@@ -13,7 +13,7 @@ class Motion(NamedTuple):
     angular: Vector
     linear: Vector
 
-    def __add__(self, other):      # type: ignore[override]
+    def __add__(self, other):  # type: ignore[override]
         return Motion(self.angular + other.angular, self.linear + other.linear)
 
     def __sub__(self, other):
@@ -27,11 +27,16 @@ class Motion(NamedTuple):
 
     def cross(self, m: Motion) -> Motion:
         """v x m, the rate of a motion vector m that is fixed in a body moving with v (crm(v) m)."""
-        return Motion(self.angular.cross(m.angular), self.angular.cross(m.linear) + self.linear.cross(m.angular))
+        return Motion(
+            self.angular.cross(m.angular),
+            self.angular.cross(m.linear) + self.linear.cross(m.angular),
+        )
 
     def cross_force(self, f: Force) -> Force:
         """v x* f, the rate of a force vector f that is fixed in a body moving with v (crf(v) f)."""
-        return Force(self.angular.cross(f.moment) + self.linear.cross(f.force), self.angular.cross(f.force))
+        return Force(
+            self.angular.cross(f.moment) + self.linear.cross(f.force), self.angular.cross(f.force)
+        )
 
 
 class Force(NamedTuple):
@@ -40,7 +45,7 @@ class Force(NamedTuple):
     moment: Vector
     force: Vector
 
-    def __add__(self, other):      # type: ignore[override]
+    def __add__(self, other):  # type: ignore[override]
         return Force(self.moment + other.moment, self.force + other.force)
 
     def __sub__(self, other):

@@ -1,7 +1,8 @@
 """Rotations as factors that carry vectors and matrices, and conversions between their descriptions.
 
-A rotation R maps components in the child's axes to components in the parent's. Rotations are applied factor by
-factor: a turn about a coordinate axis costs 4 multiplications a vector, a product matrix 9.
+A rotation R maps components in the child's axes to components in the parent's. Rotations are
+applied factor by factor: a turn about a coordinate axis costs 4 multiplications a vector, a product
+matrix 9.
 """
 
 from __future__ import annotations
@@ -71,10 +72,18 @@ class AxisTurn(Rotation):
         self.i, self.j, self.k = (k + 1) % 3, (k + 2) % 3, k
 
     def to_parent(self, v):
-        return self._placed(self.c * v[self.i] - self.s * v[self.j], self.s * v[self.i] + self.c * v[self.j], v[self.k])
+        return self._placed(
+            self.c * v[self.i] - self.s * v[self.j],
+            self.s * v[self.i] + self.c * v[self.j],
+            v[self.k],
+        )
 
     def to_child(self, v):
-        return self._placed(self.c * v[self.i] + self.s * v[self.j], self.c * v[self.j] - self.s * v[self.i], v[self.k])
+        return self._placed(
+            self.c * v[self.i] + self.s * v[self.j],
+            self.c * v[self.j] - self.s * v[self.i],
+            v[self.k],
+        )
 
     def _placed(self, along_i, along_j, along_k):
         components = [along_k] * 3
@@ -82,12 +91,14 @@ class AxisTurn(Rotation):
         return Vector(components)
 
     def conjugate(self, A):
-        half = Matrix(self.to_parent(row) for row in A)                  # A R^T
-        return Matrix(self.to_parent(column) for column in half.T).T     # R (A R^T)
+        half = Matrix(self.to_parent(row) for row in A)  # A R^T
+        return Matrix(self.to_parent(column) for column in half.T).T  # R (A R^T)
 
     def conjugate_symmetric(self, A):
         i, j, k, c, s = self.i, self.j, self.k, self.c, self.s
-        u = s * (A[i][i] - A[j][j]) + c * (A[i][j] + A[i][j])            # double-angle form: 8 multiplications
+        u = s * (A[i][i] - A[j][j]) + c * (
+            A[i][j] + A[i][j]
+        )  # double-angle form: 8 multiplications
         moved = s * u
         rows = [[A[k][k]] * 3 for _ in range(3)]
         rows[i][i], rows[j][j] = A[i][i] - moved, A[j][j] + moved
@@ -157,8 +168,11 @@ NO_ROTATION = Identity()
 
 # --- from angles, axes, quaternions ---------------------------------------------------------------------------------
 
+
 def about_axis(axis: Any, angle: Scalar) -> Rotation:
-    """Rotation by an angle [rad] about a unit vector; a coordinate axis (either sense) stays a cheap turn."""
+    """Rotation by an angle [rad] about a unit vector; a coordinate axis (either sense) stays a
+    cheap turn.
+    """
     c, s = cos_sin(angle) if not hasattr(angle, "shape") else (cos(angle), sin(angle))
     return about_axis_cos_sin(axis, c, s)
 
@@ -170,7 +184,7 @@ def about_axis_cos_sin(axis: Any, c: Scalar, s: Scalar) -> Rotation:
         k, sign = aligned
         return AxisTurn(k, c, s if sign > 0 else -s)
     a = Vector(axis)
-    return Dense(IDENTITY * c + Matrix.outer(a, a) * (1 - c) + a.matrix() * s)      # Rodrigues
+    return Dense(IDENTITY * c + Matrix.outer(a, a) * (1 - c) + a.matrix() * s)  # Rodrigues
 
 
 def coordinate_axis(axis: Any) -> tuple[int, int] | None:
@@ -188,7 +202,11 @@ def _is_number(x: Any) -> bool:
 
 def roll_pitch_yaw(roll: Scalar, pitch: Scalar, yaw: Scalar) -> Rotation:
     """R = Rz(yaw) Ry(pitch) Rx(roll), angles [rad], as in URDF."""
-    turns = [about_axis(AXES[k], angle) for k, angle in ((2, yaw), (1, pitch), (0, roll)) if not known_zero(angle)]
+    turns = [
+        about_axis(AXES[k], angle)
+        for k, angle in ((2, yaw), (1, pitch), (0, roll))
+        if not known_zero(angle)
+    ]
     product: Rotation = NO_ROTATION
     for turn in turns:
         product = product * turn
@@ -199,15 +217,20 @@ def from_quaternion(w: Scalar, x: Scalar, y: Scalar, z: Scalar) -> Rotation:
     """Rotation of a unit quaternion (w, x, y, z)."""
     xx, yy, zz, two = x * x, y * y, z * z, 2
     xy, xz, yz, wx, wy, wz = x * y, x * z, y * z, w * x, w * y, w * z
-    return Dense(Matrix((
-        (1 - two * (yy + zz), two * (xy - wz), two * (xz + wy)),
-        (two * (xy + wz), 1 - two * (xx + zz), two * (yz - wx)),
-        (two * (xz - wy), two * (yz + wx), 1 - two * (xx + yy)))))
+    return Dense(
+        Matrix(
+            (
+                (1 - two * (yy + zz), two * (xy - wz), two * (xz + wy)),
+                (two * (xy + wz), 1 - two * (xx + zz), two * (yz - wx)),
+                (two * (xz - wy), two * (yz + wx), 1 - two * (xx + yy)),
+            )
+        )
+    )
 
 
 # --- quaternions (w, x, y, z) as tuples, over any scalar ------------------------------------------------------------
 
-SMALL_ANGLE = 1e-4      # rad; below it the series of sin(a)/a to a^4 is exact to 1e-18
+SMALL_ANGLE = 1e-4  # rad; below it the series of sin(a)/a to a^4 is exact to 1e-18
 
 
 def quaternion_product(p, q) -> tuple:
@@ -224,7 +247,7 @@ def quaternion_conjugate(q) -> tuple:
 
 def quaternion_exponential(v: Vector) -> tuple:
     """Quaternion of the rotation vector v [rad]: (cos(|v|/2), sin(|v|/2) v/|v|), smooth at v = 0."""
-    square = v.dot(v) * 0.25                                       # (half angle)^2
+    square = v.dot(v) * 0.25  # (half angle)^2
     small = square < SMALL_ANGLE**2
     half = sqrt(where(small, 1.0, square))
     sinc = where(small, 1 - square / 6 + square * square / 120, sin(half) / half)
@@ -233,9 +256,11 @@ def quaternion_exponential(v: Vector) -> tuple:
 
 
 def quaternion_logarithm(q) -> Vector:
-    """Rotation vector [rad] of a unit quaternion, of length at most pi; q and -q give the same. Smooth at identity."""
+    """Rotation vector [rad] of a unit quaternion, of length at most pi; q and -q give the same.
+    Smooth at identity.
+    """
     w, v = q[0], Vector(q[1:])
-    flip = where(w < 0, -1.0, 1.0)                                 # the shorter way round
+    flip = where(w < 0, -1.0, 1.0)  # the shorter way round
     w, v = w * flip, v * flip
     square = v.dot(v)
     small = square < SMALL_ANGLE**2
@@ -246,8 +271,11 @@ def quaternion_logarithm(q) -> Vector:
 
 # --- matrices to other descriptions, floats only --------------------------------------------------------------------
 
+
 def quaternion_of(R) -> tuple[float, float, float, float]:
-    """Unit quaternion (w >= 0) of a rotation matrix of floats; the largest component is taken first."""
+    """Unit quaternion (w >= 0) of a rotation matrix of floats; the largest component is taken
+    first.
+    """
     m = [[float(R[i][j]) for j in range(3)] for i in range(3)]
     trace = m[0][0] + m[1][1] + m[2][2]
     squares = (trace, m[0][0], m[1][1], m[2][2])

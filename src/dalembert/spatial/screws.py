@@ -11,7 +11,8 @@ from dalembert.spatial.vectors import ZERO, Scalar, Vector
 
 
 class Screw(NamedTuple):
-    """A turn about an axis with a slide along it in proportion, or a slide alone, by one coordinate of a joint.
+    """A turn about an axis with a slide along it in proportion, or a slide alone, by one coordinate
+    of a joint.
 
     at : number of the coordinate, and of its velocity, in the joint
     axis : unit vector, in the axes that the screws before it in their row have reached

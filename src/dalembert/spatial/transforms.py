@@ -1,4 +1,6 @@
-"""Placement of a child frame in its parent: carries motions inward to the child, forces and inertias out to the parent."""
+"""Placement of a child frame in its parent: carries motions inward to the child, forces and
+inertias out to the parent.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ class Transform(NamedTuple):
     p: Vector = ZERO
     R: Rotation = NO_ROTATION
 
-    def __mul__(self, inner: Transform) -> Transform:      # type: ignore[override]
+    def __mul__(self, inner: Transform) -> Transform:  # type: ignore[override]
         """Composition: parent <- self <- inner."""
         return Transform(self.p + self.R.to_parent(inner.p), self.R * inner.R)
 
@@ -25,7 +27,9 @@ class Transform(NamedTuple):
 
     def motion_to_child(self, v: Motion) -> Motion:
         """(R^T omega; R^T (v + omega x p))."""
-        return Motion(self.R.to_child(v.angular), self.R.to_child(v.linear + v.angular.cross(self.p)))
+        return Motion(
+            self.R.to_child(v.angular), self.R.to_child(v.linear + v.angular.cross(self.p))
+        )
 
     def motion_to_parent(self, v: Motion) -> Motion:
         """(R omega; R v + p x R omega)."""

@@ -1,6 +1,8 @@
-"""Vectors and 3x3 matrices over any scalar: floats, exact numbers, expressions, or arrays of shape (N,).
+"""Vectors and 3x3 matrices over any scalar: floats, exact numbers, expressions, or arrays of shape
+(N,).
 
-The library runs one text on all of these. With arrays of shape (N,) as entries it evaluates N states at once.
+The library runs one text on all of these. With arrays of shape (N,) as entries it evaluates N
+states at once.
 """
 
 from __future__ import annotations
@@ -8,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-Scalar = Any      # int, float, Fraction, Expr or ndarray (N,)
+Scalar = Any  # int, float, Fraction, Expr or ndarray (N,)
 
 
 def dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
@@ -23,7 +25,7 @@ class Vector(tuple):
     """Three components in some right-handed frame."""
 
     __slots__ = ()
-    __array_ufunc__ = None      # array * Vector is a Vector of arrays, never an array of shape (3, N)
+    __array_ufunc__ = None  # array * Vector is a Vector of arrays, never an array of shape (3, N)
 
     def __new__(cls, components: Iterable[Scalar]):
         return tuple.__new__(cls, components)
@@ -49,7 +51,9 @@ class Vector(tuple):
     def cross(self, other) -> Vector:
         """Vector product self x other."""
         a, b = self, other
-        return Vector((a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]))
+        return Vector(
+            (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
+        )
 
     def matrix(self) -> Matrix:
         """Skew matrix [v]x with [v]x r = v x r."""

@@ -1,4 +1,6 @@
-"""What makes a sweep the same sweep when it is called again: its function, its options, its samples."""
+"""What makes a sweep the same sweep when it is called again: its function, its options, its
+samples.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +10,11 @@ from dalembert.model.content import content
 
 
 def identity(value: Any) -> str:
-    """Text that is the same in every process for the same number, array, text, function, mechanism or object.
+    """Text that is the same in every process for the same number, array, text, function, mechanism
+    or object.
 
-    Functions are told apart by their code, what they enclose and the globals they read, not by the module that they are in:
-    `__main__` in one call may be another module in the next. What they read from files or clocks is not looked at.
+    Functions are told apart by their code, what they enclose and the globals they read, not by the
+    module that they are in: `__main__` in one call may be another module in the next. What they
+    read from files or clocks is not looked at.
     """
     return content(value, strict=False) or "nested too deep to be told apart"

@@ -1,4 +1,6 @@
-"""Results of a sweep as arrays over all samples, in memory or in a folder of Zarr, written as they come."""
+"""Results of a sweep as arrays over all samples, in memory or in a folder of Zarr, written as they
+come.
+"""
 
 from __future__ import annotations
 
@@ -19,24 +21,31 @@ from dalembert.results.store_lock import StoreLock
 from dalembert.sweeps.sample_sets import SampleSet
 from dalembert.sweeps.trials import Arrays, Outcome
 
-MISSING, DONE, FAILED = 0, 1, 2      # status of a sample
-BLOCK = 2**20                        # bytes: about as much of one array is written at a time
-MOST_ROWS = 2**14                    # samples of a block
-BUFFER = 2**24                       # bytes of results that wait to be written
-PATIENCE = 1.0                       # s that they wait
-SWEEP = "dalembert_sweep"            # attribute of a folder: the identity of the sweep in it
-RESULTS = "dalembert_results"        # attribute: names of the results, once all have their arrays
-NUMBERS = "bifc"                     # kinds of arrays that hold no texts
+MISSING, DONE, FAILED = 0, 1, 2  # status of a sample
+BLOCK = 2**20  # bytes: about as much of one array is written at a time
+MOST_ROWS = 2**14  # samples of a block
+BUFFER = 2**24  # bytes of results that wait to be written
+PATIENCE = 1.0  # s that they wait
+SWEEP = "dalembert_sweep"  # attribute of a folder: the identity of the sweep in it
+RESULTS = "dalembert_results"  # attribute: names of the results, once all have their arrays
+NUMBERS = "bifc"  # kinds of arrays that hold no texts
 STATUS, ERROR = "status", "error"
 
 
 class Table:
-    """One array for every result, shaped as the samples, and then as the result; status and error of each sample.
+    """One array for every result, shaped as the samples, and then as the result; status and error
+    of each sample.
 
-    In a folder a sample's results and its status are written in one step: a sample that is marked as done is there.
+    In a folder a sample's results and its status are written in one step: a sample that is marked
+    as done is there.
     """
 
-    def __init__(self, samples: SampleSet, labels: Mapping[str, Sequence[str]], folder: StoreFolder | None = None):
+    def __init__(
+        self,
+        samples: SampleSet,
+        labels: Mapping[str, Sequence[str]],
+        folder: StoreFolder | None = None,
+    ):
         self.samples, self._labels = samples, labels
         self.dims: dict[str, tuple[str, ...]] = {}
         self.arrays: dict[str, Any] = {}
@@ -62,7 +71,9 @@ class Table:
         return np.asarray(self.arrays[STATUS][...]).reshape(-1)
 
     def put(self, found: Outcome) -> Outcome:
-        """Take the outcome of a sample; written soon. What does not fit to the results before is an error of the sample."""
+        """Take the outcome of a sample; written soon. What does not fit to the results before is an
+        error of the sample.
+        """
         if not found.error:
             try:
                 self._fit(found.arrays)
@@ -88,7 +99,11 @@ class Table:
         if bad:
             self._write(ERROR, [o.k for o in bad], [o.error for o in bad])
         if self._waiting:
-            self._write(STATUS, [o.k for o in self._waiting], [FAILED if o.error else DONE for o in self._waiting])
+            self._write(
+                STATUS,
+                [o.k for o in self._waiting],
+                [FAILED if o.error else DONE for o in self._waiting],
+            )
         self._commit()
         self._waiting, self._size, self._since = [], 0, time.monotonic()
 
@@ -101,34 +116,65 @@ class Table:
         return [name for name in self.arrays if name not in (STATUS, ERROR)]
 
     def _fit(self, arrays: Arrays) -> None:
-        """See that results have the names, dimensions and kinds of those before; the first ones set them."""
+        """See that results have the names, dimensions and kinds of those before; the first ones set
+        them.
+        """
         if not self.results():
             self._begin(arrays)
         if arrays.keys() != {*self.results()}:
-            raise ShapeError(f"results {', '.join(arrays)}, but {', '.join(self.results())} of other samples.")
+            raise ShapeError(
+                f"results {', '.join(arrays)}, but {', '.join(self.results())} of other samples."
+            )
         leading = len(self.samples.shape)
         for name, (dims, values) in arrays.items():
-            array, others = self.arrays[name], (tuple(self.arrays[name].shape[leading:]), self.dims[name][leading:])
+            array, others = (
+                self.arrays[name],
+                (tuple(self.arrays[name].shape[leading:]), self.dims[name][leading:]),
+            )
             if (values.shape, dims) != others:
-                raise ShapeError(f"result {name!r} has shape {values.shape} and dimensions {dims}, but {others[0]} and "
-                                 f"{others[1]} of other samples.", name, values.shape, others[0])
+                raise ShapeError(
+                    f"result {name!r} has shape {values.shape} and dimensions {dims}, but "
+                    f"{others[0]} and "
+                    f"{others[1]} of other samples.",
+                    name,
+                    values.shape,
+                    others[0],
+                )
             texts = array.dtype.kind not in NUMBERS
-            if (values.dtype == object) != texts or not texts and not np.can_cast(values.dtype, array.dtype):
-                raise ShapeError(f"result {name!r} is of kind {_kind(values.dtype)}, but {_kind(array.dtype)} of other "
-                                 "samples.", name)
+            if (
+                (values.dtype == object) != texts
+                or not texts
+                and not np.can_cast(values.dtype, array.dtype)
+            ):
+                raise ShapeError(
+                    f"result {name!r} is of kind {_kind(values.dtype)}, but {_kind(array.dtype)} "
+                    "of other "
+                    "samples.",
+                    name,
+                )
 
     def _begin(self, arrays: Arrays) -> None:
         """Make the arrays of the results."""
-        taken = {*self.samples.dims, STATUS, ERROR, *(name for name, *_ in self.samples.coordinates())}
+        taken = {
+            *self.samples.dims,
+            STATUS,
+            ERROR,
+            *(name for name, *_ in self.samples.coordinates()),
+        }
         lengths: dict[str, int] = {}
         for name, (dims, values) in arrays.items():
             if name in taken or "/" in name:
-                raise DalembertError(f"result {name!r}: there is a parameter of that name, or it has a '/'. Call it "
-                                     "something else.")
+                raise DalembertError(
+                    f"result {name!r}: there is a parameter of that name, or it has a '/'. Call it "
+                    "something else."
+                )
             for dim, length in zip(dims, values.shape, strict=True):
                 if dim in taken or lengths.setdefault(dim, length) != length:
-                    raise DalembertError(f"result {name!r} has {length} entries along {dim!r}, which is a parameter or of "
-                                         "another length. Call it something else.")
+                    raise DalembertError(
+                        f"result {name!r} has {length} entries along {dim!r}, which is a parameter "
+                        "or of "
+                        "another length. Call it something else."
+                    )
         for name, (dims, values) in arrays.items():
             blank = {"b": False, "O": ""}.get(values.dtype.kind, np.nan)
             self._create(name, dims, values.shape, values.dtype, blank)
@@ -139,7 +185,9 @@ class Table:
             self._group.attrs[RESULTS] = list(arrays)
             consolidated(self._group)
 
-    def _create(self, name: str, dims: tuple[str, ...], shape: tuple[int, ...], dtype: np.dtype, blank: Any) -> None:
+    def _create(
+        self, name: str, dims: tuple[str, ...], shape: tuple[int, ...], dtype: np.dtype, blank: Any
+    ) -> None:
         full, self.dims[name] = (*self.samples.shape, *shape), (*self.samples.dims, *dims)
         if self._group is None:
             self.arrays[name] = np.full(full, blank, dtype)
@@ -148,35 +196,49 @@ class Table:
         else:
             rows = max(1, min(BLOCK // max(1, dtype.itemsize * math.prod(shape)), MOST_ROWS))
             self.arrays[name] = self._group.create_array(
-                name, shape=full, chunks=(*blocked(self.samples.shape, rows), *shape),
-                dtype=str if dtype.kind == "O" else dtype, fill_value=blank if dtype.kind in "fcO" else None,
-                overwrite=True, attributes={"_ARRAY_DIMENSIONS": list(self.dims[name])})
+                name,
+                shape=full,
+                chunks=(*blocked(self.samples.shape, rows), *shape),
+                dtype=str if dtype.kind == "O" else dtype,
+                fill_value=blank if dtype.kind in "fcO" else None,
+                overwrite=True,
+                attributes={"_ARRAY_DIMENSIONS": list(self.dims[name])},
+            )
 
     def _constant(self, name: str, dims: tuple[str, ...], values: np.ndarray) -> None:
-        """An array that does not depend on the sample's result: of parameters, or names along a dimension."""
+        """An array that does not depend on the sample's result: of parameters, or names along a
+        dimension.
+        """
         if self._group is not None and name not in self._group:
-            array = self._group.create_array(name, shape=values.shape, chunks=values.shape, fill_value=None,
-                                             dtype=str if values.dtype.kind == "O" else values.dtype,
-                                             attributes={"_ARRAY_DIMENSIONS": list(dims)})
+            array = self._group.create_array(
+                name,
+                shape=values.shape,
+                chunks=values.shape,
+                fill_value=None,
+                dtype=str if values.dtype.kind == "O" else values.dtype,
+                attributes={"_ARRAY_DIMENSIONS": list(dims)},
+            )
             array[...] = values
         self.constants[name] = dims, values
 
     def _write(self, name: str, places: list[int], values: list[Any]) -> None:
         """Values of some samples into an array, block by block; a block is replaced as a whole."""
         array, shape = self.arrays[name], self.samples.shape
-        at = np.array(np.unravel_index(places, shape)).T                     # (K, dimensions of the samples)
+        at = np.array(np.unravel_index(places, shape)).T  # (K, dimensions of the samples)
         kind = array.dtype if array.dtype.kind in NUMBERS else np.dtype(object)
-        stacked = np.empty((len(values), *array.shape[len(shape):]), kind)
+        stacked = np.empty((len(values), *array.shape[len(shape) :]), kind)
         for k, value in enumerate(values):
             stacked[k] = value
         if self._group is None:
             array[tuple(at.T)] = stacked
             return
-        lengths = np.array(array.chunks[:len(shape)])
+        lengths = np.array(array.chunks[: len(shape)])
         blocks, which = np.unique(at // lengths, axis=0, return_inverse=True)
         for number, block in enumerate(blocks):
             mine = which.reshape(-1) == number
-            region = tuple(slice(int(b), int(b + n)) for b, n in zip(block * lengths, lengths, strict=True))
+            region = tuple(
+                slice(int(b), int(b + n)) for b, n in zip(block * lengths, lengths, strict=True)
+            )
             old = np.array(array[region], dtype=stacked.dtype)
             old[tuple((at[mine] - block * lengths).T)] = stacked[mine]
             array[region] = old
@@ -197,14 +259,17 @@ def blocked(shape: tuple[int, ...], rows: int) -> tuple[int, ...]:
 
 
 @contextmanager
-def table_of(samples: SampleSet, labels: Mapping[str, Sequence[str]], store: Any,
-             identity: dict[str, str]) -> Iterator[Table]:
-    """The table of a sweep. A folder of it is locked; it is new, or of the same sweep and as it was written.
+def table_of(
+    samples: SampleSet, labels: Mapping[str, Sequence[str]], store: Any, identity: dict[str, str]
+) -> Iterator[Table]:
+    """The table of a sweep. A folder of it is locked; it is new, or of the same sweep and as it was
+    written.
 
     Raises
     ------
     LockedStoreError, DamagedStoreError, DalembertError
-        Another process writes the folder; it is damaged; there is something else of that name, or another sweep.
+        Another process writes the folder; it is damaged; there is something else of that name, or
+        another sweep.
     """
     if store is None:
         yield Table(samples, labels)
@@ -221,8 +286,12 @@ def _opened(path: Path, identity: dict[str, str]) -> StoreFolder:
     folder = StoreFolder(path)
     if store_folder.is_empty(path):
         zarr = library("zarr", storage.EXTRA)
-        zarr.open_group(storage.checked_store(folder, read_only=False), mode="w", zarr_format=2,
-                        attributes={SWEEP: identity, store_folder.MARK: store_folder.FORMAT})
+        zarr.open_group(
+            storage.checked_store(folder, read_only=False),
+            mode="w",
+            zarr_format=2,
+            attributes={SWEEP: identity, store_folder.MARK: store_folder.FORMAT},
+        )
         return folder
     if not folder.has_ledger:
         storage.warn_without_checksums(path, "to_zarr")
@@ -230,12 +299,16 @@ def _opened(path: Path, identity: dict[str, str]) -> StoreFolder:
     folder.verify()
     stored = storage.group_of(folder).attrs.get(SWEEP)
     if stored is None:
-        raise DalembertError(f"{str(path)!r} is a Zarr folder without a sweep: give another name, or remove it.")
+        raise DalembertError(
+            f"{str(path)!r} is a Zarr folder without a sweep: give another name, or remove it."
+        )
     other = [name for name in identity if stored.get(name) != identity[name]]
     if other:
         verb = "is" if len(other) == 1 else "are"
-        raise DalembertError(f"{str(path)!r} is of another sweep: {', '.join(other)} {verb} not "
-                             "the same. Give another folder, or remove it.")
+        raise DalembertError(
+            f"{str(path)!r} is of another sweep: {', '.join(other)} {verb} not "
+            "the same. Give another folder, or remove it."
+        )
     return folder
 
 

@@ -27,12 +27,12 @@ from dalembert.systems.kinds import is_system
 if TYPE_CHECKING:
     from xarray import Dataset
 
-TASK = 0.25               # s: a batch of samples takes about that long
-MOST_AT_ONCE = 1024       # samples of a batch
-AHEAD = 3                 # batches that wait or run, for each worker
-GROWTH = 4                # of the batches, from one to the next
-MOST_LOSSES = 3           # workers that a sample may take with it
-PATIENCE = 1.0            # s between two looks at what has to be written
+TASK = 0.25  # s: a batch of samples takes about that long
+MOST_AT_ONCE = 1024  # samples of a batch
+AHEAD = 3  # batches that wait or run, for each worker
+GROWTH = 4  # of the batches, from one to the next
+MOST_LOSSES = 3  # workers that a sample may take with it
+PATIENCE = 1.0  # s between two looks at what has to be written
 
 Progress = Callable[[int, int], Any]
 
@@ -42,7 +42,8 @@ class Sweep:
 
     Attributes
     ----------
-    dims, shape : of the samples: the names of a grid and how many values each has, or ('sample',) and (N,).
+    dims, shape : of the samples: the names of a grid and how many values each has, or ('sample',)
+        and (N,).
     parameters : {name: values}
     computed : samples that were computed in this call; the others were in the folder.
     path : the folder, or None.
@@ -64,7 +65,9 @@ class Sweep:
     def __getitem__(self, name: str) -> Array:
         """The array of a result: NaN, False or '' where a sample failed."""
         if name not in self._table.results():
-            raise KeyError(f"there is no result {name!r}: {', '.join(self.results) or 'no sample succeeded'}.")
+            raise KeyError(
+                f"there is no result {name!r}: {', '.join(self.results) or 'no sample succeeded'}."
+            )
         array = np.asarray(self._table.arrays[name][...])
         return array if array.dtype.kind in "bfc" else array.astype(object)
 
@@ -94,44 +97,69 @@ class Sweep:
         names = " x ".join(f"{name} {n}" for name, n in zip(self.dims, self.shape, strict=True))
         done = int((self.status == DONE).sum())
         count = f"{len(self._samples)} sample{'s' if len(self._samples) > 1 else ''}"
-        lines = [f"{count} ({names}): {done} done, {len(self.errors)} failed, {self.computed} computed now"]
-        lines += [f"{self._samples.text(k)}: {message}" for k, message in list(self.errors.items())[:1]]
+        lines = [
+            f"{count} ({names}): {done} done, {len(self.errors)} failed, {self.computed} computed "
+            "now"
+        ]
+        lines += [
+            f"{self._samples.text(k)}: {message}" for k, message in list(self.errors.items())[:1]
+        ]
         return "\n".join(lines)
 
     def __repr__(self) -> str:
         return f"<Sweep: {self.summary()}>"
 
     def to_xarray(self) -> Dataset:
-        """An `xarray.Dataset` with the parameters as dimensions (needs the extra `files`); of a folder, loaded when used."""
+        """An `xarray.Dataset` with the parameters as dimensions (needs the extra `files`); of a
+        folder, loaded when used.
+        """
         xarray = library("xarray", storage.EXTRA)
         if self._table.folder is not None:
             store = storage.checked_store(self._table.folder)
             return xarray.open_zarr(store, mask_and_scale=False, chunks=None)
-        variables = {name: (self._table.dims[name], array) for name, array in self._table.arrays.items()}
-        return xarray.Dataset(variables, {name: (dims, values) for name, (dims, values) in self._table.constants.items()})
+        variables = {
+            name: (self._table.dims[name], array) for name, array in self._table.arrays.items()
+        }
+        return xarray.Dataset(
+            variables,
+            {name: (dims, values) for name, (dims, values) in self._table.constants.items()},
+        )
 
 
-def sweep(work: Any, samples: Any, executor: Any = None, *,
-          paired: bool = False, store: Any = None, errors: str = "record", retry: bool = False, collect: Any = "final",
-          batch: int | None = None, progress: bool | Progress = False, **options: Any) -> Sweep:
+def sweep(
+    work: Any,
+    samples: Any,
+    executor: Any = None,
+    *,
+    paired: bool = False,
+    store: Any = None,
+    errors: str = "record",
+    retry: bool = False,
+    collect: Any = "final",
+    batch: int | None = None,
+    progress: bool | Progress = False,
+    **options: Any,
+) -> Sweep:
     """A function, or the simulation of a mechanism, at every sample of its parameters.
 
     Parameters
     ----------
     work : function, Mechanism, LagrangianSystem or another system
-        A function is called with the values of a sample by name and returns a number, a text, an array, a Run, or
-        {name: any of these}; (names of dimensions, array) names the axes. A mechanism is simulated: a sample gives numbers
-        of it by path ('payload.mass'), initial states ('q', 'qd', 'q[elbow]', 'qd[0]') and options of `simulate` by name;
-        of a Lagrangian its parameters by name.
+        A function is called with the values of a sample by name and returns a number, a text, an
+        array, a Run, or {name: any of these}; (names of dimensions, array) names the axes. A
+        mechanism is simulated: a sample gives numbers of it by path ('payload.mass'), initial
+        states ('q', 'qd', 'q[elbow]', 'qd[0]') and options of `simulate` by name; of a Lagrangian
+        its parameters by name.
     samples : {name: values}, or sequence of {name: value}
         All combinations of the values, the last name running fastest; or the samples one by one.
-    executor : concurrent.futures.Executor, client of dask.distributed, or function that makes an executor, optional
-        By default a process for each processor. An executor that a function makes is closed in the end and, like the
-        default one, made anew where a process dies.
+    executor : concurrent.futures.Executor, client of dask.distributed, or function that makes an
+        executor, optional By default a process for each processor. An executor that a function
+        makes is closed in the end and, like the default one, made anew where a process dies.
     paired : bool
         The values go together, entry by entry, instead of in all combinations.
     store : path, optional
-        A folder of Zarr for the results, written as they come; called again, it computes only what is missing there.
+        A folder of Zarr for the results, written as they come; called again, it computes only what
+        is missing there.
     errors : 'record' or 'raise'
         Whether a sample that raises is marked as failed, with its message, or ends the sweep.
     retry : bool
@@ -152,8 +180,8 @@ def sweep(work: Any, samples: Any, executor: Any = None, *,
     Raises
     ------
     DalembertError
-        The folder holds another sweep; a sample failed and errors='raise'; the executor died. What was computed until
-        then is in the folder.
+        The folder holds another sweep; a sample failed and errors='raise'; the executor died. What
+        was computed until then is in the folder.
     ShapeError, UnknownNameError, ValueError, TypeError
         Samples or options are none.
 
@@ -173,11 +201,16 @@ def sweep(work: Any, samples: Any, executor: Any = None, *,
     task = Simulated(work, options, collect) if is_system(work) else _Task(work, options)
     points = SampleSet(samples, paired, task.called)
     task.check(list(points.values))
-    of_same = {"the function": identity(work), "the options": identity([options, collect]),
-               "the samples": identity([points.values, points.dims])}
+    of_same = {
+        "the function": identity(work),
+        "the options": identity([options, collect]),
+        "the samples": identity([points.values, points.dims]),
+    }
     with table_of(points, task.labels(), store, of_same) as table:
         status = table.status
-        todo = np.flatnonzero((status == MISSING) | (status == FAILED) if retry else status == MISSING)
+        todo = np.flatnonzero(
+            (status == MISSING) | (status == FAILED) if retry else status == MISSING
+        )
         with _shown(progress, len(points) - len(todo), len(points)) as show:
             _Sweeping(points, table, errors == "raise", batch, show).run(task, executor, todo)
     return Sweep(points, table, len(todo))
@@ -205,14 +238,20 @@ class _Task:
 
 
 class _Sweeping:
-    """The samples on their way: submitted in batches, a few ahead of the workers; outcomes written as they come."""
+    """The samples on their way: submitted in batches, a few ahead of the workers; outcomes written
+    as they come.
+    """
 
-    def __init__(self, samples: SampleSet, table: Table, raising: bool, batch: int | None, show: Progress):
+    def __init__(
+        self, samples: SampleSet, table: Table, raising: bool, batch: int | None, show: Progress
+    ):
         self._samples, self._table, self._raising, self._show = samples, table, raising, show
         self._fixed, self._size = batch, batch or 1
         self._pending: dict[Future[Any], list[int]] = {}
-        self._again: deque[int] = deque()      # lost with their worker once: one by one
-        self._alone: deque[int] = deque()      # lost twice: one at a time, to find which it is that kills workers
+        self._again: deque[int] = deque()  # lost with their worker once: one by one
+        self._alone: deque[int] = (
+            deque()
+        )  # lost twice: one at a time, to find which it is that kills workers
         self._losses: Counter[int] = Counter()
         self._left = 0
 
@@ -256,20 +295,26 @@ class _Sweeping:
             return [self._again.popleft()]
         if self._alone:
             return [] if self._pending else [self._alone[0]]
-        fair = math.ceil(self._left / (2 * self._workers.count))      # all workers end at about the same time
+        fair = math.ceil(
+            self._left / (2 * self._workers.count)
+        )  # all workers end at about the same time
         return list(islice(rest, self._size if self._fixed else min(self._size, fair)))
 
     def _take(self, done: set[Future[Any]]) -> None:
         """Outcomes of batches; those whose worker died are computed again."""
-        lost = [k for future in [f for f in self._pending if f in done] for k in self._outcomes(future)]
+        lost = [
+            k for future in [f for f in self._pending if f in done] for k in self._outcomes(future)
+        ]
         if lost and self._workers.is_broken:
-            rest, _ = wait(self._pending)                             # they have failed as well
+            rest, _ = wait(self._pending)  # they have failed as well
             lost += [k for future in rest for k in self._outcomes(future)]
             self._workers.renew()
         for k in lost:
             self._losses[k] += 1
             if self._losses[k] >= MOST_LOSSES:
-                self._put(Outcome(k, {}, f"the process that computed it died, {MOST_LOSSES} times."))
+                self._put(
+                    Outcome(k, {}, f"the process that computed it died, {MOST_LOSSES} times.")
+                )
             elif self._losses[k] == 1:
                 self._again.append(k)
             elif k not in self._alone:
@@ -285,13 +330,22 @@ class _Sweeping:
         if error is None:
             found, seconds = future.result()
             if not self._fixed:
-                self._size = max(1, min(round(TASK * len(batch) / max(seconds, 1e-6)), GROWTH * self._size, MOST_AT_ONCE))
-        else:      # not of the function: what goes to the worker or back cannot be sent
+                self._size = max(
+                    1,
+                    min(
+                        round(TASK * len(batch) / max(seconds, 1e-6)),
+                        GROWTH * self._size,
+                        MOST_AT_ONCE,
+                    ),
+                )
+        else:  # not of the function: what goes to the worker or back cannot be sent
             found = [Outcome(k, {}, f"{type(error).__name__}: {error}") for k in batch]
         found = [self._put(one) for one in found]
         failed = [one for one in found if one.error]
         if failed and self._raising:
-            raise DalembertError(f"{self._samples.text(failed[0].k)}: {failed[0].error}\n{failed[0].raised}".rstrip())
+            raise DalembertError(
+                f"{self._samples.text(failed[0].k)}: {failed[0].error}\n{failed[0].raised}".rstrip()
+            )
         return []
 
     def _put(self, found: Outcome) -> Outcome:

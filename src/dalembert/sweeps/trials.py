@@ -24,14 +24,21 @@ from dalembert.systems.system import System
 
 STATES = ("q", "qd")
 WITHOUT = ("mechanism", *STATES, "parameters", "progress", "store", "resume")
-OPTIONS = tuple(name for name in inspect.signature(simulate).parameters if name not in WITHOUT)      # of a simulation
-DECISIVE = ("formulation", "friction", "stops", "method")      # options on which it depends whether numbers can be inputs
+OPTIONS = tuple(
+    name for name in inspect.signature(simulate).parameters if name not in WITHOUT
+)  # of a simulation
+DECISIVE = (
+    "formulation",
+    "friction",
+    "stops",
+    "method",
+)  # options on which it depends whether numbers can be inputs
 COLLECTED = ("final", "records")
 QUANTITIES = ("kinetic_energy", "potential_energy", "work")
-SINGLE = "result"                       # name of a result that has none
-MOST_EXACT = 2**53                      # integers up to it are floats too
+SINGLE = "result"  # name of a result that has none
+MOST_EXACT = 2**53  # integers up to it are floats too
 
-Arrays = dict[str, tuple[tuple[str, ...], np.ndarray]]      # name -> names of dimensions, values
+Arrays = dict[str, tuple[tuple[str, ...], np.ndarray]]  # name -> names of dimensions, values
 
 
 class Outcome(NamedTuple):
@@ -43,7 +50,9 @@ class Outcome(NamedTuple):
     raised: str = ""
 
 
-def computed(work: Callable[..., Any], batch: Sequence[tuple[int, dict[str, Any]]]) -> tuple[list[Outcome], float]:
+def computed(
+    work: Callable[..., Any], batch: Sequence[tuple[int, dict[str, Any]]]
+) -> tuple[list[Outcome], float]:
     """Outcomes of a batch of samples, and the time it took [s]; runs where the executor wants."""
     begin = time.perf_counter()
     together = getattr(work, "together", None)
@@ -60,7 +69,8 @@ def outcome(k: int, work: Callable[..., Any], sample: dict[str, Any]) -> Outcome
 
 
 def arrays_of(result: Any) -> Arrays:
-    """What a function returned, as named arrays: numbers as floats, complex numbers, truth values, or texts.
+    """What a function returned, as named arrays: numbers as floats, complex numbers, truth values,
+    or texts.
 
     Raises
     ------
@@ -71,45 +81,80 @@ def arrays_of(result: Any) -> Arrays:
         result = final(result)
     table = result if isinstance(result, Mapping) else {SINGLE: result}
     if not table:
-        raise ShapeError("the function returned no results: expected a number, an array, or {name: number or array}.")
+        raise ShapeError(
+            "the function returned no results: expected a number, an array, or {name: number or "
+            "array}."
+        )
     return {str(name): _array(str(name), value) for name, value in table.items()}
 
 
 def _array(name: str, value: Any) -> tuple[tuple[str, ...], np.ndarray]:
     dims: tuple[str, ...] | None = None
-    if isinstance(value, tuple) and len(value) == 2 and not isinstance(value[0], (int, float, complex, np.ndarray)):
+    if (
+        isinstance(value, tuple)
+        and len(value) == 2
+        and not isinstance(value[0], (int, float, complex, np.ndarray))
+    ):
         dims, value = (value[0],) if isinstance(value[0], str) else tuple(value[0]), value[1]
     array = np.asarray(value)
     if array.dtype.kind in "iu" and np.abs(array.astype(float)).max(initial=0) > MOST_EXACT:
-        raise ShapeError(f"result {name!r} has integers beyond 2^53, which floats do not hold: return them as texts.", name)
+        raise ShapeError(
+            f"result {name!r} has integers beyond 2^53, which floats do not hold: return them as "
+            "texts.",
+            name,
+        )
     kind = {"b": bool, "c": complex, "U": object}.get(array.dtype.kind, float)
     if array.dtype.kind not in "biufcU":
-        raise TypeError(f"result {name!r} is {type(value).__name__}, expected a number, a text, or an array of them.")
+        raise TypeError(
+            f"result {name!r} is {type(value).__name__}, expected a number, a text, or an array of "
+            "them."
+        )
     dims = tuple(f"{name}_{k}" for k in range(array.ndim)) if dims is None else dims
     if len(dims) != array.ndim:
-        raise ShapeError(f"result {name!r} has shape {array.shape}, but dimensions {dims}.", name, array.shape)
+        raise ShapeError(
+            f"result {name!r} has shape {array.shape}, but dimensions {dims}.", name, array.shape
+        )
     return dims, array.astype(kind)
 
 
 def final(run: Run, row: int | None = None) -> dict[str, Any]:
-    """Where a run of one trajectory, or trajectory `row` of it, ended: time, states, energies and how it went."""
+    """Where a run of one trajectory, or trajectory `row` of it, ended: time, states, energies and
+    how it went.
+    """
     if row is None and run.q.ndim != 2:
-        raise ShapeError(f"the function returned a Run of {len(run.q)} trajectories: return one, or {{name: array}}.")
+        raise ShapeError(
+            f"the function returned a Run of {len(run.q)} trajectories: return one, or {{name: "
+            f"array}}."
+        )
     end = run.end if row is None else run.end.trajectory(row)
     own: Any = np.s_[...] if row is None else row
     at_end = *(values[own] for values in run.end_energies), end.work
-    T, P, W = (np.append(getattr(run, name)[own], last) for name, last in zip(QUANTITIES, at_end, strict=True))
+    T, P, W = (
+        np.append(getattr(run, name)[own], last)
+        for name, last in zip(QUANTITIES, at_end, strict=True)
+    )
     scale = max(np.nanmax(T), np.nanmax(P) - np.nanmin(P), np.finfo(float).tiny)
-    return {"time": end.t, "q": ("coordinate", end.q), "qd": ("velocity", end.qd), "kinetic_energy": T[-1],
-            "potential_energy": P[-1], "work": W[-1], "energy_drift": np.nanmax(np.abs(T + P - (T + P)[0] - W)) / scale,
-            **_counts(run, row)}
+    return {
+        "time": end.t,
+        "q": ("coordinate", end.q),
+        "qd": ("velocity", end.qd),
+        "kinetic_energy": T[-1],
+        "potential_energy": P[-1],
+        "work": W[-1],
+        "energy_drift": np.nanmax(np.abs(T + P - (T + P)[0] - W)) / scale,
+        **_counts(run, row),
+    }
 
 
 def records(run: Run, row: int) -> dict[str, Any]:
     """All records of trajectory `row` of a run of several; NaN where it ended early."""
-    return {"time": ("record", run.times), "q": (("record", "coordinate"), run.q[row]),
-            "qd": (("record", "velocity"), run.qd[row]), **_counts(run, row),
-            **{name: ("record", getattr(run, name)[row]) for name in QUANTITIES}}
+    return {
+        "time": ("record", run.times),
+        "q": (("record", "coordinate"), run.q[row]),
+        "qd": (("record", "velocity"), run.qd[row]),
+        **_counts(run, row),
+        **{name: ("record", getattr(run, name)[row]) for name in QUANTITIES},
+    }
 
 
 def _counts(run: Run, row: int | None) -> dict[str, Any]:
@@ -118,20 +163,26 @@ def _counts(run: Run, row: int | None) -> dict[str, Any]:
 
 @dataclass
 class Simulated:
-    """The simulation of a system, with some of its numbers, its initial states and options from the sample.
+    """The simulation of a system, with some of its numbers, its initial states and options from the
+    sample.
 
-    Of a sample, `q`, `qd`, `q[elbow]`, `qd[0]` are initial states, names of `simulate`'s options are these, anything else
-    is the path of a number of the mechanism, or a parameter of the Lagrangian. Samples of the same options run side by side
-    in vector lanes, their numbers as inputs; where these cannot be inputs, samples that differ in initial states alone.
+    Of a sample, `q`, `qd`, `q[elbow]`, `qd[0]` are initial states, names of `simulate`'s options
+    are these, anything else is the path of a number of the mechanism, or a parameter of the
+    Lagrangian. Samples of the same options run side by side in vector lanes, their numbers as
+    inputs; where these cannot be inputs, samples that differ in initial states alone.
     """
 
-    called = {name: f"initial_{name}" for name in STATES}      # among the results, which have such names too
+    called = {
+        name: f"initial_{name}" for name in STATES
+    }  # among the results, which have such names too
 
     mechanism: Any
     options: dict[str, Any]
     collect: Any = "final"
-    _last: Any = field(default=("", None), repr=False)      # numbers and mechanism of the sample before
-    _inputs: dict[str, bool] = field(default_factory=dict, repr=False)      # whether numbers are inputs, by options
+    _last: Any = field(default=("", None), repr=False)  # numbers and mechanism of the sample before
+    _inputs: dict[str, bool] = field(
+        default_factory=dict, repr=False
+    )  # whether numbers are inputs, by options
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"_last": ("", None), "_inputs": {}}
@@ -142,15 +193,20 @@ class Simulated:
         Raises
         ------
         UnknownNameError, ValueError
-            It is neither the path of a number, an initial state nor an option; `collect` is none; a duration is missing.
+            It is neither the path of a number, an initial state nor an option; `collect` is none; a
+            duration is missing.
         """
         if not (callable(self.collect) or self.collect in COLLECTED):
-            raise ValueError(f"collect={self.collect!r}: expected 'final', 'records', or a function of the Run.")
+            raise ValueError(
+                f"collect={self.collect!r}: expected 'final', 'records', or a function of the Run."
+            )
         for name in self.options:
             if name not in (*STATES, *OPTIONS):
                 raise UnknownNameError("option of simulate", name, (*STATES, *OPTIONS))
         if "t" not in {*self.options, *names}:
-            raise ValueError("t is missing: give the duration, t=2.0, or the times of the records [s].")
+            raise ValueError(
+                "t is missing: give the duration, t=2.0, or the times of the records [s]."
+            )
         for name in names:
             if name not in OPTIONS and not self._place(name):
                 self._check_number(name)
@@ -173,46 +229,68 @@ class Simulated:
     def together(self, batch: Sequence[tuple[int, dict[str, Any]]]) -> list[Outcome]:
         """Outcomes of a batch, those that go side by side in one run."""
         groups: dict[tuple[Any, ...], list[tuple[int, dict[str, Any]]]] = {}
-        known: dict[int, str] = {}               # of the objects of this batch, of which many samples may have the same
+        known: dict[
+            int, str
+        ] = {}  # of the objects of this batch, of which many samples may have the same
         for k, sample in batch:
             options, numbers = self._parted(sample)
             same = options | ({} if self._are_inputs(options, numbers) else numbers)
             known |= {id(v): identity(v) for v in same.values() if id(v) not in known}
-            groups.setdefault(tuple((name, known[id(v)]) for name, v in same.items()), []).append((k, sample))
+            groups.setdefault(tuple((name, known[id(v)]) for name, v in same.items()), []).append(
+                (k, sample)
+            )
         return [found for members in groups.values() for found in self._group(members)]
 
     def _group(self, members: list[tuple[int, dict[str, Any]]]) -> list[Outcome]:
         try:
             run = self._run([sample for _, sample in members])
-        except Exception:      # of some of them: each finds its own
+        except Exception:  # of some of them: each finds its own
             half = len(members) // 2
             if not half:
                 return [outcome(k, self, sample) for k, sample in members]
             return self._group(members[:half]) + self._group(members[half:])
-        return [outcome(k, self._collected, {"run": run, "row": row}) for row, (k, _) in enumerate(members)]
+        return [
+            outcome(k, self._collected, {"run": run, "row": row})
+            for row, (k, _) in enumerate(members)
+        ]
 
     def _run(self, samples: Sequence[dict[str, Any]]) -> Run:
-        """Trajectories of samples with the same options; with the same numbers where these are no inputs."""
+        """Trajectories of samples with the same options; with the same numbers where these are no
+        inputs.
+        """
         own, numbers = self._parted(samples[0])
         options, inputs = self.options | own, self._are_inputs(own, numbers)
         mechanism = self.mechanism if inputs else self._with(numbers)
         q, qd = (options.pop(name, None) for name in STATES)
-        q = np.tile(self.system.neutral() if q is None else np.asarray(q, dtype=float), (len(samples), 1))
-        qd = np.tile(np.zeros(self.system.nv) if qd is None else np.asarray(qd, dtype=float), (len(samples), 1))
+        q = np.tile(
+            self.system.neutral() if q is None else np.asarray(q, dtype=float), (len(samples), 1)
+        )
+        qd = np.tile(
+            np.zeros(self.system.nv) if qd is None else np.asarray(qd, dtype=float),
+            (len(samples), 1),
+        )
         for row, sample in enumerate(samples):
             for name, value in sample.items():
                 if place := self._place(name):
                     {"q": q, "qd": qd}[place[0]][row, place[1]] = value
-        parameters = {name: [sample[name] for sample in samples] for name in numbers} if inputs else None
+        parameters = (
+            {name: [sample[name] for sample in samples] for name in numbers} if inputs else None
+        )
         return simulate(mechanism, q, qd, parameters=parameters, **options)
 
     def _parted(self, sample: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """Options of `simulate` in a sample, and numbers of the mechanism."""
         options = {name: value for name, value in sample.items() if name in OPTIONS}
-        return options, {name: value for name, value in sample.items() if name not in OPTIONS and not self._place(name)}
+        return options, {
+            name: value
+            for name, value in sample.items()
+            if name not in OPTIONS and not self._place(name)
+        }
 
     def _are_inputs(self, options: dict[str, Any], numbers: dict[str, Any]) -> bool:
-        """Whether the numbers of a mechanism can be inputs of its simulation; it does not depend on their values."""
+        """Whether the numbers of a mechanism can be inputs of its simulation; it does not depend on
+        their values.
+        """
         if not numbers:
             return False
         some = {name: value for name, value in (self.options | options).items() if name in DECISIVE}
@@ -223,12 +301,14 @@ class Simulated:
                 own = {name: self.system.number(name) for name in numbers}
                 Motion(self.mechanism, parameters=own, **some).method(method)
                 self._inputs[key] = True
-            except Exception:      # they cannot, or an option is none, as the samples will say
+            except Exception:  # they cannot, or an option is none, as the samples will say
                 self._inputs[key] = False
         return self._inputs[key]
 
     def _with(self, numbers: dict[str, Any]) -> Any:
-        """The mechanism with these numbers; the same object as the time before if they are the same."""
+        """The mechanism with these numbers; the same object as the time before if they are the
+        same.
+        """
         (known, last), key = self._last, identity(numbers)
         if last is None or key != known:
             last = self.system.replace(numbers).source if numbers else self.mechanism
@@ -241,7 +321,9 @@ class Simulated:
         return (final if self.collect == "final" else records)(run, row)
 
     def _place(self, name: str) -> tuple[str, Any] | None:
-        """'q' or 'qd', and which entries of it a name of a sample means; None if it is not of initial states."""
+        """'q' or 'qd', and which entries of it a name of a sample means; None if it is not of
+        initial states.
+        """
         match = re.fullmatch(r"(qd?)(?:\[(.*)\])?", name)
         if not match:
             return None
@@ -259,20 +341,52 @@ class Simulated:
 def _single(run: Run, row: int) -> Run:
     """Trajectory `row` alone with its own mechanism, up to its end."""
     end, made = run.end.trajectory(row), max(int(np.isfinite(run.work[row]).sum()), 1)
-    between = int(end.t > run.times[made - 1])                     # records behind those at the times asked for: 1 or 0
+    between = int(
+        end.t > run.times[made - 1]
+    )  # records behind those at the times asked for: 1 or 0
 
     def up_to_end(records: Any, last: Any) -> Any:
         """Records of the trajectory, (K,) or (K, n), with the state at its end."""
-        return None if records is None else np.concatenate([records[:made], *[np.asarray(last)[None]] * between])
+        return (
+            None
+            if records is None
+            else np.concatenate([records[:made], *[np.asarray(last)[None]] * between])
+        )
 
-    times, q, qd, work, states = (up_to_end(records, last) for records, last in zip(
-        (run.times, run.q[row], run.qd[row], run.work[row], None if run.controller_states is None else
-         run.controller_states[row]), end, strict=True))
-    modes, held = (None if records is None else records[row][:made + between] for records in (run.modes, run.held))
-    return replace(run, mechanism=run.own_mechanism(row), times=times, q=q, qd=qd, work=work, ended=None,
-                   reasons=run.reasons[row:row + 1], steps=run.steps[row],
-                   rejected=run.rejected[row], controller_states=states, modes=modes, held=held,
-                   events=tuple(e._replace(trajectory=0) for e in run.events if e.trajectory == row),
-                   changes=tuple(c._replace(trajectory=0) for c in run.changes if c.trajectory == row),
-                   parameters={path: float(values[row]) for path, values in run.parameters.items()},
-                   dynamics=dynamics_of(run.mechanism, tuple(run.parameters)))
+    times, q, qd, work, states = (
+        up_to_end(records, last)
+        for records, last in zip(
+            (
+                run.times,
+                run.q[row],
+                run.qd[row],
+                run.work[row],
+                None if run.controller_states is None else run.controller_states[row],
+            ),
+            end,
+            strict=True,
+        )
+    )
+    modes, held = (
+        None if records is None else records[row][: made + between]
+        for records in (run.modes, run.held)
+    )
+    return replace(
+        run,
+        mechanism=run.own_mechanism(row),
+        times=times,
+        q=q,
+        qd=qd,
+        work=work,
+        ended=None,
+        reasons=run.reasons[row : row + 1],
+        steps=run.steps[row],
+        rejected=run.rejected[row],
+        controller_states=states,
+        modes=modes,
+        held=held,
+        events=tuple(e._replace(trajectory=0) for e in run.events if e.trajectory == row),
+        changes=tuple(c._replace(trajectory=0) for c in run.changes if c.trajectory == row),
+        parameters={path: float(values[row]) for path, values in run.parameters.items()},
+        dynamics=dynamics_of(run.mechanism, tuple(run.parameters)),
+    )

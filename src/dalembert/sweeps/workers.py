@@ -1,4 +1,6 @@
-"""Who computes: an executor of the standard library, Dask's, or processes of one's own that may die and be replaced."""
+"""Who computes: an executor of the standard library, Dask's, or processes of one's own that may die
+and be replaced.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from typing import Any
 from dalembert.errors import DalembertError
 from dalembert.sweeps.trials import Outcome, computed
 
-KILLED = ("KilledWorker",)      # Dask's, after some workers died of a task
+KILLED = ("KilledWorker",)  # Dask's, after some workers died of a task
 
 
 class Workers:
@@ -33,11 +35,13 @@ class Workers:
             self._work = partial(_computed_of, pickled(work))
         self.count = _count(executor, self._executor)
 
-    def submit(self, batch: Sequence[tuple[int, dict[str, Any]]]) -> Future[tuple[list[Outcome], float]]:
+    def submit(
+        self, batch: Sequence[tuple[int, dict[str, Any]]]
+    ) -> Future[tuple[list[Outcome], float]]:
         """Begin a batch."""
         try:
             return self._executor.submit(self._work, batch)
-        except BrokenExecutor as error:      # as if it had been lost on its way
+        except BrokenExecutor as error:  # as if it had been lost on its way
             future: Future[tuple[list[Outcome], float]] = Future()
             future.set_exception(error)
             return future
@@ -56,28 +60,38 @@ class Workers:
             It is not one's own; the processes of the new one do not even begin.
         """
         if not self.own:
-            raise DalembertError("a process of the executor died, and the executor takes no more work: give a function that "
-                                 "makes an executor, executor=lambda: ProcessPoolExecutor(8), to go on after that.")
+            raise DalembertError(
+                "a process of the executor died, and the executor takes no more work: give a "
+                "function that "
+                "makes an executor, executor=lambda: ProcessPoolExecutor(8), to go on after that."
+            )
         self._executor.shutdown(wait=False, cancel_futures=True)
         self._executor = self._make()
         try:
             self._executor.submit(int).result()
         except BrokenExecutor:
-            raise DalembertError("the processes of the executor end before they have computed anything: a script must call "
-                                 "sweep below `if __name__ == '__main__':`, as its processes import it.") from None
+            raise DalembertError(
+                "the processes of the executor end before they have computed anything: a script "
+                "must call "
+                "sweep below `if __name__ == '__main__':`, as its processes import it."
+            ) from None
 
     def close(self, abandon: bool = False) -> None:
         """End what is one's own; abandon: do not wait for what is being computed."""
         if not self.own:
             return
-        running = list((getattr(self._executor, "_processes", None) or {}).values()) if abandon else ()
+        running = (
+            list((getattr(self._executor, "_processes", None) or {}).values()) if abandon else ()
+        )
         self._executor.shutdown(wait=not abandon, cancel_futures=True)
         for process in running:
             process.terminate()
 
 
 def processes(count: int | None = None) -> ProcessPoolExecutor:
-    """Processes that begin from nothing (not as copies of this one with its threads), one for each processor by default."""
+    """Processes that begin from nothing (not as copies of this one with its threads), one for each
+    processor by default.
+    """
     ways = multiprocessing.get_all_start_methods()
     context = multiprocessing.get_context("forkserver" if "forkserver" in ways else "spawn")
     return ProcessPoolExecutor(count or processors(), mp_context=context, initializer=_begin)
@@ -116,12 +130,19 @@ def pickled(work: Callable[..., Any]) -> bytes:
     """
     try:
         return pickle.dumps(work)
-    except Exception as error:      # PicklingError, AttributeError, TypeError: pickle raises all of them
-        raise DalembertError(f"the function cannot be sent to other processes ({error}): define it and what it refers to at "
-                             "the top of a module, or give executor=concurrent.futures.ThreadPoolExecutor().") from None
+    except (
+        Exception
+    ) as error:  # PicklingError, AttributeError, TypeError: pickle raises all of them
+        raise DalembertError(
+            f"the function cannot be sent to other processes ({error}): define it and what it "
+            "refers to at "
+            "the top of a module, or give executor=concurrent.futures.ThreadPoolExecutor()."
+        ) from None
 
 
-def _computed_of(work: bytes, batch: Sequence[tuple[int, dict[str, Any]]]) -> tuple[list[Outcome], float]:
+def _computed_of(
+    work: bytes, batch: Sequence[tuple[int, dict[str, Any]]]
+) -> tuple[list[Outcome], float]:
     return computed(_unpickled(work), batch)
 
 
@@ -132,12 +153,17 @@ def _unpickled(work: bytes) -> Callable[..., Any]:
 
 
 def _submitting(executor: Any) -> Executor:
-    """Something with `submit` that gives futures of the standard library; of a client of Dask its executor."""
+    """Something with `submit` that gives futures of the standard library; of a client of Dask its
+    executor.
+    """
     if hasattr(executor, "get_executor"):
         return executor.get_executor(pure=False)
     if not hasattr(executor, "submit"):
-        raise TypeError(f"executor={executor!r}: expected a concurrent.futures.Executor, a client of dask.distributed, or a "
-                        "function that makes an executor.")
+        raise TypeError(
+            f"executor={executor!r}: expected a concurrent.futures.Executor, a client of "
+            "dask.distributed, or a "
+            "function that makes an executor."
+        )
     return executor
 
 

@@ -1,1 +1,3 @@
-"""Systems of equations of motion: the one interface that compiling, printing, simulating and sweeping ask for."""
+"""Systems of equations of motion: the one interface that compiling, printing, simulating and
+sweeping ask for.
+"""

@@ -12,7 +12,9 @@ from dalembert.systems.system import System
 
 
 class FlexibleJointsSystem(System):
-    """A mechanism on flexible joints; forces tau act on links and motors, each along its own velocity."""
+    """A mechanism on flexible joints; forces tau act on links and motors, each along its own
+    velocity.
+    """
 
     positive_definite = True
 
@@ -67,7 +69,10 @@ class FlexibleJointsSystem(System):
 
     def integrate(self, q, step):
         n, nv = self._links.nq, self._links.nv
-        return np.concatenate([self._links.integrate(q[..., :n], step[..., :nv]), q[..., n:] + step[..., nv:]], axis=-1)
+        return np.concatenate(
+            [self._links.integrate(q[..., :n], step[..., :nv]), q[..., n:] + step[..., nv:]],
+            axis=-1,
+        )
 
     def difference(self, q_1, q_0):
         n, q_1, q_0 = self._links.nq, np.asarray(q_1), np.asarray(q_0)
@@ -76,7 +81,11 @@ class FlexibleJointsSystem(System):
 
     def normalize(self, q):
         n = self._links.nq
-        return np.concatenate([self._links.normalize(q[..., :n]), q[..., n:]], axis=-1) if self.quaternions else q
+        return (
+            np.concatenate([self._links.normalize(q[..., :n]), q[..., n:]], axis=-1)
+            if self.quaternions
+            else q
+        )
 
     def neutral(self):
         return np.concatenate([self._links.neutral(), np.zeros(len(self._own.motors))])
@@ -90,4 +99,3 @@ class FlexibleJointsSystem(System):
     def velocity_units(self) -> list[str]:
         links = self._links.velocity_units
         return [*links, *(links[m.at_v] for m in self._own.motors)]
-

@@ -1,4 +1,6 @@
-"""Systems of Hamilton's form, planar chains and systems with terms linear in the velocities, as systems."""
+"""Systems of Hamilton's form, planar chains and systems with terms linear in the velocities, as
+systems.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,8 @@ from dalembert.systems.system import HAMILTON, LAGRANGE, Quantity, System
 class HamiltonianSystem(System):
     """L = 1/2 qd^T A(q) qd + a(q, t)^T qd + L0(q, t), with the momenta p = A qd + a.
 
-    Accelerations are those of its Lagrangian; velocities of momenta come from the quadratic program.
+    Accelerations are those of its Lagrangian; velocities of momenta come from the quadratic
+    program.
     """
 
     formulations = (HAMILTON, LAGRANGE)
@@ -66,7 +69,9 @@ class HamiltonianSystem(System):
     def generalized_forces(self, q, qd, t=0.0):
         """Forces without a potential that belong to the system: p' at a state less dL/dq."""
         p = hamilton.momenta(self._form, q, qd, t)
-        rest = hamilton.lie_poisson_term(self._form, q, qd, p, t) + hamilton.lagrangian_gradient(self._form, q, qd, t)
+        rest = hamilton.lie_poisson_term(self._form, q, qd, p, t) + hamilton.lagrangian_gradient(
+            self._form, q, qd, t
+        )
         return hamilton.momentum_rate(self._form, q, qd, p, t) - rest
 
     def potential_energy(self, q, t=0.0):
@@ -107,7 +112,11 @@ class HamiltonianSystem(System):
         return q + step if self._bodies is None else self._bodies.integrate(q, step)
 
     def difference(self, q_1, q_0):
-        return super().difference(q_1, q_0) if self._bodies is None else self._bodies.difference(q_1, q_0)
+        return (
+            super().difference(q_1, q_0)
+            if self._bodies is None
+            else self._bodies.difference(q_1, q_0)
+        )
 
     def normalize(self, q):
         return q if self._bodies is None else self._bodies.normalize(q)
@@ -128,7 +137,9 @@ class HamiltonianSystem(System):
         state, form = ("q", "qd", "t"), partial
         own = {
             "velocities": Quantity(self.velocities, ("q", "p", "t"), ("nv",)),
-            "lagrangian_gradient": Quantity(form(hamilton.lagrangian_gradient, self._form), state, ("nv",)),
+            "lagrangian_gradient": Quantity(
+                form(hamilton.lagrangian_gradient, self._form), state, ("nv",)
+            ),
             "momentum_rate": Quantity(self.momentum_rate, ("q", "qd", "p", "t"), ("nv",)),
             "hamiltonian": Quantity(self.hamiltonian, ("q", "p", "t"), (), "J"),
         }

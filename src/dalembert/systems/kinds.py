@@ -16,7 +16,9 @@ from dalembert.systems.lagrangian import LagrangianEquations
 from dalembert.systems.mechanism import MechanismSystem
 from dalembert.systems.system import System
 
-OtherSystem: TypeAlias = System | LagrangianSystem | FlexibleJoints | HamiltonianForm      # than a mechanism
+OtherSystem: TypeAlias = (
+    System | LagrangianSystem | FlexibleJoints | HamiltonianForm
+)  # than a mechanism
 
 # Kind of object: the system that stands for it. A new kind is one line.
 KINDS: dict[type, Callable[[Any], System]] = {
@@ -33,7 +35,8 @@ def is_system(source: Any) -> bool:
 
 
 def system_of(source: Any, purpose: str = "is no system") -> System:
-    """The system that stands for a mechanism, a Lagrangian, flexible joints or Hamilton's form; a system itself.
+    """The system that stands for a mechanism, a Lagrangian, flexible joints or Hamilton's form; a
+    system itself.
 
     Raises
     ------

@@ -15,11 +15,16 @@ from dalembert.systems.system import Quantity, System
 class LagrangianEquations(System):
     """A `LagrangianSystem` L(q, qd, t) with its generalized forces.
 
-    Its energy is the function of Jacobi h = p . qd - L, which changes by the power of the forces less dL/dt.
+    Its energy is the function of Jacobi h = p . qd - L, which changes by the power of the forces
+    less dL/dt.
     """
 
     def __init__(self, lagrangian: LagrangianSystem):
-        self._own, self.name, self.coordinate_names = lagrangian, lagrangian.name, lagrangian.coordinate_names
+        self._own, self.name, self.coordinate_names = (
+            lagrangian,
+            lagrangian.name,
+            lagrangian.coordinate_names,
+        )
         self.parameters = lagrangian.parameters
 
     @property
@@ -55,7 +60,9 @@ class LagrangianEquations(System):
 
     @property
     def is_autonomous(self) -> bool:
-        return not any(s.name == "t" for s in free_symbols(self._own.quantities["energy"].expressions))
+        return not any(
+            s.name == "t" for s in free_symbols(self._own.quantities["energy"].expressions)
+        )
 
     def inverse_dynamics(self, q, qd, qdd, t=0.0):
         return self._own.inverse_dynamics(q, qd, qdd, t)
@@ -70,7 +77,7 @@ class LagrangianEquations(System):
         return self._own.lagrangian_gradient(q, qd, t) + self._own.generalized_forces(q, qd, t)
 
     def check(self, q, qd):
-        if self.parameters:      # the values of a batch are not known
+        if self.parameters:  # the values of a batch are not known
             super().check(q, qd)
         else:
             self._own.lagrangian(q, qd)
@@ -83,8 +90,10 @@ class LagrangianEquations(System):
 
     @property
     def quantities(self) -> Mapping[str, Quantity]:
-        return {name: Quantity(getattr(self._own, name), quantity.inputs)
-                for name, quantity in self._own.quantities.items()}
+        return {
+            name: Quantity(getattr(self._own, name), quantity.inputs)
+            for name, quantity in self._own.quantities.items()
+        }
 
     def traced(self, names: Sequence[str]) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         return self._own.traced(names)

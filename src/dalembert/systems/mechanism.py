@@ -22,7 +22,7 @@ from dalembert.tracing.regrouping import accelerations
 class MechanismSystem(System):
     """A mechanism with the functions of a formulation.
 
-        M(q) qdd + C(q, qd) qd + g(q) = passive_force + tau
+    M(q) qdd + C(q, qd) qd + g(q) = passive_force + tau
     """
 
     formulations = FORMULATIONS
@@ -30,7 +30,7 @@ class MechanismSystem(System):
     positive_definite = explained_by_code = True
 
     def __init__(self, mechanism: Mechanism, formulation: str = FORMULATIONS[0]):
-        self.mechanism, self.formulation = mechanism, known_formulation(formulation)      # type: ignore[assignment]
+        self.mechanism, self.formulation = mechanism, known_formulation(formulation)  # type: ignore[assignment]
         self.name, self.coordinate_names = mechanism.name, mechanism.coordinate_names
 
     @property
@@ -55,11 +55,13 @@ class MechanismSystem(System):
     def _accelerations(self) -> Callable[..., Any]:
         if self.formulation == FORMULATIONS[0]:
             return accelerations
-        return import_module(f"dalembert.formulations.{self.formulation}").forward_dynamics      # type: ignore[no-any-return]
+        return import_module(f"dalembert.formulations.{self.formulation}").forward_dynamics  # type: ignore[no-any-return]
 
     @cached_property
     def _rubbing(self) -> Mechanism:
-        """The mechanism whose passive forces are friction alone: springs are in the potential energy."""
+        """The mechanism whose passive forces are friction alone: springs are in the potential
+        energy.
+        """
         return self._mechanism.without("springs")
 
     def mass_matrix(self, q, t=0.0):
@@ -67,7 +69,9 @@ class MechanismSystem(System):
 
     def bias_force(self, q, qd, t=0.0):
         rest = np.zeros(self.nv)
-        return newton_euler.bias_force(self._mechanism, q, qd) - passive_force(self._mechanism, q, rest)
+        return newton_euler.bias_force(self._mechanism, q, qd) - passive_force(
+            self._mechanism, q, rest
+        )
 
     def generalized_forces(self, q, qd, t=0.0):
         return passive_force(self._rubbing, q, qd)
@@ -130,7 +134,7 @@ class MechanismSystem(System):
         joints = self._mechanism.independent_joints
         units = ["rad" if "angle" in c else "m" for j in joints for c in j.type.coordinates]
         for at in self.quaternions.values():
-            units[at:at + 4] = ["1"] * 4
+            units[at : at + 4] = ["1"] * 4
         return units
 
     @property
@@ -147,12 +151,18 @@ class MechanismSystem(System):
         return self._mechanism.number(path)
 
     def replace(self, values: Mapping[str, Any]) -> MechanismSystem:
-        return MechanismSystem(self._mechanism.replace(dict(values)), self.formulation) if values else self
+        return (
+            MechanismSystem(self._mechanism.replace(dict(values)), self.formulation)
+            if values
+            else self
+        )
 
     @property
     def quantities(self) -> Mapping[str, Quantity]:
-        return {name: Quantity(partial(quantity.function, self._mechanism), quantity.inputs)
-                for name, quantity in QUANTITIES.items()}
+        return {
+            name: Quantity(partial(quantity.function, self._mechanism), quantity.inputs)
+            for name, quantity in QUANTITIES.items()
+        }
 
     def formulated(self, name: str) -> MechanismSystem:
         return self if name == self.formulation else MechanismSystem(self._mechanism, name)

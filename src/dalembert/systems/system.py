@@ -15,15 +15,17 @@ from dalembert.formulations.lagrange.system import LagrangianSystem, lagrangian_
 from dalembert.model.mechanism import Mechanism
 from dalembert.spatial import linear_algebra
 
-LAGRANGE, HAMILTON = "lagrange", "hamilton"      # names of state equations in (q, qd) and in (q, p)
+LAGRANGE, HAMILTON = "lagrange", "hamilton"  # names of state equations in (q, qd) and in (q, p)
 
 
 class Quantity(NamedTuple):
-    """A quantity of a system: a function of some of q, qd, qdd, tau, p, t, in this order, its shape and its unit."""
+    """A quantity of a system: a function of some of q, qd, qdd, tau, p, t, in this order, its shape
+    and its unit.
+    """
 
     function: Callable[..., Any]
     inputs: tuple[str, ...]
-    shape: tuple[str, ...] = ()      # of "nq" and "nv"; empty: a number
+    shape: tuple[str, ...] = ()  # of "nq" and "nv"; empty: a number
     unit: str = ""
 
 
@@ -32,22 +34,25 @@ class System(ABC):
 
         M(q, t) qdd + bias(q, qd, t) = Q(q, qd, t) + tau,        q' = rate(q, qd)
 
-    A system of one's own gives `name`, `coordinate_names`, `mass_matrix`, `bias_force` and `potential_energy`: functions of
-    one state, vectors of floats or expressions, written with da.sin, da.where, ... All else follows from these. Forces
-    without a potential, velocities that are no rates of coordinates and explicit time have methods to override.
-    `da.compile`, `da.equations`, `da.simulate`, `da.sweep` and the controllers take it as they take a mechanism.
+    A system of one's own gives `name`, `coordinate_names`, `mass_matrix`, `bias_force` and
+    `potential_energy`: functions of one state, vectors of floats or expressions, written with
+    da.sin, da.where, ... All else follows from these. Forces without a potential, velocities that
+    are no rates of coordinates and explicit time have methods to override. `da.compile`,
+    `da.equations`, `da.simulate`, `da.sweep` and the controllers take it as they take a mechanism.
 
     Attributes
     ----------
     name : str
-    coordinate_names, velocity_names : names of the entries of q and qd; equal unless said otherwise.
+    coordinate_names, velocity_names : names of the entries of q and qd; equal unless said
+        otherwise.
     parameters : names of symbols without values.
     constraints : none, unless said otherwise.
     mechanism : the mechanism whose bodies, frames and joints these equations have, if there is one.
     formulations : names of the state equations that there are; the first is the default.
     positive_definite : whether M is positive wherever the system is.
     solvers : names of the ways in which `velocities` solves for them, if there are several.
-    explained_by_code : whether compiled code itself finds states whose accelerations are not determined.
+    explained_by_code : whether compiled code itself finds states whose accelerations are not
+        determined.
 
     Examples
     --------
@@ -98,7 +103,9 @@ class System(ABC):
         return self
 
     def identity(self) -> str | None:
-        """Text that is equal for systems with equal equations; None: it cannot be told, and nothing is kept."""
+        """Text that is equal for systems with equal equations; None: it cannot be told, and nothing
+        is kept.
+        """
         return None
 
     @property
@@ -147,7 +154,9 @@ class System(ABC):
 
     def inverse_dynamics(self, q: Any, qd: Any, qdd: Any, t: Any = 0.0) -> Any:
         """tau = M qdd + bias - Q (nv,)."""
-        force = np.asarray(self.bias_force(q, qd, t)) - np.asarray(self.generalized_forces(q, qd, t))
+        force = np.asarray(self.bias_force(q, qd, t)) - np.asarray(
+            self.generalized_forces(q, qd, t)
+        )
         return np.asarray(self.mass_matrix(q, t)) @ np.asarray(qdd) + force
 
     def forward_dynamics(self, q: Any, qd: Any, tau: Any, t: Any = 0.0) -> Any:
@@ -158,7 +167,11 @@ class System(ABC):
         SingularMassMatrixError
             M is singular within rounding; not looked at on expressions.
         """
-        force = np.asarray(tau) + self.generalized_forces(q, qd, t) - np.asarray(self.bias_force(q, qd, t))
+        force = (
+            np.asarray(tau)
+            + self.generalized_forces(q, qd, t)
+            - np.asarray(self.bias_force(q, qd, t))
+        )
         return self._solved(self.mass_matrix(q, t), force)
 
     def velocities(self, q: Any, p: Any, t: Any = 0.0, solver: Any = None) -> Any:
@@ -227,18 +240,34 @@ class System(ABC):
         return [f"{unit}/s" if unit else "" for unit in self.coordinate_units]
 
     def check(self, q: Any, qd: Any) -> None:
-        """Raise if these are no states, (nq,), (nv,) or (N, nq), (N, nv): ShapeError, ValueError, QuaternionError."""
-        for name, vector, names in (("q", q, self.coordinate_names), ("qd", qd, self.velocity_names)):
+        """Raise if these are no states, (nq,), (nv,) or (N, nq), (N, nv): ShapeError, ValueError,
+        QuaternionError.
+        """
+        for name, vector, names in (
+            ("q", q, self.coordinate_names),
+            ("qd", qd, self.velocity_names),
+        ):
             values = np.asarray(vector, dtype=float)
             if values.ndim not in (1, 2) or values.shape[-1] != len(names):
                 shown = ", ".join(names[:4])
-                raise ShapeError(f"{name} has shape {values.shape}, expected ({len(names)},) or (N, {len(names)}): "
-                                 f"{self.name!r} has {len(names)} ({shown}).", name, values.shape, (len(names),))
+                raise ShapeError(
+                    f"{name} has shape {values.shape}, expected ({len(names)},) or (N, "
+                    f"{len(names)}): "
+                    f"{self.name!r} has {len(names)} ({shown}).",
+                    name,
+                    values.shape,
+                    (len(names),),
+                )
             if not np.isfinite(values).all():
-                raise ValueError(f"{name} has the entry {values[~np.isfinite(values)][0]}, expected finite numbers.")
+                raise ValueError(
+                    f"{name} has the entry {values[~np.isfinite(values)][0]}, expected finite "
+                    "numbers."
+                )
 
     def check_determined(self, q: Any, qd: Any, t: Any = 0.0) -> None:
-        """Raise a SingularMassMatrixError where accelerations of states (N, nq), (N, nv) are not determined."""
+        """Raise a SingularMassMatrixError where accelerations of states (N, nq), (N, nv) are not
+        determined.
+        """
         for state in zip(q, qd, strict=True):
             self.forward_dynamics(*state, np.zeros(self.nv), t)
 
@@ -263,7 +292,10 @@ class System(ABC):
         UnknownNameError, ParameterError
         """
         if values:
-            raise ParameterError(f"{self.name!r} has no numbers that can be replaced: {', '.join(values)}.", tuple(values))
+            raise ParameterError(
+                f"{self.name!r} has no numbers that can be replaced: {', '.join(values)}.",
+                tuple(values),
+            )
         return self
 
     # --- quantities, and other forms of the same equations ---
@@ -286,18 +318,24 @@ class System(ABC):
         }
 
     def traced(self, names: Sequence[str]) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """Inputs of some quantities as arrays of symbols (t of one entry), and their expressions, in the current graph."""
+        """Inputs of some quantities as arrays of symbols (t of one entry), and their expressions,
+        in the current graph.
+        """
         sizes = {"q": self.nq, "qd": self.nv, "qdd": self.nv, "tau": self.nv, "p": self.nv, "t": 1}
         if unknown := [name for name in names if name not in self.quantities]:
             raise UnknownNameError("quantity", unknown[0], tuple(self.quantities))
         wanted = {i for name in names for i in self.quantities[name].inputs}
         inputs = {name: vector_of_symbols(name, n) for name, n in sizes.items() if name in wanted}
         given = inputs | {"t": inputs["t"][0]} if "t" in inputs else inputs
-        return inputs, {name: self.quantities[name].function(*(given[i] for i in self.quantities[name].inputs))
-                        for name in names}
+        return inputs, {
+            name: self.quantities[name].function(*(given[i] for i in self.quantities[name].inputs))
+            for name in names
+        }
 
     def formulated(self, name: str) -> System | None:
-        """The system whose state equations have a name of `formulations`; None: they are those of its `lagrangian`."""
+        """The system whose state equations have a name of `formulations`; None: they are those of
+        its `lagrangian`.
+        """
         return self if name == self.formulations[0] else None
 
     def lagrange_function(self, q: Any, qd: Any, t: Any = 0.0) -> Any:
@@ -313,6 +351,11 @@ class System(ABC):
             Velocities are no rates of coordinates.
         """
         if self.nq != self.nv or self.quaternions:
-            raise DalembertError(f"{self.name!r} has velocities that are no rates of its coordinates (quaternions), and no "
-                                 "Lagrangian of q and qd.")
-        return lagrangian_system(self.lagrange_function, self.coordinate_names, self.generalized_forces, self.name)
+            raise DalembertError(
+                f"{self.name!r} has velocities that are no rates of its coordinates (quaternions), "
+                "and no "
+                "Lagrangian of q and qd."
+            )
+        return lagrangian_system(
+            self.lagrange_function, self.coordinate_names, self.generalized_forces, self.name
+        )

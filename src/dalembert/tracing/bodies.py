@@ -1,7 +1,8 @@
-"""Kinds of bodies: bodies with one type of joint and the same structural zeros, so that one step of an algorithm serves all.
+"""Kinds of bodies: bodies with one type of joint and the same structural zeros, so that one step of
+an algorithm serves all.
 
-A body's numbers (placement and axes of its joint, inertia, rotors, springs, friction) become symbols where the bodies of a
-kind differ, and stay numbers where they agree.
+A body's numbers (placement and axes of its joint, inertia, rotors, springs, friction) become
+symbols where the bodies of a kind differ, and stay numbers where they agree.
 """
 
 from __future__ import annotations
@@ -17,14 +18,26 @@ import numpy as np
 from dalembert.codegen.symbols import vector_of_symbols
 from dalembert.model.tree import Tree, TreeJoint
 from dalembert.spatial.inertias import NO_INERTIA, Inertia
-from dalembert.spatial.rotations import NO_ROTATION, AxisTurn, Dense, Identity, Product, Rotation, coordinate_axis
+from dalembert.spatial.rotations import (
+    NO_ROTATION,
+    AxisTurn,
+    Dense,
+    Identity,
+    Product,
+    Rotation,
+    coordinate_axis,
+)
 from dalembert.spatial.transforms import Transform
 from dalembert.spatial.vectors import Matrix, Vector
 
 PER_VELOCITY = ("viscous", "coulomb", "stiffness", "rest")
-COMMON = 16                         # a fine kind with a 16th of all bodies is kept on every level
-FINE, ALIGNED, OBLIQUE = 0, 1, 2    # levels of sorting, from many kinds to few
-SELF, BASE, PARENT = 1, 0, -1       # numbers of the body, the base and another parent in the tree of one body
+COMMON = 16  # a fine kind with a 16th of all bodies is kept on every level
+FINE, ALIGNED, OBLIQUE = 0, 1, 2  # levels of sorting, from many kinds to few
+SELF, BASE, PARENT = (
+    1,
+    0,
+    -1,
+)  # numbers of the body, the base and another parent in the tree of one body
 
 Numbers = tuple[Any, ...]
 
@@ -34,8 +47,8 @@ class Kind:
     """One body as an algorithm sees it, and the numbers of all of this kind.
 
     tree : the body SELF alone; its parent is BASE or PARENT
-    symbols : what stands for its numbers where bodies differ, then for where it starts in q and qd, then for a scale of
-        each of its velocities
+    symbols : what stands for its numbers where bodies differ, then for where it starts in q and qd,
+        then for a scale of each of its velocities
     numbers : (bodies, symbols) their values, without the scales
     """
 
@@ -59,17 +72,21 @@ class Kind:
 
     @property
     def scales(self) -> np.ndarray:
-        return self.symbols[len(self.symbols) - self.joint.type.nv:]
+        return self.symbols[len(self.symbols) - self.joint.type.nv :]
 
 
 def sorted_bodies(tree: Tree, level: int) -> tuple[list[Kind], list[tuple[int, int]]]:
     """Kinds, and for each moving body its kind and its row there; entry 0 stands for the base.
 
-    Kinds of the level FINE agree in all structural zeros and ones. Others, but for COMMON ones, agree only in the joint's
-    type, in whether they have rotors and hang on the base, and on the level ALIGNED in axes along a coordinate axis.
+    Kinds of the level FINE agree in all structural zeros and ones. Others, but for COMMON ones,
+    agree only in the joint's type, in whether they have rotors and hang on the base, and on the
+    level ALIGNED in axes along a coordinate axis.
     """
     opened = [_opened(tree, i, FINE) for i in tree.outward()]
-    keys: list[Any] = [(skeleton, tuple([x if x in (0, 1, -1) else None for x in numbers])) for skeleton, numbers in opened]
+    keys: list[Any] = [
+        (skeleton, tuple([x if x in (0, 1, -1) else None for x in numbers]))
+        for skeleton, numbers in opened
+    ]
     if level > FINE:
         count = Counter(keys)
         for k, key in enumerate(keys):
@@ -82,8 +99,10 @@ def sorted_bodies(tree: Tree, level: int) -> tuple[list[Kind], list[tuple[int, i
     for i, key in enumerate(keys, 1):
         place.append((number[key], len(members.setdefault(key, []))))
         members[key].append(i)
-    kinds = [_kind(tree, bodies, opened[bodies[0] - 1][0], [opened[i - 1][1] for i in bodies])
-             for bodies in members.values()]
+    kinds = [
+        _kind(tree, bodies, opened[bodies[0] - 1][0], [opened[i - 1][1] for i in bodies])
+        for bodies in members.values()
+    ]
     return kinds, place
 
 
@@ -97,7 +116,11 @@ def _kind(tree: Tree, bodies: list[int], skeleton: Any, rows: list[Numbers]) -> 
     values: list[Any] = numbers[0].tolist()
     for k, x in zip(differing, symbols, strict=False):
         values[k] = x
-    return Kind(_alone(tree, bodies[0], skeleton, iter(values)), symbols, np.hstack([numbers[:, differing], starts]))
+    return Kind(
+        _alone(tree, bodies[0], skeleton, iter(values)),
+        symbols,
+        np.hstack([numbers[:, differing], starts]),
+    )
 
 
 def _opened(tree: Tree, i: int, level: int) -> tuple[Any, Numbers]:
@@ -106,9 +129,24 @@ def _opened(tree: Tree, i: int, level: int) -> tuple[Any, Numbers]:
     kind, of_type = _opened_type(joint.type, level < OBLIQUE)
     turn, of_turn = _opened_turn(joint.origin.R, level > FINE)
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = body.J
-    numbers = (*of_type, *of_turn, *joint.origin.p, body.m, *body.h, xx, xy, yy, xz, yz, zz,
-               *(x for name in PER_VELOCITY for x in getattr(joint, name)), *(tree.rotor[k] for k in joint.dof))
-    rotors = any(tree.rotor[k] for k in joint.dof)             # without any, articulated_step leaves exact zeros
+    numbers = (
+        *of_type,
+        *of_turn,
+        *joint.origin.p,
+        body.m,
+        *body.h,
+        xx,
+        xy,
+        yy,
+        xz,
+        yz,
+        zz,
+        *(x for name in PER_VELOCITY for x in getattr(joint, name)),
+        *(tree.rotor[k] for k in joint.dof),
+    )
+    rotors = any(
+        tree.rotor[k] for k in joint.dof
+    )  # without any, articulated_step leaves exact zeros
     return (kind, turn, tree.parent[i] == 0, rotors), numbers
 
 
@@ -119,17 +157,37 @@ def _alone(tree: Tree, i: int, skeleton: Any, numbers: Iterator[Any]) -> Tree:
     joint_type = _closed_type(joint.type, kind, numbers)
     R = _closed_turn(turn, numbers)
     origin = Transform(Vector(islice(numbers, 3)), R)
-    inertia = Inertia(next(numbers), Vector(islice(numbers, 3)), Matrix.symmetric(*islice(numbers, 6)))
+    inertia = Inertia(
+        next(numbers), Vector(islice(numbers, 3)), Matrix.symmetric(*islice(numbers, 6))
+    )
     n = joint_type.nv
     values = {name: list(islice(numbers, n)) for name in PER_VELOCITY}
     rotor = list(islice(numbers, n))
-    alone = replace(joint, type=joint_type, origin=origin, at_q=slice(0, joint_type.nq), dof=range(n), rotor=rotor, **values)
-    return Tree(tree.name, tree.gravity, (-1, BASE if on_base else PARENT), (None, alone), (NO_INERTIA, inertia), {}, n,
-                tuple(rotor))
+    alone = replace(
+        joint,
+        type=joint_type,
+        origin=origin,
+        at_q=slice(0, joint_type.nq),
+        dof=range(n),
+        rotor=rotor,
+        **values,
+    )
+    return Tree(
+        tree.name,
+        tree.gravity,
+        (-1, BASE if on_base else PARENT),
+        (None, alone),
+        (NO_INERTIA, inertia),
+        {},
+        n,
+        tuple(rotor),
+    )
 
 
 def _opened_type(joint_type: Any, keeps_aligned: bool) -> tuple[Any, Numbers]:
-    """A joint's type but for its oblique axes and its pitch; the type itself where these cannot be symbols."""
+    """A joint's type but for its oblique axes and its pitch; the type itself where these cannot be
+    symbols.
+    """
     if not joint_type.takes_symbols:
         return joint_type, ()
     fixed: list[Any] = []
@@ -149,7 +207,11 @@ def _closed_type(joint_type: Any, kind: Any, numbers: Iterator[Any]) -> Any:
     given = {}
     for name, fixed in zip(joint_type.parameters, kind[1:], strict=True):
         if fixed is None:
-            given[name] = tuple(islice(numbers, 3)) if isinstance(getattr(joint_type, name), tuple) else next(numbers)
+            given[name] = (
+                tuple(islice(numbers, 3))
+                if isinstance(getattr(joint_type, name), tuple)
+                else next(numbers)
+            )
     return replace(joint_type, **given)
 
 
@@ -161,13 +223,18 @@ def _opened_turn(R: Rotation, dense: bool) -> tuple[Any, Numbers]:
         return (R.k,), (R.c, R.s)
     if isinstance(R, Product) and not dense:
         parts = [_opened_turn(factor, False) for factor in R.factors]
-        return tuple(k for kinds, _ in parts for k in kinds), tuple(x for _, numbers in parts for x in numbers)
+        return tuple(k for kinds, _ in parts for k in kinds), tuple(
+            x for _, numbers in parts for x in numbers
+        )
     return (3,), tuple(x for row in R.matrix() for x in row)
 
 
 def _closed_turn(kinds: tuple[int, ...], numbers: Iterator[Any]) -> Rotation:
     R: Rotation = NO_ROTATION
     for k in kinds:
-        R = R * (Dense(Matrix([list(islice(numbers, 3)) for _ in range(3)])) if k == 3 else
-                 AxisTurn(k, next(numbers), next(numbers)))
+        R = R * (
+            Dense(Matrix([list(islice(numbers, 3)) for _ in range(3)]))
+            if k == 3
+            else AxisTurn(k, next(numbers), next(numbers))
+        )
     return R

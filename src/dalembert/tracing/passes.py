@@ -1,7 +1,9 @@
-"""The passes of each quantity that is compiled as scans over bodies: one body's part, in the foundation's step functions.
+"""The passes of each quantity that is compiled as scans over bodies: one body's part, in the
+foundation's step functions.
 
-A pass goes outward (parents before children) or inward. Its step sees one body with what its parent carries to it, or
-with the sum of what its children carry to it, and with what earlier passes stored for it.
+A pass goes outward (parents before children) or inward. Its step sees one body with what its parent
+carries to it, or with the sum of what its children carry to it, and with what earlier passes stored
+for it.
 """
 
 from __future__ import annotations
@@ -10,7 +12,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from dalembert.formulations.newton_euler.forward import Articulated, acceleration_step, articulated_step
+from dalembert.formulations.newton_euler.forward import (
+    Articulated,
+    acceleration_step,
+    articulated_step,
+)
 from dalembert.formulations.newton_euler.inverse import (
     Rates,
     acceleration_field,
@@ -35,13 +41,14 @@ Scalars = list[Scalar]
 
 @dataclass
 class Body:
-    """A body in a tree of its own, its joint's entries of the vectors, what comes from its neighbour (None: there is none),
-    and what earlier passes stored."""
+    """A body in a tree of its own, its joint's entries of the vectors, what comes from its
+    neighbour (None: there is none), and what earlier passes stored.
+    """
 
     tree: Tree
     q: Scalars
     qd: Scalars
-    last: Scalars                                   # qdd or tau
+    last: Scalars  # qdd or tau
     carried: Scalars | None
     stored: dict[str, Scalars] = field(default_factory=dict)
 
@@ -62,11 +69,13 @@ class Body:
 
 
 class Found(NamedTuple):
-    """What a step hands to the children, or to the parent, and what it stores; 'out' are entries of the result."""
+    """What a step hands to the children, or to the parent, and what it stores; 'out' are entries of
+    the result.
+    """
 
     carried: Scalars
     stored: dict[str, Scalars]
-    total: Scalar = 0.0                             # what the body adds to a result that is one number
+    total: Scalar = 0.0  # what the body adds to a result that is one number
 
 
 class Pass(NamedTuple):
@@ -79,15 +88,18 @@ class Pass(NamedTuple):
 
 # --- inverse dynamics and its kin: motion outward, forces inward ----------------------------------------------------------
 
+
 def _wrench_of_motion(body: Body, gravity: Vector, accelerations: Scalars | None) -> Found:
     if body.carried is None:
         parent = base_rates(gravity)
     else:
-        w, dw, a = (Vector(body.carried[k:k + 3]) for k in (0, 3, 6))
+        w, dw, a = (Vector(body.carried[k : k + 3]) for k in (0, 3, 6))
         parent = Rates(w, dw, a, acceleration_field(w, dw))
     _, velocity, rate = joint_motion(body.tree, SELF, body.q, body.qd, accelerations)
     rates = outward_step(parent, body.X, velocity, rate)
-    return Found([*rates.w, *rates.dw, *rates.a], {"wrench": _flat(body_wrench(body.inertia, rates))})
+    return Found(
+        [*rates.w, *rates.dw, *rates.a], {"wrench": _flat(body_wrench(body.inertia, rates))}
+    )
 
 
 def _of_accelerated(body: Body) -> Found:
@@ -125,7 +137,10 @@ def _collected(body: Body) -> Found:
 def _of_actuators(body: Body) -> Found:
     found = _collected(body)
     given = passive(body.tree, body.q, body.qd)
-    tau = [t + r * a - p for t, r, a, p in zip(found.stored["out"], body.tree.rotor, body.last, given, strict=True)]
+    tau = [
+        t + r * a - p
+        for t, r, a, p in zip(found.stored["out"], body.tree.rotor, body.last, given, strict=True)
+    ]
     return Found(found.carried, {"out": tau})
 
 
@@ -137,15 +152,23 @@ def _with_rotors(body: Body) -> Found:
 
 # --- forward dynamics by articulated bodies ---------------------------------------------------------------------------
 
+
 def _articulated(body: Body) -> Found:
     """Articulated inertia and bias force to the parent; V and D^-1 u are kept."""
-    I_A, p_A, S, X = ArticulatedInertia.of(body.inertia), _force(body.stored["wrench"]), body.S, body.X
+    I_A, p_A, S, X = (
+        ArticulatedInertia.of(body.inertia),
+        _force(body.stored["wrench"]),
+        body.S,
+        body.X,
+    )
     if body.carried is not None:
         I_A, p_A = I_A + _articulated_inertia(body.carried), p_A + _force(body.carried[21:])
     driving = [t + p for t, p in zip(body.last, passive(body.tree, body.q, body.qd), strict=True)]
     u = [x - p_A.dot(s) for x, s in zip(driving, S, strict=True)]
 
-    I_a, p_a, kept = articulated_step(body.tree, SELF, PivotCheck.of_tree(body.tree, body.q, list), I_A, p_A, S, u)
+    I_a, p_a, kept = articulated_step(
+        body.tree, SELF, PivotCheck.of_tree(body.tree, body.q, list), I_A, p_A, S, u
+    )
     stored = {"V": [x for v in kept.V for x in _flat(v)], "out": kept.accelerations}
     if body.tree.parent[SELF] != PARENT:
         return Found([], stored)
@@ -157,17 +180,20 @@ def _articulated(body: Body) -> Found:
 
 
 def _accelerated(body: Body) -> Found:
-    V = tuple(_force(body.stored["V"][k:k + 6]) for k in range(0, len(body.stored["V"]), 6))
+    V = tuple(_force(body.stored["V"][k : k + 6]) for k in range(0, len(body.stored["V"]), 6))
     parent = NO_MOTION if body.carried is None else _motion(body.carried)
     a, qdd = acceleration_step(parent, body.X, Articulated(body.S, V, body.stored["out"]))
     return Found([*a.angular, *a.linear], {"out": qdd})
 
 
 def _articulated_inertia(x: Scalars) -> ArticulatedInertia:
-    return ArticulatedInertia(Matrix.symmetric(*x[:6]), Matrix((x[6:9], x[9:12], x[12:15])), Matrix.symmetric(*x[15:21]))
+    return ArticulatedInertia(
+        Matrix.symmetric(*x[:6]), Matrix((x[6:9], x[9:12], x[12:15])), Matrix.symmetric(*x[15:21])
+    )
 
 
 # --- energies, inertias ---------------------------------------------------------------------------------------------------
+
 
 def _kinetic(body: Body) -> Found:
     v = _velocity(body)
@@ -187,6 +213,7 @@ def _composite(body: Body) -> Inertia:
 
 # --- the quantities -------------------------------------------------------------------------------------------------------
 
+
 class Algorithm(NamedTuple):
     """Input vectors, passes, and whether the result is one number (else an entry per velocity)."""
 
@@ -196,11 +223,17 @@ class Algorithm(NamedTuple):
 
 
 ALGORITHMS = {
-    "inverse_dynamics": Algorithm(("q", "qd", "qdd"), (Pass(True, 9, _of_accelerated), Pass(False, 6, _of_actuators))),
-    "forward_dynamics": Algorithm(("q", "qd", "tau"), (Pass(True, 9, _of_bias), Pass(False, 27, _articulated),
-                                                       Pass(True, 6, _accelerated))),
+    "inverse_dynamics": Algorithm(
+        ("q", "qd", "qdd"), (Pass(True, 9, _of_accelerated), Pass(False, 6, _of_actuators))
+    ),
+    "forward_dynamics": Algorithm(
+        ("q", "qd", "tau"),
+        (Pass(True, 9, _of_bias), Pass(False, 27, _articulated), Pass(True, 6, _accelerated)),
+    ),
     "bias_force": Algorithm(("q", "qd"), (Pass(True, 9, _of_bias), Pass(False, 6, _collected))),
-    "coriolis_vector": Algorithm(("q", "qd"), (Pass(True, 9, _of_velocities), Pass(False, 6, _collected))),
+    "coriolis_vector": Algorithm(
+        ("q", "qd"), (Pass(True, 9, _of_velocities), Pass(False, 6, _collected))
+    ),
     "gravity_vector": Algorithm(("q",), (Pass(True, 3, _of_gravity), Pass(False, 6, _collected))),
     "momenta": Algorithm(("q", "qd"), (Pass(True, 6, _of_momentum), Pass(False, 6, _with_rotors))),
     "kinetic_energy": Algorithm(("q", "qd"), (Pass(True, 6, _kinetic),), single=True),

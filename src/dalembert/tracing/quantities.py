@@ -24,33 +24,54 @@ from dalembert.model.mechanism import QUATERNION_TOLERANCE, Mechanism
 from dalembert.model.pivots import ALWAYS, eliminated, guards, sizes, stacked
 from dalembert.tracing.regrouping import FACTORS_UP_TO, ROLLED_FROM, on_regrouped_tree
 
-DOUBTFUL = {"float64": 1e-12, "float32": 1e-5}     # of a joint's usual inertia: a smaller pivot is looked at again
-NEAR_SINGULAR = 1e-7      # of its size: a pivot above it, and pivots that follow it, have errors far below their values
-UNUSUAL = 1e-3       # of the usual pivot: one that is smaller is looked at again if it is also near singular
-STATES = 8           # random ones, to learn usual inertias from
+DOUBTFUL = {
+    "float64": 1e-12,
+    "float32": 1e-5,
+}  # of a joint's usual inertia: a smaller pivot is looked at again
+# of its size: a pivot above it, and pivots that follow it, have errors far below their values
+NEAR_SINGULAR = 1e-7
+UNUSUAL = (
+    1e-3  # of the usual pivot: one that is smaller is looked at again if it is also near singular
+)
+STATES = 8  # random ones, to learn usual inertias from
 
 
 class Quantity(NamedTuple):
-    """A function of the mechanism and of vectors; `framed` ones also of a frame ('placement:tool'), `turned` ones of a frame
-    and axes ('jacobian:tool:local')."""
+    """A function of the mechanism and of vectors; `framed` ones also of a frame ('placement:tool'),
+    `turned` ones of a frame and axes ('jacobian:tool:local').
+    """
 
     function: Callable[..., Any]
     inputs: tuple[str, ...]
     framed: bool = False
     turned: bool = False
-    loaded: bool = False      # takes external forces
+    loaded: bool = False  # takes external forces
 
 
 def _plain(inputs: str, *names: str) -> dict[str, Quantity]:
-    return {name: Quantity(getattr(newton_euler, name), tuple(inputs.split()),
-                           loaded=name in ("inverse_dynamics", "forward_dynamics")) for name in names}
+    return {
+        name: Quantity(
+            getattr(newton_euler, name),
+            tuple(inputs.split()),
+            loaded=name in ("inverse_dynamics", "forward_dynamics"),
+        )
+        for name in names
+    }
 
 
 QUANTITIES: dict[str, Quantity] = {
     **_plain("q qd qdd", "inverse_dynamics", "regressor", "inverse_dynamics_derivatives"),
     **_plain("q qd tau", "forward_dynamics", "forward_dynamics_derivatives", "linearize"),
     **_plain("q", "mass_matrix", "inverse_mass_matrix", "gravity_vector", "potential_energy"),
-    **_plain("q qd", "bias_force", "coriolis_vector", "coriolis_matrix", "kinetic_energy", "momenta", "centroidal_momentum"),
+    **_plain(
+        "q qd",
+        "bias_force",
+        "coriolis_vector",
+        "coriolis_matrix",
+        "kinetic_energy",
+        "momenta",
+        "centroidal_momentum",
+    ),
     "passive_force": Quantity(forces.passive_force, ("q", "qd")),
     "center_of_mass": Quantity(poses.center_of_mass, ("q",)),
     "center_of_mass_jacobian": Quantity(momentum.center_of_mass_jacobian, ("q",)),
@@ -60,21 +81,44 @@ QUANTITIES: dict[str, Quantity] = {
     "jacobian_rate": Quantity(jacobians.jacobian_rate, ("q", "qd"), framed=True, turned=True),
 }
 
-# Forces and accelerations do not change when inertial parameters are regrouped; energies do, by constants.
-OF_FORCES = frozenset((
-    "inverse_dynamics", "inverse_dynamics_derivatives", "forward_dynamics", "forward_dynamics_derivatives", "linearize",
-    "mass_matrix", "inverse_mass_matrix", "gravity_vector", "bias_force", "coriolis_vector", "coriolis_matrix",
-    "passive_force"))
+# Forces and accelerations do not change when inertial parameters are regrouped; energies do, by
+# constants.
+OF_FORCES = frozenset(
+    (
+        "inverse_dynamics",
+        "inverse_dynamics_derivatives",
+        "forward_dynamics",
+        "forward_dynamics_derivatives",
+        "linearize",
+        "mass_matrix",
+        "inverse_mass_matrix",
+        "gravity_vector",
+        "bias_force",
+        "coriolis_vector",
+        "coriolis_matrix",
+        "passive_force",
+    )
+)
 
-# The same quantities as derivatives of expressions: fewer operations than the recursion for some mechanisms of few joints.
-DIFFERENTIATED = {name: getattr(differentiated, name)
-                  for name in ("inverse_dynamics_derivatives", "forward_dynamics_derivatives", "linearize")}
-BY_FACTORS = {"forward_dynamics": forward_dynamics_by_factors}      # of the mass matrix, for mechanisms of few joints
-FEW = 1200           # operations; above it these are not even tried, which takes long and was never worth it
+# The same quantities as derivatives of expressions: fewer operations than the recursion for some
+# mechanisms of few joints.
+DIFFERENTIATED = {
+    name: getattr(differentiated, name)
+    for name in ("inverse_dynamics_derivatives", "forward_dynamics_derivatives", "linearize")
+}
+BY_FACTORS = {
+    "forward_dynamics": forward_dynamics_by_factors
+}  # of the mass matrix, for mechanisms of few joints
+FEW = 1200  # operations; above it these are not even tried, which takes long and was never worth it
 
-FORMULATIONS = ("newton_euler", "lagrange", "elementary_motions", "hamilton")      # imported where they are asked for
+FORMULATIONS = (
+    "newton_euler",
+    "lagrange",
+    "elementary_motions",
+    "hamilton",
+)  # imported where they are asked for
 
-Loads = tuple[tuple[str, str], ...]      # structure of external forces: (frame, axes) each
+Loads = tuple[tuple[str, str], ...]  # structure of external forces: (frame, axes) each
 
 
 def known_formulation(name: str) -> str:
@@ -84,21 +128,29 @@ def known_formulation(name: str) -> str:
     return name
 
 
-def traced(mechanism: Mechanism, names: Sequence[str], parameters: Sequence[str] = (), loads: Loads = (),
-           formulation: str = "newton_euler", dtype: Any = np.float64) -> Program | Rolled:
-    """The program of some quantities, sharing what they share: scans over the bodies of a large mechanism where the
-    quantities allow it (see `rolled`), else straight-line code.
+def traced(
+    mechanism: Mechanism,
+    names: Sequence[str],
+    parameters: Sequence[str] = (),
+    loads: Loads = (),
+    formulation: str = "newton_euler",
+    dtype: Any = np.float64,
+) -> Program | Rolled:
+    """The program of some quantities, sharing what they share: scans over the bodies of a large
+    mechanism where the quantities allow it (see `rolled`), else straight-line code.
 
-    Inputs: q, qd, qdd, tau as far as they are needed; `parameters`, a vector of the numbers at these paths, if there
-    are any; force, moment and point of each external force. Outputs are named like the quantities, 'name.field' where a
-    quantity has several; `status` comes last where a quantity divides by inertias or q has quaternions: 0, or 1 + the entry
-    of qd whose pivot is the first that is not positive beyond doubt, or -1 - the entry of q where a quaternion starts that
+    Inputs: q, qd, qdd, tau as far as they are needed; `parameters`, a vector of the numbers at
+    these paths, if there are any; force, moment and point of each external force. Outputs are named
+    like the quantities, 'name.field' where a quantity has several; `status` comes last where a
+    quantity divides by inertias or q has quaternions: 0, or 1 + the entry of qd whose pivot is the
+    first that is not positive beyond doubt, or -1 - the entry of q where a quaternion starts that
     is not of unit length.
 
     Raises
     ------
     UnknownNameError, ProgramError
-        A quantity, path or frame is unknown; the mechanism has symbols that are not among the parameters.
+        A quantity, path or frame is unknown; the mechanism has symbols that are not among the
+        parameters.
     """
     many = sum(not joint.is_fixed for joint in mechanism.joints) >= ROLLED_FROM
     if many and formulation == "newton_euler" and not parameters and not loads:
@@ -109,9 +161,17 @@ def traced(mechanism: Mechanism, names: Sequence[str], parameters: Sequence[str]
     return straight(mechanism, names, parameters, loads, formulation, dtype)
 
 
-def straight(mechanism: Mechanism, names: Sequence[str], parameters: Sequence[str] = (), loads: Loads = (),
-             formulation: str = "newton_euler", dtype: Any = np.float64) -> Program:
-    """The same as straight-line code for any mechanism: of the forms that are equal, the one of fewest operations."""
+def straight(
+    mechanism: Mechanism,
+    names: Sequence[str],
+    parameters: Sequence[str] = (),
+    loads: Loads = (),
+    formulation: str = "newton_euler",
+    dtype: Any = np.float64,
+) -> Program:
+    """The same as straight-line code for any mechanism: of the forms that are equal, the one of
+    fewest operations.
+    """
     chosen = [(name, *_found(name, mechanism, formulation)) for name in names]
     if loads and not any(quantity.loaded for _, quantity, _ in chosen):
         raise TypeError(f"{', '.join(names)}: none of these takes external forces.")
@@ -125,7 +185,9 @@ def straight(mechanism: Mechanism, names: Sequence[str], parameters: Sequence[st
             mechanism = mechanism.replace(dict(zip(parameters, inputs["parameters"], strict=True)))
         external = []
         for k, (frame, axes) in enumerate(loads):
-            vectors = {part: vector_of_symbols(f"{part} {k}", 3) for part in ("force", "moment", "point")}
+            vectors = {
+                part: vector_of_symbols(f"{part} {k}", 3) for part in ("force", "moment", "point")
+            }
             inputs |= {f"{part}{k}": vector for part, vector in vectors.items()}
             external.append(ExternalForce(frame, expressed_in=axes, **vectors))
         try:
@@ -141,28 +203,42 @@ def straight(mechanism: Mechanism, names: Sequence[str], parameters: Sequence[st
                 outputs.append(_outputs(forms[0], other, inputs, external, scale))
             return program_of(inputs, min(outputs, key=_size))
         except ProgramError as error:
-            raise ProgramError(f"mechanism {mechanism.name!r}: {error} Name it in da.compile(..., parameters=[...]), "
-                               "or replace it by a number.") from None
+            raise ProgramError(
+                f"mechanism {mechanism.name!r}: {error} Name it in da.compile(..., "
+                "parameters=[...]), "
+                "or replace it by a number."
+            ) from None
 
 
 def _size(outputs: Mapping[str, Any]) -> int:
     """Number of operations that outputs need."""
-    return sum(count_operations([x for array in outputs.values() for x in np.asarray(array, dtype=object).flat]).values())
+    return sum(
+        count_operations(
+            [x for array in outputs.values() for x in np.asarray(array, dtype=object).flat]
+        ).values()
+    )
 
 
-def _made_by(functions: Mapping[str, Callable[..., Any]], name: str, quantity: Quantity,
-             arguments: tuple[str, ...]) -> tuple[str, Quantity, tuple[str, ...]]:
+def _made_by(
+    functions: Mapping[str, Callable[..., Any]],
+    name: str,
+    quantity: Quantity,
+    arguments: tuple[str, ...],
+) -> tuple[str, Quantity, tuple[str, ...]]:
     return name, quantity._replace(function=functions.get(name, quantity.function)), arguments
 
 
-def _outputs(mechanism, chosen, inputs: Mapping[str, np.ndarray], external,
-             scale: Callable[[], np.ndarray]) -> dict[str, Any]:
+def _outputs(
+    mechanism, chosen, inputs: Mapping[str, np.ndarray], external, scale: Callable[[], np.ndarray]
+) -> dict[str, Any]:
     outputs: dict[str, Any] = {}
     token = guards.set([])
     try:
         for name, quantity, arguments in chosen:
             more = {"external_forces": external} if quantity.loaded and external else {}
-            found = quantity.function(mechanism, *(inputs[i] for i in quantity.inputs), *arguments, **more)
+            found = quantity.function(
+                mechanism, *(inputs[i] for i in quantity.inputs), *arguments, **more
+            )
             if hasattr(found, "_fields"):
                 outputs |= {f"{name}.{field}": value for field, value in found._asdict().items()}
             else:
@@ -170,21 +246,27 @@ def _outputs(mechanism, chosen, inputs: Mapping[str, np.ndarray], external,
         pivots = guards.get() or []
     finally:
         guards.reset(token)
-    sound = [(-1 - at, absolute(sum(x * x for x in inputs["q"][at:at + 4]) - 1) < QUATERNION_TOLERANCE)
-             for at in mechanism.quaternions.values() if "q" in inputs]
+    sound = [
+        (-1 - at, absolute(sum(x * x for x in inputs["q"][at : at + 4]) - 1) < QUATERNION_TOLERANCE)
+        for at in mechanism.quaternions.values()
+        if "q" in inputs
+    ]
     sound += [(1 + k, constant(pivot) > float(scale()[k])) for k, pivot in pivots]
     if sound:
         outputs[STATUS] = 0.0
         for code, condition in reversed(sound):
-            outputs[STATUS] = select(condition, outputs[STATUS], float(code))      # `where` would compute all again, guarded
+            outputs[STATUS] = select(
+                condition, outputs[STATUS], float(code)
+            )  # `where` would compute all again, guarded
     return outputs
 
 
 def _doubtful_pivots(mechanism: Mechanism, doubtful: float) -> np.ndarray:
-    """For each entry of qd the pivot up to which a state is looked at again, from pivots at some random states.
+    """For each entry of qd the pivot up to which a state is looked at again, from pivots at some
+    random states.
 
-    It is ALWAYS where a pivot at one of these states is no more than its rounding error, and 0 where symbols leave the
-    mass matrix unknown.
+    It is ALWAYS where a pivot at one of these states is no more than its rounding error, and 0
+    where symbols leave the mass matrix unknown.
     """
     states = np.array([mechanism.random_state(seed)[0] for seed in range(STATES)])
     if not mechanism.nv or newton_euler.mass_matrix(mechanism, states[0]).dtype == object:
@@ -194,7 +276,9 @@ def _doubtful_pivots(mechanism: Mechanism, doubtful: float) -> np.ndarray:
     size = np.broadcast_to(stacked([sizes(tree, q)])[..., 0, :], M.shape[:-1])
     pivots, margins = eliminated(M, size)
     usual = np.einsum("nkk->nk", M).max(axis=0)
-    limit = np.fmax(doubtful * usual, np.fmin(NEAR_SINGULAR * size.max(axis=0), UNUSUAL * pivots.min(axis=0)))
+    limit = np.fmax(
+        doubtful * usual, np.fmin(NEAR_SINGULAR * size.max(axis=0), UNUSUAL * pivots.min(axis=0))
+    )
     return np.where((pivots > margins).all(axis=0), limit, ALWAYS)
 
 
@@ -210,8 +294,11 @@ def _found(name: str, mechanism: Mechanism, formulation: str) -> tuple[Quantity,
         module = import_module(f"dalembert.formulations.{known_formulation(formulation)}")
         found = getattr(module, stem, None)
         if found is None:
-            raise UnknownNameError(f"quantity of the formulation {formulation!r}", stem,
-                                   tuple(q for q in QUANTITIES if hasattr(module, q)))
+            raise UnknownNameError(
+                f"quantity of the formulation {formulation!r}",
+                stem,
+                tuple(q for q in QUANTITIES if hasattr(module, q)),
+            )
         quantity = quantity._replace(function=found)
     if quantity.framed != bool(colon):
         raise UnknownNameError("quantity", name, (f"{stem}:FRAME" if quantity.framed else stem,))

@@ -1,8 +1,9 @@
 """Long chains and large trees: quantities traced once per kind of body, as scans over all bodies.
 
-What a body hands to its neighbours is zero in some entries, which depends on what it was handed itself: in a planar chain
-five of nine entries of the rates. Bodies of one kind that are handed the same structure share a step. Where that makes too
-many steps, bodies are sorted more coarsely and no structure is handed on.
+What a body hands to its neighbours is zero in some entries, which depends on what it was handed
+itself: in a planar chain five of nine entries of the rates. Bodies of one kind that are handed the
+same structure share a step. Where that makes too many steps, bodies are sorted more coarsely and no
+structure is handed on.
 """
 
 from __future__ import annotations
@@ -25,32 +26,40 @@ from dalembert.model.pivots import ALWAYS, guards, undetermined
 from dalembert.tracing.bodies import ALIGNED, FINE, OBLIQUE, Kind, sorted_bodies
 from dalembert.tracing.passes import ALGORITHMS, Algorithm, Body, Pass
 
-STATES = 4          # random ones, to learn usual inertias from
-MAX_STEPS = 24      # per scan with fine kinds: some 0.1 s of compile time each
-MAX_KINDS = 24      # with axes along coordinate axes told from others
+STATES = 4  # random ones, to learn usual inertias from
+MAX_STEPS = 24  # per scan with fine kinds: some 0.1 s of compile time each
+MAX_KINDS = 24  # with axes along coordinate axes told from others
 
-Structure = tuple[bool, ...]      # which entries are not zero
-Shape = tuple[tuple[str, Structure], ...]      # of what is stored for a body, by name
+Structure = tuple[bool, ...]  # which entries are not zero
+Shape = tuple[tuple[str, Structure], ...]  # of what is stored for a body, by name
 
 
 def covers(mechanism: Mechanism, names: Sequence[str]) -> bool:
-    """Whether there are scans for these quantities of this mechanism: followers couple joints, and have none."""
-    return (bool(names) and set(names) <= ALGORITHMS.keys() and not any(joint.mimic for joint in mechanism.joints)
-            and mechanism._graph is None)
+    """Whether there are scans for these quantities of this mechanism: followers couple joints, and
+    have none.
+    """
+    return (
+        bool(names)
+        and set(names) <= ALGORITHMS.keys()
+        and not any(joint.mimic for joint in mechanism.joints)
+        and mechanism._graph is None
+    )
 
 
 def rolled(mechanism: Mechanism, names: Sequence[str], doubtful: float = 0.0) -> Rolled:
     """The scans of some quantities of ALGORITHMS.
 
-    Inputs and outputs are as `quantities.traced` has them; a pivot is in doubt below the part `doubtful` of the joint's
-    usual inertia.
+    Inputs and outputs are as `quantities.traced` has them; a pivot is in doubt below the part
+    `doubtful` of the joint's usual inertia.
     """
     with Graph(), without_collection():
         bodies = _Bodies(mechanism)
         scale = np.zeros(mechanism.nv)
         if "forward_dynamics" in names:
             scale = doubtful * _usual_inertias(bodies)
-            scale[[k for _, _, k, _ in undetermined(bodies.tree, mechanism.neutral().tolist())]] = ALWAYS
+            scale[[k for _, _, k, _ in undetermined(bodies.tree, mechanism.neutral().tolist())]] = (
+                ALWAYS
+            )
         return _built(bodies, {name: ALGORITHMS[name] for name in names}, scale)
 
 
@@ -78,7 +87,9 @@ class _Bodies:
     def __init__(self, mechanism: Mechanism):
         self.mechanism, self.tree = mechanism, mechanism.tree()
         joints = self.tree.joint[1:]
-        self.at_q = np.array([0, *(j.at_q.start for j in joints)])       # first entries by body; 0 is the base
+        self.at_q = np.array(
+            [0, *(j.at_q.start for j in joints)]
+        )  # first entries by body; 0 is the base
         self.at_v = np.array([0, *(j.dof.start for j in joints)])
         self.children = np.bincount(self.tree.parent[1:], minlength=self.tree.n + 1).tolist()
 
@@ -95,27 +106,43 @@ class _Bodies:
 class _Builder:
     """Lays out the work array and makes the scans."""
 
-    def __init__(self, bodies: _Bodies, algorithms: Mapping[str, Algorithm], scale: np.ndarray, coarse: bool):
-        self.bodies, self.tree, self.algorithms, self.scale, self.coarse = bodies, bodies.tree, algorithms, scale, coarse
+    def __init__(
+        self, bodies: _Bodies, algorithms: Mapping[str, Algorithm], scale: np.ndarray, coarse: bool
+    ):
+        self.bodies, self.tree, self.algorithms, self.scale, self.coarse = (
+            bodies,
+            bodies.tree,
+            algorithms,
+            scale,
+            coarse,
+        )
         self.kinds, self.place = bodies.coarse if coarse else bodies.fine
         mechanism = bodies.mechanism
         lengths = {"q": mechanism.nq, "qd": mechanism.nv, "qdd": mechanism.nv, "tau": mechanism.nv}
         wanted = {name for a in algorithms.values() for name in a.inputs}
         self.inputs = tuple(Port(name, (n,)) for name, n in lengths.items() if name in wanted)
-        self.outputs = [Port(name, () if a.single else (mechanism.nv,)) for name, a in algorithms.items()]
+        self.outputs = [
+            Port(name, () if a.single else (mechanism.nv,)) for name, a in algorithms.items()
+        ]
         if "forward_dynamics" in algorithms or mechanism.quaternions:
             self.outputs.append(Port(STATUS, ()))
         self.size = 0
         self.at = {port.name: self.taken(port.size) for port in self.inputs}
-        first = self.size                                     # of what is zero when a block begins
-        self.zeros = self.taken(max(one.width for a in algorithms.values() for one in a.passes) if coarse else 0)
+        first = self.size  # of what is zero when a block begins
+        self.zeros = self.taken(
+            max(one.width for a in algorithms.values() for one in a.passes) if coarse else 0
+        )
         self.out = {port.name: self.taken(1) for port in self.outputs if not port.shape}
         self.cleared = slice(first, self.size)
         for name, a in algorithms.items():
-            if not a.single:                                  # a result alone takes the place of the vector that it answers
-                over = a.inputs[-1] if len(algorithms) == 1 and a.inputs[-1] in ("qdd", "tau") else ""
+            if not a.single:  # a result alone takes the place of the vector that it answers
+                over = (
+                    a.inputs[-1] if len(algorithms) == 1 and a.inputs[-1] in ("qdd", "tau") else ""
+                )
                 self.out[name] = self.at[over] if over else self.taken(mechanism.nv)
-        self.turn = np.full(mechanism.nq, -1)                 # places of sine and cosine by entry of q; -1: none are taken
+        self.turn = np.full(
+            mechanism.nq, -1
+        )  # places of sine and cosine by entry of q; -1: none are taken
 
     def taken(self, size: int) -> int:
         """A new stretch of the work array."""
@@ -132,11 +159,22 @@ class _Builder:
         scans = []
         for name, algorithm in self.algorithms.items():
             stored = _Stored(self.tree.n)
-            scans += [_Scanning(self, name, one, stored, one is algorithm.passes[0]).scan() for one in algorithm.passes]
+            scans += [
+                _Scanning(self, name, one, stored, one is algorithm.passes[0]).scan()
+                for one in algorithm.passes
+            ]
         places = [self.at[p.name] for p in self.inputs] + [self.out[p.name] for p in self.outputs]
         angles = np.flatnonzero(self.turn >= 0)
         turns = np.stack([self.at["q"] + angles, self.turn[angles], self.turn[angles] + 1], axis=1)
-        return Rolled(self.inputs, tuple(self.outputs), tuple(places), self.size, self.cleared, turns, tuple(scans))
+        return Rolled(
+            self.inputs,
+            tuple(self.outputs),
+            tuple(places),
+            self.size,
+            self.cleared,
+            turns,
+            tuple(scans),
+        )
 
 
 class _Stored:
@@ -154,15 +192,17 @@ class _Trace(NamedTuple):
     given: Structure | None
     shape: Shape
     carried: list[Any]
-    structure: Structure                # of what it hands on
+    structure: Structure  # of what it hands on
     stored: dict[str, list[Any]]
     structures: dict[str, Structure]
-    after: Shape                        # of all that is stored then
+    after: Shape  # of all that is stored then
 
 
 @dataclass(eq=False)
 class _Group:
-    """A step in the making: its program, its bodies with the rows of their kind's numbers, places of what is handed on."""
+    """A step in the making: its program, its bodies with the rows of their kind's numbers, places
+    of what is handed on.
+    """
 
     number: int
     trace: _Trace
@@ -170,23 +210,30 @@ class _Group:
     angles: tuple[int, ...]
     bodies: list[int] = field(default_factory=list)
     rows: list[int] = field(default_factory=list)
-    handed: list[tuple[int, int, int]] = field(default_factory=list)      # where it is read, stored, and added to
+    handed: list[tuple[int, int, int]] = field(
+        default_factory=list
+    )  # where it is read, stored, and added to
 
 
 class _Scanning:
     """One pass of an algorithm as a scan."""
 
-    def __init__(self, builder: _Builder, name: str, one: Pass, stored: _Stored, checks_quaternions: bool):
+    def __init__(
+        self, builder: _Builder, name: str, one: Pass, stored: _Stored, checks_quaternions: bool
+    ):
         self.b, self.tree, self.one, self.stored = builder, builder.tree, one, stored
         self.single, self.checks_quaternions = builder.algorithms[name].single, checks_quaternions
-        self.vectors = {"last" if x in ("qdd", "tau") else x: builder.at[x] for x in builder.algorithms[name].inputs}
+        self.vectors = {
+            "last" if x in ("qdd", "tau") else x: builder.at[x]
+            for x in builder.algorithms[name].inputs
+        }
         self.out = builder.out[name]
-        self.number: dict[Any, int] = {}                      # of a trace, by kind and what it is given
+        self.number: dict[Any, int] = {}  # of a trace, by kind and what it is given
         self.traces: list[_Trace] = []
         self.groups: dict[Any, _Group] = {}
         self.order: list[tuple[int, int]] = []
-        self.free: dict[int, list[int]] = {}                  # stretches given back, by size
-        self.read: Structure = ()                             # entries of what is handed on that are of use
+        self.free: dict[int, list[int]] = {}  # stretches given back, by size
+        self.read: Structure = ()  # entries of what is handed on that are of use
 
     def scan(self) -> Scan:
         if self.one.outward:
@@ -197,7 +244,9 @@ class _Scanning:
         return Scan(steps, np.array(self.order, dtype=np.int64).reshape(-1, 2))
 
     def _outward(self) -> None:
-        """A body's values are kept until its last child has read them, which may then take their place."""
+        """A body's values are kept until its last child has read them, which may then take their
+        place.
+        """
         traces: list[Any] = [None] * (self.tree.n + 1)
         for i in self.tree.outward():
             j = self.tree.parent[i]
@@ -222,7 +271,11 @@ class _Scanning:
             structure, j = self.traces[traces[i]].structure, self.tree.parent[i]
             before = sums[j] if j else structure
             if before is not structure:
-                sums[j] = structure if before is None else tuple([a or b for a, b in zip(before, structure, strict=True)])
+                sums[j] = (
+                    structure
+                    if before is None
+                    else tuple([a or b for a, b in zip(before, structure, strict=True)])
+                )
         handed = self._of_use([structure or () for structure in sums])
         at: dict[int, int] = {}
         for i in self.tree.inward():
@@ -237,16 +290,28 @@ class _Scanning:
 
     def _of_use(self, structures: Sequence[Structure]) -> list[Structure]:
         """The structures without entries that no result depends on."""
-        reading = [(_dependence(t.carried, t.given), _dependence(sum(t.stored.values(), []), t.given)) for t in self.traces]
+        reading = [
+            (_dependence(t.carried, t.given), _dependence(sum(t.stored.values(), []), t.given))
+            for t in self.traces
+        ]
         read = [False] * self.one.width
         found = {entry for _, by_stored in reading for entries in by_stored for entry in entries}
         while found:
             for entry in found:
                 read[entry] = True
-            found = {entry for by_handed, _ in reading for handed, entries in enumerate(by_handed) if read[handed]
-                     for entry in entries if not read[entry]}
+            found = {
+                entry
+                for by_handed, _ in reading
+                for handed, entries in enumerate(by_handed)
+                if read[handed]
+                for entry in entries
+                if not read[entry]
+            }
         self.read = tuple(read)
-        known = {s: tuple([a and b for a, b in zip(s, read, strict=True)]) if s else () for s in set(structures)}
+        known = {
+            s: tuple([a and b for a, b in zip(s, read, strict=True)]) if s else ()
+            for s in set(structures)
+        }
         return [known[s] for s in structures]
 
     def _taken(self, structure: Structure) -> int:
@@ -273,9 +338,14 @@ class _Scanning:
 
     def _trace(self, kind: Kind, given: Structure | None, shape: Shape) -> _Trace:
         joint = kind.joint
-        body = Body(kind.tree, [*vector_of_symbols("q", joint.type.nq)], [*vector_of_symbols("qd", joint.type.nv)],
-                    [*vector_of_symbols("last", joint.type.nv)], None if given is None else _opened("carried", given),
-                    {name: _opened(name, structure) for name, structure in shape})
+        body = Body(
+            kind.tree,
+            [*vector_of_symbols("q", joint.type.nq)],
+            [*vector_of_symbols("qd", joint.type.nv)],
+            [*vector_of_symbols("last", joint.type.nv)],
+            None if given is None else _opened("carried", given),
+            {name: _opened(name, structure) for name, structure in shape},
+        )
         token = guards.set([])
         try:
             found = self.one.step(body)
@@ -285,17 +355,37 @@ class _Scanning:
         stored = found.stored | self._status(kind, body, pivots)
         if self.single:
             stored["total"] = [vector_of_symbols("total", 1)[0] + found.total]
-        structures = {name: (True,) * len(x) if name == "out" else self._structure(x) for name, x in stored.items()}
-        after = dict(shape) | {name: s for name, s in structures.items() if name not in (STATUS, "total")}
-        return _Trace(kind, given, shape, found.carried, self._structure(found.carried), stored, structures,
-                      tuple(after.items()))
+        structures = {
+            name: (True,) * len(x) if name == "out" else self._structure(x)
+            for name, x in stored.items()
+        }
+        after = dict(shape) | {
+            name: s for name, s in structures.items() if name not in (STATUS, "total")
+        }
+        return _Trace(
+            kind,
+            given,
+            shape,
+            found.carried,
+            self._structure(found.carried),
+            stored,
+            structures,
+            tuple(after.items()),
+        )
 
-    def _status(self, kind: Kind, body: Body, pivots: Iterable[tuple[int, Any]]) -> dict[str, list[Any]]:
+    def _status(
+        self, kind: Kind, body: Body, pivots: Iterable[tuple[int, Any]]
+    ) -> dict[str, list[Any]]:
         """The status after a look at this body; the first one that is not 0 stays."""
         at_q, at_v = kind.starts
         sound = []
         if self.checks_quaternions and (k := kind.joint.type.quaternion_at) is not None:
-            sound.append((-1 - (at_q + k), absolute(sum(x * x for x in body.q[k:k + 4]) - 1) < QUATERNION_TOLERANCE))
+            sound.append(
+                (
+                    -1 - (at_q + k),
+                    absolute(sum(x * x for x in body.q[k : k + 4]) - 1) < QUATERNION_TOLERANCE,
+                )
+            )
         sound += [(at_v + (1 + k), constant(pivot) > kind.scales[k]) for k, pivot in pivots]
         status: Any = vector_of_symbols(STATUS, 1)[0]
         for code, condition in sound:
@@ -307,38 +397,54 @@ class _Scanning:
 
     # --- one step ---
 
-    def _put(self, i: int, trace: int, handed: Structure, added: bool, places: tuple[int, int, int]) -> None:
-        """Add body i to the step of its trace that hands on these entries, added to what is there or not."""
+    def _put(
+        self, i: int, trace: int, handed: Structure, added: bool, places: tuple[int, int, int]
+    ) -> None:
+        """Add body i to the step of its trace that hands on these entries, added to what is there
+        or not.
+        """
         group = self.groups.get((trace, handed, added))
         if group is None:
             program, angles = self._program(self.traces[trace], handed, added)
-            group = self.groups[trace, handed, added] = _Group(len(self.groups), self.traces[trace], program, angles)
+            group = self.groups[trace, handed, added] = _Group(
+                len(self.groups), self.traces[trace], program, angles
+            )
         self.order.append((group.number, len(group.bodies)))
         group.bodies.append(i)
         group.rows.append(self.b.place[i][1])
         group.handed.append(places)
         self.stored.shape[i] = group.trace.after
 
-    def _program(self, trace: _Trace, handed: Structure, added: bool) -> tuple[Program, tuple[int, ...]]:
+    def _program(
+        self, trace: _Trace, handed: Structure, added: bool
+    ) -> tuple[Program, tuple[int, ...]]:
         """The program of a step, and the entries of its q that sines and cosines are taken of."""
         nq, nv = trace.kind.joint.type.nq, trace.kind.joint.type.nv
         sizes = {"q": nq, "qd": nv, "last": nv, "sum": sum(handed), STATUS: 1, "total": 1}
         sizes |= {name: sum(structure) for name, structure in trace.shape}
         given = zip(_opened("carried", trace.given), self.read, strict=True) if trace.given else ()
-        inputs: dict[str, Any] = {"numbers": trace.kind.symbols,
-                                  "carried": [x for x, read in given if read and isinstance(x, Expr)]}
+        inputs: dict[str, Any] = {
+            "numbers": trace.kind.symbols,
+            "carried": [x for x, read in given if read and isinstance(x, Expr)],
+        }
         inputs |= {name: vector_of_symbols(name, size) for name, size in sizes.items()}
         on = _entries(trace.carried, handed)
         outputs = {"on": [x + s for x, s in zip(on, inputs["sum"], strict=True)] if added else on}
-        outputs |= {name: _entries(values, trace.structures[name]) for name, values in trace.stored.items()}
-        return turned(program_of(inputs, {name: values for name, values in outputs.items() if values}), "q")
+        outputs |= {
+            name: _entries(values, trace.structures[name]) for name, values in trace.stored.items()
+        }
+        return turned(
+            program_of(inputs, {name: values for name, values in outputs.items() if values}), "q"
+        )
 
     def _step(self, group: _Group) -> Step:
         """A step with the tables of its bodies."""
         bodies, trace, b = np.array(group.bodies), group.trace, self.b
         at_q, at_v = b.bodies.at_q[bodies], b.bodies.at_v[bodies]
         scales = b.scale[at_v[:, None] + np.arange(trace.kind.joint.type.nv)]
-        program, numbers = settled(group.program, np.hstack([trace.kind.numbers[group.rows], scales]))
+        program, numbers = settled(
+            group.program, np.hstack([trace.kind.numbers[group.rows], scales])
+        )
         program = pruned(program)
         places = dict(zip(("carried", "on", "sum"), np.array(group.handed).T, strict=True))
         places |= {name: at + (at_q if name == "q" else at_v) for name, at in self.vectors.items()}
@@ -347,11 +453,21 @@ class _Scanning:
         places |= {turn_of(entry): b.turns(at_q + entry) for entry in group.angles}
         for name, structure in trace.structures.items():
             if name not in places:
-                fresh = b.taken(sum(structure) * len(bodies)) + sum(structure) * np.arange(len(bodies))
-                self.stored.places.setdefault(name, np.zeros(self.tree.n + 1, dtype=np.int64))[bodies] = fresh
-        places |= {name: self.stored.places[name][bodies] for name, _ in trace.after if name != "out"}
+                fresh = b.taken(sum(structure) * len(bodies)) + sum(structure) * np.arange(
+                    len(bodies)
+                )
+                self.stored.places.setdefault(name, np.zeros(self.tree.n + 1, dtype=np.int64))[
+                    bodies
+                ] = fresh
+        places |= {
+            name: self.stored.places[name][bodies] for name, _ in trace.after if name != "out"
+        }
         names = [p.name for p in (*program.inputs[1:], *program.outputs)]
-        table = np.stack([places[name] for name in names], axis=1) if names else np.zeros((len(bodies), 0), dtype=np.int64)
+        table = (
+            np.stack([places[name] for name in names], axis=1)
+            if names
+            else np.zeros((len(bodies), 0), dtype=np.int64)
+        )
         return Step(program, numbers, table)
 
 
@@ -369,4 +485,7 @@ def _entries(values: Sequence[Any], structure: Structure) -> list[Any]:
 def _dependence(values: Iterable[Any], carried: Structure | None) -> list[list[int]]:
     """For each value the entries of what is carried that it depends on."""
     entry = {x: k for k, x in enumerate(_opened("carried", carried or ())) if isinstance(x, Expr)}
-    return [[entry[s] for s in free_symbols(x) if s in entry] if isinstance(x, Expr) else [] for x in values]
+    return [
+        [entry[s] for s in free_symbols(x) if s in entry] if isinstance(x, Expr) else []
+        for x in values
+    ]

@@ -25,33 +25,47 @@ if TYPE_CHECKING:
     from dalembert.results.run import Run
 
 PAGES, FILMS = (".html", ".htm"), (".gif", ".mp4")
-MOST_RECORDS, MOST_NUMBERS = 1000, 1_500_000      # in a page: records beyond are thinned out
-MOST_KNOTS = 100_000                              # records that a film goes through
-MOST_PICTURES = {".gif": 1500, ".mp4": 10_000}    # in a film; Pillow holds all of a GIF in memory
-FINE = 4                                          # points of the trace from one picture to the next
-FPS, FASTEST_GIF = 30.0, 50.0                     # pictures per second; players slow down what is faster
-WIDTH, HEIGHT, DPI = 640, 480, 100                # of a picture [pixels]; even, as MP4 needs
-MARGIN, FOOT = 0.07, 0.12                         # of a picture, left free around the motion, and below it
-PAPER, INK, SOFT, STICK, MASS = "#fbfbf9", "#1b2733", "#8a97a3", "#1f5fa8", "#c4572a"      # as in the page
-AXES = ("#d62f2f", "#2c9a41", "#2f62d6")          # x, y, z
-SHADES = 16                                       # between each colour of a GIF and the paper
+MOST_RECORDS, MOST_NUMBERS = 1000, 1_500_000  # in a page: records beyond are thinned out
+MOST_KNOTS = 100_000  # records that a film goes through
+MOST_PICTURES = {".gif": 1500, ".mp4": 10_000}  # in a film; Pillow holds all of a GIF in memory
+FINE = 4  # points of the trace from one picture to the next
+FPS, FASTEST_GIF = 30.0, 50.0  # pictures per second; players slow down what is faster
+WIDTH, HEIGHT, DPI = 640, 480, 100  # of a picture [pixels]; even, as MP4 needs
+MARGIN, FOOT = 0.07, 0.12  # of a picture, left free around the motion, and below it
+PAPER, INK, SOFT, STICK, MASS = (
+    "#fbfbf9",
+    "#1b2733",
+    "#8a97a3",
+    "#1f5fa8",
+    "#c4572a",
+)  # as in the page
+AXES = ("#d62f2f", "#2c9a41", "#2f62d6")  # x, y, z
+SHADES = 16  # between each colour of a GIF and the paper
 FFMPEG = "ffmpeg"
 
 
-def animate(run: Run, file: Any, fps: float = FPS, speed: float = 1.0, trace: str | None = None) -> Path:
+def animate(
+    run: Run, file: Any, fps: float = FPS, speed: float = 1.0, trace: str | None = None
+) -> Path:
     """Write the motion as a page or a film, by the ending of the name; see `Run.animate`."""
     path, (run, _) = path_of("file", file), thinned(run, MOST_KNOTS)
     times = run.times
     ready(path, float(times[-1] - times[0]), fps, speed)
     if run.system.mechanism is None:
-        raise DalembertError(f"{run.system.name!r} has no bodies to show. run.plot() draws diagrams.")
+        raise DalembertError(
+            f"{run.system.name!r} has no bodies to show. run.plot() draws diagrams."
+        )
     if path.suffix.lower() in PAGES:
         _write_page(run, path, speed, trace)
         return path
     count = _count(float(times[-1] - times[0]), fps, speed)
-    figure = figure_of(run, times[0] + np.arange((count - 1) * FINE + 1) * (speed / fps / FINE), trace)
+    figure = figure_of(
+        run, times[0] + np.arange((count - 1) * FINE + 1) * (speed / fps / FINE), trace
+    )
     title = run.system.name if speed == 1 else f"{run.system.name} ({speed:g} x real time)"
-    (_write_gif if path.suffix.lower() == ".gif" else _write_mp4)(_pictures(title, figure), path, fps)
+    (_write_gif if path.suffix.lower() == ".gif" else _write_mp4)(
+        _pictures(title, figure), path, fps
+    )
     return path
 
 
@@ -61,25 +75,38 @@ def ready(path: Path, duration: float, fps: float = FPS, speed: float = 1.0) -> 
     Raises
     ------
     ValueError, DalembertError
-        The name has another ending; a number is none that works; a library or program is not installed.
+        The name has another ending; a number is none that works; a library or program is not
+        installed.
     """
     ending = path.suffix.lower()
     if ending not in (*PAGES, *FILMS):
-        raise ValueError(f"{str(path)!r}: the name of an animation ends in {', '.join((*PAGES, *FILMS))}.")
+        raise ValueError(
+            f"{str(path)!r}: the name of an animation ends in {', '.join((*PAGES, *FILMS))}."
+        )
     if not (np.isfinite(fps) and fps > 0 and np.isfinite(speed) and speed > 0):
         raise ValueError(f"fps={fps!r}, speed={speed!r}: expected positive numbers.")
     if ending in PAGES:
         return
     library("matplotlib", EXTRA)
     if ending == ".gif" and fps > FASTEST_GIF:
-        raise ValueError(f"fps={fps:g}: a GIF shows at most {FASTEST_GIF:g} pictures per second; give a smaller fps, or "
-                         "write .mp4.")
+        raise ValueError(
+            f"fps={fps:g}: a GIF shows at most {FASTEST_GIF:g} pictures per second; give a smaller "
+            "fps, or "
+            "write .mp4."
+        )
     if ending == ".mp4" and shutil.which(FFMPEG) is None:
-        raise DalembertError("ffmpeg is not installed, which writes .mp4: apt install ffmpeg, brew install ffmpeg, or see "
-                             "https://ffmpeg.org/download.html; .gif and .html do without.")
+        raise DalembertError(
+            "ffmpeg is not installed, which writes .mp4: apt install ffmpeg, brew install ffmpeg, "
+            "or see "
+            "https://ffmpeg.org/download.html; .gif and .html do without."
+        )
     if (count := _count(duration, fps, speed)) > MOST_PICTURES[ending]:
-        raise ValueError(f"{str(path)!r}: {duration:g} s are {count} pictures, more than the {MOST_PICTURES[ending]} of a "
-                         f"{ending} film: give a larger speed than {speed:g}, a smaller fps than {fps:g}, or write .html.")
+        raise ValueError(
+            f"{str(path)!r}: {duration:g} s are {count} pictures, more than the "
+            f"{MOST_PICTURES[ending]} of a "
+            f"{ending} film: give a larger speed than {speed:g}, a smaller fps than {fps:g}, or "
+            "write .html."
+        )
 
 
 def _count(duration: float, fps: float, speed: float) -> int:
@@ -88,6 +115,7 @@ def _count(duration: float, fps: float, speed: float) -> int:
 
 
 # --- page ---
+
 
 def _write_page(run: Run, path: Path, speed: float, trace: str | None) -> None:
     """The page: the figure as data in `animation.html`, which draws it."""
@@ -98,42 +126,88 @@ def _write_page(run: Run, path: Path, speed: float, trace: str | None) -> None:
     figure = figure_of(run, run.times[chosen], trace)
     data = json.dumps({**figure.as_json(), "speed": speed}, separators=(",", ":"))
     page = Path(__file__).with_name("animation.html").read_text(encoding="utf-8")
-    filled = {"{{title}}": html.escape(m.name), "{{data}}": data.replace("<", "\\u003c")}      # no name ends the script
-    path.write_text(re.sub("|".join(filled), lambda found: filled[found[0]], page), encoding="utf-8")
+    filled = {
+        "{{title}}": html.escape(m.name),
+        "{{data}}": data.replace("<", "\\u003c"),
+    }  # no name ends the script
+    path.write_text(
+        re.sub("|".join(filled), lambda found: filled[found[0]], page), encoding="utf-8"
+    )
 
 
 # --- films ---
 
+
 def _write_gif(pictures: Iterator[np.ndarray], path: Path, fps: float) -> None:
-    """A GIF that repeats for ever; its delays are hundredths of a second, and keep step with the time on average."""
+    """A GIF that repeats for ever; its delays are hundredths of a second, and keep step with the
+    time on average.
+    """
     Image = library("PIL.Image", EXTRA)
     palette = Image.new("P", (1, 1))
     palette.putpalette(_palette())
-    images = (Image.fromarray(p).quantize(palette=palette, dither=Image.Dither.NONE) for p in pictures)
+    images = (
+        Image.fromarray(p).quantize(palette=palette, dither=Image.Dither.NONE) for p in pictures
+    )
     first, *rest = images
     ends = np.round(100 / fps * np.arange(len(rest) + 2)).astype(int)
-    first.save(path, save_all=True, append_images=rest, duration=(10 * np.diff(ends)).tolist(), loop=0, optimize=False)
+    first.save(
+        path,
+        save_all=True,
+        append_images=rest,
+        duration=(10 * np.diff(ends)).tolist(),
+        loop=0,
+        optimize=False,
+    )
 
 
 def _palette() -> list[int]:
     """Every colour of a picture in shades to the paper, for smooth lines."""
     rgb = library("matplotlib.colors", EXTRA).to_rgb
-    paper, inks = np.array(rgb(PAPER)), [INK, SOFT, STICK, MASS, *AXES, *(f"C{k}" for k in range(1, MOST_TOGETHER))]
-    shades = [paper + (np.array(rgb(ink)) - paper) * k / SHADES for ink in inks for k in range(1, SHADES + 1)]
+    paper, inks = (
+        np.array(rgb(PAPER)),
+        [INK, SOFT, STICK, MASS, *AXES, *(f"C{k}" for k in range(1, MOST_TOGETHER))],
+    )
+    shades = [
+        paper + (np.array(rgb(ink)) - paper) * k / SHADES
+        for ink in inks
+        for k in range(1, SHADES + 1)
+    ]
     return (255 * np.array([paper, *shades])).round().astype(int).ravel().tolist()
 
 
 def _write_mp4(pictures: Iterator[np.ndarray], path: Path, fps: float) -> None:
     """An MP4 (H.264 where this ffmpeg has it), from pictures piped to ffmpeg."""
-    command = [FFMPEG, "-loglevel", "error", "-y", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{WIDTH}x{HEIGHT}",
-               "-r", f"{fps:.12g}", "-i", "-", "-pix_fmt", "yuv420p", "-movflags", "+faststart", str(path.absolute())]
-    with tempfile.TemporaryFile() as said, subprocess.Popen(command, stdin=subprocess.PIPE, stderr=said) as program:
+    command = [
+        FFMPEG,
+        "-loglevel",
+        "error",
+        "-y",
+        "-f",
+        "rawvideo",
+        "-pix_fmt",
+        "rgb24",
+        "-s",
+        f"{WIDTH}x{HEIGHT}",
+        "-r",
+        f"{fps:.12g}",
+        "-i",
+        "-",
+        "-pix_fmt",
+        "yuv420p",
+        "-movflags",
+        "+faststart",
+        str(path.absolute()),
+    ]
+    with (
+        tempfile.TemporaryFile() as said,
+        subprocess.Popen(command, stdin=subprocess.PIPE, stderr=said) as program,
+    ):
         assert program.stdin is not None
         try:
             for picture in pictures:
                 program.stdin.write(picture.tobytes())
             program.stdin.close()
-        except BrokenPipeError:      # it has ended, and says why
+        except BrokenPipeError:  # it has ended, and says why
             pass
         except BaseException:
             program.kill()
@@ -141,11 +215,15 @@ def _write_mp4(pictures: Iterator[np.ndarray], path: Path, fps: float) -> None:
         if program.wait() != 0:
             said.seek(0)
             lines = said.read().decode(errors="replace").strip().splitlines() or ["no word"]
-            raise DalembertError(f"{str(path)!r}: ffmpeg failed with exit code {program.returncode}: {lines[-1]}")
+            raise DalembertError(
+                f"{str(path)!r}: ffmpeg failed with exit code {program.returncode}: {lines[-1]}"
+            )
 
 
 def _pictures(title: str, figure: StickFigure) -> Iterator[np.ndarray]:
-    """The figure at every `FINE`-th time as (HEIGHT, WIDTH, 3) bytes, seen from one place that shows all of the motion."""
+    """The figure at every `FINE`-th time as (HEIGHT, WIDTH, 3) bytes, seen from one place that
+    shows all of the motion.
+    """
     matplotlib = library("matplotlib", EXTRA)
     Canvas = library("matplotlib.backends.backend_agg", EXTRA).FigureCanvasAgg
     own = fonts()
@@ -167,15 +245,19 @@ class _Scene:
     def __init__(self, title: str, figure: StickFigure):
         self.right, self.up = view_of(figure.points)
         self.figure, self.points, self.times = figure, self._seen(figure.points), figure.times
-        self.picture = library("matplotlib.figure", EXTRA).Figure((WIDTH / DPI, HEIGHT / DPI), dpi=DPI, facecolor=PAPER)
+        self.picture = library("matplotlib.figure", EXTRA).Figure(
+            (WIDTH / DPI, HEIGHT / DPI), dpi=DPI, facecolor=PAPER
+        )
         self.ax = self.picture.add_axes((0.0, 0.0, 1.0, 1.0))
         self.ax.set_axis_off()
         size = self._fit()
         axes = self._seen(figure.frames[..., 3:].reshape(*figure.frames.shape[:3], 3, 3))
-        self.axes = self.points[:, :, :len(figure.names), None, :] + 0.05 * size * axes
+        self.axes = self.points[:, :, : len(figure.names), None, :] + 0.05 * size * axes
         self._stand_still(title, size)
         self.moving = [self._trajectory(n) for n in range(len(self.points))]
-        self.clock = self.ax.text(0.5, 0.04, "", transform=self.ax.transAxes, color=INK, ha="center", animated=True)
+        self.clock = self.ax.text(
+            0.5, 0.04, "", transform=self.ax.transAxes, color=INK, ha="center", animated=True
+        )
 
     def _seen(self, vectors: np.ndarray) -> np.ndarray:
         """(..., 3) as (..., 2): along the picture's width and height."""
@@ -184,10 +266,16 @@ class _Scene:
     def _fit(self) -> float:
         """Set the window to the whole motion, at one scale in all directions; its size [m]."""
         low, high = (f(self.points.reshape(-1, 2), axis=0) for f in (np.min, np.max))
-        middle, extent = (low + high) / 2, np.maximum(high - low, 1e-3 * max((high - low).max(), 1e-3))
+        middle, extent = (
+            (low + high) / 2,
+            np.maximum(high - low, 1e-3 * max((high - low).max(), 1e-3)),
+        )
         room = np.array([WIDTH, HEIGHT]) * (1 - 2 * MARGIN) - [0, HEIGHT * FOOT]
-        metres = (extent / room).max()                                         # per pixel
-        middle = middle - [0, metres * HEIGHT * FOOT / 2 * 0.5]                # a title above, clock and scale below
+        metres = (extent / room).max()  # per pixel
+        middle = middle - [
+            0,
+            metres * HEIGHT * FOOT / 2 * 0.5,
+        ]  # a title above, clock and scale below
         self.ax.set_xlim(middle[0] - metres * WIDTH / 2, middle[0] + metres * WIDTH / 2)
         self.ax.set_ylim(middle[1] - metres * HEIGHT / 2, middle[1] + metres * HEIGHT / 2)
         return float(metres * HEIGHT)
@@ -197,29 +285,59 @@ class _Scene:
         here = {"transform": self.ax.transAxes, "color": INK}
         self.ax.text(0.5, 0.96, title, ha="center", va="top", **here)
         width = size * WIDTH / HEIGHT
-        length = max(d * 10.0**e for e in (np.floor(np.log10(width)) + [-2, -1, 0]) for d in (1, 2, 5)
-                     if d * 10.0**e <= 0.2 * width)
-        self.ax.plot([0.04, 0.04 + length / width], [0.05, 0.05], color=INK, linewidth=2, transform=self.ax.transAxes)
+        length = max(
+            d * 10.0**e
+            for e in (np.floor(np.log10(width)) + [-2, -1, 0])
+            for d in (1, 2, 5)
+            if d * 10.0**e <= 0.2 * width
+        )
+        self.ax.plot(
+            [0.04, 0.04 + length / width],
+            [0.05, 0.05],
+            color=INK,
+            linewidth=2,
+            transform=self.ax.transAxes,
+        )
         self.ax.text(0.04, 0.065, f"{length:g} m", fontsize="small", **here)
         for axis, name, colour in zip(self._seen(np.eye(3)), "xyz", AXES, strict=True):
-            if np.linalg.norm(axis) > 0.05:                                    # not along the line of sight
+            if np.linalg.norm(axis) > 0.05:  # not along the line of sight
                 tip = np.array([0.92, 0.07]) + 0.05 * axis * [HEIGHT / WIDTH, 1]
-                self.ax.plot([0.92, tip[0]], [0.07, tip[1]], color=colour, linewidth=1.5, transform=self.ax.transAxes)
+                self.ax.plot(
+                    [0.92, tip[0]],
+                    [0.07, tip[1]],
+                    color=colour,
+                    linewidth=1.5,
+                    transform=self.ax.transAxes,
+                )
                 label = tip + 0.022 * axis * [HEIGHT / WIDTH, 1] / np.linalg.norm(axis)
-                self.ax.text(*label, name, fontsize="small", ha="center", va="center", transform=self.ax.transAxes,
-                             color=colour)
+                self.ax.text(
+                    *label,
+                    name,
+                    fontsize="small",
+                    ha="center",
+                    va="center",
+                    transform=self.ax.transAxes,
+                    color=colour,
+                )
 
     def _trajectory(self, n: int) -> tuple[Any, ...]:
-        """What moves of one trajectory, from back to front: trace, axes, sticks, joints, centres of mass."""
+        """What moves of one trajectory, from back to front: trace, axes, sticks, joints, centres of
+        mass.
+        """
         lines = library("matplotlib.collections", EXTRA).LineCollection
-        colour, weights = STICK if n == 0 else f"C{n}", np.array([w for _, w in self.figure.weights])
+        colour, weights = (
+            STICK if n == 0 else f"C{n}",
+            np.array([w for _, w in self.figure.weights]),
+        )
         sizes = (3 + 5 * np.cbrt(weights / weights.max(initial=1e-12))) ** 2
-        trace, = self.ax.plot([], [], color=colour, alpha=0.6, linewidth=1, animated=True)
+        (trace,) = self.ax.plot([], [], color=colour, alpha=0.6, linewidth=1, animated=True)
         axes = lines([], colors=AXES, linewidths=1, animated=True)
         sticks = lines([], colors=colour, linewidths=3, capstyle="round", animated=True)
         arms = lines([], colors=colour, linewidths=1.5, animated=True)
-        joints, = self.ax.plot([], [], "o", color=INK, markersize=3.5, animated=True)
-        masses = self.ax.scatter(np.zeros(len(sizes)), np.zeros(len(sizes)), s=sizes, color=MASS, zorder=3, animated=True)
+        (joints,) = self.ax.plot([], [], "o", color=INK, markersize=3.5, animated=True)
+        masses = self.ax.scatter(
+            np.zeros(len(sizes)), np.zeros(len(sizes)), s=sizes, color=MASS, zorder=3, animated=True
+        )
         for collection in (axes, sticks, arms):
             self.ax.add_collection(collection, autolim=False)
         return trace, axes, sticks, arms, joints, masses
@@ -229,11 +347,18 @@ class _Scene:
         frames = len(self.figure.names)
         for n, (trace, axes, sticks, arms, joints, masses) in enumerate(self.moving):
             points = self.points[n, k]
-            trace.set_data(*self.points[n, :k + 1, self.figure.trace].T)
-            axes.set_segments([(points[f], end) for f in range(frames) for end in self.axes[n, k, f]])
+            trace.set_data(*self.points[n, : k + 1, self.figure.trace].T)
+            axes.set_segments(
+                [(points[f], end) for f in range(frames) for end in self.axes[n, k, f]]
+            )
             sticks.set_segments([points[pair] for pair in self.figure.sticks])
-            arms.set_segments([(points[int(f)], points[frames + i]) for i, (f, _) in enumerate(self.figure.weights)])
-            joints.set_data(*points[:self.figure.bodies].T)
+            arms.set_segments(
+                [
+                    (points[int(f)], points[frames + i])
+                    for i, (f, _) in enumerate(self.figure.weights)
+                ]
+            )
+            joints.set_data(*points[: self.figure.bodies].T)
             masses.set_offsets(points[frames:])
             for artist in (trace, axes, sticks, arms, joints, masses):
                 self.ax.draw_artist(artist)

@@ -1,4 +1,6 @@
-"""The stick figure that animations show: frames, centres of mass, what joins them, and the trace of the tip."""
+"""The stick figure that animations show: frames, centres of mass, what joins them, and the trace of
+the tip.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,8 @@ from dalembert.spatial.vectors import Matrix
 if TYPE_CHECKING:
     from dalembert.results.run import Run
 
-MOST_TOGETHER = 8      # trajectories in one figure: the first of a run
-FLAT = 1e-4            # of the largest extent: a motion thinner than that is planar
+MOST_TOGETHER = 8  # trajectories in one figure: the first of a run
+FLAT = 1e-4  # of the largest extent: a motion thinner than that is planar
 OBLIQUE = (-0.9, 0.4)  # azimuth and elevation of the eye, unless the motion is planar [rad]
 
 
@@ -27,14 +29,14 @@ class StickFigure(NamedTuple):
     The index of a point counts frames first, then centres of mass.
     """
 
-    names: list[str]                 # of the frames; bodies' frames come first
+    names: list[str]  # of the frames; bodies' frames come first
     bodies: int
-    times: np.ndarray                # (K,) [s]
-    frames: np.ndarray               # (N, K, F, 12): origin [m], then the frame's axes in world axes
-    masses: np.ndarray               # (N, K, B, 3): centres of mass [m]
-    sticks: list[list[int]]          # pairs of frames
-    weights: list[list[float]]       # the frame that each centre of mass belongs to, and the mass [kg]
-    trace: int                       # the point whose way is drawn
+    times: np.ndarray  # (K,) [s]
+    frames: np.ndarray  # (N, K, F, 12): origin [m], then the frame's axes in world axes
+    masses: np.ndarray  # (N, K, B, 3): centres of mass [m]
+    sticks: list[list[int]]  # pairs of frames
+    weights: list[list[float]]  # the frame that each centre of mass belongs to, and the mass [kg]
+    trace: int  # the point whose way is drawn
 
     @property
     def points(self) -> np.ndarray:
@@ -43,12 +45,17 @@ class StickFigure(NamedTuple):
 
     def as_json(self) -> dict[str, Any]:
         """The same as lists, numbers to 1e-5 of the largest."""
-        return {**self._asdict(), "times": self.times.tolist(), "frames": _rounded(self.frames),
-                "masses": _rounded(self.masses)}
+        return {
+            **self._asdict(),
+            "times": self.times.tolist(),
+            "frames": _rounded(self.frames),
+            "masses": _rounded(self.masses),
+        }
 
 
 def figure_of(run: Run, times: np.ndarray, trace: str | None = None) -> StickFigure:
-    """The figure at any times [s], between the records along the shortest way; `trace` names a frame.
+    """The figure at any times [s], between the records along the shortest way; `trace` names a
+    frame.
 
     Raises
     ------
@@ -62,15 +69,34 @@ def figure_of(run: Run, times: np.ndarray, trace: str | None = None) -> StickFig
         raise UnknownNameError("frame", trace, tuple(names))
     index = {name: k for k, name in enumerate(names)}
     own = [run.own_mechanism(k) for k in range(len(coordinates))]
-    T = np.stack([placements(mechanism, q, names) for mechanism, q in zip(own, coordinates, strict=True)])
-    com = [np.stack([X[:, :, :3] @ [as_float(x) for x in mechanism.body(b.name).com] + X[:, :, 3] for mechanism, X in zip(
-        own, T[..., index[b.name], :, :], strict=True)]) for b in bodies]
+    T = np.stack(
+        [placements(mechanism, q, names) for mechanism, q in zip(own, coordinates, strict=True)]
+    )
+    com = [
+        np.stack(
+            [
+                X[:, :, :3] @ [as_float(x) for x in mechanism.body(b.name).com] + X[:, :, 3]
+                for mechanism, X in zip(own, T[..., index[b.name], :, :], strict=True)
+            ]
+        )
+        for b in bodies
+    ]
     masses = np.stack(com, axis=2) if com else np.zeros((*T.shape[:2], 0, 3))
     frames = np.concatenate([T[..., 3], *(T[..., k] for k in range(3))], axis=-1)
-    sticks = [[index[j.parent], index[j.child]] for j in m.joints if j.type.quaternion_freedoms != 6]      # those float
+    sticks = [
+        [index[j.parent], index[j.child]] for j in m.joints if j.type.quaternion_freedoms != 6
+    ]  # those float
     sticks += [[index[f.body], index[f.name]] for f in m.frames]
-    figure = StickFigure(names, len(m.bodies), times, frames, masses, sticks,
-                         [[index[b.name], as_float(b.mass)] for b in bodies], 0)
+    figure = StickFigure(
+        names,
+        len(m.bodies),
+        times,
+        frames,
+        masses,
+        sticks,
+        [[index[b.name], as_float(b.mass)] for b in bodies],
+        0,
+    )
     return figure._replace(trace=_tip(figure.points) if trace is None else index[trace])
 
 
@@ -87,10 +113,14 @@ def placements(mechanism: Mechanism, q: np.ndarray, names: Sequence[str]) -> np.
 
 
 def view_of(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Unit vectors to the right and up in the picture; a planar motion is looked at along its normal."""
+    """Unit vectors to the right and up in the picture; a planar motion is looked at along its
+    normal.
+    """
     extent = np.ptp(points.reshape(-1, 3), axis=0)
-    x, y, z = extent < FLAT * max(extent.max(), 1e-3)      # along which the motion is thin
-    yaw, pitch = (-np.pi / 2, 0.0) if y else (-np.pi / 2, np.pi / 2) if z else (0.0, 0.0) if x else OBLIQUE
+    x, y, z = extent < FLAT * max(extent.max(), 1e-3)  # along which the motion is thin
+    yaw, pitch = (
+        (-np.pi / 2, 0.0) if y else (-np.pi / 2, np.pi / 2) if z else (0.0, 0.0) if x else OBLIQUE
+    )
     right = np.array([-np.sin(yaw), np.cos(yaw), 0.0])
     up = np.array([-np.sin(pitch) * np.cos(yaw), -np.sin(pitch) * np.sin(yaw), np.cos(pitch)])
     return right, up
@@ -99,7 +129,9 @@ def view_of(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _coordinates(run: Run, times: np.ndarray) -> np.ndarray:
     """q (N, K, nq) of the first trajectories at the times; where one has ended it stays."""
     every = (run.q if run.q.ndim == 3 else run.q[None])[:MOST_TOGETHER]
-    last = np.maximum.accumulate(np.where(np.isfinite(every).all(axis=2), np.arange(every.shape[1]), 0), axis=1)
+    last = np.maximum.accumulate(
+        np.where(np.isfinite(every).all(axis=2), np.arange(every.shape[1]), 0), axis=1
+    )
     every = np.take_along_axis(every, last[..., None], axis=1)
     if len(run.times) == 1:
         return np.repeat(every, len(times), axis=1)
@@ -107,7 +139,9 @@ def _coordinates(run: Run, times: np.ndarray) -> np.ndarray:
     spacing = run.times[at + 1] - run.times[at]
     part = np.clip((times - run.times[at]) / np.where(spacing > 0, spacing, 1.0), 0.0, 1.0)[:, None]
     move, way = run.mechanism.integrate, run.mechanism.difference
-    return np.stack([np.where(part == 0, q[at], move(q[at], part * way(q[at + 1], q[at]))) for q in every])
+    return np.stack(
+        [np.where(part == 0, q[at], move(q[at], part * way(q[at + 1], q[at]))) for q in every]
+    )
 
 
 def _tip(points: np.ndarray) -> int:
@@ -119,4 +153,6 @@ def _tip(points: np.ndarray) -> int:
 def _rounded(values: np.ndarray) -> list[Any]:
     """Numbers to 1e-5 of the largest, as short texts in JSON."""
     largest = float(np.abs(values).max(initial=0.0))
-    return values.round(5 if largest == 0 else max(0, 5 - int(np.floor(np.log10(largest))))).tolist()
+    return values.round(
+        5 if largest == 0 else max(0, 5 - int(np.floor(np.log10(largest))))
+    ).tolist()

@@ -1,6 +1,12 @@
 """A target that tests register: Python without NumPy, one state at a time. One file, which the package does not know."""
 
-from dalembert.codegen.program import CODES, INPUT_NOT_FINITE, RESULT_NOT_FINITE, results_and_status, verify
+from dalembert.codegen.program import (
+    CODES,
+    INPUT_NOT_FINITE,
+    RESULT_NOT_FINITE,
+    results_and_status,
+    verify,
+)
 from dalembert.codegen.rolled import Rolled, verify_rolled
 from dalembert.codegen.targets.text import INFIX, identifiers, plain
 

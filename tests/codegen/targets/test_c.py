@@ -12,7 +12,15 @@ import dalembert as da
 from dalembert.codegen.program import Instruction, Port, Program, ProgramError, program_of
 from dalembert.codegen.targets import c
 from formulations.test_tracing import locked_panda
-from programs import HOSTILE, PAIRS, hostile_program, long_program, mechanism_program, operations_program, states
+from programs import (
+    HOSTILE,
+    PAIRS,
+    hostile_program,
+    long_program,
+    mechanism_program,
+    operations_program,
+    states,
+)
 
 STRICT = "-Wall -Wextra -Werror -std=c99 -pedantic"
 FLAGS = [f"{STRICT} -O2", f"{STRICT} -O3 -march=native", "-Wall -Wextra -Werror -O1"]

@@ -10,7 +10,15 @@ import dalembert as da
 from dalembert.codegen.program import ProgramError, program_of
 from dalembert.codegen.targets.numpy_source import compiled, source
 from formulations.test_tracing import locked_panda
-from programs import HOSTILE, PAIRS, hostile_program, long_program, mechanism_program, operations_program, states
+from programs import (
+    HOSTILE,
+    PAIRS,
+    hostile_program,
+    long_program,
+    mechanism_program,
+    operations_program,
+    states,
+)
 
 QUANTITIES = ["inverse_dynamics", "forward_dynamics", "mass_matrix"]
 

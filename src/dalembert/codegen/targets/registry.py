@@ -1,4 +1,6 @@
-"""Languages that programs are written in, by name. A new one is a module with a function `files`, and a line here."""
+"""Languages that programs are written in, by name. A new one is a module with a function `files`,
+and a line here.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,14 @@ from dalembert.codegen.targets import c, numpy_source
 class Target(Protocol):
     """A module that writes programs as source code."""
 
-    def files(self, program: Program | Rolled, name: str = "function", notes: Sequence[str] = (),
-              vectors: Sequence[Any] | None = None, prefix: str = "") -> dict[str, str]:
+    def files(
+        self,
+        program: Program | Rolled,
+        name: str = "function",
+        notes: Sequence[str] = (),
+        vectors: Sequence[Any] | None = None,
+        prefix: str = "",
+    ) -> dict[str, str]:
         """Name -> text of files that hold one function, all of them ASCII.
 
         Parameters
@@ -27,7 +35,8 @@ class Target(Protocol):
         vectors : sequence of (N, n) arrays, optional
             Inputs to test the function with, one array per input of the program.
         prefix : str
-            What public names and names of files begin with: letters, digits and underscores, or nothing.
+            What public names and names of files begin with: letters, digits and underscores, or
+            nothing.
 
         The function has a status; see CODES in `codegen.program`.
 

@@ -1,4 +1,6 @@
-"""What targets written as text share: infix operators, identifiers, and names of files as harmless text."""
+"""What targets written as text share: infix operators, identifiers, and names of files as harmless
+text.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,15 @@ from collections.abc import Iterable, Sequence
 
 from dalembert.expr.identifiers import safe_identifiers
 
-INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/", "less": "<", "less_equal": "<=", "equal": "=="}
+INFIX = {
+    "add": "+",
+    "sub": "-",
+    "mul": "*",
+    "div": "/",
+    "less": "<",
+    "less_equal": "<=",
+    "equal": "==",
+}
 
 
 def identifiers(names: Iterable[str], taken: Sequence[str] = ()) -> list[str]:
@@ -14,16 +24,16 @@ def identifiers(names: Iterable[str], taken: Sequence[str] = ()) -> list[str]:
     labels = list(taken)
     for name in names:
         while name in labels:
-            name += "_"      # dropped again from the identifier, which gets a number instead
+            name += "_"  # dropped again from the identifier, which gets a number instead
         labels.append(name)
     safe = safe_identifiers(labels)
-    return [safe[label] for label in labels[len(taken):]]
+    return [safe[label] for label in labels[len(taken) :]]
 
 
 def numbered(stem: str, names: Iterable[str]) -> str:
     """The stem, prolonged until none of the names is the stem and a number."""
     names = list(names)
-    while any(name.startswith(stem) and name[len(stem):].isdigit() for name in names):
+    while any(name.startswith(stem) and name[len(stem) :].isdigit() for name in names):
         stem += stem[-1]
     return stem
 

@@ -12,7 +12,8 @@ from dalembert.equations.reports.steps import Steps
 def report(eom: Any) -> str:
     """Markdown with LaTeX formulas, one section per step of `eom.formulation`.
 
-    What a step prints is evaluated at random states beside the numbers that the formulation's own functions give there.
+    What a step prints is evaluated at random states beside the numbers that the formulation's own
+    functions give there.
 
     Raises
     ------
@@ -25,7 +26,11 @@ def report(eom: Any) -> str:
         steps.section("Coordinates", "; ".join(listed) + ".")
         import_module(f"dalembert.equations.reports.{eom.formulation}").write(steps)
         worst = max(steps.largest, *eom.verified.values(), 0.0)
-        head = (f"# Derivation by {eom.formulation}: the equations of motion of {markdown_text(eom.name)}\n\n"
-                "Every formula was evaluated at random states beside the function that it stands for; largest relative "
-                f"difference {worst:.0e}.\n\n")
+        head = (
+            f"# Derivation by {eom.formulation}: the equations of motion of "
+            f"{markdown_text(eom.name)}\n\n"
+            "Every formula was evaluated at random states beside the function that it stands for; "
+            "largest relative "
+            f"difference {worst:.0e}.\n\n"
+        )
         return head + "\n".join(steps.lines) + "\n"

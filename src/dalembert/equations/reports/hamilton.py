@@ -12,7 +12,7 @@ from dalembert.equations.reports.steps import Steps
 from dalembert.expr import constant, evaluate
 from dalembert.formulations import hamilton
 
-EXPLICIT = 3      # freedoms up to which the inverse of M is written by determinants
+EXPLICIT = 3  # freedoms up to which the inverse of M is written by determinants
 
 
 def write(steps: Steps) -> None:
@@ -29,35 +29,58 @@ def write(steps: Steps) -> None:
     steps.entries("p", M @ steps.qd, momenta)
     steps.section("Velocities", r"$$\dot q = M^{-1} p = \partial H / \partial p$$")
     W = _inverse(steps, M, M_values) if len(M) <= EXPLICIT else None
-    p = np.array([steps.new_symbol(entry("p", k + 1), values) for k, values in enumerate(momenta.T)], dtype=object)
+    p = np.array(
+        [steps.new_symbol(entry("p", k + 1), values) for k, values in enumerate(momenta.T)],
+        dtype=object,
+    )
     if W is not None:
         steps.entries(r"\dot q", W @ p, qd)
     else:
         names = ", ".join(f"${steps.target.name(x.name)}$" for x in p)
-        steps.text(f"By elimination along the tree, without forming the inverse; {names} are the momenta:")
-        steps.entries(r"\dot q", hamilton.velocities(steps.mechanism, steps.q, p), qd, in_parts=True)
+        steps.text(
+            f"By elimination along the tree, without forming the inverse; {names} are the momenta:"
+        )
+        steps.entries(
+            r"\dot q", hamilton.velocities(steps.mechanism, steps.q, p), qd, in_parts=True
+        )
 
-    steps.section("Function of Hamilton", r"$$H = \tfrac12 p^T M^{-1} p + \Pi = \tfrac12 \sum_k p_k \dot q_k + \Pi$$")
+    steps.section(
+        "Function of Hamilton",
+        r"$$H = \tfrac12 p^T M^{-1} p + \Pi = \tfrac12 \sum_k p_k \dot q_k + \Pi$$",
+    )
     if W is not None:
         kinetic = p @ (W @ p) / 2
-        found, potential = (np.asarray(evaluate(x, steps.point)) for x in (kinetic, steps.eom.potential_energy))
-        if steps.problem.grouped:                                # what these leave out of the potential energy: a constant
+        found, potential = (
+            np.asarray(evaluate(x, steps.point)) for x in (kinetic, steps.eom.potential_energy)
+        )
+        if steps.problem.grouped:  # what these leave out of the potential energy: a constant
             potential = potential + (steps.verifier.dynamics.potential_energy(q) - potential)[0]
         steps.array("H - \\Pi", kinetic, hamilton.kinetic_energy(true, q, qd))
         steps.check("H", found + potential, hamilton.hamiltonian(true, q, momenta))
     else:
         steps.text(r"with $\dot q$ of the step before, and $\Pi$ as above.")
 
-    steps.section("Derivatives by the coordinates", r"$$\frac{\partial H}{\partial q_k} = -\tfrac12 \sum_{i,j} "
-                  r"\frac{\partial M_{ij}}{\partial q_k}\, \dot q_i \dot q_j + \frac{\partial \Pi}{\partial q_k}$$",
-                  r"with $\dot q$ as found above:")
-    steps.entries(r"\partial H / \partial q_{%s}", -hamilton.lagrangian_gradient(steps.mechanism, steps.q, steps.qd),
-                  -hamilton.lagrangian_gradient(true, q, qd))
-    steps.section("Equations of motion", r"$$\dot q_k = \frac{\partial H}{\partial p_k}, \qquad \dot p_k = "
-                  r"-\frac{\partial H}{\partial q_k} + \tau_k$$")
+    steps.section(
+        "Derivatives by the coordinates",
+        r"$$\frac{\partial H}{\partial q_k} = -\tfrac12 \sum_{i,j} "
+        r"\frac{\partial M_{ij}}{\partial q_k}\, \dot q_i \dot q_j + \frac{\partial \Pi}{\partial q_k}$$",
+        r"with $\dot q$ as found above:",
+    )
+    steps.entries(
+        r"\partial H / \partial q_{%s}",
+        -hamilton.lagrangian_gradient(steps.mechanism, steps.q, steps.qd),
+        -hamilton.lagrangian_gradient(true, q, qd),
+    )
+    steps.section(
+        "Equations of motion",
+        r"$$\dot q_k = \frac{\partial H}{\partial p_k}, \qquad \dot p_k = "
+        r"-\frac{\partial H}{\partial q_k} + \tau_k$$",
+    )
     if steps.mechanism.nq != steps.mechanism.nv:
-        steps.text(r"For spherical and free joints the velocities are those along the child's axes, and $\dot p$ has the "
-                   r"terms of Lie and Poisson $p \times \omega$ besides.")
+        steps.text(
+            r"For spherical and free joints the velocities are those along the child's axes, and $\dot p$ has the "
+            r"terms of Lie and Poisson $p \times \omega$ besides."
+        )
 
 
 def _entries_of_M(steps: Steps) -> tuple[np.ndarray, np.ndarray]:
@@ -74,8 +97,13 @@ def _entries_of_M(steps: Steps) -> tuple[np.ndarray, np.ndarray]:
 def _inverse(steps: Steps, M: np.ndarray, values: np.ndarray) -> np.ndarray:
     """The inverse of M by determinants, as symbols W_12."""
     n = len(M)
-    adjugate = np.array([[_determinant(np.delete(np.delete(M, j, 0), i, 1)) * (-1) ** (i + j) for j in range(n)]
-                         for i in range(n)], dtype=object)
+    adjugate = np.array(
+        [
+            [_determinant(np.delete(np.delete(M, j, 0), i, 1)) * (-1) ** (i + j) for j in range(n)]
+            for i in range(n)
+        ],
+        dtype=object,
+    )
     determinant = _determinant(M)
     steps.array(r"\Delta", determinant, np.linalg.det(values))
     delta, inverse = steps.new_symbol("Delta", np.linalg.det(values)), np.linalg.inv(values)

@@ -1,4 +1,6 @@
-"""What the reports of all formulations are written with: sections, formulas, and a check of each before it is shown."""
+"""What the reports of all formulations are written with: sections, formulas, and a check of each
+before it is shown.
+"""
 
 from __future__ import annotations
 
@@ -21,31 +23,36 @@ from dalembert.equations.verification import STATES
 from dalembert.expr import evaluate, symbol
 
 REPORT = LATEX_STYLE._replace(text=markdown_text)
-LONGEST = 60         # terms of a vector or matrix that is still written out
-POLYNOMIAL = 2000    # terms of a polynomial on the way to it
+LONGEST = 60  # terms of a vector or matrix that is still written out
+POLYNOMIAL = 2000  # terms of a polynomial on the way to it
 
 
 class Steps:
     """A report being written for `eom`.
 
-    mechanism, numbers: the mechanism with symbols, and the same with the numbers that they have in the checks; q, qd, qdd:
-    its vectors as symbols; states: the same as numbers.
+    mechanism, numbers: the mechanism with symbols, and the same with the numbers that they have in
+    the checks; q, qd, qdd: its vectors as symbols; states: the same as numbers.
     """
 
     def __init__(self, eom: Any):
         self.eom, self.problem, self.verifier = eom, eom._problem, eom.verifier
         p = self.problem
         self.target = Printer(LATEX, deepcopy(eom.printed_names), eom.digits)
-        self.mechanism, self.numbers = p.twin, p.twin_of_numbers(self.verifier.values, self.verifier.mechanism)
+        self.mechanism, self.numbers = (
+            p.twin,
+            p.twin_of_numbers(self.verifier.values, self.verifier.mechanism),
+        )
         self.q, self.qd, self.qdd = p.vectors
         self.states = {"q": self.verifier.q, "qd": self.verifier.qd, "qdd": self.verifier.qdd}
         self.point: dict[str, Any] = dict(self.verifier.point)
         self.taken = {*self.point, *p.symbols}
         self.prefix, self._parts = free_prefix("z", self.taken), 0
         self.lines: list[str] = []
-        self.printed: set[str] = set()                           # named parts of closed forms that stand in the report
+        self.printed: set[str] = set()  # named parts of closed forms that stand in the report
         self.largest = 0.0
-        angles = [link.angle for link in p.derived.links if link.angle] if p.derived else []      # of runs of parallel axes
+        angles = (
+            [link.angle for link in p.derived.links if link.angle] if p.derived else []
+        )  # of runs of parallel axes
         self.normal = Normal(p.by_kind, POLYNOMIAL, angles)
         for name in p.symbols:
             self.normal.ring.variable(name)
@@ -54,7 +61,7 @@ class Steps:
         """A symbol of this name, or one like it that is not taken, with its values at the states."""
         name = self.declare(name)
         self.point[name] = values
-        self.normal.ring.variable(name)                          # names are written in the order they were made
+        self.normal.ring.variable(name)  # names are written in the order they were made
         return symbol(name, self.problem.graph)
 
     def declare(self, name: str) -> str:
@@ -83,7 +90,8 @@ class Steps:
     # --- formulas, each checked ---
 
     def check(self, what: str, found: np.ndarray, right: Any) -> None:
-        """Compare values of what is printed, (states, ...), with those of the formulation's function.
+        """Compare values of what is printed, (states, ...), with those of the formulation's
+        function.
 
         Raises
         ------
@@ -100,12 +108,15 @@ class Steps:
     def array(self, left: str, expressions: Any, right: Any, instead: str = "") -> None:
         """left = a number, column or matrix; `instead` is written of it where that is too long.
 
-        right: its values at the states by the formulation's function, (states, ...) or the same at all.
+        right: its values at the states by the formulation's function, (states, ...) or the same at
+        all.
         """
         entries = np.asarray(expressions, dtype=object)
         forms = self.forms(entries)
         if forms is None:
-            self.text(f"$${left} = {instead}$$" if instead else f"${left}$ is too long to write out.")
+            self.text(
+                f"$${left} = {instead}$$" if instead else f"${left}$ is too long to write out."
+            )
             return
         self.check(left, self.values(forms).reshape(STATES, *entries.shape), right)
         if any(f.terms for f in forms):
@@ -127,17 +138,25 @@ class Steps:
         texts = [self.target.sum(f) for f in forms]
         if not shape:
             return texts[0]
-        rows = [texts[k:k + shape[-1]] for k in range(0, len(texts), shape[-1])] if len(shape) == 2 else [[x] for x in texts]
+        rows = (
+            [texts[k : k + shape[-1]] for k in range(0, len(texts), shape[-1])]
+            if len(shape) == 2
+            else [[x] for x in texts]
+        )
         body = r" \\ ".join(" & ".join(row) for row in rows)
         return rf"\begin{{pmatrix}} {body} \end{{pmatrix}}"
 
     def entries(self, letter: str, expressions: Any, right: Any, in_parts: bool = False) -> None:
-        """One line for each entry that is not zero, in normal form, or with named parts, also where that is too long."""
+        """One line for each entry that is not zero, in normal form, or with named parts, also where
+        that is too long.
+        """
         array = np.asarray(expressions, dtype=object)
         parts: dict[str, Sum] = {}
         forms = None if in_parts else self.forms(array, 20 * LONGEST)
         if forms is None:
-            parts, forms = factored([*array.flat], self.prefix, self.problem.names[0], 1 + self._parts)
+            parts, forms = factored(
+                [*array.flat], self.prefix, self.problem.names[0], 1 + self._parts
+            )
             self._parts += len(parts)
         self.check(letter, self.values(forms, parts).reshape(STATES, *array.shape), right)
         for name, form in parts.items():
@@ -164,12 +183,22 @@ class Steps:
         """The equations of motion by the letters of their terms, and base parameters."""
         self.section("Equations of motion", r"$$\sum_j M_{kj} \ddot q_j + h_k + g_k = \tau_k$$")
         n = self.eom.mechanism.nv
-        M, h, g = (self.eom.sheet(q).forms for q in ("mass_matrix", "coriolis_vector", "gravity_vector"))
+        M, h, g = (
+            self.eom.sheet(q).forms for q in ("mass_matrix", "coriolis_vector", "gravity_vector")
+        )
         for k in range(n):
-            terms = [f"{self.target.label('M', *sorted((k + 1, j + 1)))} \\, {self.target.name(self.eom.accelerations[j])}"
-                     for j in range(n) if M[k, j].terms]
-            terms += [self.target.label(letter, k + 1) for letter, v in (("h", h), ("g", g)) if v[k].terms]
-            self.text(f"$${' + '.join(terms) or '0'} = {self.target.label(chr(92) + 'tau', k + 1)}$$")
+            terms = [
+                f"{self.target.label('M', *sorted((k + 1, j + 1)))} \\, "
+                f"{self.target.name(self.eom.accelerations[j])}"
+                for j in range(n)
+                if M[k, j].terms
+            ]
+            terms += [
+                self.target.label(letter, k + 1) for letter, v in (("h", h), ("g", g)) if v[k].terms
+            ]
+            self.text(
+                f"$${' + '.join(terms) or '0'} = {self.target.label(chr(92) + 'tau', k + 1)}$$"
+            )
         if self.eom.groupings:
             self.section("Base parameters")
             for name, form in self.eom.groupings.items():

@@ -1,4 +1,6 @@
-"""Equations of motion from 4x4 matrices of elementary motions (trace method): by sums, composite form, recursion."""
+"""Equations of motion from 4x4 matrices of elementary motions (trace method): by sums, composite
+form, recursion.
+"""
 
 from dalembert.formulations.elementary_motions.coefficients import (
     christoffel_symbols,
@@ -23,7 +25,10 @@ from dalembert.formulations.elementary_motions.dynamics import (
     momenta,
     potential_energy,
 )
-from dalembert.formulations.elementary_motions.matrices import elementary_matrix, elementary_operator
+from dalembert.formulations.elementary_motions.matrices import (
+    elementary_matrix,
+    elementary_operator,
+)
 from dalembert.formulations.elementary_motions.products import (
     base_operators,
     composite_pseudo_inertias,
@@ -35,12 +40,38 @@ from dalembert.formulations.elementary_motions.products import (
 )
 from dalembert.formulations.elementary_motions.sequence import ElementaryMotion, motions
 
-__all__ = ["ElementaryMotion", "base_operators", "bias_force", "christoffel_symbols", "composite_pseudo_inertias",
-           "coriolis_matrix", "coriolis_vector", "coriolis_vector_derivatives", "elementary_matrix", "elementary_operator",
-           "first_derivatives", "forward_dynamics", "gravity_coefficients", "gravity_vector", "inertia_coefficients",
-           "inverse_dynamics", "inverse_dynamics_on_moving_base", "inverse_mass_matrix", "joint_matrices", "kinetic_energy",
-           "mass_matrix", "mass_matrix_derivatives", "momenta", "motions", "potential_energy", "products", "pseudo_inertias",
-           "second_derivatives", "velocity_coefficients", "velocity_matrices"]
+__all__ = [
+    "ElementaryMotion",
+    "base_operators",
+    "bias_force",
+    "christoffel_symbols",
+    "composite_pseudo_inertias",
+    "coriolis_matrix",
+    "coriolis_vector",
+    "coriolis_vector_derivatives",
+    "elementary_matrix",
+    "elementary_operator",
+    "first_derivatives",
+    "forward_dynamics",
+    "gravity_coefficients",
+    "gravity_vector",
+    "inertia_coefficients",
+    "inverse_dynamics",
+    "inverse_dynamics_on_moving_base",
+    "inverse_mass_matrix",
+    "joint_matrices",
+    "kinetic_energy",
+    "mass_matrix",
+    "mass_matrix_derivatives",
+    "momenta",
+    "motions",
+    "potential_energy",
+    "products",
+    "pseudo_inertias",
+    "second_derivatives",
+    "velocity_coefficients",
+    "velocity_matrices",
+]
 
 
 def __dir__() -> list[str]:

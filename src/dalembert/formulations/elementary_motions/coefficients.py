@@ -1,4 +1,6 @@
-"""Coefficients a0, a1, a2 of the equations of motion and what is read off them, by the sums or in composite form."""
+"""Coefficients a0, a1, a2 of the equations of motion and what is read off them, by the sums or in
+composite form.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +27,12 @@ def form_named(form: str, *more: str) -> Any:
     return FORMS.get(form)
 
 
-def opened(mechanism: Mechanism, form: str, q: Values, **vectors: Any) -> tuple[MotionTree, Any, list, Pack]:
-    """The motions of a mechanism, Sums or Composite at q, other vectors, and the function that packs results."""
+def opened(
+    mechanism: Mechanism, form: str, q: Values, **vectors: Any
+) -> tuple[MotionTree, Any, list, Pack]:
+    """The motions of a mechanism, Sums or Composite at q, other vectors, and the function that
+    packs results.
+    """
     made = form_named(form)
     tree, (q, *others), pack = mechanism.at(q=q, **vectors)
     sequence = MotionTree(tree)
@@ -34,7 +40,9 @@ def opened(mechanism: Mechanism, form: str, q: Values, **vectors: Any) -> tuple[
 
 
 def symbols_at(sequence: MotionTree, at: Sums | Composite) -> list:
-    """Christoffel symbols [k][j][i] over the entries of qd: the derivative of B^j along i, against B^k."""
+    """Christoffel symbols [k][j][i] over the entries of qd: the derivative of B^j along i, against
+    B^k.
+    """
     return sequence.gathered(at.symbols(), 3)
 
 
@@ -43,7 +51,8 @@ def inertia_coefficients(mechanism: Mechanism, q: Values, form: str = "composite
 
         a0[k, i] = sum_l S(B_l^i I_l B_l^kT) = S(D^_i P D^_k^T)
 
-    a0[k, k] is the inertia of everything outboard of joint k about its axis, the other joints locked.
+    a0[k, k] is the inertia of everything outboard of joint k about its axis, the other joints
+    locked.
 
     Parameters
     ----------
@@ -61,13 +70,15 @@ def inertia_coefficients(mechanism: Mechanism, q: Values, form: str = "composite
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
     UnknownNameError
         The form is unknown.
 
     References
     ----------
-    Hroncova, Contribution to automatic formulation of equations of motion of spatial open kinematic chains, eq. 5.
+    Hroncova, Contribution to automatic formulation of equations of motion of spatial open kinematic
+    chains, eq. 5.
 
     Examples
     --------
@@ -83,7 +94,8 @@ def inertia_coefficients(mechanism: Mechanism, q: Values, form: str = "composite
 
 
 def christoffel_symbols(mechanism: Mechanism, q: Values, form: str = "composite") -> Array:
-    """Christoffel symbols c[i, j, k] of the first kind, so that C_kj = sum_i c_ijk qd_i, without differentiating M.
+    """Christoffel symbols c[i, j, k] of the first kind, so that C_kj = sum_i c_ijk qd_i, without
+    differentiating M.
 
         c_ijk = sum_l S(B_l^ji I_l B_l^kT),    B_l^ji the derivative of B_l^j along velocity i
 
@@ -105,7 +117,8 @@ def christoffel_symbols(mechanism: Mechanism, q: Values, form: str = "composite"
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
     UnknownNameError
         The form is unknown.
 
@@ -121,11 +134,13 @@ def christoffel_symbols(mechanism: Mechanism, q: Values, form: str = "composite"
 
 
 def velocity_coefficients(mechanism: Mechanism, q: Values, form: str = "composite") -> Array:
-    """Coefficients a1 of the products of velocities (eq. 6, corrected): entries [k, j, i] with i >= j, others are 0.
+    """Coefficients a1 of the products of velocities (eq. 6, corrected): entries [k, j, i] with i >=
+    j, others are 0.
 
         a_q,k = sum_j sum_{i >= j} a1[k, j, i] qd_j qd_i,    a1[k, j, j] = c_jjk,    a1[k, j, i] = c_ijk + c_jik  for i > j
 
-    which is the source's sigma = 2 times one symbol, except within a spherical or free joint, where the two differ.
+    which is the source's sigma = 2 times one symbol, except within a spherical or free joint, where
+    the two differ.
 
     Parameters
     ----------
@@ -143,7 +158,8 @@ def velocity_coefficients(mechanism: Mechanism, q: Values, form: str = "composit
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
     UnknownNameError
         The form is unknown.
 
@@ -156,11 +172,17 @@ def velocity_coefficients(mechanism: Mechanism, q: Values, form: str = "composit
     array([[0.   , 0.199],
            [0.   , 0.099]])
     """
-    return _of_pairs(mechanism, q, form, lambda c, j, i: c[j][i] + c[i][j] if i > j else c[j][j] if i == j else 0.0)
+    return _of_pairs(
+        mechanism,
+        q,
+        form,
+        lambda c, j, i: c[j][i] + c[i][j] if i > j else c[j][j] if i == j else 0.0,
+    )
 
 
 def velocity_matrices(mechanism: Mechanism, q: Values, form: str = "composite") -> Array:
-    """Symmetric matrices A1[k] with a_q,k = 1/2 qd^T A1[k] qd: 2 a1[k, j, j] and a1[k, j, i] (eqs. 16 to 19).
+    """Symmetric matrices A1[k] with a_q,k = 1/2 qd^T A1[k] qd: 2 a1[k, j, j] and a1[k, j, i] (eqs.
+    16 to 19).
 
     A1[k] qd is the derivative of a_q,k by qd.
 
@@ -180,7 +202,8 @@ def velocity_matrices(mechanism: Mechanism, q: Values, form: str = "composite") 
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
     UnknownNameError
         The form is unknown.
 
@@ -200,7 +223,10 @@ def _of_pairs(mechanism: Mechanism, q: Any, form: str, entry: Any) -> np.ndarray
     """[k, j, i] from the symbols c = symbol[k] of an equation."""
     sequence, at, _, pack = opened(mechanism, form, q)
     n = range(sequence.nv)
-    return pack([[[entry(c, j, i) for i in n] for j in n] for c in symbols_at(sequence, at)], shape=(len(n),) * 3)
+    return pack(
+        [[[entry(c, j, i) for i in n] for j in n] for c in symbols_at(sequence, at)],
+        shape=(len(n),) * 3,
+    )
 
 
 def gravity_coefficients(mechanism: Mechanism, q: Values, form: str = "composite") -> Array:
@@ -224,7 +250,8 @@ def gravity_coefficients(mechanism: Mechanism, q: Values, form: str = "composite
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
     UnknownNameError
         The form is unknown.
 
@@ -241,7 +268,8 @@ def gravity_coefficients(mechanism: Mechanism, q: Values, form: str = "composite
 
 
 def mass_matrix_derivatives(mechanism: Mechanism, q: Values, form: str = "composite") -> Array:
-    """Derivatives of the mass matrix along each velocity: dM[i, j, k] = X_i M_jk = c_ijk + c_ikj, no differentiation done.
+    """Derivatives of the mass matrix along each velocity: dM[i, j, k] = X_i M_jk = c_ijk + c_ikj,
+    no differentiation done.
 
     Parameters
     ----------
@@ -259,7 +287,8 @@ def mass_matrix_derivatives(mechanism: Mechanism, q: Values, form: str = "compos
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
     UnknownNameError
         The form is unknown.
 
@@ -276,7 +305,9 @@ def mass_matrix_derivatives(mechanism: Mechanism, q: Values, form: str = "compos
     return c + np.swapaxes(c, -1, -2)
 
 
-def coriolis_vector_derivatives(mechanism: Mechanism, q: Values, qd: Values, form: str = "composite") -> Array:
+def coriolis_vector_derivatives(
+    mechanism: Mechanism, q: Values, qd: Values, form: str = "composite"
+) -> Array:
     """Derivatives of the Coriolis and centrifugal vector by the velocities: [k, i] = (A1[k] qd)_i.
 
     Parameters
@@ -297,7 +328,8 @@ def coriolis_vector_derivatives(mechanism: Mechanism, q: Values, qd: Values, for
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
     UnknownNameError
         The form is unknown.
 
@@ -312,5 +344,7 @@ def coriolis_vector_derivatives(mechanism: Mechanism, q: Values, qd: Values, for
     """
     sequence, at, (rates,), pack = opened(mechanism, form, q, qd=qd)
     n = range(sequence.nv)
-    rows = [[dot([c[j][i] + c[i][j] for j in n], rates) for i in n] for c in symbols_at(sequence, at)]
+    rows = [
+        [dot([c[j][i] + c[i][j] for j in n], rates) for i in n] for c in symbols_at(sequence, at)
+    ]
     return pack(rows, shape=(len(n),) * 2)

@@ -25,9 +25,10 @@ class Composite:
         D^_j = B_j D_j B_j^-1,    P_l = sum of B I B^T of step l and all outboard of it;
         B_l^j = D^_j B_l,    B_l^ji = D^_j D^_i B_l  for j before i: the smaller index on the left
 
-    The traces do not change when the base's origin is moved, to another point for each of them: those with P_l take the
-    origin of step l, in the base's axes, so that levers stay short wherever the mechanism stands. D[l][j] is D^_j and
-    rate[l][j, i] its derivative about that point, B_l = [[R, 0], [0, 1]] there.
+    The traces do not change when the base's origin is moved, to another point for each of them:
+    those with P_l take the origin of step l, in the base's axes, so that levers stay short wherever
+    the mechanism stands. D[l][j] is D^_j and rate[l][j, i] its derivative about that point, B_l =
+    [[R, 0], [0, 1]] there.
     """
 
     def __init__(self, sequence: MotionTree, q: Sequence[Scalar]):
@@ -65,7 +66,9 @@ class Composite:
         return {(k,): -gravity.dot(DP.last_column) for k, DP in self.DP.items()}
 
     def applied(self, wrenches: Mapping[int, Force]) -> dict[tuple[int, ...], Scalar]:
-        """Generalized forces S(D^_k (B_l F_l B_l^T)^T) of wrenches on bodies, about their origins in their axes."""
+        """Generalized forces S(D^_k (B_l F_l B_l^T)^T) of wrenches on bodies, about their origins
+        in their axes.
+        """
         Q: dict[tuple[int, ...], Scalar] = {}
         for body, wrench in wrenches.items():
             l = self.sequence.step_of_body[body]
@@ -75,21 +78,22 @@ class Composite:
         return Q
 
     def symbols(self) -> dict[tuple[int, ...], Scalar]:
-        """Christoffel symbols [k, j, i] = S(B^ji P B^kT), where B^ji is the derivative of B^j along i.
+        """Christoffel symbols [k, j, i] = S(B^ji P B^kT), where B^ji is the derivative of B^j along
+        i.
 
-        As the 3x3 part of D^_j is skew, S(D^_j D^_i P D^_k^T) changes sign when i and k are exchanged: about half of the
-        symbols need no trace.
+        As the 3x3 part of D^_j is skew, S(D^_j D^_i P D^_k^T) changes sign when i and k are
+        exchanged: about half of the symbols need no trace.
         """
         step_of = self.sequence.step_of
         found: dict[tuple[int, ...], Scalar] = {}
 
-        def put(k, j, i, value):                                     # of two steps: both orders of differentiation
+        def put(k, j, i, value):  # of two steps: both orders of differentiation
             found[k, j, i] = found[k, i, j] = value
 
         for i, l in enumerate(step_of):
             D, rate = self.D[l], self.rate[l]
             for j in self.sequence.before(l):
-                second = D[j] @ self.DP[i]                           # D^_j D^_i P
+                second = D[j] @ self.DP[i]  # D^_j D^_i P
                 for k in self.sequence.path[l]:
                     if k >= i:
                         break
@@ -98,16 +102,22 @@ class Composite:
                     if step_of[k] > step_of[j]:
                         put(i, j, k, -value)
                     elif step_of[k] == step_of[j]:
-                        found[i, k, j] = (trace(rate[k, j], self.DP[i]) if (k, j) in rate else 0) - value
+                        found[i, k, j] = (
+                            trace(rate[k, j], self.DP[i]) if (k, j) in rate else 0
+                        ) - value
             for j in self.sequence.step[l].freedoms:
                 found |= self._within_step(l, j, i)
         return found
 
     def _within_step(self, l: int, j: int, i: int) -> dict[tuple[int, ...], Scalar]:
-        """Symbols [k, j, i] of two freedoms of step l, k on the way to it: B^ji = B (D_i D_j + dD_j/di)."""
+        """Symbols [k, j, i] of two freedoms of step l, k on the way to it: B^ji = B (D_i D_j +
+        dD_j/di).
+        """
         D, rate = self.D[l], self.rate[l]
         second, changing = D[i] @ D[j], (j, i) in rate
         if changing:
             second = second + rate[j, i]
         inertial = second @ self.P[l]
-        return {(k, j, i): trace(inertial, D[k]) for k in self.sequence.path[l] if changing or k != j}
+        return {
+            (k, j, i): trace(inertial, D[k]) for k in self.sequence.path[l] if changing or k != j
+        }

@@ -9,10 +9,20 @@ from typing import Any
 import numpy as np
 
 from dalembert.errors import ShapeError
-from dalembert.formulations.elementary_motions.coefficients import form_named, gravity_coefficients, opened, symbols_at
+from dalembert.formulations.elementary_motions.coefficients import (
+    form_named,
+    gravity_coefficients,
+    opened,
+    symbols_at,
+)
 from dalembert.formulations.elementary_motions.composite import Composite
 from dalembert.formulations.elementary_motions.matrices import ZERO4, Matrix4, trace
-from dalembert.formulations.elementary_motions.recursion import AT_REST, gravity_forces, joint_rates, required_forces
+from dalembert.formulations.elementary_motions.recursion import (
+    AT_REST,
+    gravity_forces,
+    joint_rates,
+    required_forces,
+)
 from dalembert.formulations.elementary_motions.sequence import MotionTree
 from dalembert.kinematics.forces import external_wrenches, passive, spring_energy
 from dalembert.model.mechanism import Mechanism
@@ -45,7 +55,8 @@ def mass_matrix(mechanism: Mechanism, q: Values, form: str = "composite") -> Arr
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     Examples
     --------
@@ -91,7 +102,8 @@ def coriolis_matrix(mechanism: Mechanism, q: Values, qd: Values, form: str = "co
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     Examples
     --------
@@ -103,7 +115,10 @@ def coriolis_matrix(mechanism: Mechanism, q: Values, qd: Values, form: str = "co
            [-0.099,  0.   ]])
     """
     sequence, at, (rates,), pack = opened(mechanism, form, q, qd=qd)
-    return pack([[dot(row, rates) for row in rows] for rows in symbols_at(sequence, at)], shape=(sequence.nv,) * 2)
+    return pack(
+        [[dot(row, rates) for row in rows] for rows in symbols_at(sequence, at)],
+        shape=(sequence.nv,) * 2,
+    )
 
 
 def coriolis_vector(mechanism: Mechanism, q: Values, qd: Values, form: str = "recursion") -> Array:
@@ -127,7 +142,8 @@ def coriolis_vector(mechanism: Mechanism, q: Values, qd: Values, form: str = "re
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     Examples
     --------
@@ -161,7 +177,8 @@ def gravity_vector(mechanism: Mechanism, q: Values, form: str = "recursion") -> 
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     Examples
     --------
@@ -198,7 +215,8 @@ def bias_force(mechanism: Mechanism, q: Values, qd: Values, form: str = "recursi
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     Examples
     --------
@@ -213,8 +231,14 @@ def bias_force(mechanism: Mechanism, q: Values, qd: Values, form: str = "recursi
     return pack(forces(MotionTree(tree), q, qd, None, tree.gravity, {}))
 
 
-def inverse_dynamics(mechanism: Mechanism, q: Values, qd: Values, qdd: Values, external_forces: Any = (),
-                     form: str = "recursion") -> Array:
+def inverse_dynamics(
+    mechanism: Mechanism,
+    q: Values,
+    qd: Values,
+    qdd: Values,
+    external_forces: Any = (),
+    form: str = "recursion",
+) -> Array:
     """Joint forces that produce the given accelerations.
 
         tau = A0 qdd + a_q + a_g - passive_force - sum_i J_i^T f_i
@@ -236,12 +260,14 @@ def inverse_dynamics(mechanism: Mechanism, q: Values, qd: Values, qdd: Values, e
     Returns
     -------
     tau : (nv,) or (N, nv) array
-        Forces that the actuators must give [N m; N for prismatic joints]. Of expressions, an object array.
+        Forces that the actuators must give [N m; N for prismatic joints]. Of expressions, an object
+        array.
 
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
     UnknownNameError
         There is no such link or frame.
 
@@ -258,7 +284,9 @@ def inverse_dynamics(mechanism: Mechanism, q: Values, qd: Values, qdd: Values, e
     array([19.492,  4.93 ])
     """
     forces = _forces_by(form)
-    tree, (q, qd, qdd, loads), pack = mechanism.at(q=q, qd=qd, qdd=qdd, external_forces=external_forces)
+    tree, (q, qd, qdd, loads), pack = mechanism.at(
+        q=q, qd=qd, qdd=qdd, external_forces=external_forces
+    )
     tau = forces(MotionTree(tree), q, qd, qdd, tree.gravity, external_wrenches(tree, q, loads))
     given = passive(tree, q, qd)
     return pack([t + r * a - p for t, r, a, p in zip(tau, tree.rotor, qdd, given, strict=True)])
@@ -270,20 +298,43 @@ def _forces_by(form: str) -> Callable[..., list[Scalar]]:
     return partial(expanded_forces, made) if made else required_forces
 
 
-def expanded_forces(made: Any, sequence: MotionTree, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar] | None,
-                    gravity: Vector, wrenches: Mapping[int, Force]) -> list[Scalar]:
-    """A0 qdd + a_q + a_g - sum S(B_l^k F_l^T) from the coefficients; arguments as `required_forces`."""
+def expanded_forces(
+    made: Any,
+    sequence: MotionTree,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    qdd: Sequence[Scalar] | None,
+    gravity: Vector,
+    wrenches: Mapping[int, Force],
+) -> list[Scalar]:
+    """A0 qdd + a_q + a_g - sum S(B_l^k F_l^T) from the coefficients; arguments as
+    `required_forces`.
+    """
     at = made(sequence, q)
     forces = [dot([dot(row, qd) for row in rows], qd) for rows in symbols_at(sequence, at)]
     if qdd is not None:
-        forces = [f + dot(row, qdd) for f, row in zip(forces, sequence.gathered(at.inertia(), 2), strict=True)]
-    weight, applied = sequence.gathered(at.gravity(gravity), 1), sequence.gathered(at.applied(wrenches), 1)
+        forces = [
+            f + dot(row, qdd)
+            for f, row in zip(forces, sequence.gathered(at.inertia(), 2), strict=True)
+        ]
+    weight, applied = (
+        sequence.gathered(at.gravity(gravity), 1),
+        sequence.gathered(at.applied(wrenches), 1),
+    )
     return [f + g - a for f, g, a in zip(forces, weight, applied, strict=True)]
 
 
-def inverse_dynamics_on_moving_base(mechanism: Mechanism, q: Values, qd: Values, qdd: Values, base: Any, base_rate: Any,
-                                    base_acceleration: Any) -> Array:
-    """Inverse dynamics of a mechanism whose base moves as given: the recursion started at B_0, B_0', B_0''.
+def inverse_dynamics_on_moving_base(
+    mechanism: Mechanism,
+    q: Values,
+    qd: Values,
+    qdd: Values,
+    base: Any,
+    base_rate: Any,
+    base_acceleration: Any,
+) -> Array:
+    """Inverse dynamics of a mechanism whose base moves as given: the recursion started at B_0,
+    B_0', B_0''.
 
     Parameters
     ----------
@@ -293,7 +344,8 @@ def inverse_dynamics_on_moving_base(mechanism: Mechanism, q: Values, qd: Values,
     qd, qdd : (nv,) array
         Velocities and accelerations [rad/s, m/s; rad/s^2, m/s^2].
     base, base_rate, base_acceleration : (4, 4) arrays
-        Placement of the base in the world and its time derivatives [m, m/s, m/s^2; 1, 1/s, 1/s^2]; floats or expressions.
+        Placement of the base in the world and its time derivatives [m, m/s, m/s^2; 1, 1/s, 1/s^2];
+        floats or expressions.
 
     Returns
     -------
@@ -316,16 +368,35 @@ def inverse_dynamics_on_moving_base(mechanism: Mechanism, q: Values, qd: Values,
     """
     tree, (q, qd, qdd), pack = mechanism.at(q=q, qd=qd, qdd=qdd)
     motion: list[Matrix4] = []
-    for name, given in (("base", base), ("base_rate", base_rate), ("base_acceleration", base_acceleration)):
+    for name, given in (
+        ("base", base),
+        ("base_rate", base_rate),
+        ("base_acceleration", base_acceleration),
+    ):
         if np.shape(given) != (4, 4):
-            raise ShapeError(f"{name} has shape {np.shape(given)}, expected (4, 4): a placement [[R, p], [0, 1]] or its "
-                             "time derivative.", name, np.shape(given), (4, 4))
+            raise ShapeError(
+                f"{name} has shape {np.shape(given)}, expected (4, 4): a placement [[R, p], [0, "
+                "1]] or its "
+                "time derivative.",
+                name,
+                np.shape(given),
+                (4, 4),
+            )
         motion.append(Matrix4(np.asarray(given).tolist()))
-    tau = required_forces(MotionTree(tree), q, qd, qdd, tree.gravity, {}, (motion[0], motion[1], motion[2]))
-    return pack([t + r * a - p for t, r, a, p in zip(tau, tree.rotor, qdd, passive(tree, q, qd), strict=True)])
+    tau = required_forces(
+        MotionTree(tree), q, qd, qdd, tree.gravity, {}, (motion[0], motion[1], motion[2])
+    )
+    return pack(
+        [
+            t + r * a - p
+            for t, r, a, p in zip(tau, tree.rotor, qdd, passive(tree, q, qd), strict=True)
+        ]
+    )
 
 
-def forward_dynamics(mechanism: Mechanism, q: Values, qd: Values, tau: Values, external_forces: Any = ()) -> Array:
+def forward_dynamics(
+    mechanism: Mechanism, q: Values, qd: Values, tau: Values, external_forces: Any = ()
+) -> Array:
     """Accelerations that joint forces produce, by one solution with A0 = L^T D L (eq. 4).
 
         qdd = A0^-1 (a_F - a_q - a_g)
@@ -345,14 +416,17 @@ def forward_dynamics(mechanism: Mechanism, q: Values, qd: Values, tau: Values, e
     Returns
     -------
     qdd : (nv,) or (N, nv) array
-        Accelerations [rad/s^2, m/s^2]. Coulomb friction of a joint at rest is taken as 0 (it does not stick here).
+        Accelerations [rad/s^2, m/s^2]. Coulomb friction of a joint at rest is taken as 0 (it does
+        not stick here).
 
     Raises
     ------
     SingularMassMatrixError
-        The inertia about a joint is not positive; joint and body are named. Not checked on expressions.
+        The inertia about a joint is not positive; joint and body are named. Not checked on
+        expressions.
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
     UnknownNameError
         There is no such link or frame.
 
@@ -364,7 +438,9 @@ def forward_dynamics(mechanism: Mechanism, q: Values, qd: Values, tau: Values, e
     >>> elementary_motions.forward_dynamics(arm, [0.3, -0.2], [1.0, 0.5], [5.0, 1.0]).round(3)
     array([-7.705,  7.688])
     """
-    tree, (q, qd, tau, loads), pack = mechanism.at(q=q, qd=qd, tau=tau, external_forces=external_forces)
+    tree, (q, qd, tau, loads), pack = mechanism.at(
+        q=q, qd=qd, tau=tau, external_forces=external_forces
+    )
     sequence = MotionTree(tree)
     bias = required_forces(sequence, q, qd, None, tree.gravity, external_wrenches(tree, q, loads))
     a_F = [t + p - b for t, p, b in zip(tau, passive(tree, q, qd), bias, strict=True)]
@@ -388,9 +464,11 @@ def inverse_mass_matrix(mechanism: Mechanism, q: Values) -> Array:
     Raises
     ------
     SingularMassMatrixError
-        The inertia about a joint is not positive; joint and body are named. Not checked on expressions.
+        The inertia about a joint is not positive; joint and body are named. Not checked on
+        expressions.
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     Examples
     --------
@@ -432,7 +510,8 @@ def kinetic_energy(mechanism: Mechanism, q: Values, qd: Values) -> float | Array
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     Examples
     --------
@@ -461,7 +540,8 @@ def _rates(sequence: MotionTree, q: Sequence[Scalar], qd: Sequence[Scalar]):
 
 
 def momenta(mechanism: Mechanism, q: Values, qd: Values) -> Array:
-    """Generalized momenta p_k = sum_l S(B_l' I_l B_l^kT) + rotor_k qd_k = A0 qd, summed inward in O(n).
+    """Generalized momenta p_k = sum_l S(B_l' I_l B_l^kT) + rotor_k qd_k = A0 qd, summed inward in
+    O(n).
 
     Parameters
     ----------
@@ -479,7 +559,8 @@ def momenta(mechanism: Mechanism, q: Values, qd: Values) -> Array:
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     Examples
     --------
@@ -522,7 +603,8 @@ def potential_energy(mechanism: Mechanism, q: Values) -> float | Array:
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     Examples
     --------

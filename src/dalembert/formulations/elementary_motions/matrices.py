@@ -74,7 +74,9 @@ def _dot(a: Iterable[Scalar], b: Iterable[Scalar]) -> Scalar:
 
 def _with(entries: dict[tuple[int, int], Scalar], diagonal: Scalar) -> Matrix4:
     """Entries by (row, column) on a matrix that is diagonal otherwise."""
-    return Matrix4((entries.get((i, j), diagonal if i == j else 0) for j in range(4)) for i in range(4))
+    return Matrix4(
+        (entries.get((i, j), diagonal if i == j else 0) for j in range(4)) for i in range(4)
+    )
 
 
 IDENTITY4, ZERO4 = _with({}, 1), _with({}, 0)
@@ -82,11 +84,12 @@ IDENTITY4, ZERO4 = _with({}, 1), _with({}, 0)
 
 # --- elementary motions ---------------------------------------------------------------------------------------------
 
+
 def motion_matrix(kind: int, x: Scalar) -> Matrix4:
     """T_Zk(x) on scalars: translation along (kinds 1 to 3) or turn about (4 to 6) the axes x, y, z."""
     if kind <= 3:
         return _with({(kind - 1, 3): x}, 1)
-    i, j, c, s = kind % 3, (kind + 1) % 3, cos(x), sin(x)                # turn about axis kind - 4: i to j
+    i, j, c, s = kind % 3, (kind + 1) % 3, cos(x), sin(x)  # turn about axis kind - 4: i to j
     return _with({(i, i): c, (i, j): -s, (j, i): s, (j, j): c}, 1)
 
 
@@ -119,7 +122,8 @@ def elementary_matrix(kind: int | str, value: Any) -> np.ndarray:
 
     References
     ----------
-    Hroncova, Contribution to automatic formulation of equations of motion of spatial open kinematic chains.
+    Hroncova, Contribution to automatic formulation of equations of motion of spatial open kinematic
+    chains.
 
     Examples
     --------
@@ -158,6 +162,7 @@ def _number(kind: Any) -> int:
 
 # --- what the tree of the mechanism gives, as 4x4 matrices ----------------------------------------------------------
 
+
 def placement_matrix(X: Transform) -> Matrix4:
     """[[R, p], [0, 1]]."""
     return Matrix4([*((*row, p) for row, p in zip(X.R.matrix(), X.p, strict=True)), (0, 0, 0, 1)])
@@ -165,16 +170,22 @@ def placement_matrix(X: Transform) -> Matrix4:
 
 def operator_of(s: Motion) -> Matrix4:
     """D = [[[omega]x, v], [0, 0]], the element of se(3) of a motion vector (omega; v)."""
-    return Matrix4([*((*row, v) for row, v in zip(s.angular.matrix(), s.linear, strict=True)), (0, 0, 0, 0)])
+    return Matrix4(
+        [*((*row, v) for row, v in zip(s.angular.matrix(), s.linear, strict=True)), (0, 0, 0, 0)]
+    )
 
 
 def wrench_matrix(f: Force) -> Matrix4:
-    """[[[n]x / 2, f], [0, 0]]: its trace with the operator of (omega; v) is the power n . omega + f . v."""
+    """[[[n]x / 2, f], [0, 0]]: its trace with the operator of (omega; v) is the power n . omega + f
+    . v.
+    """
     return operator_of(Motion(f.moment * 0.5, f.force))
 
 
 def pseudo_inertia(body: Inertia) -> Matrix4:
-    """integral rho rho^T dm, rho = (x, y, z, 1): [[J, h], [h^T, m]] with second moments J and first moments h."""
+    """integral rho rho^T dm, rho = (x, y, z, 1): [[J, h], [h^T, m]] with second moments J and first
+    moments h.
+    """
     return Matrix4([*((*row, h) for row, h in zip(body.J, body.h, strict=True)), (*body.h, body.m)])
 
 
@@ -203,6 +214,10 @@ def shift(d: Vector) -> Matrix4:
 
 
 def about(d: Vector, D: Matrix4) -> Matrix4:
-    """T^-1 D T with T = shift(d): the element (omega; v) about a point that is d away, (omega; v + omega x d)."""
+    """T^-1 D T with T = shift(d): the element (omega; v) about a point that is d away, (omega; v +
+    omega x d).
+    """
     moved = D.times((*d, 1))
-    return Matrix4([*((*row[:3], v) for row, v in zip(D[:3], moved[:3], strict=True)), (0, 0, 0, 0)])
+    return Matrix4(
+        [*((*row[:3], v) for row, v in zip(D[:3], moved[:3], strict=True)), (0, 0, 0, 0)]
+    )

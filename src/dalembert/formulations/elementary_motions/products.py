@@ -1,6 +1,8 @@
-"""Intermediate matrices of the trace method, to look at: T_i, B_i, B_i^j, B_i^jk, pseudo-inertias, operators, composites.
+"""Intermediate matrices of the trace method, to look at: T_i, B_i, B_i^j, B_i^jk, pseudo-inertias,
+operators, composites.
 
-Steps are those of `motions(mechanism)`, numbered from 0 in the arrays; derivatives are along the entries of qd.
+Steps are those of `motions(mechanism)`, numbered from 0 in the arrays; derivatives are along the
+entries of qd.
 """
 
 from __future__ import annotations
@@ -31,7 +33,8 @@ def joint_matrices(mechanism: Mechanism, q: Values) -> Array:
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     Examples
     --------
@@ -66,7 +69,8 @@ def products(mechanism: Mechanism, q: Values) -> Array:
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     Examples
     --------
@@ -83,7 +87,8 @@ def products(mechanism: Mechanism, q: Values) -> Array:
 
 
 def first_derivatives(mechanism: Mechanism, q: Values) -> Array:
-    """B_i^j [i, j], the derivative of B_i along velocity j (eq. 12, corrected): T_1 ... T_j D_j ... T_i, or 0.
+    """B_i^j [i, j], the derivative of B_i along velocity j (eq. 12, corrected): T_1 ... T_j D_j ...
+    T_i, or 0.
 
     Parameters
     ----------
@@ -99,7 +104,8 @@ def first_derivatives(mechanism: Mechanism, q: Values) -> Array:
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     Examples
     --------
@@ -119,10 +125,11 @@ def first_derivatives(mechanism: Mechanism, q: Values) -> Array:
 
 
 def second_derivatives(mechanism: Mechanism, q: Values) -> Array:
-    """B_i^jk [i, j, k], the derivative of B_i^j along velocity k (eq. 12, corrected), zero if j or k does not move i.
+    """B_i^jk [i, j, k], the derivative of B_i^j along velocity k (eq. 12, corrected), zero if j or
+    k does not move i.
 
-    B_i^jk = B_i^kj where velocities are rates of coordinates; for two freedoms of a spherical or free joint the
-    order matters.
+    B_i^jk = B_i^kj where velocities are rates of coordinates; for two freedoms of a spherical or
+    free joint the order matters.
 
     Parameters
     ----------
@@ -138,7 +145,8 @@ def second_derivatives(mechanism: Mechanism, q: Values) -> Array:
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     Examples
     --------
@@ -152,7 +160,9 @@ def second_derivatives(mechanism: Mechanism, q: Values) -> Array:
     sequence = MotionTree(tree)
     state = sequence.at(q)
     found = [_zeros(tree.nv, tree.nv) for _ in sequence.step]
-    for (l, j, k), B in sums.second_derivatives(sequence, state, sums.first_derivatives(sequence, state)).items():
+    for (l, j, k), B in sums.second_derivatives(
+        sequence, state, sums.first_derivatives(sequence, state)
+    ).items():
         pairs = {(j, k), (k, j)} if sequence.step_of[j] != sequence.step_of[k] else {(j, k)}
         for a, b in pairs:
             row, b = found[l - 1][sequence.entry[a]], sequence.entry[b]
@@ -161,10 +171,11 @@ def second_derivatives(mechanism: Mechanism, q: Values) -> Array:
 
 
 def pseudo_inertias(mechanism: Mechanism) -> np.ndarray:
-    """I_i = integral rho rho^T dm, rho = (x, y, z, 1), of each step's body in its axes; zero for massless bodies between.
+    """I_i = integral rho rho^T dm, rho = (x, y, z, 1), of each step's body in its axes; zero for
+    massless bodies between.
 
-    Links on fixed joints are lumped in. Returns (n, 4, 4) [kg m^2, kg m, kg]; positive semidefinite exactly where the
-    principal moments keep the triangle inequality and the mass is not negative.
+    Links on fixed joints are lumped in. Returns (n, 4, 4) [kg m^2, kg m, kg]; positive semidefinite
+    exactly where the principal moments keep the triangle inequality and the mass is not negative.
 
     Examples
     --------
@@ -174,11 +185,14 @@ def pseudo_inertias(mechanism: Mechanism) -> np.ndarray:
     array([0.5, 0. , 0. , 1. ])
     """
     sequence = MotionTree(mechanism.tree())
-    return packed([step.inertia for step in sequence.step.values()], shape=(len(sequence.step), 4, 4))
+    return packed(
+        [step.inertia for step in sequence.step.values()], shape=(len(sequence.step), 4, 4)
+    )
 
 
 def base_operators(mechanism: Mechanism, q: Values) -> Array:
-    """D^_j = B_j D_j B_j^-1 of each freedom of the steps, in their order: B_l^j = D^_j B_l for every body outboard.
+    """D^_j = B_j D_j B_j^-1 of each freedom of the steps, in their order: B_l^j = D^_j B_l for
+    every body outboard.
 
     Where no joint follows another, freedoms are the entries of qd in the order of `motions`.
 
@@ -196,7 +210,8 @@ def base_operators(mechanism: Mechanism, q: Values) -> Array:
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     Examples
     --------
@@ -233,7 +248,8 @@ def composite_pseudo_inertias(mechanism: Mechanism, q: Values) -> Array:
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     Examples
     --------

@@ -16,15 +16,24 @@ from dalembert.formulations.elementary_motions.sequence import MotionTree, State
 from dalembert.spatial.motion_force import Force, Motion
 from dalembert.spatial.vectors import ZERO, Scalar, Vector
 
-BaseMotion = tuple[Matrix4, Matrix4, Matrix4]      # B_0, its rate and its acceleration
+BaseMotion = tuple[Matrix4, Matrix4, Matrix4]  # B_0, its rate and its acceleration
 AT_REST: BaseMotion = (IDENTITY4, ZERO4, ZERO4)
 
 
-def required_forces(sequence: MotionTree, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar] | None,
-                    gravity: Vector, wrenches: Mapping[int, Force], base: BaseMotion = AT_REST) -> list[Scalar]:
-    """Forces that the motion of the bodies needs, without rotors, springs and friction (qdd None: zero).
+def required_forces(
+    sequence: MotionTree,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    qdd: Sequence[Scalar] | None,
+    gravity: Vector,
+    wrenches: Mapping[int, Force],
+    base: BaseMotion = AT_REST,
+) -> list[Scalar]:
+    """Forces that the motion of the bodies needs, without rotors, springs and friction (qdd None:
+    zero).
 
-    Outward, p the step before i, with T' = T W and T'' = T (W^2 + W') of its joint; gravity is an acceleration of the base:
+    Outward, p the step before i, with T' = T W and T'' = T (W^2 + W') of its joint; gravity is an
+    acceleration of the base:
 
         B_i = B_p T,    B_i' = B_p' T + B_i W,    B_i'' = B_p'' T + 2 B_p' T W + B_i (W^2 + W'),    B_0'' -= (0, g)
 
@@ -38,7 +47,7 @@ def required_forces(sequence: MotionTree, q: Sequence[Scalar], qd: Sequence[Scal
     K: dict[int, Matrix4] = {0: ZERO4}
     Q: list[Scalar] = [0.0] * sequence.nv
 
-    for i in sequence.outward():                                # parents before children
+    for i in sequence.outward():  # parents before children
         p, T, B = sequence.step[i].parent, state.T[i], state.B[i]
         W, W_rate = joint_rates(sequence, state, i, qd, qdd)
         carried = rate[p] @ T
@@ -48,7 +57,7 @@ def required_forces(sequence: MotionTree, q: Sequence[Scalar], qd: Sequence[Scal
         if i in loads:
             K[i] = K[i] + -(B @ loads[i]).T
 
-    for i in sequence.inward():                                 # children before parents
+    for i in sequence.inward():  # children before parents
         for j in sequence.step[i].freedoms:
             k = sequence.entry[j]
             Q[k] = Q[k] + trace(state.B[i] @ state.D[j], K[i].T)
@@ -57,8 +66,9 @@ def required_forces(sequence: MotionTree, q: Sequence[Scalar], qd: Sequence[Scal
     return Q
 
 
-def joint_rates(sequence: MotionTree, state: State, i: int, qd: Sequence[Scalar],
-                qdd: Sequence[Scalar] | None) -> tuple[Matrix4, Matrix4]:
+def joint_rates(
+    sequence: MotionTree, state: State, i: int, qd: Sequence[Scalar], qdd: Sequence[Scalar] | None
+) -> tuple[Matrix4, Matrix4]:
     """W = sum D_j qd_j of step i, and its rate W' = sum (D_j qdd_j + dD_j/dm qd_j qd_m)."""
     W, W_rate = ZERO4, ZERO4
     step = sequence.step[i]
@@ -75,7 +85,7 @@ def joint_rates(sequence: MotionTree, state: State, i: int, qd: Sequence[Scalar]
 def gravity_forces(sequence: MotionTree, q: Sequence[Scalar]) -> list[Scalar]:
     """a2: the same pass inward for the moments alone.
 
-        h_i = m_i (r_i, 1) + sum T_c h_c,    Q_j = -g . B_i D_j h_i
+    h_i = m_i (r_i, 1) + sum T_c h_c,    Q_j = -g . B_i D_j h_i
     """
     state, gravity = sequence.at(q), sequence.tree.gravity
     h = {0: (0, 0, 0, 0)} | {i: step.inertia.T[3] for i, step in sequence.step.items()}

@@ -1,4 +1,6 @@
-"""The source's form: derivatives of the products B_i, and traces summed over the bodies (eqs. 5 to 13)."""
+"""The source's form: derivatives of the products B_i, and traces summed over the bodies (eqs. 5 to
+13).
+"""
 
 from __future__ import annotations
 
@@ -13,13 +15,15 @@ from dalembert.spatial.vectors import Scalar, Vector
 class Sums:
     """Coefficients of the equations of motion at coordinates q, over freedoms (n^4 traces).
 
-        a0[k, i] = sum_l S(B_l^i I_l B_l^kT),    c[k, j, i] = sum_l S(B_l^ji I_l B_l^kT),    a2[k] = -g . sum_l m_l B_l^k r_l
+    a0[k, i] = sum_l S(B_l^i I_l B_l^kT),    c[k, j, i] = sum_l S(B_l^ji I_l B_l^kT),    a2[k] = -g . sum_l m_l B_l^k r_l
     """
 
     def __init__(self, sequence: MotionTree, q: Sequence[Scalar]):
         self.sequence, self.state = sequence, sequence.at(q)
         self.B1 = first_derivatives(sequence, self.state)
-        self.inertial = {key: B @ sequence.step[key[0]].inertia for key, B in self.B1.items()}      # B_l^i I_l
+        self.inertial = {
+            key: B @ sequence.step[key[0]].inertia for key, B in self.B1.items()
+        }  # B_l^i I_l
 
     def inertia(self) -> dict[tuple[int, ...], Scalar]:
         """a0[k, i] (eq. 5)."""
@@ -31,13 +35,19 @@ class Sums:
         return a0
 
     def symbols(self) -> dict[tuple[int, ...], Scalar]:
-        """Christoffel symbols [k, j, i], where B_l^ji is the derivative of B_l^j along i (eq. 6 without sigma)."""
+        """Christoffel symbols [k, j, i], where B_l^ji is the derivative of B_l^j along i (eq. 6
+        without sigma).
+        """
         found: dict[tuple[int, ...], Scalar] = {}
         for (l, j, i), B in second_derivatives(self.sequence, self.state, self.B1).items():
             BI = B @ self.sequence.step[l].inertia
             for k in self.sequence.path[l]:
                 found[k, j, i] = found.get((k, j, i), 0) + trace(BI, self.B1[l, k])
-        commuting = {(k, i, j): x for (k, j, i), x in found.items() if self.sequence.step_of[j] != self.sequence.step_of[i]}
+        commuting = {
+            (k, i, j): x
+            for (k, j, i), x in found.items()
+            if self.sequence.step_of[j] != self.sequence.step_of[i]
+        }
         return found | commuting
 
     def gravity(self, gravity: Vector) -> dict[tuple[int, ...], Scalar]:
@@ -48,7 +58,9 @@ class Sums:
         return a2
 
     def applied(self, wrenches: Mapping[int, Force]) -> dict[tuple[int, ...], Scalar]:
-        """Generalized forces S(B_l^k (B_l F_l)^T) of wrenches on bodies, about their origins in their axes."""
+        """Generalized forces S(B_l^k (B_l F_l)^T) of wrenches on bodies, about their origins in
+        their axes.
+        """
         Q: dict[tuple[int, ...], Scalar] = {}
         for body, wrench in wrenches.items():
             l = self.sequence.step_of_body[body]
@@ -61,7 +73,7 @@ class Sums:
 def first_derivatives(sequence: MotionTree, state: State) -> dict[tuple[int, int], Matrix4]:
     """B_l^j by (step l, freedom j on the way to it), others are zero (eq. 12, D right of T).
 
-        B_l^j = B_p^j T_l  for j before step l, p the step before l;    B_l^j = B_l D_j  for a freedom of step l
+    B_l^j = B_p^j T_l  for j before step l, p the step before l;    B_l^j = B_l D_j  for a freedom of step l
     """
     B1: dict[tuple[int, int], Matrix4] = {}
     for l in sequence.outward():
@@ -72,12 +84,14 @@ def first_derivatives(sequence: MotionTree, state: State) -> dict[tuple[int, int
     return B1
 
 
-def second_derivatives(sequence: MotionTree, state: State,
-                       B1: dict[tuple[int, int], Matrix4]) -> dict[tuple[int, int, int], Matrix4]:
-    """B_l^jk, the derivative of B_l^j along k, by (l, j, k) with j before k, or both of one step in either order.
+def second_derivatives(
+    sequence: MotionTree, state: State, B1: dict[tuple[int, int], Matrix4]
+) -> dict[tuple[int, int, int], Matrix4]:
+    """B_l^jk, the derivative of B_l^j along k, by (l, j, k) with j before k, or both of one step in
+    either order.
 
-        B_l^jk = B_p^jk T_l  for both before step l;    B_l^jk = B_l^j D_k  for k alone of step l;
-        B_l^jk = B_l (D_k D_j + dD_j/dk)  for both of step l: they need not commute
+    B_l^jk = B_p^jk T_l  for both before step l;    B_l^jk = B_l^j D_k  for k alone of step l;
+    B_l^jk = B_l (D_k D_j + dD_j/dk)  for both of step l: they need not commute
     """
     B2: dict[tuple[int, int, int], Matrix4] = {}
     for l in sequence.outward():

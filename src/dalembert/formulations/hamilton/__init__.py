@@ -1,4 +1,6 @@
-"""Hamilton's semicanonical form: the state (q, p), the velocities by a quadratic program at each evaluation."""
+"""Hamilton's semicanonical form: the state (q, p), the velocities by a quadratic program at each
+evaluation.
+"""
 
 from dalembert.formulations.hamilton.chain import ChainConfiguration, PlanarChain, planar_chain
 from dalembert.formulations.hamilton.dynamics import (
@@ -31,11 +33,40 @@ from dalembert.formulations.hamilton.nonnatural import NonNatural, nonnatural, t
 from dalembert.formulations.hamilton.solving import Solver
 from dalembert.formulations.hamilton.systems import Configuration, Operations, System
 
-__all__ = ["ChainConfiguration", "Configuration", "NonNatural", "NotConvergedError", "Operations", "PlanarChain", "Solution",
-           "Solver", "StateEquations", "Stop", "System", "conjugate_directions", "conjugate_step", "energy_rate",
-           "hamiltonian", "inverse_mass_matrix", "kinetic_energy", "lagrangian_gradient", "lie_poisson_term", "mass_matrix",
-           "minimal_residual_step", "minimal_residuals", "momenta", "momentum_rate", "nonnatural", "objective",
-           "planar_chain", "potential_energy", "solve", "state_equations", "turntable", "velocities"]
+__all__ = [
+    "ChainConfiguration",
+    "Configuration",
+    "NonNatural",
+    "NotConvergedError",
+    "Operations",
+    "PlanarChain",
+    "Solution",
+    "Solver",
+    "StateEquations",
+    "Stop",
+    "System",
+    "conjugate_directions",
+    "conjugate_step",
+    "energy_rate",
+    "hamiltonian",
+    "inverse_mass_matrix",
+    "kinetic_energy",
+    "lagrangian_gradient",
+    "lie_poisson_term",
+    "mass_matrix",
+    "minimal_residual_step",
+    "minimal_residuals",
+    "momenta",
+    "momentum_rate",
+    "nonnatural",
+    "objective",
+    "planar_chain",
+    "potential_energy",
+    "solve",
+    "state_equations",
+    "turntable",
+    "velocities",
+]
 
 
 def __dir__() -> list[str]:

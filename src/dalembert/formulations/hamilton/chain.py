@@ -1,4 +1,6 @@
-"""The planar chain of n links with revolute joints, the source's worked example, in absolute angles."""
+"""The planar chain of n links with revolute joints, the source's worked example, in absolute
+angles.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +20,18 @@ from dalembert.model.parts import Body, Joint, Origin
 from dalembert.spatial.arrays import Array, Values, check_rows, packed, unpacked
 from dalembert.spatial.vectors import Scalar, dot
 
-STANDARD_GRAVITY = 9.81      # m/s^2
+STANDARD_GRAVITY = 9.81  # m/s^2
 
 
-def planar_chain(m: Sequence[Any], L: Sequence[Any], l: Sequence[Any] | None = None, J: Sequence[Any] | None = None,
-                 g: Any = STANDARD_GRAVITY) -> PlanarChain:
-    """Planar chain on a fixed hinge: x down, y horizontal, q_i the absolute angle of link i from the downward vertical.
+def planar_chain(
+    m: Sequence[Any],
+    L: Sequence[Any],
+    l: Sequence[Any] | None = None,
+    J: Sequence[Any] | None = None,
+    g: Any = STANDARD_GRAVITY,
+) -> PlanarChain:
+    """Planar chain on a fixed hinge: x down, y horizontal, q_i the absolute angle of link i from
+    the downward vertical.
 
     Parameters
     ----------
@@ -32,7 +40,8 @@ def planar_chain(m: Sequence[Any], L: Sequence[Any], l: Sequence[Any] | None = N
     l : sequence of n numbers, optional
         Distance of the centre of mass from the inboard hinge [m]; by default L/2.
     J : sequence of n numbers, optional
-        Moments of inertia **about the centre of mass** [kg m^2]; by default those of uniform rods, m L^2 / 12.
+        Moments of inertia **about the centre of mass** [kg m^2]; by default those of uniform rods,
+        m L^2 / 12.
     g : number
         Acceleration of gravity [m/s^2].
 
@@ -57,12 +66,22 @@ def planar_chain(m: Sequence[Any], L: Sequence[Any], l: Sequence[Any] | None = N
     """
     masses, lengths = list(m), list(L)
     centres = [x / 2 for x in lengths] if l is None else list(l)
-    inertias = [a * x * x / 12 for a, x in zip(masses, lengths, strict=False)] if J is None else list(J)
+    inertias = (
+        [a * x * x / 12 for a, x in zip(masses, lengths, strict=False)] if J is None else list(J)
+    )
     sizes = {"m": len(masses), "L": len(lengths), "l": len(centres), "J": len(inertias)}
     if not masses or len(set(sizes.values())) > 1:
-        raise ShapeError("m, L, l, J have the lengths " + ", ".join(f"{k} {n}" for k, n in sizes.items())
-                         + "; expected one number per link in each.", "m", (len(masses),))
-    given = [tuple(x if isinstance(x, Expr) else float(x) for x in v) for v in (masses, lengths, centres, inertias, [g])]
+        raise ShapeError(
+            "m, L, l, J have the lengths "
+            + ", ".join(f"{k} {n}" for k, n in sizes.items())
+            + "; expected one number per link in each.",
+            "m",
+            (len(masses),),
+        )
+    given = [
+        tuple(x if isinstance(x, Expr) else float(x) for x in v)
+        for v in (masses, lengths, centres, inertias, [g])
+    ]
     return PlanarChain(given[0], given[1], given[2], given[3], given[4][0])
 
 
@@ -98,10 +117,14 @@ class PlanarChain(System):
 
     def at(self, t=0.0, external_forces=(), **vectors):
         if len(external_forces):
-            raise TypeError("a planar chain takes generalized forces (tau=, forces=), no external forces.")
+            raise TypeError(
+                "a planar chain takes generalized forces (tau=, forces=), no external forces."
+            )
         columns, rows = {}, {}
         for name, array in vectors.items():
-            columns[name], size = unpacked(array, name, self.n, lambda *_: f"the chain has {self.n} links")
+            columns[name], size = unpacked(
+                array, name, self.n, lambda *_: f"the chain has {self.n} links"
+            )
             rows[name] = set() if size is None else {size}
         scalars = tuple(columns.values())
         return self.configuration(scalars[0]), scalars, partial(packed, batch=check_rows(rows))
@@ -116,12 +139,16 @@ class PlanarChain(System):
     # --- what belongs to the chain alone ---
 
     def generalized_forces(self, moments: Values) -> Array:
-        """Q_i = M_i - M_{i+1} of the control moments M_i, of link i-1 on link i: (n,) or (N, n) [N m]."""
+        """Q_i = M_i - M_{i+1} of the control moments M_i, of link i-1 on link i: (n,) or (N, n) [N
+        m].
+        """
         M = np.asarray(moments)
         return M - np.concatenate([M[..., 1:], np.zeros_like(M[..., :1])], axis=-1)
 
     def to_relative(self, q: Values) -> Array:
-        """Relative joint angles of absolute ones (velocities and accelerations as well): q_i - q_{i-1}."""
+        """Relative joint angles of absolute ones (velocities and accelerations as well): q_i -
+        q_{i-1}.
+        """
         q = np.asarray(q)
         return np.concatenate([q[..., :1], q[..., 1:] - q[..., :-1]], axis=-1)
 
@@ -130,7 +157,9 @@ class PlanarChain(System):
         return np.cumsum(np.asarray(q_relative), axis=-1)
 
     def momenta_to_relative(self, p: Values) -> Array:
-        """Momenta of the relative angles, p_rel = S^T p; generalized forces likewise (they are then the M_i)."""
+        """Momenta of the relative angles, p_rel = S^T p; generalized forces likewise (they are then
+        the M_i).
+        """
         return np.cumsum(np.asarray(p)[..., ::-1], axis=-1)[..., ::-1]
 
     def momenta_to_absolute(self, p_relative: Values) -> Array:
@@ -140,22 +169,30 @@ class PlanarChain(System):
     def eigenvalue_bounds(self) -> tuple[Any, Any]:
         """min J_i <= eigenvalues of A <= max J_i + sum_k m_k (l_k^2 + sum_{v<k} L_v^2), at every q."""
         squares = [x * x for x in self.L]
-        above = sum(m * (l * l + sum(squares[:k])) for k, (m, l) in enumerate(zip(self.m, self.l, strict=True)))
+        above = sum(
+            m * (l * l + sum(squares[:k]))
+            for k, (m, l) in enumerate(zip(self.m, self.l, strict=True))
+        )
         return min(self.J), max(self.J) + above
 
     def mechanism(self) -> Mechanism:
-        """The same as a mechanism with **relative** joint angles: hanging down at 0, in the x-z plane, joints about -y."""
+        """The same as a mechanism with **relative** joint angles: hanging down at 0, in the x-z
+        plane, joints about -y.
+        """
         bodies, joints = [Body("base")], []
         for k in range(self.n):
             J = self.J[k]
             bodies.append(Body(f"link{k + 1}", self.m[k], (0, 0, -self.l[k]), (J, 0, J, 0, 0, 0)))
             origin = Origin((0, 0, -self.L[k - 1])) if k else Origin()
-            joints.append(Joint(f"q{k + 1}", Revolute((0, -1, 0)), bodies[k].name, bodies[k + 1].name, origin))
+            joints.append(
+                Joint(f"q{k + 1}", Revolute((0, -1, 0)), bodies[k].name, bodies[k + 1].name, origin)
+            )
         return Mechanism(self.name, tuple(bodies), tuple(joints), (), (0, 0, -self.g))
 
 
 class ChainConfiguration(Configuration):
-    """A planar chain at a configuration: 4n multiplications for L s, L k, l s, l k; s = sin q, k = cos q.
+    """A planar chain at a configuration: 4n multiplications for L s, L k, l s, l k; s = sin q, k =
+    cos q.
 
     Examples
     --------
@@ -174,7 +211,7 @@ class ChainConfiguration(Configuration):
 
     def _linear_momenta(self, z):
         """m_i v_i of the centres of mass, from the base outward (derivative of eq. 3.6)."""
-        momenta, X, Y = [], 0, 0                                    # velocity of the inboard hinge
+        momenta, X, Y = [], 0, 0  # velocity of the inboard hinge
         for i, m in enumerate(self.chain.m):
             momenta.append((m * (X - z[i] * self.ls[i]), m * (Y + z[i] * self.lk[i])))
             if i < self.chain.n - 1:
@@ -184,7 +221,7 @@ class ChainConfiguration(Configuration):
     def product(self, z):
         """A z in the velocity form: 11n - 4 multiplications, 10n - 10 additions."""
         momenta, result, last = self._linear_momenta(z), [], self.chain.n - 1
-        Fx = Fy = 0                                                 # momentum of the links beyond
+        Fx = Fy = 0  # momentum of the links beyond
         for i in reversed(range(last + 1)):
             px, py = momenta[i]
             value = self.chain.J[i] * z[i] + self.lk[i] * py - self.ls[i] * px
@@ -210,11 +247,15 @@ class ChainConfiguration(Configuration):
     @cached_property
     def _scaled(self):
         """c k and c s of the semiseparable form."""
-        return ([c * x for c, x in zip(self.chain.c, self.k, strict=True)],
-                [c * x for c, x in zip(self.chain.c, self.s, strict=True)])
+        return (
+            [c * x for c, x in zip(self.chain.c, self.k, strict=True)],
+            [c * x for c, x in zip(self.chain.c, self.s, strict=True)],
+        )
 
     def semiseparable_product(self, z):
-        """A z as diagonal + rank-2 triangles: 9n - 8 multiplications, 8n - 12 additions, c s and c k stored."""
+        """A z as diagonal + rank-2 triangles: 9n - 8 multiplications, 8n - 12 additions, c s and c
+        k stored.
+        """
         ck, cs = self._scaled
         n, Lk, Ls = self.chain.n, self.Lk, self.Ls
         result = [d * x for d, x in zip(self.chain.d, z, strict=True)]
@@ -228,11 +269,12 @@ class ChainConfiguration(Configuration):
         return result
 
     def solution(self, b):
-        """The quadratic program as a dynamic program over the hinge velocity u, value function u^T P u / 2 - sigma^T u.
+        """The quadratic program as a dynamic program over the hinge velocity u, value function u^T
+        P u / 2 - sigma^T u.
 
-            inward   w = m l t + P L t,  delta = J + m l^2 + L t^T P L t,  gamma = b + L t^T sigma,  t = (-s, k)
-                     P <- P + m 1 - w w^T / delta,   sigma <- sigma - w gamma / delta
-            outward  z = gamma/delta - (w/delta)^T u,   u <- u + L t z
+        inward   w = m l t + P L t,  delta = J + m l^2 + L t^T P L t,  gamma = b + L t^T sigma,  t = (-s, k)
+                 P <- P + m 1 - w w^T / delta,   sigma <- sigma - w gamma / delta
+        outward  z = gamma/delta - (w/delta)^T u,   u <- u + L t z
         """
         chain, kept = self.chain, []
         Pxx = Pxy = Pyy = sx = sy = 0
@@ -241,7 +283,9 @@ class ChainConfiguration(Configuration):
             Px, Py = Pxx * tx + Pxy * ty, Pxy * tx + Pyy * ty
             wx, wy = Px - m * self.ls[i], Py + m * self.lk[i]
             delta = chain.d0[i] + (tx * Px + ty * Py)
-            check_pivot(f"q{i + 1}", f"link{i + 1}", delta, chain.d[i], partial(chain.d.__getitem__, i))
+            check_pivot(
+                f"q{i + 1}", f"link{i + 1}", delta, chain.d[i], partial(chain.d.__getitem__, i)
+            )
             gamma = b[i] + (tx * sx + ty * sy)
             vx, vy, rate = wx / delta, wy / delta, gamma / delta
             kept.append((vx, vy, rate, tx, ty))
@@ -257,12 +301,14 @@ class ChainConfiguration(Configuration):
         """A_ii = d_i, A_ij = L_i c_j cos(q_i - q_j) for i < j (3.10, corrected)."""
         ck, cs = self._scaled
         n = self.chain.n
-        upper = {(i, j): self.Lk[i] * ck[j] + self.Ls[i] * cs[j] for j in range(n) for i in range(j)}
+        upper = {
+            (i, j): self.Lk[i] * ck[j] + self.Ls[i] * cs[j] for j in range(n) for i in range(j)
+        }
         upper |= {(i, i): d for i, d in enumerate(self.chain.d)}
         return [[upper[min(i, j), max(i, j)] for j in range(n)] for i in range(n)]
 
     @cached_property
-    def potential(self):      # type: ignore[override]
+    def potential(self):  # type: ignore[override]
         """Pi = -g sum_i c_i cos q_i."""
         return -(self.chain.g * dot(self.chain.c, self.k))
 

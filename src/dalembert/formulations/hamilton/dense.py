@@ -13,17 +13,23 @@ from dalembert.spatial.ldl import factorised, solved, stacked
 from dalembert.spatial.vectors import Scalar
 
 
-def dense_solution(A: Sequence[Sequence[Scalar]], b: Sequence[Scalar], size: np.ndarray | None = None) -> list[Scalar]:
-    """z with A z = b by A = L L^T; size: of the terms of the diagonal entries of A, by default these themselves.
+def dense_solution(
+    A: Sequence[Sequence[Scalar]], b: Sequence[Scalar], size: np.ndarray | None = None
+) -> list[Scalar]:
+    """z with A z = b by A = L L^T; size: of the terms of the diagonal entries of A, by default
+    these themselves.
 
-    Raises SingularMassMatrixError where A is not positive definite within rounding (not checked on expressions).
+    Raises SingularMassMatrixError where A is not positive definite within rounding (not checked on
+    expressions).
     """
     if any(isinstance(x, Expr) for row in (*A, b) for x in row):
         return solved(factorised(A, _check_constant), b)
     matrix, right = stacked(A).astype(float), stacked([[x] for x in b]).astype(float)
     try:
         L = np.linalg.cholesky(matrix)
-        if first_singular(matrix, np.abs(np.einsum("...kk->...k", matrix)) if size is None else size):
+        if first_singular(
+            matrix, np.abs(np.einsum("...kk->...k", matrix)) if size is None else size
+        ):
             raise np.linalg.LinAlgError
     except np.linalg.LinAlgError:
         raise _indefinite("eigenvalue", float(np.linalg.eigvalsh(matrix)[..., 0].min())) from None
@@ -40,5 +46,8 @@ def _check_constant(k: int, pivot: Scalar) -> None:
 
 def _indefinite(name: str, smallest: float) -> SingularMassMatrixError:
     return SingularMassMatrixError(
-        f"the mass matrix is not positive definite (smallest {name} {smallest:.3g}): the momenta do not determine "
-        "the velocities. Give every body that a joint moves an inertia.", pivot=smallest)
+        f"the mass matrix is not positive definite (smallest {name} {smallest:.3g}): the momenta "
+        "do not determine "
+        "the velocities. Give every body that a joint moves an inertia.",
+        pivot=smallest,
+    )

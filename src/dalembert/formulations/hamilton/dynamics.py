@@ -1,4 +1,6 @@
-"""Momenta, velocities, the function of Hamilton and the right-hand side in (q, p), of mechanisms and other systems."""
+"""Momenta, velocities, the function of Hamilton and the right-hand side in (q, p), of mechanisms
+and other systems.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,8 @@ Forces = Callable[[Any, Any, Any], Any]
 
 
 class StateEquations(NamedTuple):
-    """Right-hand side in (q, p): rates of q (nq,) and p (nv,), and the velocities qd that they were found with.
+    """Right-hand side in (q, p): rates of q (nq,) and p (nv,), and the velocities qd that they were
+    found with.
 
     Examples
     --------
@@ -55,7 +58,8 @@ def momenta(system: Any, q: Values, qd: Values, t: Any = 0.0) -> Array:
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     References
     ----------
@@ -72,8 +76,11 @@ def momenta(system: Any, q: Values, qd: Values, t: Any = 0.0) -> Array:
     return pack(at.momenta(qd))
 
 
-def velocities(system: Any, q: Values, p: Values, t: Any = 0.0, solver: str | Solver = "sweep") -> Array:
-    """Velocities of momenta: the maximum of D(z) = p^T z - 1/2 z^T A z - a^T z - L0, where A(q) z = p - a (2.9).
+def velocities(
+    system: Any, q: Values, p: Values, t: Any = 0.0, solver: str | Solver = "sweep"
+) -> Array:
+    """Velocities of momenta: the maximum of D(z) = p^T z - 1/2 z^T A z - a^T z - L0, where A(q) z =
+    p - a (2.9).
 
     Parameters
     ----------
@@ -85,7 +92,8 @@ def velocities(system: Any, q: Values, p: Values, t: Any = 0.0, solver: str | So
     t : float
         Time [s], for systems that depend on it.
     solver : str or Solver
-        'sweep' (exact, O(n)), 'cholesky' (dense), 'minimal_residuals', 'conjugate_directions' (from 0, error below 1e-9).
+        'sweep' (exact, O(n)), 'cholesky' (dense), 'minimal_residuals', 'conjugate_directions' (from
+        0, error below 1e-9).
 
     Returns
     -------
@@ -123,7 +131,8 @@ def solve(system: Any, q: Values, p: Values, solver: Solver, t: Any = 0.0) -> So
     p : (nv,) or (N, nv) array
         Momenta [kg m^2/s, kg m/s]; quasi-momenta of spherical and free joints.
     solver : str or Solver
-        'sweep' (exact, O(n)), 'cholesky' (dense), 'minimal_residuals', 'conjugate_directions' (from 0, error below 1e-9).
+        'sweep' (exact, O(n)), 'cholesky' (dense), 'minimal_residuals', 'conjugate_directions' (from
+        0, error below 1e-9).
     t : float
         Time [s], for systems that depend on it.
 
@@ -139,7 +148,8 @@ def solve(system: Any, q: Values, p: Values, solver: Solver, t: Any = 0.0) -> So
     NotConvergedError
         An iteration reached its limit.
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     Examples
     --------
@@ -181,7 +191,8 @@ def lagrangian_gradient(system: Any, q: Values, qd: Values, t: Any = 0.0) -> Arr
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     Examples
     --------
@@ -195,7 +206,8 @@ def lagrangian_gradient(system: Any, q: Values, qd: Values, t: Any = 0.0) -> Arr
 
 
 def lie_poisson_term(system: Any, q: Values, qd: Values, p: Values, t: Any = 0.0) -> Array:
-    """ad*_qd p: p x omega of a spherical joint, -(v x* p) of a free joint, 0 for velocities that are rates of coordinates.
+    """ad*_qd p: p x omega of a spherical joint, -(v x* p) of a free joint, 0 for velocities that
+    are rates of coordinates.
 
     Parameters
     ----------
@@ -217,7 +229,8 @@ def lie_poisson_term(system: Any, q: Values, qd: Values, p: Values, t: Any = 0.0
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     Examples
     --------
@@ -231,7 +244,8 @@ def lie_poisson_term(system: Any, q: Values, qd: Values, p: Values, t: Any = 0.0
 
 
 def momentum_rate(system: Any, q: Values, qd: Values, p: Values, t: Any = 0.0) -> Array:
-    """p' = dL/dq + ad*_qd p + friction, at velocities that are known: `state_equations` without the solution and tau.
+    """p' = dL/dq + ad*_qd p + friction, at velocities that are known: `state_equations` without the
+    solution and tau.
 
     Parameters
     ----------
@@ -253,7 +267,8 @@ def momentum_rate(system: Any, q: Values, qd: Values, p: Values, t: Any = 0.0) -
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     Examples
     --------
@@ -285,7 +300,8 @@ def kinetic_energy(system: Any, q: Values, qd: Values) -> float | Array:
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     Examples
     --------
@@ -317,7 +333,8 @@ def potential_energy(system: Any, q: Values, t: Any = 0.0) -> float | Array:
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     Examples
     --------
@@ -330,7 +347,9 @@ def potential_energy(system: Any, q: Values, t: Any = 0.0) -> float | Array:
     return single(pack(at.potential))
 
 
-def hamiltonian(system: Any, q: Values, p: Values, t: Any = 0.0, solver: str | Solver = "sweep") -> float | Array:
+def hamiltonian(
+    system: Any, q: Values, p: Values, t: Any = 0.0, solver: str | Solver = "sweep"
+) -> float | Array:
     """Function of Hamilton, the maximum of D.
 
         H(q, p) = 1/2 (p - a)^T A^-1 (p - a) - L0                                              (2.6)
@@ -347,7 +366,8 @@ def hamiltonian(system: Any, q: Values, p: Values, t: Any = 0.0, solver: str | S
     t : float
         Time [s], for systems that depend on it.
     solver : str or Solver
-        'sweep' (exact, O(n)), 'cholesky' (dense), 'minimal_residuals', 'conjugate_directions' (from 0, error below 1e-9).
+        'sweep' (exact, O(n)), 'cholesky' (dense), 'minimal_residuals', 'conjugate_directions' (from
+        0, error below 1e-9).
 
     Returns
     -------
@@ -361,7 +381,8 @@ def hamiltonian(system: Any, q: Values, p: Values, t: Any = 0.0, solver: str | S
     NotConvergedError
         An iteration reached its limit.
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
     UnknownNameError
         The solver is unknown.
 
@@ -402,7 +423,8 @@ def objective(system: Any, q: Values, p: Values, z: Values, t: Any = 0.0) -> flo
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     Examples
     --------
@@ -415,9 +437,16 @@ def objective(system: Any, q: Values, p: Values, z: Values, t: Any = 0.0) -> flo
     return single(pack(dot(at.right_side(p), z) - dot(at.product(z), z) * 0.5 + at.potential))
 
 
-def state_equations(system: Any, q: Values, p: Values, tau: Values | None = None,
-                    forces: Forces | None = None, external_forces: Any = (), t: Any = 0.0,
-                    solver: str | Solver = "sweep") -> StateEquations:
+def state_equations(
+    system: Any,
+    q: Values,
+    p: Values,
+    tau: Values | None = None,
+    forces: Forces | None = None,
+    external_forces: Any = (),
+    t: Any = 0.0,
+    solver: str | Solver = "sweep",
+) -> StateEquations:
     """Right-hand side in (q, p): one linear solution and one gradient.
 
         A(q) z = p - a(q, t),    q' = z,    p' = dL/dq (q, z) + ad*_z p + Q(q, z, t)           (2.8)
@@ -430,21 +459,24 @@ def state_equations(system: Any, q: Values, p: Values, tau: Values | None = None
     p : (nv,) or (N, nv) array
         Momenta [kg m^2/s, kg m/s]; quasi-momenta of spherical and free joints.
     tau : (nv,) or (N, nv) array, optional
-        Generalized forces of the actuators [N m, N]; of a planar chain in absolute angles `chain.generalized_forces(M)`.
+        Generalized forces of the actuators [N m, N]; of a planar chain in absolute angles
+        `chain.generalized_forces(M)`.
     forces : callable, optional
-        Q(q, qd, t): further generalized forces without a potential [N m, N], of arrays (or arrays of expressions) as given.
+        Q(q, qd, t): further generalized forces without a potential [N m, N], of arrays (or arrays
+        of expressions) as given.
     external_forces : sequence of ExternalForce, optional
         Forces on the mechanism [N; N m], each with its frame and axes.
     t : float
         Time [s], for systems that depend on it.
     solver : str or Solver
-        'sweep' (exact, O(n)), 'cholesky' (dense), 'minimal_residuals', 'conjugate_directions' (from 0, error below 1e-9).
+        'sweep' (exact, O(n)), 'cholesky' (dense), 'minimal_residuals', 'conjugate_directions' (from
+        0, error below 1e-9).
 
     Returns
     -------
     StateEquations
-        q_rate, p_rate and qd. Friction and springs of a mechanism's joints are part of p_rate; Coulomb friction at qd = 0
-        is 0.
+        q_rate, p_rate and qd. Friction and springs of a mechanism's joints are part of p_rate;
+        Coulomb friction at qd = 0 is 0.
 
     Raises
     ------
@@ -453,11 +485,13 @@ def state_equations(system: Any, q: Values, p: Values, tau: Values | None = None
     NotConvergedError
         An iteration reached its limit.
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     References
     ----------
-    Dunskaya, Pyatnitskiy (1996), eqs. 2.8, 2.9; for quasi-velocities Poincare's equations, docs/hamilton.md.
+    Dunskaya, Pyatnitskiy (1996), eqs. 2.8, 2.9; for quasi-velocities Poincare's equations,
+    docs/hamilton.md.
 
     Examples
     --------
@@ -480,8 +514,15 @@ def state_equations(system: Any, q: Values, p: Values, tau: Values | None = None
     return StateEquations(pack(list(chosen.rate(q, z))), p_rate, velocity)
 
 
-def energy_rate(system: Any, q: Values, p: Values, tau: Values | None = None,
-                forces: Forces | None = None, external_forces: Any = (), t: Any = 0.0) -> float | Array:
+def energy_rate(
+    system: Any,
+    q: Values,
+    p: Values,
+    tau: Values | None = None,
+    forces: Forces | None = None,
+    external_forces: Any = (),
+    t: Any = 0.0,
+) -> float | Array:
     """Rate of H along the motion, Q^T qd - dL/dt: power of all that has no potential.
 
     Parameters
@@ -492,9 +533,11 @@ def energy_rate(system: Any, q: Values, p: Values, tau: Values | None = None,
     p : (nv,) or (N, nv) array
         Momenta [kg m^2/s, kg m/s]; quasi-momenta of spherical and free joints.
     tau : (nv,) or (N, nv) array, optional
-        Generalized forces of the actuators [N m, N]; of a planar chain in absolute angles `chain.generalized_forces(M)`.
+        Generalized forces of the actuators [N m, N]; of a planar chain in absolute angles
+        `chain.generalized_forces(M)`.
     forces : callable, optional
-        Q(q, qd, t): further generalized forces without a potential [N m, N], of arrays (or arrays of expressions) as given.
+        Q(q, qd, t): further generalized forces without a potential [N m, N], of arrays (or arrays
+        of expressions) as given.
     external_forces : sequence of ExternalForce, optional
         Forces on the mechanism [N; N m], each with its frame and axes.
     t : float
@@ -510,7 +553,8 @@ def energy_rate(system: Any, q: Values, p: Values, tau: Values | None = None,
     SingularMassMatrixError
         A is not positive definite; joint and body are named. Not checked on expressions.
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     Examples
     --------
@@ -550,7 +594,8 @@ def mass_matrix(system: Any, q: Values) -> Array:
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     Examples
     --------
@@ -582,9 +627,11 @@ def inverse_mass_matrix(system: Any, q: Values) -> Array:
     Raises
     ------
     SingularMassMatrixError
-        The inertia about a joint is not positive; joint and body are named. Not checked on expressions.
+        The inertia about a joint is not positive; joint and body are named. Not checked on
+        expressions.
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     Examples
     --------

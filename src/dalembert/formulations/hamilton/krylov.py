@@ -1,7 +1,8 @@
-"""The source's iterations for A z = b, without A: minimal residuals and conjugate directions, with stop rules and counters.
+"""The source's iterations for A z = b, without A: minimal residuals and conjugate directions, with
+stop rules and counters.
 
-Vectors are arrays with the entries first, (n,) or (n, N) for a batch, of floats or any other scalar; each row of a batch
-stops on its own.
+Vectors are arrays with the entries first, (n,) or (n, N) for a batch, of floats or any other
+scalar; each row of a batch stops on its own.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from dalembert.expr import Expr
 from dalembert.formulations.hamilton.systems import Operations
 
 RULES = ("step", "estimate", "residual", "error", "true_error")
-LIMIT = 100_000      # iterations: minimal residuals need about kappa log(1/eps) of them, kappa = 5 n^2 for a chain
+# iterations: minimal residuals need about kappa log(1/eps) of them, kappa = 5 n^2 for a chain
+LIMIT = 100_000
 
 FREE = Operations()
 
@@ -54,14 +56,18 @@ class Stop(NamedTuple):
 
     @property
     def looks_first(self) -> bool:
-        """Whether the rule looks at an iterate before the next product, or at the step that it makes."""
+        """Whether the rule looks at an iterate before the next product, or at the step that it
+        makes.
+        """
         return self.rule in ("residual", "error", "true_error")
 
 
 class Solution(NamedTuple):
-    """Velocities z, and what they cost: iterations (a number or one per row), norm of the last residual known, operations.
+    """Velocities z, and what they cost: iterations (a number or one per row), norm of the last
+    residual known, operations.
 
-    `gammas` are the steps' lengths gamma_m (alpha_m of conjugate directions), `iterates` the xi_m where they were asked for.
+    `gammas` are the steps' lengths gamma_m (alpha_m of conjugate directions), `iterates` the xi_m
+    where they were asked for.
 
     Examples
     --------
@@ -83,23 +89,30 @@ class Solution(NamedTuple):
 class NotConvergedError(DalembertError, ArithmeticError):
     """An iteration reached its limit; `iterations`, `residual` and `tolerance` say where it stood."""
 
-    def __init__(self, message: str, iterations: int = 0, residual: float = 0.0, tolerance: float = 0.0):
+    def __init__(
+        self, message: str, iterations: int = 0, residual: float = 0.0, tolerance: float = 0.0
+    ):
         super().__init__(message)
         self.iterations, self.residual, self.tolerance = iterations, residual, tolerance
 
 
 def inner(a: Any, b: Any) -> Any:
-    """a . b, row by row of a batch; of expressions in pairs, so that no long chain of sums is left to wait for."""
+    """a . b, row by row of a batch; of expressions in pairs, so that no long chain of sums is left
+    to wait for.
+    """
     if a.dtype != object:
         return a @ b if a.ndim == 1 else np.einsum("kn,kn->n", a, b)
     terms = list(a * b)
     while len(terms) > 1:
-        terms = [x + y for x, y in zip(terms[::2], terms[1::2], strict=False)] + terms[len(terms) // 2 * 2:]
+        terms = [x + y for x, y in zip(terms[::2], terms[1::2], strict=False)] + terms[
+            len(terms) // 2 * 2 :
+        ]
     return terms[0]
 
 
 def minimal_residual_step(product: Product, xi: Any, y: Any) -> tuple[Any, Any, Any]:
-    """xi_{m+1}, y_{m+1} and gamma_m, y = A xi - b (3.3): one product, the residual is updated, not recomputed.
+    """xi_{m+1}, y_{m+1} and gamma_m, y = A xi - b (3.3): one product, the residual is updated, not
+    recomputed.
 
     Examples
     --------
@@ -115,8 +128,11 @@ def minimal_residual_step(product: Product, xi: Any, y: Any) -> tuple[Any, Any, 
     return xi - gamma * y, y - gamma * w, gamma
 
 
-def conjugate_step(product: Product, xi: Any, r: Any, d: Any, square: Any) -> tuple[Any, Any, Any, Any, Any]:
-    """xi, r, d, r . r of the next iterate, and alpha; r = b - A xi, d the direction, square = r . r.
+def conjugate_step(
+    product: Product, xi: Any, r: Any, d: Any, square: Any
+) -> tuple[Any, Any, Any, Any, Any]:
+    """xi, r, d, r . r of the next iterate, and alpha; r = b - A xi, d the direction, square = r .
+    r.
 
     Examples
     --------
@@ -142,12 +158,21 @@ def quotient(a: Any, b: Any) -> Any:
     return a / b if type(b) is Expr or b != 0 else 0.0
 
 
-def minimal_residuals(product: Product, b: Any, start: Any, stop: Stop, limit: int = LIMIT, cost: Operations = FREE,
-                      keep: bool = False, step: Callable[..., Any] | None = None) -> Solution:
-    """Minimal residuals (3.3): y_0 = A xi_0 - b;  w = A y,  gamma = w.y / w.w,  xi -= gamma y,  y -= gamma w.
+def minimal_residuals(
+    product: Product,
+    b: Any,
+    start: Any,
+    stop: Stop,
+    limit: int = LIMIT,
+    cost: Operations = FREE,
+    keep: bool = False,
+    step: Callable[..., Any] | None = None,
+) -> Solution:
+    """Minimal residuals (3.3): y_0 = A xi_0 - b;  w = A y,  gamma = w.y / w.w,  xi -= gamma y,  y
+    -= gamma w.
 
-    16n - 4 multiplications and 15n - 13 additions an iteration for the planar chain; |y| shrinks by (kappa-1)/(kappa+1) or
-    better, D(xi) grows, 1/lambda_max <= gamma <= 1/lambda_min.
+    16n - 4 multiplications and 15n - 13 additions an iteration for the planar chain; |y| shrinks by
+    (kappa-1)/(kappa+1) or better, D(xi) grows, 1/lambda_max <= gamma <= 1/lambda_min.
 
     Parameters
     ----------
@@ -193,16 +218,27 @@ def minimal_residuals(product: Product, b: Any, start: Any, stop: Stop, limit: i
             break
     norm = Operations(n, n - 1)
     spent = cost.plus(Operations(0, n)).plus(norm if looks_first else FREE)
-    return run.solution(xi, square, spent.plus(cost.plus(norm, 3).plus(Operations(2 * n, 2 * n, 1)), run.count))
+    return run.solution(
+        xi, square, spent.plus(cost.plus(norm, 3).plus(Operations(2 * n, 2 * n, 1)), run.count)
+    )
 
 
-def conjugate_directions(product: Product, b: Any, start: Any, stop: Stop, limit: int = LIMIT, cost: Operations = FREE,
-                         keep: bool = False, step: Callable[..., Any] | None = None) -> Solution:
+def conjugate_directions(
+    product: Product,
+    b: Any,
+    start: Any,
+    stop: Stop,
+    limit: int = LIMIT,
+    cost: Operations = FREE,
+    keep: bool = False,
+    step: Callable[..., Any] | None = None,
+) -> Solution:
     """Conjugate directions.
 
         r_0 = d_0 = b - A xi_0;   w = A d,  alpha = r.r / d.w,  xi += alpha d,  r' = r - alpha w,  d = r' + (r'.r' / r.r) d
 
-    16n - 4 multiplications and 15n - 12 additions an iteration for the planar chain; n of them in exact arithmetic.
+    16n - 4 multiplications and 15n - 12 additions an iteration for the planar chain; n of them in
+    exact arithmetic.
 
     Parameters
     ----------
@@ -247,8 +283,12 @@ def conjugate_directions(product: Product, b: Any, start: Any, stop: Stop, limit
             break
     norm = Operations(n, n - 1)
     spent = cost.plus(Operations(0, n)).plus(norm)
-    products = 2 if looks_first else 3                               # the length of the step needs d . d
-    return run.solution(xi, square, spent.plus(cost.plus(norm, products).plus(Operations(3 * n, 3 * n, 2)), run.count))
+    products = 2 if looks_first else 3  # the length of the step needs d . d
+    return run.solution(
+        xi,
+        square,
+        spent.plus(cost.plus(norm, products).plus(Operations(3 * n, 3 * n, 2)), run.count),
+    )
 
 
 class _Run:
@@ -265,13 +305,16 @@ class _Run:
         self.rows = b.shape[1:]
         self.active: Any = np.ones(self.rows, bool) if self.rows else True
         self.iterations: Any = np.zeros(self.rows, int) if self.rows else 0
-        self.bound = stop.tolerance ** 2                                 # all is judged by squares
+        self.bound = stop.tolerance**2  # all is judged by squares
         if stop.rule == "residual":
             self.bound = self.bound * inner(b, b)
         elif stop.rule == "error":
             if stop.smallest is None or not np.all(np.asarray(stop.smallest) > 0):
-                raise ValueError(f"the rule 'error' needs a positive lower bound of the eigenvalues, not {stop.smallest}.")
-            self.bound = self.bound * stop.smallest ** 2
+                raise ValueError(
+                    "the rule 'error' needs a positive lower bound of the eigenvalues, not "
+                    f"{stop.smallest}."
+                )
+            self.bound = self.bound * stop.smallest**2
 
     def done(self, square: Any, xi: Any) -> bool:
         """Whether the iterate is good enough by the residual (or the true error)."""
@@ -282,9 +325,13 @@ class _Run:
     def done_by_step(self, square: Any, gamma: Any) -> bool:
         """Whether the step just made, of length gamma sqrt(square), is short enough."""
         if self.stop.rule == "estimate":
-            gamma = self.largest = np.maximum(self.largest, gamma) if self.rows else max(self.largest, gamma)
+            gamma = self.largest = (
+                np.maximum(self.largest, gamma) if self.rows else max(self.largest, gamma)
+            )
         length = gamma * gamma * square
-        return self._settle(length < self.bound if self.stop.rule == "step" else length <= self.bound)
+        return self._settle(
+            length < self.bound if self.stop.rule == "step" else length <= self.bound
+        )
 
     def _settle(self, good: Any) -> bool:
         if not self.rows:
@@ -309,11 +356,21 @@ class _Run:
 
     def solution(self, xi: Any, square: Any, operations: Operations) -> Solution:
         converged = ~self.active if self.rows else not self.active
-        return Solution(xi, self.iterations, square ** 0.5, converged, operations, self.gammas, [*self.iterates, xi])
+        return Solution(
+            xi,
+            self.iterations,
+            square**0.5,
+            converged,
+            operations,
+            self.gammas,
+            [*self.iterates, xi],
+        )
 
 
-METHODS: dict[str, Callable[..., Solution]] = {"minimal_residuals": minimal_residuals,
-                                                "conjugate_directions": conjugate_directions}
+METHODS: dict[str, Callable[..., Solution]] = {
+    "minimal_residuals": minimal_residuals,
+    "conjugate_directions": conjugate_directions,
+}
 
 
 def required(solution: Solution, stop: Stop, method: str, names: Sequence[str] = ()) -> Solution:
@@ -322,6 +379,12 @@ def required(solution: Solution, stop: Stop, method: str, names: Sequence[str] =
         return solution
     residual = float(np.max(solution.residual))
     raise NotConvergedError(
-        f"{method} made {int(np.max(solution.iterations))} iterations, its residual is {residual:.3g}, and rule "
-        f"{stop.rule!r} with tolerance {stop.tolerance:g} is not met. Use solver='sweep', which is exact, or a larger "
-        "tolerance.", int(np.max(solution.iterations)), residual, stop.tolerance)
+        f"{method} made {int(np.max(solution.iterations))} iterations, its residual is "
+        f"{residual:.3g}, and rule "
+        f"{stop.rule!r} with tolerance {stop.tolerance:g} is not met. Use solver='sweep', which is "
+        "exact, or a larger "
+        "tolerance.",
+        int(np.max(solution.iterations)),
+        residual,
+        stop.tolerance,
+    )

@@ -1,4 +1,6 @@
-"""Systems whose Lagrangian has terms linear in the velocities, or energies of a moving base: a(q, t) and L0(q, t)."""
+"""Systems whose Lagrangian has terms linear in the velocities, or energies of a moving base: a(q,
+t) and L0(q, t).
+"""
 
 from __future__ import annotations
 
@@ -6,16 +8,32 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from dalembert.errors import ShapeError
-from dalembert.expr import Expr, Graph, cos, derivative, evaluate, gradient, import_nodes, substitute, symbol, symbols
+from dalembert.expr import (
+    Expr,
+    Graph,
+    cos,
+    derivative,
+    evaluate,
+    gradient,
+    import_nodes,
+    substitute,
+    symbol,
+    symbols,
+)
 from dalembert.formulations.hamilton.chain import PlanarChain
 from dalembert.formulations.hamilton.systems import Configuration, System, plus
 from dalembert.formulations.hamilton.trees import system_of
 from dalembert.spatial.vectors import Scalar, dot
 
 
-def nonnatural(system: Any, a: Callable[..., Any] | None = None, L0: Callable[..., Any] | None = None,
-               name: str = "") -> NonNatural:
-    """A system with further terms in its Lagrangian: a moving base, a turntable, gyroscopes, potentials of a user's own.
+def nonnatural(
+    system: Any,
+    a: Callable[..., Any] | None = None,
+    L0: Callable[..., Any] | None = None,
+    name: str = "",
+) -> NonNatural:
+    """A system with further terms in its Lagrangian: a moving base, a turntable, gyroscopes,
+    potentials of a user's own.
 
         L = 1/2 qd^T A(q) qd + a(q, t)^T qd + L0(q, t),    A and a first part of L0 of the system given
 
@@ -27,7 +45,8 @@ def nonnatural(system: Any, a: Callable[..., Any] | None = None, L0: Callable[..
     L0 : callable, optional
         L0(q, t) [J], added to the system's.
 
-    Both are called once, with symbols; their derivatives are exact. H is then Jacobi's integral, not T + Pi.
+    Both are called once, with symbols; their derivatives are exact. H is then Jacobi's integral,
+    not T + Pi.
 
     Raises
     ------
@@ -56,7 +75,13 @@ class NonNatural(System):
     1
     """
 
-    def __init__(self, system: System, a: Callable[..., Any] | None, L0: Callable[..., Any] | None, name: str = ""):
+    def __init__(
+        self,
+        system: System,
+        a: Callable[..., Any] | None,
+        L0: Callable[..., Any] | None,
+        name: str = "",
+    ):
         self.system, self.nq, self.nv, self.name = system, system.nq, system.nv, name or system.name
         self._inputs, self._terms = self._traced(a, L0)
 
@@ -75,25 +100,40 @@ class NonNatural(System):
         return NonNaturalConfiguration(self, self.system.configuration(q, t), q, t)
 
     def _traced(self, a_of: Any, L0_of: Any) -> tuple[list[Expr], dict[str, list[Any]]]:
-        """Symbols q, t, z, and expressions of a, L0, of the derivatives of a^T z + L0 along the velocities' directions and
-        by t."""
+        """Symbols q, t, z, and expressions of a, L0, of the derivatives of a^T z + L0 along the
+        velocities' directions and by t.
+        """
         with Graph():
-            q, z, t = list(symbols("own q", self.nq)), list(symbols("own z", self.nv)), symbol("own t")
+            q, z, t = (
+                list(symbols("own q", self.nq)),
+                list(symbols("own z", self.nv)),
+                symbol("own t"),
+            )
             a = [0.0] * self.nv if a_of is None else list(a_of(q, t))
             if len(a) != self.nv:
-                raise ShapeError(f"a returns {len(a)} entries, expected {self.nv}: one per velocity of {self.name!r}.", "a",
-                                 (len(a),), (self.nv,))
+                raise ShapeError(
+                    f"a returns {len(a)} entries, expected {self.nv}: one per velocity of "
+                    f"{self.name!r}.",
+                    "a",
+                    (len(a),),
+                    (self.nv,),
+                )
             L0 = 0.0 if L0_of is None else L0_of(q, t)
             terms = dot(a, z) + L0
             along: list[Scalar] = [0.0] * self.nv
             by_t: Scalar = 0.0
             if isinstance(terms, Expr):
-                change = dot(list(gradient(terms, q)), self.system.rate(q, directions := list(symbols("own v", self.nv))))
+                change = dot(
+                    list(gradient(terms, q)),
+                    self.system.rate(q, directions := list(symbols("own v", self.nv))),
+                )
                 along = list(gradient(change, directions)) if isinstance(change, Expr) else along
                 by_t = derivative(terms, t)
             return [*q, t, *z], {"a": a, "L0": [L0], "gradient": along, "by_t": [by_t]}
 
-    def value(self, which: str, q: Sequence[Scalar], t: Scalar, z: Sequence[Scalar] = ()) -> list[Any]:
+    def value(
+        self, which: str, q: Sequence[Scalar], t: Scalar, z: Sequence[Scalar] = ()
+    ) -> list[Any]:
         """Expressions at scalars of any kind."""
         inputs, found = self._inputs, self._terms
         given = [*q, t, *z]
@@ -102,7 +142,10 @@ class NonNatural(System):
             pairs: dict[Any, Any] = dict(zip(inputs, given, strict=False))
             return [evaluate(e, pairs) if isinstance(e, Expr) else e for e in found[which]]
         pairs = {import_nodes(x, graph): value for x, value in zip(inputs, given, strict=False)}
-        return [substitute(import_nodes(e, graph), pairs) if isinstance(e, Expr) else e for e in found[which]]
+        return [
+            substitute(import_nodes(e, graph), pairs) if isinstance(e, Expr) else e
+            for e in found[which]
+        ]
 
 
 class NonNaturalConfiguration(Configuration):
@@ -139,12 +182,14 @@ class NonNaturalConfiguration(Configuration):
 
 
 def turntable(chain: PlanarChain, radius: Any, rate: Any) -> NonNatural:
-    """A planar chain in the horizontal plane of a turntable, its hinge at a radius, q_i from the radial direction.
+    """A planar chain in the horizontal plane of a turntable, its hinge at a radius, q_i from the
+    radial direction.
 
         a = Omega A 1 + Omega R (c_i cos q_i),
         L0 = 1/2 Omega^2 1^T A 1 + Omega^2 R sum c_i cos q_i + 1/2 Omega^2 R^2 sum m_i
 
-    radius R [m]; rate Omega [rad/s], constant. The chain's own gravity is kept (g = 0 for a horizontal plane).
+    radius R [m]; rate Omega [rad/s], constant. The chain's own gravity is kept (g = 0 for a
+    horizontal plane).
 
     Examples
     --------
@@ -158,11 +203,16 @@ def turntable(chain: PlanarChain, radius: Any, rate: Any) -> NonNatural:
 
     def a(q, t):
         turned = chain.configuration(q).product(ones)
-        return [rate * (x + radius * c * cos(angle)) for x, c, angle in zip(turned, chain.c, q, strict=True)]
+        return [
+            rate * (x + radius * c * cos(angle))
+            for x, c, angle in zip(turned, chain.c, q, strict=True)
+        ]
 
     def L0(q, t):
         offset = sum(c * cos(angle) for c, angle in zip(chain.c, q, strict=True))
-        inertia = sum(chain.configuration(q).product(ones)) + 2 * radius * offset + radius * radius * mass
+        inertia = (
+            sum(chain.configuration(q).product(ones)) + 2 * radius * offset + radius * radius * mass
+        )
         return rate * rate * inertia * 0.5
 
     return NonNatural(chain, a, L0, f"{chain.name} on a turntable")

@@ -1,4 +1,6 @@
-"""Ways to solve A z = p - a: the exact sweep, dense Cholesky, and the source's iterations, with a memory."""
+"""Ways to solve A z = p - a: the exact sweep, dense Cholesky, and the source's iterations, with a
+memory.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ from dalembert.formulations.hamilton.systems import Configuration, Operations, S
 from dalembert.spatial.vectors import Scalar
 
 DIRECT: dict[str, Callable[[Configuration, list[Scalar]], Sequence[Scalar]]] = {
-    "sweep": lambda at, b: at.solution(b), "cholesky": lambda at, b: dense_solution(at.matrix(), b, at.sizes())}
+    "sweep": lambda at, b: at.solution(b),
+    "cholesky": lambda at, b: dense_solution(at.matrix(), b, at.sizes()),
+}
 SOLVERS = (*DIRECT, *METHODS)
 
 
@@ -37,7 +41,8 @@ class Solver:
 
     Attributes
     ----------
-    solutions, iterations, operations : what was done since the last `reset`; of a batch, the iterations of its slowest row.
+    solutions, iterations, operations : what was done since the last `reset`; of a batch, the
+        iterations of its slowest row.
     last : Solution
 
     Examples
@@ -48,8 +53,15 @@ class Solver:
     array([0.999, 0.501])
     """
 
-    def __init__(self, method: str, rule: str = "error", tolerance: float = 1e-9, warm: bool = True,
-                 extrapolate: bool = False, limit: int = LIMIT):
+    def __init__(
+        self,
+        method: str,
+        rule: str = "error",
+        tolerance: float = 1e-9,
+        warm: bool = True,
+        extrapolate: bool = False,
+        limit: int = LIMIT,
+    ):
         check_choice("iteration", method, tuple(METHODS))
         self.method, self.rule, self.tolerance, self.limit = method, rule, tolerance, limit
         self.warm, self.extrapolate = warm, extrapolate
@@ -57,20 +69,36 @@ class Solver:
         self.reset()
 
     def reset(self, start: Any = None) -> None:
-        """Forget answers and counts, after a rejected step or an event; `start` is taken as the last answer."""
+        """Forget answers and counts, after a rejected step or an event; `start` is taken as the
+        last answer.
+        """
         self.solutions, self.iterations, self.operations = 0, 0, Operations()
         self.last: Solution | None = None
-        self._answers: list[np.ndarray] = [] if start is None else [np.asarray(start, dtype=float).T]
+        self._answers: list[np.ndarray] = (
+            [] if start is None else [np.asarray(start, dtype=float).T]
+        )
 
     def solve(self, system: System, at: Configuration, b: Sequence[Scalar]) -> Solution:
         """z with A z = b, within the rule; NotConvergedError where the limit is reached."""
         if any(isinstance(x, Expr) for x in b):
-            raise TypeError(f"{self.method} stops by values: expressions take solver='sweep' (or 'cholesky').")
+            raise TypeError(
+                f"{self.method} stops by values: expressions take solver='sweep' (or 'cholesky')."
+            )
         right = _array(b)
-        stop = Stop(self.rule, self.tolerance, at.smallest_eigenvalue() if self.rule == "error" else None,
-                    _array(at.solution(b)) if self.rule == "true_error" else None)
-        found = METHODS[self.method](product_of(at, right), right, self._start(right), stop, self.limit,
-                                     system.product_operations)
+        stop = Stop(
+            self.rule,
+            self.tolerance,
+            at.smallest_eigenvalue() if self.rule == "error" else None,
+            _array(at.solution(b)) if self.rule == "true_error" else None,
+        )
+        found = METHODS[self.method](
+            product_of(at, right),
+            right,
+            self._start(right),
+            stop,
+            self.limit,
+            system.product_operations,
+        )
         self.last = required(found, stop, self.method)
         self._answers = [*self._answers[-1:], found.z]
         self.solutions += 1
@@ -82,11 +110,17 @@ class Solver:
         if not self.warm or not self._answers:
             return np.zeros_like(right)
         last = self._answers[-1]
-        start = 2 * last - self._answers[0] if self.extrapolate and len(self._answers) == 2 else last
-        return np.array(np.broadcast_to(start if start.ndim == right.ndim else start[:, None], right.shape))
+        start = (
+            2 * last - self._answers[0] if self.extrapolate and len(self._answers) == 2 else last
+        )
+        return np.array(
+            np.broadcast_to(start if start.ndim == right.ndim else start[:, None], right.shape)
+        )
 
 
-def solved(system: System, at: Configuration, b: Sequence[Scalar], solver: str | Solver) -> Sequence[Scalar]:
+def solved(
+    system: System, at: Configuration, b: Sequence[Scalar], solver: str | Solver
+) -> Sequence[Scalar]:
     """z with A z = b as scalars; a name of an iteration stands for a `Solver` that starts from 0."""
     if isinstance(solver, str) and solver in METHODS:
         solver = Solver(solver)

@@ -1,4 +1,6 @@
-"""What Hamilton's form needs of a system: the Lagrangian L = 1/2 z^T A z + a^T z + L0 by its parts, at one configuration."""
+"""What Hamilton's form needs of a system: the Lagrangian L = 1/2 z^T A z + a^T z + L0 by its parts,
+at one configuration.
+"""
 
 from __future__ import annotations
 
@@ -29,14 +31,19 @@ class Operations(NamedTuple):
 
     def plus(self, other: Operations, times: int = 1) -> Operations:
         """With so many times another count."""
-        return Operations(self.multiplications + times * other.multiplications, self.additions + times * other.additions,
-                          self.divisions + times * other.divisions)
+        return Operations(
+            self.multiplications + times * other.multiplications,
+            self.additions + times * other.additions,
+            self.divisions + times * other.divisions,
+        )
 
 
 class Configuration(ABC):
-    """A system at a configuration (and time), over any scalar: products with A, its inverse, and the gradient of L.
+    """A system at a configuration (and time), over any scalar: products with A, its inverse, and
+    the gradient of L.
 
-    z are velocities (quasi-velocities of spherical and free joints); every vector is a sequence of scalars.
+    z are velocities (quasi-velocities of spherical and free joints); every vector is a sequence of
+    scalars.
 
     Examples
     --------
@@ -46,8 +53,8 @@ class Configuration(ABC):
     True
     """
 
-    potential: Scalar = 0.0               # -L0 [J]
-    linear: Scalars | None = None         # a, the terms linear in the velocities; None: there are none
+    potential: Scalar = 0.0  # -L0 [J]
+    linear: Scalars | None = None  # a, the terms linear in the velocities; None: there are none
 
     @abstractmethod
     def product(self, z: Scalars) -> list[Scalar]:
@@ -70,7 +77,9 @@ class Configuration(ABC):
         """A lower bound of the eigenvalues of A: a number, or one per row of a batch."""
 
     def sizes(self) -> np.ndarray | None:
-        """Sizes of the terms of the diagonal entries of A, (n,) or (N, n); None: those of the entries."""
+        """Sizes of the terms of the diagonal entries of A, (n,) or (N, n); None: those of the
+        entries.
+        """
         return None
 
     def lie_poisson(self, z: Scalars, p: Scalars) -> Scalars:
@@ -91,7 +100,9 @@ class Configuration(ABC):
 
     def right_side(self, p: Scalars) -> list[Scalar]:
         """b = p - a of A z = b."""
-        return list(p) if self.linear is None else [x - a for x, a in zip(p, self.linear, strict=True)]
+        return (
+            list(p) if self.linear is None else [x - a for x, a in zip(p, self.linear, strict=True)]
+        )
 
     def momentum_rate(self, z: Scalars, p: Scalars) -> list[Scalar]:
         """dL/dq + ad*_z p + the system's own forces."""
@@ -99,7 +110,8 @@ class Configuration(ABC):
 
 
 class System(ABC):
-    """A system in Hamilton's form: `dalembert.formulations.hamilton` takes it in place of a mechanism.
+    """A system in Hamilton's form: `dalembert.formulations.hamilton` takes it in place of a
+    mechanism.
 
     Examples
     --------
@@ -113,9 +125,12 @@ class System(ABC):
     nv: int
 
     @abstractmethod
-    def at(self, t: Scalar = 0.0, external_forces: Any = (), **vectors: Any
-           ) -> tuple[Configuration, tuple[list[Scalar], ...], Callable[..., Any]]:
-        """The door: configuration at q, the vectors as scalars (q first), and the function that packs results."""
+    def at(
+        self, t: Scalar = 0.0, external_forces: Any = (), **vectors: Any
+    ) -> tuple[Configuration, tuple[list[Scalar], ...], Callable[..., Any]]:
+        """The door: configuration at q, the vectors as scalars (q first), and the function that
+        packs results.
+        """
 
     @abstractmethod
     def configuration(self, q: Scalars, t: Scalar = 0.0) -> Configuration:

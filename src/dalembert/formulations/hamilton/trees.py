@@ -1,4 +1,6 @@
-"""Mechanisms in Hamilton's form: momenta, gradient of the Lagrangian and the exact solution, each one or two O(n) passes."""
+"""Mechanisms in Hamilton's form: momenta, gradient of the Lagrangian and the exact solution, each
+one or two O(n) passes.
+"""
 
 from __future__ import annotations
 
@@ -24,14 +26,27 @@ from dalembert.spatial.vectors import Scalar, Vector, dot
 
 
 class MechanismSystem(System):
-    """A mechanism; its momenta are those of bodies and rotors, its own forces friction and the external ones."""
+    """A mechanism; its momenta are those of bodies and rotors, its own forces friction and the
+    external ones.
+    """
 
     def __init__(self, mechanism: Any):
-        self.mechanism, self.name, self.nq, self.nv = mechanism, mechanism.name, mechanism.nq, mechanism.nv
+        self.mechanism, self.name, self.nq, self.nv = (
+            mechanism,
+            mechanism.name,
+            mechanism.nq,
+            mechanism.nv,
+        )
 
     def at(self, t=0.0, external_forces=(), **vectors):
-        tree, (*scalars, loads), pack = self.mechanism.at(**vectors, external_forces=external_forces)
-        return TreeConfiguration(tree, scalars[0], external_wrenches(tree, scalars[0], loads)), tuple(scalars), pack
+        tree, (*scalars, loads), pack = self.mechanism.at(
+            **vectors, external_forces=external_forces
+        )
+        return (
+            TreeConfiguration(tree, scalars[0], external_wrenches(tree, scalars[0], loads)),
+            tuple(scalars),
+            pack,
+        )
 
     def configuration(self, q, t=0.0):
         graph = next((x.graph for x in q if hasattr(x, "graph")), None)
@@ -41,14 +56,18 @@ class MechanismSystem(System):
         rates: list[Scalar] = []
         for joint in self.mechanism.independent_joints:
             entry = self.mechanism.entries[joint.name]
-            rates += joint.type.rate(q[entry.at_q], z[entry.at_v.start:entry.at_v.stop])
+            rates += joint.type.rate(q[entry.at_q], z[entry.at_v.start : entry.at_v.stop])
         return rates
 
     @cached_property
-    def product_operations(self):      # type: ignore[override]
-        q, _ = self.mechanism.random_state(0)                        # what holds q alone becomes numbers, and is not counted
+    def product_operations(self):  # type: ignore[override]
+        q, _ = self.mechanism.random_state(
+            0
+        )  # what holds q alone becomes numbers, and is not counted
         with Graph():
-            count = count_operations(self.configuration(q.tolist()).product(list(symbols("z", self.nv))))
+            count = count_operations(
+                self.configuration(q.tolist()).product(list(symbols("z", self.nv)))
+            )
         return Operations(count["mul"], count["add"], count["div"])
 
 
@@ -58,14 +77,18 @@ def system_of(system: Any) -> System:
         return system
     if isinstance(system, (Mechanism, OnTree)):
         return MechanismSystem(system)
-    raise TypeError(f"{type(system).__name__} is no system: expected a da.Mechanism, hamilton.planar_chain(...) or "
-                    "hamilton.nonnatural(...).")
+    raise TypeError(
+        f"{type(system).__name__} is no system: expected a da.Mechanism, "
+        "hamilton.planar_chain(...) or "
+        "hamilton.nonnatural(...)."
+    )
 
 
 class TreeConfiguration(Configuration):
     """A tree at a configuration, in the bodies' axes.
 
-    S[i] motion subspace, X[i] placement, v_i = X v_parent + S z_i, h_i = I_i v_i + sum over children X^T h_c.
+    S[i] motion subspace, X[i] placement, v_i = X v_parent + S z_i, h_i = I_i v_i + sum over
+    children X^T h_c.
     """
 
     def __init__(self, tree: Tree, q: Scalars, wrenches: Mapping[int, Force] | None = None):
@@ -92,21 +115,29 @@ class TreeConfiguration(Configuration):
     def product(self, z):
         """p_i = S_i^T h_i, and the rotors' momenta."""
         h = self.composite_momenta(self.velocities(z)[0])
-        return self._along(h, self.S, [rotor * rate for rotor, rate in zip(self.tree.rotor, z, strict=True)])
+        return self._along(
+            h, self.S, [rotor * rate for rotor, rate in zip(self.tree.rotor, z, strict=True)]
+        )
 
     def gradient(self, z):
-        """dL/dq = dK/dq - dPi/dq with dK/dq_i = h_i . (X v_parent x S_i + dS_i z_i): gravity and springs are in Pi."""
+        """dL/dq = dK/dq - dPi/dq with dK/dq_i = h_i . (X v_parent x S_i + dS_i z_i): gravity and
+        springs are in Pi.
+        """
         v, carried = self.velocities(z)
         turned = {i: self._turned(i, v[i], carried[i], z) for i in self.tree.outward()}
         gradient = self._along(self.composite_momenta(v), turned, self._weights())
-        return [g + f for g, f in zip(gradient, passive(self.tree, self.q, [0.0] * len(z)), strict=True)]
+        return [
+            g + f for g, f in zip(gradient, passive(self.tree, self.q, [0.0] * len(z)), strict=True)
+        ]
 
     def _turned(self, i: int, v: Motion, carried: Motion, z: Scalars) -> tuple[Motion, ...]:
         """How v_i changes along each freedom of joint i, z held."""
         rate = self.tree.joint[i].subspace_rate(self.q, z)
         if rate is None:
             return tuple(carried.cross(s) for s in self.S[i])
-        return tuple(v.cross(s) + r for s, r in zip(self.S[i], rate, strict=True))      # S' + S z x S_k = (dS/dq_k) z
+        return tuple(
+            v.cross(s) + r for s, r in zip(self.S[i], rate, strict=True)
+        )  # S' + S z x S_k = (dS/dq_k) z
 
     def _weights(self) -> list[Scalar]:
         """Generalized forces of gravity, -dPi_g/dq, by the composite first moments of mass."""
@@ -118,9 +149,13 @@ class TreeConfiguration(Configuration):
         for i in tree.inward():
             if j := tree.parent[i]:
                 m[j], c[j] = m[j] + m[i], c[j] + self.X[i].R.to_parent(c[i]) + self.X[i].p * m[i]
-        return self._along({i: Force(c[i].cross(g[i]), g[i] * m[i]) for i in tree.outward()}, self.S)
+        return self._along(
+            {i: Force(c[i].cross(g[i]), g[i] * m[i]) for i in tree.outward()}, self.S
+        )
 
-    def _along(self, f: Mapping[int, Force], directions: Any, start: Scalars | None = None) -> list[Scalar]:
+    def _along(
+        self, f: Mapping[int, Force], directions: Any, start: Scalars | None = None
+    ) -> list[Scalar]:
         """Each entry of `start`, plus f_i . direction for the freedoms of joint i."""
         total = [0.0] * self.tree.nv if start is None else list(start)
         for i in self.tree.outward():
@@ -137,13 +172,17 @@ class TreeConfiguration(Configuration):
             at = slice(joint.dof.start, joint.dof.stop)
             velocity, momentum = ([*x[at], 0, 0, 0][:6] for x in (z, p))
             rate = Motion(Vector(velocity[:3]), Vector(velocity[3:])).cross_force(
-                Force(Vector(momentum[:3]), Vector(momentum[3:])))
-            term[at] = [-x for x in [*rate.moment, *rate.force][:len(joint.dof)]]
+                Force(Vector(momentum[:3]), Vector(momentum[3:]))
+            )
+            term[at] = [-x for x in [*rate.moment, *rate.force][: len(joint.dof)]]
         return term
 
     def dissipative(self, z):
         """Friction of the joints and external forces; springs are in the potential."""
-        all_passive, springs = passive(self.tree, self.q, z), passive(self.tree, self.q, [0.0] * len(z))
+        all_passive, springs = (
+            passive(self.tree, self.q, z),
+            passive(self.tree, self.q, [0.0] * len(z)),
+        )
         force = [a - s for a, s in zip(all_passive, springs, strict=True)]
         return self._with_external(force)
 
@@ -165,9 +204,11 @@ class TreeConfiguration(Configuration):
         return self._along(f, self.S, force)
 
     @cached_property
-    def potential(self):      # type: ignore[override]
+    def potential(self):  # type: ignore[override]
         """Pi of gravity and springs, zero height at the world's origin."""
-        return spring_energy(self.tree, self.q, -self.tree.gravity.dot(first_moments(self.tree, self.q)[1]))
+        return spring_energy(
+            self.tree, self.q, -self.tree.gravity.dot(first_moments(self.tree, self.q)[1])
+        )
 
     def matrix(self):
         """A by its columns A e_k, the lower triangle mirrored."""
@@ -176,7 +217,8 @@ class TreeConfiguration(Configuration):
         return [[columns[min(i, k)][max(i, k)] for i in range(n)] for k in range(n)]
 
     def solution(self, b):
-        """The quadratic program as a dynamic program over the bodies' velocities: articulated inertias, momenta for forces.
+        """The quadratic program as a dynamic program over the bodies' velocities: articulated
+        inertias, momenta for forces.
 
             inward   U = I_A S,  D = S^T U + rotors,  gamma = b + S^T sigma;
                      to the parent I_A - U D^-1 U^T and sigma - U D^-1 gamma
@@ -188,14 +230,19 @@ class TreeConfiguration(Configuration):
         if tree.has_followers:
             return dense_solution(self.matrix(), b, self.sizes())
         I_A = [ArticulatedInertia.of(inertia) for inertia in tree.inertia]
-        check = PivotCheck.of_tree(tree, self.q, self.matrix, consequence="its velocity is not determined by the momenta")
+        check = PivotCheck.of_tree(
+            tree, self.q, self.matrix, consequence="its velocity is not determined by the momenta"
+        )
         sigma, kept = [NO_FORCE] * (tree.n + 1), {}
         for i in tree.inward():
             dof, S = tree.joint[i].dof, self.S[i]
             U = tuple(I_A[i].apply(s) for s in S)
-            D = [[U[c].dot(S[r]) + (tree.rotor[k] if r == c else 0) for c in range(len(S))] for r, k in enumerate(dof)]
+            D = [
+                [U[c].dot(S[r]) + (tree.rotor[k] if r == c else 0) for c in range(len(S))]
+                for r, k in enumerate(dof)
+            ]
             size = I_A[i].I.trace + I_A[i].M.trace
-            D_inverse = inverted(factorised(D, lambda r, pivot: check(dof[r], pivot, size)))      # noqa: B023
+            D_inverse = inverted(factorised(D, lambda r, pivot: check(dof[r], pivot, size)))  # noqa: B023
             V = tuple(combined(U, [row[c] for row in D_inverse]) for c in range(len(S)))
             gamma = [b[k] + sigma[i].dot(s) for k, s in zip(dof, S, strict=True)]
             rate = [dot(row, gamma) for row in D_inverse]
@@ -207,7 +254,7 @@ class TreeConfiguration(Configuration):
         for i in tree.outward():
             dof, (V, rate) = tree.joint[i].dof, kept[i]
             carried = self.X[i].motion_to_child(v[tree.parent[i]])
-            z[dof.start:dof.stop] = [r - u.dot(carried) for r, u in zip(rate, V, strict=True)]
+            z[dof.start : dof.stop] = [r - u.dot(carried) for r, u in zip(rate, V, strict=True)]
             v[i] = carried + combined(self.S[i], tree.joint[i].velocities(z))
         return z
 

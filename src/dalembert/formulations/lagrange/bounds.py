@@ -1,4 +1,6 @@
-"""Bounds of the mass matrix's eigenvalues over the workspace: certain ones by branch and bound, or estimates by sampling."""
+"""Bounds of the mass matrix's eigenvalues over the workspace: certain ones by branch and bound, or
+estimates by sampling.
+"""
 
 from __future__ import annotations
 
@@ -18,19 +20,21 @@ from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import as_float
 
 METHODS = ("branch_and_bound", "sampling")
-MAX_WORK = 2e7           # operations times boxes: half a minute for each end; then the gap left is reported
-CHUNK = 2048             # boxes treated at once
-SAMPLES = 4096           # random configurations that a search starts from
-CHAINS = 8           # of them that are improved
-ROUNDS = 60              # of local search, each in a range 0.7 of the one before: to 1e-9 of the workspace
-ROUNDING = 8 * np.finfo(float).eps      # backward error of eigenvalues, and of sums of their matrices, as part of n |D|
+MAX_WORK = 2e7  # operations times boxes: half a minute for each end; then the gap left is reported
+CHUNK = 2048  # boxes treated at once
+SAMPLES = 4096  # random configurations that a search starts from
+CHAINS = 8  # of them that are improved
+ROUNDS = 60  # of local search, each in a range 0.7 of the one before: to 1e-9 of the workspace
+ROUNDING = (
+    8 * np.finfo(float).eps
+)  # backward error of eigenvalues, and of sums of their matrices, as part of n |D|
 
 
 class Range(NamedTuple):
     """A smallest or largest value over the workspace: it is attained at q within [lower, upper].
 
-    With branch and bound both ends are certain; of a sampled minimum (maximum) only that it is at most upper (at least
-    lower), and the other end is infinite.
+    With branch and bound both ends are certain; of a sampled minimum (maximum) only that it is at
+    most upper (at least lower), and the other end is infinite.
 
     Examples
     --------
@@ -50,7 +54,8 @@ class Range(NamedTuple):
 
 
 class EigenvalueBounds(NamedTuple):
-    """Smallest and largest eigenvalue of D over the workspace, the method, and how many configurations and boxes it took.
+    """Smallest and largest eigenvalue of D over the workspace, the method, and how many
+    configurations and boxes it took.
 
     Examples
     --------
@@ -70,31 +75,42 @@ class EigenvalueBounds(NamedTuple):
         return True if self.smallest.lower > 0 else False if self.smallest.upper <= 0 else None
 
 
-def eigenvalue_bounds(mechanism: Mechanism, lower: Any = None, upper: Any = None, method: str = "branch_and_bound",
-                      length: float | None = None, tolerance: float = 1e-3, max_boxes: int | None = None,
-                      seed: int = 0) -> EigenvalueBounds:
+def eigenvalue_bounds(
+    mechanism: Mechanism,
+    lower: Any = None,
+    upper: Any = None,
+    method: str = "branch_and_bound",
+    length: float | None = None,
+    tolerance: float = 1e-3,
+    max_boxes: int | None = None,
+    seed: int = 0,
+) -> EigenvalueBounds:
     """Bounds 0 < lambda_1 <= D(q) <= lambda_n over the workspace lower <= q <= upper.
 
     Method 'branch_and_bound' proves them: over a box with centre m and half sides r,
 
         D(q) = D(m) + sum_i dD_i(m) (q - m)_i + R,    |R_ab| <= 1/2 sum_ij r_i r_j sup |d2D_ab/dq_i dq_j|
 
-    with the supremum by interval arithmetic rounded outward; the smallest eigenvalue of the linear part is concave in q, so
-    its least value is at a corner, and R lowers it by its norm at most. Boxes that cannot hold a smaller value than the best
-    one known are dropped, others are halved. The work grows quickly with the number of coordinates that D depends on: two or
-    three are practical; where max_boxes is reached, the wider bounds found until then are returned, which are as certain.
+    with the supremum by interval arithmetic rounded outward; the smallest eigenvalue of the linear
+    part is concave in q, so its least value is at a corner, and R lowers it by its norm at most.
+    Boxes that cannot hold a smaller value than the best one known are dropped, others are halved.
+    The work grows quickly with the number of coordinates that D depends on: two or three are
+    practical; where max_boxes is reached, the wider bounds found until then are returned, which are
+    as certain.
 
-    Method 'sampling' estimates them: random configurations, the best ones improved by a shrinking local search. A sampled
-    smallest value is never below the true one.
+    Method 'sampling' estimates them: random configurations, the best ones improved by a shrinking
+    local search. A sampled smallest value is never below the true one.
 
     Parameters
     ----------
     lower, upper : (nv,) arrays, optional
-        Workspace [rad, m]; by default the joints' limits, and -pi, pi for angles without limits. Spherical and free joints
-        turn anywhere in 'sampling'; in 'branch_and_bound' D must not depend on them (as for a floating base).
+        Workspace [rad, m]; by default the joints' limits, and -pi, pi for angles without limits.
+        Spherical and free joints turn anywhere in 'sampling'; in 'branch_and_bound' D must not
+        depend on them (as for a floating base).
     length : float, optional
-        Unit of length [m] for translations, so that eigenvalues of mixed joints have one unit (kg m^2): entries of D that
-        belong to translations are multiplied by it once per index. By default 1 m.
+        Unit of length [m] for translations, so that eigenvalues of mixed joints have one unit (kg
+        m^2): entries of D that belong to translations are multiplied by it once per index. By
+        default 1 m.
     tolerance : float
         Gap to reach, as part of the bound.
     max_boxes : int, optional
@@ -105,7 +121,8 @@ def eigenvalue_bounds(mechanism: Mechanism, lower: Any = None, upper: Any = None
     Raises
     ------
     UnknownNameError, DalembertError, ValueError
-        The method is unknown; a displacement has no limits (eigenvalues then have none either); D depends on quaternions.
+        The method is unknown; a displacement has no limits (eigenvalues then have none either); D
+        depends on quaternions.
 
     Examples
     --------
@@ -116,23 +133,45 @@ def eigenvalue_bounds(mechanism: Mechanism, lower: Any = None, upper: Any = None
     """
     check_choice("method", method, METHODS)
     _require_values(mechanism)
-    search = _Search(mechanism, *workspace(mechanism, lower, upper), tolerance, max_boxes, np.random.default_rng(seed))
-    unit = np.array([1.0 if "angular" in name else length or 1.0
-                     for j in mechanism.independent_joints for name in j.type.velocities])
+    search = _Search(
+        mechanism,
+        *workspace(mechanism, lower, upper),
+        tolerance,
+        max_boxes,
+        np.random.default_rng(seed),
+    )
+    unit = np.array(
+        [
+            1.0 if "angular" in name else length or 1.0
+            for j in mechanism.independent_joints
+            for name in j.type.velocities
+        ]
+    )
     scale = np.outer(unit, unit)
-    traced = None if method == "sampling" else _traced(mechanism, lambda m, q: mass_matrix(m, q) * scale)
+    traced = (
+        None if method == "sampling" else _traced(mechanism, lambda m, q: mass_matrix(m, q) * scale)
+    )
 
     def eigenvalues(q):
         return np.linalg.eigvalsh(scale * mass_matrix(mechanism, q))
 
     smallest, first = search.least(lambda q: eigenvalues(q)[..., 0], traced)
-    largest, second = search.least(lambda q: -eigenvalues(q)[..., -1], traced and (-traced[0], traced[1]))
+    largest, second = search.least(
+        lambda q: -eigenvalues(q)[..., -1], traced and (-traced[0], traced[1])
+    )
     return EigenvalueBounds(smallest, largest.negated(), method, first + second)
 
 
-def potential_bounds(mechanism: Mechanism, lower: Any = None, upper: Any = None, tolerance: float = 1e-3,
-                     max_boxes: int | None = None, seed: int = 0) -> tuple[Range, Range]:
-    """Least and greatest potential energy over the workspace, proved as in `eigenvalue_bounds` (of a 1 x 1 matrix).
+def potential_bounds(
+    mechanism: Mechanism,
+    lower: Any = None,
+    upper: Any = None,
+    tolerance: float = 1e-3,
+    max_boxes: int | None = None,
+    seed: int = 0,
+) -> tuple[Range, Range]:
+    """Least and greatest potential energy over the workspace, proved as in `eigenvalue_bounds` (of
+    a 1 x 1 matrix).
 
     The least one is the P_min of the passivity bound (`passivity_balance`).
 
@@ -165,34 +204,63 @@ def potential_bounds(mechanism: Mechanism, lower: Any = None, upper: Any = None,
     (-4.91, 4.91)
     """
     _require_values(mechanism)
-    search = _Search(mechanism, *workspace(mechanism, lower, upper), tolerance, max_boxes, np.random.default_rng(seed))
-    matrix, symbols = _traced(mechanism, lambda m, q: np.array([[potential_energy(m, q)]], dtype=object))
+    search = _Search(
+        mechanism,
+        *workspace(mechanism, lower, upper),
+        tolerance,
+        max_boxes,
+        np.random.default_rng(seed),
+    )
+    matrix, symbols = _traced(
+        mechanism, lambda m, q: np.array([[potential_energy(m, q)]], dtype=object)
+    )
     least, _ = search.least(lambda q: np.asarray(potential_energy(mechanism, q)), (matrix, symbols))
-    greatest, _ = search.least(lambda q: -np.asarray(potential_energy(mechanism, q)), (-matrix, symbols))
+    greatest, _ = search.least(
+        lambda q: -np.asarray(potential_energy(mechanism, q)), (-matrix, symbols)
+    )
     return least, greatest.negated()
 
 
-def workspace(mechanism: Mechanism, lower: Any = None, upper: Any = None) -> tuple[np.ndarray, np.ndarray]:
-    """Bounds of the coordinates by velocity entry (nv,): those given, else the joints' limits, else -pi, pi for angles.
+def workspace(
+    mechanism: Mechanism, lower: Any = None, upper: Any = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Bounds of the coordinates by velocity entry (nv,): those given, else the joints' limits, else
+    -pi, pi for angles.
 
-    Entries of spherical and free joints are -pi, pi for rotation and 0 for translation, on which D does not depend.
+    Entries of spherical and free joints are -pi, pi for rotation and 0 for translation, on which D
+    does not depend.
     """
     given: list[list[float]] = [[], []]
     for joint in mechanism.independent_joints:
         for side, limit in enumerate((joint.limits.lower, joint.limits.upper)):
             for k, name in enumerate(joint.type.velocities):
-                angle = math.pi if "angular" in name else 0.0 if joint.type.nq != joint.type.nv else math.inf
+                angle = (
+                    math.pi
+                    if "angular" in name
+                    else 0.0
+                    if joint.type.nq != joint.type.nv
+                    else math.inf
+                )
                 value = (-angle, angle)[side] if limit is None else as_float(limit[k])
                 given[side].append(value)
-    found = [np.array(given[side] if array is None else array, dtype=float) for side, array in enumerate((lower, upper))]
+    found = [
+        np.array(given[side] if array is None else array, dtype=float)
+        for side, array in enumerate((lower, upper))
+    ]
     for name, array in zip(("lower", "upper"), found, strict=True):
         if array.shape != (mechanism.nv,):
-            raise ValueError(f"{name} has shape {array.shape}, expected ({mechanism.nv},): one bound per velocity entry.")
+            raise ValueError(
+                f"{name} has shape {array.shape}, expected ({mechanism.nv},): one bound per "
+                "velocity entry."
+            )
     low, high = found
     for k, name in enumerate(mechanism.velocity_names):
         if not (math.isfinite(low[k]) and math.isfinite(high[k])):
-            raise DalembertError(f"{name!r} has no limits: eigenvalues of the mass matrix have no bounds over an unlimited "
-                                 "stroke. Give lower= and upper=.")
+            raise DalembertError(
+                f"{name!r} has no limits: eigenvalues of the mass matrix have no bounds over an "
+                "unlimited "
+                "stroke. Give lower= and upper=."
+            )
         if low[k] > high[k]:
             raise ValueError(f"{name!r}: lower bound {low[k]} is above upper bound {high[k]}.")
     return low, high
@@ -207,10 +275,16 @@ def _traced(mechanism: Mechanism, quantity: Callable[..., Any]) -> tuple[np.ndar
 
 def _require_values(mechanism: Mechanism) -> None:
     """Raise if numbers of the mechanism are symbols."""
-    numbers = [mass_matrix(mechanism, mechanism.neutral()), potential_energy(mechanism, mechanism.neutral())]
+    numbers = [
+        mass_matrix(mechanism, mechanism.neutral()),
+        potential_energy(mechanism, mechanism.neutral()),
+    ]
     if names := [s.name for x in numbers for s in free_symbols(x)]:
-        raise DalembertError(f"{mechanism.name!r} has symbols without values: {', '.join(dict.fromkeys(names))}. Give them "
-                             "values with mechanism.replace.")
+        raise DalembertError(
+            f"{mechanism.name!r} has symbols without values: {', '.join(dict.fromkeys(names))}. "
+            "Give them "
+            "values with mechanism.replace."
+        )
 
 
 class _Search(NamedTuple):
@@ -224,7 +298,8 @@ class _Search(NamedTuple):
     rng: np.random.Generator
 
     def least(self, value: Callable[[np.ndarray], np.ndarray], traced: Any) -> tuple[Range, int]:
-        """The least value, which is the smallest eigenvalue of a matrix of expressions of q where `traced` is (matrix, q).
+        """The least value, which is the smallest eigenvalue of a matrix of expressions of q where
+        `traced` is (matrix, q).
 
         Also the number of configurations and boxes looked at.
         """
@@ -236,9 +311,13 @@ class _Search(NamedTuple):
         return found, SAMPLES + boxes
 
     def sampled(self, value: Callable[[np.ndarray], np.ndarray]) -> tuple[float, np.ndarray]:
-        """The least value found, and where: random samples, then a shrinking local search around the best."""
+        """The least value found, and where: random samples, then a shrinking local search around
+        the best.
+        """
         rng, origin = self.rng, np.tile(self.mechanism.neutral(), (SAMPLES, 1))
-        start = self.mechanism.integrate(origin, rng.uniform(self.low, self.high, (SAMPLES, len(self.low))))
+        start = self.mechanism.integrate(
+            origin, rng.uniform(self.low, self.high, (SAMPLES, len(self.low)))
+        )
         values = value(start)
         order = np.argsort(values)[:CHAINS]
         q, best = start[order], values[order]
@@ -262,8 +341,12 @@ class _Search(NamedTuple):
                 q[..., entry.at_q] = np.clip(q[..., entry.at_q], self.low[at], self.high[at])
         return self.mechanism.normalize(q)
 
-    def proved(self, matrix: np.ndarray, q: np.ndarray, best: float, at: np.ndarray) -> tuple[Range, int]:
-        """Certain bounds of the smallest eigenvalue, by branch and bound; `best` is attained at `at`."""
+    def proved(
+        self, matrix: np.ndarray, q: np.ndarray, best: float, at: np.ndarray
+    ) -> tuple[Range, int]:
+        """Certain bounds of the smallest eigenvalue, by branch and bound; `best` is attained at
+        `at`.
+        """
         used = {s.name for s in free_symbols(matrix)}
         places = [k for k, s in enumerate(q) if s.name in used]
         entries = _velocity_entries(self.mechanism, places)
@@ -273,7 +356,10 @@ class _Search(NamedTuple):
         floor, boxes = math.inf, 0
         most = model.affordable if self.max_boxes is None else self.max_boxes
         while len(centers):
-            parts = [model.bounds(centers[k:k + CHUNK], radii[k:k + CHUNK]) for k in range(0, len(centers), CHUNK)]
+            parts = [
+                model.bounds(centers[k : k + CHUNK], radii[k : k + CHUNK])
+                for k in range(0, len(centers), CHUNK)
+            ]
             bound, value, share = (np.concatenate(x) for x in zip(*parts, strict=True))
             boxes += len(centers)
             k = int(np.argmin(value))
@@ -292,17 +378,25 @@ def _velocity_entries(mechanism: Mechanism, places: Sequence[int]) -> list[int]:
     """Entries of qd of some entries of q, none of which belongs to a quaternion."""
     found = []
     for k in places:
-        name, entry = next((n, e) for n, e in mechanism.entries.items()
-                           if e.at_q.start <= k < e.at_q.stop and not e.is_follower)
+        name, entry = next(
+            (n, e)
+            for n, e in mechanism.entries.items()
+            if e.at_q.start <= k < e.at_q.stop and not e.is_follower
+        )
         joint = mechanism.joint(name)
         if joint.type.nq != joint.type.nv:
-            raise DalembertError(f"the values depend on the attitude of joint {name!r} ({joint.type.name}): bounds are not "
-                                 "proved over quaternions; use method='sampling'.")
+            raise DalembertError(
+                f"the values depend on the attitude of joint {name!r} ({joint.type.name}): bounds "
+                "are not "
+                "proved over quaternions; use method='sampling'."
+            )
         found.append(entry.at_v.start + k - entry.at_q.start)
     return found
 
 
-def _halved(centers: np.ndarray, radii: np.ndarray, share: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _halved(
+    centers: np.ndarray, radii: np.ndarray, share: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Each box cut in two across the side that adds most to its remainder."""
     if not len(centers):
         return centers, radii
@@ -328,42 +422,65 @@ class _Taylor:
             first = np.asarray(jacobian(entries, q))
             second = np.asarray(jacobian(first, q))
             self.curvatures = [second[e, i, j] for i, j in pairs for e in range(len(lower))]
-            self.values = np.concatenate([entries[:, None], first], axis=1).T          # D, then each dD_i
+            self.values = np.concatenate([entries[:, None], first], axis=1).T  # D, then each dD_i
         else:
             self.curvatures, self.values = [], entries[None]
         self.pairs = pairs
         self.places = np.zeros((n, n), dtype=int)
         for e, (a, b) in enumerate(lower):
             self.places[a, b] = self.places[b, a] = e
-        self.affordable = int(MAX_WORK / max(1, len(topological([x for x in self.curvatures if isinstance(x, Expr)]))))
+        self.affordable = int(
+            MAX_WORK / max(1, len(topological([x for x in self.curvatures if isinstance(x, Expr)])))
+        )
         self.corners = np.array(list(itertools.product((-1.0, 1.0), repeat=d)))
 
-    def bounds(self, centers: np.ndarray, radii: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """For each box: a lower bound, the value at its centre, and each side's part in the remainder."""
+    def bounds(
+        self, centers: np.ndarray, radii: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """For each box: a lower bound, the value at its centre, and each side's part in the
+        remainder.
+        """
         points = {s: (c, c) for s, c in zip(self.q, centers.T, strict=True)}
         low, high = enclosures(list(self.values.flat), points, len(centers))
         shape = (len(centers), *self.values.shape)
         at, error = ((low + high) / 2).reshape(shape), (high - low).reshape(shape)
         D, dD = at[:, 0][:, self.places], at[:, 1:][:, :, self.places]
-        boxes = {s: (np.nextafter(c - r, -np.inf), np.nextafter(c + r, np.inf))
-                 for s, c, r in zip(self.q, centers.T, radii.T, strict=True)}
+        boxes = {
+            s: (np.nextafter(c - r, -np.inf), np.nextafter(c + r, np.inf))
+            for s, c, r in zip(self.q, centers.T, radii.T, strict=True)
+        }
         remainder, share = self._remainder(boxes, radii)
         remainder = remainder + error[:, 0] + np.einsum("bi,bie->be", radii, error[:, 1:])
-        norm = remainder[:, self.places].sum(axis=2).max(axis=1)        # at least the spectral norm
+        norm = remainder[:, self.places].sum(axis=2).max(axis=1)  # at least the spectral norm
         linear = np.einsum("ci,bi,bixy->bcxy", self.corners, radii, dD)
-        size = np.abs(D).max(axis=(1, 2)) + np.einsum("bi,bixy->bxy", radii, np.abs(dD)).max(axis=(1, 2))
+        size = np.abs(D).max(axis=(1, 2)) + np.einsum("bi,bixy->bxy", radii, np.abs(dD)).max(
+            axis=(1, 2)
+        )
         margin = ROUNDING * (self.n + len(self.pairs)) * (size + norm)
-        value = np.linalg.eigvalsh(D)[:, 0] + margin                    # attained, rounding errors included
+        value = np.linalg.eigvalsh(D)[:, 0] + margin  # attained, rounding errors included
         least = np.linalg.eigvalsh(D[:, None] + linear)[..., 0].min(axis=1)
-        low, high = enclosures(list(self.values[0]), boxes, len(centers))       # of D itself: better in large boxes
-        middle, spread = ((high + low) / 2)[:, self.places], ((high - low) / 2)[:, self.places].sum(axis=2).max(axis=1)
-        hull = np.linalg.eigvalsh(middle)[:, 0] - spread - ROUNDING * self.n * (np.abs(middle).max(axis=(1, 2)) + spread)
+        low, high = enclosures(
+            list(self.values[0]), boxes, len(centers)
+        )  # of D itself: better in large boxes
+        middle, spread = (
+            ((high + low) / 2)[:, self.places],
+            ((high - low) / 2)[:, self.places].sum(axis=2).max(axis=1),
+        )
+        hull = (
+            np.linalg.eigvalsh(middle)[:, 0]
+            - spread
+            - ROUNDING * self.n * (np.abs(middle).max(axis=(1, 2)) + spread)
+        )
         return np.maximum(least - norm - margin, hull), value, share
 
-    def _remainder(self, boxes: dict[Expr, Interval], radii: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _remainder(
+        self, boxes: dict[Expr, Interval], radii: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Bounds of |R| by entry of the lower triangle, and the parts that the sides add to them."""
         low, high = enclosures(self.curvatures, boxes, len(radii))
-        size = np.maximum(np.abs(low), np.abs(high)).reshape(len(radii), len(self.pairs), self.values.shape[1])
+        size = np.maximum(np.abs(low), np.abs(high)).reshape(
+            len(radii), len(self.pairs), self.values.shape[1]
+        )
         total, share = np.zeros((len(radii), self.values.shape[1])), np.zeros_like(radii)
         for k, (i, j) in enumerate(self.pairs):
             part = size[:, k] * (radii[:, i] * radii[:, j] * (0.5 if i == j else 1.0))[:, None]

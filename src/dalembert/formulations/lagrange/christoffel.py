@@ -17,8 +17,8 @@ from dalembert.spatial.arrays import Array, Values, finite
 def mass_matrix_derivatives(mechanism: Mechanism, q: Values) -> Array:
     """Derivatives of the mass matrix along each velocity: dM[i, j, k] = X_i M_jk.
 
-    X_i is d/dq_i where velocities are rates of coordinates, else the derivative along `integrate(q, step)`. By the product
-    rule from the derivatives of the Jacobians, exact.
+    X_i is d/dq_i where velocities are rates of coordinates, else the derivative along `integrate(q,
+    step)`. By the product rule from the derivatives of the Jacobians, exact.
 
     Parameters
     ----------
@@ -34,7 +34,8 @@ def mass_matrix_derivatives(mechanism: Mechanism, q: Values) -> Array:
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     Examples
     --------
@@ -61,25 +62,32 @@ def inertia_derivatives(geometry: Geometry) -> np.ndarray:
     return half + T(half)
 
 
-def link_derivatives(geometry: Geometry, derivatives: dict[int, np.ndarray], link: Any) -> tuple[np.ndarray, np.ndarray]:
+def link_derivatives(
+    geometry: Geometry, derivatives: dict[int, np.ndarray], link: Any
+) -> tuple[np.ndarray, np.ndarray]:
     """Derivatives (nv, 3, nv) of J_v, and of J_b = R^T J_omega, along each velocity.
 
         X_i (v + w x r) = X_i v + X_i w x r + w x (t_i x r),    X_i (R^T w) = R^T (X_i w - t_i x w)
 
-    with the velocity v of the body's origin, and the turning t_i of the body as seen from the frame.
+    with the velocity v of the body's origin, and the turning t_i of the body as seen from the
+    frame.
     """
     dJ, w, turn = derivatives[link.body], T(link.J_omega), geometry.turning[link.body][..., :3]
     dJ_v = dJ[..., 3:] + cross(dJ[..., :3], link.r[..., None, None, :])
     dJ_v = dJ_v + cross(w[..., None, :, :], cross(turn, link.r[..., None, :])[..., :, None, :])
-    dJ_b = product(dJ[..., :3] - cross(turn[..., :, None, :], w[..., None, :, :]), link.R[..., None, :, :])
+    dJ_b = product(
+        dJ[..., :3] - cross(turn[..., :, None, :], w[..., None, :, :]), link.R[..., None, :, :]
+    )
     return T(dJ_v), T(dJ_b)
 
 
 def brackets(mechanism: Mechanism) -> np.ndarray:
-    """Structure constants gamma[l, i, j] of the velocity directions: [X_i, X_j] = sum_l gamma^l_ij X_l.
+    """Structure constants gamma[l, i, j] of the velocity directions: [X_i, X_j] = sum_l gamma^l_ij
+    X_l.
 
-    Zero where velocities are rates of coordinates. For spherical and free joints, whose velocities are taken in the axes
-    of the moving child, the bracket is the cross product of the columns of S. Returns (nv, nv, nv).
+    Zero where velocities are rates of coordinates. For spherical and free joints, whose velocities
+    are taken in the axes of the moving child, the bracket is the cross product of the columns of S.
+    Returns (nv, nv, nv).
 
     Examples
     --------
@@ -97,7 +105,7 @@ def structure(tree: Tree) -> np.ndarray:
     for joint in tree.joint[1:]:
         if joint.type.nq == joint.type.nv:
             continue
-        S = joint.type.subspace(joint.type.neutral())               # unit vectors, at the places `freed`
+        S = joint.type.subspace(joint.type.neutral())  # unit vectors, at the places `freed`
         for i, a in zip(joint.dof, S, strict=True):
             for j, b in zip(joint.dof, S, strict=True):
                 bracket = a.cross(b)
@@ -111,9 +119,11 @@ def structure(tree: Tree) -> np.ndarray:
 def christoffel_symbols(mechanism: Mechanism, q: Values) -> Array:
     """Christoffel symbols c[i, j, k] of the first kind, so that C_kj = sum_i c_ijk qd_i.
 
-        c_ijk = 1/2 (X_i D_kj + X_j D_ki - X_k D_ij + gamma^l_ij D_lk - gamma^l_jk D_li + gamma^l_ki D_lj)
+        c_ijk = 1/2 (X_i D_kj + X_j D_ki - X_k D_ij + gamma^l_ij D_lk - gamma^l_jk D_li + gamma^l_ki
+        D_lj)
 
-    Where velocities are rates of coordinates gamma = 0 and c_ijk = c_jik; else c_ijk - c_jik = gamma^l_ij D_lk.
+    Where velocities are rates of coordinates gamma = 0 and c_ijk = c_jik; else c_ijk - c_jik =
+    gamma^l_ij D_lk.
 
     Parameters
     ----------
@@ -129,7 +139,8 @@ def christoffel_symbols(mechanism: Mechanism, q: Values) -> Array:
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     References
     ----------
@@ -149,15 +160,28 @@ def christoffel_symbols(mechanism: Mechanism, q: Values) -> Array:
 def symbols_of(geometry: Geometry) -> np.ndarray:
     """c_ijk at a configuration."""
     gamma = structure(geometry.tree)
-    return connection(inertia_derivatives(geometry), inertia(geometry) if gamma.any() else None, gamma)
+    return connection(
+        inertia_derivatives(geometry), inertia(geometry) if gamma.any() else None, gamma
+    )
 
 
 def connection(dD: np.ndarray, D: np.ndarray | None, gamma: np.ndarray) -> np.ndarray:
-    """c_ijk of a metric D with derivatives dD[i] = X_i D along directions with brackets gamma (D is None: gamma = 0)."""
-    twice = np.einsum("...ikj->...ijk", dD) + np.einsum("...jki->...ijk", dD) - np.einsum("...kij->...ijk", dD)
+    """c_ijk of a metric D with derivatives dD[i] = X_i D along directions with brackets gamma (D is
+    None: gamma = 0).
+    """
+    twice = (
+        np.einsum("...ikj->...ijk", dD)
+        + np.einsum("...jki->...ijk", dD)
+        - np.einsum("...kij->...ijk", dD)
+    )
     if D is not None:
-        lowered = product(np.moveaxis(gamma, 0, -1), D[..., None, :, :])                # [X_i, X_j] . X_k
-        twice = twice + lowered - np.einsum("...jki->...ijk", lowered) + np.einsum("...kij->...ijk", lowered)
+        lowered = product(np.moveaxis(gamma, 0, -1), D[..., None, :, :])  # [X_i, X_j] . X_k
+        twice = (
+            twice
+            + lowered
+            - np.einsum("...jki->...ijk", lowered)
+            + np.einsum("...kij->...ijk", lowered)
+        )
     return twice / 2
 
 
@@ -183,7 +207,8 @@ def coriolis_matrix(mechanism: Mechanism, q: Values, qd: Values) -> Array:
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     Examples
     --------

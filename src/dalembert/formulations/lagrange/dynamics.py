@@ -36,7 +36,8 @@ def gravity_vector(mechanism: Mechanism, q: Values) -> Array:
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     Examples
     --------
@@ -77,7 +78,8 @@ def coriolis_vector(mechanism: Mechanism, q: Values, qd: Values) -> Array:
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     Examples
     --------
@@ -110,7 +112,8 @@ def bias_force(mechanism: Mechanism, q: Values, qd: Values) -> Array:
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     Examples
     --------
@@ -124,7 +127,9 @@ def bias_force(mechanism: Mechanism, q: Values, qd: Values) -> Array:
 
 
 @finite
-def inverse_dynamics(mechanism: Mechanism, q: Values, qd: Values, qdd: Values, external_forces: Any = ()) -> Array:
+def inverse_dynamics(
+    mechanism: Mechanism, q: Values, qd: Values, qdd: Values, external_forces: Any = ()
+) -> Array:
     """Joint forces that produce the given accelerations, by Lagrange's equations.
 
         tau = D(q) qdd + C(q, qd) qd + G(q) - passive_force - sum_i J_i(q)^T f_i
@@ -144,18 +149,21 @@ def inverse_dynamics(mechanism: Mechanism, q: Values, qd: Values, qdd: Values, e
     Returns
     -------
     tau : (nv,) or (N, nv) array
-        Forces that the actuators must give [N m; N for prismatic joints]. Of expressions, an object array.
+        Forces that the actuators must give [N m; N for prismatic joints]. Of expressions, an object
+        array.
 
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
     UnknownNameError
         There is no such link or frame.
 
     References
     ----------
-    Kolyubin, Dynamics of robotic systems: the Lagrange method, algorithm and eq. 13. O(n^3): for speed, newton_euler.
+    Kolyubin, Dynamics of robotic systems: the Lagrange method, algorithm and eq. 13. O(n^3): for
+    speed, newton_euler.
 
     Examples
     --------
@@ -164,13 +172,17 @@ def inverse_dynamics(mechanism: Mechanism, q: Values, qd: Values, qdd: Values, e
     >>> da.lagrange.inverse_dynamics(arm, [0.3, -0.2], [1.0, 0.5], [0.1, 0.2]).round(3)
     array([19.492,  4.93 ])
     """
-    tree, (q, qd, qdd, loads), pack = mechanism.at(q=q, qd=qd, qdd=qdd, external_forces=external_forces)
+    tree, (q, qd, qdd, loads), pack = mechanism.at(
+        q=q, qd=qd, qdd=qdd, external_forces=external_forces
+    )
     geometry = Geometry(mechanism, tree, q, pack)
     return _applied(inertia(geometry), pack(qdd)) - _driving(geometry, qd, loads)
 
 
 @finite
-def forward_dynamics(mechanism: Mechanism, q: Values, qd: Values, tau: Values, external_forces: Any = ()) -> Array:
+def forward_dynamics(
+    mechanism: Mechanism, q: Values, qd: Values, tau: Values, external_forces: Any = ()
+) -> Array:
     """Accelerations that joint forces produce: the inverse of `inverse_dynamics`.
 
         qdd = D(q)^-1 (tau + passive_force - C(q, qd) qd - G(q) + sum_i J_i(q)^T f_i)
@@ -192,14 +204,17 @@ def forward_dynamics(mechanism: Mechanism, q: Values, qd: Values, tau: Values, e
     Returns
     -------
     qdd : (nv,) or (N, nv) array
-        Accelerations [rad/s^2, m/s^2]. Coulomb friction of a joint at rest is taken as 0 (it does not stick here).
+        Accelerations [rad/s^2, m/s^2]. Coulomb friction of a joint at rest is taken as 0 (it does
+        not stick here).
 
     Raises
     ------
     SingularMassMatrixError
-        The inertia about a joint is not positive; joint and body are named. Not checked on expressions.
+        The inertia about a joint is not positive; joint and body are named. Not checked on
+        expressions.
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
     UnknownNameError
         There is no such link or frame.
 
@@ -210,7 +225,9 @@ def forward_dynamics(mechanism: Mechanism, q: Values, qd: Values, tau: Values, e
     >>> da.lagrange.forward_dynamics(arm, [0.3, -0.2], [1.0, 0.5], [5.0, 1.0]).round(3)
     array([-7.705,  7.688])
     """
-    tree, (q, qd, tau, loads), pack = mechanism.at(q=q, qd=qd, tau=tau, external_forces=external_forces)
+    tree, (q, qd, tau, loads), pack = mechanism.at(
+        q=q, qd=qd, tau=tau, external_forces=external_forces
+    )
     geometry = Geometry(mechanism, tree, q, pack)
     b = pack(tau) + _driving(geometry, qd, loads)
     return solved(factors_of(geometry, inertia(geometry)), b[..., None])[..., 0]
@@ -246,9 +263,11 @@ def inverse_mass_matrix(mechanism: Mechanism, q: Values) -> Array:
     Raises
     ------
     SingularMassMatrixError
-        The inertia about a joint is not positive; joint and body are named. Not checked on expressions.
+        The inertia about a joint is not positive; joint and body are named. Not checked on
+        expressions.
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     Examples
     --------

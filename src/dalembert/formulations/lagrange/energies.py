@@ -30,12 +30,13 @@ def mass_matrix(mechanism: Mechanism, q: Values) -> Array:
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     References
     ----------
-    Kolyubin, Dynamics of robotic systems: the Lagrange method, kinetic energy of the arm (with the indices and brackets
-    that the slide lost).
+    Kolyubin, Dynamics of robotic systems: the Lagrange method, kinetic energy of the arm (with the
+    indices and brackets that the slide lost).
 
     Examples
     --------
@@ -53,9 +54,13 @@ def inertia(geometry: Geometry) -> np.ndarray:
     """D at a configuration."""
     D = rotors(geometry)
     for link in geometry.links:
-        J = product(T(link.R), link.J_omega)                        # in the link's axes, where I is constant
-        D = D + times(np.asarray(link.m), product(T(link.J_v), link.J_v)) + product(T(J), product(link.I, J))
-    return np.where(np.tri(D.shape[-1], dtype=bool), D, T(D))       # one form for d_jk and d_kj
+        J = product(T(link.R), link.J_omega)  # in the link's axes, where I is constant
+        D = (
+            D
+            + times(np.asarray(link.m), product(T(link.J_v), link.J_v))
+            + product(T(J), product(link.I, J))
+        )
+    return np.where(np.tri(D.shape[-1], dtype=bool), D, T(D))  # one form for d_jk and d_kj
 
 
 def rotors(geometry: Geometry) -> np.ndarray:
@@ -87,7 +92,8 @@ def kinetic_energy(mechanism: Mechanism, q: Values, qd: Values) -> float | Array
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     Examples
     --------
@@ -100,7 +106,7 @@ def kinetic_energy(mechanism: Mechanism, q: Values, qd: Values) -> float | Array
     x = qd[..., None]
     twice = T(x) @ rotors(geometry) @ x
     for link in geometry.links:
-        v, omega = link.J_v @ x, T(link.R) @ link.J_omega @ x       # omega in the link's axes
+        v, omega = link.J_v @ x, T(link.R) @ link.J_omega @ x  # omega in the link's axes
         twice = twice + link.m * (T(v) @ v) + T(omega) @ link.I @ omega
     return single(twice[..., 0, 0] / 2)
 
@@ -125,7 +131,8 @@ def potential_energy(mechanism: Mechanism, q: Values) -> float | Array:
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     Examples
     --------
@@ -162,7 +169,8 @@ def momenta(mechanism: Mechanism, q: Values, qd: Values) -> Array:
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     Examples
     --------

@@ -1,4 +1,6 @@
-"""Robots with flexible joints: link coordinates q, motor coordinates theta, springs between them; two models."""
+"""Robots with flexible joints: link coordinates q, motor coordinates theta, springs between them;
+two models.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,12 @@ import numpy as np
 from dalembert.arguments import check_choice
 from dalembert.errors import DalembertError, ShapeError, UnknownNameError
 from dalembert.expr import Expr, known_zero
-from dalembert.formulations.lagrange.christoffel import connection, contracted, inertia_derivatives, structure
+from dalembert.formulations.lagrange.christoffel import (
+    connection,
+    contracted,
+    inertia_derivatives,
+    structure,
+)
 from dalembert.formulations.lagrange.dynamics import weight
 from dalembert.formulations.lagrange.energies import inertia, potential_energy
 from dalembert.formulations.lagrange.geometry import Geometry, T, cross
@@ -25,25 +32,31 @@ from dalembert.spatial.vectors import Vector
 MODELS = ("reduced", "full")
 
 
-def flexible_joints(mechanism: Mechanism, stiffness: Any, damping: Any = 0.0, model: str = "reduced",
-                    joints: Sequence[str] | None = None) -> FlexibleJoints:
+def flexible_joints(
+    mechanism: Mechanism,
+    stiffness: Any,
+    damping: Any = 0.0,
+    model: str = "reduced",
+    joints: Sequence[str] | None = None,
+) -> FlexibleJoints:
     """Equations of motion of a mechanism whose actuators drive joints through springs.
 
         M(q) qdd + S(q) thetadd + c_1 + g(q) + K (q - theta) + D (qd - thetad) = passive forces
         S(q)^T qdd +   B thetadd + c_2       + K (theta - q) + D (thetad - qd) = tau
 
-    theta are the motors' angles divided by their gear ratios r, B = r^2 I_m their inertias seen at the joints. The rotor of
-    joint k turns about the joint's axis a_k on the body that carries the joint, so it has the kinetic energy
-    1/2 I_m (r thetad + a_k . omega)^2. In the **full** model S_jk = I_m r a_k . J_omega,j comes from the mixed term, and
-    c_1, c_2 are its Christoffel symbols. In the **reduced** model (Spong) S = 0, c_2 = 0: right for large gear ratios, as
-    S / B ~ 1 / r. What the standing rotor weighs, and its I_m (a . omega)^2, belong to the inertia of the body that carries
-    it.
+    theta are the motors' angles divided by their gear ratios r, B = r^2 I_m their inertias seen at
+    the joints. The rotor of joint k turns about the joint's axis a_k on the body that carries the
+    joint, so it has the kinetic energy 1/2 I_m (r thetad + a_k . omega)^2. In the **full** model
+    S_jk = I_m r a_k . J_omega,j comes from the mixed term, and c_1, c_2 are its Christoffel
+    symbols. In the **reduced** model (Spong) S = 0, c_2 = 0: right for large gear ratios, as S / B
+    ~ 1 / r. What the standing rotor weighs, and its I_m (a . omega)^2, belong to the inertia of the
+    body that carries it.
 
     Parameters
     ----------
     mechanism : Mechanism
-        rotor_inertia and gear_ratio of the flexible joints are the motors'. Springs and friction of joints act on the links;
-        other joints are driven directly.
+        rotor_inertia and gear_ratio of the flexible joints are the motors'. Springs and friction of
+        joints act on the links; other joints are driven directly.
     stiffness, damping : number, one per flexible joint, or dict by joint
         K [N m/rad, N/m] and D [N m s/rad, N s/m], seen at the joints.
     model : {'reduced', 'full'}
@@ -57,12 +70,13 @@ def flexible_joints(mechanism: Mechanism, stiffness: Any, damping: Any = 0.0, mo
     Raises
     ------
     UnknownNameError, DalembertError
-        A joint or model is unknown; a flexible joint has several freedoms, or no rotor inertia or stiffness.
+        A joint or model is unknown; a flexible joint has several freedoms, or no rotor inertia or
+        stiffness.
 
     References
     ----------
-    Spong, Modeling and control of elastic joint robots (1987): reduced. De Luca and Book, Robots with flexible elements,
-    Springer Handbook of Robotics (2016), section 11.1: full.
+    Spong, Modeling and control of elastic joint robots (1987): reduced. De Luca and Book, Robots
+    with flexible elements, Springer Handbook of Robotics (2016), section 11.1: full.
 
     Examples
     --------
@@ -73,20 +87,36 @@ def flexible_joints(mechanism: Mechanism, stiffness: Any, damping: Any = 0.0, mo
     ('q1', 'q1.motor')
     """
     check_choice("model of flexible joints", model, MODELS)
-    chosen = [j.name for j in mechanism.independent_joints if j.type.nv == 1 and not known_zero(j.rotor_inertia[0])]
+    chosen = [
+        j.name
+        for j in mechanism.independent_joints
+        if j.type.nv == 1 and not known_zero(j.rotor_inertia[0])
+    ]
     chosen = chosen if joints is None else list(joints)
-    motors = tuple(_motor(mechanism, name, _of(stiffness, k, name, chosen, "stiffness"),
-                          _of(damping, k, name, chosen, "damping")) for k, name in enumerate(chosen))
+    motors = tuple(
+        _motor(
+            mechanism,
+            name,
+            _of(stiffness, k, name, chosen, "stiffness"),
+            _of(damping, k, name, chosen, "damping"),
+        )
+        for k, name in enumerate(chosen)
+    )
     if not motors:
-        raise DalembertError(f"mechanism {mechanism.name!r} has no joint with a rotor inertia: name the flexible ones in "
-                             "joints=, and give them rotor_inertia and gear_ratio.")
+        raise DalembertError(
+            f"mechanism {mechanism.name!r} has no joint with a rotor inertia: name the flexible "
+            "ones in "
+            "joints=, and give them rotor_inertia and gear_ratio."
+        )
     without = mechanism.replace({f"{name}.rotor_inertia": 0 for name in chosen})
     return FlexibleJoints(without, motors, model)
 
 
 @dataclass(frozen=True)
 class Motor:
-    """A motor behind a spring: inertia r^2 I_m, and spin I_m r, at entry `at_q` of q and `at_v` of qd."""
+    """A motor behind a spring: inertia r^2 I_m, and spin I_m r, at entry `at_q` of q and `at_v` of
+    qd.
+    """
 
     joint: str
     at_q: int
@@ -101,9 +131,10 @@ class Motor:
 class FlexibleJoints:
     """A mechanism on flexible joints; see `flexible_joints`.
 
-    Coordinates are stacked, links before motors: q = (q, theta) with nq entries, qd with nv; actuator forces tau have one
-    entry per link velocity, and act on the motor where the joint is flexible. Vectors are single or batches (N, ...), floats
-    or expressions. The mechanism is that without the motors' rotors.
+    Coordinates are stacked, links before motors: q = (q, theta) with nq entries, qd with nv;
+    actuator forces tau have one entry per link velocity, and act on the motor where the joint is
+    flexible. Vectors are single or batches (N, ...), floats or expressions. The mechanism is that
+    without the motors' rotors.
 
     Examples
     --------
@@ -155,7 +186,9 @@ class FlexibleJoints:
         return self._over_motors(weight(geometry))
 
     def spring_force(self, q: Any, qd: Any) -> Array:
-        """Forces of springs and dampers on the links' joints, K (theta - q) + D (thetad - qd): (..., motors) [N m, N]."""
+        """Forces of springs and dampers on the links' joints, K (theta - q) + D (thetad - qd):
+        (..., motors) [N m, N].
+        """
         _, q, qd = self._opened(q=q, qd=qd)
         return self._transmitted(q, qd)
 
@@ -170,24 +203,27 @@ class FlexibleJoints:
     def potential_energy(self, q: Any) -> float | Array:
         """Gravity and springs, 1/2 K (q - theta)^2 among them: number or (N,) [J]."""
         geometry, q, _ = self._opened(q=q)
-        energy = potential_energy(self.mechanism, q[..., :self.mechanism.nq])
+        energy = potential_energy(self.mechanism, q[..., : self.mechanism.nq])
         for k, m in enumerate(self.motors):
-            energy = energy + (q[..., m.at_q] - q[..., self.mechanism.nq + k]) ** 2 * (m.stiffness / 2)
+            energy = energy + (q[..., m.at_q] - q[..., self.mechanism.nq + k]) ** 2 * (
+                m.stiffness / 2
+            )
         return np.asarray(energy)[()]
 
     @finite
     def inverse_dynamics(self, q: Any, qd: Any, qdd: Any) -> Array:
         """Forces that a motion needs: (nv,) or (N, nv).
 
-        The motors' entries, and those of joints driven directly, are the actuators'; those at the links of flexible joints
-        are 0 for a motion that motors can give.
+        The motors' entries, and those of joints driven directly, are the actuators'; those at the
+        links of flexible joints are 0 for a motion that motors can give.
         """
         geometry, q, qd, qdd = self._opened(q=q, qd=qd, qdd=qdd)
         return (self._inertia(geometry) @ qdd[..., None])[..., 0] - self._driving(geometry, q, qd)
 
     @finite
     def forward_dynamics(self, q: Any, qd: Any, tau: Any) -> Array:
-        """Accelerations of links and motors: (nv,) or (N, nv), for actuator forces tau (links' nv,) or (N, links' nv).
+        """Accelerations of links and motors: (nv,) or (N, nv), for actuator forces tau (links' nv,)
+        or (N, links' nv).
 
         Raises
         ------
@@ -208,7 +244,9 @@ class FlexibleJoints:
         return solved(factorised(M, joints + motors, bodies + motors, sizes), b[..., None])[..., 0]
 
     def at_rest(self, q: Any) -> Array:
-        """(q, theta) at which the springs hold the links at q, (mechanism's nq,), against gravity and springs of joints."""
+        """(q, theta) at which the springs hold the links at q, (mechanism's nq,), against gravity
+        and springs of joints.
+        """
         tree, (scalars,), pack = self.mechanism.at(q=q)
         geometry = Geometry(self.mechanism, tree, scalars, pack)
         load = weight(geometry) - pack(passive(tree, scalars, [0.0] * tree.nv))
@@ -219,7 +257,9 @@ class FlexibleJoints:
     # --- parts ---
 
     def _opened(self, q: Any, **others: Any) -> tuple[Any, ...]:
-        """Geometry of the links, and the vectors as arrays: q, and those given (None for qd if it is not)."""
+        """Geometry of the links, and the vectors as arrays: q, and those given (None for qd if it
+        is not).
+        """
         full = {"q": self.nq, "qd": self.nv, "qdd": self.nv}
         vectors = {"q": q, **others}
         arrays, links = {}, {}
@@ -228,10 +268,19 @@ class FlexibleJoints:
             expected = full.get(name, self.mechanism.nv)
             if a.ndim not in (1, 2) or a.shape[-1] != expected:
                 names = self.coordinate_names if name == "q" else self.velocity_names[:expected]
-                raise ShapeError(f"{name} has shape {a.shape}, expected ({expected},) or (N, {expected}): "
-                                 f"{', '.join(names[:3])}, ..., {names[-1]}.", name, a.shape, (expected,))
-            links[name] = a[..., :self.mechanism.nq if name == "q" else self.mechanism.nv]
-        motors = {f"motor_{name}": a[..., -len(self.motors):] for name, a in arrays.items() if name in full}
+                raise ShapeError(
+                    f"{name} has shape {a.shape}, expected ({expected},) or (N, {expected}): "
+                    f"{', '.join(names[:3])}, ..., {names[-1]}.",
+                    name,
+                    a.shape,
+                    (expected,),
+                )
+            links[name] = a[..., : self.mechanism.nq if name == "q" else self.mechanism.nv]
+        motors = {
+            f"motor_{name}": a[..., -len(self.motors) :]
+            for name, a in arrays.items()
+            if name in full
+        }
         tree, columns, pack = self.mechanism.at(**links)
         more = [list(np.moveaxis(np.asarray(a), -1, 0)) for a in motors.values()]
         geometry = Geometry(self.mechanism, tree, columns[0], pack)
@@ -239,15 +288,22 @@ class FlexibleJoints:
         return geometry, *parts, *([None] if len(parts) == 1 else [])
 
     def _inertia(self, geometry: Geometry) -> np.ndarray:
-        return self._joined(inertia(geometry), self._coupling(geometry), np.diag(self._numbers("inertia")))
+        return self._joined(
+            inertia(geometry), self._coupling(geometry), np.diag(self._numbers("inertia"))
+        )
 
     def _coupling(self, geometry: Geometry) -> np.ndarray:
         """S (links' nv, motors), in the reduced model zero."""
         if self.model == "reduced":
             return np.zeros((self.mechanism.nv, len(self.motors)))
         axes = self._axes(geometry)
-        return np.stack([m.spin * (geometry.J[i][..., :3] @ a[..., None])[..., 0]
-                         for m, (i, a) in zip(self.motors, axes, strict=True)], axis=-1)
+        return np.stack(
+            [
+                m.spin * (geometry.J[i][..., :3] @ a[..., None])[..., 0]
+                for m, (i, a) in zip(self.motors, axes, strict=True)
+            ],
+            axis=-1,
+        )
 
     def _coupling_derivatives(self, geometry: Geometry) -> np.ndarray:
         """X_i S (links' nv, links' nv, motors): X_i (a . w_j) = (t_i x a) . w_j + a . X_i w_j."""
@@ -266,29 +322,45 @@ class FlexibleJoints:
         for m in self.motors:
             i = next(i for i in tree.outward() if tree.joint[i].name == m.joint)
             joint, carrier = tree.joint[i], tree.parent[i]
-            axis = geometry.pose[carrier].R.to_parent(joint.origin.R.to_parent(Vector(joint.type.axis)))
+            axis = geometry.pose[carrier].R.to_parent(
+                joint.origin.R.to_parent(Vector(joint.type.axis))
+            )
             found.append((carrier, geometry.pack(axis)))
         return found
 
     def _coriolis(self, geometry: Geometry, qd: np.ndarray) -> np.ndarray:
         n, m = self.mechanism.nv, len(self.motors)
-        dM = self._joined(inertia_derivatives(geometry), self._coupling_derivatives(geometry), np.zeros((m, m)))
-        dM = np.concatenate([dM, np.zeros((*dM.shape[:-3], m, n + m, n + m))], axis=-3)      # theta does not enter
+        dM = self._joined(
+            inertia_derivatives(geometry), self._coupling_derivatives(geometry), np.zeros((m, m))
+        )
+        dM = np.concatenate(
+            [dM, np.zeros((*dM.shape[:-3], m, n + m, n + m))], axis=-3
+        )  # theta does not enter
         gamma = np.pad(structure(geometry.tree), (0, m))
         c = connection(dM, self._inertia(geometry) if gamma.any() else None, gamma)
         return contracted(c, qd)
 
     def _driving(self, geometry: Geometry, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         """All forces but the actuators' and those of accelerations."""
-        links = geometry.pack(passive(geometry.tree, geometry.q, list(np.moveaxis(qd, -1, 0))[:self.mechanism.nv]))
+        links = geometry.pack(
+            passive(geometry.tree, geometry.q, list(np.moveaxis(qd, -1, 0))[: self.mechanism.nv])
+        )
         spring = self._transmitted(q, qd)
-        force = self._over_motors(links - weight(geometry)) - (self._coriolis(geometry, qd) @ qd[..., None])[..., 0]
+        force = (
+            self._over_motors(links - weight(geometry))
+            - (self._coriolis(geometry, qd) @ qd[..., None])[..., 0]
+        )
         return force + spring @ self._pull()
 
     def _transmitted(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         n, nv = self.mechanism.nq, self.mechanism.nv
-        stretch, rate = ((x[..., start:] - x[..., at]) for x, start, at in (
-            (q, n, [m.at_q for m in self.motors]), (qd, nv, [m.at_v for m in self.motors])))
+        stretch, rate = (
+            (x[..., start:] - x[..., at])
+            for x, start, at in (
+                (q, n, [m.at_q for m in self.motors]),
+                (qd, nv, [m.at_v for m in self.motors]),
+            )
+        )
         return stretch * self._numbers("stiffness") + rate * self._numbers("damping")
 
     def _pull(self) -> np.ndarray:
@@ -318,20 +390,40 @@ class FlexibleJoints:
         batch = M.shape[:-2]
         S = np.broadcast_to(S, (*batch, *S.shape[-2:]))
         B = np.broadcast_to(B, (*batch, *B.shape[-2:]))
-        return np.concatenate([np.concatenate([M, S], axis=-1), np.concatenate([T(S), B], axis=-1)], axis=-2)
+        return np.concatenate(
+            [np.concatenate([M, S], axis=-1), np.concatenate([T(S), B], axis=-1)], axis=-2
+        )
 
 
 def _motor(mechanism: Mechanism, name: str, stiffness: Any, damping: Any) -> Motor:
     joint = mechanism.joint(name)
-    if joint.mimic is not None or (joint.type.nq, joint.type.nv) != (1, 1) or not hasattr(joint.type, "axis"):
-        raise DalembertError(f"joint {name!r} is {joint.type.name}: a flexible joint has one freedom and an axis (revolute, "
-                             "continuous, prismatic, helical), and follows no other.")
+    if (
+        joint.mimic is not None
+        or (joint.type.nq, joint.type.nv) != (1, 1)
+        or not hasattr(joint.type, "axis")
+    ):
+        raise DalembertError(
+            f"joint {name!r} is {joint.type.name}: a flexible joint has one freedom and an axis "
+            "(revolute, "
+            "continuous, prismatic, helical), and follows no other."
+        )
     entry = mechanism.entries[name]
     rotor, gear = as_float(joint.rotor_inertia[0]), as_float(joint.gear_ratio[0])
     for what, x in (("rotor inertia", gear * gear * rotor), ("stiffness", stiffness)):
         if not isinstance(x, Expr) and not x > 0:
-            raise DalembertError(f"joint {name!r}: the {what} of a flexible joint is {x}, expected a positive number.")
-    return Motor(name, entry.at_q.start, entry.at_v.start, gear * gear * rotor, gear * rotor, stiffness, damping)
+            raise DalembertError(
+                f"joint {name!r}: the {what} of a flexible joint is {x}, expected a positive "
+                "number."
+            )
+    return Motor(
+        name,
+        entry.at_q.start,
+        entry.at_v.start,
+        gear * gear * rotor,
+        gear * rotor,
+        stiffness,
+        damping,
+    )
 
 
 def _of(values: Any, k: int, name: str, names: Sequence[str], what: str) -> Any:
@@ -343,6 +435,10 @@ def _of(values: Any, k: int, name: str, names: Sequence[str], what: str) -> Any:
             raise DalembertError(f"{what} has no value for the flexible joint {name!r}.")
         return as_float(values[name])
     if np.ndim(values) and len(values) != len(names):
-        raise ShapeError(f"{what} has {len(values)} entries, expected {len(names)}: {', '.join(names)}.", what,
-                         np.shape(values), (len(names),))
+        raise ShapeError(
+            f"{what} has {len(values)} entries, expected {len(names)}: {', '.join(names)}.",
+            what,
+            np.shape(values),
+            (len(names),),
+        )
     return as_float(values[k] if np.ndim(values) else values)

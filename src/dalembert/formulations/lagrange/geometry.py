@@ -1,7 +1,9 @@
-"""Steps 2 and 3 of the procedure: positions and velocities of the mass centres, Jacobians J_v and J_omega.
+"""Steps 2 and 3 of the procedure: positions and velocities of the mass centres, Jacobians J_v and
+J_omega.
 
-Vectors and matrices are arrays with the batch in front: of floats, or of expressions. The bodies of the mechanism are
-taken one by one with their own mass centres, as the source does: nothing is lumped, and no mass is divided by.
+Vectors and matrices are arrays with the batch in front: of floats, or of expressions. The bodies of
+the mechanism are taken one by one with their own mass centres, as the source does: nothing is
+lumped, and no mass is divided by.
 """
 
 from __future__ import annotations
@@ -24,11 +26,12 @@ from dalembert.spatial.vectors import Matrix, Scalar, Vector
 
 
 class Link(NamedTuple):
-    """A body with inertia that moves: mass m, and inertia tensor I about its centre of mass in its own axes.
+    """A body with inertia that moves: mass m, and inertia tensor I about its centre of mass in its
+    own axes.
 
-    With the batch in front, in the axes of the geometry's frame: r (3,) is the centre of mass from the moving body's origin,
-    R (3, 3) turns the link's axes to the frame's, J_v and J_omega (3, nv) give the centre's velocity and the angular
-    velocity.
+    With the batch in front, in the axes of the geometry's frame: r (3,) is the centre of mass from
+    the moving body's origin, R (3, 3) turns the link's axes to the frame's, J_v and J_omega (3, nv)
+    give the centre's velocity and the angular velocity.
     """
 
     name: str
@@ -49,7 +52,9 @@ class LinkJacobians(NamedTuple):
 
 
 class LinkVelocities(NamedTuple):
-    """Velocity of each mass centre [m/s] and angular velocity [rad/s], world axes: (L, 3), or (N, L, 3)."""
+    """Velocity of each mass centre [m/s] and angular velocity [rad/s], world axes: (L, 3), or (N,
+    L, 3).
+    """
 
     v: Array
     omega: Array
@@ -58,17 +63,25 @@ class LinkVelocities(NamedTuple):
 class Geometry:
     """A mechanism at one configuration.
 
-    Frame: the world's, or for each body that of the first body on its way from the base. D, C and G come out the same, and
-    in the first bodies' frames they do not even mention where the first joints stand (D depends on q_2 ... q_n only).
+    Frame: the world's, or for each body that of the first body on its way from the base. D, C and G
+    come out the same, and in the first bodies' frames they do not even mention where the first
+    joints stand (D depends on q_2 ... q_n only).
 
     pose[i] : of moving body i in the frame; step[i] (3,) : its origin from its parent's.
-    J[i] : (nv, 6) twist of body i for a unit of each velocity, at its own origin (levers stay short), in the frame's axes.
-    turning[i] : the same of its motion as seen from the frame.
+    J[i] : (nv, 6) twist of body i for a unit of each velocity, at its own origin (levers stay
+    short), in the frame's axes. turning[i] : the same of its motion as seen from the frame.
     gravity[i] : (3,) acceleration of gravity in the frame's axes.
     links : the bodies that have inertia.
     """
 
-    def __init__(self, mechanism: Mechanism, tree: Tree, q: Sequence[Scalar], pack: Any, in_world: bool = False):
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        tree: Tree,
+        q: Sequence[Scalar],
+        pack: Any,
+        in_world: bool = False,
+    ):
         self.tree, self.q, self.pack = tree, q, pack
         self.pose = world_poses(tree, q) if in_world else _poses_on_first_bodies(tree, q)
         self.gravity = {0: pack(tree.gravity)}
@@ -81,7 +94,9 @@ class Geometry:
             self.step[i] = pack(self.pose[j].R.to_parent(X.p))
             own = product(selection(tree, i), self.columns[i])
             self.J[i] = _carried(self.J[j], self.step[i]) + own
-            self.turning[i] = np.zeros_like(own) if first else _carried(self.turning[j], self.step[i]) + own
+            self.turning[i] = (
+                np.zeros_like(own) if first else _carried(self.turning[j], self.step[i]) + own
+            )
             self.gravity[i] = pack(X.R.to_child(tree.gravity)) if first else self.gravity[j]
         convert = _converter(graph_of(q) or mechanism._graph)
         self.links = [self._link(body, convert) for body in mechanism.bodies if self._moves(body)]
@@ -93,24 +108,35 @@ class Geometry:
 
     def _moves(self, body: Any) -> bool:
         """Whether a body hangs on a joint and has any inertia."""
-        return self.tree.place[body.name][0] > 0 and not all(known_zero(x) for x in (body.mass, *body.inertia))
+        return self.tree.place[body.name][0] > 0 and not all(
+            known_zero(x) for x in (body.mass, *body.inertia)
+        )
 
     def _link(self, body: Any, convert: Any) -> Link:
         i, X = self.tree.place[body.name]
         R = self.pose[i].R
         r = self.pack(R.to_parent(X.point_to_parent(Vector(map(convert, body.com)))))
         omega, velocity = self.J[i][..., :3], self.J[i][..., 3:]
-        return Link(body.name, i, convert(body.mass), packed(Matrix.symmetric(*map(convert, body.inertia))), r,
-                    self.pack((R * X.R).matrix()), T(velocity + cross(omega, r[..., None, :])), T(omega))
+        return Link(
+            body.name,
+            i,
+            convert(body.mass),
+            packed(Matrix.symmetric(*map(convert, body.inertia))),
+            r,
+            self.pack((R * X.R).matrix()),
+            T(velocity + cross(omega, r[..., None, :])),
+            T(omega),
+        )
 
     # --- how the Jacobians change ---
 
     def derivatives(self) -> dict[int, np.ndarray]:
         """(nv, nv, 6) for each body: derivative of row j of J along velocity i, at [i, j].
 
-        A column s of a joint rides on its body: along velocity i, which turns that body by t_i in the frame, it changes by
-        t_i x s, and by its own derivative where the joint's S is not constant. The parent's twist moves to the body's origin
-        by v + w x d, where d = o_body - o_parent changes by the difference of the origins' velocities.
+        A column s of a joint rides on its body: along velocity i, which turns that body by t_i in
+        the frame, it changes by t_i x s, and by its own derivative where the joint's S is not
+        constant. The parent's twist moves to the body's origin by v + w x d, where d = o_body -
+        o_parent changes by the difference of the origins' velocities.
         """
         tree = self.tree
         dJ = {0: np.zeros((tree.nv, tree.nv, 6))}
@@ -147,7 +173,7 @@ def _poses_on_first_bodies(tree: Tree, q: Sequence[Scalar]) -> dict[int, Transfo
             pose[i] = BASE_POSE
             continue
         X, parent = tree.joint[i].placement(q), pose[tree.parent[i]]
-        rotation = Matrix(X.R.to_child(row) for row in parent.R.matrix())       # rows of R_parent R
+        rotation = Matrix(X.R.to_child(row) for row in parent.R.matrix())  # rows of R_parent R
         pose[i] = Transform(parent.point_to_parent(X.p), Dense(rotation))
     return pose
 
@@ -167,7 +193,9 @@ def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 def times(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Product entry by entry; among expressions, zeros of the structure stay plain zeros."""
-    return a * b if a.dtype != object and b.dtype != object else np.asarray(_times(a, b), dtype=object)
+    return (
+        a * b if a.dtype != object and b.dtype != object else np.asarray(_times(a, b), dtype=object)
+    )
 
 
 def product(A: np.ndarray, B: np.ndarray) -> np.ndarray:
@@ -184,11 +212,12 @@ def _times(x: Any, y: Any) -> Any:
 
 def selection(tree: Tree, i: int) -> np.ndarray:
     """(nv, d) matrix that puts the columns of joint i in their places."""
-    return np.eye(tree.nv)[:, tree.joint[i].dof.start:tree.joint[i].dof.stop]
+    return np.eye(tree.nv)[:, tree.joint[i].dof.start : tree.joint[i].dof.stop]
 
 
 def _converter(graph: Any) -> Any:
     """Numbers of bodies as the tree has its numbers: floats, and symbols of the graph."""
+
     def convert(x: Any) -> Any:
         x = as_float(x)
         return import_nodes(x, graph) if isinstance(x, Expr) and x.graph is not graph else x
@@ -196,14 +225,19 @@ def _converter(graph: Any) -> Any:
     return convert
 
 
-def opened(mechanism: Mechanism, in_world: bool = False, **vectors: Any) -> tuple[Geometry, tuple[np.ndarray, ...]]:
-    """Check the vectors, of which the first is q; the geometry there, and the other vectors as arrays."""
+def opened(
+    mechanism: Mechanism, in_world: bool = False, **vectors: Any
+) -> tuple[Geometry, tuple[np.ndarray, ...]]:
+    """Check the vectors, of which the first is q; the geometry there, and the other vectors as
+    arrays.
+    """
     tree, (q, *others), pack = mechanism.at(**vectors)
     return Geometry(mechanism, tree, q, pack, in_world), tuple(pack(x) for x in others)
 
 
 def link_names(mechanism: Mechanism) -> tuple[str, ...]:
-    """Names of the links in the arrays of this formulation: bodies that move and have inertia, parents first.
+    """Names of the links in the arrays of this formulation: bodies that move and have inertia,
+    parents first.
 
     Examples
     --------
@@ -212,8 +246,11 @@ def link_names(mechanism: Mechanism) -> tuple[str, ...]:
     ('link1', 'link2')
     """
     place = mechanism.tree().place
-    return tuple(b.name for b in mechanism.bodies
-                 if place[b.name][0] and not all(known_zero(x) for x in (b.mass, *b.inertia)))
+    return tuple(
+        b.name
+        for b in mechanism.bodies
+        if place[b.name][0] and not all(known_zero(x) for x in (b.mass, *b.inertia))
+    )
 
 
 def mass_centers(mechanism: Mechanism, q: Values) -> Array:
@@ -235,7 +272,8 @@ def mass_centers(mechanism: Mechanism, q: Values) -> Array:
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     References
     ----------
@@ -257,8 +295,8 @@ def mass_centers(mechanism: Mechanism, q: Values) -> Array:
 def link_jacobians(mechanism: Mechanism, q: Values) -> LinkJacobians:
     """Jacobians of the links' mass centres: v_c = J_v(q) qd, omega = J_omega(q) qd in world axes.
 
-    Column j of a revolute joint with axis a_j through o_j is (a_j x (c_i - o_j); a_j), of a prismatic one (a_j; 0), and
-    zero where joint j does not carry link i.
+    Column j of a revolute joint with axis a_j through o_j is (a_j x (c_i - o_j); a_j), of a
+    prismatic one (a_j; 0), and zero where joint j does not carry link i.
 
     Parameters
     ----------
@@ -274,7 +312,8 @@ def link_jacobians(mechanism: Mechanism, q: Values) -> LinkJacobians:
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     Examples
     --------
@@ -287,8 +326,10 @@ def link_jacobians(mechanism: Mechanism, q: Values) -> LinkJacobians:
     """
     geometry, _ = opened(mechanism, in_world=True, q=q)
     shape = (3, geometry.tree.nv)
-    return LinkJacobians(_stacked(geometry, [link.J_v for link in geometry.links], shape),
-                         _stacked(geometry, [link.J_omega for link in geometry.links], shape))
+    return LinkJacobians(
+        _stacked(geometry, [link.J_v for link in geometry.links], shape),
+        _stacked(geometry, [link.J_omega for link in geometry.links], shape),
+    )
 
 
 def link_velocities(mechanism: Mechanism, q: Values, qd: Values) -> LinkVelocities:
@@ -312,7 +353,8 @@ def link_velocities(mechanism: Mechanism, q: Values, qd: Values) -> LinkVelociti
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     Examples
     --------
@@ -323,8 +365,10 @@ def link_velocities(mechanism: Mechanism, q: Values, qd: Values) -> LinkVelociti
            [-0.37 ,  0.   ,  1.702]])
     """
     geometry, (qd,) = opened(mechanism, in_world=True, q=q, qd=qd)
-    return LinkVelocities(_stacked(geometry, [_apply(link.J_v, qd) for link in geometry.links], (3,)),
-                          _stacked(geometry, [_apply(link.J_omega, qd) for link in geometry.links], (3,)))
+    return LinkVelocities(
+        _stacked(geometry, [_apply(link.J_v, qd) for link in geometry.links], (3,)),
+        _stacked(geometry, [_apply(link.J_omega, qd) for link in geometry.links], (3,)),
+    )
 
 
 def _apply(A: np.ndarray, x: np.ndarray) -> np.ndarray:

@@ -11,9 +11,11 @@ import numpy as np
 from dalembert.errors import DalembertError
 from dalembert.expr import Expr, topological
 
-Interval = tuple[np.ndarray, np.ndarray]      # lower and upper bounds, one per box
+Interval = tuple[np.ndarray, np.ndarray]  # lower and upper bounds, one per box
 
-SINE_ERROR = 4 * np.finfo(float).eps          # absolute; vectorised sines are right to 4 units in the last place
+SINE_ERROR = (
+    4 * np.finfo(float).eps
+)  # absolute; vectorised sines are right to 4 units in the last place
 
 
 def enclosures(expressions: Sequence[Any], boxes: Mapping[Expr, Interval], size: int) -> Interval:
@@ -37,8 +39,13 @@ def enclosures(expressions: Sequence[Any], boxes: Mapping[Expr, Interval], size:
             elif node.op in RULES:
                 found[node] = RULES[node.op](*(found[x] for x in node.args))
             else:
-                raise DalembertError(f"no interval rule for {node.op!r}: bounds are not proved here; use method='sampling'.")
-    columns = [found[x] if isinstance(x, Expr) else (np.full(size, float(x)),) * 2 for x in expressions]
+                raise DalembertError(
+                    f"no interval rule for {node.op!r}: bounds are not proved here; use "
+                    "method='sampling'."
+                )
+    columns = [
+        found[x] if isinstance(x, Expr) else (np.full(size, float(x)),) * 2 for x in expressions
+    ]
     if not columns:
         return np.zeros((size, 0)), np.zeros((size, 0))
     return np.stack([c[0] for c in columns], axis=-1), np.stack([c[1] for c in columns], axis=-1)
@@ -92,8 +99,14 @@ def _cos(a: Interval) -> Interval:
 
 
 def _wave(a: Interval, crest: float) -> Interval:
-    """A wave of period 2 pi with a crest there: its ends, and 1 or -1 where a crest or trough lies between."""
-    ends = np.array([np.cos(a[0] - crest), np.cos(a[1] - crest)]) if not crest else np.array([np.sin(a[0]), np.sin(a[1])])
+    """A wave of period 2 pi with a crest there: its ends, and 1 or -1 where a crest or trough lies
+    between.
+    """
+    ends = (
+        np.array([np.cos(a[0] - crest), np.cos(a[1] - crest)])
+        if not crest
+        else np.array([np.sin(a[0]), np.sin(a[1])])
+    )
     margin = SINE_ERROR * (1 + np.maximum(np.abs(a[0]), np.abs(a[1])))
 
     def holds(at):
@@ -104,5 +117,13 @@ def _wave(a: Interval, crest: float) -> Interval:
     return lower, upper
 
 
-RULES: dict[str, Any] = {"add": _add, "sub": _sub, "mul": _mul, "div": _div, "neg": _neg, "sqrt": _sqrt, "sin": _sin,
-                         "cos": _cos}
+RULES: dict[str, Any] = {
+    "add": _add,
+    "sub": _sub,
+    "mul": _mul,
+    "div": _div,
+    "neg": _neg,
+    "sqrt": _sqrt,
+    "sin": _sin,
+    "cos": _cos,
+}

@@ -20,17 +20,21 @@ from dalembert.spatial.arrays import Array, Values, finite
 from dalembert.spatial.ldl import inverted, stacked
 
 DIRECTIONS = ("angular x", "angular y", "angular z", "linear x", "linear y", "linear z")
-SINGULAR = 1e-7      # singular value of the scaled J M^-1/2: its square, of which it is the root, is rounding error below
-NEAR = 1e-3          # below it a warning: forces along the direction lose three digits, six of the inertia's
+# singular value of the scaled J M^-1/2: its square, of which it is the root, is rounding error
+# below
+SINGULAR = 1e-7
+NEAR = (
+    1e-3  # below it a warning: forces along the direction lose three digits, six of the inertia's
+)
 
 
 class OperationalSpace(NamedTuple):
     """Lambda a + mu + p = F at a frame; m rows of its motion, the batch in front.
 
-    inertia Lambda (m, m), coriolis_vector mu (m,), gravity_vector p (m,), jacobian J (m, nv), its rate (m, nv), and the
-    dynamically consistent inverse J_bar (nv, m) with J J_bar = 1. singular_value: the smallest one of J M^-1/2 with rows
-    scaled to length 1, so that units do not enter: 1 where the rows move independently, 0 at a singularity (None of
-    expressions).
+    inertia Lambda (m, m), coriolis_vector mu (m,), gravity_vector p (m,), jacobian J (m, nv), its
+    rate (m, nv), and the dynamically consistent inverse J_bar (nv, m) with J J_bar = 1.
+    singular_value: the smallest one of J M^-1/2 with rows scaled to length 1, so that units do not
+    enter: 1 where the rows move independently, 0 at a singularity (None of expressions).
 
     Examples
     --------
@@ -50,16 +54,23 @@ class OperationalSpace(NamedTuple):
 
 
 @finite
-def operational_space(mechanism: Mechanism, q: Values, qd: Values, frame: str, expressed_in: str = "aligned",
-                      rows: Sequence[int] = range(6)) -> OperationalSpace:
+def operational_space(
+    mechanism: Mechanism,
+    q: Values,
+    qd: Values,
+    frame: str,
+    expressed_in: str = "aligned",
+    rows: Sequence[int] = range(6),
+) -> OperationalSpace:
     """Inertia, Coriolis and gravity terms as they are felt at a frame.
 
         Lambda(q) a + mu(q, qd) + p(q) = F,    a = J qdd + J' qd
         Lambda = (J M^-1 J^T)^-1,    J_bar = M^-1 J^T Lambda,    mu = J_bar^T C qd - Lambda J' qd,    p = J_bar^T g
 
-    The actuators give F with tau = J^T F; tau_0 added through (1 - J^T J_bar^T) tau_0 does not accelerate the frame. Passive
-    forces are not part of it. Where J cannot move the frame along some direction Lambda does not exist: there Lambda^-1 is
-    singular and the frame feels infinitely heavy.
+    The actuators give F with tau = J^T F; tau_0 added through (1 - J^T J_bar^T) tau_0 does not
+    accelerate the frame. Passive forces are not part of it. Where J cannot move the frame along
+    some direction Lambda does not exist: there Lambda^-1 is singular and the frame feels infinitely
+    heavy.
 
     Parameters
     ----------
@@ -70,18 +81,20 @@ def operational_space(mechanism: Mechanism, q: Values, qd: Values, frame: str, e
     frame, expressed_in : str
         As for `jacobian`.
     rows : sequence of int
-        Which of (angular x, y, z, linear x, y, z) to keep: (3, 4, 5) for the position alone, (4, 2) for an arm in the x-y
-        plane.
+        Which of (angular x, y, z, linear x, y, z) to keep: (3, 4, 5) for the position alone, (4, 2)
+        for an arm in the x-y plane.
 
     Raises
     ------
     SingularConfigurationError
-        The scaled singular value is below 1e-7; below 1e-3 a DalembertWarning says so. Not checked on expressions.
+        The scaled singular value is below 1e-7; below 1e-3 a DalembertWarning says so. Not checked
+        on expressions.
     SingularMassMatrixError, ShapeError, ValueError, QuaternionError, UnknownNameError
 
     References
     ----------
-    Khatib, A unified approach for motion and force control of robot manipulators: the operational space formulation (1987).
+    Khatib, A unified approach for motion and force control of robot manipulators: the operational
+    space formulation (1987).
 
     Examples
     --------
@@ -98,10 +111,12 @@ def operational_space(mechanism: Mechanism, q: Values, qd: Values, frame: str, e
     J_rate = jacobian_rate(mechanism, q, qd, frame, expressed_in)[..., kept, :]
     D, x = inertia(geometry), velocity[..., None]
     M_inv_J = solved(factors_of(geometry, D), T(J))
-    mobility = J @ M_inv_J                                             # Lambda^-1
+    mobility = J @ M_inv_J  # Lambda^-1
     smallest = _singular_value(mobility, frame, kept)
     task = tuple(DIRECTIONS[k] for k in kept)
-    Lambda = stacked(inverted(factorised(mobility, task, (frame,) * len(kept)))).reshape(mobility.shape)
+    Lambda = stacked(inverted(factorised(mobility, task, (frame,) * len(kept)))).reshape(
+        mobility.shape
+    )
     J_bar = M_inv_J @ Lambda
     mu = T(J_bar) @ coriolis(geometry, velocity) @ x - Lambda @ J_rate @ x
     p = T(J_bar) @ weight(geometry)[..., None]
@@ -111,14 +126,20 @@ def operational_space(mechanism: Mechanism, q: Values, qd: Values, frame: str, e
 def _checked(rows: Sequence[int]) -> list[int]:
     """Rows as a list, of which each is one of the frame's directions."""
     kept = list(rows)
-    if wrong := [k for k in kept if not isinstance(k, (int, np.integer)) or k not in range(len(DIRECTIONS))]:
+    if wrong := [
+        k for k in kept if not isinstance(k, (int, np.integer)) or k not in range(len(DIRECTIONS))
+    ]:
         known = ", ".join(f"{k} {name}" for k, name in enumerate(DIRECTIONS))
-        raise ValueError(f"rows={tuple(kept)} has the entry {wrong[0]!r}, expected some of {known}.")
+        raise ValueError(
+            f"rows={tuple(kept)} has the entry {wrong[0]!r}, expected some of {known}."
+        )
     return kept
 
 
 def _singular_value(mobility: np.ndarray, frame: str, rows: list[int]) -> Any:
-    """Smallest singular value of J M^-1/2 with rows of length 1; an error or a warning where it is small."""
+    """Smallest singular value of J M^-1/2 with rows of length 1; an error or a warning where it is
+    small.
+    """
     if mobility.dtype == object or not mobility.size:
         return None
     diagonal = np.einsum("...kk->...k", mobility)
@@ -129,14 +150,27 @@ def _singular_value(mobility: np.ndarray, frame: str, rows: list[int]) -> Any:
     smallest = float(values.flat[row])
     if smallest < NEAR:
         weights = vectors.reshape(-1, *vectors.shape[-2:])[row, :, 0]
-        direction = ", ".join(f"{w:.2g} {DIRECTIONS[k]}" for w, k in zip(weights, rows, strict=True) if abs(w) > 0.1)
+        direction = ", ".join(
+            f"{w:.2g} {DIRECTIONS[k]}" for w, k in zip(weights, rows, strict=True) if abs(w) > 0.1
+        )
         where = f" in row {row}" if values.ndim else ""
-        text = (f"frame {frame!r}{where}: its motion along ({direction}) has the singular value {smallest:.3g} (1 where "
-                "rows move independently)")
+        text = (
+            f"frame {frame!r}{where}: its motion along ({direction}) has the singular value "
+            f"{smallest:.3g} (1 where "
+            "rows move independently)"
+        )
         if smallest < SINGULAR:
             raise SingularConfigurationError(
-                f"{text}, so no finite inertia is felt there. Leave such directions out of rows=, or move the mechanism.",
-                frame, smallest, tuple(map(float, weights)), row if values.ndim else None)
-        warnings.warn(f"{text}: near a singularity, forces along it are large and lose digits.", DalembertWarning,
-                      stacklevel=3)
+                f"{text}, so no finite inertia is felt there. Leave such directions out of rows=, "
+                "or move the mechanism.",
+                frame,
+                smallest,
+                tuple(map(float, weights)),
+                row if values.ndim else None,
+            )
+        warnings.warn(
+            f"{text}: near a singularity, forces along it are large and lose digits.",
+            DalembertWarning,
+            stacklevel=3,
+        )
     return values[()]

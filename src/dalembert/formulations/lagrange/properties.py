@@ -1,4 +1,6 @@
-"""Properties of D, C and G as checks with numbers: symmetry, definiteness, skew symmetry, power, passivity along a run."""
+"""Properties of D, C and G as checks with numbers: symmetry, definiteness, skew symmetry, power,
+passivity along a run.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +17,15 @@ from dalembert.kinematics.forces import passive_force
 from dalembert.model.mechanism import Mechanism
 from dalembert.spatial.arrays import Values
 
-OWN = 1e-12              # of the largest entry: between two ways of the same number
-DIFFERENCES = 1e-8       # of derivatives by differences of fourth order with STEP
-ROUNDING = 16 * np.finfo(float).eps      # an eigenvalue below this part of the largest may be 0
-STEP = 1e-4              # s, rad, m: rounding 1e-12 and truncation 1e-16 in units of the fifth derivative
+OWN = 1e-12  # of the largest entry: between two ways of the same number
+DIFFERENCES = 1e-8  # of derivatives by differences of fourth order with STEP
+ROUNDING = 16 * np.finfo(float).eps  # an eigenvalue below this part of the largest may be 0
+STEP = 1e-4  # s, rad, m: rounding 1e-12 and truncation 1e-16 in units of the fifth derivative
 
 
 class Property(NamedTuple):
-    """A property that must hold: its defect, relative to the largest number in it, and the tolerance.
+    """A property that must hold: its defect, relative to the largest number in it, and the
+    tolerance.
 
     Examples
     --------
@@ -47,18 +50,21 @@ class Property(NamedTuple):
 def properties(mechanism: Mechanism, q: Values, qd: Values, x: Any = None) -> tuple[Property, ...]:
     """Properties of the equations of motion at one state, each with its defect.
 
-    Derivatives are differences of fourth order along the motion or the velocity directions, not those that C is made of.
+    Derivatives are differences of fourth order along the motion or the velocity directions, not
+    those that C is made of.
 
     Parameters
     ----------
     q : (nq,) array. qd : (nv,) array
     x : (nv,) array, optional
-        A vector other than qd for x^T (dD/dt - 2 C) x = 0, and accelerations for the power balance; by default random.
+        A vector other than qd for x^T (dD/dt - 2 C) x = 0, and accelerations for the power balance;
+        by default random.
 
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     Examples
     --------
@@ -66,9 +72,17 @@ def properties(mechanism: Mechanism, q: Values, qd: Values, x: Any = None) -> tu
     >>> all(p.holds for p in da.lagrange.properties(da.planar_chain(2), [0.3, -0.2], [1.0, 0.5]))
     True
     """
-    x = np.random.default_rng(0).standard_normal(mechanism.nv) if x is None else np.asarray(x, dtype=float)
+    x = (
+        np.random.default_rng(0).standard_normal(mechanism.nv)
+        if x is None
+        else np.asarray(x, dtype=float)
+    )
     qd = np.asarray(qd, dtype=float)
-    D, C, G = mass_matrix(mechanism, q), coriolis_matrix(mechanism, q, qd), gravity_vector(mechanism, q)
+    D, C, G = (
+        mass_matrix(mechanism, q),
+        coriolis_matrix(mechanism, q, qd),
+        gravity_vector(mechanism, q),
+    )
     D_rate = _derivative(lambda t: mass_matrix(mechanism, mechanism.integrate(q, t * qd)))
     bare = mechanism.without("springs", "friction")
 
@@ -88,11 +102,23 @@ def properties(mechanism: Mechanism, q: Values, qd: Values, x: Any = None) -> tu
     power = np.abs(tau) @ np.abs(qd) + height + kinetic_energy(bare, q, qd)
     return (
         Property("D = D^T", _relative(D - D.T, D), OWN),
-        Property("D positive definite: -smallest/largest eigenvalue", float(-eigenvalues[0] / eigenvalues[-1]), -ROUNDING),
-        Property("T = 1/2 qd^T D qd", _relative(qd @ D @ qd / 2 - kinetic_energy(mechanism, q, qd), qd @ D @ qd / 2), OWN),
+        Property(
+            "D positive definite: -smallest/largest eigenvalue",
+            float(-eigenvalues[0] / eigenvalues[-1]),
+            -ROUNDING,
+        ),
+        Property(
+            "T = 1/2 qd^T D qd",
+            _relative(qd @ D @ qd / 2 - kinetic_energy(mechanism, q, qd), qd @ D @ qd / 2),
+            OWN,
+        ),
         Property("dD/dt = C + C^T: dD/dt - 2 C skew", _relative(N + N.T, size), DIFFERENCES),
-        Property("x^T (dD/dt - 2 C) x = 0 for any x", _relative(x @ N @ x, size * (x @ x)), DIFFERENCES),
-        Property("G = dPi/dq", _relative(slope - G, np.abs(G).max(initial=0) + height), DIFFERENCES),
+        Property(
+            "x^T (dD/dt - 2 C) x = 0 for any x", _relative(x @ N @ x, size * (x @ x)), DIFFERENCES
+        ),
+        Property(
+            "G = dPi/dq", _relative(slope - G, np.abs(G).max(initial=0) + height), DIFFERENCES
+        ),
         Property("dH/dt = qd^T tau", _relative(_derivative(energy) - tau @ qd, power), DIFFERENCES),
     )
 
@@ -105,15 +131,22 @@ def _derivative(f: Callable[[float], Any]) -> Any:
 
 def _relative(difference: Any, scale: Any) -> float:
     largest = np.abs(scale).max(initial=0)
-    return float(np.abs(difference).max(initial=0) / largest) if largest else float(np.abs(difference).max(initial=0))
+    return (
+        float(np.abs(difference).max(initial=0) / largest)
+        if largest
+        else float(np.abs(difference).max(initial=0))
+    )
 
 
 class PassivityBalance(NamedTuple):
     """Energies along a run [J]: energy_change = work - dissipated within the quadrature's error.
 
-    work : supplied by tau, integral qd^T tau dt. dissipated : by friction. energy_change : H(end) - H(start), H = T + Pi.
-    defect : energy_change - work + dissipated. quadrature_error : estimate, from every second sample.
-    lower_bound : -(H(start) - P_min), which work - dissipated cannot fall below; nan where P_min is not given.
+    work : supplied by tau, integral qd^T tau dt. dissipated : by friction. energy_change : H(end) -
+        H(start), H = T + Pi.
+    defect : energy_change - work + dissipated. quadrature_error : estimate, from every second
+        sample.
+    lower_bound : -(H(start) - P_min), which work - dissipated cannot fall below; nan where P_min is
+        not given.
 
     Examples
     --------
@@ -133,22 +166,33 @@ class PassivityBalance(NamedTuple):
 
     @property
     def holds(self) -> bool:
-        """Whether the balance closes within ten times the quadrature's error, and the bound, if known, is respected."""
+        """Whether the balance closes within ten times the quadrature's error, and the bound, if
+        known, is respected.
+        """
         scale = abs(self.work) + abs(self.dissipated) + abs(self.energy_change)
         slack = 10 * self.quadrature_error + OWN * scale
-        return abs(self.defect) <= slack and not self.work - self.dissipated < self.lower_bound - slack
+        return (
+            abs(self.defect) <= slack and not self.work - self.dissipated < self.lower_bound - slack
+        )
 
 
-def passivity_balance(mechanism: Mechanism, t: Any, q: Values, qd: Values, tau: Values,
-                      potential_minimum: float | None = None) -> PassivityBalance:
-    """Energy balance of a run of samples: what tau supplies, friction takes, and the mechanism stores.
+def passivity_balance(
+    mechanism: Mechanism,
+    t: Any,
+    q: Values,
+    qd: Values,
+    tau: Values,
+    potential_minimum: float | None = None,
+) -> PassivityBalance:
+    """Energy balance of a run of samples: what tau supplies, friction takes, and the mechanism
+    stores.
 
         H(t_end) - H(t_0) = integral qd^T tau dt + integral qd^T friction dt
         integral qd^T tau dt >= -(H(t_0) - P_min)
 
-    P_min is the infimum of the potential energy over the workspace (`potential_bounds`): the source's bound -H(t_0) holds
-    only if Pi is counted from there. The integrals are trapezia with end corrections, exact to the fourth order of the
-    distance of samples.
+    P_min is the infimum of the potential energy over the workspace (`potential_bounds`): the
+    source's bound -H(t_0) holds only if Pi is counted from there. The integrals are trapezia with
+    end corrections, exact to the fourth order of the distance of samples.
 
     Parameters
     ----------
@@ -161,11 +205,13 @@ def passivity_balance(mechanism: Mechanism, t: Any, q: Values, qd: Values, tau: 
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     References
     ----------
-    Kolyubin, Dynamics of robotic systems: the Lagrange method, passivity (with the bound corrected).
+    Kolyubin, Dynamics of robotic systems: the Lagrange method, passivity (with the bound
+    corrected).
 
     Examples
     --------
@@ -175,17 +221,27 @@ def passivity_balance(mechanism: Mechanism, t: Any, q: Values, qd: Values, tau: 
     >>> da.lagrange.passivity_balance(arm, run.times, run.q, run.qd, run.tau).holds
     False
     """
-    t, qd, tau = np.asarray(t, dtype=float), np.asarray(qd, dtype=float), np.asarray(tau, dtype=float)
+    t, qd, tau = (
+        np.asarray(t, dtype=float),
+        np.asarray(qd, dtype=float),
+        np.asarray(tau, dtype=float),
+    )
     if t.ndim != 1 or len(t) < 5 or not (np.diff(t) > 0).all():
-        raise ShapeError(f"t has shape {t.shape}; expected at least 5 increasing times.", "t", t.shape, (5,))
+        raise ShapeError(
+            f"t has shape {t.shape}; expected at least 5 increasing times.", "t", t.shape, (5,)
+        )
     supplied = (qd * tau).sum(axis=-1)
     lost = -(qd * passive_force(mechanism.without("springs"), q, qd)).sum(axis=-1)
     energy = np.asarray(kinetic_energy(mechanism, q, qd) + potential_energy(mechanism, q))
-    work, dissipated, change = _integral(t, supplied), _integral(t, lost), float(energy[-1] - energy[0])
-    every = np.r_[0:len(t) - 1:2, len(t) - 1]
+    work, dissipated, change = (
+        _integral(t, supplied),
+        _integral(t, lost),
+        float(energy[-1] - energy[0]),
+    )
+    every = np.r_[0 : len(t) - 1 : 2, len(t) - 1]
     coarse = _integral(t[every], (supplied - lost)[every])
     bound = float("nan") if potential_minimum is None else -(float(energy[0]) - potential_minimum)
-    error = abs(coarse - (work - dissipated)) / 15                  # of fourth order: 1/15 of the change by halving
+    error = abs(coarse - (work - dissipated)) / 15  # of fourth order: 1/15 of the change by halving
     return PassivityBalance(work, dissipated, change, change - work + dissipated, error, bound)
 
 

@@ -8,11 +8,14 @@ import numpy as np
 
 from dalembert.errors import SingularMassMatrixError
 
-ROUNDING = 16 * np.finfo(float).eps      # singular value of the equilibrated mass matrix below which it is taken as 0
+ROUNDING = (
+    16 * np.finfo(float).eps
+)  # singular value of the equilibrated mass matrix below which it is taken as 0
 
 
 def check_regular(M: np.ndarray, system: str, names: Sequence[str]) -> None:
-    """Raise if a mass matrix (n, n) or (N, n, n), scaled so that units do not matter, is singular within rounding.
+    """Raise if a mass matrix (n, n) or (N, n, n), scaled so that units do not matter, is singular
+    within rounding.
 
     Raises
     ------
@@ -30,13 +33,25 @@ def check_regular(M: np.ndarray, system: str, names: Sequence[str]) -> None:
         row = int(np.argmax(bad))
         null = right[row, -1] if right.ndim == 3 else right[-1]
         value = float(np.atleast_1d(values[..., -1])[row])
-        raise singular(system, names, int(np.argmax(np.abs(null))), value, row if M.ndim == 3 else None)
+        raise singular(
+            system, names, int(np.argmax(np.abs(null))), value, row if M.ndim == 3 else None
+        )
 
 
-def singular(system: str, names: Sequence[str], k: int, value: float, row: int | None) -> SingularMassMatrixError:
-    """The error of a mass matrix whose smallest singular value is that of coordinate k, in a row of a batch or not."""
+def singular(
+    system: str, names: Sequence[str], k: int, value: float, row: int | None
+) -> SingularMassMatrixError:
+    """The error of a mass matrix whose smallest singular value is that of coordinate k, in a row of
+    a batch or not.
+    """
     where = f" in row {row}" if row is not None else ""
     return SingularMassMatrixError(
-        f"coordinate {names[k]!r}{where}: the mass matrix of {system!r} is singular (smallest singular value {value:.3g} "
-        "of its scaled form), so accelerations are not determined. Does the kinetic energy hold every velocity?",
-        names[k], "", value, row)
+        f"coordinate {names[k]!r}{where}: the mass matrix of {system!r} is singular (smallest "
+        f"singular value {value:.3g} "
+        "of its scaled form), so accelerations are not determined. Does the kinetic energy hold "
+        "every velocity?",
+        names[k],
+        "",
+        value,
+        row,
+    )

@@ -17,16 +17,25 @@ from dalembert.spatial.ldl import Factors
 def factors_of(geometry: Geometry, D: np.ndarray) -> Factors:
     """Factors of the mass matrix D, (nv, nv) or (N, nv, nv).
 
-    Raises SingularMassMatrixError, which names joint and body, where a pivot is no more than its rounding error.
+    Raises SingularMassMatrixError, which names joint and body, where a pivot is no more than its
+    rounding error.
     """
-    return ldl.factorised(ldl.rows_of(D), PivotCheck.of_tree(geometry.tree, geometry.q, lambda: ldl.rows_of(D)))
+    return ldl.factorised(
+        ldl.rows_of(D), PivotCheck.of_tree(geometry.tree, geometry.q, lambda: ldl.rows_of(D))
+    )
 
 
-def factorised(M: np.ndarray, joints: tuple[str, ...], bodies: tuple[str, ...],
-               sizes: Callable[[], np.ndarray] | None = None) -> Factors:
-    """Factors of another inertia M, (n, n) or (N, n, n), whose entries have these names in the error.
+def factorised(
+    M: np.ndarray,
+    joints: tuple[str, ...],
+    bodies: tuple[str, ...],
+    sizes: Callable[[], np.ndarray] | None = None,
+) -> Factors:
+    """Factors of another inertia M, (n, n) or (N, n, n), whose entries have these names in the
+    error.
 
-    `sizes` gives the sizes of the terms of the diagonal entries of M, by default these entries themselves.
+    `sizes` gives the sizes of the terms of the diagonal entries of M, by default these entries
+    themselves.
     """
     return ldl.factorised(ldl.rows_of(M), PivotCheck.of_matrix(M, joints, bodies, sizes))
 
@@ -45,5 +54,9 @@ def entry_sizes(geometry: Geometry) -> np.ndarray:
 
 def entry_names(tree: Tree) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Joint and body of each entry of qd."""
-    joints = {k: joint for joint in reversed(tree.joint[1:]) if not joint.is_follower for k in joint.dof}
-    return tuple(joints[k].name for k in range(tree.nv)), tuple(joints[k].body for k in range(tree.nv))
+    joints = {
+        k: joint for joint in reversed(tree.joint[1:]) if not joint.is_follower for k in joint.dof
+    }
+    return tuple(joints[k].name for k in range(tree.nv)), tuple(
+        joints[k].body for k in range(tree.nv)
+    )

@@ -1,4 +1,6 @@
-"""A user's own Lagrangian L(q, qd, t), with generalized forces: its equations of motion on floats and expressions."""
+"""A user's own Lagrangian L(q, qd, t), with generalized forces: its equations of motion on floats
+and expressions.
+"""
 
 from __future__ import annotations
 
@@ -40,8 +42,12 @@ from dalembert.spatial.arrays import Array, Values, check_rows, in_order, unpack
 MOST_COORDINATES = 10_000
 
 
-def lagrangian_system(L: Callable[..., Any], coordinates: str | int | Sequence[str],
-                      forces: Callable[..., Any] | None = None, name: str = "system") -> LagrangianSystem:
+def lagrangian_system(
+    L: Callable[..., Any],
+    coordinates: str | int | Sequence[str],
+    forces: Callable[..., Any] | None = None,
+    name: str = "system",
+) -> LagrangianSystem:
     """Equations of motion of a Lagrangian that is given as a Python function.
 
         d/dt dL/dqd - dL/dq = Q(q, qd, t) + tau
@@ -49,8 +55,9 @@ def lagrangian_system(L: Callable[..., Any], coordinates: str | int | Sequence[s
     Parameters
     ----------
     L : callable
-        L(q, qd, t) [J]: called once, with arrays of symbols q, qd and the symbol t; written with da.sin, da.where, ... Terms
-        linear in qd, products of qd with t, and L that is not quadratic in qd are welcome.
+        L(q, qd, t) [J]: called once, with arrays of symbols q, qd and the symbol t; written with
+        da.sin, da.where, ... Terms linear in qd, products of qd with t, and L that is not quadratic
+        in qd are welcome.
     coordinates : str, sequence of str, or int
         Names ('x theta'), or a number of coordinates.
     forces : callable, optional
@@ -65,8 +72,9 @@ def lagrangian_system(L: Callable[..., Any], coordinates: str | int | Sequence[s
     Raises
     ------
     ShapeError, TypeError, ValueError
-        L gives no number, Q not one force per coordinate; names are missing or given twice; a symbol that L or Q uses has
-        the name of a coordinate, of the time, or of what is made of a coordinate ('x_dot' beside 'x').
+        L gives no number, Q not one force per coordinate; names are missing or given twice; a
+        symbol that L or Q uses has the name of a coordinate, of the time, or of what is made of a
+        coordinate ('x_dot' beside 'x').
 
     Examples
     --------
@@ -84,11 +92,22 @@ def lagrangian_system(L: Callable[..., Any], coordinates: str | int | Sequence[s
     q, qd = (_vector([symbol(n + suffix, graph) for n in names]) for suffix in ("", "_dot"))
     t = symbol("t", graph)
     lagrangian = _scalar(_traced(L, "L", q, qd, t), graph)
-    Q = [0] * len(names) if forces is None else list(np.ravel(np.array(_traced(forces, "forces", q, qd, t), dtype=object)))
+    Q = (
+        [0] * len(names)
+        if forces is None
+        else list(np.ravel(np.array(_traced(forces, "forces", q, qd, t), dtype=object)))
+    )
     if len(Q) != len(names):
-        raise ShapeError(f"forces returns {len(Q)} entries, expected {len(names)}: one per coordinate ({', '.join(names)}).",
-                         "forces", (len(Q),), (len(names),))
-    return LagrangianSystem(name, names, lagrangian, _vector([_scalar(x, graph) for x in Q]), q, qd, t)
+        raise ShapeError(
+            f"forces returns {len(Q)} entries, expected {len(names)}: one per coordinate "
+            f"({', '.join(names)}).",
+            "forces",
+            (len(Q),),
+            (len(names),),
+        )
+    return LagrangianSystem(
+        name, names, lagrangian, _vector([_scalar(x, graph) for x in Q]), q, qd, t
+    )
 
 
 def _traced(f: Callable[..., Any], name: str, q: np.ndarray, qd: np.ndarray, t: Expr) -> Any:
@@ -97,11 +116,12 @@ def _traced(f: Callable[..., Any], name: str, q: np.ndarray, qd: np.ndarray, t: 
     Raises
     ------
     RememberingError, TypeError, ValueError
-        It remembers something; it takes other arguments; it branches on a value, so that its expressions are others.
+        It remembers something; it takes other arguments; it branches on a value, so that its
+        expressions are others.
     """
     check_arguments(f, name, ("q", "qd", "t"))
     rows = np.random.default_rng(3).uniform(-1, 1, (5, 2 * len(q)))
-    states = [(x[:len(q)], x[len(q):], 0.7 * k) for k, x in enumerate(rows)]
+    states = [(x[: len(q)], x[len(q) :], 0.7 * k) for k, x in enumerate(rows)]
     looked = judged(f, name, states, lambda state: f(state[0].copy(), state[1].copy(), state[2]))
     if looked.remembers:
         raise remembering(name, looked.remembers)
@@ -109,21 +129,35 @@ def _traced(f: Callable[..., Any], name: str, q: np.ndarray, qd: np.ndarray, t: 
     with comparing() as compared:
         found = f(q.copy(), qd.copy(), t)
     looked.memory.restore()
-    known = [(s, r) for s, r in zip(states, looked.results, strict=False) if r is not None and r.dtype.kind in "fiu"]
+    known = [
+        (s, r)
+        for s, r in zip(states, looked.results, strict=False)
+        if r is not None and r.dtype.kind in "fiu"
+    ]
     own = {s.name for s in free_symbols(found)} <= {s.name for s in (*q, *qd, t)}
     tried, results = [s for s, _ in known], [r for _, r in known]
     if compared or known and own and not fits(found, (q, qd, t), tried, results, near=1e-3):
-        raise ValueError(f"{name} has other values than its expressions: it branches on a value, or makes a number of one, "
-                         "and is a constant of symbols there. Write branches as da.where(condition, a, b).")
+        raise ValueError(
+            f"{name} has other values than its expressions: it branches on a value, or makes a "
+            "number of one, "
+            "and is a constant of symbols there. Write branches as da.where(condition, a, b)."
+        )
     return found
 
 
-def _check_symbols(f: Callable[..., Any], name: str, q: np.ndarray, qd: np.ndarray, t: Expr) -> None:
-    """Raise a ValueError if f uses a symbol of its own that has the name of a coordinate, a velocity or the time.
+def _check_symbols(
+    f: Callable[..., Any], name: str, q: np.ndarray, qd: np.ndarray, t: Expr
+) -> None:
+    """Raise a ValueError if f uses a symbol of its own that has the name of a coordinate, a
+    velocity or the time.
 
-    Symbols are told apart by their names; for this look at f the system's are called as no other is.
+    Symbols are told apart by their names; for this look at f the system's are called as no other
+    is.
     """
-    others = [[symbol(f"{vector}[{k}] of a Lagrangian", t.graph) for k in range(len(q))] for vector in ("q", "qd")]
+    others = [
+        [symbol(f"{vector}[{k}] of a Lagrangian", t.graph) for k in range(len(q))]
+        for vector in ("q", "qd")
+    ]
     time = symbol("time of a Lagrangian", t.graph)
     found = np.array(f(_vector(others[0]), _vector(others[1]), time), dtype=object)
     hidden = {s.name for s in (*others[0], *others[1], time)}
@@ -135,8 +169,10 @@ def _check_names(where: str, parameters: Iterable[str], coordinates: tuple[str, 
     made = _made_names(coordinates)
     for name in sorted(parameters):
         if name in made:
-            raise ValueError(f"{where} uses a symbol {name!r}, which is the name of {made[name]}: for that take "
-                             f"{made[name, 1]}; give a parameter another name.")
+            raise ValueError(
+                f"{where} uses a symbol {name!r}, which is the name of {made[name]}: for that take "
+                f"{made[name, 1]}; give a parameter another name."
+            )
 
 
 def _made_names(coordinates: tuple[str, ...]) -> dict[Any, str]:
@@ -144,10 +180,12 @@ def _made_names(coordinates: tuple[str, ...]) -> dict[Any, str]:
     found: dict[Any, str] = {"t": "the time", ("t", 1): "the argument t"}
     for k, n in enumerate(coordinates):
         for symbol_name, what, argument in (
-                (n, f"coordinate {n!r}", f"q[{k}]"), (f"{n}_dot", f"the velocity of {n!r}", f"qd[{k}]"),
-                (f"{n}_ddot", f"the acceleration of {n!r}", f"qdd[{k}]"),
-                (f"force_on_{n}", f"the force on {n!r}", f"tau[{k}]"),
-                (f"momentum_of_{n}", f"the momentum of {n!r}", f"p[{k}]")):
+            (n, f"coordinate {n!r}", f"q[{k}]"),
+            (f"{n}_dot", f"the velocity of {n!r}", f"qd[{k}]"),
+            (f"{n}_ddot", f"the acceleration of {n!r}", f"qdd[{k}]"),
+            (f"force_on_{n}", f"the force on {n!r}", f"tau[{k}]"),
+            (f"momentum_of_{n}", f"the momentum of {n!r}", f"p[{k}]"),
+        ):
             found.setdefault(symbol_name, what)
             found.setdefault((symbol_name, 1), argument)
     return found
@@ -163,17 +201,19 @@ class Quantity(NamedTuple):
 class LagrangianSystem:
     """Equations of motion of a Lagrangian; see `lagrangian_system`.
 
-    Every quantity is a method of vectors (n,) or batches (N, n), floats or expressions, and of the time t, a number or (N,):
+    Every quantity is a method of vectors (n,) or batches (N, n), floats or expressions, and of the
+    time t, a number or (N,):
 
         M(q, qd, t) qdd + bias_force(q, qd, t) = generalized_forces(q, qd, t) + tau
 
-    M = d2L/dqd2, momenta p = dL/dqd, bias = (dp/dq) qd + dp/dt - dL/dq, energy = p . qd - L (Jacobi's function), whose rate
-    is (Q + tau) . qd - dL/dt.
+    M = d2L/dqd2, momenta p = dL/dqd, bias = (dp/dq) qd + dp/dt - dL/dq, energy = p . qd - L
+    (Jacobi's function), whose rate is (Q + tau) . qd - dL/dt.
 
     Attributes
     ----------
     coordinate_names : names; also of the velocities and forces.
-    parameters : names of the symbols that L and Q hold besides q, qd, t; `replace` gives them values.
+    parameters : names of the symbols that L and Q hold besides q, qd, t; `replace` gives them
+        values.
 
     Examples
     --------
@@ -183,13 +223,25 @@ class LagrangianSystem:
     array([[1.]])
     """
 
-    def __init__(self, name: str, coordinate_names: tuple[str, ...], L: Any, Q: np.ndarray, q: np.ndarray, qd: np.ndarray,
-                 t: Expr):
+    def __init__(
+        self,
+        name: str,
+        coordinate_names: tuple[str, ...],
+        L: Any,
+        Q: np.ndarray,
+        q: np.ndarray,
+        qd: np.ndarray,
+        t: Expr,
+    ):
         self.name, self.coordinate_names = name, tuple(coordinate_names)
-        self.symbols = {"q": q, "qd": qd, "t": t,
-                        "qdd": _vector([symbol(n + "_ddot", t.graph) for n in coordinate_names]),
-                        "tau": _vector([symbol("force_on_" + n, t.graph) for n in coordinate_names]),
-                        "p": _vector([symbol("momentum_of_" + n, t.graph) for n in coordinate_names])}
+        self.symbols = {
+            "q": q,
+            "qd": qd,
+            "t": t,
+            "qdd": _vector([symbol(n + "_ddot", t.graph) for n in coordinate_names]),
+            "tau": _vector([symbol("force_on_" + n, t.graph) for n in coordinate_names]),
+            "p": _vector([symbol("momentum_of_" + n, t.graph) for n in coordinate_names]),
+        }
         self._L, self._Q, self._q, self._qd, self._t = L, Q, q, qd, t
         known = {s.name for s in [*q, *qd, t]}
         self.parameters = tuple(s.name for s in free_symbols([L, *Q]) if s.name not in known)
@@ -231,7 +283,9 @@ class LagrangianSystem:
             "energy": Quantity(p @ qd - self._L, state),
             "kinetic_energy": Quantity(None, state),
             "potential_energy": Quantity(None, state),
-            "energy_rate": Quantity((self._Q + tau) @ qd - derivative(self._L, t), ("q", "qd", "tau", "t")),
+            "energy_rate": Quantity(
+                (self._Q + tau) @ qd - derivative(self._L, t), ("q", "qd", "tau", "t")
+            ),
             "mass_matrix": Quantity(M, state),
             "bias_force": Quantity(bias, state),
             "lagrangian_gradient": Quantity(L_q, state),
@@ -249,8 +303,9 @@ class LagrangianSystem:
     def traced(self, names: Sequence[str]) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         """Inputs and outputs of some quantities, as expressions: what a compiler needs.
 
-        Inputs are those of q, qd, qdd, tau, p, t (a vector of one entry) that occur, and `parameters` where there are any,
-        as arrays of symbols; outputs are expressions, named as the quantities.
+        Inputs are those of q, qd, qdd, tau, p, t (a vector of one entry) that occur, and
+        `parameters` where there are any, as arrays of symbols; outputs are expressions, named as
+        the quantities.
         """
         outputs: dict[str, Any] = {}
         wanted: set[str] = set()
@@ -259,8 +314,11 @@ class LagrangianSystem:
                 raise UnknownNameError("quantity", name, tuple(self.quantities))
             outputs[name] = self._expressions(name)
             wanted |= set(self.quantities[name].inputs)
-        inputs: dict[str, np.ndarray] = {k: np.atleast_1d(np.array(self.symbols[k], dtype=object))
-                                         for k in ("q", "qd", "qdd", "tau", "p", "t") if k in wanted}
+        inputs: dict[str, np.ndarray] = {
+            k: np.atleast_1d(np.array(self.symbols[k], dtype=object))
+            for k in ("q", "qd", "qdd", "tau", "p", "t")
+            if k in wanted
+        }
         if self.parameters:
             inputs["parameters"] = _vector([symbol(n, self._t.graph) for n in self.parameters])
         return inputs, outputs
@@ -269,14 +327,18 @@ class LagrangianSystem:
     def _forward_dynamics(self) -> np.ndarray:
         """M^-1 (Q + tau - bias) by elimination."""
         quantities = self.quantities
-        return self._solved(quantities["mass_matrix"].expressions,
-                            self._Q + self.symbols["tau"] - quantities["bias_force"].expressions)
+        return self._solved(
+            quantities["mass_matrix"].expressions,
+            self._Q + self.symbols["tau"] - quantities["bias_force"].expressions,
+        )
 
     @cached_property
     def _velocities(self) -> np.ndarray:
         """M^-1 (p - b) by elimination, b the momenta at qd = 0."""
         M = self._quadratic("velocities of momenta in closed form. Integrate it in (q, qd)")
-        return self._solved(M, self.symbols["p"] - self._at_rest(self.quantities["momenta"].expressions))
+        return self._solved(
+            M, self.symbols["p"] - self._at_rest(self.quantities["momenta"].expressions)
+        )
 
     @cached_property
     def _potential_energy(self) -> Any:
@@ -309,7 +371,8 @@ class LagrangianSystem:
     def energy(self, q: Values, qd: Values, t: Any = 0.0) -> float | Array:
         """Jacobi's function p . qd - L [J]: number or (N,).
 
-        T + Pi where L = T - Pi with T quadratic in qd. Constant where L holds no t and no forces act.
+        T + Pi where L = T - Pi with T quadratic in qd. Constant where L holds no t and no forces
+        act.
         """
         return self._value("energy", q=q, qd=qd, t=t)
 
@@ -318,7 +381,9 @@ class LagrangianSystem:
         return self._value("potential_energy", q=q, qd=np.zeros(self.nv) if qd is None else qd, t=t)
 
     def kinetic_energy(self, q: Values, qd: Values, t: Any = 0.0) -> float | Array:
-        """`energy` less `potential_energy` [J]: number or (N,). 1/2 qd^T M qd of a Lagrangian quadratic in qd."""
+        """`energy` less `potential_energy` [J]: number or (N,). 1/2 qd^T M qd of a Lagrangian
+        quadratic in qd.
+        """
         return self._value("kinetic_energy", q=q, qd=qd, t=t)
 
     def energy_rate(self, q: Values, qd: Values, tau: Values, t: Any = 0.0) -> float | Array:
@@ -330,7 +395,9 @@ class LagrangianSystem:
         if qd is None:
             held = {s.name for s in free_symbols(self.quantities["mass_matrix"].expressions)}
             if held & {s.name for s in self._qd}:
-                raise TypeError(f"the mass matrix of {self.name!r} depends on qd: mass_matrix(q, qd, t).")
+                raise TypeError(
+                    f"the mass matrix of {self.name!r} depends on qd: mass_matrix(q, qd, t)."
+                )
             qd = np.zeros(self.nv)
         return self._value("mass_matrix", q=q, qd=qd, t=t)
 
@@ -356,7 +423,8 @@ class LagrangianSystem:
         Raises
         ------
         SingularMassMatrixError
-            M is singular within rounding; the coordinate that moves no inertia is named. Not checked on expressions.
+            M is singular within rounding; the coordinate that moves no inertia is named. Not
+            checked on expressions.
         """
         quantities = self.quantities
         b = self._Q + self.symbols["tau"] - quantities["bias_force"].expressions
@@ -367,7 +435,8 @@ class LagrangianSystem:
         return np.linalg.solve(M, b[..., None])[..., 0]
 
     def velocities(self, q: Values, p: Values, t: Any = 0.0) -> Array:
-        """Velocities of momenta, of a Lagrangian quadratic in qd: M(q, t) qd = p - dL/dqd at qd = 0.  (n,) or (N, n).
+        """Velocities of momenta, of a Lagrangian quadratic in qd: M(q, t) qd = p - dL/dqd at qd =
+        0.  (n,) or (N, n).
 
         Raises
         ------
@@ -397,7 +466,8 @@ class LagrangianSystem:
         return contracted(self.christoffel_symbols(q, t), np.asarray(qd))
 
     def gyroscopic_matrix(self, q: Values, t: Any = 0.0) -> Array:
-        """Skew matrix N_kj = db_k/dq_j - db_j/dq_k of the terms b(q, t)^T qd: they add N qd + db/dt to the bias.
+        """Skew matrix N_kj = db_k/dq_j - db_j/dq_k of the terms b(q, t)^T qd: they add N qd + db/dt
+        to the bias.
 
         (n, n) or (N, n, n). These forces do no work.
         """
@@ -408,23 +478,38 @@ class LagrangianSystem:
     def _quadratic(self, missing: str = "Christoffel symbols. Use bias_force") -> np.ndarray:
         M = self.quantities["mass_matrix"].expressions
         if {s.name for s in free_symbols(M)} & {s.name for s in self._qd}:
-            raise DalembertError(f"the Lagrangian of {self.name!r} is not quadratic in qd: it has no {missing}.")
+            raise DalembertError(
+                f"the Lagrangian of {self.name!r} is not quadratic in qd: it has no {missing}."
+            )
         return M
 
     # --- parameters ---
 
     def replace(self, values: Mapping[str, Any]) -> LagrangianSystem:
-        """The system with values, numbers or expressions of one graph, for some of its parameters, by name."""
+        """The system with values, numbers or expressions of one graph, for some of its parameters,
+        by name.
+        """
         for name in values:
             if name not in self.parameters:
                 raise UnknownNameError("parameter", name, self.parameters)
-        _check_names("a value", (s.name for s in free_symbols(list(values.values()))), self.coordinate_names)
+        _check_names(
+            "a value", (s.name for s in free_symbols(list(values.values()))), self.coordinate_names
+        )
         graph = next((x.graph for x in values.values() if isinstance(x, Expr)), self._t.graph)
         pairs = {symbol(name, graph): x for name, x in values.items()}
-        L, Q, *own = (import_nodes(x, graph) for x in (self._L, self._Q, self._q, self._qd, self._t))
+        L, Q, *own = (
+            import_nodes(x, graph) for x in (self._L, self._Q, self._q, self._qd, self._t)
+        )
         q, qd, t = cast(tuple[np.ndarray, np.ndarray, Expr], own)
-        return LagrangianSystem(self.name, self.coordinate_names, substitute(L, pairs), np.asarray(substitute(Q, pairs)),
-                                q, qd, t)
+        return LagrangianSystem(
+            self.name,
+            self.coordinate_names,
+            substitute(L, pairs),
+            np.asarray(substitute(Q, pairs)),
+            q,
+            qd,
+            t,
+        )
 
     # --- from symbols to values ---
 
@@ -435,7 +520,10 @@ class LagrangianSystem:
         """Values of arrays of expressions at a state, or at a batch of them."""
         columns: dict[Any, Any] = {}
         rows: dict[str, set[int]] = {}
-        for name, array in {**vectors, "t": np.array(t, dtype=object if isinstance(t, Expr) else None)[..., None]}.items():
+        for name, array in {
+            **vectors,
+            "t": np.array(t, dtype=object if isinstance(t, Expr) else None)[..., None],
+        }.items():
             symbols = np.atleast_1d(np.array(self.symbols[name], dtype=object))
             array = array if name == "t" else in_order(array, name, self.coordinate_names)
             scalars, size = unpacked(array, name, len(symbols), self._says)
@@ -443,16 +531,26 @@ class LagrangianSystem:
             columns |= zip(symbols, scalars, strict=True)
         batch = check_rows(rows)
         graph = next((x.graph for x in columns.values() if isinstance(x, Expr)), self._t.graph)
-        if self.parameters or graph is not self._t.graph or any(isinstance(x, Expr) for x in columns.values()):
+        if (
+            self.parameters
+            or graph is not self._t.graph
+            or any(isinstance(x, Expr) for x in columns.values())
+        ):
             if batch is not None:
-                raise ShapeError(f"a batch of {batch} states with symbols: parameters {', '.join(self.parameters)} need "
-                                 "values (system.replace), and expressions are taken for one state at a time.")
+                raise ShapeError(
+                    f"a batch of {batch} states with symbols: parameters "
+                    f"{', '.join(self.parameters)} need "
+                    "values (system.replace), and expressions are taken for one state at a time."
+                )
             return [self._substituted(e, columns, graph) for e in expressions]
         return [_finite(evaluate(e, columns), batch, np.shape(e)) for e in expressions]
 
     def _substituted(self, e: Any, columns: dict[Any, Any], graph: Graph) -> Any:
         if graph is not self._t.graph:
-            e, columns = import_nodes(e, graph), {import_nodes(s, graph): x for s, x in columns.items()}
+            e, columns = (
+                import_nodes(e, graph),
+                {import_nodes(s, graph): x for s, x in columns.items()},
+            )
         return substitute(e, columns)
 
     def _says(self, name: str, length: int) -> str:
@@ -468,7 +566,11 @@ class LagrangianSystem:
         return digest(repr(self.__reduce__()[1]))
 
     def __reduce__(self):
-        return _rebuilt, (self.name, self.coordinate_names, pack([self._L, *self._Q, *self._q, *self._qd, self._t]))
+        return _rebuilt, (
+            self.name,
+            self.coordinate_names,
+            pack([self._L, *self._Q, *self._q, *self._qd, self._t]),
+        )
 
 
 def _rebuilt(name: str, coordinate_names: tuple[str, ...], packed: Any) -> LagrangianSystem:
@@ -476,7 +578,7 @@ def _rebuilt(name: str, coordinate_names: tuple[str, ...], packed: Any) -> Lagra
     n = len(coordinate_names)
     with Graph():
         L, *rest, t = unpack(packed)
-        Q, q, qd = (_vector(rest[k:k + n]) for k in (0, n, 2 * n))
+        Q, q, qd = (_vector(rest[k : k + n]) for k in (0, n, 2 * n))
         return LagrangianSystem(name, coordinate_names, L, Q, q, qd, t)
 
 
@@ -484,20 +586,36 @@ def _names(coordinates: str | int | Sequence[str]) -> tuple[str, ...]:
     expected = "names such as 'x theta', or a number"
     if isinstance(coordinates, int):
         if isinstance(coordinates, bool) or coordinates > MOST_COORDINATES:
-            raise ValueError(f"coordinates is {shown(coordinates)}; expected {expected} of at most {MOST_COORDINATES}.")
+            raise ValueError(
+                f"coordinates is {shown(coordinates)}; expected {expected} of at most "
+                f"{MOST_COORDINATES}."
+            )
         coordinates = [f"q{k}" for k in range(1, coordinates + 1)]
-    names = several(coordinates.replace(",", " ").split() if isinstance(coordinates, str) else coordinates, "coordinates",
-                    expected)
+    names = several(
+        coordinates.replace(",", " ").split() if isinstance(coordinates, str) else coordinates,
+        "coordinates",
+        expected,
+    )
     for name in names:
         check_instance("a coordinate", name, str, expected)
     twice = [n for n, count in Counter(names).items() if count > 1]
     if not all(names) or not names or twice or "t" in names:
-        why = f"{twice[0]!r} is given twice" if twice else "'t' is the time" if "t" in names else "names are needed"
-        raise ValueError(f"coordinates {coordinates!r}: {why}; expected names such as 'x theta', or a number.")
+        why = (
+            f"{twice[0]!r} is given twice"
+            if twice
+            else "'t' is the time"
+            if "t" in names
+            else "names are needed"
+        )
+        raise ValueError(
+            f"coordinates {coordinates!r}: {why}; expected names such as 'x theta', or a number."
+        )
     for k, n in enumerate(names):
-        made = _made_names(names[:k] + names[k + 1:])
+        made = _made_names(names[:k] + names[k + 1 :])
         if n in made:
-            raise ValueError(f"coordinates {coordinates!r}: {n!r} is the name of {made[n]} too; take another.")
+            raise ValueError(
+                f"coordinates {coordinates!r}: {n!r} is the name of {made[n]} too; take another."
+            )
     return names
 
 
@@ -511,16 +629,26 @@ def _scalar(x: Any, graph: Graph) -> Expr:
     """A number or expression as a node of the graph."""
     x = x.item() if isinstance(x, np.ndarray) and x.size == 1 else x
     if isinstance(x, (np.ndarray, list, tuple)):
-        raise ShapeError(f"a Lagrangian or force is an array of shape {np.shape(x)}, expected one number or expression.",
-                         "L", np.shape(x), ())
+        raise ShapeError(
+            f"a Lagrangian or force is an array of shape {np.shape(x)}, expected one number or "
+            "expression.",
+            "L",
+            np.shape(x),
+            (),
+        )
     return constant(x, graph)
 
 
 def _finite(value: Any, batch: int | None, shape: tuple[int, ...]) -> Any:
     """The value with the batch in front; an error if it is not finite."""
-    value = np.array(np.broadcast_to(value, (() if batch is None else (batch,)) + shape), dtype=float)
+    value = np.array(
+        np.broadcast_to(value, (() if batch is None else (batch,)) + shape), dtype=float
+    )
     if not np.isfinite(value).all():
         index = tuple(map(int, np.argwhere(~np.isfinite(value))[0]))
-        raise OverflowedError(f"entry {index} of the result is {value[index]}: the Lagrangian, the forces or their "
-                              "derivatives are not finite at this state.", index)
+        raise OverflowedError(
+            f"entry {index} of the result is {value[index]}: the Lagrangian, the forces or their "
+            "derivatives are not finite at this state.",
+            index,
+        )
     return value[()]

@@ -15,13 +15,16 @@ from dalembert.spatial.vectors import Scalar
 def coriolis_matrix(mechanism: Mechanism, q: Values, qd: Values) -> Array:
     """Coriolis matrix of the Christoffel symbols, for joints of any kind; dM/dt - 2 C is skew.
 
-        C_kj = 1/2 sum_i v_i [X_i M_jk + X_j M_ki - X_k M_ij + gamma^l_ij M_lk - gamma^l_jk M_li + gamma^l_ki M_lj]
+        C_kj = 1/2 sum_i v_i [X_i M_jk + X_j M_ki - X_k M_ij + gamma^l_ij M_lk - gamma^l_jk M_li +
+        gamma^l_ki M_lj]
 
-    with X_i the derivative along velocity i and [X_i, X_j] = gamma^l_ij X_l. For points r with mass dm it is
+    with X_i the derivative along velocity i and [X_i, X_j] = gamma^l_ij X_l. For points r with mass
+    dm it is
 
         C_kj = integral (X_k r) . d/dt (X_j r) dm
 
-    so column j is the inverse dynamics of the acceleration field d/dt (X_j r) (docs/newton_euler.md derives it).
+    so column j is the inverse dynamics of the acceleration field d/dt (X_j r) (docs/newton_euler.md
+    derives it).
 
     Parameters
     ----------
@@ -39,12 +42,13 @@ def coriolis_matrix(mechanism: Mechanism, q: Values, qd: Values) -> Array:
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     References
     ----------
-    Echeandia and Wensing, Numerical Methods to Compute the Coriolis Matrix and Christoffel Symbols for Rigid-Body
-    Systems (2021): the same matrix by composite bodies.
+    Echeandia and Wensing, Numerical Methods to Compute the Coriolis Matrix and Christoffel Symbols
+    for Rigid-Body Systems (2021): the same matrix by composite bodies.
 
     Examples
     --------
@@ -88,18 +92,18 @@ def field_wrench(inertia: Inertia, velocity: Motion, s: Motion, Ds: Motion) -> F
 def _forces(tree: Tree, X, v, root: int, s: Motion, Ds: Motion) -> dict[int, Force]:
     """Forces on the joints of and below `root`, and of its ancestors, for one column."""
     field, force = {root: (s, Ds)}, {}
-    for i in range(root, tree.n + 1):                          # outward over the subtree of the root
+    for i in range(root, tree.n + 1):  # outward over the subtree of the root
         j = tree.parent[i]
         if i != root:
             if j not in field:
                 continue
             field[i] = (X[i].motion_to_child(field[j][0]), X[i].motion_to_child(field[j][1]))
         force[i] = field_wrench(tree.inertia[i], v[i], *field[i])
-    for i in sorted(force, reverse=True):                      # inward over the subtree
+    for i in sorted(force, reverse=True):  # inward over the subtree
         if i != root:
             force[tree.parent[i]] = force[tree.parent[i]] + X[i].force_to_parent(force[i])
     i = root
-    while tree.parent[i]:                                      # and on to the base
+    while tree.parent[i]:  # and on to the base
         force[tree.parent[i]] = X[i].force_to_parent(force[i])
         i = tree.parent[i]
     return force

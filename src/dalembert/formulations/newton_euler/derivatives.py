@@ -6,7 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dalembert.formulations.newton_euler.variations import forward_dynamics_variations, inverse_dynamics_variations
+from dalembert.formulations.newton_euler.variations import (
+    forward_dynamics_variations,
+    inverse_dynamics_variations,
+)
 from dalembert.model.mechanism import Mechanism
 from dalembert.spatial.arrays import Array, Values
 
@@ -34,11 +37,13 @@ class Linearization(NamedTuple):
     B: Array
 
 
-def inverse_dynamics_derivatives(mechanism: Mechanism, q: Values, qd: Values, qdd: Values) -> InverseDynamicsDerivatives:
+def inverse_dynamics_derivatives(
+    mechanism: Mechanism, q: Values, qd: Values, qdd: Values
+) -> InverseDynamicsDerivatives:
     """Derivatives of `inverse_dynamics` by q, qd and qdd.
 
-    A derivative by q is that along `integrate(q, step)`, so of a quaternion along its three angular velocities. That of
-    Coulomb friction is 0.
+    A derivative by q is that along `integrate(q, step)`, so of a quaternion along its three angular
+    velocities. That of Coulomb friction is 0.
 
     Parameters
     ----------
@@ -53,19 +58,21 @@ def inverse_dynamics_derivatives(mechanism: Mechanism, q: Values, qd: Values, qd
     Returns
     -------
     InverseDynamicsDerivatives
-        dtau_dq, dtau_dqd and mass_matrix, (nv, nv) or (N, nv, nv) each: row k has the derivatives of tau_k
-        [N m/rad, N m s/rad, kg m^2 and the like].
+        dtau_dq, dtau_dqd and mass_matrix, (nv, nv) or (N, nv, nv) each: row k has the derivatives
+        of tau_k [N m/rad, N m s/rad, kg m^2 and the like].
 
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     References
     ----------
-    Carpentier, Mansard, Analytical Derivatives of Rigid Body Dynamics Algorithms (2018); Singh, Russell, Wensing,
-    Efficient Analytical Derivatives of Rigid-Body Dynamics using Spatial Vector Algebra (2022); here with the flow of
-    mass for the matrices of their velocity terms (docs/newton_euler.md derives it).
+    Carpentier, Mansard, Analytical Derivatives of Rigid Body Dynamics Algorithms (2018); Singh,
+    Russell, Wensing, Efficient Analytical Derivatives of Rigid-Body Dynamics using Spatial Vector
+    Algebra (2022); here with the flow of mass for the matrices of their velocity terms
+    (docs/newton_euler.md derives it).
 
     Examples
     --------
@@ -80,7 +87,9 @@ def inverse_dynamics_derivatives(mechanism: Mechanism, q: Values, qd: Values, qd
     return InverseDynamicsDerivatives(*(pack(rows, shape=(tree.nv, tree.nv)) for rows in found))
 
 
-def forward_dynamics_derivatives(mechanism: Mechanism, q: Values, qd: Values, tau: Values) -> ForwardDynamicsDerivatives:
+def forward_dynamics_derivatives(
+    mechanism: Mechanism, q: Values, qd: Values, tau: Values
+) -> ForwardDynamicsDerivatives:
     """Derivatives of `forward_dynamics` by q, qd and tau; by q along `integrate(q, step)`.
 
         dqdd/dq = - M^-1 dID/dq (q, qd, qdd),    dqdd/dqd = - M^-1 dID/dqd,    dqdd/dtau = M^-1
@@ -98,15 +107,17 @@ def forward_dynamics_derivatives(mechanism: Mechanism, q: Values, qd: Values, ta
     Returns
     -------
     ForwardDynamicsDerivatives
-        dqdd_dq, dqdd_dqd and dqdd_dtau, (nv, nv) or (N, nv, nv) each: row k has the derivatives of qdd_k
-        [1/s^2, 1/s, 1/(kg m^2) and the like].
+        dqdd_dq, dqdd_dqd and dqdd_dtau, (nv, nv) or (N, nv, nv) each: row k has the derivatives of
+        qdd_k [1/s^2, 1/s, 1/(kg m^2) and the like].
 
     Raises
     ------
     SingularMassMatrixError
-        The inertia about a joint is not positive; joint and body are named. Not checked on expressions.
+        The inertia about a joint is not positive; joint and body are named. Not checked on
+        expressions.
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     References
     ----------
@@ -130,8 +141,9 @@ def linearize(mechanism: Mechanism, q: Values, qd: Values, tau: Values) -> Linea
 
         d/dt (dq; dqd) = A (dq; dqd) + B dtau,    A = [[G, 1], [dqdd/dq, dqdd/dqd]],    B = [[0], [M^-1]]
 
-    dq is a step of `integrate`. G is 0 but for spherical and free joints, whose steps are seen from the moving child:
-    -[w]x for the angular step, and for a free joint's linear step -[v]x times the angular and -[w]x times itself.
+    dq is a step of `integrate`. G is 0 but for spherical and free joints, whose steps are seen from
+    the moving child: -[w]x for the angular step, and for a free joint's linear step -[v]x times the
+    angular and -[w]x times itself.
 
     Parameters
     ----------
@@ -151,13 +163,16 @@ def linearize(mechanism: Mechanism, q: Values, qd: Values, tau: Values) -> Linea
     Raises
     ------
     SingularMassMatrixError
-        The inertia about a joint is not positive; joint and body are named. Not checked on expressions.
+        The inertia about a joint is not positive; joint and body are named. Not checked on
+        expressions.
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     References
     ----------
-    Carpentier, Mansard (2018) for the derivatives; docs/newton_euler.md for the tangent coordinates.
+    Carpentier, Mansard (2018) for the derivatives; docs/newton_euler.md for the tangent
+    coordinates.
 
     Examples
     --------
@@ -172,7 +187,9 @@ def linearize(mechanism: Mechanism, q: Values, qd: Values, tau: Values) -> Linea
     return linearization(mechanism, qd, forward_dynamics_derivatives(mechanism, q, qd, tau))
 
 
-def linearization(mechanism: Mechanism, qd: Values, found: ForwardDynamicsDerivatives) -> Linearization:
+def linearization(
+    mechanism: Mechanism, qd: Values, found: ForwardDynamicsDerivatives
+) -> Linearization:
     """The linear model, from the derivatives of forward dynamics at its state."""
     batch, n = found.dqdd_dq.shape[:-2], mechanism.nv
     dtype = found.dqdd_dq.dtype
@@ -184,7 +201,9 @@ def linearization(mechanism: Mechanism, qd: Values, found: ForwardDynamicsDeriva
 
 
 def _turning(mechanism: Mechanism, qd: np.ndarray) -> np.ndarray:
-    """G of `linearize`: rate of a step that rides on joints whose velocity axes move with the child."""
+    """G of `linearize`: rate of a step that rides on joints whose velocity axes move with the
+    child.
+    """
     G = np.zeros((*qd.shape, mechanism.nv), qd.dtype if qd.dtype == object else float)
     for joint in mechanism.independent_joints:
         if joint.type.quaternion_at is None:

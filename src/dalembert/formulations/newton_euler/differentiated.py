@@ -1,6 +1,8 @@
-"""The derivatives of `derivatives.py` found another way: those of the traced expressions, node by node.
+"""The derivatives of `derivatives.py` found another way: those of the traced expressions, node by
+node.
 
-They check the recursion, and are fewer operations for mechanisms of few joints, above all planar ones.
+They check the recursion, and are fewer operations for mechanisms of few joints, above all planar
+ones.
 """
 
 from __future__ import annotations
@@ -22,8 +24,13 @@ from dalembert.formulations.newton_euler.mass_matrix import inverse_mass_matrix,
 from dalembert.model.mechanism import Mechanism
 
 
-def inverse_dynamics_derivatives(mechanism: Mechanism, q: Any, qd: Any, qdd: Any) -> InverseDynamicsDerivatives:
-    """Derivatives of the expressions of `inverse_dynamics`, which are traced and evaluated where the state is of floats."""
+def inverse_dynamics_derivatives(
+    mechanism: Mechanism, q: Any, qd: Any, qdd: Any
+) -> InverseDynamicsDerivatives:
+    """Derivatives of the expressions of `inverse_dynamics`, which are traced and evaluated where
+    the state is of floats.
+    """
+
     def traced(q, qd, qdd):
         tau = inverse_dynamics(mechanism, q, qd, qdd)
         by_q, by_qd = along_velocities(mechanism, tau, q), jacobian(tau, qd)
@@ -32,8 +39,11 @@ def inverse_dynamics_derivatives(mechanism: Mechanism, q: Any, qd: Any, qdd: Any
     return InverseDynamicsDerivatives(*_on_any(mechanism, traced, q=q, qd=qd, qdd=qdd))
 
 
-def forward_dynamics_derivatives(mechanism: Mechanism, q: Any, qd: Any, tau: Any) -> ForwardDynamicsDerivatives:
+def forward_dynamics_derivatives(
+    mechanism: Mechanism, q: Any, qd: Any, tau: Any
+) -> ForwardDynamicsDerivatives:
     """-M^-1 times the derivatives of the expressions of `inverse_dynamics`, and M^-1."""
+
     def traced(q, qd, tau):
         qdd = forward_dynamics(mechanism, q, qd, tau)
         at = symbols("input acceleration", len(qdd))
@@ -71,6 +81,12 @@ def _on_any(mechanism: Mechanism, traced, **vectors):
         inputs = {name: symbols(f"input {name}", a.shape[-1]) for name, a in arrays.items()}
         outputs = traced(*inputs.values())
         rows = np.broadcast_shapes(*(a.shape[:-1] for a in arrays.values()))
-        values = {s: np.broadcast_to(a[..., k], rows).astype(float)
-                  for name, a in arrays.items() for k, s in enumerate(inputs[name])}
-        return [np.array(np.broadcast_to(evaluate(o, values), (*rows, *o.shape)), dtype=float) for o in outputs]
+        values = {
+            s: np.broadcast_to(a[..., k], rows).astype(float)
+            for name, a in arrays.items()
+            for k, s in enumerate(inputs[name])
+        }
+        return [
+            np.array(np.broadcast_to(evaluate(o, values), (*rows, *o.shape)), dtype=float)
+            for o in outputs
+        ]

@@ -26,13 +26,15 @@ def _momenta_of_bodies(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar]):
     for i in tree.outward():
         joint = tree.joint[i]
         X[i] = joint.placement(q)
-        v[i] = X[i].motion_to_child(v[tree.parent[i]]) + combined(joint.subspace(q), joint.velocities(qd))
+        v[i] = X[i].motion_to_child(v[tree.parent[i]]) + combined(
+            joint.subspace(q), joint.velocities(qd)
+        )
         h[i] = tree.inertia[i].momentum(v[i])
     return X, v, h
 
 
-@overload      # a list of arrays is a batch
-def kinetic_energy(mechanism: Mechanism, q: Batch, qd: Batch | State) -> Array: ...      # type: ignore[overload-overlap]
+@overload  # a list of arrays is a batch
+def kinetic_energy(mechanism: Mechanism, q: Batch, qd: Batch | State) -> Array: ...  # type: ignore[overload-overlap]
 @overload
 def kinetic_energy(mechanism: Mechanism, q: State, qd: State) -> float: ...
 @overload
@@ -58,7 +60,8 @@ def kinetic_energy(mechanism: Mechanism, q: Values, qd: Values) -> float | Array
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     Examples
     --------
@@ -77,8 +80,8 @@ def kinetic_energy(mechanism: Mechanism, q: Values, qd: Values) -> float | Array
     return single(pack(twice * 0.5))
 
 
-@overload      # a list of arrays is a batch
-def potential_energy(mechanism: Mechanism, q: Batch) -> Array: ...      # type: ignore[overload-overlap]
+@overload  # a list of arrays is a batch
+def potential_energy(mechanism: Mechanism, q: Batch) -> Array: ...  # type: ignore[overload-overlap]
 @overload
 def potential_energy(mechanism: Mechanism, q: State) -> float: ...
 @overload
@@ -102,7 +105,8 @@ def potential_energy(mechanism: Mechanism, q: Values) -> float | Array:
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     Examples
     --------
@@ -135,7 +139,8 @@ def momenta(mechanism: Mechanism, q: Values, qd: Values) -> Array:
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     Examples
     --------
@@ -173,7 +178,8 @@ def centroidal_momentum(mechanism: Mechanism, q: Values, qd: Values) -> Array:
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
     DalembertError
         The moving bodies have no mass.
 
@@ -199,6 +205,8 @@ def centroidal_momentum(mechanism: Mechanism, q: Values, qd: Values) -> Array:
             total = total + carried
     mass, moment = first_moments(tree, q)
     if known_zero(mass):
-        raise DalembertError(f"mechanism {mechanism.name!r}: the moving bodies have no mass, so no centre of mass.")
+        raise DalembertError(
+            f"mechanism {mechanism.name!r}: the moving bodies have no mass, so no centre of mass."
+        )
     center = moment * (1 / mass)
     return pack([*(total.moment - center.cross(total.force)), *total.force])

@@ -32,11 +32,14 @@ class Articulated(NamedTuple):
 
     S: tuple[Motion, ...]
     V: tuple[Force, ...]
-    accelerations: list[Scalar]          # D^-1 u
+    accelerations: list[Scalar]  # D^-1 u
 
 
-def forward_dynamics(mechanism: Mechanism, q: Values, qd: Values, tau: Values, external_forces: Any = ()) -> Array:
-    """Accelerations that joint forces produce (articulated bodies, O(n); the inverse of `inverse_dynamics`).
+def forward_dynamics(
+    mechanism: Mechanism, q: Values, qd: Values, tau: Values, external_forces: Any = ()
+) -> Array:
+    """Accelerations that joint forces produce (articulated bodies, O(n); the inverse of
+    `inverse_dynamics`).
 
         M(q) qdd = tau + passive_force - C(q, qd) qd - g(q) + sum_i J_i(q)^T f_i
 
@@ -55,21 +58,24 @@ def forward_dynamics(mechanism: Mechanism, q: Values, qd: Values, tau: Values, e
     Returns
     -------
     qdd : (nv,) or (N, nv) array
-        Accelerations [rad/s^2, m/s^2]. Coulomb friction of a joint at rest is taken as 0 (it does not stick here).
+        Accelerations [rad/s^2, m/s^2]. Coulomb friction of a joint at rest is taken as 0 (it does
+        not stick here).
 
     Raises
     ------
     SingularMassMatrixError
-        The inertia about a joint is not positive; joint and body are named. Not checked on expressions.
+        The inertia about a joint is not positive; joint and body are named. Not checked on
+        expressions.
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
     UnknownNameError
         There is no such link or frame.
 
     References
     ----------
-    Featherstone, Rigid Body Dynamics Algorithms (2008), Table 7.1; mechanisms with followers, whose joints are
-    coupled, by the factors of the mass matrix (section 6.5).
+    Featherstone, Rigid Body Dynamics Algorithms (2008), Table 7.1; mechanisms with followers, whose
+    joints are coupled, by the factors of the mass matrix (section 6.5).
 
     Examples
     --------
@@ -81,15 +87,21 @@ def forward_dynamics(mechanism: Mechanism, q: Values, qd: Values, tau: Values, e
     return _accelerations(mechanism, q, qd, tau, external_forces, by_factors=False)
 
 
-def forward_dynamics_by_factors(mechanism: Mechanism, q: Values, qd: Values, tau: Values,
-                                external_forces: Any = ()) -> Array:
-    """The same by the factors L^T D L of the mass matrix: O(n^3), but fewer operations for some mechanisms of few joints,
-    and operations that wait less for each other."""
+def forward_dynamics_by_factors(
+    mechanism: Mechanism, q: Values, qd: Values, tau: Values, external_forces: Any = ()
+) -> Array:
+    """The same by the factors L^T D L of the mass matrix: O(n^3), but fewer operations for some
+    mechanisms of few joints, and operations that wait less for each other.
+    """
     return _accelerations(mechanism, q, qd, tau, external_forces, by_factors=True)
 
 
-def _accelerations(mechanism: Mechanism, q: Any, qd: Any, tau: Any, external_forces: Any, by_factors: bool) -> np.ndarray:
-    tree, (q, qd, tau, loads), pack = mechanism.at(q=q, qd=qd, tau=tau, external_forces=external_forces)
+def _accelerations(
+    mechanism: Mechanism, q: Any, qd: Any, tau: Any, external_forces: Any, by_factors: bool
+) -> np.ndarray:
+    tree, (q, qd, tau, loads), pack = mechanism.at(
+        q=q, qd=qd, tau=tau, external_forces=external_forces
+    )
     wrenches = external_wrenches(tree, q, loads)
     driving = [t + p for t, p in zip(tau, passive(tree, q, qd), strict=True)]
     solve = _by_mass_matrix if by_factors or tree.has_followers else _by_articulated_bodies
@@ -103,10 +115,14 @@ def _by_mass_matrix(tree: Tree, q, qd, driving, wrenches: Mapping[int, Force]) -
     return solved(factors, [t - b for t, b in zip(driving, bias, strict=True)])
 
 
-def _by_articulated_bodies(tree: Tree, q, qd, driving, wrenches: Mapping[int, Force]) -> list[Scalar]:
-    """Accelerations are counted from those of the motion with qdd = 0, so the bias enters as a force alone."""
+def _by_articulated_bodies(
+    tree: Tree, q, qd, driving, wrenches: Mapping[int, Force]
+) -> list[Scalar]:
+    """Accelerations are counted from those of the motion with qdd = 0, so the bias enters as a
+    force alone.
+    """
     rates, X, S, I_A, p_A = {0: base_rates(tree.gravity)}, {}, {}, {}, {}
-    for i in tree.outward():                                    # bias forces, at qdd = 0
+    for i in tree.outward():  # bias forces, at qdd = 0
         X[i] = tree.joint[i].placement(q)
         S[i], velocity, rate = joint_motion(tree, i, q, qd, None)
         rates[i] = outward_step(rates[tree.parent[i]], X[i], velocity, rate)
@@ -115,9 +131,11 @@ def _by_articulated_bodies(tree: Tree, q, qd, driving, wrenches: Mapping[int, Fo
         if i in wrenches:
             p_A[i] = p_A[i] - wrenches[i]
 
-    check = PivotCheck.of_tree(tree, q, lambda: composite_mass_matrix(tree, q))      # formed where a pivot looks doubtful
+    check = PivotCheck.of_tree(
+        tree, q, lambda: composite_mass_matrix(tree, q)
+    )  # formed where a pivot looks doubtful
     kept = {}
-    for i in tree.inward():                                     # articulated inertias and bias forces
+    for i in tree.inward():  # articulated inertias and bias forces
         dof = tree.joint[i].dof
         u = [driving[k] - p_A[i].dot(s) for k, s in zip(dof, S[i], strict=True)]
         I_a, p_a, kept[i] = articulated_step(tree, i, check, I_A[i], p_A[i], S[i], u)
@@ -126,29 +144,43 @@ def _by_articulated_bodies(tree: Tree, q, qd, driving, wrenches: Mapping[int, Fo
             p_A[j] = p_A[j] + X[i].force_to_parent(p_a)
 
     a, qdd = {0: NO_MOTION}, [0.0] * tree.nv
-    for i in tree.outward():                                    # accelerations beyond those at qdd = 0
+    for i in tree.outward():  # accelerations beyond those at qdd = 0
         dof = tree.joint[i].dof
-        a[i], qdd[dof.start:dof.stop] = acceleration_step(a[tree.parent[i]], X[i], kept[i])
+        a[i], qdd[dof.start : dof.stop] = acceleration_step(a[tree.parent[i]], X[i], kept[i])
     return qdd
 
 
-def acceleration_step(parent: Motion, X: Transform, kept: Articulated) -> tuple[Motion, list[Scalar]]:
-    """Acceleration of a body from its parent's, and of its joint: qdd_i = D^-1 u - V^T a, a_i = X a + S qdd_i."""
+def acceleration_step(
+    parent: Motion, X: Transform, kept: Articulated
+) -> tuple[Motion, list[Scalar]]:
+    """Acceleration of a body from its parent's, and of its joint: qdd_i = D^-1 u - V^T a, a_i = X a
+    + S qdd_i.
+    """
     a = X.motion_to_child(parent)
     qdd = [x - v.dot(a) for x, v in zip(kept.accelerations, kept.V, strict=True)]
     return a + combined(kept.S, qdd), qdd
 
 
-def articulated_step(tree: Tree, i: int, check: Check, I_A: ArticulatedInertia, p_A: Force, S: tuple[Motion, ...],
-                     u: list[Scalar]) -> tuple[ArticulatedInertia, Force, Articulated]:
+def articulated_step(
+    tree: Tree,
+    i: int,
+    check: Check,
+    I_A: ArticulatedInertia,
+    p_A: Force,
+    S: tuple[Motion, ...],
+    u: list[Scalar],
+) -> tuple[ArticulatedInertia, Force, Articulated]:
     """What the articulated body i passes to its parent through its free joint.
 
-        U = I_A S,  D = S^T U + rotors,  I_a = I_A - U D^-1 U^T,  p_a = p_A + U D^-1 u
+    U = I_A S,  D = S^T U + rotors,  I_a = I_A - U D^-1 U^T,  p_a = p_A + U D^-1 u
     """
     dof = tree.joint[i].dof
     U = tuple(I_A.apply(s) for s in S)
-    D = [[U[c].dot(S[r]) + (tree.rotor[dof[r]] if r == c else 0) for c in range(len(S))] for r in range(len(S))]
-    size = I_A.I.trace + I_A.M.trace                            # compiled code looks at doubtful states again
+    D = [
+        [U[c].dot(S[r]) + (tree.rotor[dof[r]] if r == c else 0) for c in range(len(S))]
+        for r in range(len(S))
+    ]
+    size = I_A.I.trace + I_A.M.trace  # compiled code looks at doubtful states again
     D_inverse = inverted(factorised(D, lambda r, pivot: check(dof[r], pivot, size)))
     V = tuple(combined(U, [D_inverse[r][c] for r in range(len(S))]) for c in range(len(S)))
     accelerations = [dot(D_inverse[r], u) for r in range(len(S))]

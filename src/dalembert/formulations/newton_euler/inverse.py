@@ -18,8 +18,8 @@ from dalembert.spatial.vectors import ZERO, ZERO_MATRIX, Matrix, Scalar, Vector
 class Rates(NamedTuple):
     """Motion of a body in its own axes.
 
-    w angular velocity, dw angular acceleration, a acceleration of the origin (gravity taken off), and
-    U = [dw]x + [w]x [w]x: the point r of the body accelerates with a + U r.
+    w angular velocity, dw angular acceleration, a acceleration of the origin (gravity taken off),
+    and U = [dw]x + [w]x [w]x: the point r of the body accelerates with a + U r.
     """
 
     w: Vector
@@ -32,17 +32,27 @@ def acceleration_field(w: Vector, dw: Vector) -> Matrix:
     """U = [dw]x + [w]x [w]x."""
     x, y, z = w
     xx, yy, zz, xy, xz, yz = x * x, y * y, z * z, x * y, x * z, y * z
-    return Matrix(((-(yy + zz), xy - dw[2], xz + dw[1]),
-                   (xy + dw[2], -(xx + zz), yz - dw[0]),
-                   (xz - dw[1], yz + dw[0], -(xx + yy))))
+    return Matrix(
+        (
+            (-(yy + zz), xy - dw[2], xz + dw[1]),
+            (xy + dw[2], -(xx + zz), yz - dw[0]),
+            (xz - dw[1], yz + dw[0], -(xx + yy)),
+        )
+    )
 
 
 def outward_step(parent: Rates, X: Transform, velocity: Motion, rate: Motion) -> Rates:
-    """Rates of a body from its parent's; velocity = S qd and rate = S qdd + S' qd of its joint, in its axes."""
+    """Rates of a body from its parent's; velocity = S qd and rate = S qdd + S' qd of its joint, in
+    its axes.
+    """
     w_parent = X.R.to_child(parent.w)
     w = w_parent + velocity.angular
     dw = X.R.to_child(parent.dw) + w_parent.cross(velocity.angular) + rate.angular
-    a = X.R.to_child(parent.a + parent.U @ X.p) + (w_parent + w).cross(velocity.linear) + rate.linear
+    a = (
+        X.R.to_child(parent.a + parent.U @ X.p)
+        + (w_parent + w).cross(velocity.linear)
+        + rate.linear
+    )
     return Rates(w, dw, a, acceleration_field(w, dw))
 
 
@@ -56,8 +66,9 @@ def base_rates(gravity: Vector) -> Rates:
     return Rates(ZERO, ZERO, -gravity, ZERO_MATRIX)
 
 
-def joint_motion(tree: Tree, i: int, q: Sequence[Scalar], qd: Sequence[Scalar],
-                 qdd: Sequence[Scalar] | None) -> tuple[tuple[Motion, ...], Motion, Motion]:
+def joint_motion(
+    tree: Tree, i: int, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar] | None
+) -> tuple[tuple[Motion, ...], Motion, Motion]:
     """Motion subspace S of joint i, its velocity S qd and its rate S qdd + S' qd (qdd None: zero)."""
     joint = tree.joint[i]
     S, S_rate = joint.subspace(q), joint.subspace_rate(q, qd)
@@ -68,13 +79,21 @@ def joint_motion(tree: Tree, i: int, q: Sequence[Scalar], qd: Sequence[Scalar],
     return S, velocity, rate
 
 
-def required_forces(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar] | None,
-                    gravity: Vector, wrenches: Mapping[int, Force]) -> list[Scalar]:
-    """Joint forces for the motion of the bodies alone: no rotors, springs or friction (qdd None: zero)."""
+def required_forces(
+    tree: Tree,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    qdd: Sequence[Scalar] | None,
+    gravity: Vector,
+    wrenches: Mapping[int, Force],
+) -> list[Scalar]:
+    """Joint forces for the motion of the bodies alone: no rotors, springs or friction (qdd None:
+    zero).
+    """
     rates, X, S, f = {0: base_rates(gravity)}, {}, {}, {0: NO_FORCE}
     tau: list[Scalar] = [0.0] * tree.nv
 
-    for i in tree.outward():                                    # parents before children
+    for i in tree.outward():  # parents before children
         X[i] = tree.joint[i].placement(q)
         S[i], velocity, rate = joint_motion(tree, i, q, qd, qdd)
         rates[i] = outward_step(rates[tree.parent[i]], X[i], velocity, rate)
@@ -82,20 +101,26 @@ def required_forces(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: 
         if i in wrenches:
             f[i] = f[i] - wrenches[i]
 
-    for i in tree.inward():                                     # children before parents
+    for i in tree.inward():  # children before parents
         inward_step(tree, i, X[i], S[i], f, tau)
     return tau
 
 
-def inward_step(tree: Tree, i: int, X: Transform, S: Sequence[Motion], f: dict[int, Force], tau: list[Scalar]) -> None:
-    """Add S^T f of body i to its joint's entries of tau, and its force to its parent's (not to the base's)."""
+def inward_step(
+    tree: Tree, i: int, X: Transform, S: Sequence[Motion], f: dict[int, Force], tau: list[Scalar]
+) -> None:
+    """Add S^T f of body i to its joint's entries of tau, and its force to its parent's (not to the
+    base's).
+    """
     for k, s in zip(tree.joint[i].dof, S, strict=True):
         tau[k] = tau[k] + f[i].dot(s)
     if j := tree.parent[i]:
         f[j] = f[j] + X.force_to_parent(f[i])
 
 
-def inverse_dynamics(mechanism: Mechanism, q: Values, qd: Values, qdd: Values, external_forces: Any = ()) -> Array:
+def inverse_dynamics(
+    mechanism: Mechanism, q: Values, qd: Values, qdd: Values, external_forces: Any = ()
+) -> Array:
     """Joint forces that produce the given accelerations (recursive Newton-Euler, O(n)).
 
         tau = M(q) qdd + C(q, qd) qd + g(q) - passive_force - sum_i J_i(q)^T f_i
@@ -115,20 +140,22 @@ def inverse_dynamics(mechanism: Mechanism, q: Values, qd: Values, qdd: Values, e
     Returns
     -------
     tau : (nv,) or (N, nv) array
-        Forces that the actuators must give [N m; N for prismatic joints]. Of expressions, an object array.
+        Forces that the actuators must give [N m; N for prismatic joints]. Of expressions, an object
+        array.
 
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
     UnknownNameError
         There is no such link or frame.
 
     References
     ----------
-    Luh, Walker, Paul (1980); with the matrices U of Khalil and Dombre, Modeling, Identification and Control of
-    Robots (2002), eqs. 9.86 to 9.96; for joints of several freedoms Featherstone, Rigid Body Dynamics Algorithms
-    (2008), Table 5.1.
+    Luh, Walker, Paul (1980); with the matrices U of Khalil and Dombre, Modeling, Identification and
+    Control of Robots (2002), eqs. 9.86 to 9.96; for joints of several freedoms Featherstone, Rigid
+    Body Dynamics Algorithms (2008), Table 5.1.
 
     Examples
     --------
@@ -137,7 +164,9 @@ def inverse_dynamics(mechanism: Mechanism, q: Values, qd: Values, qdd: Values, e
     >>> da.inverse_dynamics(arm, [0.3, -0.2], [1.0, 0.5], [0.1, 0.2]).round(3)
     array([19.492,  4.93 ])
     """
-    tree, (q, qd, qdd, loads), pack = mechanism.at(q=q, qd=qd, qdd=qdd, external_forces=external_forces)
+    tree, (q, qd, qdd, loads), pack = mechanism.at(
+        q=q, qd=qd, qdd=qdd, external_forces=external_forces
+    )
     tau = required_forces(tree, q, qd, qdd, tree.gravity, external_wrenches(tree, q, loads))
     given = passive(tree, q, qd)
     return pack([t + r * a - p for t, r, a, p in zip(tau, tree.rotor, qdd, given, strict=True)])
@@ -164,7 +193,8 @@ def bias_force(mechanism: Mechanism, q: Values, qd: Values) -> Array:
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     References
     ----------
@@ -200,7 +230,8 @@ def coriolis_vector(mechanism: Mechanism, q: Values, qd: Values) -> Array:
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     References
     ----------
@@ -236,7 +267,8 @@ def gravity_vector(mechanism: Mechanism, q: Values) -> Array:
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     References
     ----------

@@ -38,7 +38,8 @@ def mass_matrix(mechanism: Mechanism, q: Values) -> Array:
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     References
     ----------
@@ -68,8 +69,8 @@ def composite_mass_matrix(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]
 
     for i in tree.inward():
         for b, (column, s) in enumerate(zip(tree.joint[i].dof, S[i], strict=True)):
-            F = composite[i].momentum(s)                        # force for a unit acceleration of this freedom
-            for row, r in list(zip(tree.joint[i].dof, S[i], strict=True))[:b + 1]:
+            F = composite[i].momentum(s)  # force for a unit acceleration of this freedom
+            for row, r in list(zip(tree.joint[i].dof, S[i], strict=True))[: b + 1]:
                 value = F.dot(r)
                 add(row, column, value)
                 if row != column:
@@ -80,9 +81,11 @@ def composite_mass_matrix(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]
                 for row, r in zip(tree.joint[j].dof, S[j], strict=True):
                     value = F.dot(r)
                     add(row, column, value)
-                    add(column, row, value)                     # a follower and its leader share an entry: twice
+                    add(column, row, value)  # a follower and its leader share an entry: twice
         if tree.parent[i]:
-            composite[tree.parent[i]] = composite_step(composite[tree.parent[i]], X[i], composite[i])
+            composite[tree.parent[i]] = composite_step(
+                composite[tree.parent[i]], X[i], composite[i]
+            )
     for k, rotor in enumerate(tree.rotor):
         add(k, k, rotor)
     return M
@@ -118,9 +121,11 @@ def inverse_mass_matrix(mechanism: Mechanism, q: Values) -> Array:
     Raises
     ------
     SingularMassMatrixError
-        The inertia about a joint is not positive; joint and body are named. Not checked on expressions.
+        The inertia about a joint is not positive; joint and body are named. Not checked on
+        expressions.
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     References
     ----------

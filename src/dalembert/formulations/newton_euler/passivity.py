@@ -1,4 +1,6 @@
-"""Forces of passivity-based control: the Coriolis matrix times a velocity that is not the mechanism's, and its regressor."""
+"""Forces of passivity-based control: the Coriolis matrix times a velocity that is not the
+mechanism's, and its regressor.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +20,11 @@ from dalembert.spatial.vectors import IDENTITY, ZERO, ZERO_MATRIX, Matrix, Scala
 
 
 class Field(NamedTuple):
-    """What one outward pass leaves of a body: placement and subspace of its joint, its velocity, and the reference's field.
+    """What one outward pass leaves of a body: placement and subspace of its joint, its velocity,
+    and the reference's field.
 
-    s is the twist that the reference velocities give the body, Ds its time derivative seen from the inertial frame.
+    s is the twist that the reference velocities give the body, Ds its time derivative seen from the
+    inertial frame.
     """
 
     X: Transform
@@ -35,8 +39,9 @@ def reference_force(mechanism: Mechanism, q: Values, qd: Values, qd_r: Any, qdd_
 
         tau = M(q) qdd_r + C(q, qd) qd_r + g(q)
 
-    with the matrix C of `coriolis_matrix`, which is not formed: C(q, qd) qd_r is the inverse dynamics of the acceleration
-    field d/dt (sum_j qd_r,j X_j r). Rotors are part of it; springs, friction and external forces are not.
+    with the matrix C of `coriolis_matrix`, which is not formed: C(q, qd) qd_r is the inverse
+    dynamics of the acceleration field d/dt (sum_j qd_r,j X_j r). Rotors are part of it; springs,
+    friction and external forces are not.
 
     Parameters
     ----------
@@ -56,8 +61,9 @@ def reference_force(mechanism: Mechanism, q: Values, qd: Values, qd_r: Any, qdd_
 
     References
     ----------
-    Slotine and Li, On the adaptive control of robot manipulators (1987), eq. 4; Niemeyer and Slotine, Performance in
-    adaptive manipulator control (1991): the recursion. This field: docs/newton_euler.md.
+    Slotine and Li, On the adaptive control of robot manipulators (1987), eq. 4; Niemeyer and
+    Slotine, Performance in adaptive manipulator control (1991): the recursion. This field:
+    docs/newton_euler.md.
     """
     tree, (q, qd, qd_r, qdd_r), pack = mechanism.at(q=q, qd=qd, qd_r=qd_r, qdd_r=qdd_r)
     fields, f = _fields(tree, q, qd, qd_r, qdd_r), {0: NO_FORCE}
@@ -69,12 +75,16 @@ def reference_force(mechanism: Mechanism, q: Values, qd: Values, qd_r: Any, qdd_
     return pack(tau)
 
 
-def reference_regressor(mechanism: Mechanism, q: Values, qd: Values, qd_r: Any, qdd_r: Any) -> Array:
-    """Regressor of `reference_force`, which is linear in the inertial parameters theta of `regressor_parameters`.
+def reference_regressor(
+    mechanism: Mechanism, q: Values, qd: Values, qd_r: Any, qdd_r: Any
+) -> Array:
+    """Regressor of `reference_force`, which is linear in the inertial parameters theta of
+    `regressor_parameters`.
 
         M(q) qdd_r + C(q, qd) qd_r + g(q) = Y(q, qd, qd_r, qdd_r) theta + rotors qdd_r
 
-    Arguments and errors as for `reference_force`. Returns Y (nv, 10 n) or (N, nv, 10 n); for qd_r = qd it is `regressor`.
+    Arguments and errors as for `reference_force`. Returns Y (nv, 10 n) or (N, nv, 10 n); for qd_r =
+    qd it is `regressor`.
 
     References
     ----------
@@ -85,7 +95,7 @@ def reference_regressor(mechanism: Mechanism, q: Values, qd: Values, qd_r: Any, 
     Y: list[list[Scalar]] = [[0.0] * (10 * tree.n) for _ in range(tree.nv)]
     for i in tree.outward():
         columns, k = [field_wrench(unit, *fields[i][2:]) for unit in unit_inertias()], i
-        while k:                                                # from the body to the base
+        while k:  # from the body to the base
             for row, s in zip(tree.joint[k].dof, fields[k].S, strict=True):
                 for c, f in enumerate(columns, start=10 * (i - 1)):
                     Y[row][c] = Y[row][c] + f.dot(s)
@@ -97,16 +107,20 @@ def reference_regressor(mechanism: Mechanism, q: Values, qd: Values, qd_r: Any, 
 def unit_inertias() -> tuple[Inertia, ...]:
     """Inertias with one of the parameters m, m c, I (xx, xy, yy, xz, yz, zz) 1 and the others 0."""
     found = [Inertia(1, ZERO, ZERO_MATRIX)]
-    found += [Inertia(0, Vector(1 if j == k else 0 for j in range(3)), ZERO_MATRIX) for k in range(3)]
+    found += [
+        Inertia(0, Vector(1 if j == k else 0 for j in range(3)), ZERO_MATRIX) for k in range(3)
+    ]
     for a, b in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2)):
-        tensor = Matrix([[1 if (i, j) in ((a, b), (b, a)) else 0 for j in range(3)] for i in range(3)])
+        tensor = Matrix(
+            [[1 if (i, j) in ((a, b), (b, a)) else 0 for j in range(3)] for i in range(3)]
+        )
         found.append(Inertia(0, ZERO, IDENTITY * (tensor.trace * HALF) - tensor))
     return tuple(found)
 
 
 def _fields(tree: Tree, q: Any, qd: Any, qd_r: Any, qdd_r: Any) -> list[Field]:
     """The outward pass; gravity enters as an acceleration of the base upward."""
-    base = Field(None, (), NO_MOTION, NO_MOTION, Motion(ZERO, -tree.gravity))      # type: ignore[arg-type]
+    base = Field(None, (), NO_MOTION, NO_MOTION, Motion(ZERO, -tree.gravity))  # type: ignore[arg-type]
     fields = [base]
     for i in tree.outward():
         joint, parent = tree.joint[i], fields[tree.parent[i]]

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from dalembert.formulations.newton_euler.inverse import Rates, base_rates, joint_motion, outward_step
+from dalembert.formulations.newton_euler.inverse import (
+    Rates,
+    base_rates,
+    joint_motion,
+    outward_step,
+)
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import as_float
 from dalembert.spatial.arrays import Array, Values
@@ -39,7 +44,8 @@ def regressor(mechanism: Mechanism, q: Values, qd: Values, qdd: Values) -> Array
     Raises
     ------
     ShapeError, ValueError, QuaternionError
-        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit length.
+        A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
+        length.
 
     References
     ----------
@@ -63,7 +69,7 @@ def regressor(mechanism: Mechanism, q: Values, qd: Values, qdd: Values) -> Array
 
     for i in tree.outward():
         columns, k = unit_wrenches(rates[i]), i
-        while k:                                                # from the body to the base
+        while k:  # from the body to the base
             for row, s in zip(tree.joint[k].dof, S[k], strict=True):
                 for c, f in enumerate(columns):
                     Y[row][10 * (i - 1) + c] = Y[row][10 * (i - 1) + c] + f.dot(s)
@@ -72,7 +78,9 @@ def regressor(mechanism: Mechanism, q: Values, qd: Values, qdd: Values) -> Array
 
 
 def unit_wrenches(rates: Rates) -> list[Force]:
-    """Wrenches of a body with one parameter 1 and the others 0: f = m a + U h, n = h x a + I dw + w x I w."""
+    """Wrenches of a body with one parameter 1 and the others 0: f = m a + U h, n = h x a + I dw + w
+    x I w.
+    """
     columns = [Force(ZERO, rates.a)]
     for k, row in enumerate(rates.U.T):
         h = Vector(1 if j == k else 0 for j in range(3))
@@ -87,8 +95,9 @@ def unit_wrenches(rates: Rates) -> list[Force]:
 def regressor_parameters(mechanism: Mechanism) -> tuple[tuple[str, ...], np.ndarray]:
     """Names and values of the inertial parameters that `regressor` multiplies.
 
-    Per moving body m, m cx, m cy, m cz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz about its joint frame's origin in its axes, with
-    links on fixed joints lumped in. Returns (names, (10 n,) array [kg, kg m, kg m^2]).
+    Per moving body m, m cx, m cy, m cz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz about its joint frame's origin
+    in its axes, with links on fixed joints lumped in. Returns (names, (10 n,) array [kg, kg m, kg
+    m^2]).
 
     Examples
     --------

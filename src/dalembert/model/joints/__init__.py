@@ -14,8 +14,32 @@ from dalembert.model.joints.universal import Universal
 
 JOINT_TYPES: dict[str, type[JointType]] = {
     t.name: t
-    for t in (Fixed, Revolute, Continuous, Prismatic, Helical, Cylindrical, Universal, Planar, Spherical, Free)
+    for t in (
+        Fixed,
+        Revolute,
+        Continuous,
+        Prismatic,
+        Helical,
+        Cylindrical,
+        Universal,
+        Planar,
+        Spherical,
+        Free,
+    )
 }
 
-__all__ = ["JOINT_TYPES", "Continuous", "Custom", "Cylindrical", "Fixed", "Free", "Helical", "JointType", "Planar",
-           "Prismatic", "Revolute", "Spherical", "Universal"]
+__all__ = [
+    "JOINT_TYPES",
+    "Continuous",
+    "Custom",
+    "Cylindrical",
+    "Fixed",
+    "Free",
+    "Helical",
+    "JointType",
+    "Planar",
+    "Prismatic",
+    "Revolute",
+    "Spherical",
+    "Universal",
+]

@@ -1,4 +1,6 @@
-"""What every joint type offers: placement of the child, motion subspace and its rate, coordinates and their manifold."""
+"""What every joint type offers: placement of the child, motion subspace and its rate, coordinates
+and their manifold.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,14 @@ from typing import Any, ClassVar, TypeVar
 
 from dalembert.expr import known_zero
 from dalembert.model.numbered import Numbered, entries, named
-from dalembert.model.numbers import Converter, Number, as_exact, checked_vector, exact_text, unit_vector
+from dalembert.model.numbers import (
+    Converter,
+    Number,
+    as_exact,
+    checked_vector,
+    exact_text,
+    unit_vector,
+)
 from dalembert.spatial.motion_force import NO_MOTION, Motion
 from dalembert.spatial.screws import Screw
 from dalembert.spatial.transforms import Transform
@@ -20,7 +29,7 @@ Scalars = Sequence[Scalar]
 Type = TypeVar("Type", bound="JointType")
 
 
-BUILT_IN: set[type] = set()      # types that are exactly what their name and numbers say
+BUILT_IN: set[type] = set()  # types that are exactly what their name and numbers say
 
 
 def built_in(joint_type: type[Type]) -> type[Type]:
@@ -32,8 +41,8 @@ def built_in(joint_type: type[Type]) -> type[Type]:
 class JointType(Numbered):
     """Relative motion of a child body, given by coordinates q and velocities v.
 
-    The child's placement in the joint's frame is `placement(q)`; its spatial velocity, in the child's axes and at
-    the child's origin, is S(q) v with the columns of `subspace(q)`.
+    The child's placement in the joint's frame is `placement(q)`; its spatial velocity, in the
+    child's axes and at the child's origin, is S(q) v with the columns of `subspace(q)`.
 
     Examples
     --------
@@ -43,18 +52,25 @@ class JointType(Numbered):
     """
 
     name: ClassVar[str]
-    coordinates: ClassVar[tuple[str, ...]]        # names of the entries of q
-    velocities: ClassVar[tuple[str, ...]]         # names of the entries of v: 'angular...' in rad/s, others in m/s
+    coordinates: ClassVar[tuple[str, ...]]  # names of the entries of q
+    velocities: ClassVar[
+        tuple[str, ...]
+    ]  # names of the entries of v: 'angular...' in rad/s, others in m/s
     constant_subspace: ClassVar[bool] = True
-    parameters: ClassVar[tuple[str, ...]] = ()    # fields that hold numbers: 'axis', 'pitch'
+    parameters: ClassVar[tuple[str, ...]] = ()  # fields that hold numbers: 'axis', 'pitch'
 
     # --- facts of a class's own text: a class derived from it must state them again, as it may do anything ---
 
-    quaternion_freedoms: ClassVar[int] = 0        # 3 or 6: q is a quaternion, alone or before the origin, v the twist
-    takes_symbols: ClassVar[bool] = False         # whether symbols may stand for its parameters in placement and subspace
+    quaternion_freedoms: ClassVar[int] = (
+        0  # 3 or 6: q is a quaternion, alone or before the origin, v the twist
+    )
+    takes_symbols: ClassVar[bool] = (
+        False  # whether symbols may stand for its parameters in placement and subspace
+    )
 
     def screws(self) -> tuple[Screw, ...] | None:
-        """The row of elementary screws that it is made of; None where its freedoms do not act one after the other.
+        """The row of elementary screws that it is made of; None where its freedoms do not act one
+        after the other.
 
             placement(q) = exp(s_1 q_at1) exp(s_2 q_at2) ...
 
@@ -79,11 +95,12 @@ class JointType(Numbered):
         return len(self.velocities)
 
     def identity(self) -> str | None:
-        """Text that is the same for two joints if, and only if, they move alike, now and in later versions of their code.
+        """Text that is the same for two joints if, and only if, they move alike, now and in later
+        versions of their code.
 
-        Compiled code is kept on disk under it. None, unless a type of your own gives such a text, means that nothing is
-        kept: its name says nothing about what its methods do. A text must hold every number that they use, and change
-        whenever their code does.
+        Compiled code is kept on disk under it. None, unless a type of your own gives such a text,
+        means that nothing is kept: its name says nothing about what its methods do. A text must
+        hold every number that they use, and change whenever their code does.
         """
         if type(self) not in BUILT_IN:
             return None
@@ -101,8 +118,10 @@ class JointType(Numbered):
         numbers, changes = self.numbers() | dict(numbers), {}
         for name in self.parameters:
             value = getattr(self, name)
-            changes[name] = entries(numbers, name, len(value)) if isinstance(value, tuple) else numbers[name]
-        return replace(self, **changes) if changes else self      # type: ignore[type-var]      # a type's parameters are fields
+            changes[name] = (
+                entries(numbers, name, len(value)) if isinstance(value, tuple) else numbers[name]
+            )
+        return replace(self, **changes) if changes else self  # type: ignore[type-var]      # a type's parameters are fields
 
     def converted(self, convert: Converter) -> JointType:
         """The same joint with each of its numbers converted."""
@@ -121,19 +140,27 @@ class JointType(Numbered):
         return (NO_MOTION,) * self.nv
 
     def subspace_rate_derivatives(self, q: Scalars, v: Scalars) -> tuple[Motion, ...]:
-        """Derivatives of the motion subspace_rate(q, v) v by each entry of q, v held (zero where S is constant)."""
+        """Derivatives of the motion subspace_rate(q, v) v by each entry of q, v held (zero where S
+        is constant).
+        """
         return (NO_MOTION,) * self.nv
 
     @property
     def freed(self) -> tuple[int, ...]:
-        """Coordinates 0..5 (angular x, y, z, linear x, y, z) that S spans as unit vectors, or () if it is no such S."""
+        """Coordinates 0..5 (angular x, y, z, linear x, y, z) that S spans as unit vectors, or () if
+        it is no such S.
+        """
         if not self.constant_subspace:
             return ()
         found = []
         for column in self.subspace(self.neutral()):
             entries = [*column.angular, *column.linear]
             at = [k for k, e in enumerate(entries) if not known_zero(e)]
-            if len(at) != 1 or not isinstance(entries[at[0]], (int, float)) or abs(entries[at[0]]) != 1:
+            if (
+                len(at) != 1
+                or not isinstance(entries[at[0]], (int, float))
+                or abs(entries[at[0]]) != 1
+            ):
                 return ()
             found.append(at[0])
         return tuple(found)
@@ -158,9 +185,12 @@ class JointType(Numbered):
 
     def random(self, rng: Any) -> list[float]:
         """Random coordinates: angles in (-pi, pi), displacements in (-1, 1) m."""
-        return [float(rng.uniform(-math.pi, math.pi) if "angle" in c else rng.uniform(-1, 1)) for c in self.coordinates]
+        return [
+            float(rng.uniform(-math.pi, math.pi) if "angle" in c else rng.uniform(-1, 1))
+            for c in self.coordinates
+        ]
 
-    quaternion_at: ClassVar[int | None] = None    # where in q a unit quaternion starts
+    quaternion_at: ClassVar[int | None] = None  # where in q a unit quaternion starts
 
 
 class AxisJoint(JointType):
@@ -174,5 +204,7 @@ class AxisJoint(JointType):
 
     @property
     def unit_axis(self) -> tuple[Any, ...]:
-        """Axis of unit length, exact where its norm is rational; the length is checked by `validate`."""
+        """Axis of unit length, exact where its norm is rational; the length is checked by
+        `validate`.
+        """
         return unit_vector(tuple(as_exact(a) for a in self.axis))

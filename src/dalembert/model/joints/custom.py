@@ -38,11 +38,13 @@ class Custom(JointType):
     Parameters
     ----------
     function : callable
-        Takes the list of coordinates and gives (R, p): rows of the rotation matrix (child's axes to joint's) and
-        the child's origin [m]. Written with `da.sin`, `da.cos`, ...; R must be a rotation for every q.
-        It is called once, with symbols, when the joint is made: what it refers to may change later, the joint does not.
+        Takes the list of coordinates and gives (R, p): rows of the rotation matrix (child's axes to
+        joint's) and the child's origin [m]. Written with `da.sin`, `da.cos`, ...; R must be a
+        rotation for every q. It is called once, with symbols, when the joint is made: what it
+        refers to may change later, the joint does not.
     coordinates : tuple of str
-        Names of the coordinates; velocities are their rates. A name with 'angle' in it is an angle [rad].
+        Names of the coordinates; velocities are their rates. A name with 'angle' in it is an angle
+        [rad].
 
     The motion subspace is found by derivatives: column j is (vee(R^T dR/dq_j); R^T dp/dq_j).
 
@@ -57,21 +59,30 @@ class Custom(JointType):
     """
 
     function: Callable[[Sequence[Any]], tuple[Any, Any]]
-    coordinates: tuple[str, ...] = ("angle",)      # type: ignore[misc]
-    placed: str = field(init=False, repr=False)    # stands for the placement that the function gave
+    coordinates: tuple[str, ...] = ("angle",)  # type: ignore[misc]
+    placed: str = field(init=False, repr=False)  # stands for the placement that the function gave
     name = "custom"
     constant_subspace = False
 
     def __post_init__(self) -> None:
         if not self.coordinates or isinstance(self.coordinates, str):
-            raise TypeError(f"coordinates={self.coordinates!r}: expected the names of one to six, as ('angle', 'slide').")
+            raise TypeError(
+                f"coordinates={self.coordinates!r}: expected the names of one to six, as ('angle', "
+                "'slide')."
+            )
         with Graph():
             q = [symbol(f"coordinate {k} of a custom joint") for k in range(len(self.coordinates))]
             R, p = (np.array(x, dtype=object) for x in self.function(q))
             for name, array, shape in (("R", R, (3, 3)), ("p", p, (3,))):
                 if array.shape != shape:
-                    raise ShapeError(f"the function of a custom joint returned {name} of shape {array.shape}, expected "
-                                     f"{shape}: rows of the rotation matrix, and the origin.", name, array.shape, shape)
+                    raise ShapeError(
+                        f"the function of a custom joint returned {name} of shape {array.shape}, "
+                        "expected "
+                        f"{shape}: rows of the rotation matrix, and the origin.",
+                        name,
+                        array.shape,
+                        shape,
+                    )
             self._put(q, [constant(x) for x in (*R.flat, *p)])
 
     def _put(self, q: list[Expr], placement: list[Expr]) -> None:
@@ -80,30 +91,37 @@ class Custom(JointType):
         object.__setattr__(self, "placed", digest(repr(pack(placement))))
 
     @property
-    def velocities(self):      # type: ignore[override]
-        return tuple(("angular rate of " if "angle" in c else "rate of ") + c for c in self.coordinates)
+    def velocities(self):  # type: ignore[override]
+        return tuple(
+            ("angular rate of " if "angle" in c else "rate of ") + c for c in self.coordinates
+        )
 
     def identity(self) -> str | None:
         """The expressions of its placement."""
         return f"custom {self.coordinates} {self.placed}" if type(self) is Custom else None
 
     def placement(self, q):
-        flat = self._trace.at(0, q)      # type: ignore[attr-defined]
+        flat = self._trace.at(0, q)  # type: ignore[attr-defined]
         return Transform(Vector(flat[9:]), Dense(Matrix((flat[:3], flat[3:6], flat[6:9]))))
 
     def subspace(self, q):
-        return _motions(self._trace.at(1, q))      # type: ignore[attr-defined]
+        return _motions(self._trace.at(1, q))  # type: ignore[attr-defined]
 
     def subspace_rate(self, q, v):
-        return _motions(self._trace.at(2, [*q, *v]))      # type: ignore[attr-defined]
+        return _motions(self._trace.at(2, [*q, *v]))  # type: ignore[attr-defined]
 
     def subspace_rate_derivatives(self, q, v):
-        return _motions(self._trace.at(3, [*q, *v]))      # type: ignore[attr-defined]
+        return _motions(self._trace.at(3, [*q, *v]))  # type: ignore[attr-defined]
 
     def __getstate__(self):
-        trace = self._trace      # type: ignore[attr-defined]
-        return {"function": self.function, "coordinates": self.coordinates,
-                "placement": pack([*trace.inputs[:len(self.coordinates)], *map(trace.node, trace.outputs[0])])}
+        trace = self._trace  # type: ignore[attr-defined]
+        return {
+            "function": self.function,
+            "coordinates": self.coordinates,
+            "placement": pack(
+                [*trace.inputs[: len(self.coordinates)], *map(trace.node, trace.outputs[0])]
+            ),
+        }
 
     def __setstate__(self, state):
         packed = state.pop("placement")
@@ -115,11 +133,15 @@ class Custom(JointType):
 
 
 def _motions(flat):
-    return tuple(Motion(Vector(flat[k:k + 3]), Vector(flat[k + 3:k + 6])) for k in range(0, len(flat), 6))
+    return tuple(
+        Motion(Vector(flat[k : k + 3]), Vector(flat[k + 3 : k + 6])) for k in range(0, len(flat), 6)
+    )
 
 
 class _Trace:
-    """Placement, subspace, subspace rate and derivatives of rate times v as expressions of q (and v)."""
+    """Placement, subspace, subspace rate and derivatives of rate times v as expressions of q (and
+    v).
+    """
 
     def __init__(self, q: list[Expr], placement: list[Expr]):
         v = [symbol(f"velocity {k} of a custom joint", placement[0].graph) for k in range(len(q))]
@@ -127,7 +149,10 @@ class _Trace:
         R, p = Matrix((flat[:3], flat[3:6], flat[6:9])), Vector(flat[9:])
         columns = []
         for x in q:
-            dR, dp = Matrix([[_derivative(e, x) for e in row] for row in R]), Vector(_derivative(e, x) for e in p)
+            dR, dp = (
+                Matrix([[_derivative(e, x) for e in row] for row in R]),
+                Vector(_derivative(e, x) for e in p),
+            )
             columns += [*(axial(R.T @ dR) * 0.5), *(R.T @ dp)]
         rates = [directional(e, q, v) if isinstance(e, Expr) else 0.0 for e in columns]
         self.inputs, self.graph = [*q, *v], placement[0].graph
@@ -141,13 +166,15 @@ class _Trace:
 
     def at(self, which, values):
         """The chosen outputs at scalars of any kind."""
-        outputs, inputs = self.outputs[which], self.inputs[:len(values)]
+        outputs, inputs = self.outputs[which], self.inputs[: len(values)]
         graph = next((x.graph for x in values if isinstance(x, Expr)), None)
         if graph is None:
             pairs = dict(zip(inputs, values, strict=True))
             return [evaluate(e, pairs) if isinstance(e, Expr) else e for e in outputs]
         pairs = {import_nodes(x, graph): value for x, value in zip(inputs, values, strict=True)}
-        return [substitute(import_nodes(e, graph), pairs) if isinstance(e, Expr) else e for e in outputs]
+        return [
+            substitute(import_nodes(e, graph), pairs) if isinstance(e, Expr) else e for e in outputs
+        ]
 
 
 def _plain(e: Expr) -> Any:

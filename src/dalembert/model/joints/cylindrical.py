@@ -1,4 +1,6 @@
-"""Cylindrical joint: rotation about and translation along one axis; q = (angle, displacement), v = rates."""
+"""Cylindrical joint: rotation about and translation along one axis; q = (angle, displacement), v =
+rates.
+"""
 
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -38,7 +40,9 @@ class Cylindrical(AxisJoint):
         return Screw(1, Vector(self.axis), turns=False), Screw(0, Vector(self.axis))
 
     def placement(self, q):
-        return Transform(Vector(self.axis) * q[1], about_axis_cos_sin(self.axis, cos(q[0]), sin(q[0])))
+        return Transform(
+            Vector(self.axis) * q[1], about_axis_cos_sin(self.axis, cos(q[0]), sin(q[0]))
+        )
 
     def subspace(self, q):
         a = Vector(self.axis)

@@ -1,4 +1,6 @@
-"""Free joint: q = (w, x, y, z, px, py, pz), v = angular velocity and velocity of the origin, both in the child's axes."""
+"""Free joint: q = (w, x, y, z, px, py, pz), v = angular velocity and velocity of the origin, both
+in the child's axes.
+"""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -18,7 +20,8 @@ ATTITUDE = Spherical()
 class Free(JointType):
     """All six freedoms: a floating base.
 
-    `integrate` moves attitude and origin side by side (q exp(step/2), p + R step), not along a screw.
+    `integrate` moves attitude and origin side by side (q exp(step/2), p + R step), not along a
+    screw.
 
     Examples
     --------
@@ -37,7 +40,9 @@ class Free(JointType):
         return Transform(Vector(q[4:]), from_quaternion(*q[:4]))
 
     def subspace(self, q):
-        return tuple(Motion(axis, ZERO) for axis in AXES) + tuple(Motion(ZERO, axis) for axis in AXES)
+        return tuple(Motion(axis, ZERO) for axis in AXES) + tuple(
+            Motion(ZERO, axis) for axis in AXES
+        )
 
     def rate(self, q, v):
         return [*quaternion_rate(q[:4], v[:3]), *from_quaternion(*q[:4]).to_parent(Vector(v[3:]))]

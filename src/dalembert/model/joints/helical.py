@@ -16,7 +16,8 @@ from dalembert.spatial.vectors import Vector
 @built_in
 @dataclass(frozen=True)
 class Helical(AxisJoint):
-    """Rotation by an angle about an axis and translation by pitch times the angle along it; pitch in m/rad.
+    """Rotation by an angle about an axis and translation by pitch times the angle along it; pitch
+    in m/rad.
 
     Examples
     --------
@@ -38,13 +39,18 @@ class Helical(AxisJoint):
         object.__setattr__(self, "pitch", checked(self.pitch, "pitch"))
 
     def converted(self, convert):
-        return replace(self, axis=tuple(convert(a) for a in self.unit_axis), pitch=convert(self.pitch))
+        return replace(
+            self, axis=tuple(convert(a) for a in self.unit_axis), pitch=convert(self.pitch)
+        )
 
     def screws(self):
         return (Screw(0, Vector(self.axis), pitch=self.pitch),)
 
     def placement(self, q):
-        return Transform(Vector(self.axis) * (self.pitch * q[0]), about_axis_cos_sin(self.axis, cos(q[0]), sin(q[0])))
+        return Transform(
+            Vector(self.axis) * (self.pitch * q[0]),
+            about_axis_cos_sin(self.axis, cos(q[0]), sin(q[0])),
+        )
 
     def subspace(self, q):
         return (Motion(Vector(self.axis), Vector(self.axis) * self.pitch),)

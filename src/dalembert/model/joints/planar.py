@@ -1,4 +1,6 @@
-"""Planar joint: rotation about a normal and two translations across it; q = (angle, x, y), v = rates of these."""
+"""Planar joint: rotation about a normal and two translations across it; q = (angle, x, y), v =
+rates of these.
+"""
 
 import math
 from dataclasses import dataclass, replace
@@ -19,11 +21,12 @@ from dalembert.spatial.vectors import AXES, ZERO, Vector
 class Planar(AxisJoint):
     """Motion in the plane across `axis`.
 
-    The axes x and y of the plane are fixed in the joint's frame; x, y and the normal are right-handed. For the normals
-    z and -z the axis x is x, for x and -x it is y, for y and -y it is z (cyclic); y = normal x x, so that it changes sign
-    with the normal. Between these normals the axes turn continuously with the normal: a normal that is off by 1e-16
-    moves them by about as much. No choice of axes is continuous for all normals (a field of directions on a sphere has
-    a singular point): these jump at the normal (-2, -3, -6)/7 alone.
+    The axes x and y of the plane are fixed in the joint's frame; x, y and the normal are
+    right-handed. For the normals z and -z the axis x is x, for x and -x it is y, for y and -y it is
+    z (cyclic); y = normal x x, so that it changes sign with the normal. Between these normals the
+    axes turn continuously with the normal: a normal that is off by 1e-16 moves them by about as
+    much. No choice of axes is continuous for all normals (a field of directions on a sphere has a
+    singular point): these jump at the normal (-2, -3, -6)/7 alone.
 
     Examples
     --------
@@ -61,7 +64,10 @@ class Planar(AxisJoint):
 
     def subspace(self, q):
         turn = self._turn(q)
-        return (Motion(Vector(self.axis), ZERO), *(Motion(ZERO, turn.to_child(e)) for e in self.plane()))
+        return (
+            Motion(Vector(self.axis), ZERO),
+            *(Motion(ZERO, turn.to_child(e)) for e in self.plane()),
+        )
 
     def subspace_rate(self, q, v):
         normal, x, y = self.subspace(q)
@@ -70,16 +76,24 @@ class Planar(AxisJoint):
 
     def subspace_rate_derivatives(self, q, v):
         normal, x, y = self.subspace(q)
-        return normal.cross(normal.cross(x.scaled(v[1]) + y.scaled(v[2]))).scaled(v[0]), NO_MOTION, NO_MOTION
+        return (
+            normal.cross(normal.cross(x.scaled(v[1]) + y.scaled(v[2]))).scaled(v[0]),
+            NO_MOTION,
+            NO_MOTION,
+        )
 
 
 # --- a direction in the plane of every normal -----------------------------------------------------------------------
 
-POLE, ACROSS_POLE = Vector((2 / 7, 3 / 7, 6 / 7)), Vector((3 / 7, -6 / 7, 2 / 7))      # unit vectors at right angles
+POLE, ACROSS_POLE = (
+    Vector((2 / 7, 3 / 7, 6 / 7)),
+    Vector((3 / 7, -6 / 7, 2 / 7)),
+)  # unit vectors at right angles
 
 
 def _carried(n: Vector) -> Vector:
-    """ACROSS_POLE carried from the plane of POLE to that of the normal n by the least turn; continuous but at n = -POLE.
+    """ACROSS_POLE carried from the plane of POLE to that of the normal n by the least turn;
+    continuous but at n = -POLE.
 
     It is the reflection at the plane across s = POLE + n, which takes POLE to -n.
     """
@@ -94,18 +108,23 @@ def _unit(v: Vector) -> Vector:
 
 
 def _angle_to_axis(n: Vector, k: int) -> float:
-    """Angle from the carried direction to coordinate axis k, about the normal n, which is across that axis."""
+    """Angle from the carried direction to coordinate axis k, about the normal n, which is across
+    that axis.
+    """
     x = _carried(n)
     return math.atan2(n.cross(x)[k], x[k])
 
 
-ANGLES = [(_angle_to_axis(AXES[k], (k + 1) % 3), _angle_to_axis(-AXES[k], (k + 1) % 3)) for k in range(3)]
+ANGLES = [
+    (_angle_to_axis(AXES[k], (k + 1) % 3), _angle_to_axis(-AXES[k], (k + 1) % 3)) for k in range(3)
+]
 
 
 def _along_x(n: Vector) -> Vector:
-    """The axis x of the plane: the carried direction, turned by an angle that has its values at the six axes.
+    """The axis x of the plane: the carried direction, turned by an angle that has its values at the
+    six axes.
 
-        angle = sum_k (a_k+ + a_k-)/2 n_k^2 + (a_k+ - a_k-)/2 n_k
+    angle = sum_k (a_k+ + a_k-)/2 n_k^2 + (a_k+ - a_k-)/2 n_k
     """
     angle = sum((p + m) / 2 * c * c + (p - m) / 2 * c for (p, m), c in zip(ANGLES, n, strict=True))
     x = _carried(n)

@@ -45,8 +45,10 @@ class Universal(JointType):
         return replace(self, axis=unit(self.axis), second_axis=unit(self.second_axis))
 
     def _turns(self, q):
-        return (about_axis_cos_sin(axis, cos(angle), sin(angle))
-                for axis, angle in zip((self.axis, self.second_axis), q, strict=True))
+        return (
+            about_axis_cos_sin(axis, cos(angle), sin(angle))
+            for axis, angle in zip((self.axis, self.second_axis), q, strict=True)
+        )
 
     def screws(self):
         return Screw(0, Vector(self.axis)), Screw(1, Vector(self.second_axis))
@@ -57,11 +59,15 @@ class Universal(JointType):
 
     def subspace(self, q):
         _, second = self._turns(q)
-        return Motion(second.to_child(Vector(self.axis)), ZERO), Motion(Vector(self.second_axis), ZERO)
+        return Motion(second.to_child(Vector(self.axis)), ZERO), Motion(
+            Vector(self.second_axis), ZERO
+        )
 
     def subspace_rate(self, q, v):
         first, second = self.subspace(q)
-        return first.cross(second).scaled(v[1]), NO_MOTION      # the first axis, seen from the turning child
+        return first.cross(second).scaled(
+            v[1]
+        ), NO_MOTION  # the first axis, seen from the turning child
 
     def subspace_rate_derivatives(self, q, v):
         first, second = self.subspace(q)

@@ -1,6 +1,8 @@
-"""Elementary functions on vectors of lanes: sine and cosine inline, others lane by lane from the C library.
+"""Elementary functions on vectors of lanes: sine and cosine inline, others lane by lane from the C
+library.
 
-Sine and cosine share one reduction by pi/2 in three parts; fdlibm's polynomials follow. At most 1.5 ulp off for
+Sine and cosine share one reduction by pi/2 in three parts; fdlibm's polynomials follow. At most 1.5
+ulp off for
 |x| <= BOUND (1.3 found). Lanes beyond take the library's functions.
 """
 
@@ -14,17 +16,45 @@ from dalembert.codegen.steps import FUSED
 from dalembert.codegen.targets.llvm.function import Function
 from dalembert.codegen.targets.llvm.machine import Machine
 
-BOUND = 1e6             # rad; beyond it (and for NaN) a lane takes the library's sine and cosine
+BOUND = 1e6  # rad; beyond it (and for NaN) a lane takes the library's sine and cosine
 TWO_OVER_PI = 0.6366197723675814
-MAGIC = 6755399441055744.0      # 1.5 2^52: adding it rounds to an integer, whose low bits are then those of the sum
-HALF_PI = (1.5707963267948966, 6.123233995736765e-17, 1.082856673921914e-32)      # pi/2 in three doubles of one sign
-SINE = (-1.66666666666666324348e-01, 8.33333333332248946124e-03, -1.98412698298579493134e-04,
-        2.75573137070700676789e-06, -2.50507602534068634195e-08, 1.58969099521155010221e-10)      # fdlibm k_sin.c
-COSINE = (4.16666666666666019037e-02, -1.38888888888741095749e-03, 2.48015872894767294178e-05,
-          -2.75573143513906633035e-07, 2.08757232129817482790e-09, -1.13596475577881948265e-11)      # fdlibm k_cos.c
+# 1.5 2^52: adding it rounds to an integer, whose low bits are then those of the sum
+MAGIC = 6755399441055744.0
+HALF_PI = (
+    1.5707963267948966,
+    6.123233995736765e-17,
+    1.082856673921914e-32,
+)  # pi/2 in three doubles of one sign
+SINE = (
+    -1.66666666666666324348e-01,
+    8.33333333332248946124e-03,
+    -1.98412698298579493134e-04,
+    2.75573137070700676789e-06,
+    -2.50507602534068634195e-08,
+    1.58969099521155010221e-10,
+)  # fdlibm k_sin.c
+COSINE = (
+    4.16666666666666019037e-02,
+    -1.38888888888741095749e-03,
+    2.48015872894767294178e-05,
+    -2.75573143513906633035e-07,
+    2.08757232129817482790e-09,
+    -1.13596475577881948265e-11,
+)  # fdlibm k_cos.c
 
-LIBRARY = {"tan": "tan", "asin": "asin", "acos": "acos", "atan2": "atan2", "exp": "exp", "log": "log", "sinh": "sinh",
-           "cosh": "cosh", "tanh": "tanh", "hypot": "hypot", "power": "pow"}      # called lane by lane
+LIBRARY = {
+    "tan": "tan",
+    "asin": "asin",
+    "acos": "acos",
+    "atan2": "atan2",
+    "exp": "exp",
+    "log": "log",
+    "sinh": "sinh",
+    "cosh": "cosh",
+    "tanh": "tanh",
+    "hypot": "hypot",
+    "power": "pow",
+}  # called lane by lane
 BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 COMPARE = {"less": "olt", "less_equal": "ole", "equal": "oeq"}
 LOGICAL = {"and": "and", "or": "or"}
@@ -45,14 +75,20 @@ SHORT_PARTS = _short_parts()
 
 
 def angles(name: str, rows: Iterable[Sequence[int]], machine: Machine) -> str:
-    """Definition of a table for `turns`: rows of places in the scratch array of an angle, its sine and its cosine."""
-    texts = [f"[3 x i32] [{', '.join(f'i32 {machine.align * place}' for place in row)}]" for row in rows]
+    """Definition of a table for `turns`: rows of places in the scratch array of an angle, its sine
+    and its cosine.
+    """
+    texts = [
+        f"[3 x i32] [{', '.join(f'i32 {machine.align * place}' for place in row)}]" for row in rows
+    ]
     return f"@{name} = internal constant [{len(texts)} x [3 x i32]] [{', '.join(texts)}], align 4"
 
 
 def turns(machine: Machine, constants: dict[tuple[str, str], int]) -> str:
-    """Definition of turns(scratch, table, count): for each row (angle, sine, cosine) of places [bytes] in the array, sine
-    and cosine of the angle [rad] in all lanes; where more angles are side by side than there are lanes, of several rows."""
+    """Definition of turns(scratch, table, count): for each row (angle, sine, cosine) of places
+    [bytes] in the array, sine and cosine of the angle [rad] in all lanes; where more angles are
+    side by side than there are lanes, of several rows.
+    """
     f, narrow = Function(machine.wide, constants), machine.real != "double"
     v, at_once = f.machine.doubles, f.machine.lanes // machine.lanes
     places = [_row(f, at) for at in range(at_once)]
@@ -62,10 +98,15 @@ def turns(machine: Machine, constants: dict[tuple[str, str], int]) -> str:
     size = f.put(f"call {v} @llvm.fabs.v{f.machine.lanes}f64({v} {x})")
     beyond = f.put(f"fcmp ugt {v} {size}, {f.const(BOUND, 'double')}")
     f.lines += [f"  br i1 {f.any_lane(beyond)}, label %slow, label %done, !prof !0", "slow:"]
-    late = [f.put(f"call {v} @slow_{function}({v} {x}, {v} {value}, {f.bits} {beyond})")
-            for function, value in zip(("sin", "cos"), fast, strict=True)]
+    late = [
+        f.put(f"call {v} @slow_{function}({v} {x}, {v} {value}, {f.bits} {beyond})")
+        for function, value in zip(("sin", "cos"), fast, strict=True)
+    ]
     f.lines += ["  br label %done", "done:"]
-    found = [f.put(f"phi {v} [ {early}, %loop ], [ {library}, %slow ]") for early, library in zip(fast, late, strict=True)]
+    found = [
+        f.put(f"phi {v} [ {early}, %loop ], [ {library}, %slow ]")
+        for early, library in zip(fast, late, strict=True)
+    ]
     for column, value in enumerate(found, 1):
         value = f.put(f"fptrunc {v} {value} to {f.vector}") if narrow else value
         _parted(f, value, [row[column] for row in places])
@@ -84,7 +125,9 @@ finished:
 
 
 def _row(f: Function, ahead: int) -> list[str]:
-    """Addresses of an angle, its sine and cosine, by some row of the table from %row on, or the last one."""
+    """Addresses of an angle, its sine and cosine, by some row of the table from %row on, or the
+    last one.
+    """
     row = "%row"
     if ahead:
         row = f.put(f"add i64 %row, {ahead}")
@@ -131,7 +174,10 @@ def _sine_cosine(f: Function, x: str) -> tuple[str, str]:
 
     def polynomial(coefficients: tuple[float, ...]) -> str:
         """Of six coefficients, by pairs: half as long a chain of operations as one after the other."""
-        first, second, third = (fma(const(odd), z, const(even)) for even, odd in zip(coefficients[::2], coefficients[1::2]))
+        first, second, third = (
+            fma(const(odd), z, const(even))
+            for even, odd in zip(coefficients[::2], coefficients[1::2])
+        )
         return fma(fma(third, w, second), w, first)
 
     def signed(value: str, sign: str) -> str:
@@ -144,24 +190,28 @@ def _sine_cosine(f: Function, x: str) -> tuple[str, str]:
     z = f.put(f"fmul {v} {r}, {r}")
     w = f.put(f"fmul {v} {z}, {z}")
     sine = fma(f.put(f"fmul {v} {r}, {z}"), polynomial(SINE), r)
-    highest = f.all_lanes(str(-2**63), "i64")
+    highest = f.all_lanes(str(-(2**63)), "i64")
     sign = f.put(f"and {n} {f.put(f'bitcast {v} {r} to {n}')}, {highest}")
     joined = f.put(f"or {n} {f.put(f'bitcast {v} {sine} to {n}')}, {sign}")
-    sine = f.put(f"bitcast {n} {joined} to {v}")                        # the sine of -0 is -0
+    sine = f.put(f"bitcast {n} {joined} to {v}")  # the sine of -0 is -0
     cosine = fma(w, polynomial(COSINE), fma(z, const(-0.5), const(1.0)))
     quadrant = f.put(f"bitcast {v} {shifted} to {n}")
-    first = f.put(f"shl {n} {quadrant}, {f.all_lanes('63', 'i64')}")                  # bit 0: whether they change places
+    first = f.put(
+        f"shl {n} {quadrant}, {f.all_lanes('63', 'i64')}"
+    )  # bit 0: whether they change places
     odd = f.put(f"icmp slt {n} {first}, {f.all_lanes('0', 'i64')}")
     s = f.put(f"select {f.bits} {odd}, {v} {cosine}, {v} {sine}")
     c = f.put(f"select {f.bits} {odd}, {v} {sine}, {v} {cosine}")
-    second = f.put(f"shl {n} {quadrant}, {f.all_lanes('62', 'i64')}")                 # bit 1: the sign
+    second = f.put(f"shl {n} {quadrant}, {f.all_lanes('62', 'i64')}")  # bit 1: the sign
     second = f.put(f"and {n} {second}, {highest}")
     return signed(s, second), signed(c, f.put(f"xor {n} {first}, {second}"))
 
 
 def _reduced(f: Function, x: str, quotient: str) -> str:
-    """x - quotient pi/2 with one rounding that matters: by fma; or by parts of pi/2 so short that their products are exact,
-    with what the second subtraction lost (where the result is small, nothing)."""
+    """x - quotient pi/2 with one rounding that matters: by fma; or by parts of pi/2 so short that
+    their products are exact, with what the second subtraction lost (where the result is small,
+    nothing).
+    """
     v = f.machine.doubles
 
     def less_product(r: str, part: float) -> str:
@@ -180,20 +230,28 @@ def _reduced(f: Function, x: str, quotient: str) -> str:
     lost = less_product(f.put(f"fsub {v} {before}, {r}"), second)
     small = f.put(f"fmul {v} {quotient}, {f.const(third, 'double')}")
     correction = f.put(f"fsub {v} {small}, {lost}")
-    return less_product(f.put(f"fsub {v} {r}, {correction}"), fourth)         # a difference: -0 stays -0
+    return less_product(f.put(f"fsub {v} {r}, {correction}"), fourth)  # a difference: -0 stays -0
 
 
 def slow(function: str, f: Function) -> str:
-    """Definition of slow_sin or slow_cos: lanes of x where the mask is set by the library, the others from `fast`."""
+    """Definition of slow_sin or slow_cos: lanes of x where the mask is set by the library, the
+    others from `fast`.
+    """
     v, value = f.machine.doubles, "%fast"
     for lane in range(f.machine.lanes):
         x = f.put(f"extractelement {v} %x, i32 {lane}")
         at = f.put(f"extractelement {v} %fast, i32 {lane}")
         y = f.put(f"call double @{function}(double {x})")
-        chosen = f.put(f"select i1 {f.put(f'extractelement {f.bits} %mask, i32 {lane}')}, double {y}, double {at}")
+        chosen = f.put(
+            f"select i1 {f.put(f'extractelement {f.bits} %mask, i32 {lane}')}, double {y}, double "
+            f"{at}"
+        )
         value = f.put(f"insertelement {v} {value}, double {chosen}, i32 {lane}")
-    return (f"define internal {v} @slow_{function}({v} %x, {v} %fast, {f.bits} %mask) noinline cold {{\n{f.body()}\n"
-            f"  ret {v} {value}\n}}")
+    return (
+        f"define internal {v} @slow_{function}({v} %x, {v} %fast, {f.bits} %mask) noinline cold "
+        f"{{\n{f.body()}\n"
+        f"  ret {v} {value}\n}}"
+    )
 
 
 def kind(op: str, f: Function) -> str:
@@ -221,11 +279,15 @@ def operation(f: Function, op: str, x: list[str]) -> str:
     if op == "select":
         return f.put(f"select {f.bits} {x[0]}, {v} {x[1]}, {v} {x[2]}")
     if op in ("sqrt", "abs"):
-        return f.put(f"call {v} @llvm.{ {'sqrt': 'sqrt', 'abs': 'fabs'}[op] }.{f.machine.suffix}({v} {x[0]})")
-    if op in ("min", "max"):                               # the first operand where it is NaN, like NumPy's
+        return f.put(
+            f"call {v} @llvm.{ {'sqrt': 'sqrt', 'abs': 'fabs'}[op] }.{f.machine.suffix}({v} {x[0]})"
+        )
+    if op in ("min", "max"):  # the first operand where it is NaN, like NumPy's
         first = f.put(f"fcmp {'ole' if op == 'min' else 'oge'} {v} {x[0]}, {x[1]}")
         nan = f.put(f"fcmp uno {v} {x[0]}, {x[0]}")
-        return f.put(f"select {f.bits} {f.put(f'or {f.bits} {first}, {nan}')}, {v} {x[0]}, {v} {x[1]}")
+        return f.put(
+            f"select {f.bits} {f.put(f'or {f.bits} {first}, {nan}')}, {v} {x[0]}, {v} {x[1]}"
+        )
     if op == "sign":
         up = f.put(f"uitofp {f.bits} {f.put(f'fcmp ogt {v} {x[0]}, {f.const(0.0)}')} to {v}")
         down = f.put(f"uitofp {f.bits} {f.put(f'fcmp olt {v} {x[0]}, {f.const(0.0)}')} to {v}")

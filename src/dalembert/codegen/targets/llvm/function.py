@@ -6,16 +6,20 @@ from collections.abc import Sequence
 
 from dalembert.codegen.targets.llvm.machine import Machine, literal
 
-CHAINS = 3              # sums side by side
+CHAINS = 3  # sums side by side
 
 
 class Function:
-    """Lines of a function, and the constants of its module: (kind of number, bits) -> place in the table of that kind."""
+    """Lines of a function, and the constants of its module: (kind of number, bits) -> place in the
+    table of that kind.
+    """
 
     def __init__(self, machine: Machine, constants: dict[tuple[str, str], int]):
         self.machine, self.constants = machine, constants
         self.lines: list[str] = []
-        self.head: dict[str, str] = {}                 # values that are needed all over the function, at its beginning
+        self.head: dict[
+            str, str
+        ] = {}  # values that are needed all over the function, at its beginning
         self.count = 0
         self.vector, self.bits = machine.vector, machine.bits
 
@@ -41,27 +45,36 @@ class Function:
         return "<" + ", ".join([f"{kind} {text}"] * self.machine.lanes) + ">"
 
     def const(self, x: float, real: str = "") -> str:
-        """A number in all lanes, from memory: there it is an operand of the arithmetic, where a literal would cost a
-        broadcast of its own."""
+        """A number in all lanes, from memory: there it is an operand of the arithmetic, where a
+        literal would cost a broadcast of its own.
+        """
         real = real or self.machine.real
         if x == 0:
             return self.all_lanes(literal(x), real)
         at = self.constants.setdefault((real, literal(x, real)), len(self.constants))
         vector = f"<{self.machine.lanes} x {real}>"
-        return self.put(f"load {vector}, ptr @constant{at}, align {self.machine.lanes * (8 if real == 'double' else 4)}")
+        return self.put(
+            f"load {vector}, ptr @constant{at}, align "
+            f"{self.machine.lanes * (8 if real == 'double' else 4)}"
+        )
 
     def tables(self) -> list[str]:
         """Definitions of the constants."""
         wide = Function(self.machine.wide, self.constants)
-        return [f"@constant{at} = internal constant <{wide.machine.lanes} x {real}> {wide.all_lanes(x, real)}, align 64"
-                for (real, x), at in self.constants.items()]
+        return [
+            f"@constant{at} = internal constant <{wide.machine.lanes} x {real}> "
+            f"{wide.all_lanes(x, real)}, align 64"
+            for (real, x), at in self.constants.items()
+        ]
 
     def load(self, address: str, kind: str = "") -> str:
         """A vector at an aligned place."""
         return self.put(f"load {kind or self.vector}, ptr {address}, align {self.machine.align}")
 
     def store(self, value: str, address: str, kind: str = "") -> None:
-        self.lines.append(f"  store {kind or self.vector} {value}, ptr {address}, align {self.machine.align}")
+        self.lines.append(
+            f"  store {kind or self.vector} {value}, ptr {address}, align {self.machine.align}"
+        )
 
     def fma(self, a: str, b: str, c: str, real: str = "") -> str:
         """a b + c, rounded once where the processor can."""
@@ -88,19 +101,24 @@ class Function:
 
     def _shuffled(self, a: str, b: str, places: list[int]) -> str:
         mask = ", ".join(f"i32 {p}" for p in places)
-        return self.put(f"shufflevector {self.vector} {a}, {self.vector} {b}, <{len(places)} x i32> <{mask}>")
+        return self.put(
+            f"shufflevector {self.vector} {a}, {self.vector} {b}, <{len(places)} x i32> <{mask}>"
+        )
 
     def any_lane(self, mask: str) -> str:
         """Whether a mask of lanes has a lane set."""
         lanes = self.machine.lanes
-        return self.put(f"icmp ne i{lanes} {self.put(f'bitcast {self.bits} {mask} to i{lanes}')}, 0")
+        return self.put(
+            f"icmp ne i{lanes} {self.put(f'bitcast {self.bits} {mask} to i{lanes}')}, 0"
+        )
 
 
 class Zeros:
-    """Code that adds 0 times each vector it is shown to a total: NaN once a number of them is infinite or NaN.
+    """Code that adds 0 times each vector it is shown to a total: NaN once a number of them is
+    infinite or NaN.
 
-    Each vector is multiplied by 0 before it is added, since a sum of finite numbers may be infinite. Chains of operations
-    side by side are waited for less than one long chain.
+    Each vector is multiplied by 0 before it is added, since a sum of finite numbers may be
+    infinite. Chains of operations side by side are waited for less than one long chain.
     """
 
     def __init__(self, f: Function, total: str):
@@ -119,6 +137,9 @@ class Zeros:
         """The sum of all, by pairs."""
         f, rest = self.f, self.chains
         while len(rest) > 1:
-            pairs = [f.put(f"fadd {f.vector} {a}, {b}") for a, b in zip(rest[::2], rest[1::2], strict=False)]
-            rest = pairs + rest[2 * len(pairs):]
+            pairs = [
+                f.put(f"fadd {f.vector} {a}, {b}")
+                for a, b in zip(rest[::2], rest[1::2], strict=False)
+            ]
+            rest = pairs + rest[2 * len(pairs) :]
         return rest[0]

@@ -5,25 +5,31 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass, replace
 
-ALIGNMENT = 64      # bytes: of the work array of a rolled kernel
+ALIGNMENT = 64  # bytes: of the work array of a rolled kernel
 
 
 @dataclass(frozen=True)
 class Machine:
-    """Lanes per vector, whether fused multiply-add is one instruction, and the kind of numbers ('double' or 'float').
+    """Lanes per vector, whether fused multiply-add is one instruction, and the kind of numbers
+    ('double' or 'float').
 
-    Where more than one angle is to be in each lane, `turning` of them are side by side in the loop over sines and cosines.
+    Where more than one angle is to be in each lane, `turning` of them are side by side in the loop
+    over sines and cosines.
     """
 
     lanes: int
     fused: bool
-    checked: bool = True      # inputs that are not finite stop the kernel, results that are not are reported
+    checked: bool = (
+        True  # inputs that are not finite stop the kernel, results that are not are reported
+    )
     real: str = "double"
     turning: int = 0
 
     @property
     def alone(self) -> Machine:
-        """For one state, which needs no transposition, and whose angles fill the lanes of sines and cosines."""
+        """For one state, which needs no transposition, and whose angles fill the lanes of sines and
+        cosines.
+        """
         return replace(self, lanes=1, turning=self.lanes)
 
     @property

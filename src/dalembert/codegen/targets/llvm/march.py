@@ -1,11 +1,13 @@
-"""Kernel of a march: W trajectories side by side in the lanes of vectors, from their first state to their last record.
+"""Kernel of a march: W trajectories side by side in the lanes of vectors, from their first state to
+their last record.
 
     i64 kernel(ptr addresses, i64 first, i64 end)
 
-addresses: base and row stride [bytes] of each input, then of each record (whose rows hold one record after the other), then
-of what is left at the end, then, if there is a function work_bytes, of the scratch array, then of the goals (their number as
-stride), then the number of repeats, then of what calls need. All registers of a block of lanes stay in the scratch array,
-which the parts read and write. Parts that are scans have their work arrays behind the registers.
+addresses: base and row stride [bytes] of each input, then of each record (whose rows hold one
+record after the other), then of what is left at the end, then, if there is a function work_bytes,
+of the scratch array, then of the goals (their number as stride), then the number of repeats, then
+of what calls need. All registers of a block of lanes stay in the scratch array, which the parts
+read and write. Parts that are scans have their work arrays behind the registers.
 """
 
 from __future__ import annotations
@@ -24,17 +26,27 @@ from dalembert.codegen.targets.llvm.rolled import Scans, work_bytes
 from dalembert.codegen.targets.llvm.rows import entries, groups, loaded, stored
 from dalembert.codegen.targets.llvm.values import Leave, Values
 
-MOST_ON_STACK = 2**18       # bytes; a larger scratch array is the caller's, as the work array of a rolled program
-COPY = ("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)\n"
-        "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
-RAISED, OUTSIDE = 0, 1      # places behind the registers, if there are calls: whether one raised; what they need
+MOST_ON_STACK = (
+    2**18
+)  # bytes; a larger scratch array is the caller's, as the work array of a rolled program
+COPY = (
+    "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)\n"
+    "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)"
+)
+RAISED, OUTSIDE = (
+    0,
+    1,
+)  # places behind the registers, if there are calls: whether one raised; what they need
 
 
-def assembly(march: March, machine: Machine, calls: Sequence[str] = (), name: str = "kernel") -> str:
+def assembly(
+    march: March, machine: Machine, calls: Sequence[str] = (), name: str = "kernel"
+) -> str:
     """LLVM assembly of a march's kernel.
 
-    calls : definitions of void call<k>(ptr scratch) for the different calls, and what these need. A call that fails, or is
-        made after one that failed, leaves its register and sets the place RAISED; the march then ends.
+    calls : definitions of void call<k>(ptr scratch) for the different calls, and what these need. A
+        call that fails, or is made after one that failed, leaves its register and sets the place
+        RAISED; the march then ends.
     """
     return _Writer(march, machine, name).module(calls)
 
@@ -53,35 +65,67 @@ class _Writer:
             raise ProgramError(f"a march with calls is made for one lane, not {machine.lanes}.")
         self.parts = [item for item in march.items() if isinstance(item, Part)]
         self.loops = [item for item in march.items() if isinstance(item, Loop)]
-        self.beside = self.registers + (2 if self.calls else 0)      # places in use by all parts; those behind it are free
-        self.scans = {n: Scans(program, replace(machine, checked=False), self.constants, f"rolled{n}_")
-                      for n, program in enumerate(march.programs) if isinstance(program, Rolled)}
-        self.values: list[Values | None] = []                   # none of parts that are scans
-        self.count = 0                                          # of parts in lines
+        self.beside = self.registers + (
+            2 if self.calls else 0
+        )  # places in use by all parts; those behind it are free
+        self.scans = {
+            n: Scans(program, replace(machine, checked=False), self.constants, f"rolled{n}_")
+            for n, program in enumerate(march.programs)
+            if isinstance(program, Rolled)
+        }
+        self.values: list[Values | None] = []  # none of parts that are scans
+        self.count = 0  # of parts in lines
         for number, part in enumerate(self.parts):
             self.values.append(None if part.program in self.scans else self._values(number, part))
-        self.scratch = max([v.scratch for v in self.values if v] + [self.beside + s.size for s in self.scans.values()])
+        self.scratch = max(
+            [v.scratch for v in self.values if v]
+            + [self.beside + s.size for s in self.scans.values()]
+        )
         self.is_large = self.scratch * machine.align > MOST_ON_STACK
 
     def _values(self, number: int, part: Part) -> Values:
-        """Values of a part, with the registers it takes as inputs; the same program on the same registers is made once.
+        """Values of a part, with the registers it takes as inputs; the same program on the same
+        registers is made once.
 
-        Results go straight to their registers where these are side by side and none of them is read.
+        Results go straight to their registers where these are side by side and none of them is
+        read.
         """
-        places = {(port, e): at for port, name in enumerate(part.takes) for e, at in enumerate(self.places[name])}
+        places = {
+            (port, e): at
+            for port, name in enumerate(part.takes)
+            for e, at in enumerate(self.places[name])
+        }
         program = self.march.programs[part.program]
         assert isinstance(program, Program)
         read = {places[i.args] for i in program.code if i.op == "input"}
         given = self._given(part)
-        direct = given == list(range(given[0], given[0] + len(given))) and not read.intersection(given)
+        direct = given == list(range(given[0], given[0] + len(given))) and not read.intersection(
+            given
+        )
         for other, values in zip(self.parts, self.values, strict=False):
-            if values and (other.program, other.takes) == (part.program, part.takes) and bool(values.leaving) == direct:
+            if (
+                values
+                and (other.program, other.takes) == (part.program, part.takes)
+                and bool(values.leaving) == direct
+            ):
                 return values
         results = [k for ks in program.results for k in ks]
-        leaving = [Leave((k,), partial(self._leave_at, place=n), True) for n, k in enumerate(results)] if direct else []
-        return Values(program, replace(self.machine, checked=False), self.constants, f"part{number}_",
-                      () if direct else results, places, self.beside, leaving,
-                      "%given" if direct else "")
+        leaving = (
+            [Leave((k,), partial(self._leave_at, place=n), True) for n, k in enumerate(results)]
+            if direct
+            else []
+        )
+        return Values(
+            program,
+            replace(self.machine, checked=False),
+            self.constants,
+            f"part{number}_",
+            () if direct else results,
+            places,
+            self.beside,
+            leaving,
+            "%given" if direct else "",
+        )
 
     def _given(self, part: Part) -> list[int]:
         """Places of a part's results, one after the other."""
@@ -95,12 +139,17 @@ class _Writer:
         parts = [text for v in distinct for text in v.functions()]
         parts += [text for scans in self.scans.values() for text in scans.parts]
         parts += [COPY] if self.scans else []
-        parts += [self._scanned(n, part) if part.program in self.scans else self._give(n, part)
-                  for n, part in enumerate(self.parts)]
+        parts += [
+            self._scanned(n, part) if part.program in self.scans else self._give(n, part)
+            for n, part in enumerate(self.parts)
+        ]
         parts += [*calls, *(self._loop(number, loop) for number, loop in enumerate(self.loops))]
         parts += [self._read(), self._record(), self._leave(), self._march(), self._kernel()]
         parts += [work_bytes(self.scratch, self.machine)] if self.is_large else []
-        used = [p.used() if isinstance(p, Rolled) else {i.op for i in p.code} for p in self.march.programs]
+        used = [
+            p.used() if isinstance(p, Rolled) else {i.op for i in p.code}
+            for p in self.march.programs
+        ]
         return module(self._function(), set().union(*used), parts)
 
     def _function(self) -> Function:
@@ -113,28 +162,46 @@ class _Writer:
         return [f.load(self._at(f, place)) for place in self.places[name]]
 
     def _scanned(self, number: int, part: Part) -> str:
-        """A part that is scans: registers into its work array, which lies behind them, and results back."""
+        """A part that is scans: registers into its work array, which lies behind them, and results
+        back.
+        """
         f, scans = self._function(), self.scans[part.program]
         stretches, align = scans.rolled.stretches(), self.machine.align
         work = self._at(f, self.beside)
         taken = len(part.takes)
         for name, stretch in zip(part.takes, stretches, strict=False):
-            self._copy(f, self.beside + stretch.start, self.places[name].start, stretch.stop - stretch.start)
+            self._copy(
+                f,
+                self.beside + stretch.start,
+                self.places[name].start,
+                stretch.stop - stretch.start,
+            )
         cleared = scans.rolled.cleared
         if size := align * (cleared.stop - cleared.start):
             at = self._at(f, self.beside + cleared.start)
-            f.lines.append(f"  call void @llvm.memset.p0.i64(ptr align {align} {at}, i8 0, i64 {size}, i1 false)")
+            f.lines.append(
+                f"  call void @llvm.memset.p0.i64(ptr align {align} {at}, i8 0, i64 {size}, i1 "
+                "false)"
+            )
         f.lines += scans.calls(work)
         for name, stretch in zip(part.gives, stretches[taken:], strict=True):
-            self._copy(f, self.places[name].start, self.beside + stretch.start, stretch.stop - stretch.start)
+            self._copy(
+                f,
+                self.places[name].start,
+                self.beside + stretch.start,
+                stretch.stop - stretch.start,
+            )
         return f"define internal void @scanned{number}(ptr noalias %scratch) noinline {{\n{f.body()}\n  ret void\n}}"
 
     def _copy(self, f: Function, to: int, start: int, count: int) -> None:
         """Put code that copies neighbouring places."""
         align = self.machine.align
         target, source = self._at(f, to), self._at(f, start)
-        f.lines.append(f"  call void @llvm.memcpy.p0.p0.i64(ptr align {align} {target}, ptr align {align} {source}, "
-                       f"i64 {align * count}, i1 false)")
+        f.lines.append(
+            f"  call void @llvm.memcpy.p0.p0.i64(ptr align {align} {target}, ptr align {align} "
+            f"{source}, "
+            f"i64 {align * count}, i1 false)"
+        )
 
     def _give(self, number: int, part: Part) -> str:
         """Results of a part that are not in their registers yet, all read before any is written."""
@@ -142,8 +209,11 @@ class _Writer:
         assert values is not None
         late = {k for leave in values.late for k in leave.values}
         results = [k for ks in values.program.results for k in ks]
-        found = {place: values.value(f, k) for place, k in zip(self._given(part), results, strict=True)
-                 if k in late or not values.leaving}
+        found = {
+            place: values.value(f, k)
+            for place, k in zip(self._given(part), results, strict=True)
+            if k in late or not values.leaving
+        }
         for place, x in found.items():
             f.store(x, self._at(f, place))
         return f"define internal void @give{number}(ptr noalias %scratch) noinline {{\n{f.body()}\n  ret void\n}}"
@@ -157,7 +227,11 @@ class _Writer:
                 f.store(zeros, self._at(f, place))
         for port, first in groups(self.inputs, self.machine.lanes):
             shape = self.inputs[port]
-            for entry, x in zip(entries(shape, first, self.machine.lanes), loaded(f, port, first, shape.size), strict=True):
+            for entry, x in zip(
+                entries(shape, first, self.machine.lanes),
+                loaded(f, port, first, shape.size),
+                strict=True,
+            ):
                 f.store(x, self._at(f, self.places[shape.name][entry]))
         return _moving("read", f)
 
@@ -192,7 +266,9 @@ class _Writer:
         lines = []
         for item in items:
             if isinstance(item, Loop):
-                lines.append(f"  call void @loop{self.loops.index(item)}(ptr %scratch, i64 %repeats)")
+                lines.append(
+                    f"  call void @loop{self.loops.index(item)}(ptr %scratch, i64 %repeats)"
+                )
             elif isinstance(item, Call):
                 lines.append(f"  call void @call{self.calls.index(item)}(ptr %scratch)")
             elif item.program in self.scans:
@@ -202,8 +278,10 @@ class _Writer:
                 assert values is not None
                 self.count += 1
                 given = f"%given{self.count}"
-                lines.append(f"  {given} = getelementptr inbounds {self.machine.vector}, ptr %scratch, i64 "
-                             f"{self._given(item)[0]}")
+                lines.append(
+                    f"  {given} = getelementptr inbounds {self.machine.vector}, ptr %scratch, i64 "
+                    f"{self._given(item)[0]}"
+                )
                 lines += [line.replace("%given", given) for line in values.calls()]
                 if values.late or not values.leaving:
                     lines.append(f"  call void @give{number}(ptr %scratch)")
@@ -213,7 +291,9 @@ class _Writer:
         """Whether to go on: there is more, a register is 0 in some lane, and no call raised."""
         if until:
             (x,) = self._register(f, until)
-            more = f.put(f"and i1 {more}, {f.any_lane(f.put(f'fcmp oeq {f.vector} {x}, {f.const(0.0)}'))}")
+            more = f.put(
+                f"and i1 {more}, {f.any_lane(f.put(f'fcmp oeq {f.vector} {x}, {f.const(0.0)}'))}"
+            )
         if self.calls:
             raised = f.put(f"load i64, ptr {self._at(f, self.registers + RAISED)}, align 8")
             more = f.put(f"and i1 {more}, {f.put(f'icmp eq i64 {raised}, 0')}")
@@ -222,12 +302,26 @@ class _Writer:
     def _loop(self, number: int, loop: Loop) -> str:
         f = self._function()
         going = self._going(f, "%left", loop.until)
-        return "\n".join([
-            f"define internal void @loop{number}(ptr noalias %scratch, i64 %repeats) noinline {{", "entry:",
-            "  br label %look", "look:", "  %turn = phi i64 [ 0, %entry ], [ %next, %again ]",
-            f"  %left = icmp slt i64 %turn, {'%repeats' if loop.most == REPEATS else loop.most}", *f.lines,
-            f"  br i1 {going}, label %again, label %done", "again:", *self._run(loop.parts),
-            "  %next = add i64 %turn, 1", "  br label %look", "done:", "  ret void", "}"])
+        return "\n".join(
+            [
+                f"define internal void @loop{number}(ptr noalias %scratch, i64 %repeats) noinline "
+                f"{{",
+                "entry:",
+                "  br label %look",
+                "look:",
+                "  %turn = phi i64 [ 0, %entry ], [ %next, %again ]",
+                f"  %left = icmp slt i64 %turn, {'%repeats' if loop.most == REPEATS else loop.most}",
+                *f.lines,
+                f"  br i1 {going}, label %again, label %done",
+                "again:",
+                *self._run(loop.parts),
+                "  %next = add i64 %turn, 1",
+                "  br label %look",
+                "done:",
+                "  ret void",
+                "}",
+            ]
+        )
 
     def _march(self) -> str:
         """From record to record."""
@@ -239,23 +333,46 @@ class _Writer:
             goal = f.put("getelementptr inbounds double, ptr %goals, i64 %record")
             value = f.put(f"load double, ptr {goal}, align 8")
             goals = f.put(f"insertelement {v} poison, double {value}, i32 0")
-            goals = f.put(f"shufflevector {v} {goals}, {v} poison, <{self.machine.lanes} x i32> zeroinitializer")
+            goals = f.put(
+                f"shufflevector {v} {goals}, {v} poison, <{self.machine.lanes} x i32> "
+                "zeroinitializer"
+            )
             f.store(goals, self._at(f, self.places[GOAL][0]))
-        return "\n".join([
-            "define internal void @march(ptr noalias %rows, ptr noalias %scratch, ptr %goals, i64 %records, i64 %repeats) "
-            "noinline {", "entry:", *self._run(self.march.begin), "  br label %look",
-            "look:", "  %record = phi i64 [ 0, %entry ], [ %following, %again ]",
-            "  %more = icmp slt i64 %record, %records", *head, f"  br i1 {going}, label %again, label %done",
-            "again:", *f.lines, *self._run(self.march.parts), "  call void @record(ptr %rows, ptr %scratch)",
-            "  %following = add i64 %record, 1", "  br label %look", "done:",
-            "  call void @leave(ptr %rows, ptr %scratch)", "  ret void", "}"])
+        return "\n".join(
+            [
+                "define internal void @march(ptr noalias %rows, ptr noalias %scratch, ptr %goals, "
+                "i64 %records, i64 %repeats) "
+                "noinline {",
+                "entry:",
+                *self._run(self.march.begin),
+                "  br label %look",
+                "look:",
+                "  %record = phi i64 [ 0, %entry ], [ %following, %again ]",
+                "  %more = icmp slt i64 %record, %records",
+                *head,
+                f"  br i1 {going}, label %again, label %done",
+                "again:",
+                *f.lines,
+                *self._run(self.march.parts),
+                "  call void @record(ptr %rows, ptr %scratch)",
+                "  %following = add i64 %record, 1",
+                "  br label %look",
+                "done:",
+                "  call void @leave(ptr %rows, ptr %scratch)",
+                "  ret void",
+                "}",
+            ]
+        )
 
     def _kernel(self) -> str:
         f = self._function()
         rows = len(self.inputs) + len(self.records) + len(self.left)
 
         def argument(place: int, kind: str) -> str:
-            at = f.put(f"getelementptr inbounds i64, ptr %arguments, i64 {2 * rows + place + 2 * self.is_large}")
+            at = f.put(
+                "getelementptr inbounds i64, ptr %arguments, i64 "
+                f"{2 * rows + place + 2 * self.is_large}"
+            )
             return f.put(f"load {kind}, ptr {at}, align 8")
 
         def read() -> str:
@@ -264,17 +381,24 @@ class _Writer:
 
         def compute() -> str:
             goals, records, repeats = argument(0, "ptr"), argument(1, "i64"), argument(2, "i64")
-            f.lines.append(f"  call void @march(ptr %rows, ptr %scratch, ptr {goals}, i64 {records}, i64 {repeats})")
+            f.lines.append(
+                f"  call void @march(ptr %rows, ptr %scratch, ptr {goals}, i64 {records}, i64 "
+                f"{repeats})"
+            )
             return "zeroinitializer"
 
         if self.is_large:
-            f.lines += [f"  %work = getelementptr inbounds i64, ptr %arguments, i64 {2 * rows}",
-                        "  %scratch = load ptr, ptr %work, align 8"]
+            f.lines += [
+                f"  %work = getelementptr inbounds i64, ptr %arguments, i64 {2 * rows}",
+                "  %scratch = load ptr, ptr %work, align 8",
+            ]
         else:
             f.lines.append(f"  %scratch = alloca [{self.scratch} x {f.vector}], align 64")
         if self.calls:
             for place, value in ((RAISED, "0"), (OUTSIDE, argument(3, "i64"))):
-                f.lines.append(f"  store i64 {value}, ptr {self._at(f, self.registers + place)}, align 8")
+                f.lines.append(
+                    f"  store i64 {value}, ptr {self._at(f, self.registers + place)}, align 8"
+                )
         prepared, f.lines = f.lines, []
         return kernel(f, self.name, rows, prepared, read, compute)
 

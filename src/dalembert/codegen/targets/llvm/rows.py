@@ -1,4 +1,6 @@
-"""Between memory and lanes: rows of arrays are loaded as vectors and transposed, and results likewise."""
+"""Between memory and lanes: rows of arrays are loaded as vectors and transposed, and results
+likewise.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +9,19 @@ from collections.abc import Sequence
 from dalembert.codegen.program import Port
 from dalembert.codegen.targets.llvm.function import Function
 
-ALONE = -1       # first entry of a group of single entries
+ALONE = -1  # first entry of a group of single entries
 
 
 def groups(ports: Sequence[Port], lanes: int) -> list[tuple[int, int]]:
-    """(port, first entry) of runs of as many entries as there are lanes; the last run of a port may overlap its
-    neighbour, and a port of fewer entries is one run of single entries (first entry ALONE)."""
-    return [(number, min(first, port.size - lanes) if port.size >= lanes else ALONE) for number, port in enumerate(ports)
-            for first in range(0, port.size if port.size >= lanes else min(port.size, 1), lanes)]
+    """(port, first entry) of runs of as many entries as there are lanes; the last run of a port may
+    overlap its neighbour, and a port of fewer entries is one run of single entries (first entry
+    ALONE).
+    """
+    return [
+        (number, min(first, port.size - lanes) if port.size >= lanes else ALONE)
+        for number, port in enumerate(ports)
+        for first in range(0, port.size if port.size >= lanes else min(port.size, 1), lanes)
+    ]
 
 
 def entries(port: Port, first: int, lanes: int) -> range:
@@ -26,8 +33,14 @@ def loaded(f: Function, port: int, first: int | str, size: int) -> list[str]:
     """Entries of a group, each in all lanes; the first entry may be a value."""
     lanes, real = f.machine.lanes, f.machine.real
     if first != ALONE:
-        return f.transposed([f.put(f"load {f.vector}, ptr {_entry(f, port, lane, first)}, align {f.machine.size}")
-                             for lane in range(lanes)])
+        return f.transposed(
+            [
+                f.put(
+                    f"load {f.vector}, ptr {_entry(f, port, lane, first)}, align {f.machine.size}"
+                )
+                for lane in range(lanes)
+            ]
+        )
     found = []
     for entry in range(size):
         result = "poison"
@@ -43,12 +56,17 @@ def stored(f: Function, columns: Sequence[str], port: int, first: int | str) -> 
     lanes, real = f.machine.lanes, f.machine.real
     if first != ALONE:
         for lane, row in enumerate(f.transposed(list(columns))):
-            f.lines.append(f"  store {f.vector} {row}, ptr {_entry(f, port, lane, first)}, align {f.machine.size}")
+            f.lines.append(
+                f"  store {f.vector} {row}, ptr {_entry(f, port, lane, first)}, align "
+                f"{f.machine.size}"
+            )
         return
     for entry, value in enumerate(columns):
         for lane in range(lanes):
             x = f.put(f"extractelement {f.vector} {value}, i32 {lane}")
-            f.lines.append(f"  store {real} {x}, ptr {_entry(f, port, lane, entry)}, align {f.machine.size}")
+            f.lines.append(
+                f"  store {real} {x}, ptr {_entry(f, port, lane, entry)}, align {f.machine.size}"
+            )
 
 
 def _entry(f: Function, port: int, lane: int, entry: int | str) -> str:
@@ -60,7 +78,8 @@ def _entry(f: Function, port: int, lane: int, entry: int | str) -> str:
 
 
 class Addresses:
-    """Head and per-block code of a kernel that fills %rows with the addresses of each lane's row, for each port.
+    """Head and per-block code of a kernel that fills %rows with the addresses of each lane's row,
+    for each port.
 
     Lanes beyond the last state repeat it.
     """
@@ -80,7 +99,7 @@ class Addresses:
         f.lines += ["  br i1 %full, label %whole, label %ragged", "whole:"]
         for port, (base, stride) in enumerate(zip(self.bases, self.strides, strict=True)):
             address = f.put(f"add i64 {base}, {f.put(f'mul i64 %block, {stride}')}")
-            for lane in range(lanes):                          # from row to row by the stride
+            for lane in range(lanes):  # from row to row by the stride
                 self._place(port, lane, address)
                 address = f.put(f"add i64 {address}, {stride}")
         f.lines += ["  br label %look", "ragged:"]
@@ -89,9 +108,13 @@ class Addresses:
             inside = f.put(f"icmp slt i64 {state}, %last")
             state = f.put(f"select i1 {inside}, i64 {state}, i64 %last")
             for port, (base, stride) in enumerate(zip(self.bases, self.strides, strict=True)):
-                self._place(port, lane, f.put(f"add i64 {base}, {f.put(f'mul i64 {state}, {stride}')}"))
+                self._place(
+                    port, lane, f.put(f"add i64 {base}, {f.put(f'mul i64 {state}, {stride}')}")
+                )
         f.lines += ["  br label %look", "look:"]
 
     def _place(self, port: int, lane: int, address: str) -> None:
-        at = self.f.put(f"getelementptr inbounds i64, ptr %rows, i64 {port * self.f.machine.lanes + lane}")
+        at = self.f.put(
+            f"getelementptr inbounds i64, ptr %rows, i64 {port * self.f.machine.lanes + lane}"
+        )
         self.f.lines.append(f"  store i64 {address}, ptr {at}, align 8")

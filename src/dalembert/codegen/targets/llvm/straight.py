@@ -1,8 +1,10 @@
-"""Kernel of a straight-line program: a loop over blocks of W states side by side in the lanes of vectors.
+"""Kernel of a straight-line program: a loop over blocks of W states side by side in the lanes of
+vectors.
 
-A block is loaded from rows into a scratch array and computed there (`Values`). Few results are stored as soon as they are
-known. Many are stored at the end, one after the other: processors foresee who writes to memory in order (a regressor's
-results, stored as soon as they are known, took twice as long).
+A block is loaded from rows into a scratch array and computed there (`Values`). Few results are
+stored as soon as they are known. Many are stored at the end, one after the other: processors
+foresee who writes to memory in order (a regressor's results, stored as soon as they are known, took
+twice as long).
 """
 
 from __future__ import annotations
@@ -18,15 +20,18 @@ from dalembert.codegen.targets.llvm.rows import entries, groups, loaded, stored
 from dalembert.codegen.targets.llvm.streams import Stream
 from dalembert.codegen.targets.llvm.values import Leave, Values, Watch, cut
 
-ALONE = 2500            # values: programs of at most so many get code for single states too, which compiles as long again
-EARLY = 16              # entries: results that fit two lines of the cache are stored as soon as they are known
+# values: programs of at most so many get code for single states too, which compiles as long again
+ALONE = 2500
+EARLY = 16  # entries: results that fit two lines of the cache are stored as soon as they are known
 
 
 def assembly(program: Program, machine: Machine, name: str = "kernel") -> str:
     """LLVM assembly of a program's kernel."""
     constants: dict[tuple[str, str], int] = {}
     small = len(program.code) <= ALONE
-    alone = _Writer(program, machine.alone, constants, "alone_").parts(f"alone_{name}") if small else []
+    alone = (
+        _Writer(program, machine.alone, constants, "alone_").parts(f"alone_{name}") if small else []
+    )
     writer = _Writer(program, machine, constants)
     parts = writer.parts(name, f"alone_{name}" if small else "")
     return module(writer.function(), {i.op for i in program.code}, [*alone, *parts], small)
@@ -35,29 +40,67 @@ def assembly(program: Program, machine: Machine, name: str = "kernel") -> str:
 class _Writer:
     """Kernel of one program; the prefix is that of all functions it calls."""
 
-    def __init__(self, program: Program, machine: Machine, constants: dict[tuple[str, str], int], prefix: str = ""):
-        self.program, self.machine, self.constants, self.prefix = program, machine, constants, prefix
+    def __init__(
+        self,
+        program: Program,
+        machine: Machine,
+        constants: dict[tuple[str, str], int],
+        prefix: str = "",
+    ):
+        self.program, self.machine, self.constants, self.prefix = (
+            program,
+            machine,
+            constants,
+            prefix,
+        )
         self.ports, lanes = (*program.inputs, *program.outputs), machine.lanes
-        self.status = [places[0] for port, places in zip(program.outputs, program.results, strict=True)
-                       if port.name == STATUS]
-        leaving = [Leave(tuple(program.results[output][e] for e in entries(program.outputs[output], first, lanes)),
-                         partial(stored, port=len(program.inputs) + output, first=first),
-                         program.outputs[output].size <= EARLY)
-                   for output, first in groups(program.outputs, lanes)]
-        self.values = Values(program, machine, constants, prefix, self.status, leaving=leaving, beside="%rows")
-        reads = [(port, first) for port, first in groups(program.inputs, lanes) if machine.checked
-                 or any((port, e) in self.values.entry for e in entries(program.inputs[port], first, lanes))]
+        self.status = [
+            places[0]
+            for port, places in zip(program.outputs, program.results, strict=True)
+            if port.name == STATUS
+        ]
+        leaving = [
+            Leave(
+                tuple(
+                    program.results[output][e]
+                    for e in entries(program.outputs[output], first, lanes)
+                ),
+                partial(stored, port=len(program.inputs) + output, first=first),
+                program.outputs[output].size <= EARLY,
+            )
+            for output, first in groups(program.outputs, lanes)
+        ]
+        self.values = Values(
+            program, machine, constants, prefix, self.status, leaving=leaving, beside="%rows"
+        )
+        reads = [
+            (port, first)
+            for port, first in groups(program.inputs, lanes)
+            if machine.checked
+            or any(
+                (port, e) in self.values.entry for e in entries(program.inputs[port], first, lanes)
+            )
+        ]
         self.reads = cut(reads, lambda _: 5 * lanes)
         self.writes = cut(self.values.late, lambda _: 5 * lanes)
-        streams = [Stream(place, port, machine) for place, port in enumerate(program.outputs, len(program.inputs))
-                   if port.size > EARLY and lanes > 1]
+        streams = [
+            Stream(place, port, machine)
+            for place, port in enumerate(program.outputs, len(program.inputs))
+            if port.size > EARLY and lanes > 1
+        ]
         self.streams = [s for s in streams if s.block <= streaming.BLOCK]
 
     def parts(self, name: str, alone: str = "") -> list[str]:
-        """Definitions of the kernel, which hands single states to another if there is one, and of what it calls."""
+        """Definitions of the kernel, which hands single states to another if there is one, and of
+        what it calls.
+        """
         parts = [self._read(n) for n in range(len(self.reads))] + self.values.functions()
         parts += [streaming.functions(self.machine)] if self.streams else []
-        return [*parts, *(self._write(n) for n in range(len(self.writes))), self._kernel(name, alone)]
+        return [
+            *parts,
+            *(self._write(n) for n in range(len(self.writes))),
+            self._kernel(name, alone),
+        ]
 
     def function(self) -> Function:
         return Function(self.machine, self.constants)
@@ -95,7 +138,10 @@ class _Writer:
         watch, zeros = Watch(f, self.values.total), f.const(0.0)
 
         def call(function: str, number: int) -> None:
-            f.lines += [f"  call void @{self.prefix}{function}{n}({self.values.takes})" for n in range(number)]
+            f.lines += [
+                f"  call void @{self.prefix}{function}{n}({self.values.takes})"
+                for n in range(number)
+            ]
 
         def read() -> str:
             for stream in self.streams:
@@ -118,6 +164,9 @@ class _Writer:
         for stream in self.streams:
             stream.made(f)
         align = streaming.PAGE if self.streams else streaming.LINE
-        prepared, f.lines = [f"  %scratch = alloca [{self.values.scratch} x {f.vector}], align {align}", *f.lines], []
+        prepared, f.lines = (
+            [f"  %scratch = alloca [{self.values.scratch} x {f.vector}], align {align}", *f.lines],
+            [],
+        )
         late = [line for stream in self.streams for line in stream.ends()]
         return kernel(f, name, len(self.ports), prepared, read, compute, alone, late)

@@ -1,10 +1,12 @@
 """Results larger than the caches go to memory past them, while the next block is computed.
 
-A store to a line of memory that no cache holds reads the line first, unless the whole of it is written at once. So the rows
-of a whole block are first stored to a stage, where they stand as they will in memory, and go on from there by lines; some
-lines between two functions of the next block, since only few can be on their way at a time.
+A store to a line of memory that no cache holds reads the line first, unless the whole of it is
+written at once. So the rows of a whole block are first stored to a stage, where they stand as they
+will in memory, and go on from there by lines; some lines between two functions of the next block,
+since only few can be on their way at a time.
 
-A stream is { source, destination, next source, next destination } and a stage; a source of null is nothing.
+A stream is { source, destination, next source, next destination } and a stage; a source of null is
+nothing.
 """
 
 from __future__ import annotations
@@ -15,17 +17,22 @@ from dalembert.codegen.program import Port
 from dalembert.codegen.targets.llvm.function import Function
 from dalembert.codegen.targets.llvm.machine import Machine
 
-LINE = 64               # bytes
-PAGE = 4096             # bytes: where scratch arrays of kernels with streams begin; on a third of other places they took
-                        # twice as long
-FROM = 12 << 20         # bytes: results that would push each other and all else out of the caches
-BLOCK = 16 << 10        # bytes of a block at most: larger ones leave the nearest cache (a humanoid gained nothing)
-HEAD = LINE             # bytes of a stream before its stage
+LINE = 64  # bytes
+# bytes: where scratch arrays of kernels with streams begin; on a third of other places they took
+PAGE = 4096
+# twice as long
+FROM = 12 << 20  # bytes: results that would push each other and all else out of the caches
+BLOCK = (
+    16 << 10
+)  # bytes of a block at most: larger ones leave the nearest cache (a humanoid gained nothing)
+HEAD = LINE  # bytes of a stream before its stage
 
 
 @dataclass(frozen=True)
 class Stream:
-    """The stream of one output, by its place among the inputs and outputs; it is a value of this name in the kernel."""
+    """The stream of one output, by its place among the inputs and outputs; it is a value of this
+    name in the kernel.
+    """
 
     place: int
     port: Port
@@ -46,10 +53,15 @@ class Stream:
         return self.row * self.machine.lanes
 
     def made(self, f: Function) -> None:
-        """Put code before the loop: an empty stream, and whether the call's results are many and one after the other."""
+        """Put code before the loop: an empty stream, and whether the call's results are many and
+        one after the other.
+        """
         f.lines.append(f"  {self.name} = alloca [{HEAD + self.block + LINE} x i8], align {LINE}")
-        f.lines += [f"  store i64 0, ptr {f.put(f'getelementptr inbounds i64, ptr {self.name}, i64 {k}')}, align 8"
-                    for k in range(4)]
+        f.lines += [
+            f"  store i64 0, ptr {f.put(f'getelementptr inbounds i64, ptr {self.name}, i64 {k}')}, "
+            "align 8"
+            for k in range(4)
+        ]
         at = f.put(f"getelementptr inbounds i64, ptr %arguments, i64 {2 * self.place + 1}")
         stride = f.put(f"load i64, ptr {at}, align 8")
         dense = f.put(f"icmp eq i64 {stride}, {self.row}")
@@ -58,10 +70,16 @@ class Stream:
         f.lines.append(f"  {self.name}_used = and i1 {dense}, {many}")
 
     def follows(self, f: Function) -> None:
-        """Put code at the beginning of a block: the last one is on its way, this one goes to the stage after it."""
+        """Put code at the beginning of a block: the last one is on its way, this one goes to the
+        stage after it.
+        """
         used = f.put(f"and i1 {self.name}_used, %full")
-        rows = f.put(f"getelementptr inbounds ptr, ptr %rows, i64 {self.place * self.machine.lanes}")
-        f.lines.append(f"  call void @follow(ptr {self.name}, ptr {rows}, i64 {self.row}, i1 {used})")
+        rows = f.put(
+            f"getelementptr inbounds ptr, ptr %rows, i64 {self.place * self.machine.lanes}"
+        )
+        f.lines.append(
+            f"  call void @follow(ptr {self.name}, ptr {rows}, i64 {self.row}, i1 {used})"
+        )
 
     def moves(self, part: int, parts: int) -> str:
         """A line that moves a part of the last block."""
@@ -69,8 +87,11 @@ class Stream:
 
     def ends(self) -> list[str]:
         """Lines that move the last block of all."""
-        return [f"  call void @follow(ptr {self.name}, ptr null, i64 {self.row}, i1 false)",
-                self.moves(0, 1), "  fence seq_cst"]
+        return [
+            f"  call void @follow(ptr {self.name}, ptr null, i64 {self.row}, i1 false)",
+            self.moves(0, 1),
+            "  fence seq_cst",
+        ]
 
 
 def functions(machine: Machine) -> str:
@@ -79,12 +100,17 @@ def functions(machine: Machine) -> str:
 
 
 def _follow(machine: Machine) -> str:
-    """Definition of follow(stream, rows, bytes of a row, used): what was next becomes the source; if used, the rows of the
-    block that begins lead to the stage instead of to their destination, at the same place in a line."""
-    lanes = "\n".join(f"""  %by{k} = mul i64 %row, {k}
+    """Definition of follow(stream, rows, bytes of a row, used): what was next becomes the source;
+    if used, the rows of the block that begins lead to the stage instead of to their destination, at
+    the same place in a line.
+    """
+    lanes = "\n".join(
+        f"""  %by{k} = mul i64 %row, {k}
   %row{k} = getelementptr inbounds i8, ptr %stage, i64 %by{k}
   %at{k} = getelementptr inbounds ptr, ptr %rows, i64 {k}
-  store ptr %row{k}, ptr %at{k}, align 8""" for k in range(machine.lanes))
+  store ptr %row{k}, ptr %at{k}, align 8"""
+        for k in range(machine.lanes)
+    )
     return f"""define internal void @follow(ptr noalias %stream, ptr %rows, i64 %row, i1 %used) noinline {{
   %next = getelementptr inbounds i64, ptr %stream, i64 2
   %waiting = load <2 x i64>, ptr %next, align 8
@@ -107,8 +133,10 @@ done:
 
 
 def _move(machine: Machine) -> str:
-    """Definition of move(stream, bytes of a block, part, parts): a part of the whole lines of the source goes to its
-    destination past the caches; with the first part, number by number, what is before and behind them."""
+    """Definition of move(stream, bytes of a block, part, parts): a part of the whole lines of the
+    source goes to its destination past the caches; with the first part, number by number, what is
+    before and behind them.
+    """
     number = f"i{8 * machine.size}"
     return f"""define internal void @move(ptr noalias %stream, i64 %bytes, i64 %part, i64 %parts) noinline {{
 start:

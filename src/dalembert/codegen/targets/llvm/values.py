@@ -1,8 +1,9 @@
 """Functions that compute the values of a straight-line program in a scratch array of vectors.
 
-Each has some hundred operations: LLVM's time grows faster than linearly in the size of a function (26 000 operations in one
-took 25 s). Sines and cosines are taken together, as early as their angles are known: their long chains of operations
-overlap, and one branch looks after all angles beyond the bound.
+Each has some hundred operations: LLVM's time grows faster than linearly in the size of a function
+(26 000 operations in one took 25 s). Sines and cosines are taken together, as early as their angles
+are known: their long chains of operations overlap, and one branch looks after all angles beyond the
+bound.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from dalembert.codegen.targets.llvm.elementary import LIBRARY, angles, kind, ope
 from dalembert.codegen.targets.llvm.function import Function, Zeros
 from dalembert.codegen.targets.llvm.machine import Machine
 
-CHUNK = 450             # operations per function at most: compile time is linear, and values fit the registers and the stack
+# operations per function at most: compile time is linear, and values fit the registers and the
+# stack
+CHUNK = 450
 LEAVES = ("constant", "input")
 
 
@@ -42,7 +45,9 @@ class Leave(NamedTuple):
 
 
 class Watch:
-    """Code that adds 0 times all vectors it is shown to a place of the scratch array: NaN once one is infinite or NaN."""
+    """Code that adds 0 times all vectors it is shown to a place of the scratch array: NaN once one
+    is infinite or NaN.
+    """
 
     def __init__(self, f: Function, place: int):
         self.f, self.at = f, f"getelementptr inbounds {f.vector}, ptr %scratch, i64 {place}"
@@ -68,15 +73,29 @@ class Values:
     kept : values that are in the array at the end
     places : where the array has the inputs, by port and entry; by default at its beginning
     start : first place that is free for other values
-    leaving : values that leave, if the machine is checked with a sum that is not finite if one of them is not. Those of
-        `late` are left to the caller.
+    leaving : values that leave, if the machine is checked with a sum that is not finite if one of
+        them is not. Those of `late` are left to the caller.
     beside : name of what functions take beside the array, for those that leave
     """
 
-    def __init__(self, program: Program, machine: Machine, constants: dict[tuple[str, str], int], prefix: str = "",
-                 kept: Collection[int] = (), places: Mapping[tuple[int, int], int] | None = None, start: int = 0,
-                 leaving: Sequence[Leave] = (), beside: str = ""):
-        self.program, self.machine, self.constants, self.prefix = program, machine, constants, prefix
+    def __init__(
+        self,
+        program: Program,
+        machine: Machine,
+        constants: dict[tuple[str, str], int],
+        prefix: str = "",
+        kept: Collection[int] = (),
+        places: Mapping[tuple[int, int], int] | None = None,
+        start: int = 0,
+        leaving: Sequence[Leave] = (),
+        beside: str = "",
+    ):
+        self.program, self.machine, self.constants, self.prefix = (
+            program,
+            machine,
+            constants,
+            prefix,
+        )
         if machine.fused:
             self.program = fused(program)
         self.chunks = self._chunked()
@@ -85,11 +104,13 @@ class Values:
         self.leaving = self._after(leaving)
         self.kept = {*kept, *(k for leave in self.late for k in leave.values)}
         self.takes = "ptr noalias %scratch" + (f", ptr noalias {beside}" if beside else "")
-        self.entry = {at: k for k, i in enumerate(program.code) if i.op == "input" for at in [i.args]}
+        self.entry = {
+            at: k for k, i in enumerate(program.code) if i.op == "input" for at in [i.args]
+        }
         if places is None:
             places, start = {at: n for n, at in enumerate(self.entry)}, len(self.entry)
         self.slot = self._slots({k: places[at] for at, k in self.entry.items()}, start)
-        self.rows: dict[int, int] = {}                          # angles of each chunk of sines and cosines
+        self.rows: dict[int, int] = {}  # angles of each chunk of sines and cosines
 
     def functions(self) -> list[str]:
         """Definitions of all functions and tables."""
@@ -98,8 +119,12 @@ class Values:
     def calls(self) -> list[str]:
         """Lines that compute all values."""
         turns, prefix = self.machine.turns, self.prefix
-        return [f"  call void @{turns}(ptr %scratch, ptr @{prefix}table{n}, i64 {self.rows[n]})" if n in self.rows
-                else f"  call void @{prefix}chunk{n}({self.takes})" for n in range(len(self.chunks))]
+        return [
+            f"  call void @{turns}(ptr %scratch, ptr @{prefix}table{n}, i64 {self.rows[n]})"
+            if n in self.rows
+            else f"  call void @{prefix}chunk{n}({self.takes})"
+            for n in range(len(self.chunks))
+        ]
 
     def at(self, f: Function, k: int) -> str:
         """Address of a value in the scratch array."""
@@ -111,9 +136,11 @@ class Values:
         return f.const(args[0]) if op == "constant" else f.load(self.at(f, k), kind(op, f))
 
     def _chunked(self) -> list[list[int]]:
-        """All operations in an order that respects their use: sines and cosines by themselves, as early as they can be."""
+        """All operations in an order that respects their use: sines and cosines by themselves, as
+        early as they can be.
+        """
         code = self.program.code
-        depth = [0] * len(code)                                 # sines and cosines on the way to a value
+        depth = [0] * len(code)  # sines and cosines on the way to a value
         for k, (op, args) in enumerate(code):
             if op not in LEAVES:
                 depth[k] = max((depth[a] for a in args), default=0) + (op in TURNS)
@@ -154,20 +181,30 @@ class Values:
         return 3 * self.machine.lanes if self.program.code[k].op in LIBRARY else 1
 
     def _after(self, leaving: Sequence[Leave]) -> dict[int, list[Leave]]:
-        """What leaves after which value: the last of its own, or the first of the next chunk that is not of sines."""
+        """What leaves after which value: the last of its own, or the first of the next chunk that
+        is not of sines.
+        """
         order = {k: n for n, k in enumerate(k for chunk in self.chunks for k in chunk)}
         found: dict[int, list[Leave]] = {}
         for leave in leaving:
             known = [k for k in leave.values if k in order and leave.early]
             last = max(known, key=order.__getitem__, default=None)
             if last is not None and self.program.code[last].op in TURNS:
-                last = next((chunk[0] for chunk in self.chunks[self.chunk_of[last]:]
-                             if self.program.code[chunk[0]].op not in TURNS), None)
+                last = next(
+                    (
+                        chunk[0]
+                        for chunk in self.chunks[self.chunk_of[last] :]
+                        if self.program.code[chunk[0]].op not in TURNS
+                    ),
+                    None,
+                )
             (self.late if last is None else found.setdefault(last, [])).append(leave)
         return found
 
     def _slots(self, slot: dict[int, int], used: int) -> dict[int, int]:
-        """Scratch places of inputs (given) and of values that later chunks need; one is used again after its last reader."""
+        """Scratch places of inputs (given) and of values that later chunks need; one is used again
+        after its last reader.
+        """
         last: dict[int, int] = {}
 
         def read(ks: Iterable[int], number: int) -> None:
