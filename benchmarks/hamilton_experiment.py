@@ -268,8 +268,7 @@ def verdict_table(rows) -> None:
         lines.append([rule, f"{eps:g}", *cells])
     table(
         "Share of the problems in which minimal residuals win: by the source's formulas / against "
-        "n directions, counted / "
-        "against warm directions with the same rule",
+        "n directions, counted / against warm directions with the same rule",
         ["rule", "eps", *(f"h = {h:g}" for h in sorted({r["h"] for r in rows}, reverse=True))],
         lines,
     )

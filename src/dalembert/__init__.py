@@ -176,8 +176,7 @@ def _of_mechanism(function: Callable[..., Any]) -> Callable[..., Any]:
         if not isinstance(mechanism, Mechanism):
             raise TypeError(
                 f"{function.__name__}(mechanism, ...): the mechanism comes first, expected a "
-                "Mechanism, as "
-                f"da.load makes, not a {type(mechanism).__name__}."
+                f"Mechanism, as da.load makes, not a {type(mechanism).__name__}."
             )
         return function(mechanism, *arguments, **named)
 

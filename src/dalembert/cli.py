@@ -36,8 +36,7 @@ app = Application(
     __version__,
     "Equations of motion of multibody systems, from a robot file.",
     "Exit codes: 0 done; 1 bad content of a file or a failed computation; 2 wrong usage or a "
-    "missing file. "
-    "--debug anywhere, or DALEMBERT_DEBUG=1, shows the traceback of an error.",
+    "missing file. --debug anywhere, or DALEMBERT_DEBUG=1, shows the traceback of an error.",
 )
 
 File = Annotated[
@@ -436,8 +435,7 @@ def equations(
             metavar="NAMES",
             help=(
                 "Numbers that become symbols, separated by commas: all, inertial, geometry, "
-                "gravity, paths, "
-                "patterns."
+                "gravity, paths, patterns."
             ),
         ),
     ] = None,

@@ -25,9 +25,9 @@ LONGEST = 40  # characters of a prefix: names of files end at 255
 DIGITS = 8  # that stand for the rest of a longer one
 
 DOUBTS = (
-    "Status 1 + k: the inertia about entry k of qd, the first such, is divided by and not positive "
-    "beyond doubt; "
-    "status -1 - k: the quaternion that starts at entry k of q is not of unit length."
+    "Status 1 + k: the inertia about entry k of qd, the first such, is divided by and not "
+    "positive beyond doubt; status -1 - k: the quaternion that starts at entry k of q is not of "
+    "unit length."
 )
 
 Vectors = Mapping[str, np.ndarray]

@@ -80,8 +80,7 @@ def demonstrate(out: Console, mechanism: Mechanism) -> bool:
     line(
         out,
         f"{sum(i.holds for i in checked)} of {len(checked)} identities hold; residuals are "
-        "relative to the "
-        "largest entry.",
+        "relative to the largest entry.",
         "bold",
     )
     agree = show_compiled(out, mechanism)
@@ -129,8 +128,8 @@ def show_motion(out: Console, mechanism: Mechanism, folder: Path) -> list[Path]:
     wrapped(
         out,
         f"power balance: T + Pi changes by {change:.6g} J, actuators and friction do "
-        f"{run.work[-1]:.6g} J of "
-        f"work; the difference stays within {np.abs(run.power_balance).max():.1e} J",
+        f"{run.work[-1]:.6g} J of work; the difference stays within "
+        f"{np.abs(run.power_balance).max():.1e} J",
     )
     return _saved(out, run, folder)
 

@@ -65,8 +65,8 @@ def numeric(mechanism: Any) -> Any:
     if symbols := free_symbols([x for x in values(mechanism) if is_symbolic(x)]):
         raise DalembertError(
             f"mechanism {mechanism.name!r} has symbols ({', '.join(s.name for s in symbols)}), and "
-            "this "
-            "command needs numbers. Put them into the file; `dalembert equations` takes symbols."
+            "this command needs numbers. Put them into the file; `dalembert equations` takes "
+            "symbols."
         )
     return mechanism
 

@@ -78,8 +78,7 @@ class Files(NamedTuple):
         if _is_folder(self.output) and self.output.exists() and not self.resume:
             raise VectorError(
                 f"--output {str(self.output)!r} is there already: --resume goes on with a run that "
-                "was cut "
-                "off; or give another name, or remove it.",
+                "was cut off; or give another name, or remove it.",
                 "--output",
             )
         if self.output is not None and self.output.suffix.lower() in storage.LIBRARIES:

@@ -18,8 +18,7 @@ def summarize(out: Console, mechanism: Mechanism) -> None:
     line(
         out,
         f"bodies: {len(mechanism.bodies)}, base {mechanism.bodies[0].name}; {tree.n} move once "
-        "links on fixed joints "
-        "are joined",
+        "links on fixed joints are joined",
     )
     line(
         out,

@@ -40,8 +40,7 @@ def typed_vector(
         listed = ", ".join(names[:MAX_SHOWN]) + (", ..." if len(names) > MAX_SHOWN else "")
         raise VectorError(
             f"{option} has {len(values)} numbers, expected {len(names)}: mechanism "
-            f"{mechanism.name!r} "
-            f"has {listed}.",
+            f"{mechanism.name!r} has {listed}.",
             option,
         )
     return np.array(values, dtype=float)

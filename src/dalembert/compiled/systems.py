@@ -57,8 +57,7 @@ class SystemDynamics:
         if missing := [name for name in system.parameters if name not in self.parameters]:
             raise ParameterError(
                 f"{system.name!r} has no values of {', '.join(missing)}: name them among the "
-                "parameters, "
-                "or give them values by replace({name: value}).",
+                "parameters, or give them values by replace({name: value}).",
                 tuple(missing),
             )
         self._functions: dict[Any, CompiledFunction[Any]] = {}

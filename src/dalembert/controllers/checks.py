@@ -114,8 +114,7 @@ def system_under(controller: Any) -> System:
         return system_of(controller.mechanism)
     raise TypeError(
         f"{type(controller).__name__}: the mechanism comes first, expected a Mechanism, as da.load "
-        "makes, "
-        f"not a {type(controller.mechanism).__name__}."
+        f"makes, not a {type(controller.mechanism).__name__}."
     )
 
 
@@ -126,8 +125,7 @@ def check_bodies(controller: Tracking) -> None:
     if controller.system.mechanism is None:
         raise TypeError(
             f"{type(controller).__name__}: {controller.system.name!r} is no Mechanism, whose "
-            "bodies this law "
-            "needs. ComputedTorque and FeedForward take any system."
+            "bodies this law needs. ComputedTorque and FeedForward take any system."
         )
 
 
@@ -157,8 +155,7 @@ def followed(
     if [v.shape for v in found] != [(system.nq,), (system.nv,), (system.nv,)]:
         raise ShapeError(
             f"the reference returned shapes {', '.join(str(v.shape) for v in found)}, expected q, "
-            "qd, qdd of "
-            f"shapes ({system.nq},), ({system.nv},), ({system.nv},).",
+            f"qd, qdd of shapes ({system.nq},), ({system.nv},), ({system.nv},).",
             "reference",
         )
     return found[0], found[1], found[2]
@@ -195,17 +192,14 @@ class Tracking:
         if not callable(self.reference):
             raise TypeError(
                 f"{type(self).__name__}: the reference is {self.reference!r} "
-                f"({type(self.reference).__name__}"
-                "), expected a function t -> (q, qd, qdd): controllers.Hold([...]) holds a posture "
-                "q, "
-                "Sinusoids and Quintic move."
+                f"({type(self.reference).__name__}), expected a function t -> (q, qd, qdd): "
+                "controllers.Hold([...]) holds a posture q, Sinusoids and Quintic move."
             )
         for joint in system.quaternions:
             raise DalembertError(
                 f"{type(self).__name__} tracks coordinates whose rates are qd, but joint {joint!r} "
-                "of mechanism "
-                f"{system.name!r} has a quaternion: use controllers.PD or GravityPD, for set "
-                "points."
+                f"of mechanism {system.name!r} has a quaternion: use controllers.PD or GravityPD, "
+                "for set points."
             )
         check_arguments(self.reference, "the reference", ("t",))
         put(self, **{name: gains(value, name, system.nv) for name, value in given.items()})

@@ -100,8 +100,7 @@ class Quintic:
         if points.ndim != 2 or len(points) < 2 or times.shape != (len(points),):
             raise ShapeError(
                 f"points has shape {points.shape} and times {times.shape}, expected (K, n) and "
-                "(K,), "
-                "K >= 2.",
+                "(K,), K >= 2.",
                 "points",
                 points.shape,
             )

@@ -70,8 +70,7 @@ class Sampled:
         if not callable(self.law):
             raise TypeError(
                 f"Sampled: the law is {self.law!r} ({type(self.law).__name__}), expected a "
-                "function "
-                "(k, t, q, qd, memory) -> (tau, memory)."
+                "function (k, t, q, qd, memory) -> (tau, memory)."
             )
         check_arguments(self.law, LAW, ARGUMENTS)
         put(self, period=_time(self.period, "period"), delay=_time(self.delay, "delay"))
@@ -81,8 +80,8 @@ class Sampled:
         if self.delay > MOST_WAITING * self.period:
             raise ValueError(
                 f"Sampled: delay={self.delay:g} s is more than {MOST_WAITING} periods of "
-                f"{self.period:g} s: as "
-                "many forces would wait. Give a shorter delay, or a longer period."
+                f"{self.period:g} s: as many forces would wait. Give a shorter delay, or a longer "
+                "period."
             )
         put(self, memory=self.layout.nested(self.layout.flat(self.memory)))
 
@@ -115,8 +114,7 @@ class Sampled:
     def __call__(self, *_: Any) -> Any:
         raise TypeError(
             "a Sampled controller runs at samples alone: give it to simulate as control=. Others, "
-            "such as "
-            "Limited, belong into its law."
+            "such as Limited, belong into its law."
         )
 
 
@@ -140,8 +138,7 @@ def _flat_law(
     if not isinstance(found, (tuple, list)) or len(found) != 2:
         raise TypeError(
             f"{LAW} returned a {type(found).__name__}, expected two things, (tau, memory); without "
-            "a memory, "
-            "(tau, ())."
+            "a memory, (tau, ())."
         )
     tau = np.asarray(found[0])
     if tau.shape != (len(qd),):
@@ -218,8 +215,7 @@ class MemoryLayout:
             if array.shape != self.shape:
                 raise ShapeError(
                     f"{LAW} returned {self.name} of shape {array.shape}, expected {self.shape} as "
-                    "it was "
-                    "given.",
+                    "it was given.",
                     self.name,
                     array.shape,
                     self.shape,

@@ -29,10 +29,8 @@ class SetPoint:
         if callable(self.q_ref):
             raise TypeError(
                 f"{type(self).__name__}: q_ref is a {type(self.q_ref).__name__}, a function of "
-                "time; it goes to "
-                "a posture, numbers (nq,), such as Hold(q).q. ComputedTorque, FeedForward and "
-                "Passivity "
-                "follow references."
+                "time; it goes to a posture, numbers (nq,), such as Hold(q).q. ComputedTorque, "
+                "FeedForward and Passivity follow references."
             )
         nv = system.nv
         put(self, q_ref=vector(self.q_ref, "q_ref", system.nq))

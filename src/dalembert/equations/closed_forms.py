@@ -183,8 +183,7 @@ class ClosedForms(ABC):
         if not isinstance(quantity, str):
             raise TypeError(
                 f"the quantity is {quantity!r} ({type(quantity).__name__}); expected a name such "
-                "as "
-                "'mass_matrix'."
+                "as 'mass_matrix'."
             )
         self.described(quantity)
         owner = self._owner(quantity)

@@ -185,8 +185,8 @@ def groupings(eom: Any, target: Printer, style: Style) -> list[Section]:
     fewest = "" if eom.minimal else " (not all as few as possible)"
     remark = (
         f"{len(eom.groupings)} combinations{fewest} of the inertial parameters of the links about "
-        "their joint frames' "
-        "origins determine all forces" + (f"; zero here: {', '.join(none)}" if none else "")
+        "their joint frames' origins determine all forces"
+        + (f"; zero here: {', '.join(none)}" if none else "")
     )
     return [Section("base", "Base parameters", style.text(remark), lines)]
 

@@ -129,8 +129,7 @@ def equations(
         if symbols is not None or grouped is not None or formulation != "newton_euler":
             raise TypeError(
                 f"equations of the Lagrangian {system.name!r}: its symbols are its parameters, "
-                "which "
-                "system.replace gives values; symbols=, grouped= and formulation= are for "
+                "which system.replace gives values; symbols=, grouped= and formulation= are for "
                 "mechanisms."
             )
         return SystemEquations(system.lagrangian(), budget, digits, progress)

@@ -121,8 +121,7 @@ class Written:
         if entries.ndim > 2:
             raise ShapeError(
                 f"an expression with {entries.ndim} axes cannot be printed, a scalar, a vector or "
-                "a matrix "
-                "can: print its parts."
+                "a matrix can: print its parts."
             )
         for x in entries.flat:
             check_instance(
@@ -208,6 +207,5 @@ def _check(entries: np.ndarray, forms: Iterable[Sum], parts: dict[str, Sum]) -> 
     if not (gap[finite] <= TOLERANCE * scale).all():
         raise DalembertError(
             f"an expression and its print differ by {gap[finite].max():.3g}; this is a fault of "
-            "dalembert, "
-            "please report it."
+            "dalembert, please report it."
         )

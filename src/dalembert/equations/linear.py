@@ -237,8 +237,7 @@ def _check_rest(eom: Movable, force: np.ndarray, tau: Any) -> None:
         if value > TOLERANCE * size:
             raise DalembertError(
                 f"{eom.name!r} is not at rest there: joint force {k + 1} has to be {needed}, not "
-                f"{given[k]}. "
-                f"Give tau= these forces, or tau={HOLD!r} for the forces that hold it."
+                f"{given[k]}. Give tau= these forces, or tau={HOLD!r} for the forces that hold it."
             )
 
 

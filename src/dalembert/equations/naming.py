@@ -17,8 +17,8 @@ LETTERS = dict(
         "αβγδεζηθικλμνξοπρστυφχψωΓΔΘΛΞΠΣΦΨΩ",
         (
             "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi "
-            "rho sigma tau upsilon phi chi psi "
-            "omega Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega"
+            "rho sigma tau upsilon phi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi "
+            "Omega"
         ).split(),
         strict=True,
     )

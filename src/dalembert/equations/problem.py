@@ -380,8 +380,7 @@ class Problem:
             if not self.grouped:
                 raise NotPolynomial(
                     f"no base parameters were found ({self.why_factored}): da.regressor has a "
-                    "column for "
-                    "each inertial parameter of each body."
+                    "column for each inertial parameter of each body."
                 )
             tau = newton_euler.inverse_dynamics(self.twin, *self.vectors)
             return jacobian(

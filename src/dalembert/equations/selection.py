@@ -88,8 +88,7 @@ def select(
     if wrong := [wish for wish in wishes if not isinstance(wish, str)]:
         raise TypeError(
             f"symbols has {wrong[0]!r} ({type(wrong[0]).__name__}); expected texts such as "
-            "'inertial' or "
-            "'hand.mass'."
+            "'inertial' or 'hand.mass'."
         )
     inertial = any(w in ("all", "inertial") for w in wishes)
     grouped = inertial if grouped is None else grouped

@@ -65,8 +65,8 @@ def check_freedoms(count: int, instead: str) -> None:
     if count > MOST:
         raise DalembertError(
             f"{instead[:1].upper()}{instead[1:]} in closed form are for one to {MOST} freedoms; "
-            "here are "
-            f"{count}. Mass matrix and forces are printed for any number; da.compile gives numbers."
+            f"here are {count}. Mass matrix and forces are printed for any number; da.compile "
+            "gives numbers."
         )
 
 

@@ -322,8 +322,8 @@ class SystemVerifier(Verifier):
         else:
             raise DalembertError(
                 f"the Lagrangian of {p.system.name!r} or its derivatives are not finite at random "
-                "states "
-                "(coordinates, velocities and parameters of 0.1 to 1.7): nothing can be verified."
+                "states (coordinates, velocities and parameters of 0.1 to 1.7): nothing can be "
+                "verified."
             )
         columns = columns[:, good]
         self.point: dict[str, Any] = values | dict(zip((*names, "t"), columns, strict=True))

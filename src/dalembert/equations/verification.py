@@ -119,8 +119,7 @@ class Verifier(ABC):
             entry = tuple(map(int, np.unravel_index(int(np.argmax(gap)), gap.shape)))[1:]
             raise VerificationError(
                 f"{quantity}{list(entry)}: closed form and compiled function differ by "
-                f"{gap.max():.3g}; "
-                "this is a fault of dalembert, please report it.",
+                f"{gap.max():.3g}; this is a fault of dalembert, please report it.",
                 quantity,
                 entry,
                 float(gap.max()),

@@ -233,10 +233,9 @@ def require_same_graph(op: str, graphs: tuple[Graph, Graph]) -> None:
     if graphs[0] is not graphs[1]:
         raise GraphMixError(
             f"{op} of expressions of two graphs, {graphs[0].name!r} with {len(graphs[0])} nodes "
-            f"and {graphs[1].name!r} with "
-            f"{len(graphs[1])}: expressions live where their symbols were made. Make all symbols "
-            "in one `with da.Graph():`, "
-            "or bring one operand over with da.import_nodes(expression, graph).",
+            f"and {graphs[1].name!r} with {len(graphs[1])}: expressions live where their symbols "
+            "were made. Make all symbols in one `with da.Graph():`, or bring one operand over "
+            "with da.import_nodes(expression, graph).",
             graphs,
         )
 
@@ -502,8 +501,8 @@ class Expr(_Unfrozen):
     def __bool__(self) -> NoReturn:
         raise ExpressionTypeError(
             f"{self} has no truth value until its symbols have values. Instead of if, np.where, "
-            "max or np.maximum, "
-            "min or np.minimum and np.sign use da.where, da.maximum, da.minimum and da.sign."
+            "max or np.maximum, min or np.minimum and np.sign use da.where, da.maximum, "
+            "da.minimum and da.sign."
         )
 
     def __float__(self) -> float:
@@ -511,8 +510,7 @@ class Expr(_Unfrozen):
             return float(self.value)
         raise ExpressionTypeError(
             f"{self} has no value until its symbols have values: use da.evaluate; instead of the "
-            "functions of math "
-            "use those of dalembert, and arrays of dtype object."
+            "functions of math use those of dalembert, and arrays of dtype object."
         )
 
     def __copy__(self) -> Expr:

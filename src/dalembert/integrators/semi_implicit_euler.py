@@ -41,14 +41,12 @@ def needs(
     if nq is None:
         raise ValueError(
             "semi_implicit_euler must know where coordinates end and velocities begin: give nq= "
-            "(and nv=, "
-            "if it is another number)."
+            "(and nv=, if it is another number)."
         )
     if move is None and nv not in (None, nq):
         raise ValueError(
             f"semi_implicit_euler with {nq} coordinates and {nv} velocities: give move=, as q + "
-            "step has no "
-            "meaning."
+            "step has no meaning."
         )
     return {"nq": nq, "nv": nq if nv is None else nv, "move": move or _added}
 

@@ -37,8 +37,7 @@ def needs(nq: int | None = None, nv: int | None = None, **known: Any) -> dict[st
     if nq is None:
         raise ValueError(
             "symplectic_euler must know where coordinates end and momenta begin: give nq= (and "
-            "nv=, if it is "
-            "another number)."
+            "nv=, if it is another number)."
         )
     return {"nq": nq, "nv": nq if nv is None else nv}
 

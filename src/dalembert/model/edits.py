@@ -144,8 +144,7 @@ def locked(mechanism: Mechanism, joints: Mapping[str, Any] | Sequence[str]) -> M
         if joint.mimic is not None:
             raise ModelError(
                 f"joint {name!r} follows {joint.mimic.joint!r}: lock that one, the follower comes "
-                "with "
-                "it."
+                "with it."
             )
         neutral = joint.type.neutral()
         value = value.tolist() if isinstance(value, np.ndarray) else value

@@ -142,8 +142,7 @@ class Mechanism:
     def __repr__(self) -> str:
         return (
             f"<Mechanism {self.name!r}: {len(self.bodies)} bodies, {len(self.joints)} joints, nq = "
-            f"{self.nq}, "
-            f"nv = {self.nv}>"
+            f"{self.nq}, nv = {self.nv}>"
         )
 
     def __dir__(self) -> list[str]:
@@ -362,8 +361,7 @@ class Mechanism:
                 row = f" in row {worst}" if norms.size > 1 else ""
                 raise QuaternionError(
                     f"{name}{row}: the quaternion of joint {joint!r} has norm {norms[worst]:.9g}, "
-                    "expected 1. "
-                    "mechanism.normalize(q) scales it.",
+                    "expected 1. mechanism.normalize(q) scales it.",
                     joint,
                     float(norms[worst]),
                 )

@@ -328,9 +328,8 @@ def refuse(bad: Any, pivot: Scalar, joint: str, body: str, consequence: str = UN
     where = f" in row {row}" if row is not None else ""
     raise SingularMassMatrixError(
         f"joint {joint!r}{where}: the inertia of body {body!r} and what it carries about this "
-        f"joint is {value:.3g}, not "
-        f"positive, so {consequence}. Give the body an inertia (or the joint a rotor inertia), or "
-        "fix the joint.",
+        f"joint is {value:.3g}, not positive, so {consequence}. Give the body an inertia (or the "
+        "joint a rotor inertia), or fix the joint.",
         joint,
         body,
         value,

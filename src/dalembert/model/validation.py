@@ -339,8 +339,8 @@ def _follower_faults(joints):
                     Finding(
                         "error",
                         f"joint {joint.name!r}",
-                        "more than MAX_FOLLOWING = "
-                        f"{MAX_FOLLOWING} followers stand between it and an independent joint.",
+                        f"more than MAX_FOLLOWING = {MAX_FOLLOWING} followers stand between it and "
+                        "an independent joint.",
                         "Let it follow that one.",
                         joint.source,
                     )
@@ -493,8 +493,7 @@ def undetermined(tree: Tree, q: Sequence[float], bodies: Sequence[Body]) -> list
                 f"joint {joint!r} moves it {way}, where its inertia is 0 within rounding: "
                 "accelerations are not determined, so forward dynamics will refuse.",
                 "Give it the inertia that it has there (a rod of radius r has m r^2/2), give the "
-                "joint a rotor_inertia, or "
-                "take a joint that does not move it so.",
+                "joint a rotor_inertia, or take a joint that does not move it so.",
                 sources[body],
             )
         )

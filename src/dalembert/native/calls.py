@@ -68,8 +68,7 @@ def results_for(
             if np.shares_memory(given[k], given[other]):
                 raise ValueError(
                     f"out for {port.name} overlaps out for {ports[other].name} in memory: each "
-                    "result needs "
-                    "memory of its own."
+                    "result needs memory of its own."
                 )
     return given
 

@@ -349,8 +349,7 @@ def _shape(name: str, shape: Any) -> Shape:
     ):
         raise TypeError(
             f"{name}={shape!r}: expected the name of an input (not {', '.join(RESERVED)}) and its "
-            "shape, "
-            f"for example q=(7,)."
+            "shape, for example q=(7,)."
         )
     return shape
 

@@ -153,8 +153,7 @@ def remembering(name: str, remembers: str, more: str = "") -> RememberingError:
     """The error of a function that is refused for what it remembers."""
     return RememberingError(
         f"{name} {remembers}. It is called many times in a step of the integrator, for times that "
-        "go "
-        f"back and forth, and must be a function of its arguments alone. {INSTEAD}{more}",
+        f"go back and forth, and must be a function of its arguments alone. {INSTEAD}{more}",
         name,
         remembers,
     )

@@ -198,8 +198,7 @@ def _parsed(chain: str) -> Iterator[tuple[str, str, str]]:
             where = _place(chain, len(chain) - len(rest))
             raise ReadError(
                 f"{where}: {rest[:20]!r} is no motion. Write Tx(...), Ty, Tz, Rx, Ry or Rz, each "
-                "with its value "
-                "in parentheses."
+                "with its value in parentheses."
             )
         where, depth = _place(chain, head.start("kind")), 1
         for mark in BRACKET_OR_TEXT.finditer(chain, head.end()):

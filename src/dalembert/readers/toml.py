@@ -532,8 +532,7 @@ def _joint_entries(joint: Joint) -> dict[str, Any]:
     if JOINT_TYPES.get(kind.name) is not type(kind):
         raise ReadError(
             f"joint {joint.name!r} is given by a Python function and cannot be written. Keep it in "
-            "Python, or "
-            f"use one of the types {', '.join(JOINT_TYPES)}."
+            f"Python, or use one of the types {', '.join(JOINT_TYPES)}."
         )
     entries: dict[str, Any] = {
         "name": joint.name,

@@ -131,8 +131,7 @@ class Unread:
         if not first.same_as(second):
             raise ReadError(
                 f"{where}: <{parent.tag}> has a second <{second.tag}>, which differs from the one "
-                "in line "
-                f"{first.line}. Keep one.",
+                f"in line {first.line}. Keep one.",
                 self.file,
                 second.line,
             )

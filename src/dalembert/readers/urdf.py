@@ -463,8 +463,7 @@ class _Reader:
         if len(value) > MAX_ATTRIBUTE:
             self._fail(
                 f"{of}<{element.tag} {attribute}> has {len(value)} characters, the limit "
-                "MAX_ATTRIBUTE is "
-                f"{MAX_ATTRIBUTE}.",
+                f"MAX_ATTRIBUTE is {MAX_ATTRIBUTE}.",
                 element,
             )
         return value

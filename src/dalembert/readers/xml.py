@@ -207,8 +207,7 @@ def _decoded(data: bytes, file: str, remarks: list[Finding]) -> str:
         byte = f"byte 0x{data[error.start]:02x}"
         raise ReadError(
             f"not well-formed XML: {byte} does not fit the encoding {encoding}. Save the file as "
-            "UTF-8, or "
-            "declare its encoding in the first line.",
+            "UTF-8, or declare its encoding in the first line.",
             file,
             line,
         ) from None

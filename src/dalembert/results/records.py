@@ -143,9 +143,8 @@ class Records:
             return np.where(np.isfinite(self.work)[..., None], self.held, np.nan)
         if self.applied is None:
             raise DalembertError(
-                "the forces of this run are not known: files and copies keep no functions. Ask for "
-                "run.tau "
-                "where it was simulated."
+                "the forces of this run are not known: files and copies keep no functions. Ask "
+                "for run.tau where it was simulated."
             )
         applied = self.applied(self.times, self.q, self.qd, self.controller_states)
         return applied if self.held is None else applied + self.held
@@ -163,9 +162,8 @@ class Records:
             return self.law.recorded(self.q, self.qd, self.tau, self.modes, self.numbers)
         if self.friction not in (SIGN, "none"):
             raise DalembertError(
-                "the reactions of this run are not known: files and copies do not keep what joints "
-                "did. "
-                "Ask for run.reactions where it was simulated."
+                "the reactions of this run are not known: files and copies do not keep what "
+                "joints did. Ask for run.reactions where it was simulated."
             )
         if self.friction == "none":
             return np.zeros_like(self.qd)

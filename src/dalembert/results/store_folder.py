@@ -173,8 +173,7 @@ class StoreFolder:
         if line.get("format", FORMAT) != FORMAT:
             raise StoreError(
                 f"{str(self.path)!r} was written by a newer version of dalembert (format "
-                f"{line['format']}, "
-                f"known is {FORMAT}): update this one.",
+                f"{line['format']}, known is {FORMAT}): update this one.",
                 str(self.path),
             )
         for key, entry in line.get("files", {}).items():
@@ -288,8 +287,7 @@ class StoreFolder:
         ):
             raise DamagedStoreError(
                 f"{str(self.path)!r} is damaged: the file {key!r} does not belong to it; remove "
-                "that "
-                "file.",
+                "that file.",
                 str(self.path),
                 key,
             )
@@ -371,8 +369,7 @@ class StoreFolder:
             self._journal = self._read_journal()  # none, if it was what could not be written
             raise StoreError(
                 f"{str(self.path)!r} cannot be written: {error.strerror or error}. What was "
-                "written before is "
-                "whole; the same call goes on from there.",
+                "written before is whole; the same call goes on from there.",
                 str(self.path),
             ) from error
 
@@ -468,8 +465,7 @@ def is_sealed(path: Path) -> bool:
     if end[len(SEAL) :] != _digest_of(path, length).encode():
         raise DamagedStoreError(
             f"{str(path)!r} is damaged: it is not as it was written, its checksum is another. Take "
-            "it "
-            "from a copy, or compute it again.",
+            "it from a copy, or compute it again.",
             str(path),
             path.name,
         )

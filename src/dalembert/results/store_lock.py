@@ -78,8 +78,7 @@ class StoreLock:
         holder = f"process {pid} on {host}" if known else "another process"
         return LockedStoreError(
             f"{str(self.folder)!r} is being written by {holder}: wait until it has ended, or end "
-            "it. Only one process "
-            "writes a folder at a time.",
+            "it. Only one process writes a folder at a time.",
             str(self.folder),
             int(pid) if known else 0,
             host,

@@ -112,8 +112,7 @@ def _streamed(
     if there and not resume:
         raise DalembertError(
             f"{str(path)!r} is there already: give another name, or remove it; a run that was cut "
-            "off "
-            "goes on with resume=True."
+            "off goes on with resume=True."
         )
     if there:
         compare(path, arguments)
@@ -234,8 +233,7 @@ def compare(path: Path, called: dict[str, Any]) -> None:
         if before != now:
             raise DalembertError(
                 f"{str(path)!r} was simulated with {name} that was {before}, not {now}: give the "
-                "same "
-                "again."
+                "same again."
             )
     other = [
         name
@@ -251,8 +249,7 @@ def compare(path: Path, called: dict[str, Any]) -> None:
     if other:
         raise DalembertError(
             f"{str(path)!r} was simulated with another {', '.join(sorted(other))}: it goes on only "
-            "as it "
-            "began. Give another name, or remove it."
+            "as it began. Give another name, or remove it."
         )
 
 

@@ -73,7 +73,6 @@ def _remedy(run: Run) -> str:
     if isinstance(METHODS[run.method], Fixed):
         return (
             f"the step h={run.h:g} s is too long for {run.method!r}. Take a smaller h=, or an "
-            "adaptive method, "
-            "method='dop853'"
+            "adaptive method, method='dop853'"
         )
     return f"the tolerances are too coarse for {run.method!r}. Give smaller ones, rtol= and atol="

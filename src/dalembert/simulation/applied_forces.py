@@ -69,8 +69,7 @@ class Forces:
         if not self.states.ndim:
             raise TypeError(
                 f"control.states is {control.states!r}: expected the initial values of the "
-                "controller's states, "
-                "(m,) or (N, m)."
+                "controller's states, (m,) or (N, m)."
             )
         self._rate = control.rate if self.states.size else None
         self.remembers: dict[str, str] = {}
@@ -245,8 +244,7 @@ def beside(*parts: np.ndarray) -> np.ndarray:
     if len({*lengths} - {1}) > 1:
         raise ShapeError(
             f"forces and parameters are given for {' and '.join(map(str, lengths))} trajectories: "
-            "expected one "
-            "number of them.",
+            "expected one number of them.",
             "control",
         )
     rows = np.broadcast_shapes(*(v.shape[:-1] for v in parts))
@@ -263,8 +261,7 @@ def _refuse(given: Any, name: str, remembers: str) -> None:
     if getattr(given, "traced", True) is False:
         warnings.warn(
             f"{name} {remembers}: its results depend on how often and in which order the method "
-            "calls it. "
-            f"{INSTEAD}",
+            f"calls it. {INSTEAD}",
             DalembertWarning,
             stacklevel=6,
         )
@@ -274,9 +271,8 @@ def _refuse(given: Any, name: str, remembers: str) -> None:
         remembers,
         (
             " A memory that follows a differential equation, such as an integral of the error, "
-            "belongs to the attribute "
-            f"`states` and the method `rate`. To have {name} called with numbers all the same, set "
-            f"{name}.traced = False."
+            f"belongs to the attribute `states` and the method `rate`. To have {name} called with "
+            f"numbers all the same, set {name}.traced = False."
         ),
     )
 
@@ -335,8 +331,7 @@ def _vector(found: Any, name: str, nv: int) -> np.ndarray:
         )
         raise TypeError(
             f"{name} returned {kind}{'' if kind == 'None' else f': {shown[:80]}'}, expected "
-            f"({nv},) real "
-            f"numbers: {per}."
+            f"({nv},) real numbers: {per}."
         )
     if array.shape != (nv,):
         raise ShapeError(

@@ -84,8 +84,7 @@ def _number(found: Any, name: str) -> Any:
     if values.size != 1:
         raise ShapeError(
             f"the event {name!r} returned an array of shape {values.shape}, expected one number: "
-            "give a "
-            "function for each entry, events=[g0, g1, ...].",
+            "give a function for each entry, events=[g0, g1, ...].",
             name,
             values.shape,
             (),
@@ -96,8 +95,7 @@ def _number(found: Any, name: str) -> Any:
     ):
         raise TypeError(
             f"the event {name!r} returned {found!r} ({type(found).__name__}), expected a number "
-            "that goes "
-            "through 0 at the event, such as q[0] - 0.3."
+            "that goes through 0 at the event, such as q[0] - 0.3."
         )
     return value
 
@@ -116,8 +114,7 @@ def _direction(g: Any) -> float:
     ):
         raise ValueError(
             f"direction of the event {_name(g)!r} is {direction!r}: expected 1 for rising zeros, "
-            "-1 for "
-            "falling ones, or 0 for both."
+            "-1 for falling ones, or 0 for both."
         )
     return float(direction)
 
@@ -130,8 +127,7 @@ def _terminal(g: Any) -> int:
     if not isinstance(terminal, (int, np.integer)) or terminal < 1:
         raise ValueError(
             f"terminal of the event {_name(g)!r} is {terminal!r}: expected True, False, or how "
-            "many of its "
-            "events end a trajectory, 1 or more."
+            "many of its events end a trajectory, 1 or more."
         )
     return int(terminal)
 

@@ -86,14 +86,12 @@ def opened(system: Any, paths: tuple[str, ...], given: Given) -> Any:
     if system.mechanism is None:
         raise ValueError(
             f"external_forces act on frames of a mechanism, and {system.name!r} has none: give "
-            "forces= along "
-            "its velocities."
+            "forces= along its velocities."
         )
     if moving := [path for path in paths if not INERTIAL.fullmatch(path)]:
         raise ParameterError(
             f"{', '.join(moving)} cannot be inputs of a simulation with external_forces, whose "
-            "arms they "
-            "may change: use mechanism.replace.",
+            "arms they may change: use mechanism.replace.",
             paths,
         )
     if not callable(given):

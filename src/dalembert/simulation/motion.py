@@ -108,8 +108,7 @@ class Motion:
         ):
             raise ParameterError(
                 f"{', '.join(bounds)} cannot be inputs of a simulation in which joints stick or "
-                "stop: use "
-                "mechanism.replace, or friction='sign' and no stops.",
+                "stop: use mechanism.replace, or friction='sign' and no stops.",
                 paths,
             )
 

@@ -82,8 +82,7 @@ def method_and_tolerances(
         options = " and ".join(f"{option}={value:g}" for option, value in given.items())
         raise ValueError(
             f"{options} with method={name!r}, whose steps are fixed and have no tolerance: take an "
-            "adaptive "
-            "method such as 'dop853', or give the step h=."
+            "adaptive method such as 'dop853', or give the step h=."
         )
     for option, value in given.items():
         if not (np.isfinite(value) and value >= 0):
@@ -132,8 +131,7 @@ def record_times(
         if len(times) * size > TOO_MANY and not stored:
             raise ValueError(
                 f"{len(times)} records are {len(times) * size:.3g} numbers, more than "
-                f"{TOO_MANY:.0e}: give "
-                "record= a larger spacing [s]."
+                f"{TOO_MANY:.0e}: give record= a larger spacing [s]."
             )
         times = times if stored else times[:]
     elif record is not None:
@@ -156,8 +154,7 @@ def record_times(
     if pace.repeats * (len(times) - 1) > TOO_MANY_STEPS and not stored:
         raise ValueError(
             f"{pace.repeats * (len(times) - 1):.3g} steps of {h:g} s are more than "
-            f"{TOO_MANY_STEPS:.0e}: "
-            "give a larger h."
+            f"{TOO_MANY_STEPS:.0e}: give a larger h."
         )
     return times, pace, None if abs(rest - spacing) <= 1e-9 * spacing else last
 
@@ -188,8 +185,7 @@ def _evenly(duration: float, record: float | None, least: float) -> streaming.Ev
     if not (intervals := duration / spacing) < MOST_RECORDS:
         raise ValueError(
             f"record={record!r}: {intervals:.3g} records of {duration:g} s are more than "
-            f"{MOST_RECORDS:.0e}: "
-            "give record= a larger spacing [s]."
+            f"{MOST_RECORDS:.0e}: give record= a larger spacing [s]."
         )
     if abs(intervals - round(intervals)) <= 1e-9 * intervals and intervals > 0.5:
         return streaming.Even(0.0, duration, round(intervals) + 1)

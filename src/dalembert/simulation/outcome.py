@@ -166,8 +166,8 @@ def _reason(
     if finite[k] and not failed[k - 1]:
         return (
             f"after t = {t:g} s: {ATTEMPTS} steps did not reach the next record: forces that jump "
-            "or swing, or a stiff "
-            "system, need short steps. Take larger tolerances, method='radau5', or more records."
+            "or swing, or a stiff system, need short steps. Take larger tolerances, "
+            "method='radau5', or more records."
         )
     if finite[k]:
         return f"after t = {t:g} s: {REASONS.get(failed[k - 1], REASONS[TOO_SMALL])}."
@@ -180,8 +180,7 @@ def _reason(
     ]
     return (
         f"{names[bad]} is no longer a number after t = {t:g} s: the step may be too long for a "
-        "method of "
-        "fixed step, or forces too large."
+        "method of fixed step, or forces too large."
     )
 
 

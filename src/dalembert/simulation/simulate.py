@@ -361,8 +361,7 @@ def _initial(motion: Motion, q: Any, qd: Any, t: float) -> tuple[np.ndarray, boo
             large = np.argwhere(~(np.abs(values) < BOUND))
             raise ValueError(
                 f"{name}{large[0].tolist()} is {values[tuple(large[0])]:g}: energies of numbers "
-                "beyond "
-                f"{BOUND:g} are none. Is it in radians, metres, and seconds?"
+                f"beyond {BOUND:g} are none. Is it in radians, metres, and seconds?"
             )
     q = start_of(motion.system, motion.reactions, q)
     single = q.ndim == qd.ndim == 1
@@ -376,8 +375,7 @@ def _initial(motion: Motion, q: Any, qd: Any, t: float) -> tuple[np.ndarray, boo
     if 0 in rows:
         raise ShapeError(
             f"there are 0 trajectories: q has shape {q.shape}, qd {qd.shape}, numbers of forces "
-            "and parameters "
-            f"{given.shape}; expected one state, or N of them with N of at least 1.",
+            f"and parameters {given.shape}; expected one state, or N of them with N of at least 1.",
             "q",
             q.shape,
         )

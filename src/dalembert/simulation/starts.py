@@ -49,14 +49,12 @@ def _within(law: Reactions, q: np.ndarray) -> np.ndarray:
         if beyond[worst] > max(rounding, min(_half_unit(law.mechanism, name, stop), DIGITS)):
             raise ValueError(
                 f"joint {name!r} begins at {own[worst]:g}, beyond its stops at {law.lower[i]:g} "
-                "and "
-                f"{law.upper[i]:g}: begin between them, or leave it out of stops=."
+                f"and {law.upper[i]:g}: begin between them, or leave it out of stops=."
             )
         if beyond[worst] > rounding:
             warnings.warn(
                 f"joint {name!r} begins at {own[worst]:.9g}, beyond its stop at {stop:.9g} by "
-                "rounding of that "
-                "limit: it begins at the stop.",
+                "rounding of that limit: it begins at the stop.",
                 DalembertWarning,
                 stacklevel=caller_level(),
             )

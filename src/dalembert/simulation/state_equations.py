@@ -153,8 +153,7 @@ class StateEquations(ABC):
         if not self.system.is_autonomous:
             raise ValueError(
                 f"the energy of {self.system.name!r} is a function of time too, which "
-                "discrete_gradient does "
-                "not keep: take another method."
+                "discrete_gradient does not keep: take another method."
             )
 
     def singular(

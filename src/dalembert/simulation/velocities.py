@@ -54,8 +54,7 @@ def iteration_of(system: System, solver: str | Solver | None) -> Solver | None:
     if not system.solvers:
         raise ValueError(
             "solver= chooses how velocities follow from momenta of a mechanism or of a system of "
-            "da.hamilton; "
-            f"{system.name!r} has one way only."
+            f"da.hamilton; {system.name!r} has one way only."
         )
     if isinstance(solver, Solver):
         return solver

@@ -142,8 +142,7 @@ def check_range(a: np.ndarray, converted: np.ndarray, name: str) -> None:
         largest = np.finfo(converted.dtype).max
         raise ValueError(
             f"{name} has the entry {a[tuple(place)]} at index {place[-1]}{row}; expected finite "
-            "numbers of "
-            f"{converted.dtype}, which end at {largest:.3g}."
+            f"numbers of {converted.dtype}, which end at {largest:.3g}."
         )
 
 
@@ -233,8 +232,7 @@ def in_order(values: Any, name: str, names: Sequence[str]) -> Any:
         few = ", ".join(map(str, labels[:6])) + (", ..." if len(labels) > 6 else "")
         raise ShapeError(
             f"{name} has the columns {few}; expected {', '.join(names)}, in any order. For columns "
-            "that mean "
-            f"these in their order take {name}.to_numpy().",
+            f"that mean these in their order take {name}.to_numpy().",
             name,
             np.shape(values),
             (len(names),),

@@ -134,8 +134,7 @@ class Table:
             if (values.shape, dims) != others:
                 raise ShapeError(
                     f"result {name!r} has shape {values.shape} and dimensions {dims}, but "
-                    f"{others[0]} and "
-                    f"{others[1]} of other samples.",
+                    f"{others[0]} and {others[1]} of other samples.",
                     name,
                     values.shape,
                     others[0],
@@ -148,8 +147,7 @@ class Table:
             ):
                 raise ShapeError(
                     f"result {name!r} is of kind {_kind(values.dtype)}, but {_kind(array.dtype)} "
-                    "of other "
-                    "samples.",
+                    "of other samples.",
                     name,
                 )
 
@@ -172,8 +170,7 @@ class Table:
                 if dim in taken or lengths.setdefault(dim, length) != length:
                     raise DalembertError(
                         f"result {name!r} has {length} entries along {dim!r}, which is a parameter "
-                        "or of "
-                        "another length. Call it something else."
+                        "or of another length. Call it something else."
                     )
         for name, (dims, values) in arrays.items():
             blank = {"b": False, "O": ""}.get(values.dtype.kind, np.nan)

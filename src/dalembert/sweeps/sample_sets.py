@@ -96,10 +96,8 @@ def _check_count(lengths: Mapping[str, int], paired: bool) -> None:
     if count * HELD > MOST_HELD:
         raise ShapeError(
             f"{count} samples ({_listed(lengths)}) would take {count * HELD / 1e9:.3g} GB of "
-            "memory before the "
-            f"first result; at most {MOST_HELD // HELD} fit into {MOST_HELD / 1e9:.3g} GB. Sweep "
-            "over parts of "
-            "them, each with a store of its own."
+            f"memory before the first result; at most {MOST_HELD // HELD} fit into "
+            f"{MOST_HELD / 1e9:.3g} GB. Sweep over parts of them, each with a store of its own."
         )
 
 

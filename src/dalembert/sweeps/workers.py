@@ -62,8 +62,8 @@ class Workers:
         if not self.own:
             raise DalembertError(
                 "a process of the executor died, and the executor takes no more work: give a "
-                "function that "
-                "makes an executor, executor=lambda: ProcessPoolExecutor(8), to go on after that."
+                "function that makes an executor, executor=lambda: ProcessPoolExecutor(8), to go "
+                "on after that."
             )
         self._executor.shutdown(wait=False, cancel_futures=True)
         self._executor = self._make()
@@ -72,8 +72,7 @@ class Workers:
         except BrokenExecutor:
             raise DalembertError(
                 "the processes of the executor end before they have computed anything: a script "
-                "must call "
-                "sweep below `if __name__ == '__main__':`, as its processes import it."
+                "must call sweep below `if __name__ == '__main__':`, as its processes import it."
             ) from None
 
     def close(self, abandon: bool = False) -> None:
@@ -135,8 +134,8 @@ def pickled(work: Callable[..., Any]) -> bytes:
     ) as error:  # PicklingError, AttributeError, TypeError: pickle raises all of them
         raise DalembertError(
             f"the function cannot be sent to other processes ({error}): define it and what it "
-            "refers to at "
-            "the top of a module, or give executor=concurrent.futures.ThreadPoolExecutor()."
+            "refers to at the top of a module, or give "
+            "executor=concurrent.futures.ThreadPoolExecutor()."
         ) from None
 
 
@@ -161,8 +160,7 @@ def _submitting(executor: Any) -> Executor:
     if not hasattr(executor, "submit"):
         raise TypeError(
             f"executor={executor!r}: expected a concurrent.futures.Executor, a client of "
-            "dask.distributed, or a "
-            "function that makes an executor."
+            "dask.distributed, or a function that makes an executor."
         )
     return executor
 

@@ -252,8 +252,7 @@ class System(ABC):
                 shown = ", ".join(names[:4])
                 raise ShapeError(
                     f"{name} has shape {values.shape}, expected ({len(names)},) or (N, "
-                    f"{len(names)}): "
-                    f"{self.name!r} has {len(names)} ({shown}).",
+                    f"{len(names)}): {self.name!r} has {len(names)} ({shown}).",
                     name,
                     values.shape,
                     (len(names),),
@@ -353,8 +352,7 @@ class System(ABC):
         if self.nq != self.nv or self.quaternions:
             raise DalembertError(
                 f"{self.name!r} has velocities that are no rates of its coordinates (quaternions), "
-                "and no "
-                "Lagrangian of q and qd."
+                "and no Lagrangian of q and qd."
             )
         return lagrangian_system(
             self.lagrange_function, self.coordinate_names, self.generalized_forces, self.name

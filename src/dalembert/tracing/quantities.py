@@ -205,8 +205,7 @@ def straight(
         except ProgramError as error:
             raise ProgramError(
                 f"mechanism {mechanism.name!r}: {error} Name it in da.compile(..., "
-                "parameters=[...]), "
-                "or replace it by a number."
+                "parameters=[...]), or replace it by a number."
             ) from None
 
 

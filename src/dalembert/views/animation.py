@@ -91,21 +91,18 @@ def ready(path: Path, duration: float, fps: float = FPS, speed: float = 1.0) -> 
     if ending == ".gif" and fps > FASTEST_GIF:
         raise ValueError(
             f"fps={fps:g}: a GIF shows at most {FASTEST_GIF:g} pictures per second; give a smaller "
-            "fps, or "
-            "write .mp4."
+            "fps, or write .mp4."
         )
     if ending == ".mp4" and shutil.which(FFMPEG) is None:
         raise DalembertError(
             "ffmpeg is not installed, which writes .mp4: apt install ffmpeg, brew install ffmpeg, "
-            "or see "
-            "https://ffmpeg.org/download.html; .gif and .html do without."
+            "or see https://ffmpeg.org/download.html; .gif and .html do without."
         )
     if (count := _count(duration, fps, speed)) > MOST_PICTURES[ending]:
         raise ValueError(
             f"{str(path)!r}: {duration:g} s are {count} pictures, more than the "
-            f"{MOST_PICTURES[ending]} of a "
-            f"{ending} film: give a larger speed than {speed:g}, a smaller fps than {fps:g}, or "
-            "write .html."
+            f"{MOST_PICTURES[ending]} of a {ending} film: give a larger speed than {speed:g}, a "
+            f"smaller fps than {fps:g}, or write .html."
         )
 
 

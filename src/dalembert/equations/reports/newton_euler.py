@@ -62,8 +62,7 @@ def write(steps: Steps) -> None:
         joint, on = tree.joint[i], f"link {tree.parent[i]}" if tree.parent[i] else "the base"
         steps.text(
             f"**Link {i}** ({markdown_text(joint.body)}), on {on} by joint "
-            f"{markdown_text(joint.name)} "
-            f"({joint.type.name}):"
+            f"{markdown_text(joint.name)} ({joint.type.name}):"
         )
         found = outward_step(rates[tree.parent[i]], X[i], velocity, rate)
         true = true_rates[i]
@@ -86,8 +85,7 @@ def write(steps: Steps) -> None:
     if steps.problem.grouped:
         steps.text(
             "With base parameters the forces along the joint axes are those of the mechanism; the "
-            "reactions across "
-            "them are not, as mass has moved to the parent."
+            "reactions across them are not, as mass has moved to the parent."
         )
     f = {i: body_wrench(tree.inertia[i], rates[i]) for i in tree.outward()}
     true_f = {i: body_wrench(right.inertia[i], true_rates[i]) for i in tree.outward()}

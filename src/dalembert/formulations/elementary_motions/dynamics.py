@@ -376,8 +376,7 @@ def inverse_dynamics_on_moving_base(
         if np.shape(given) != (4, 4):
             raise ShapeError(
                 f"{name} has shape {np.shape(given)}, expected (4, 4): a placement [[R, p], [0, "
-                "1]] or its "
-                "time derivative.",
+                "1]] or its time derivative.",
                 name,
                 np.shape(given),
                 (4, 4),

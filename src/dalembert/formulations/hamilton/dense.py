@@ -47,7 +47,6 @@ def _check_constant(k: int, pivot: Scalar) -> None:
 def _indefinite(name: str, smallest: float) -> SingularMassMatrixError:
     return SingularMassMatrixError(
         f"the mass matrix is not positive definite (smallest {name} {smallest:.3g}): the momenta "
-        "do not determine "
-        "the velocities. Give every body that a joint moves an inertia.",
+        "do not determine the velocities. Give every body that a joint moves an inertia.",
         pivot=smallest,
     )

@@ -380,10 +380,8 @@ def required(solution: Solution, stop: Stop, method: str, names: Sequence[str] =
     residual = float(np.max(solution.residual))
     raise NotConvergedError(
         f"{method} made {int(np.max(solution.iterations))} iterations, its residual is "
-        f"{residual:.3g}, and rule "
-        f"{stop.rule!r} with tolerance {stop.tolerance:g} is not met. Use solver='sweep', which is "
-        "exact, or a larger "
-        "tolerance.",
+        f"{residual:.3g}, and rule {stop.rule!r} with tolerance {stop.tolerance:g} is not met. Use "
+        "solver='sweep', which is exact, or a larger tolerance.",
         int(np.max(solution.iterations)),
         residual,
         stop.tolerance,

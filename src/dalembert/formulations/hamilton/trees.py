@@ -79,8 +79,7 @@ def system_of(system: Any) -> System:
         return MechanismSystem(system)
     raise TypeError(
         f"{type(system).__name__} is no system: expected a da.Mechanism, "
-        "hamilton.planar_chain(...) or "
-        "hamilton.nonnatural(...)."
+        "hamilton.planar_chain(...) or hamilton.nonnatural(...)."
     )
 
 

@@ -258,8 +258,7 @@ def workspace(
         if not (math.isfinite(low[k]) and math.isfinite(high[k])):
             raise DalembertError(
                 f"{name!r} has no limits: eigenvalues of the mass matrix have no bounds over an "
-                "unlimited "
-                "stroke. Give lower= and upper=."
+                "unlimited stroke. Give lower= and upper=."
             )
         if low[k] > high[k]:
             raise ValueError(f"{name!r}: lower bound {low[k]} is above upper bound {high[k]}.")
@@ -282,8 +281,7 @@ def _require_values(mechanism: Mechanism) -> None:
     if names := [s.name for x in numbers for s in free_symbols(x)]:
         raise DalembertError(
             f"{mechanism.name!r} has symbols without values: {', '.join(dict.fromkeys(names))}. "
-            "Give them "
-            "values with mechanism.replace."
+            "Give them values with mechanism.replace."
         )
 
 
@@ -387,8 +385,7 @@ def _velocity_entries(mechanism: Mechanism, places: Sequence[int]) -> list[int]:
         if joint.type.nq != joint.type.nv:
             raise DalembertError(
                 f"the values depend on the attitude of joint {name!r} ({joint.type.name}): bounds "
-                "are not "
-                "proved over quaternions; use method='sampling'."
+                "are not proved over quaternions; use method='sampling'."
             )
         found.append(entry.at_v.start + k - entry.at_q.start)
     return found

@@ -105,8 +105,7 @@ def flexible_joints(
     if not motors:
         raise DalembertError(
             f"mechanism {mechanism.name!r} has no joint with a rotor inertia: name the flexible "
-            "ones in "
-            "joints=, and give them rotor_inertia and gear_ratio."
+            "ones in joints=, and give them rotor_inertia and gear_ratio."
         )
     without = mechanism.replace({f"{name}.rotor_inertia": 0 for name in chosen})
     return FlexibleJoints(without, motors, model)
@@ -404,8 +403,7 @@ def _motor(mechanism: Mechanism, name: str, stiffness: Any, damping: Any) -> Mot
     ):
         raise DalembertError(
             f"joint {name!r} is {joint.type.name}: a flexible joint has one freedom and an axis "
-            "(revolute, "
-            "continuous, prismatic, helical), and follows no other."
+            "(revolute, continuous, prismatic, helical), and follows no other."
         )
     entry = mechanism.entries[name]
     rotor, gear = as_float(joint.rotor_inertia[0]), as_float(joint.gear_ratio[0])

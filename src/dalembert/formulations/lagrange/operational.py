@@ -156,8 +156,7 @@ def _singular_value(mobility: np.ndarray, frame: str, rows: list[int]) -> Any:
         where = f" in row {row}" if values.ndim else ""
         text = (
             f"frame {frame!r}{where}: its motion along ({direction}) has the singular value "
-            f"{smallest:.3g} (1 where "
-            "rows move independently)"
+            f"{smallest:.3g} (1 where rows move independently)"
         )
         if smallest < SINGULAR:
             raise SingularConfigurationError(

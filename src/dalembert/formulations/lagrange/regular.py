@@ -47,9 +47,8 @@ def singular(
     where = f" in row {row}" if row is not None else ""
     return SingularMassMatrixError(
         f"coordinate {names[k]!r}{where}: the mass matrix of {system!r} is singular (smallest "
-        f"singular value {value:.3g} "
-        "of its scaled form), so accelerations are not determined. Does the kinetic energy hold "
-        "every velocity?",
+        f"singular value {value:.3g} of its scaled form), so accelerations are not determined. "
+        "Does the kinetic energy hold every velocity?",
         names[k],
         "",
         value,

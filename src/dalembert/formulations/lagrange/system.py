@@ -139,8 +139,8 @@ def _traced(f: Callable[..., Any], name: str, q: np.ndarray, qd: np.ndarray, t: 
     if compared or known and own and not fits(found, (q, qd, t), tried, results, near=1e-3):
         raise ValueError(
             f"{name} has other values than its expressions: it branches on a value, or makes a "
-            "number of one, "
-            "and is a constant of symbols there. Write branches as da.where(condition, a, b)."
+            "number of one, and is a constant of symbols there. Write branches as "
+            "da.where(condition, a, b)."
         )
     return found
 
@@ -539,8 +539,8 @@ class LagrangianSystem:
             if batch is not None:
                 raise ShapeError(
                     f"a batch of {batch} states with symbols: parameters "
-                    f"{', '.join(self.parameters)} need "
-                    "values (system.replace), and expressions are taken for one state at a time."
+                    f"{', '.join(self.parameters)} need values (system.replace), and expressions "
+                    "are taken for one state at a time."
                 )
             return [self._substituted(e, columns, graph) for e in expressions]
         return [_finite(evaluate(e, columns), batch, np.shape(e)) for e in expressions]

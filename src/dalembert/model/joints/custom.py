@@ -77,8 +77,7 @@ class Custom(JointType):
                 if array.shape != shape:
                     raise ShapeError(
                         f"the function of a custom joint returned {name} of shape {array.shape}, "
-                        "expected "
-                        f"{shape}: rows of the rotation matrix, and the origin.",
+                        f"expected {shape}: rows of the rotation matrix, and the origin.",
                         name,
                         array.shape,
                         shape,

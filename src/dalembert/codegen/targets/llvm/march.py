@@ -199,8 +199,7 @@ class _Writer:
         target, source = self._at(f, to), self._at(f, start)
         f.lines.append(
             f"  call void @llvm.memcpy.p0.p0.i64(ptr align {align} {target}, ptr align {align} "
-            f"{source}, "
-            f"i64 {align * count}, i1 false)"
+            f"{source}, i64 {align * count}, i1 false)"
         )
 
     def _give(self, number: int, part: Part) -> str:
@@ -341,8 +340,7 @@ class _Writer:
         return "\n".join(
             [
                 "define internal void @march(ptr noalias %rows, ptr noalias %scratch, ptr %goals, "
-                "i64 %records, i64 %repeats) "
-                "noinline {",
+                "i64 %records, i64 %repeats) noinline {",
                 "entry:",
                 *self._run(self.march.begin),
                 "  br label %look",

@@ -427,8 +427,7 @@ class _StepWriter:
         x = f.put(f"load {real}, ptr {at}, align {f.machine.size}")
         return f.put(
             f"shufflevector {v} {f.put(f'insertelement {v} poison, {real} {x}, i32 0')}, {v} "
-            "poison, "
-            f"<{lanes} x i32> zeroinitializer"
+            f"poison, <{lanes} x i32> zeroinitializer"
         )
 
 
