@@ -60,7 +60,8 @@ class Symbol(NamedTuple):
     """A name as it is set: base and subscript under dots, beside a superscript.
 
     text: the base is set upright as it is; entry: of an array whose entries could be taken for
-    symbols, [M]_12 for M_12; bold: an array whose letter is a symbol, too.
+    symbols, [M]_12 for M_12;
+    bold: an array whose letter is a symbol, too.
     """
 
     base: str

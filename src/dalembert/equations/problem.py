@@ -99,8 +99,9 @@ class Problem:
 
     derived: polynomials, or None where the mechanism has none; why_factored: why forms in full are
     not printed, or "", once that is decided (by the mass matrix); why_long: why the mass matrix is
-    not even tried in full. names: printed names of q, qd, qdd; symbols, values: as of `Equations`;
-    own: a value for each symbol of the mechanism.
+    not even tried in full.
+    names: printed names of q, qd, qdd; symbols, values: as of `Equations`; own: a value for each
+    symbol of the mechanism.
     """
 
     def __init__(self, mechanism: Mechanism, selection: Selection, formulation: str, budget: int):

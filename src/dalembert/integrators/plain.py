@@ -47,8 +47,8 @@ def records(
     goes where that leads. Others begin with a step h and attempt `repeats` steps at most; they end
     a step at the last of the times, and interpolate at the others. times may decrease; h of a fixed
     step is then negative. watch: a trajectory stays before a step in which it gives a code above 0.
-    steps: of a method of fixed step, how many it has made from times[0] to x. longest: greatest
-    step of the others.
+    steps: of a method of fixed step, how many it has made from times[0] to x.
+    longest: greatest step of the others.
     """
     x = np.asarray(x, dtype=float)
     if isinstance(method, Fixed):

@@ -187,10 +187,10 @@ def march_of(
 
     project: what becomes of each new state, such as quaternions scaled to unit length.
     calls: lengths of the results of functions outside; f is then called with stand-ins for them
-    too, (t, *vectors) each. watch: a `Watching`; a trajectory stays before a step in which
-    something happens that it looks for, but for steps that end before `until`. Goals of a method of
-    fixed step that is watched are counts of steps, so that lanes which such a stop has left behind
-    catch up.
+    too, (t, *vectors) each.
+    watch: a `Watching`; a trajectory stays before a step in which something happens that it looks
+    for, but for steps that end before `until`. Goals of a method of fixed step that is watched are
+    counts of steps, so that lanes which such a stop has left behind catch up.
     """
     fixed = isinstance(method, Fixed)
     registers = {"t": 1, "x": nx, "h": 1, "steps": 1, "failed": 1} | (
@@ -600,15 +600,19 @@ class Marching:
         """Trajectories from x (N, nx) at times[0] to each later time; p (n,) or (N, n).
 
         h: of fixed methods the step, negative where times decrease; of others the first step, a
-        length; one, or (N,). repeats: steps between two records, whatever the times are; of
-        adaptive methods, attempted ones at most. longest: greatest step of an adaptive method. end:
-        where an adaptive method ends a step; by default at the last of the times. In between it
-        interpolates. state: what an earlier call left; this one goes on there, and x, times[0] and
-        h, of adaptive methods, only have to be in order. functions: those outside, with what
-        converts the result of each; trajectories then run one after the other. goals: of a watched
-        method of fixed step, how many steps each record lies behind `start`, `repeats` apart; a
-        trajectory that is beyond the first ones waits. told: of a library's method, called with the
-        time at each evaluation.
+        length; one, or (N,).
+        repeats: steps between two records, whatever the times are; of adaptive methods, attempted
+        ones at most.
+        longest: greatest step of an adaptive method.
+        end: where an adaptive method ends a step; by default at the last of the times. In between
+        it interpolates.
+        state: what an earlier call left; this one goes on there, and x, times[0] and h, of adaptive
+        methods, only have to be in order.
+        functions: those outside, with what converts the result of each; trajectories then run one
+        after the other.
+        goals: of a watched method of fixed step, how many steps each record lies behind `start`,
+        `repeats` apart; a trajectory that is beyond the first ones waits.
+        told: of a library's method, called with the time at each evaluation.
 
         Raises
         ------

@@ -99,8 +99,9 @@ class Course:
         """Trajectories from x (N, nx) at times[0] to each later time.
 
         state: what an earlier call left, from where this one goes on to the last bit; x only has
-        the shape then. end: where an adaptive method ends a step, and the last record of all; by
-        default at the last of the times.
+        the shape then.
+        end: where an adaptive method ends a step, and the last record of all; by default at the
+        last of the times.
         """
         if self._last is None or end is None or times[-1] < end:
             return self._advance(x, times, state, end)

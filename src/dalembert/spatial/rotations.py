@@ -1,8 +1,8 @@
 """Rotations as factors that carry vectors and matrices, and conversions between their descriptions.
 
 A rotation R maps components in the child's axes to components in the parent's. Rotations are
-applied factor by factor: a turn about a coordinate axis costs 4 multiplications a vector, a product
-matrix 9.
+applied factor by
+factor: a turn about a coordinate axis costs 4 multiplications a vector, a product matrix 9.
 """
 
 from __future__ import annotations

@@ -22,7 +22,8 @@ class SampleSet:
 
     given: {name: values}, of which all combinations are samples, the last name running fastest;
     with `paired` they go together, entry by entry; a sequence of {name: value} gives the samples
-    one by one. called: names of parameters among the results, where those differ.
+    one by one.
+    called: names of parameters among the results, where those differ.
     """
 
     def __init__(
