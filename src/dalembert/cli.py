@@ -18,7 +18,13 @@ from dalembert import __version__
 from dalembert.commandline import VectorError
 from dalembert.commandline.application import Application, Argument, Exit, Option, UsageError
 from dalembert.commandline.loading import existing, findings_of, load, numeric
-from dalembert.errors import DalembertError, DalembertWarning, MissingFileError, UnknownNameError
+from dalembert.errors import (
+    DalembertError,
+    DalembertWarning,
+    MissingFileError,
+    StoreError,
+    UnknownNameError,
+)
 
 # Everything else is imported by the commands that need it, so that `dalembert --help` does not wait
 # for it.
@@ -365,8 +371,8 @@ def simulate(
     )
     try:
         written = files.write(run)
-    except OSError as error:
-        raise UsageError(f"cannot write the run: {error}.") from None
+    except (OSError, StoreError) as error:
+        raise UsageError(f"cannot write the run: {str(error).rstrip('.')}.") from None
     if as_json:
         print(json.dumps(simulation.as_json(run, written), indent=2))
     else:

@@ -311,9 +311,9 @@ def test_a_file_of_a_sweep_that_is_not_as_it_was_written_is_named(file, harm, fi
 def test_a_sweep_that_ends_at_any_write_goes_on_to_the_same_bits(tmp_path, monkeypatch):
     """Its status is never ahead of its results, and no sample is computed twice that was committed."""
     from dalembert.results import store_folder
-    from dalembert.sweeps import tables
+    from dalembert.sweeps import outcome_table
 
-    monkeypatch.setattr(tables, "BUFFER", 0)      # each sample is written for itself
+    monkeypatch.setattr(outcome_table, "BUFFER", 0)      # each sample is written for itself
     grid, write = {"a": [1, 2, 3], "b": [10, 20]}, store_folder._write
     whole = da.sweep(product, grid, Here())
     for number in range(0, 60, 7):
