@@ -117,8 +117,7 @@ def test_controllers_hold_a_posture(source):
     law = controllers.GravityPD(source, q, 50.0, 20.0)
     run = da.simulate(source, q, np.zeros(system.nv), 0.2, control=law)
     assert run.forces["control"] == "traced"
-    if system.name != "turntable" and not isinstance(source, hamilton.NonNatural):
-        assert np.abs(run.q - q).max() < 1e-9
+    assert np.abs(run.q - q).max() < 1e-9
 
 
 def test_runs_are_written_and_read(source, tmp_path):

@@ -47,10 +47,3 @@ LATEX_HEAD = r"""\documentclass[11pt,a4paper]{article}
 \begin{document}
 \raggedright
 """
-
-ANGLE_EXAMPLE = (
-    "<p><i>s</i>, <i>c</i>: sine and cosine of a sum of coordinates, "
-    "<math><msub><mi>c</mi><mn>23</mn></msub>"
-    "<mo>=</mo><mi>cos</mi><mrow><mo>(</mo><msub><mi>q</mi><mn>2</mn></msub><mo>+</mo><msub><mi>q</mi><mn>3</mn>"
-    "</msub><mo>)</mo></mrow></math>.</p>"
-)

@@ -119,15 +119,18 @@ def _examined(
 
 
 class Guard:
-    """A function of a run, traced or called, and what it can reach: looked at again when the run is
-    over.
+    """A function of a run, traced or called, and its memory as it was examined: looked at again when
+    the run is over.
     """
 
     def __init__(
-        self, function: Callable[..., Any], name: str, opened: Callable[[Any], Any] = np.asarray
+        self,
+        function: Callable[..., Any],
+        name: str,
+        memory: Memory,
+        opened: Callable[[Any], Any] = np.asarray,
     ):
-        self.function, self.name, self.opened = function, name, opened
-        self.memory = Memory(function, name)
+        self.function, self.name, self.memory, self.opened = function, name, memory, opened
 
     @property
     def is_changed(self) -> bool:

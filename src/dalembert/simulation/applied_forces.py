@@ -140,7 +140,7 @@ class Forces:
                 _refuse(given, own, found.verdict.remembers)
                 self.remembers[own] = found.verdict.remembers
             else:
-                self.guards.append(Guard(f, own))
+                self.guards.append(Guard(f, own, found.verdict.memory))
             traced.append(found.traced)
         return TRACED if all(traced) else CALLED
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from dalembert.errors import ShapeError
 from dalembert.expr import Expr
-from dalembert.purity.examine import Guard, check_arguments, examine, remembering
+from dalembert.purity.examine import Examined, Guard, check_arguments, examine, remembering
 from dalembert.simulation.trial_states import trial_states
 
 # why a trajectory stays where it is: something happens in its next step; above all of
@@ -50,10 +50,11 @@ class Watched:
         self.terminal = [_terminal(g) for g in self.functions]
         names = [_name(g) for g in self.functions]
         self.names = [n if names.count(n) == 1 else f"{n}[{k}]" for k, n in enumerate(names)]
-        self.traced = all([_traces(g, system) for g in self.functions])
+        examined = [_examined(g, system) for g in self.functions]
+        self.traced = all(found.traced for found in examined)
         self.guards = [
-            Guard(g, f"the event {name!r}", _opened)
-            for g, name in zip(self.functions, self.names, strict=True)
+            Guard(g, f"the event {name!r}", found.verdict.memory, _opened)
+            for g, name, found in zip(self.functions, self.names, examined, strict=True)
         ]
 
     def values(self, t: Any, q: np.ndarray, qd: np.ndarray) -> list[Any]:
@@ -132,8 +133,8 @@ def _terminal(g: Any) -> int:
     return int(terminal)
 
 
-def _traces(g: Any, system: Any) -> bool:
-    """Whether an event's function gives expressions of symbols.
+def _examined(g: Any, system: Any) -> Examined:
+    """How an event's function is evaluated.
 
     Raises
     ------
@@ -152,7 +153,7 @@ def _traces(g: Any, system: Any) -> bool:
         raise remembering(
             name, found.verdict.remembers, " An event that waits is a function of t: t - 0.5."
         )
-    return found.traced
+    return found
 
 
 def _opened(found: Any) -> Any:

@@ -72,7 +72,7 @@ class Law:
         if all(r is None for r in found.results):
             sampled.flat_law(*states[0])  # raises what is wrong with it
         self.traced, self.start = found.traced, start
-        self.guard = Guard(sampled.flat_law, LAW)
+        self.guard = Guard(sampled.flat_law, LAW, found.verdict.memory)
         self.motion = motion
         self._compiled = self._kept(found.verdict.memory) if found.traced else None
 

@@ -14,7 +14,7 @@ from dalembert.formulations.hamilton.solving import SOLVERS
 from dalembert.kinematics.forces import passive_force
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.paths import canonical_text
-from dalembert.systems.system import HAMILTON, Quantity, System
+from dalembert.systems.system import Quantity, System
 from dalembert.tracing.quantities import FORMULATIONS, QUANTITIES, known_formulation
 from dalembert.tracing.regrouping import accelerations
 
@@ -166,8 +166,3 @@ class MechanismSystem(System):
 
     def formulated(self, name: str) -> MechanismSystem:
         return self if name == self.formulation else MechanismSystem(self._mechanism, name)
-
-    @property
-    def is_canonical(self) -> bool:
-        """Whether its state equations are in (q, p)."""
-        return self.formulation == HAMILTON
