@@ -19,8 +19,8 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 import dalembert as da
+from dalembert.compiled.propagation import propagator
 from dalembert.integrators import METHODS
-from dalembert.native.marching import Marching
 from dalembert.tracing.regrouping import accelerations
 from report import machine
 from robots import mechanism
@@ -95,7 +95,7 @@ def measured(case: Case, rounds: int, tolerances: tuple[float, ...] = TOLERANCES
         lambda x: f(0.0, x), x=2 * n
     )  # of arrays alone: calls that need no conversion
     x, times = np.concatenate([case.q, np.zeros(n)]), np.array([0.0, case.duration])
-    own = {name: Marching(f, 2 * n, 0, METHODS[name]) for name in PAIRS}
+    own = {name: propagator(f, 2 * n, 0, METHODS[name]) for name in PAIRS}
 
     def ours(name: str, rtol: float) -> Any:
         return own[name].run(x[None], times, FIRST, np.zeros(0), MOST, rtol, rtol)

@@ -13,9 +13,9 @@ from dalembert.codegen.program import ProgramError
 from dalembert.codegen.targets.llvm import march as llvm_march
 from dalembert.integrators import METHODS, Adaptive, Fixed, method, records
 from dalembert.integrators.fixed_point import HUGE
+from dalembert.compiled.propagation import propagator
 from dalembert.native import builtin, callbacks
 from dalembert.native.kernel import machine_for
-from dalembert.native.marching import Marching
 
 NONE = np.zeros(0)
 COMPILED = [name for name, m in METHODS.items() if isinstance(m, Fixed | Adaptive)]
@@ -64,7 +64,7 @@ def known(name):
 @pytest.mark.parametrize("name", COMPILED)
 def test_calls_are_those_of_the_method_in_python_one_for_each_value_of_f(name):
     x, times, fixed = np.array([0.3, -0.2, 0.1, 0.4, 0.0]), np.array([0, 0.3, 0.6]), isinstance(METHODS[name], Fixed)
-    marching = Marching(swing, 5, 0, known(name), calls=(2, 1))
+    marching = propagator(swing, 5, 0, known(name), calls=(2, 1))
     first, second = [Spy(control), Spy(rate)], [Spy(control), Spy(rate)]
     found = marching.run(x[None], times, 0.05, NONE, 6 if fixed else 1000, 1e-7, 1e-7, functions=[(f, floats) for f in first])
     plain = list(records(known(name), lambda t, x: np.asarray(swing(t, x, NONE, second), float), x, times, 0.05,
@@ -88,7 +88,7 @@ def test_several_trajectories_run_one_after_the_other_and_those_that_end_are_not
         calls.append((t, x[0]))
         return -1 / np.sqrt(x) if x[0] > 0 else np.array([np.nan])
 
-    marching = Marching(lambda t, x, p, outside: outside[0](t, x), 1, 0, METHODS["rk4"], calls=(1,))
+    marching = propagator(lambda t, x, p, outside: outside[0](t, x), 1, 0, METHODS["rk4"], calls=(1,))
     found = marching.run(np.array([[1.0], [0.1], [2.0]]), np.linspace(0, 0.5, 6), 0.01, NONE, 10, functions=[(sinking, floats)])
     steps = [50, found.steps[1, -1] + 1, 50]
     assert (found.failed[:, -1] > 0).tolist() == [False, True, False] and len(calls) == 4 * sum(steps)
@@ -97,7 +97,7 @@ def test_several_trajectories_run_one_after_the_other_and_those_that_end_are_not
 
 
 def one_call(function, convert=floats, steps=1):
-    marching = Marching(lambda t, x, p, outside: outside[0](t, x), 2, 0, METHODS["explicit_euler"], calls=(2,))
+    marching = propagator(lambda t, x, p, outside: outside[0](t, x), 2, 0, METHODS["explicit_euler"], calls=(2,))
     return marching.run(np.array([[1.0, 2.0]]), np.array([0.0, steps * 0.5]), 0.5, NONE, steps,
                         functions=[(function, convert)]).x[0, -1]
 
@@ -140,7 +140,7 @@ def test_what_a_function_raises_ends_the_run_at_once_and_is_raised(error):
 
     for name in ("rk4", "dopri5", "gauss4"):
         calls.clear()
-        marching = Marching(lambda t, x, p, outside: outside[0](t, x), 2, 0, METHODS[name], calls=(2,))
+        marching = propagator(lambda t, x, p, outside: outside[0](t, x), 2, 0, METHODS[name], calls=(2,))
         with pytest.raises(error, match="here"):
             marching.run(np.ones((3, 2)), np.linspace(0, 1, 11), 0.01, NONE, 10, 1e-6, 1e-6, functions=[(function, floats)])
         assert len(calls) == 7
@@ -176,7 +176,7 @@ def test_no_reference_is_lost_or_kept_over_many_calls():
     for function in functions:
         one_call(function, steps=100_000)
     after = [sys.getrefcount(o) for o in counted]
-    marching = Marching(lambda t, x, p, outside: outside[0](t, x), 2, 0, METHODS["explicit_euler"], calls=(2,))
+    marching = propagator(lambda t, x, p, outside: outside[0](t, x), 2, 0, METHODS["explicit_euler"], calls=(2,))
     for _ in range(1000):
         with pytest.raises(ZeroDivisionError):
             marching.run(np.zeros((1, 2)), np.array([0.0, 0.5]), 0.5, NONE, 1, functions=[(raising, floats)])
@@ -187,6 +187,6 @@ def test_no_reference_is_lost_or_kept_over_many_calls():
 
 
 def test_calls_need_a_kernel_of_one_lane():
-    made = Marching(swing, 5, 0, METHODS["rk4"], calls=(2, 1)).march
+    made = propagator(swing, 5, 0, METHODS["rk4"], calls=(2, 1)).march
     with pytest.raises(ProgramError, match="made for one lane"):
         llvm_march.assembly(made, machine_for(), callbacks.definitions(made))

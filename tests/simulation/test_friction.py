@@ -327,7 +327,7 @@ def test_a_course_in_parts_is_the_course_in_one(method):
 
 def test_what_neither_rubs_nor_stops_is_compiled_as_before():
     m = da.random_tree(3, 1, ["revolute"]).without("friction")
-    texts = {Motion(m, **o).marching(Motion(m).method("rk4")).march.text() for o in ({}, {"friction": "sign"}, {"stops": False})}
+    texts = {Motion(m, **o).propagator(Motion(m).method("rk4")).march.text() for o in ({}, {"friction": "sign"}, {"stops": False})}
     assert len(texts) == 1 and Motion(m).extra == 0
 
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.native import cache, marching
+from dalembert.compiled import propagation
+from dalembert.native import cache
 from dalembert.views.stick_figure import figure_of
 
 ARM = da.planar_chain(2)
@@ -122,7 +123,7 @@ def test_other_values_compile_nothing(monkeypatch):
         raise AssertionError("it compiles")
 
     monkeypatch.setattr(cache, "kept", refuse)
-    monkeypatch.setattr(marching, "march_of", refuse)
+    monkeypatch.setattr(propagation, "march_of", refuse)
     first, other = quantities(MASSES)[0], quantities(2 * MASSES)[0]
     assert np.abs(first - other).max() > 1e-3
 

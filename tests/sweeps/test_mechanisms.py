@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.native import cache, marching
+from dalembert.compiled import propagation
+from dalembert.native import cache
 
 ARM = da.planar_chain(2)
 
@@ -52,7 +53,7 @@ def test_other_numbers_compile_nothing_and_do_not_depend_on_the_batch(thread, mo
     def refuse(*_):
         raise AssertionError("it compiles")
 
-    monkeypatch.setattr(marching, "march_of", refuse)
+    monkeypatch.setattr(propagation, "march_of", refuse)
     monkeypatch.setattr(cache, "kept", refuse)
     for batch in (1, 7):
         again = da.sweep(ARM, {"link2.mass": masses[::-1]}, thread, t=0.1, batch=batch)

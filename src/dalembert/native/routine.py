@@ -4,35 +4,24 @@ have.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from dalembert.codegen.march import Item, March
-from dalembert.codegen.program import Port
+from dalembert.codegen.march import March
 from dalembert.native.kernel import Kernel
-from dalembert.native.marching import Trace, kernel_of
+from dalembert.native.propagator import kernel_of
 
 BYTES = 8  # of a number
 
 
 class Routine:
-    """What was traced, compiled at its first call or from the cache: results, which are registers,
-    of inputs that are.
+    """A march compiled at its first call or from the cache: registers that it records, of those
+    that are its inputs.
     """
 
-    def __init__(
-        self,
-        trace: Trace,
-        inputs: Sequence[str],
-        results: Sequence[str],
-        begin: tuple[Item, ...] = (),
-    ):
-        ports = tuple(Port(name, (len(r),)) for name, r in trace.registers.items())
-        self.march = March(
-            ports, tuple(inputs), tuple(trace.programs), tuple(trace.items), tuple(results), begin
-        )
-        self._sizes = [len(trace.registers[name]) for name in (*inputs, *results)]
+    def __init__(self, march: March):
+        self.march, sizes = march, {r.name: r.size for r in march.registers}
+        inputs, results = march.read, march.recorded
+        self._sizes = [sizes[name] for name in (*inputs, *results)]
         self._ends, self._inputs, self._goal = (
             np.cumsum([0, *self._sizes]).tolist(),
             len(inputs),

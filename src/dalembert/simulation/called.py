@@ -1,4 +1,4 @@
-"""A method over a motion in Python, with the calls of a `Marching`: for what cannot be compiled."""
+"""A method over a motion in Python, with the calls of a `Propagator`: for what cannot be compiled."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ from dalembert.integrators.crossing import (
 )
 from dalembert.integrators.fixed_point import HUGE
 from dalembert.integrators.search import FOUND, SEARCHING, following, hermite
-from dalembert.native.marching import SEEN, Trajectories
+from dalembert.native.propagator import Trajectories
 from dalembert.simulation.event_functions import CAUGHT, NO_VALUE
 from dalembert.simulation.motion import Motion
 from dalembert.simulation.watching import NEVER, Extension
+from dalembert.tracing.integration import SEEN
 
 State = dict[str, np.ndarray]
 ATTEMPTS = 1_000_000  # steps between two records of an adaptive method
@@ -80,7 +81,7 @@ class Called:
         state: State | None = None,
         goals: np.ndarray | None = None,
     ) -> Trajectories:
-        """As `Marching.run`; an adaptive method ends a step at the last of the times, and none
+        """As `Propagator.run`; an adaptive method ends a step at the last of the times, and none
         waits for others.
         """
         n, k = len(x), len(times) - 1

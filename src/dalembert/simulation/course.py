@@ -14,7 +14,7 @@ import numpy as np
 from dalembert.errors import DalembertWarning
 from dalembert.integrators import External, Fixed, Method
 from dalembert.integrators.fixed_point import HUGE
-from dalembert.native.marching import SEEN, Trajectories, joined
+from dalembert.native.propagator import Trajectories, joined
 from dalembert.results.events import Change, Event
 from dalembert.simulation.called import Called, State
 from dalembert.simulation.event_functions import CAUGHT, NO_VALUE
@@ -22,6 +22,7 @@ from dalembert.simulation.failures import event_without_number
 from dalembert.simulation.motion import Motion
 from dalembert.simulation.pieces import Pieces, Told
 from dalembert.simulation.reactions import FREE, Reactions
+from dalembert.tracing.integration import SEEN
 
 LOST, ENDED = (
     1.0,

@@ -17,6 +17,7 @@ import numpy as np
 from dalembert.codegen.program import program_of
 from dalembert.codegen.symbols import vector_of_symbols
 from dalembert.compiled.memo import dynamics_of, kept
+from dalembert.compiled.propagation import propagator
 from dalembert.controllers.checks import is_unchanging
 from dalembert.errors import ParameterError
 from dalembert.expr import Expr, Graph, array, sqrt
@@ -25,8 +26,7 @@ from dalembert.integrators import method as known_method
 from dalembert.integrators.kinds import INPUTS, MOMENTA, QUASI_MOMENTA, VELOCITIES
 from dalembert.kinematics.forces import SIGN, STICK, coulomb
 from dalembert.native import builtin
-from dalembert.native.crossing import crossing_of
-from dalembert.native.marching import Marching, Trace, Trajectories
+from dalembert.native.propagator import Propagator, Trajectories
 from dalembert.native.routine import Routine
 from dalembert.purity.examine import Guard
 from dalembert.simulation.applied_forces import CALLED, NONE, TRACED, Force, Forces, beside
@@ -37,6 +37,8 @@ from dalembert.simulation.reactions import reactions_of
 from dalembert.simulation.sections import Sections
 from dalembert.simulation.state_equations import Rates, StateEquations, state_equations
 from dalembert.simulation.watching import Watching
+from dalembert.tracing.event_location import crossing_of
+from dalembert.tracing.trace import Trace
 
 
 class Motion:
@@ -271,9 +273,9 @@ class Motion:
         q, y, work, controller = self.state.parts(x).values()
         return q, y, work[..., 0], controller
 
-    def marching(self, method: Method) -> Marching:
+    def propagator(self, method: Method) -> Propagator:
         """The method over this motion as machine code."""
-        return self.kept(method.name, lambda: self._marching(method))
+        return self.kept(method.name, lambda: self._propagator(method))
 
     def kept(self, what: str, make: Callable[[], Any]) -> Any:
         """What is made of the traced functions and laws of this motion, kept while these are the
@@ -318,11 +320,11 @@ class Motion:
             program = program_of(dict(zip(sizes, given, strict=True)), {"values": array(found)})
         return program.text(), *self.watched.directions
 
-    def _marching(self, method: Method) -> Marching:
+    def _propagator(self, method: Method) -> Propagator:
         project = self._project if self.form.quaternions else None
         calls = () if isinstance(method, External) else tuple(self.forces.lengths.values())
         watch = self.watch if self.is_watched else None
-        return Marching(
+        return propagator(
             self._right_hand_side, self.nx, self.inputs.size, method, project, calls, watch
         )
 
@@ -335,22 +337,24 @@ class Motion:
         return self.traced or (builtin.supported() and not isinstance(method, External))
 
     def run(self, method: Method) -> Callable[..., Trajectories]:
-        """`Marching.run` of the method over this motion, with the functions that are called with
+        """`Propagator.run` of the method over this motion, with the functions that are called with
         numbers.
         """
-        return partial(self.marching(method).run, functions=self.forces.outside())
+        return partial(self.propagator(method).run, functions=self.forces.outside())
 
     def crossing(self, method: Fixed | Adaptive) -> Routine:
         """What looks into the method's steps over this motion for where something happens."""
         return self.kept(
             f"crossing of {method.name}",
-            lambda: crossing_of(  # type: ignore[no-any-return]
-                self._right_hand_side,
-                self.nx,
-                self.inputs.size,
-                method,
-                self._project if self.form.quaternions else None,
-                self.watch,
+            lambda: Routine(
+                crossing_of(
+                    self._right_hand_side,
+                    self.nx,
+                    self.inputs.size,
+                    method,
+                    self._project if self.form.quaternions else None,
+                    self.watch,
+                )
             ),
         )
 
@@ -444,7 +448,7 @@ class Motion:
             with Graph():
                 trace = Trace(sizes | {"tau": self.system.nv})
                 trace.give({"tau": self._forces_of(*(trace.registers[name] for name in sizes))})
-            return Routine(trace, tuple(sizes), ("tau",))
+            return Routine(trace.march(tuple(sizes), ("tau",)))
 
         return self.kept("forces", made)
 

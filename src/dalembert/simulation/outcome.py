@@ -8,7 +8,7 @@ import numpy as np
 
 from dalembert.integrators import REASONS, Fixed, Method
 from dalembert.integrators.methods import TOO_SMALL
-from dalembert.native.marching import Trajectories
+from dalembert.native.propagator import Trajectories
 from dalembert.results.ends import End, ends_of
 from dalembert.results.records import FINISHED
 from dalembert.results.run import Run

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.native.marching import Trajectories, joined
+from dalembert.native.propagator import Trajectories, joined
 
 State = dict[str, np.ndarray]
 
@@ -38,7 +38,7 @@ class Throttled:
 
 
 class Pieces:
-    """Calls of `Marching.run` of a compiled method, cut so that each takes about SPAN seconds;
+    """Calls of `Propagator.run` of a compiled method, cut so that each takes about SPAN seconds;
     called like it.
 
     Fixed steps are cut at counts of steps, where a state goes on to the last bit. Steps of adaptive

@@ -36,7 +36,6 @@ from dalembert.integrators.choice import chosen
 from dalembert.kinematics.forces import SIGN, STICK, coulomb, passive_force
 from dalembert.model.mechanism import Mechanism
 from dalembert.native.function import CompiledFunction, function
-from dalembert.native.marching import Trace
 from dalembert.native.routine import Routine
 from dalembert.results.records import rows_of
 from dalembert.simulation.friction import Stribeck, kinetic
@@ -47,6 +46,7 @@ from dalembert.simulation.resting import Resting, resting
 from dalembert.simulation.state_equations import NONE, StateEquations
 from dalembert.spatial.ldl import factorised, solved, unchecked
 from dalembert.tracing.regrouping import on_regrouped_tree
+from dalembert.tracing.trace import Trace
 
 HELD, FREE = 0.0, 2.0  # modes in records; 1 and -1: slides forward and back
 # of a step: joints that meet their stops within this time meet them at once, in one impact
@@ -381,7 +381,7 @@ class Reactions:
                         "again": [self._goes_on(v["q"], q, after, out, h)],
                     }
                 )
-        return Routine(trace, tuple(inputs), tuple(results))
+        return Routine(trace.march(tuple(inputs), tuple(results)))
 
     def _joined(self, q: np.ndarray, qd: np.ndarray, h: Any) -> list[Any]:
         """q with joints placed on their stops that are there but for rounding, or would be within

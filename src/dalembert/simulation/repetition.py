@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from dalembert.expr import maximum
-from dalembert.native.marching import Trace
+from dalembert.tracing.trace import Trace
 
 Vectors = Sequence[Any]
 Step = Callable[

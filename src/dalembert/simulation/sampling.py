@@ -17,7 +17,7 @@ from dalembert.expr import Graph
 from dalembert.integrators import External, Fixed, Method
 from dalembert.integrators.choice import chosen
 from dalembert.integrators.methods import fixed_step
-from dalembert.native.marching import Steps, Trace, Trajectories, rate_of
+from dalembert.native.propagator import Trajectories
 from dalembert.native.routine import Routine
 from dalembert.purity.examine import Guard, examine, remembering
 from dalembert.purity.memory import Memory
@@ -25,6 +25,8 @@ from dalembert.simulation.called import State
 from dalembert.simulation.course import ENDED, Course
 from dalembert.simulation.motion import Motion
 from dalembert.simulation.trial_states import trial_states
+from dalembert.tracing.integration import Steps, rate_of
+from dalembert.tracing.trace import Trace
 
 SAME = 1e-12  # of a time: two moments that are closer are one
 MOST = 10**9  # steps in a call of a routine
@@ -106,7 +108,7 @@ class Law:
                 trace["k"], trace["t"], q.copy(), qd.copy(), v.get("memory", np.zeros(0))
             )
             trace.give({"tau": found[:nv], **({"later": found[nv:]} if size else {})})
-        return Routine(trace, tuple(inputs), tuple(outputs))
+        return Routine(trace.march(tuple(inputs), tuple(outputs)))
 
     def __call__(
         self, k: int, t: float, x: np.ndarray, p: np.ndarray, memory: np.ndarray
@@ -420,9 +422,8 @@ class Sampling:
                             "done": [over(failed, after.steps)],
                         }
                     )
-        return Routine(
-            trace, ("t", "x", "start", "h", "count", "failed", "p"), ("t", "x", "steps", "failed")
-        )
+        read = ("t", "x", "start", "h", "count", "failed", "p")
+        return Routine(trace.march(read, ("t", "x", "steps", "failed")))
 
     def _stretches(self, times: np.ndarray, end: float) -> Iterator[Stretch]:
         """The ways to the records at times[1:], each without a jump inside; of methods of fixed

@@ -14,7 +14,7 @@ from dalembert.formulations.hamilton.solving import Solver
 from dalembert.integrators import External, Fixed
 from dalembert.kinematics.forces import STICK
 from dalembert.model.mechanism import Mechanism
-from dalembert.native.marching import Trajectories, joined
+from dalembert.native.propagator import Trajectories, joined
 from dalembert.purity.examine import INSTEAD
 from dalembert.results import streaming
 from dalembert.results.run import Run

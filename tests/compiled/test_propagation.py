@@ -11,12 +11,13 @@ from dalembert.codegen.march import Loop, March, Part
 from dalembert.codegen.program import ProgramError
 from dalembert.codegen.rolled import Rolled
 from dalembert.codegen.targets.llvm import march as llvm_march
+from dalembert.compiled.propagation import propagator
 from dalembert.errors import ShapeError
 from dalembert.integrators import METHODS, Adaptive, Fixed, method, records
 from dalembert.integrators.methods import NOT_FINITE, NOT_SETTLED, TOO_SMALL
 from dalembert.native import cache
-from dalembert.native.marching import Marching, march_of
 from dalembert.tracing import regrouping
+from dalembert.tracing.integration import march_of
 from dalembert.tracing.regrouping import accelerations
 
 COMPILED = [name for name, m in METHODS.items() if isinstance(m, Fixed | Adaptive)]
@@ -40,7 +41,7 @@ def known(name):
 
 @pytest.fixture(scope="module")
 def marchings():
-    return {name: Marching(swing, 4, 1, known(name)) for name in METHODS}
+    return {name: propagator(swing, 4, 1, known(name)) for name in METHODS}
 
 
 @pytest.fixture(scope="module")
@@ -189,7 +190,7 @@ def explosive(t, x, p):
 
 @pytest.mark.parametrize("name", ["dopri5", "dop853", "radau5"])
 def test_a_step_that_collapses_stops_one_trajectory_and_no_other(name):
-    found = Marching(explosive, 1, 1, METHODS[name]).run(np.ones((9, 1)), np.array([0, 0.5, 2.0, 3.0]), 0.1,
+    found = propagator(explosive, 1, 1, METHODS[name]).run(np.ones((9, 1)), np.array([0, 0.5, 2.0, 3.0]), 0.1,
                                                          np.array([[0.1]] * 4 + [[1.0]] + [[0.1]] * 4), ENOUGH, 1e-8, 1e-8)
     assert found.failed[4].tolist() == [0, TOO_SMALL, TOO_SMALL] and (found.t[4, 1:] < 1.01).all()
     good = np.delete(np.arange(9), 4)
@@ -208,7 +209,7 @@ def test_numbers_that_are_not_finite_stop_one_trajectory_before_its_goal(name):
     p = np.full((9, 1), 0.1)
     p[3] = 1.0
     repeats = 100 if isinstance(METHODS[name], Fixed) else ENOUGH
-    found = Marching(sinking, 1, 1, known(name)).run(np.ones((9, 1)), np.array([0, 0.5, 1.0]), 0.005, p, repeats, 1e-6, 1e-6)
+    found = propagator(sinking, 1, 1, known(name)).run(np.ones((9, 1)), np.array([0, 0.5, 1.0]), 0.005, p, repeats, 1e-6, 1e-6)
     assert found.failed[3, 0] == 0 and found.failed[3, 1] > 0 and found.t[3, 1] < 0.7
     assert isinstance(METHODS[name], Fixed) or np.isfinite(found.x[3]).all()
     good = np.delete(np.arange(9), 3)
@@ -222,7 +223,7 @@ def test_an_implicit_step_that_does_not_settle_stops_one_trajectory(name):
 
     p = np.ones((9, 1))
     p[2] = 1e4
-    marching = Marching(spring, 2, 1, METHODS[name])
+    marching = propagator(spring, 2, 1, METHODS[name])
     found = marching.run(np.tile([1.0, 0.0], (9, 1)), np.array([0, 1.0, 2.0]), 0.1, p, 10)
     assert (found.failed[2] == NOT_SETTLED).all() and (found.t[2] == 0).all() and (found.x[2] == [1, 0]).all()
     alone = marching.run(np.array([[1.0, 0.0]]), np.array([0, 1.0, 2.0]), 0.1, np.ones(1), 10)
@@ -230,7 +231,7 @@ def test_an_implicit_step_that_does_not_settle_stops_one_trajectory(name):
 
 
 def test_nothing_moves_where_f_is_never_a_number():
-    marching = Marching(lambda t, x, p: np.array([da.sqrt(x[0] - 2)]), 1, 0, METHODS["dopri5"])
+    marching = propagator(lambda t, x, p: np.array([da.sqrt(x[0] - 2)]), 1, 0, METHODS["dopri5"])
     found = marching.run(np.array([[1.0], [3.0]]), np.array([0, 1.0]), 0.1, NONE, ENOUGH, 1e-6, 1e-6)
     assert found.failed[:, 0].tolist() == [NOT_FINITE, 0] and found.t[:, 0].tolist() == [0, 1] and found.x[0, 0, 0] == 1
 
@@ -247,7 +248,7 @@ def test_a_double_pendulum_keeps_energy_as_each_method_promises():
     dynamics = da.compile(chain)
     x, times, drift = np.array([[0.4, 0.3, 0.0, 0.0]]), np.linspace(0, 40, 401), {}
     for name in ("explicit_euler", "rk4", "implicit_midpoint", "gauss4", "gauss6", "discrete_gradient"):
-        found = Marching(f, 4, 0, method(name, energy=total)).run(x, times, 0.005, NONE, 20).x[0]
+        found = propagator(f, 4, 0, method(name, energy=total)).run(x, times, 0.005, NONE, 20).x[0]
         energies = (dynamics.kinetic_energy(found[:, :2], found[:, 2:]) + dynamics.potential_energy(found[:, :2]))
         drift[name] = np.abs(energies - total(x[0])) / (energies.max() - dynamics.potential_energy(np.array([-np.pi / 2, 0])))
     early, late = {n: d[:200].max() for n, d in drift.items()}, {n: d[200:].max() for n, d in drift.items()}
@@ -269,7 +270,7 @@ def test_the_midpoint_rule_bounds_the_energy_and_the_discrete_gradient_keeps_it(
     times = 0.1 * np.linspace(0, steps, 101)
     x = np.column_stack([np.linspace(0.5, 2.5, 8), np.zeros(8)])
     for name, bound in (("implicit_midpoint", 3e-3), ("discrete_gradient", 1e-11)):
-        found = Marching(pendulum, 2, 0, method(name, energy=total)).run(x, times, 0.1, NONE, steps // 100)
+        found = propagator(pendulum, 2, 0, method(name, energy=total)).run(x, times, 0.1, NONE, steps // 100)
         error = np.abs(found.x[..., 1] ** 2 / 2 - np.cos(found.x[..., 0]) + np.cos(x[:, :1]))
         assert not found.failed.any() and error.max() < bound, name
 
@@ -285,7 +286,7 @@ def test_eulers_top_turns_as_jacobis_functions_say():
     times = np.linspace(0, 10, 21)
     sn, cn, dn, _ = ellipj(rate * times[1:], k2)
     for name, h, error in (("dop853", 0.05, 1e-10), ("gauss6", 0.02, 1e-10), ("rk4", 0.01, 1e-8)):
-        found = run(Marching(top, 3, 0, METHODS[name]), x, times, h, NONE, tolerance=1e-12).x[0]
+        found = run(propagator(top, 3, 0, METHODS[name]), x, times, h, NONE, tolerance=1e-12).x[0]
         right = np.column_stack([0.4 * cn, np.sqrt((3 * E2 - M2) / 2) * sn, dn])
         assert np.abs(found - right).max() < error, name
 
@@ -302,7 +303,7 @@ def test_a_free_body_keeps_its_spatial_momentum_in_the_lie_group_form(h):
     q, qd = body.random_state(2)
     steps = 100_000
     times = h * np.linspace(0, steps, 11)
-    found = Marching(f, 13, 0, way).run(np.concatenate([q, 0.5 * qd])[None], times, h, NONE, steps // 10).x[0]
+    found = propagator(f, 13, 0, way).run(np.concatenate([q, 0.5 * qd])[None], times, h, NONE, steps // 10).x[0]
     q, qd = found[:, :7], found[:, 7:]
     X, momenta = da.placement(body, q, body.bodies[-1].name), da.momenta(body, q, qd)
     linear = np.einsum("kij,kj->ki", X[:, :3, :3], momenta[:, 3:])
@@ -323,8 +324,8 @@ def test_the_lie_group_form_has_order_4_on_quaternions():
         return np.concatenate([body.rate(x[:nq], x[nq:]), da.forward_dynamics(body, x[:nq], x[nq:], np.zeros(nv))])
 
     x, times = np.concatenate(body.random_state(4))[None], np.array([0, 0.5])
-    right = Marching(f, nq + nv, 0, METHODS["dop853"]).run(x, times, 1e-2, NONE, ENOUGH, 1e-13, 1e-13).x
-    marching = Marching(f, nq + nv, 0, way)
+    right = propagator(f, nq + nv, 0, METHODS["dop853"]).run(x, times, 1e-2, NONE, ENOUGH, 1e-13, 1e-13).x
+    marching = propagator(f, nq + nv, 0, way)
     coarse, fine = (np.abs(marching.run(x, times, 0.5 / n, NONE, n).x - right).max() for n in (50, 100))
     assert abs(np.log2(coarse / fine) - 4) < 0.3
 
@@ -362,9 +363,9 @@ def test_a_march_that_breaks_its_rules_is_refused():
 @pytest.mark.parametrize("on_stack", [True, False])
 @pytest.mark.parametrize("name", ["rk4", "dopri5", "implicit_midpoint"])
 def test_scans_within_a_march_equal_straight_code(monkeypatch, name, on_stack):
-    straight = Marching(falling, 8, 1, METHODS[name])
+    straight = propagator(falling, 8, 1, METHODS[name])
     monkeypatch.setattr(regrouping, "ROLLED_FROM", 2)
-    scanned = Marching(falling, 8, 1, METHODS[name])
+    scanned = propagator(falling, 8, 1, METHODS[name])
     if not on_stack:
         monkeypatch.setattr(llvm_march, "MOST_ON_STACK", 0)
         monkeypatch.setattr(cache, "kept", lambda key, make: make())
@@ -383,7 +384,7 @@ def test_scans_within_a_march_equal_straight_code(monkeypatch, name, on_stack):
 @pytest.mark.parametrize("name", ["rk4", "dopri5"])
 def test_scans_within_a_march_do_what_the_interpreter_says(monkeypatch, name):
     monkeypatch.setattr(regrouping, "ROLLED_FROM", 2)
-    scanned = Marching(falling, 8, 1, METHODS[name])
+    scanned = propagator(falling, 8, 1, METHODS[name])
     m, x = scanned.march, np.random.default_rng(3).uniform(-1, 1, 8)
     found, fixed = run(scanned, x[None]), isinstance(METHODS[name], Fixed)
     values = {"t": [0.0], "start": [0.0], "x": x, "h": [0.05], "p": [1.0], "rtol": [1e-8], "atol": [1e-8], "end": [1.0],

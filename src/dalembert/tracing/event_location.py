@@ -1,4 +1,4 @@
-"""What happens first in a step of a method, as a routine."""
+"""The first event in a step of a method, as a march."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.codegen.march import March
 from dalembert.codegen.symbols import without_collection
 from dalembert.expr import Graph, absolute, array, maximum, minimum
 from dalembert.integrators.choice import chosen
@@ -16,7 +17,7 @@ from dalembert.integrators.fixed_point import HUGE
 from dalembert.integrators.kinds import Adaptive, Fixed
 from dalembert.integrators.methods import NOT_FINITE, NOT_SETTLED
 from dalembert.integrators.search import CLEAR, SEARCHING, hermite
-from dalembert.native.marching import (
+from dalembert.tracing.integration import (
     Function,
     Projection,
     Steps,
@@ -25,7 +26,6 @@ from dalembert.native.marching import (
     searched,
     searching,
 )
-from dalembert.native.routine import Routine
 
 MOST = 1000  # looks into a step, far beyond the 60 of bisection
 NEVER = -1.0
@@ -40,9 +40,9 @@ def crossing_of(
     method: Fixed | Adaptive,
     project: Projection | None,
     watch: Any,
-) -> Routine:
+) -> March:
     """Where in a step of length h from (t, x) something happens first, behind a part `origin` of
-    it: a routine
+    it: a march
 
         (t, x, h, p, origin, fresh) -> (at [s], there (nx,), deep (count,), part, code)
 
@@ -96,7 +96,7 @@ def crossing_of(
             _locate(method, trace, project, watch, between)
             _place(trace, watch, between)
     inputs = ("t", "x", "h", "p", "origin", *(("fresh",) if watch.events else ()))
-    return Routine(trace, inputs, ("at", "there", "deep", "near", "code"))
+    return trace.march(inputs, ("at", "there", "deep", "near", "code"))
 
 
 def _searched(

@@ -1,0 +1,303 @@
+"""A method over x' = f(t, x, p) as machine code: whole trajectories in a call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import isfinite
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dalembert.codegen.march import GOAL, March
+from dalembert.codegen.program import Program
+from dalembert.codegen.targets.llvm import march as llvm_march
+from dalembert.codegen.targets.llvm.straight import assembly
+from dalembert.errors import ShapeError
+from dalembert.integrators.fixed_point import HUGE
+from dalembert.integrators.kinds import External, Fixed, Method
+from dalembert.native import cache, callbacks
+from dalembert.native.kernel import Kernel, machine_for, object_of_text
+
+
+class Trajectories(NamedTuple):
+    """Records of N trajectories at K times, and what the integrator did up to each."""
+
+    t: np.ndarray  # (N, K): not the time asked for where it could not go on
+    x: np.ndarray  # (N, K, nx)
+    steps: np.ndarray  # (N, K), accepted ones
+    rejected: np.ndarray  # (N, K)
+    failed: np.ndarray  # (N, K): a key of integrators.REASONS where it could not go on, else 0
+    h: np.ndarray  # (N, K): step to go on with [s]
+    state: dict[str, np.ndarray] | None = (
+        None  # (N, n) each: from which another call goes on to the last bit
+    )
+    modes: np.ndarray | None = None  # (N, K, nv): what the one who asks for records adds to them
+    held: np.ndarray | None = None  # (N, K, nv): forces of a sampled controller, likewise
+
+
+def joined(parts: Sequence[Trajectories]) -> Trajectories:
+    """Records of parts one after the other, with the state of the last."""
+    if len(parts) == 1:
+        return parts[0]
+    whole: dict[str, Any] = {
+        name: np.concatenate([getattr(part, name) for part in parts], axis=1)
+        for name in Trajectories._fields
+        if name != "state" and getattr(parts[0], name) is not None
+    }
+    return Trajectories(**whole, state=parts[-1].state)
+
+
+class Propagator:
+    """The kernel of a method's march, compiled or from the cache, and its calls; of a library's
+    method, f and df/dx compiled.
+    """
+
+    def __init__(self, method: Method, propagation: March | Sequence[Program]):
+        self.method = method
+        if not isinstance(propagation, March):
+            self._called = [_kernel_of(program) for program in propagation]
+            _, x, p = propagation[0].inputs
+            self.nx, self.parameters = x.size, p.size
+            return
+        self.march, self._sizes = propagation, {r.name: r.size for r in propagation.registers}
+        self.nx, self.parameters = self._sizes["x"], self._sizes["p"]
+        self._calls = bool(self.march.calls())
+        self._counts = isinstance(method, Fixed) and GOAL in self._sizes
+        self._kernels: dict[bool, Kernel] = {}
+
+    def kernel(self, rows: int) -> Kernel:
+        """For a number of trajectories: one by itself has no other lanes, and functions outside are
+        called for one.
+        """
+        alone = rows == 1 or self._calls
+        if alone not in self._kernels:
+            self._kernels[alone] = kernel_of(self.march, alone)
+        return self._kernels[alone]
+
+    def run(
+        self,
+        x: np.ndarray,
+        times: np.ndarray,
+        h: Any,
+        p: np.ndarray,
+        repeats: int,
+        rtol: float = 0.0,
+        atol: float = 0.0,
+        threads: int = 1,
+        longest: float = HUGE,
+        end: float | None = None,
+        state: dict[str, np.ndarray] | None = None,
+        functions: Sequence[callbacks.Function] = (),
+        goals: np.ndarray | None = None,
+        told: Callable[[float], object] | None = None,
+    ) -> Trajectories:
+        """Trajectories from x (N, nx) at times[0] to each later time; p (n,) or (N, n).
+
+        h: of fixed methods the step, negative where times decrease; of others the first step, a
+        length; one, or (N,).
+        repeats: steps between two records, whatever the times are; of adaptive methods, attempted
+        ones at most.
+        longest: greatest step of an adaptive method.
+        end: where an adaptive method ends a step; by default at the last of the times. In between
+        it interpolates.
+        state: what an earlier call left; this one goes on there, and x, times[0] and h, of adaptive
+        methods, only have to be in order.
+        functions: those outside, with what converts the result of each; trajectories then run one
+        after the other.
+        goals: of a watched method of fixed step, how many steps each record lies behind `start`,
+        `repeats` apart; a trajectory that is beyond the first ones waits.
+        told: of a library's method, called with the time at each evaluation.
+
+        Raises
+        ------
+        ShapeError, ValueError
+            An array has the wrong shape; a number is not finite, h is 0 or, of an adaptive method,
+            negative.
+        """
+        x, times, p = (np.ascontiguousarray(a, dtype=np.float64) for a in (x, times, p))
+        h = np.asarray(h, dtype=np.float64)
+        h = h.reshape(-1, 1) if h.ndim else h.reshape(1)
+        self._check(x, times, h, p, rtol, atol)
+        if isinstance(self.method, External):
+            return self._run_external(x, times, h, p, rtol, atol, longest, told)
+        rows = len(x)
+        if self._counts:
+            goals = np.array(
+                repeats * np.arange(1, len(times)) if goals is None else goals, dtype=float
+            )
+        else:
+            goals = np.ascontiguousarray(times[1:])
+        sizes, end = self._sizes, float(times[-1]) if end is None else end
+        values = {
+            "t": times[:1],
+            "start": times[:1],
+            "x": x,
+            "h": h,
+            "p": p,
+            "rtol": rtol,
+            "atol": atol,
+            "end": end,
+            "longest": longest,
+            "way": 1.0 if end >= times[0] else -1.0,
+        } | (state or {})
+        inputs = [
+            np.ascontiguousarray(values[name], dtype=np.float64)
+            if name in values
+            else np.zeros(sizes[name])
+            for name in self.march.read
+        ]
+        records, left = (
+            [np.zeros((rows, *k, sizes[name])) for name in names]
+            for names, k in ((self.march.recorded, (len(goals),)), (self.march.left, ()))
+        )
+        extra = [goals.ctypes.data, len(goals), repeats]
+        outside = callbacks.Outside(self.march, functions) if functions else None
+        if outside:
+            extra.append(outside.address)
+        self.kernel(rows).run(inputs, [*records, *left], rows, 1 if outside else threads, extra)
+        t, found, *numbers = records
+        steps, failed, step, *rejected = (a[..., 0] for a in numbers)
+        return Trajectories(
+            t[..., 0],
+            found,
+            steps,
+            rejected[0] if rejected else np.zeros_like(steps),
+            failed,
+            step,
+            dict(zip(self.march.left, left, strict=True)),
+        )
+
+    def _check(
+        self,
+        x: np.ndarray,
+        times: np.ndarray,
+        h: np.ndarray,
+        p: np.ndarray,
+        rtol: float,
+        atol: float,
+    ) -> None:
+        """Shapes and numbers: a kernel stops at inputs that are not finite, and trusts shapes."""
+        if x.ndim != 2 or x.shape[1] != self.nx:
+            raise ShapeError(
+                f"x has shape {x.shape}, expected (N, {self.nx}).", "x", x.shape, (-1, self.nx)
+            )
+        if (
+            p.shape[-1:] != (self.parameters,)
+            or p.ndim > 2
+            or (p.ndim == 2 and len(p) not in (1, len(x)))
+        ):
+            raise ShapeError(
+                f"p has shape {p.shape}, expected ({self.parameters},) or ({len(x)}, "
+                f"{self.parameters}).",
+                "p",
+                p.shape,
+                (len(x), self.parameters),
+            )
+        if times.ndim != 1 or not len(times) or h.size not in (1, len(x)):
+            raise ShapeError(
+                f"times and h have shapes {times.shape} and {h.shape}, expected (K,) and () or "
+                f"({len(x)},).",
+                "times",
+                times.shape,
+            )
+        for name, a in (
+            ("x", x),
+            ("times", times),
+            ("h", h),
+            ("p", p),
+            ("rtol, atol", np.array([rtol, atol])),
+        ):
+            if not isfinite(a.sum()) and not np.isfinite(a).all():
+                at = np.argwhere(~np.isfinite(a))[0]
+                raise ValueError(f"{name}{at.tolist()} is {a[tuple(at)]}: expected finite numbers.")
+        fixed = isinstance(self.method, Fixed)
+        if not (h != 0 if fixed else h > 0).all() or (
+            not fixed and not (rtol >= 0 and atol >= 0 and rtol + atol > 0)
+        ):
+            raise ValueError(
+                f"h={h.ravel()[0]}, rtol={rtol}, atol={atol}: '{self.method.name}' needs a step "
+                "that is "
+                f"{'not 0' if fixed else 'positive, and tolerances of which one is positive'}."
+            )
+
+    def _run_external(
+        self,
+        x: np.ndarray,
+        times: np.ndarray,
+        h: np.ndarray,
+        p: np.ndarray,
+        rtol: float,
+        atol: float,
+        longest: float,
+        told: Callable[[float], object] | None,
+    ) -> Trajectories:
+        """One trajectory after the other by a library's method."""
+        assert isinstance(self.method, External)
+        rows, records = len(x), len(times) - 1
+        t, found = np.zeros((rows, records)), np.full((rows, records, self.nx), np.nan)
+        steps, failed = np.zeros((rows, records)), np.zeros((rows, records))
+        p, h = (
+            np.broadcast_to(p, (rows, self.parameters)),
+            np.broadcast_to(h.reshape(-1, 1), (rows, 1)),
+        )
+        for row in range(rows):
+            f, df = (
+                _callable(kernel, p[row], shape, told)
+                for kernel, shape in zip(
+                    self._called, ((self.nx,), (self.nx, self.nx)), strict=True
+                )
+            )
+            going = self.method.steps(f, times, x[row], h[row, 0], rtol, atol, df, longest=longest)
+            for k, (at, y, taken, stopped, _) in enumerate(going):
+                until = slice(k, None) if stopped else k
+                t[row, until], found[row, until], steps[row, until] = at, y, taken
+                failed[row, until] = stopped
+        return Trajectories(
+            t, found, steps, np.zeros_like(steps), failed, np.broadcast_to(h, t.shape).copy()
+        )
+
+
+def kernel_of(march: March, alone: bool) -> Kernel:
+    """The kernel of a march, compiled or from the cache; for one trajectory by itself, or for
+    several side by side.
+    """
+    machine = machine_for().alone if alone else machine_for()
+    *_, code = cache.kept(
+        (march.text(), repr(machine)),
+        lambda: (
+            (),
+            (),
+            object_of_text(llvm_march.assembly(march, machine, callbacks.definitions(march))),
+        ),
+    )
+    return Kernel(code, held=bool(march.calls()))
+
+
+def _kernel_of(program: Program) -> Kernel:
+    """The kernel of a program, compiled or from the cache, which does not stop at numbers that are
+    not finite.
+    """
+    machine = machine_for(checked=False)
+    *_, code = cache.kept(
+        (program.text(), repr(machine)),
+        lambda: ((), (), object_of_text(assembly(program, machine))),
+    )
+    return Kernel(code)
+
+
+def _callable(
+    kernel: Kernel,
+    p: np.ndarray,
+    shape: tuple[int, ...],
+    told: Callable[[float], object] | None = None,
+) -> Callable[[float, np.ndarray], np.ndarray]:
+    def called(t: float, x: np.ndarray) -> np.ndarray:
+        if told:
+            told(t)
+        out = np.empty(shape)
+        kernel.run(
+            [np.array([t], dtype=float), np.ascontiguousarray(x), np.ascontiguousarray(p)], [out], 1
+        )
+        return out
+
+    return called
