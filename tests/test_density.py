@@ -19,7 +19,7 @@ LONG = {"kernel", "_Writer._scan", "_move", "measure", "equations_of_motion", "w
         "locked", "Propagator._check", "Reactions._settling", "_single"}
 # To be given objects in place of arguments that belong together.
 WIDE = {"Values.__init__", "joint_freedoms", "step", "controlled_step", "records", "_fixed", "_adaptive", "steps", "Propagator.run",
-        "Called.run", "Motion.__init__", "run_of", "Pieces._run"}
+        "Called.run", "FirstOrderSystem.__init__", "run_of", "Pieces._run"}
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import Literal
 from dalembert.model.parts import Body, Joint, Limits, Mimic
 from dalembert.simulation.course import Course, Pace
-from dalembert.simulation.motion import Motion
+from dalembert.simulation.first_order_system import FirstOrderSystem
 from dalembert.simulation.reactions import Reactions
 from methods import ADAPTIVE, EXACT, FIXED
 
@@ -310,7 +310,7 @@ def test_each_of_many_does_what_it_does_alone(method):
 @pytest.mark.parametrize("method", ["rk4", "gauss4", "dopri5"])
 def test_a_course_in_parts_is_the_course_in_one(method):
     q, qd = np.array([[1.0, -0.5], [0.5, 0.2], [-0.3, 0.9]]), np.zeros((3, 2))
-    motion = Motion(arm(), stops=True)
+    motion = FirstOrderSystem(arm(), stops=True)
     x, times = np.hstack([q, qd, np.zeros((3, 1))]), np.linspace(0, 1.5, 16)
 
     def course():
@@ -327,8 +327,8 @@ def test_a_course_in_parts_is_the_course_in_one(method):
 
 def test_what_neither_rubs_nor_stops_is_compiled_as_before():
     m = da.random_tree(3, 1, ["revolute"]).without("friction")
-    texts = {Motion(m, **o).propagator(Motion(m).method("rk4")).march.text() for o in ({}, {"friction": "sign"}, {"stops": False})}
-    assert len(texts) == 1 and Motion(m).extra == 0
+    texts = {FirstOrderSystem(m, **o).propagator(FirstOrderSystem(m).method("rk4")).march.text() for o in ({}, {"friction": "sign"}, {"stops": False})}
+    assert len(texts) == 1 and FirstOrderSystem(m).extra == 0
 
 
 def test_a_control_with_states_and_called_functions_sticks_too():

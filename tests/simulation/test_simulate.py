@@ -8,7 +8,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import dalembert as da
-from dalembert.simulation.motion import Motion
+from dalembert.simulation.first_order_system import FirstOrderSystem
 
 SWING = [0.3, -0.8, 0.5]
 
@@ -226,7 +226,7 @@ def test_functions_called_from_machine_code_do_what_they_do_in_python(method):
     def push(t, q, qd):
         return list(np.full(m.nv, 0.1 * np.sin(float(t))))
 
-    motion = Motion(m, Integral(), push)
+    motion = FirstOrderSystem(m, Integral(), push)
     way = motion.method(method)
     assert motion.kinds == {"control": "called", "forces": "called"} and motion.compiles(way)
     q, qd = m.random_state(1)

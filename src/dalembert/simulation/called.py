@@ -21,7 +21,7 @@ from dalembert.integrators.fixed_point import HUGE
 from dalembert.integrators.search import FOUND, SEARCHING, following, hermite
 from dalembert.native.propagator import Trajectories
 from dalembert.simulation.event_functions import CAUGHT, NO_VALUE
-from dalembert.simulation.motion import Motion
+from dalembert.simulation.first_order_system import FirstOrderSystem
 from dalembert.simulation.watching import NEVER, Extension
 from dalembert.tracing.integration import SEEN
 
@@ -60,7 +60,11 @@ class Called:
     """Trajectories one after the other, whose forces and events may be any Python functions."""
 
     def __init__(
-        self, motion: Motion, way: Method, tolerances: tuple[float, float], longest: float = HUGE
+        self,
+        motion: FirstOrderSystem,
+        way: Method,
+        tolerances: tuple[float, float],
+        longest: float = HUGE,
     ):
         self.motion, self.way = motion, way
         self.tolerances, self.longest = tolerances, longest  # of steps to where something happens

@@ -19,7 +19,7 @@ from dalembert.results.events import Change, Event
 from dalembert.simulation.called import Called, State
 from dalembert.simulation.event_functions import CAUGHT, NO_VALUE
 from dalembert.simulation.failures import event_without_number
-from dalembert.simulation.motion import Motion
+from dalembert.simulation.first_order_system import FirstOrderSystem
 from dalembert.simulation.pieces import Pieces, Told
 from dalembert.simulation.reactions import FREE, Reactions
 from dalembert.tracing.integration import SEEN
@@ -60,7 +60,7 @@ class Course:
 
     def __init__(
         self,
-        motion: Motion,
+        motion: FirstOrderSystem,
         way: Method,
         pace: Pace,
         rtol: float,
@@ -338,7 +338,7 @@ class Course:
     # --- what happens ---
 
     def _happens(self, lanes: np.ndarray, which: np.ndarray) -> None:
-        """Events and ends of modes of lanes where they are now; which: as `Motion.depths` has them
+        """Events and ends of modes of lanes where they are now; which: as `FirstOrderSystem.depths` has them
         (m, n).
         """
         law, count = self.motion.reactions, len(self.motion.watched.functions)

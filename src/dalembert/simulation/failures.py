@@ -11,7 +11,7 @@ import numpy as np
 from dalembert.integrators import External, Method
 from dalembert.integrators import records as records_of
 from dalembert.simulation.applied_forces import CALLED, TRACED
-from dalembert.simulation.motion import Motion
+from dalembert.simulation.first_order_system import FirstOrderSystem
 
 STEPS = 20_000  # that are looked at
 
@@ -21,7 +21,7 @@ class _NotFinite(Exception):
 
 
 def force_without_number(
-    motion: Motion,
+    motion: FirstOrderSystem,
     method: Method,
     x: np.ndarray,
     t: float,
@@ -75,7 +75,7 @@ def force_without_number(
     return ""
 
 
-def check_forces(motion: Motion, x: np.ndarray, t: float) -> None:
+def check_forces(motion: FirstOrderSystem, x: np.ndarray, t: float) -> None:
     """See that functions that are called give finite forces at the beginning, x (N, nx).
 
     Raises
@@ -91,7 +91,7 @@ def check_forces(motion: Motion, x: np.ndarray, t: float) -> None:
                 raise ValueError(f"{found}: expected finite numbers.") from None
 
 
-def check_events(motion: Motion, x: np.ndarray) -> None:
+def check_events(motion: FirstOrderSystem, x: np.ndarray) -> None:
     """See that events have values where the first trajectory begins, x (N, nx); others end at once
     if they have none.
 
@@ -106,7 +106,7 @@ def check_events(motion: Motion, x: np.ndarray) -> None:
         raise ValueError(f"{found}: expected a number, whose sign changes at the event.")
 
 
-def event_without_number(motion: Motion, x: np.ndarray, t: float, p: np.ndarray) -> str:
+def event_without_number(motion: FirstOrderSystem, x: np.ndarray, t: float, p: np.ndarray) -> str:
     """Which event has no value at a state x (nx,) at time t of the motion, or an empty text."""
     q, *_ = motion.split(x)
     clock, qd = float(motion.clock(t, p)), motion.velocities_in(t, x, p)
@@ -124,7 +124,9 @@ def event_without_number(motion: Motion, x: np.ndarray, t: float, p: np.ndarray)
     return ""
 
 
-def _look(motion: Motion, name: str, f: Any, t: float, x: np.ndarray, p: np.ndarray) -> None:
+def _look(
+    motion: FirstOrderSystem, name: str, f: Any, t: float, x: np.ndarray, p: np.ndarray
+) -> None:
     """Raise _NotFinite if a force is not finite at a state whose numbers are."""
     q, y, _, states = motion.split(x)
     if not np.isfinite(x).all():

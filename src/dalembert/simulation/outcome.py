@@ -15,7 +15,7 @@ from dalembert.results.run import Run
 from dalembert.simulation.called import ATTEMPTS
 from dalembert.simulation.course import ENDED, Course
 from dalembert.simulation.failures import force_without_number
-from dalembert.simulation.motion import Motion
+from dalembert.simulation.first_order_system import FirstOrderSystem
 from dalembert.simulation.options import rounding_of
 from dalembert.simulation.sampling import Sampling
 from dalembert.systems.system import System
@@ -25,7 +25,7 @@ BOUND = 1e100  # of a state: beyond it, energies are no numbers
 
 
 def run_of(
-    motion: Motion,
+    motion: FirstOrderSystem,
     way: Method,
     x0: np.ndarray,
     single: bool,
@@ -42,7 +42,7 @@ def run_of(
     reached = np.concatenate([np.full((len(x), 1), goals[0]), found.t], axis=1)
     finite, good = _recorded(goals, x, reached, found.failed, rounding_of(times))
     q, y, *_ = motion.split(x)
-    qd = motion.form.recorded(times, q, y, motion.numbers)
+    qd = motion.formulation.recorded(times, q, y, motion.numbers)
     singular = _singular(motion, times, finite, good, q, qd)
     t, place = ends_of(times, reached + motion.begin, finite, good)
     reasons = [
@@ -55,7 +55,9 @@ def run_of(
     lanes = np.arange(len(x))
     last = x[lanes, place]
     q_end, y_end, work_end, states_end = motion.split(last)
-    qd_end = motion.form.recorded(t[:, None], q_end[:, None], y_end[:, None], motion.numbers)[:, 0]
+    qd_end = motion.formulation.recorded(
+        t[:, None], q_end[:, None], y_end[:, None], motion.numbers
+    )[:, 0]
     end = End(t, q_end, qd_end, work_end, states_end)
     steps, rejected = (
         np.where(place > 0, counts[lanes, np.maximum(place, 1) - 1], 0)
@@ -107,7 +109,7 @@ def run_of(
         motion.parameters,
         ended=None if single else end,
         held=held,
-        solutions=motion.form.counts,
+        solutions=motion.formulation.counts,
     )
 
 
@@ -126,7 +128,7 @@ def _recorded(
 
 
 def _singular(
-    motion: Motion,
+    motion: FirstOrderSystem,
     times: np.ndarray,
     finite: np.ndarray,
     good: np.ndarray,
@@ -142,7 +144,7 @@ def _singular(
         until = (
             min(kept + 1, len(times)) if finite[k, : kept + 1].all() else kept
         )  # with the state it could not leave
-        stuck = motion.form.singular(
+        stuck = motion.formulation.singular(
             times[:until], q[k, :until], qd[k, :until], kept < len(times), numbers[k]
         )
         if stuck is not None:
@@ -186,7 +188,7 @@ def _reason(
 
 def _explain(
     reasons: list[str],
-    motion: Motion,
+    motion: FirstOrderSystem,
     way: Method,
     x: np.ndarray,
     times: np.ndarray,

@@ -38,12 +38,12 @@ from dalembert.model.mechanism import Mechanism
 from dalembert.native.function import CompiledFunction, function
 from dalembert.native.routine import Routine
 from dalembert.results.records import rows_of
+from dalembert.simulation.formulation import NONE, Formulation
 from dalembert.simulation.friction import Stribeck, kinetic
 from dalembert.simulation.impacts import impact, is_short
 from dalembert.simulation.lcp import UNBOUNDED
 from dalembert.simulation.repetition import traced
 from dalembert.simulation.resting import Resting, resting
-from dalembert.simulation.state_equations import NONE, StateEquations
 from dalembert.spatial.ldl import factorised, solved, unchecked
 from dalembert.tracing.regrouping import on_regrouped_tree
 from dalembert.tracing.trace import Trace
@@ -58,7 +58,7 @@ TOUCHING = 1e-12  # rad, m; of a bound, if that is larger: a joint as close to i
 Stops = Mapping[str, float] | bool | None
 
 
-def reactions_of(form: StateEquations, friction: str | Stribeck, stops: Stops) -> Reactions | None:
+def reactions_of(form: Formulation, friction: str | Stribeck, stops: Stops) -> Reactions | None:
     """The law for equations of motion, kept; None where nothing rubs or stops, or friction is to be
     -F sign(qd).
 
@@ -74,15 +74,12 @@ def reactions_of(form: StateEquations, friction: str | Stribeck, stops: Stops) -
             f"stops={stops!r}: expected True, or {{joint name: restitution from 0 to 1}}."
         )
     m = form.system.mechanism
-    if m is None or form.formulation != "newton_euler":
+    if m is None or form.name != "newton_euler":
         if stops:
-            raise ValueError(
-                f"stops need the formulation 'newton_euler', not {form.formulation!r}."
-            )
+            raise ValueError(f"stops need the formulation 'newton_euler', not {form.name!r}.")
         if isinstance(friction, Stribeck):
             raise ValueError(
-                "friction=Stribeck(...) needs the formulation 'newton_euler', not "
-                f"{form.formulation!r}."
+                f"friction=Stribeck(...) needs the formulation 'newton_euler', not {form.name!r}."
             )
         return None
     shape = friction if isinstance(friction, Stribeck) else Stribeck()

@@ -23,7 +23,7 @@ from dalembert.purity.examine import Guard, examine, remembering
 from dalembert.purity.memory import Memory
 from dalembert.simulation.called import State
 from dalembert.simulation.course import ENDED, Course
-from dalembert.simulation.motion import Motion
+from dalembert.simulation.first_order_system import FirstOrderSystem
 from dalembert.simulation.trial_states import trial_states
 from dalembert.tracing.integration import Steps, rate_of
 from dalembert.tracing.trace import Trace
@@ -48,7 +48,7 @@ class Law:
         It remembers something besides its memory; it returns something else.
     """
 
-    def __init__(self, sampled: Sampled, motion: Motion):
+    def __init__(self, sampled: Sampled, motion: FirstOrderSystem):
         system, self.sampled, self.nv = motion.system, sampled, motion.system.nv
         start = sampled.layout.flat(sampled.memory).astype(float)
         states = [
@@ -80,8 +80,8 @@ class Law:
 
     def _kept(self, memory: Memory) -> Routine:
         """The compiled law, kept while neither it nor the equations are others."""
-        form, constants = self.motion.form, self.motion.constants.shape[-1]
-        key = (id(self.motion.mechanism), form.formulation, form.paths, constants)
+        form, constants = self.motion.formulation, self.motion.constants.shape[-1]
+        key = (id(self.motion.mechanism), form.name, form.paths, constants)
         known = _laws.get(self.sampled)
         if (
             known
@@ -94,7 +94,7 @@ class Law:
         _laws[self.sampled] = key, weakref.ref(self.motion.mechanism), memory, routine
         return routine
 
-    def _routine(self, motion: Motion) -> Routine:
+    def _routine(self, motion: FirstOrderSystem) -> Routine:
         """tau and memory of states x, compiled; without a memory it is no input."""
         size, nv = len(self.start), self.nv
         memory = {"memory": size} if size else {}
@@ -151,7 +151,9 @@ class Law:
             if len(x) == 1 or self.motion.numbers.ndim == 1
             else self.motion.numbers[: len(x)]
         )
-        return q, self.motion.form.recorded(np.array([t]), q[:, None], y[:, None], numbers)[:, 0]
+        return q, self.motion.formulation.recorded(np.array([t]), q[:, None], y[:, None], numbers)[
+            :, 0
+        ]
 
 
 class Stretch(NamedTuple):

@@ -21,9 +21,10 @@ from dalembert.results.run import Run
 from dalembert.simulation.accuracy import warn_of_drift
 from dalembert.simulation.course import Course
 from dalembert.simulation.failures import check_events, check_forces
+from dalembert.simulation.first_order_system import FirstOrderSystem
+from dalembert.simulation.formulation import formulation_for
 from dalembert.simulation.friction import Stribeck
 from dalembert.simulation.loads import Given, loads_described
-from dalembert.simulation.motion import Motion
 from dalembert.simulation.options import (
     check_number,
     check_options,
@@ -36,7 +37,6 @@ from dalembert.simulation.pieces import Throttled
 from dalembert.simulation.progress import Progress, reported
 from dalembert.simulation.sampling import Law, Sampling
 from dalembert.simulation.starts import start_of
-from dalembert.simulation.state_equations import formulation_for
 from dalembert.spatial.arrays import State, Values, in_order
 from dalembert.systems.kinds import OtherSystem
 
@@ -182,7 +182,7 @@ def simulate(
         "dop853" if method is None and longest_step is not None else method, rtol, atol
     )
     formulation = formulation_for(name, formulation)
-    motion = Motion(
+    motion = FirstOrderSystem(
         mechanism,
         control,
         forces,
@@ -199,8 +199,8 @@ def simulate(
     longest = greatest_step(longest_step, way)
     numbers = {path: values.tolist() for path, values in motion.parameters.items()} or None
     given |= {"events": motion.watched.names, "parameters": numbers}
-    if motion.form.iteration:
-        given["solver"] = motion.form.iteration.method
+    if motion.formulation.iteration:
+        given["solver"] = motion.formulation.iteration.method
     if motion.forces.loads:
         given["external_forces"] = motion.forces.loads.described
     if motion.forces.sampled:
@@ -268,14 +268,14 @@ def simulate(
                 run,
                 applied=motion.forces.applied,
                 law=motion.reactions,
-                solutions=motion.form.counts,
+                solutions=motion.formulation.counts,
             )
     _check_memory(motion, run, sampling)
     warn_of_drift(run)
     return run
 
 
-def _check_trajectories(motion: Motion, count: int) -> None:
+def _check_trajectories(motion: FirstOrderSystem, count: int) -> None:
     """See that several trajectories share no memory.
 
     Raises
@@ -347,14 +347,14 @@ def resume(mechanism: Mechanism | OtherSystem, store: str | os.PathLike[str], **
     return simulate(mechanism, **(arguments | given), store=store, resume=True)
 
 
-def _initial(motion: Motion, q: Any, qd: Any, t: float) -> tuple[np.ndarray, bool]:
+def _initial(motion: FirstOrderSystem, q: Any, qd: Any, t: float) -> tuple[np.ndarray, bool]:
     """x (N, nx) at the start, and whether one state was given."""
     q, qd = (
         in_order(q, "q", motion.system.coordinate_names),
         in_order(qd, "qd", motion.system.velocity_names),
     )
     q, qd = _array(q), _array(qd)
-    motion.form.check(q, qd, motion.numbers)  # shapes, numbers, quaternions
+    motion.formulation.check(q, qd, motion.numbers)  # shapes, numbers, quaternions
     q, qd = np.asarray(q, dtype=float), np.asarray(qd, dtype=float)
     for name, values in (("q", q), ("qd", qd)):
         if not np.abs(values).max(initial=0.0) < BOUND:
@@ -384,7 +384,7 @@ def _initial(motion: Motion, q: Any, qd: Any, t: float) -> tuple[np.ndarray, boo
         np.broadcast_to(v, (*(rows or (1,)), v.shape[-1])) for v in (q, qd, motion.states)
     )
     return np.hstack(
-        [q, motion.form.started(q, qd, t, motion.numbers), np.zeros((len(q), 1)), states]
+        [q, motion.formulation.started(q, qd, t, motion.numbers), np.zeros((len(q), 1)), states]
     ), single
 
 
@@ -407,7 +407,7 @@ def _array(values: Any) -> Any:
     return np.array(values, dtype=float) if is_list else values
 
 
-def _check_memory(motion: Motion, run: Run, sampling: Sampling | None) -> None:
+def _check_memory(motion: FirstOrderSystem, run: Run, sampling: Sampling | None) -> None:
     """See that nothing changed on which functions depend at some states of the run."""
     guards = [*motion.guards, *([sampling.law.guard] if sampling else [])]
     if not any(guard.is_changed for guard in guards):

@@ -76,7 +76,7 @@ class Bound(NamedTuple):
 
 
 class Watching:
-    """The depths of a `Motion`, in this order: `stops`, `turns` (velocities that slide), `rests`
+    """The depths of a `FirstOrderSystem`, in this order: `stops`, `turns` (velocities that slide), `rests`
     (entries that may be held), and `events`.
 
     Methods work on floats and on expressions alike.
@@ -126,7 +126,7 @@ class Watching:
                 [row[part] for row in coefficients]
                 for part in (slice(0, nq), slice(nq + nv + 1, None))
             )
-            if not motion.form.canonical:
+            if not motion.formulation.canonical:
                 return Extension(q, [row[nq : nq + nv] for row in coefficients], states, times)
         else:
             rate, rate1 = (
@@ -145,7 +145,7 @@ class Watching:
         parabola.
         """
         slopes = search.slopes(q, h)
-        if not cubic and not self.motion.form.quaternions:
+        if not cubic and not self.motion.formulation.quaternions:
             return [ends[0], *slopes[1:-1], ends[1]]
         middle = (
             2 * self._velocity(search.value(q, 0.5), search.value(slopes, 0.5))
@@ -155,7 +155,7 @@ class Watching:
         noise = (
             NOISE
             / absolute(h)
-            * (1 + reduce(maximum, reach) if self.motion.form.quaternions else reach)
+            * (1 + reduce(maximum, reach) if self.motion.formulation.quaternions else reach)
         )
         noise = noise * np.ones(len(middle))
         return [
@@ -171,11 +171,11 @@ class Watching:
 
     def _rate(self, q: Any, qd: Any) -> Any:
         """q' of velocities."""
-        return self.motion.system.rate(q, qd) if self.motion.form.quaternions else qd
+        return self.motion.system.rate(q, qd) if self.motion.formulation.quaternions else qd
 
     def _velocity(self, q: Any, rate: Any) -> Any:
         """qd of rates q': along the columns of q' = B(q) qd, which are orthogonal for each joint."""
-        if not self.motion.form.quaternions:
+        if not self.motion.formulation.quaternions:
             return rate
         found = []
         for k in range(self.motion.system.nv):
@@ -279,7 +279,7 @@ class Watching:
         """By how much q and qd may differ from `way` where x may by `bend`."""
         if bend is None:
             return 0.0, 0.0
-        form, nq, nv = self.motion.form, self.motion.system.nq, self.motion.system.nv
+        form, nq, nv = self.motion.formulation, self.motion.system.nq, self.motion.system.nv
         if not form.canonical:
             return bend[:nq], bend[nq : nq + nv]
         rates = STEEP * bend[:nq] / absolute(way.times[-1] - way.times[0])
@@ -414,7 +414,7 @@ class Watching:
         """
         (q, qd, _), x = way.at(s), search.value(whole, s)
         nq, at = self.motion.system.nq, self.motion.system.nq + self.motion.system.nv
-        return np.concatenate([q, x[nq:at] if self.motion.form.canonical else qd, x[at:]])
+        return np.concatenate([q, x[nq:at] if self.motion.formulation.canonical else qd, x[at:]])
 
     def state(self, t: Any, x: Any, p: Any) -> tuple[Any, Any, Any]:
         """q, qd and states of the controller in x."""

@@ -15,9 +15,9 @@ import numpy as np
 from dalembert.compiled.memo import dynamics_of
 from dalembert.errors import ShapeError, UnknownNameError
 from dalembert.results.run import Run
-from dalembert.simulation.motion import Motion
+from dalembert.simulation.first_order_system import FirstOrderSystem
+from dalembert.simulation.formulation import formulation_for
 from dalembert.simulation.simulate import simulate
-from dalembert.simulation.state_equations import formulation_for
 from dalembert.sweeps.identity import identity
 from dalembert.systems.kinds import system_of
 from dalembert.systems.system import System
@@ -299,7 +299,7 @@ class Simulated:
             some["formulation"] = formulation_for(method, some.get("formulation"))
             try:
                 own = {name: self.system.number(name) for name in numbers}
-                Motion(self.mechanism, parameters=own, **some).method(method)
+                FirstOrderSystem(self.mechanism, parameters=own, **some).method(method)
                 self._inputs[key] = True
             except Exception:  # they cannot, or an option is none, as the samples will say
                 self._inputs[key] = False

@@ -1,7 +1,7 @@
 """The equations of motion as x' = f(t, x, p), compiled; forces that cannot be traced are called
 from the machine code.
 
-x = (q, y, w, z): coordinates, velocities qd or momenta p as the `StateEquations` have it, the work
+x = (q, y, w, z): coordinates, velocities qd or momenta p as the `Formulation` have it, the work
 [J] that actuators, friction and the user's forces have done, so that the energy less w is constant
 but for the integrator's error, and the states of the controller, if it has any.
 """
@@ -31,17 +31,17 @@ from dalembert.native.routine import Routine
 from dalembert.purity.examine import Guard
 from dalembert.simulation.applied_forces import CALLED, NONE, TRACED, Force, Forces, beside
 from dalembert.simulation.event_functions import Watched
+from dalembert.simulation.formulation import Formulation, Rates, formulation_of
 from dalembert.simulation.friction import Stribeck
 from dalembert.simulation.inputs import numbers_of
 from dalembert.simulation.reactions import reactions_of
 from dalembert.simulation.sections import Sections
-from dalembert.simulation.state_equations import Rates, StateEquations, state_equations
 from dalembert.simulation.watching import Watching
 from dalembert.tracing.event_location import crossing_of
 from dalembert.tracing.trace import Trace
 
 
-class Motion:
+class FirstOrderSystem:
     """Right-hand side for a system under forces along its velocities.
 
     Arguments are those of `simulate`. Time is counted from `begin` [s], so that steps and times of
@@ -71,12 +71,12 @@ class Motion:
         solver: Any = None,
     ):
         paths, self.numbers = numbers_of(mechanism, parameters)
-        self.mechanism, self.form = (
+        self.mechanism, self.formulation = (
             mechanism,
-            state_equations(mechanism, formulation, paths, solver),
+            formulation_of(mechanism, formulation, paths, solver),
         )
-        self.system = self.form.system
-        self.reactions = reactions_of(self.form, friction, stops)
+        self.system = self.formulation.system
+        self.reactions = reactions_of(self.formulation, friction, stops)
         if paths:
             self._check_inputs(friction)
         self.begin = begin
@@ -99,14 +99,14 @@ class Motion:
 
     def _check_inputs(self, friction: str | Stribeck) -> None:
         """See that no number is an input that the law of reactions has as a float."""
-        paths = self.form.paths
+        paths = self.formulation.paths
         bounds = [
             p
             for p in paths
             if ".coulomb" in p or self.reactions and p.endswith((".multiplier", ".offset"))
         ]
         if bounds and (
-            self.reactions or friction != SIGN and self.form.formulation == "newton_euler"
+            self.reactions or friction != SIGN and self.formulation.name == "newton_euler"
         ):
             raise ParameterError(
                 f"{', '.join(bounds)} cannot be inputs of a simulation in which joints stick or "
@@ -159,7 +159,7 @@ class Motion:
             return STICK
         m = self.system.mechanism
         rubs = m is not None and kept(m, "rubs", lambda: coulomb(m).any())
-        return SIGN if rubs or any(".coulomb" in path for path in self.form.paths) else NONE
+        return SIGN if rubs or any(".coulomb" in path for path in self.formulation.paths) else NONE
 
     @property
     def is_watched(self) -> bool:
@@ -178,11 +178,11 @@ class Motion:
     @property
     def parameters(self) -> dict[str, Any]:
         """The numbers of the mechanism that are inputs, by path: one, or one per trajectory (N,)."""
-        return {path: self.numbers[..., k][()] for k, path in enumerate(self.form.paths)}
+        return {path: self.numbers[..., k][()] for k, path in enumerate(self.formulation.paths)}
 
-    def at(self, p: Any) -> StateEquations:
+    def at(self, p: Any) -> Formulation:
         """The equations with the numbers of the mechanism in parameters (n,)."""
-        return self.form.at(self.numbers_in(p))
+        return self.formulation.at(self.numbers_in(p))
 
     def numbers_in(self, p: Any) -> Any:
         """Numbers of the mechanism in parameters (..., n)."""
@@ -202,7 +202,8 @@ class Motion:
         """Where in x each quaternion begins, and where its angular velocity (or momentum) does."""
         turning = self.system.angular_velocities
         return [
-            (at, self.system.nq + turning[joint]) for joint, at in self.form.quaternions.items()
+            (at, self.system.nq + turning[joint])
+            for joint, at in self.formulation.quaternions.items()
         ]
 
     def method(self, name: str) -> Method:
@@ -217,9 +218,14 @@ class Motion:
         for state in self._kinds_of_state:
             if why := refused.get(state):
                 said = why.format(
-                    formulation=self.form.formulation, joints=", ".join(self.form.quaternions)
+                    formulation=self.formulation.name,
+                    joints=", ".join(self.formulation.quaternions),
                 )
-                raise ParameterError(said, self.form.paths) if state == INPUTS else ValueError(said)
+                raise (
+                    ParameterError(said, self.formulation.paths)
+                    if state == INPUTS
+                    else ValueError(said)
+                )
         return known_method(
             name,
             nq=self.system.nq,
@@ -234,9 +240,9 @@ class Motion:
     @property
     def _kinds_of_state(self) -> list[str]:
         """Kinds of state that x is, for methods that do not go with all of them."""
-        kinds = [INPUTS] if self.form.paths else []
-        kinds += [MOMENTA] if self.form.canonical else [VELOCITIES]
-        return kinds + ([QUASI_MOMENTA] if self.form.canonical and self.quaternions else [])
+        kinds = [INPUTS] if self.formulation.paths else []
+        kinds += [MOMENTA] if self.formulation.canonical else [VELOCITIES]
+        return kinds + ([QUASI_MOMENTA] if self.formulation.canonical and self.quaternions else [])
 
     def _along_directions(self, f: Callable[..., Any]) -> Callable[..., Any]:
         """f at points that leave the unit spheres of quaternions: the slope at their directions, to
@@ -248,7 +254,7 @@ class Motion:
 
         def slope(t: Any, x: Any) -> Any:
             rates = f(t, self.projected(x)).copy()
-            for at in self.form.quaternions.values():
+            for at in self.formulation.quaternions.values():
                 rates[at : at + 4] = rates[at : at + 4] * sqrt(sum(c * c for c in x[at : at + 4]))
             return rates
 
@@ -257,13 +263,13 @@ class Motion:
     def energy(self, x: np.ndarray) -> Any:
         """The energy, which changes by the work done alone."""
         q, y, *_ = self.split(self.projected(x))
-        return self.form.energy(q, y)
+        return self.formulation.energy(q, y)
 
     def energy_at(self, q: np.ndarray, qd: np.ndarray, p: np.ndarray) -> Any:
         """Energy of states of a mechanism in (q, qd), (n,) or (N, n)."""
-        if not self.form.paths:
-            return self.form.energy(q, qd)
-        dynamics, numbers = dynamics_of(self.mechanism, self.form.paths), self.numbers_in(p)
+        if not self.formulation.paths:
+            return self.formulation.energy(q, qd)
+        dynamics, numbers = dynamics_of(self.mechanism, self.formulation.paths), self.numbers_in(p)
         return dynamics.kinetic_energy(q, qd, parameters=numbers) + dynamics.potential_energy(
             q, parameters=numbers
         )
@@ -283,7 +289,7 @@ class Motion:
         """
         key = (
             what,
-            *self.form.key,
+            *self.formulation.key,
             *self.kinds.values(),
             *self.forces.lengths.values(),
             *self._traced,
@@ -321,7 +327,7 @@ class Motion:
         return program.text(), *self.watched.directions
 
     def _propagator(self, method: Method) -> Propagator:
-        project = self._project if self.form.quaternions else None
+        project = self._project if self.formulation.quaternions else None
         calls = () if isinstance(method, External) else tuple(self.forces.lengths.values())
         watch = self.watch if self.is_watched else None
         return propagator(
@@ -330,7 +336,7 @@ class Motion:
 
     def compiles(self, method: Method) -> bool:
         """Whether trajectories by this method run in machine code."""
-        if self.form.iteration:
+        if self.formulation.iteration:
             return False
         if self.is_watched:
             return self.traced and not isinstance(method, External)
@@ -352,7 +358,7 @@ class Motion:
                     self.nx,
                     self.inputs.size,
                     method,
-                    self._project if self.form.quaternions else None,
+                    self._project if self.formulation.quaternions else None,
                     self.watch,
                 )
             ),
@@ -366,7 +372,7 @@ class Motion:
         """
         p = self.constants if p is None else p
         p = p[row % len(p)] if p.ndim == 2 else p
-        velocities, rates = self.form.called(self.numbers_in(p))
+        velocities, rates = self.formulation.called(self.numbers_in(p))
         if law := self.reactions:
             modes, numbers = self.modes(p), self.numbers_in(p)
 
@@ -419,11 +425,13 @@ class Motion:
     def velocities_in(self, t: Any, x: np.ndarray, p: np.ndarray) -> np.ndarray:
         """qd of one state, of floats or expressions."""
         q, y, *_ = self.split(x)
-        if not self.form.canonical:
+        if not self.formulation.canonical:
             return y
         if isinstance(q[0], Expr):
             return self.at(p).velocities(self.clock(t, p), q, y)
-        return np.asarray(self.form.called(self.numbers_in(p))[0](float(self.clock(t, p)), q, y))
+        return np.asarray(
+            self.formulation.called(self.numbers_in(p))[0](float(self.clock(t, p)), q, y)
+        )
 
     def forces_at(self, t: np.ndarray, x: np.ndarray, p: np.ndarray) -> np.ndarray:
         """Control and forces (n, nv) at t (n,), x (n, nx), p (n, k)."""
@@ -454,10 +462,10 @@ class Motion:
 
     def projected(self, x: np.ndarray) -> np.ndarray:
         """x with quaternions of unit length."""
-        return self._project(x) if self.form.quaternions else x
+        return self._project(x) if self.formulation.quaternions else x
 
     def _project(self, x: np.ndarray) -> np.ndarray:
         x = x.copy()
-        for at in self.form.quaternions.values():
+        for at in self.formulation.quaternions.values():
             x[at : at + 4] = x[at : at + 4] / sqrt(sum(c * c for c in x[at : at + 4]))
         return x

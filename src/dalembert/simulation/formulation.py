@@ -31,13 +31,13 @@ NEARLY = 1e-6  # of the smallest singular value of the mass matrix at the start
 DOUBTFUL = 1e-3
 
 
-class StateEquations(ABC):
+class Formulation(ABC):
     """q' = ..., y' = ... of a system.
 
     Attributes
     ----------
     system : System
-    formulation : name of the equations
+    name : name of the equations
     canonical : whether y are momenta
     paths : of the numbers of the system that are inputs, (m,)
     iteration : of Hamilton's form for velocities, if they are not solved for directly
@@ -48,16 +48,16 @@ class StateEquations(ABC):
     iteration: Solver | None = None
     counts: Solutions | None = None
 
-    def __init__(self, system: System, formulation: str, paths: tuple[str, ...] = ()):
-        self.system, self.formulation, self.paths = system, formulation, paths
+    def __init__(self, system: System, name: str, paths: tuple[str, ...] = ()):
+        self.system, self.name, self.paths = system, name, paths
         self.quaternions = system.quaternions
 
     @property
     def key(self) -> tuple[Any, ...]:
         """Equal for equal equations of one system."""
-        return self.formulation, self.paths
+        return self.name, self.paths
 
-    def at(self, numbers: Any) -> StateEquations:
+    def at(self, numbers: Any) -> Formulation:
         """The equations with these numbers, floats or expressions, which `velocities`, `rates`,
         `power`, `energy` need.
         """
@@ -193,7 +193,7 @@ class StateEquations(ABC):
         return f"the mass matrix of {self.system.name!r} is {how}: coordinate {name!r}"
 
 
-class Accelerations(StateEquations):
+class Accelerations(Formulation):
     """A system in (q, qd).
 
     q' = rate(q, qd),   qd' = M^-1 (Q + tau - bias)
@@ -247,7 +247,7 @@ class Accelerations(StateEquations):
         return y
 
 
-class Canonical(StateEquations):
+class Canonical(Formulation):
     """A system in (q, p); p are quasi-momenta of spherical and free joints.
 
     A(q) z = p,   q' = rate(q, z),   p' = dL/dq (q, z) + ad*_z p + Q + tau
@@ -258,11 +258,11 @@ class Canonical(StateEquations):
     def __init__(
         self,
         system: System,
-        formulation: str,
+        name: str,
         paths: tuple[str, ...] = (),
         solver: str | Solver | None = None,
     ):
-        super().__init__(system, formulation, paths)
+        super().__init__(system, name, paths)
         self.iteration = iteration_of(system, solver)
         self._direct = None if self.iteration else solver
         self._iterations: list[Iteration] = []
@@ -326,12 +326,12 @@ def formulation_for(method: str, formulation: str | None) -> str | None:
     return HAMILTON if formulation is None and method == "symplectic_euler" else formulation
 
 
-def state_equations(
+def formulation_of(
     source: Any,
     formulation: str | None = None,
     paths: tuple[str, ...] = (),
     solver: str | Solver | None = None,
-) -> StateEquations:
+) -> Formulation:
     """Equations of a system by the name of a formulation; by default its natural one.
 
     paths: of the system's numbers that are inputs. solver: for velocities of momenta, with the
