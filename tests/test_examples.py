@@ -9,7 +9,7 @@ import pytest
 import dalembert as da
 from dalembert.compiled.documentation import sections
 from dalembert.compiled.systems import SystemDynamics
-from dalembert.equations.equations import equations
+from dalembert.closed_forms.equations import equations
 from dalembert.formulations import elementary_motions
 from dalembert.tracing.quantities import QUANTITIES
 

@@ -11,11 +11,11 @@ import dalembert
 
 PACKAGE = Path(dalembert.__file__).parent
 LAYERS = ["errors", "arguments", "expr", "purity", "spatial", "integrators", "model", "readers", "kinematics", "formulations", "codegen",
-          "native", "tracing", "systems", "compiled", "controllers", "results", "equations", "simulation", "views", "sweeps", "convert",
+          "native", "tracing", "systems", "compiled", "controllers", "results", "closed_forms", "simulation", "views", "sweeps", "convert",
           "data", "commandline", "cli", "__main__"]
 
 
-TO_UNTIE = {"__init__", "model", "equations"}      # packages whose modules name each other for types
+TO_UNTIE = {"__init__", "model", "closed_forms"}      # packages whose modules name each other for types
 
 
 @cache

@@ -65,8 +65,8 @@ _HOMES = {
     "dalembert.simulation.friction": ("Stribeck",),
     "dalembert.simulation.simulate": ("resume", "simulate"),
     "dalembert.sweeps.sweep": ("Sweep", "sweep"),
-    "dalembert.equations.equations": ("Equations", "equations"),
-    "dalembert.equations.expressions": ("latex", "text"),
+    "dalembert.closed_forms.equations": ("Equations", "equations"),
+    "dalembert.closed_forms.printing.expressions": ("latex", "text"),
     "dalembert.expr": (
         "Expr",
         "Graph",

@@ -3,12 +3,12 @@
 from dalembert import controllers as controllers
 from dalembert import convert as convert
 from dalembert import data as data
+from dalembert.closed_forms.equations import Equations as Equations
+from dalembert.closed_forms.equations import equations as equations
+from dalembert.closed_forms.printing.expressions import latex as latex
+from dalembert.closed_forms.printing.expressions import text as text
 from dalembert.compiled.dynamics import Dynamics as Dynamics
 from dalembert.compiled.dynamics import compile as compile
-from dalembert.equations.equations import Equations as Equations
-from dalembert.equations.equations import equations as equations
-from dalembert.equations.expressions import latex as latex
-from dalembert.equations.expressions import text as text
 from dalembert.errors import DalembertError as DalembertError
 from dalembert.errors import DalembertWarning as DalembertWarning
 from dalembert.errors import DamagedStoreError as DamagedStoreError

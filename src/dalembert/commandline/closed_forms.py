@@ -11,10 +11,10 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
+from dalembert.closed_forms.equations import Equations, equations
+from dalembert.closed_forms.quantities.frames import described
+from dalembert.closed_forms.quantities.quantity_sheets import QUANTITIES
 from dalembert.commandline.output import console, line
-from dalembert.equations.equations import Equations, equations
-from dalembert.equations.frames import described
-from dalembert.equations.making import QUANTITIES
 from dalembert.errors import UnknownNameError
 from dalembert.model.mechanism import Mechanism
 

@@ -1,0 +1,1 @@
+"""Closed forms of the equations of motion that people can read: formulations meet the reader."""

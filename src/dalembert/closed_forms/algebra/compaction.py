@@ -1,0 +1,395 @@
+"""From the normal form to few terms: sums of angles inside runs of parallel axes, and the theorem
+of Pythagoras.
+
+In a group of angles that share coordinates (the run of axes 2 and 3 of an arm: q2, q2 + q3)
+products become cosines and sines of sums of coordinates, which are unique: c2 c23 + s2 s23 is cos
+q3. Then terms are merged in pairs, wherever two become one: cos a + cos b = 2 cos((a+b)/2)
+cos((a-b)/2) and its like, x - x c^2 = x s^2, x c^2 + x s^2 = x. The same is done from the full
+Fourier form, and of both the shorter result is kept, for each product of parameters and lengths by
+itself. The order of all steps depends on the terms alone: equal equations print equally on every
+machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
+from functools import reduce
+from math import lcm
+from operator import or_
+from typing import Any, NamedTuple
+
+from dalembert.closed_forms.algebra.bases import (
+    MULTIPLES,
+    POWERS,
+    Factor,
+    Vector,
+    changed,
+    mixed,
+    rewriter,
+)
+from dalembert.closed_forms.algebra.ring import Poly, Ring, plain
+
+Trig = tuple[int, ...]  # one factor per group, by its number there; 0 is 1
+Terms = dict[Trig, int]
+Parts = dict[
+    tuple[int, int], Terms
+]  # (polynomial, monomial without sines and cosines) -> terms in these
+OTHER = {"c": "s", "s": "c"}
+
+
+class Share(NamedTuple):
+    """A factor, by its number, times numerator / 2^shift."""
+
+    factor: int
+    numerator: int
+    shift: int
+
+
+class Group:
+    """Angles that share coordinates, and the factors that occur of them."""
+
+    def __init__(self, ring: Ring, angles: list[Any]):
+        self.angles = angles
+        used = {k for a in angles for k, _ in _parts(a)}
+        self.coordinates: list[Any] = sorted(used, key=lambda k: (isinstance(k, str), k))
+        self.vectors = [tuple(dict(_parts(a)).get(k, 0) for k in self.coordinates) for a in angles]
+        self._fields = [(ring.shift["cos", a], ring.shift["sin", a]) for a in angles]
+        self.mask = sum(63 << c | 3 << s for c, s in self._fields)
+        self.table: list[Factor] = [()]
+        self._numbers: dict[Factor, int] = {(): 0}
+        self._known: tuple[dict[int, list[Share]], ...] = ({}, {})
+        self._squares: dict[int, list[tuple[int, int]]] = {}
+        self._products: dict[tuple[int, int, bool], tuple[int, int] | None] = {}
+
+    def number(self, factor: Factor) -> int:
+        """Number of a factor in the table."""
+        found = self._numbers.get(factor)
+        if found is None:
+            found = self._numbers[factor] = len(self.table)
+            self.table.append(factor)
+        return found
+
+    def factors(self, bits: int, full: bool) -> list[Share]:
+        """Part of a monomial that belongs to this group: as it is, or, with several angles or
+        `full`, in sums of angles.
+        """
+        full = full or len(self.angles) > 1
+        found = self._known[full].get(bits)
+        if found is None:
+            exponents = [(bits >> c & 63, bits >> s & 3) for c, s in self._fields]
+            series = self._fourier(exponents) if full else {self._powers(exponents): Fraction(1)}
+            found = self._known[full][bits] = self.shares(series)
+        return found
+
+    def shares(self, series: Mapping[Factor, Fraction]) -> list[Share]:
+        """A sum of factors whose coefficients have powers of 2 as denominators."""
+        return [
+            Share(self.number(f), x.numerator, x.denominator.bit_length() - 1)
+            for f, x in series.items()
+        ]
+
+    def _powers(self, exponents: list[tuple[int, int]]) -> Factor:
+        return tuple(
+            sorted(
+                (v, t, e)
+                for v, pair in zip(self.vectors, exponents, strict=True)
+                for t, e in zip("cs", pair, strict=True)
+                if e
+            )
+        )
+
+    def _fourier(self, exponents: list[tuple[int, int]]) -> dict[Factor, Fraction]:
+        """Real Fourier series of a product of powers, through z = exp(i angle): complex
+        coefficients (a, b) = a + i b.
+        """
+        series: dict[Vector, tuple[Any, Any]] = {
+            (0,) * len(self.coordinates): (Fraction(1), Fraction(0))
+        }
+        half = Fraction(1, 2)
+        for vector, (cosines, sines) in zip(self.vectors, exponents, strict=True):
+            for pair in [(half, 0, half, 0)] * cosines + [(0, -half, 0, half)] * sines:
+                product: dict[Vector, tuple[Any, Any]] = {}
+                for k, (a, b) in series.items():
+                    for sign, (c, d) in ((1, pair[:2]), (-1, pair[2:])):
+                        at = tuple(x + sign * y for x, y in zip(k, vector, strict=True))
+                        r, i = product.get(at, (0, 0))
+                        product[at] = (r + a * c - b * d, i + a * d + b * c)
+                series = product
+        found: dict[Factor, Fraction] = {}
+        for k, (a, b) in sorted(series.items()):
+            lead = next((x for x in k if x), 0)
+            if lead == 0 and a:
+                found[()] = a
+            elif lead > 0:  # conjugate pairs: 2 a cos - 2 b sin
+                found |= {((k, t, 1),): v for t, v in (("c", 2 * a), ("s", -2 * b)) if v}
+        return found
+
+    def squares(self, f: int) -> list[tuple[int, int]]:
+        """(base, twin) of each square c^2 or s^2 in a factor: without it, and with s^2 or c^2 in
+        its place.
+        """
+        found = self._squares.get(f)
+        if found is None:
+            found = []
+            for k, kind, e in self.table[f]:
+                if e >= 2:
+                    base = changed(self.table[f], (k, kind, -2))
+                    found.append(
+                        (self.number(base), self.number(changed(base, (k, OTHER[kind], 2))))
+                    )
+            self._squares[f] = found
+        return found
+
+    def product(self, f: int, other: int, same: bool) -> tuple[int, int] | None:
+        """The sum (difference, if not `same`) of two cosines or two sines as (product,
+        coefficient), where it is one.
+        """
+        key = (f, other, same)
+        if key not in self._products:
+            self._products[key] = self._product(self.table[f], self.table[other], same)
+        return self._products[key]
+
+    def _product(self, f: Factor, other: Factor, same: bool) -> tuple[int, int] | None:
+        if any(len(x) > 1 or x and x[0][2] > 1 for x in (f, other)) or f == other:
+            return None
+        zero = (0,) * len(self.coordinates)
+        (k1, kind1), (k2, kind2) = (x[0][:2] if x else (zero, "c") for x in (f, other))
+        if kind1 != kind2 or any((a + b) % 2 for a, b in zip(k1, k2, strict=True)):
+            return None
+        plus = tuple((a + b) // 2 for a, b in zip(k1, k2, strict=True))
+        minus = tuple((a - b) // 2 for a, b in zip(k1, k2, strict=True))
+        if kind1 == "s":  # sin a + sin b, sin a - sin b
+            pair, value = ((plus, "s"), (minus, "c")) if same else ((plus, "c"), (minus, "s")), 2
+        else:  # cos a + cos b, cos a - cos b
+            pair, value = (
+                ((plus, "c"), (minus, "c")) if same else ((plus, "s"), (minus, "s")),
+                2 if same else -2,
+            )
+        made: Factor = ()
+        for k, kind in pair:
+            lead = next((x for x in k if x), 0)
+            if lead < 0:
+                k, value = tuple(-x for x in k), value * (-1 if kind == "s" else 1)
+            if lead:
+                made = changed(made, (k, kind, 1))
+        return self.number(made), value
+
+
+def _parts(angle: Any) -> Any:
+    return ((angle, 1),) if isinstance(angle, str) else angle
+
+
+class Compactor:
+    """Compact forms of the polynomials of one ring; joint: all sums of coordinates are one group,
+    for cos(q1 - q2) of what has no common axis.
+    """
+
+    def __init__(self, ring: Ring, joint: bool = False):
+        self.ring = ring
+        angles = [name for kind, name in ring.shift if kind == "cos"]
+        sets: list[set[Any]] = []
+        for angle in angles:
+            touching = [
+                g
+                for g in sets
+                if {k for a in g for k, _ in _parts(a)} & {k for k, _ in _parts(angle)}
+            ]
+            if joint and not isinstance(angle, str):
+                touching = [g for g in sets if not any(isinstance(a, str) for a in g)]
+            sets = [g for g in sets if g not in touching] + [{angle}.union(*touching)]
+        made = [Group(ring, sorted(g, key=lambda a: (len(_parts(a)), str(a)))) for g in sets]
+        self.groups = sorted(
+            made, key=lambda g: (isinstance(g.coordinates[0], str), g.coordinates[0])
+        )
+        self._trig = sum(g.mask for g in self.groups)
+        self._none = (0,) * len(self.groups)
+
+    def factors(self, t: Trig) -> list[Factor]:
+        """The factors, group by group."""
+        return [g.table[f] for g, f in zip(self.groups, t, strict=True)]
+
+    def terms(self, p: Any) -> Mapping[int, Mapping[Trig, Any]]:
+        """Of a polynomial or number: monomial without sines and cosines -> product of sines and
+        cosines -> coefficient.
+        """
+        return self.terms_of_several([p])[0]
+
+    def terms_of_several(self, polynomials: Sequence[Any]) -> list[dict[int, dict[Trig, Any]]]:
+        """The same of several polynomials and numbers, in one basis."""
+        units = [
+            lcm(*(c.denominator for c in p.terms.values())) << 2 * self._degree(p)
+            if isinstance(p, Poly)
+            else 1
+            for p in polynomials
+        ]
+        parts: Parts = {}
+        for k, (p, unit) in enumerate(zip(polynomials, units, strict=True)):
+            items: dict[int, list[tuple[int, int]]] = {}
+            for m, c in sorted(p.terms.items()) if isinstance(p, Poly) else ():
+                items.setdefault(m & ~self._trig, []).append((m, int(c * unit)))
+            parts |= {(k, rest): best for rest, x in items.items() if (best := self._shortest(x))}
+        found: list[dict[int, dict[Trig, Any]]] = [
+            {0: {self._none: p}} if p and not isinstance(p, Poly) else {} for p in polynomials
+        ]
+        for (k, rest), terms in self._in_one_basis(parts).items():
+            found[k][rest] = {t: plain(Fraction(v, units[k])) for t, v in terms.items()}
+        return found
+
+    def _degree(self, p: Poly) -> int:
+        """A bound of the number of sines and cosines in a term: each halves a coefficient at most,
+        once in sums of angles, once in multiples.
+        """
+        together = reduce(or_, p.terms) & self._trig
+        return sum(e for _, e in self.ring.exponents(together))
+
+    def _shortest(self, items: list[tuple[int, int]]) -> Terms:
+        """Terms merged as they are, or from the full Fourier form."""
+        best = self._merged(self._split(items, False))
+        return (
+            best
+            if len(best) < 2
+            else min(best, self._merged(self._split(items, True)), key=self._length)
+        )
+
+    def _in_one_basis(self, parts: Parts) -> Parts:
+        """The parts with no angle beside a multiple of it, in the basis in which they have the
+        fewest terms.
+        """
+        for g in range(len(self.groups)):
+            for angle in mixed(self._factors(parts, g)):
+                ways = [self._rewritten(parts, g, rewriter(angle, basis)) for basis in POWERS]
+                shortest = {rest: min((x.get(rest, {}) for x in ways), key=len) for rest in parts}
+                ways.append({rest: terms for rest, terms in shortest.items() if terms})
+                multiples = self._rewritten(parts, g, rewriter(angle, MULTIPLES))
+                if angle not in mixed(self._factors(multiples, g)):
+                    ways.append(multiples)
+                parts = min(ways, key=_size)
+        return parts
+
+    def _factors(self, parts: Parts, g: int) -> Iterable[Factor]:
+        """Factors of a group."""
+        return [self.groups[g].table[f] for f in {t[g] for terms in parts.values() for t in terms}]
+
+    def _rewritten(
+        self, parts: Parts, g: int, change: Callable[[Factor], Mapping[Factor, Fraction]]
+    ) -> Parts:
+        """The parts with each factor of a group changed to a sum of factors."""
+        group = self.groups[g]
+        shares = {
+            f: group.shares(change(group.table[f]))
+            for f in {t[g] for terms in parts.values() for t in terms}
+        }
+        same = {f for f, found in shares.items() if found == [Share(f, 1, 0)]}
+        changed_parts = dict(parts)
+        for rest, terms in parts.items():
+            if same.issuperset(t[g] for t in terms):
+                continue
+            total: Terms = {}
+            for t, value in terms.items():
+                for f, numerator, shift in shares[t[g]]:
+                    new = _with(t, g, f)
+                    total[new] = total.get(new, 0) + (value * numerator >> shift)
+            changed_parts[rest] = self._merged({t: x for t, x in total.items() if x}, sums=False)
+        return {rest: terms for rest, terms in changed_parts.items() if terms}
+
+    def _split(self, items: Iterable[tuple[int, int]], full: bool) -> Terms:
+        D: Terms = {}
+        for m, c in items:
+            products: list[tuple[Trig, int]] = [((), c)]
+            for group in self.groups:
+                factors = group.factors(m & group.mask, full)
+                products = [
+                    (t + (f,), v * numerator >> shift)
+                    for t, v in products
+                    for f, numerator, shift in factors
+                ]
+            for t, v in products:
+                D[t] = D.get(t, 0) + v
+        return {t: v for t, v in D.items() if v}
+
+    def _length(self, D: Terms) -> tuple[int, int]:
+        return len(D), sum(e for t in D for f in self.factors(t) for _, _, e in f)
+
+    def order(self, t: Trig) -> Any:
+        """What terms are ordered by: few factors first; by the factors themselves, not by their
+        numbers.
+        """
+        factors = self.factors(t)
+        return sum(map(len, factors)), factors
+
+    def _merged(self, D: Terms, sums: bool = True) -> Terms:
+        """Terms merged in pairs until no pair becomes one term; sums: of cosines or sines as
+        products, too.
+        """
+        if len(D) < 2:
+            return D
+        groups = range(len(self.groups))
+        near: dict[
+            tuple[int, Trig], dict[int, None]
+        ] = {}  # (group, the other factors) -> factors there are
+
+        def put(t: Trig, v: int) -> None:
+            total = D.get(t, 0) + v
+            if total:
+                D[t] = total
+            else:
+                D.pop(t, None)
+            for g in groups:
+                others = near.setdefault((g, t[:g] + t[g + 1 :]), {})
+                if total:
+                    others[t[g]] = None
+                else:
+                    others.pop(t[g], None)
+
+        for t in [*D]:
+            put(t, 0)
+        work = sorted(D, key=self.order, reverse=True)
+        while work:
+            t = work.pop()
+            v = D.get(t)
+            if v is None:
+                continue
+            for g in groups:
+                others = near[g, t[:g] + t[g + 1 :]]
+                if len(others) < 2:
+                    continue
+                found = self._partner(t, g, v, D, others, sums)
+                if found:
+                    partner, factor, value = found
+                    put(t, -v)
+                    put(partner, -D[partner])
+                    new = _with(t, g, factor)
+                    put(new, value)
+                    work.append(new)
+                    break
+        return D
+
+    def _partner(
+        self, t: Trig, g: int, v: int, D: Terms, others: dict[int, None], sums: bool
+    ) -> tuple[Trig, int, int] | None:
+        """(partner, new factor, its coefficient): x - x c^2 = x s^2, x c^2 + x s^2 = x, sums of
+        cosines or sines.
+        """
+        group = self.groups[g]
+        for base, twin in group.squares(t[g]):
+            if base in others and D[_with(t, g, base)] == -v:
+                return _with(t, g, base), twin, -v
+            if twin in others and D[_with(t, g, twin)] == v:
+                return _with(t, g, twin), base, v
+        if not sums:
+            return None
+        for f in sorted(others, key=group.table.__getitem__) if len(others) > 2 else others:
+            w = D[_with(t, g, f)]
+            if f != t[g] and abs(w) == abs(v) and (product := group.product(t[g], f, v == w)):
+                return _with(t, g, f), product[0], product[1] * v
+        return None
+
+
+def _size(parts: Parts) -> tuple[int, int]:
+    """Terms, and different products of sines and cosines."""
+    return sum(map(len, parts.values())), len({t for terms in parts.values() for t in terms})
+
+
+def _with(t: Trig, g: int, factor: int) -> Trig:
+    return t[:g] + (factor,) + t[g + 1 :]

@@ -1,0 +1,288 @@
+"""Numbers, symbols, coordinates and other expressions as polynomials, and what is no polynomial as
+variables of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from math import prod
+from typing import Any, cast
+
+from dalembert.closed_forms.algebra.ring import Derivation, NotPolynomial, Poly, Ring
+from dalembert.closed_forms.algebra.sums import Sum, factors_in
+from dalembert.closed_forms.algebra.writing import RATES, Atom, Phase, Writer
+from dalembert.closed_forms.derivation.link_chain import Angle
+from dalembert.expr import Expr, topological
+from dalembert.model.tree import Tree
+from dalembert.spatial.rotations import from_quaternion
+from dalembert.spatial.vectors import Vector
+
+MAX_POWER = 16  # whole exponents up to this one are multiplied out
+
+
+class Polynomials:
+    """The algebra of a ring: variables ("q", k) are coordinates, texts are symbols."""
+
+    def __init__(self, ring: Ring):
+        self.ring = ring
+        self._known: dict[Any, Any] = {}
+
+    def coordinate(self, k: int) -> Poly:
+        return self.ring.variable(("q", k))
+
+    def cos_sin(self, angle: Angle) -> tuple[Any, Any]:
+        if angle[0][1] > 0:
+            return self.ring.cos_sin(angle)
+        c, s = self.ring.cos_sin(
+            tuple((k, -factor) for k, factor in angle)
+        )  # -sin(q2), not sin(-q2)
+        return c, -s
+
+    def quaternion(self, k: int) -> list[Poly]:
+        return self.ring.unit_quaternion(("q", k + j) for j in range(4))
+
+    def scalar(self, x: Any) -> Any:
+        """A number exactly (a float by the shortest decimal that names it), an expression of
+        constants and symbols.
+        """
+        if isinstance(x, (Poly, int)):
+            return x
+        if isinstance(x, float):
+            x = Fraction(repr(x))
+        if isinstance(x, Fraction):
+            return x.numerator if x.denominator == 1 else Fraction(x.numerator, x.denominator)
+        if not isinstance(x, Expr):
+            raise NotPolynomial(f"{x!r}.")
+        for node in topological([x]):
+            if node not in self._known:
+                self._known[node] = self._node(node)
+        return self._known[x]
+
+    def _node(self, node: Expr) -> Any:
+        if node.op in ("exact", "float"):
+            return self.scalar(node.value)
+        if node.op == "symbol":
+            return self._symbol(node.name)
+        a, *rest = args = [self._known[arg] for arg in node.args]
+        if node.op in ("add", "sub", "mul"):
+            (b,) = rest
+            return a + b if node.op == "add" else a - b if node.op == "sub" else a * b
+        if node.op == "neg":
+            return -a
+        if node.op == "div" and not isinstance(rest[0], Poly):
+            return a * (Fraction(1) / rest[0])
+        if node.op == "power" and isinstance(rest[0], int) and 0 <= rest[0] <= MAX_POWER:
+            return prod([a] * rest[0])
+        if node.op == "sqrt" and isinstance(a, int):
+            return self._root(a)
+        return self._other(node, args)
+
+    def _symbol(self, name: str) -> Any:
+        return self.ring.variable(name)
+
+    def _other(self, node: Expr, args: Sequence[Any]) -> Any:
+        """What is no polynomial but for sines and cosines of a symbol."""
+        if node.op in ("cos", "sin"):
+            symbol, sign = (
+                (node.args[0].args[0], -1) if node.args[0].op == "neg" else (node.args[0], 1)
+            )
+            if symbol.op == "symbol":
+                c, s = self.ring.cos_sin(symbol.name)
+                return c if node.op == "cos" else s * sign
+        raise NotPolynomial(f"the expression {node}.")
+
+    def _root(self, n: int) -> Any:
+        """sqrt(n) as a whole number times square roots of primes."""
+        product, p = 1, 2
+        while n > 1:
+            while n % (p * p) == 0:
+                product, n = product * p, n // (p * p)
+            if n % p == 0:
+                product, n = product * self.ring.root(p), n // p
+            p += 1
+        return product
+
+    def velocities(self, tree: Tree) -> list[Any]:
+        """Per entry of qd the derivative along it, for the variables that the ring has now."""
+        rates: list[list[Any]] = [[] for _ in range(tree.nv)]
+        for joint in tree.joint[1:]:
+            if joint.is_follower:
+                continue
+            if joint.type.quaternion_freedoms:
+                for dof, pairs in zip(joint.dof, self._quaternion_rates(joint), strict=True):
+                    rates[dof] = pairs
+            else:
+                for dof, k in zip(joint.dof, range(joint.at_q.start, joint.at_q.stop), strict=True):
+                    rates[dof] = self._rates_of_coordinate(k)
+        return [Derivation(self.ring, pairs) for pairs in rates]
+
+    def _rates_of_coordinate(self, k: int) -> list[Any]:
+        pairs: list[Any] = []
+        for key in list(self.ring.shift):
+            kind, name = key[0], cast(Any, key[1])
+            if key == ("x", ("q", k)):
+                pairs.append((key, 1))
+            elif (
+                kind in ("cos", "sin")
+                and not isinstance(name, str)
+                and (factor := dict(name).get(k, 0))
+            ):
+                c, s = self.ring.cos_sin(name)
+                pairs.append((key, s * -factor if kind == "cos" else c * factor))
+        return pairs
+
+    def _quaternion_rates(self, joint: Any) -> list[list[Any]]:
+        """Rates of w, x, y, z and, for a free joint, of the origin, along each velocity in the
+        child's axes.
+        """
+        k = joint.at_q.start
+        q = self.quaternion(k)
+        names = [("x", ("q", k + j)) for j in range(joint.type.nq)]
+        found = []
+        for j in range(joint.type.nv):
+            rate = (
+                joint.type.rate([*q, 0, 0, 0], [0] * j + [2] + [0] * (joint.type.nv - 1 - j))
+                if j < 3
+                else (
+                    [0] * 4
+                    + list(from_quaternion(*q).to_parent(Vector(int(i == j - 3) for i in range(3))))
+                )
+            )
+            half = Fraction(1, 2) if j < 3 else 1
+            found.append(
+                [
+                    (name, r * half)
+                    for name, r in zip(names, rate, strict=False)
+                    if not isinstance(r, (int, Fraction, float)) and name in self.ring.shift
+                ]
+            )
+        return found
+
+
+class Normal(Polynomials):
+    """Polynomials of expressions of one graph.
+
+    names: printed names of what varies, by kind ("q", "qd", ...); angles are sums of the first
+    kind. A function that is no polynomial (exp, a root, 1 / x, a condition) is a variable of its
+    own; so is the cosine of any other angle. angles: sums that forms are to be written in (by
+    default both single coordinates and all their sums are tried).
+    """
+
+    def __init__(
+        self, names: Mapping[str, Sequence[str]], limit: int = 20_000, angles: Iterable[Angle] = ()
+    ):
+        super().__init__(Ring(limit))
+        self.angles = tuple(angles)
+        for angle in self.angles:
+            self.ring.cos_sin(angle)
+        self.atoms: list[Atom] = []
+        self.names = {**names, "atom": self.atoms}
+        self._numbers: dict[tuple[str, tuple[Any, ...]], Poly] = {}
+        self._place = {
+            name: (kind, k) for kind, group in names.items() for k, name in enumerate(group)
+        }
+
+    def forms(self, expressions: Iterable[Any], by_rates: bool = False) -> list[Sum]:
+        """Forms of expressions and numbers, of several ways to write them the one with the fewest
+        factors; by_rates: as sums of products of velocities and accelerations in any case.
+
+        Raises
+        ------
+        TooLarge
+        """
+        polynomials = [self.scalar(x) for x in expressions]
+        writers = self._writers
+        ways = [*(w.by_rates for w in writers), *(w.form for w in writers)]
+        if by_rates:
+            ways = ways[: len(writers)]
+        elif not any(
+            kind == "x" and isinstance(name, tuple) and name[0] in RATES
+            for kind, name in self.ring.shift
+        ):
+            ways = ways[len(writers) :]
+        known = {
+            id(p): min((way(p) for way in ways), key=factors_in) for p in polynomials
+        }  # equal entries are one
+        return [known[id(p)] for p in polynomials]
+
+    def forms_in_one_basis(self, polynomials: Sequence[Any]) -> list[Sum]:
+        """Forms of polynomials that belong together, as a numerator and its denominator."""
+        return min(
+            (w.forms(polynomials) for w in self._writers),
+            key=lambda forms: sum(map(factors_in, forms)),
+        )
+
+    @property
+    def _writers(self) -> list[Writer]:
+        """Writers for the variables that the ring has now."""
+        turning = sum(
+            kind == "cos" and not isinstance(angle, str) for kind, angle in self.ring.shift
+        )
+        return [
+            Writer(self.ring, self.names, joint)
+            for joint in (False, True)[: 1 + (turning > 1 and not self.angles)]
+        ]
+
+    def _symbol(self, name: str) -> Any:
+        return self.ring.variable(self._place.get(name, name))
+
+    def _other(self, node: Expr, args: Sequence[Any]) -> Any:
+        op = node.op
+        if op in ("cos", "sin"):
+            return self._cos_sin(node, args[0])["cs".index(op[0])]
+        if op == "div":
+            return args[0] * self._inverse(args[1])
+        if op == "power" and isinstance(args[1], int):
+            return self._inverse(prod([args[0]] * -args[1]) if args[1] < 0 else args[0])
+        return self._atom(op, args)
+
+    def _inverse(self, p: Any) -> Any:
+        """1 / p: of a single term factor by factor."""
+        if not isinstance(p, Poly):
+            return Fraction(1) / p
+        if len(p) > 1:
+            return self._atom("div", [p])
+        ((m, c),) = p.terms.items()
+        product: Any = 1 if c == 1 else Fraction(1) / c
+        for key, e in self.ring.exponents(m):
+            product = prod(
+                [self._atom("div", [Poly(self.ring, {1 << self.ring.shift[key]: 1})])] * e,
+                start=product,
+            )
+        return product
+
+    def _atom(self, op: str, args: Sequence[Any]) -> Poly:
+        key = op, tuple(tuple(sorted(p.terms.items())) if isinstance(p, Poly) else p for p in args)
+        if key not in self._numbers:
+            self._numbers[key] = self.ring.variable(("atom", len(self.atoms)))
+            self.atoms.append(Atom(op, tuple(args)))
+        return self._numbers[key]
+
+    def _cos_sin(self, node: Expr, angle: Any) -> tuple[Any, Any]:
+        """Cosine and sine: of sums of coordinates in terms of these, of other angles in terms of
+        their text.
+        """
+        parts: list[Any] = []
+        for m, c in angle.terms.items() if isinstance(angle, Poly) else ():
+            ((key, e), *more) = self.ring.exponents(m) or [(("", ""), 0)]
+            first = cast(Any, key[1])
+            if (
+                more
+                or e != 1
+                or not isinstance(c, int)
+                or key[0] != "x"
+                or isinstance(first, str)
+                or first[0] != "q"
+            ):
+                break
+            parts.append((first[1], c))
+        else:
+            if parts:
+                parts.sort()
+                sign = -1 if parts[0][1] < 0 else 1
+                c, s = self.ring.cos_sin(tuple((k, f * sign) for k, f in parts))
+                return c, s * sign
+        phase = Phase(str(node.args[0]))
+        phase.value = angle
+        return self.ring.cos_sin(phase)

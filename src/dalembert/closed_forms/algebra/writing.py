@@ -1,0 +1,288 @@
+"""From polynomials to sums of products with few terms, in the order of a textbook."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from dalembert.closed_forms.algebra.compaction import Compactor, Trig
+from dalembert.closed_forms.algebra.ring import PARAMETER, WIDTH, Ring, plain
+from dalembert.closed_forms.algebra.sums import (
+    Call,
+    Cosine,
+    Name,
+    Sum,
+    Term,
+    content,
+    factors_in,
+    outside,
+)
+
+RATES = ("qd", "qdd")  # kinds of variables that are velocities and accelerations
+
+
+class Writer:
+    """Forms of the polynomials of a ring.
+
+    names: printed names of its variables by kind, in the order in which factors are written ("q",
+    "qd", ...); in place of a name an `Atom`. joint: as for `Compactor`.
+    """
+
+    def __init__(self, ring: Ring, names: Mapping[str, Sequence[Any]], joint: bool = False):
+        self.ring, self.names, self.kinds = ring, names, list(names)
+        self.compactor = Compactor(ring, joint)
+        self._varying = {
+            name for group in names.values() for name in group if isinstance(name, str)
+        }
+        self._known: dict[int, tuple[tuple[Any, int], ...]] = {}
+        self._trig: dict[Trig, tuple[tuple[Any, int], ...]] = {}
+
+    def form(self, p: Any) -> Sum:
+        """A polynomial or number in few terms."""
+        return self._written(self.compactor.terms(p))
+
+    def by_rates(self, p: Any) -> Sum:
+        """The same as a sum of products of velocities and accelerations, accelerations first, each
+        with its coefficient.
+        """
+        return self._written_by_rates(self.compactor.terms(p))
+
+    def forms(self, polynomials: Sequence[Any]) -> list[Sum]:
+        """Polynomials and numbers in one basis, each in the way that has fewer factors."""
+        return [
+            min(self._written_by_rates(parts), self._written(parts), key=factors_in)
+            for parts in self.compactor.terms_of_several(polynomials)
+        ]
+
+    def _written(self, parts: Mapping[int, Mapping[Trig, Any]]) -> Sum:
+        """The form of a compact polynomial: terms with equal sines and cosines together."""
+        by_trig: dict[Trig, list[Term]] = {}
+        for rest, D in parts.items():
+            for t, v in D.items():
+                by_trig.setdefault(t, []).append(Term(plain(v), self._factors(rest)))
+        terms: list[Term] = []
+        listed = [
+            (sorted(by_trig[t], key=self._term_order), self._cosines(t))
+            for t in sorted(by_trig, key=self._trig_order)
+        ]
+        whole = as_products(
+            [
+                Term(number, factors + turned)
+                for found, turned in listed
+                for number, factors in found
+            ],
+            self._is_parameter,
+        )
+        if len(whole) == 1:
+            return Sum(tuple(whole))
+        for coefficient, turned in listed:
+            if not turned:
+                terms += coefficient
+            elif len(coefficient) == 1:
+                number, factors = coefficient[0]
+                terms.append(Term(number, factors + turned))
+            else:
+                number, factors, inner = content(as_products(coefficient, self._is_parameter))
+                inside = inner[0].factors if len(inner) == 1 else ((Sum(inner), 1),)
+                terms.append(Term(number, factors + inside + turned))
+        return outside(Sum(tuple(terms)))
+
+    def _written_by_rates(self, compact: Mapping[int, Mapping[Trig, Any]]) -> Sum:
+        """The form of a compact polynomial by its products of velocities and accelerations."""
+        keys: Mapping[Any, int] = self.ring.shift
+        mask = sum(
+            ((1 << WIDTH) - 1) << shift
+            for (_, name), shift in keys.items()
+            if isinstance(name, tuple) and name[0] in RATES
+        )
+        parts: dict[int, dict[int, Mapping[Trig, Any]]] = {}
+        for m, terms_of_rest in compact.items():
+            parts.setdefault(m & mask, {})[m & ~mask] = terms_of_rest
+        exponents: dict[int, list[Any]] = {
+            m: [(*key, e) for key, e in self.ring.exponents(m)] for m in parts
+        }
+        order = {
+            m: sorted((self.kinds.index(name[0]), name[1], -e) for _, name, e in found)
+            for m, found in exponents.items()
+        }
+        terms: list[Term] = []
+        for m in sorted(
+            parts, key=lambda m: (-max((k for k, *_ in order[m]), default=0), order[m])
+        ):
+            form = self._written(parts[m])
+            rates = self._factors(m)
+            products = form.terms
+            if rates and len(products) > 1:
+                number, common, rest = content(products)
+                products = (Term(number, (*common, (Sum(rest), 1))),)
+            for number, factors in products:
+                at = next(
+                    (k for k, (f, _) in enumerate(factors) if isinstance(f, (Cosine, Call))),
+                    len(factors),
+                )
+                terms.append(Term(number, factors[:at] + rates + factors[at:]))
+        return Sum(tuple(terms))
+
+    def _is_parameter(self, factor: Any) -> bool:
+        return isinstance(factor, Name) and factor.name not in self._varying
+
+    def _factors(self, monomial: int) -> tuple[tuple[Any, int], ...]:
+        found = self._known.get(monomial)
+        if found is None:
+            parameter = monomial & PARAMETER
+            named: list[tuple[Any, int]] = (
+                [(Name(self.ring.parameters[parameter]), 1)] if parameter else []
+            )
+            rates: list[tuple[Any, Any, int]] = []
+            name: Any
+            for (kind, name), e in self.ring.exponents(monomial):
+                if kind == "root":
+                    named.append((Call("sqrt", (Sum((Term(name, ()),)),)), e))
+                elif isinstance(name, str):
+                    named.append((Name(name), e))
+                else:  # coordinates before velocities and accelerations
+                    made = self.names[name[0]][name[1]]
+                    place = (self.kinds.index(name[0]), name[1])
+                    rates += [
+                        (place, f, e * k)
+                        for f, k in (
+                            [(Name(made), 1)] if isinstance(made, str) else self._atom(made)
+                        )
+                    ]
+            rates.sort(key=lambda f: f[0])
+            found = self._known[monomial] = _united(named + [f[1:] for f in rates])
+        return found
+
+    def _atom(self, atom: Atom) -> Sequence[tuple[Any, int]]:
+        forms = tuple(self.form(p) for p in atom.args)
+        if atom.op != "div":
+            return ((Call(atom.op, forms), 1),)
+        (form,) = forms
+        if len(form.terms) == 1 and form.terms[0].number == 1:
+            return [(f, -e) for f, e in form.terms[0].factors]
+        return ((form, -1),)
+
+    def _cosines(self, t: Trig) -> tuple[tuple[Any, int], ...]:
+        found = self._trig.get(t)
+        if found is None:
+            listed = []
+            for group, factor in zip(self.compactor.groups, self.compactor.factors(t), strict=True):
+                for vector, kind, e in sorted(factor, key=lambda f: (_first(f[0]), f)):
+                    angle = (
+                        (self._named(k), x)
+                        for k, x in zip(group.coordinates, vector, strict=True)
+                        if x
+                    )
+                    listed.append((Cosine(kind, tuple(angle)), e))
+            found = self._trig[t] = tuple(listed)
+        return found
+
+    def _named(self, k: Any) -> Any:
+        """What a part of an angle is printed as."""
+        return (
+            self.form(k.value)
+            if isinstance(k, Phase)
+            else k
+            if isinstance(k, str)
+            else self.names["q"][k]
+        )
+
+    def _trig_order(self, t: Trig) -> Any:
+        """Constants first, then few factors before many; factors by their coordinates."""
+        factors = [
+            (g, vector, kind, e)
+            for g, f in enumerate(self.compactor.factors(t))
+            for vector, kind, e in f
+        ]
+        return (
+            len(factors),
+            [(g, _first(v)) for g, v, _, _ in factors],
+            sum(e for *_, e in factors),
+            factors,
+        )
+
+    def _term_order(self, term: Term) -> Any:
+        return [self._rank(f) for f, _ in term.factors], [e for _, e in term.factors]
+
+    def _rank(self, factor: Any) -> Any:
+        """Parameters in their order, other names, functions."""
+        if not isinstance(factor, Name):
+            return len(self._places) + 1, str(factor)
+        return self._places.get(factor.name, len(self._places)), factor.name
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: k for k, name in enumerate(self.ring.parameters)}
+
+
+class Atom(NamedTuple):
+    """What a polynomial has for a variable but is none: a function of polynomials; op "div" is 1 /
+    (its argument).
+    """
+
+    op: str
+    args: tuple[Any, ...]
+
+
+class Phase(str):
+    """An angle that is no sum of coordinates, by its text; `value`: a polynomial."""
+
+    value: Any
+
+
+def as_products(terms: Sequence[Term], is_parameter: Callable[[Any], bool]) -> list[Term]:
+    """Terms with those that are a sum of parameters times a sum of other factors as one product:
+    a x + b x + 2 a y + 2 b y = (a + b) (x + 2 y)."""
+    by_others: dict[Any, list[Term]] = {}
+    for t in terms:
+        others = tuple(x for x in t.factors if not is_parameter(x[0]))
+        by_others.setdefault(others, []).append(
+            Term(t.number, tuple(x for x in t.factors if is_parameter(x[0])))
+        )
+    alike: dict[
+        Any, list[Any]
+    ] = {}  # sum of parameters, its first number 1 -> where it is, times what
+    for others, coefficient in by_others.items():
+        number, common, rest = content(coefficient)
+        first = Fraction(rest[0].number)
+        key = tuple(Term(t.number / first, t.factors) for t in rest)
+        alike.setdefault(key, []).append(
+            (
+                number * first,
+                common + others,
+                Sum(rest),
+                [Term(t.number, t.factors + others) for t in coefficient],
+            )
+        )
+    found: list[Term] = []
+    for key, members in alike.items():
+        if min(len(key), len(members)) < 2:
+            found += [t for *_, plainly in members for t in plainly]
+            continue
+        _, _, inner, _ = members[0]
+        number, common, rest = content(
+            [Term(plain(n / inner.terms[0].number), factors) for n, factors, *_ in members]
+        )
+        at = next((k for k, (f, _) in enumerate(common) if not is_parameter(f)), len(common))
+        turned = next((k for k, (f, _) in enumerate(common) if isinstance(f, Cosine)), len(common))
+        found.append(
+            Term(
+                number,
+                (*common[:at], (inner, 1), *common[at:turned], (Sum(rest), 1), *common[turned:]),
+            )
+        )
+    return found
+
+
+def _united(factors: Sequence[tuple[Any, int]]) -> tuple[tuple[Any, int], ...]:
+    """Powers of equal factors as one."""
+    powers: dict[Any, int] = {}
+    for f, e in factors:
+        powers[f] = powers.get(f, 0) + e
+    return tuple((f, e) for f, e in powers.items() if e)
+
+
+def _first(vector: Sequence[int]) -> tuple[int, ...]:
+    return tuple(k for k, x in enumerate(vector) if x)

@@ -1,0 +1,194 @@
+"""Which numbers of a mechanism become symbols, and what these are called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from fractions import Fraction
+from typing import Any
+
+from dalembert.closed_forms.derivation.meanings import meanings_of
+from dalembert.errors import UnknownNameError
+from dalembert.expr import Expr, Graph, free_symbols, symbol
+from dalembert.model.mechanism import Mechanism
+from dalembert.model.numbers import as_float, is_symbolic, several
+from dalembert.model.paths import GRAVITY, numbers
+from dalembert.spatial.angles import STEPS, PiMultiple
+
+INERTIAL = ("mass", "com", "inertia", "rotor_inertia")
+GEOMETRY = ("origin", "pitch")
+PASSIVE = ("stiffness", "rest")
+KEYWORDS = {
+    "all": (*INERTIAL, *GEOMETRY, *PASSIVE, "gravity"),
+    "inertial": (*INERTIAL, "gravity"),
+    "geometry": GEOMETRY,
+    "gravity": ("gravity",),
+}
+LETTER = {
+    "mass": "m",
+    "com": "c",
+    "inertia": "I",
+    "origin": "p",
+    "pitch": "h",
+    "rotor_inertia": "Jm",
+    "gear_ratio": "n",
+    "stiffness": "ks",
+    "rest": "rest",
+    "rotation": "alpha",
+    "viscous": "fv",
+    "coulomb": "fc",
+    "axis": "ax",
+    "multiplier": "mu",
+    "offset": "off",
+}
+
+
+@dataclass(frozen=True)
+class Selection:
+    """A mechanism with symbols for numbers.
+
+    mechanism: numbers replaced (inertias only where they are not grouped); symbols: name -> path of
+    the number, with a minus in front where the symbol is the negative of it; values: name -> number
+    where the model has one; grouped: whether inertial parameters are to be combined to base
+    parameters; wishes: what was asked for.
+    """
+
+    mechanism: Mechanism
+    graph: Graph
+    symbols: dict[str, str]
+    values: dict[str, float]
+    grouped: bool
+    wishes: tuple[str, ...] = ()
+
+
+def select(
+    mechanism: Mechanism, wanted: str | Iterable[str] | None, grouped: bool | None
+) -> Selection:
+    """Symbols for the numbers that `wanted` names: 'all', 'inertial', 'geometry', 'gravity', paths,
+    patterns with * and ?.
+
+    Zeros stay zeros: they are the structure. Without a wish, the mechanism's own symbols are all
+    there are; if it has none, 'inertial' is taken.
+
+    Raises
+    ------
+    UnknownNameError
+        A path or pattern matches no number.
+    """
+    all_paths = dict(numbers(mechanism))
+    own = [(path, x) for path, x in all_paths.items() if is_symbolic(x)]
+    if wanted is None:
+        wanted = () if own else ("inertial",)
+    wishes = (
+        (wanted,)
+        if isinstance(wanted, str)
+        else several(wanted, "symbols", "a text such as 'all', or a list of these")
+    )
+    if wrong := [wish for wish in wishes if not isinstance(wish, str)]:
+        raise TypeError(
+            f"symbols has {wrong[0]!r} ({type(wrong[0]).__name__}); expected texts such as "
+            "'inertial' or 'hand.mass'."
+        )
+    inertial = any(w in ("all", "inertial") for w in wishes)
+    grouped = inertial if grouped is None else grouped
+    frames = tuple(f"{f.name}." for f in mechanism.frames)
+    chosen = [
+        path
+        for w in wishes
+        for path in _matching(w, all_paths)
+        if w not in KEYWORDS or not path.startswith(frames)
+    ]
+    moving = numbers_of_bodies(mechanism)
+    graph = own[0][1].graph if own else Graph("equations")
+    taken = {s.name for _, x in own for s in free_symbols(x)}
+    replaced: dict[str, Any] = {}
+    symbols: dict[str, str] = {}
+    values: dict[str, float] = {}
+    gravity = [path for path in GRAVITY if not _zero(all_paths[path])]
+    for path in dict.fromkeys([*chosen, *_oblique(all_paths)]):
+        x = all_paths[path]
+        part, _, suffix = path.rpartition(".")
+        kind = suffix.partition("[")[0]
+        if is_symbolic(x) or _zero(x) or grouped and kind in INERTIAL[:3]:
+            continue
+        name = unused(_name(path, mechanism, moving, gravity), taken)
+        turned = path in GRAVITY and as_float(x) < 0
+        replaced[path] = -symbol(name, graph) if turned else symbol(name, graph)
+        symbols[name], values[name] = (
+            ("-" if turned else "") + path,
+            abs(as_float(x)) if turned else as_float(x),
+        )
+    made = mechanism.replace(replaced) if replaced else mechanism
+    symbols |= meanings_of(own)
+    return Selection(made, graph, symbols, values, grouped, wishes)
+
+
+def _matching(wish: str, paths: Mapping[str, Any]) -> list[str]:
+    if wish in KEYWORDS:
+        kinds = KEYWORDS[wish]
+        return [
+            p
+            for p in paths
+            if (p.rpartition(".")[2] if p not in GRAVITY else p).partition("[")[0] in kinds
+        ]
+    found = [p for p in paths if p == wish or fnmatchcase(p, wish.replace("[", "[[]"))]
+    found += [p for p in paths if p == f"{wish}[0]"] if not found else []
+    if not found:
+        raise UnknownNameError("path or pattern", wish, (*KEYWORDS, *paths))
+    return found
+
+
+def _oblique(paths: Mapping[str, Any]) -> list[str]:
+    """Constant angles whose sine and cosine are no roots: they stay angles, by name."""
+    return [
+        p
+        for p, x in paths.items()
+        if ".rotation[" in p
+        and not (
+            isinstance(x, Expr)
+            or _zero(x)
+            or isinstance(x, PiMultiple)
+            and (x.turns * STEPS).denominator == 1
+        )
+    ]
+
+
+def _zero(x: Any) -> bool:
+    return isinstance(x, (int, float, Fraction)) and x == 0
+
+
+def numbers_of_bodies(mechanism: Mechanism) -> dict[str, str]:
+    """Number of each joint and of its child: 1, 2, ... for those that move, F1, F2, ... for the
+    fixed ones.
+    """
+    found: dict[str, str] = {mechanism.bodies[0].name: "0"}
+    moving = fixed = 0
+    for joint in mechanism.joints:
+        fixed, moving = fixed + joint.is_fixed, moving + (not joint.is_fixed)
+        found[joint.name] = found[joint.child] = f"F{fixed}" if joint.is_fixed else f"{moving}"
+    return found
+
+
+def _name(path: str, mechanism: Mechanism, number: Mapping[str, str], gravity: list[str]) -> str:
+    if path in GRAVITY:
+        return "g" if gravity == [path] else f"g{'xyz'[GRAVITY[path]]}"
+    part, _, suffix = path.rpartition(".")
+    kind, _, at = suffix.rstrip("]").partition("[")
+    axes = (
+        "".join("xyz"[int(k)] for k in at.split(","))
+        if at and kind in ("com", "inertia", "origin", "axis")
+        else ""
+    )
+    if kind == "rotation" or kind in (*PASSIVE, "rotor_inertia", "gear_ratio"):
+        at = "" if at == "0" else f"_{int(at) + 1}"
+        return f"{LETTER[kind]}{number.get(part, '')}{at}"
+    return f"{LETTER.get(kind, kind)}{axes}{number.get(part, '')}"
+
+
+def unused(name: str, taken: set[str]) -> str:
+    """The name, or one like it that is not taken; it is then."""
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name

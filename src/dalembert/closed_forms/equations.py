@@ -1,0 +1,282 @@
+"""Equations of motion in closed form: derived, compacted, verified, and written for people."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from typing import Any, overload
+
+import numpy as np
+
+from dalembert.arguments import check_function, check_whole
+from dalembert.closed_forms.derivation.derivation_context import BaseParameter, Problem
+from dalembert.closed_forms.derivation.selection import Selection, select
+from dalembert.closed_forms.printing.sheets import Sheet
+from dalembert.closed_forms.quantities import frames
+from dalembert.closed_forms.quantities.linear import Movable
+from dalembert.closed_forms.quantities.quantity_sheets import (
+    LETTERS,
+    QUANTITIES,
+    made,
+    why_no_christoffel,
+)
+from dalembert.closed_forms.quantities.significance import Abbreviation, abbreviate
+from dalembert.closed_forms.quantities.system_equations import SystemEquations
+from dalembert.closed_forms.quantities.verification import MechanismVerifier
+from dalembert.closed_forms.quantities.verified_forms import ClosedForms, silent
+from dalembert.closed_forms.reports import report
+from dalembert.codegen.symbols import without_collection
+from dalembert.model.mechanism import Mechanism
+from dalembert.systems.kinds import OtherSystem, system_of
+from dalembert.tracing.quantities import known_formulation
+
+BUDGET = 10_000  # characters of a quantity that are still printed in full
+SHOWN = (
+    "mass_matrix",
+    "christoffel",
+    "coriolis_vector",
+    "gravity_vector",
+    "kinetic_energy",
+    "potential_energy",
+    "passive_force",
+    "equations_of_motion",
+)
+Progress = Callable[[str, float], None]
+
+
+@overload
+def equations(
+    mechanism: Mechanism,
+    symbols: str | Iterable[str] | None = None,
+    grouped: bool | None = None,
+    formulation: str = "newton_euler",
+    budget: int = BUDGET,
+    digits: int = 6,
+    progress: Progress | None = None,
+) -> Equations: ...
+@overload
+def equations(
+    mechanism: OtherSystem,
+    *,
+    budget: int = BUDGET,
+    digits: int = 6,
+    progress: Progress | None = None,
+) -> SystemEquations: ...
+def equations(
+    mechanism: Mechanism | OtherSystem,
+    symbols: str | Iterable[str] | None = None,
+    grouped: bool | None = None,
+    formulation: str = "newton_euler",
+    budget: int = BUDGET,
+    digits: int = 6,
+    progress: Progress | None = None,
+) -> Equations | SystemEquations:
+    """The equations of motion of a mechanism, or of a user's Lagrangian, in closed form.
+
+        M(q) qdd + C(q, qd) qd + g(q) = tau
+
+    Parameters
+    ----------
+    mechanism : Mechanism, LagrangianSystem, FlexibleJoints, or another System
+        Symbols of a Lagrangian are its parameters: `symbols`, `grouped` and `formulation` are not
+        for it.
+    symbols : str or sequence, optional
+        Numbers that become symbols: "all", "inertial" (masses, centres of mass, inertias, rotors;
+        gravity), "geometry" (lengths), "gravity", paths ("elbow.origin[0]") and patterns
+        ("*.mass"). Zeros stay zeros. By default the mechanism's own symbols alone, or "inertial" if
+        it has none.
+    grouped : bool, optional
+        Print base parameters, the fewest combinations of inertial parameters that forces depend on
+        (by default where all inertial numbers become symbols), instead of masses, centres of mass
+        and inertias.
+    formulation : str
+        Whose compiled functions every entry is compared with, whose traced expressions are printed
+        where forms in full would be too long, and whose steps the report shows; the closed forms
+        themselves do not depend on it.
+    budget : int
+        Characters of a quantity in plain text above which it is printed in factored form, with
+        named parts; where the mass matrix is, all quantities are. 0: always.
+    digits : int
+        Significant digits of numbers in print; expressions keep them exactly.
+    progress : callable, optional
+        Called with a text and the share done (0 to 1).
+
+    Returns
+    -------
+    Equations or SystemEquations
+
+    Raises
+    ------
+    UnknownNameError
+        A path or pattern in `symbols` matches nothing; the formulation is unknown.
+    ValueError
+        budget or digits is no whole number.
+
+    References
+    ----------
+    docs/equations.md
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> eom = da.equations(da.planar_chain(2))
+    >>> print(eom.text("gravity_vector"))
+    Gravity vector
+    g1 = g (MX1 c1 + MX2 c12)
+    g2 = MX2 g c12
+    """
+    progress = silent if progress is None else progress
+    check_function("progress", progress, "(text, share done)")
+    check_whole("budget", budget, 0)
+    check_whole("digits", digits, 1)
+    system = system_of(mechanism, "has no equations of motion")
+    if system.mechanism is None:
+        if symbols is not None or grouped is not None or formulation != "newton_euler":
+            raise TypeError(
+                f"equations of the Lagrangian {system.name!r}: its symbols are its parameters, "
+                "which system.replace gives values; symbols=, grouped= and formulation= are for "
+                "mechanisms."
+            )
+        return SystemEquations(system.lagrangian(), budget, digits, progress)
+    known_formulation(formulation)
+    return Equations(
+        system.mechanism,
+        select(system.mechanism, symbols, grouped),
+        formulation,
+        budget,
+        digits,
+        progress,
+    )
+
+
+class Equations(Movable):
+    """Closed forms of a mechanism, each entry compared with the compiled function; see also
+    `ClosedForms`.
+
+    Attributes
+    ----------
+    symbols : dict
+        Printed name -> path of the number in the mechanism ("-gravity[2]": the negative of it), or
+        what it is.
+    minimal : bool
+        Whether the base parameters are as few as possible.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> da.equations(da.planar_chain(1)).entries("mass_matrix").shape
+    (1, 1)
+    """
+
+    titles, letters = QUANTITIES, LETTERS
+    programmed = ("mass_matrix", "coriolis_vector", "gravity_vector")
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        selection: Selection,
+        formulation: str,
+        budget: int,
+        digits: int,
+        progress: Progress,
+    ):
+        self.mechanism, self.formulation, self.budget, self._selection = (
+            mechanism,
+            formulation,
+            budget,
+            selection,
+        )
+        progress("derivation", 0.0)
+        with selection.graph, without_collection():
+            problem = Problem(mechanism, selection, formulation, budget)
+            super().__init__(mechanism, problem, MechanismVerifier(problem), digits, progress)
+        self.minimal = problem.minimal
+
+    @property
+    def law(self) -> Any:  # type: ignore[override]
+        """M qdd + h + g = f + tau, with f of springs and friction."""
+        return (("M", "q", "q_ddot"), ("h", "q q_dot"), ("g", "q")), (
+            *(("f", "tau") if self._is_passive else ("tau",)),
+        )
+
+    @property
+    def base_parameters(self) -> tuple[BaseParameter, ...]:
+        """The fewest combinations of inertial parameters that determine the forces."""
+        return tuple(self._with_groups._problem.base_parameters)
+
+    @cached_property
+    def _with_groups(self) -> Equations:
+        """These, or the same with base parameters."""
+        if self._selection.grouped:
+            return self
+        geometry = [
+            path.lstrip("-")
+            for path in self._selection.symbols.values()
+            if path.rpartition(".")[2].partition("[")[0] not in ("mass", "com", "inertia")
+        ]
+        return Equations(
+            self.mechanism,
+            select(self.mechanism, geometry, True),
+            self.formulation,
+            self.budget,
+            self.digits,
+            self.progress,
+        )
+
+    @property
+    def _origin(self) -> tuple[Any, ...]:
+        chosen = self._selection
+        return equations, (
+            self.mechanism,
+            chosen.wishes,
+            chosen.grouped,
+            self.formulation,
+            self.budget,
+            self.digits,
+        )
+
+    def _owner(self, quantity: str) -> ClosedForms:
+        return self._with_groups if quantity == "regressor" else self
+
+    def _made(self, quantity: str) -> Sheet:
+        return made(self._problem, self, quantity)
+
+    def described(self, quantity: str) -> tuple[str, str]:
+        """Also of "placement:tool", "jacobian:tool" and "jacobian:tool:local"."""
+        return frames.described(self.mechanism, quantity) or super().described(quantity)
+
+    @property
+    def regressor(self) -> np.ndarray:
+        """Y(q, qd, qdd), (nv, base parameters): tau = Y theta for the bodies alone."""
+        return self.entries("regressor")
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """Quantities that are printed by default: without Christoffel symbols where these are too
+        long, and without springs and friction where there are none.
+        """
+        missing = {"christoffel"} if why_no_christoffel(self._problem, self) else set()
+        return tuple(
+            q
+            for q in SHOWN
+            if q not in missing | (set() if self._is_passive else {"passive_force"})
+        )
+
+    @property
+    def _is_passive(self) -> bool:
+        """Whether there are springs or friction."""
+        return any(form.terms for form in self.sheet("passive_force").forms.flat)
+
+    def resting_force(self) -> np.ndarray:
+        """g - f with its dependence on qd: the joint forces that qdd = 0 needs, up to products of
+        velocities.
+        """
+        return self.entries("gravity_vector") - self.entries("passive_force")
+
+    def report(self) -> str:
+        """The derivation by the chosen formulation, step by step, as Markdown with LaTeX formulas."""
+        return report(self)
+
+    def abbreviated(self, significance: float = 0.01, states: int = 200) -> Abbreviation:
+        """Mass matrix and gravity vector without the terms that matter least; see `Abbreviation`."""
+        return abbreviate(self, significance, states)

@@ -1,0 +1,1 @@
+"""Closed forms as text, LaTeX, MathML, Python and documents: names, notation and layout."""

@@ -1,0 +1,525 @@
+"""Documents: text, LaTeX, Markdown, HTML with MathML, PDF where LaTeX is installed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dalembert.closed_forms.algebra.sums import ZERO, Sum
+from dalembert.closed_forms.printing import layout, legend
+from dalembert.closed_forms.printing.names import ENTRY, entry
+from dalembert.closed_forms.printing.naming import html_text, latex_text
+from dalembert.closed_forms.printing.notation import LATEX, MATHML, TEXT, Notation, Printer
+from dalembert.closed_forms.printing.pdf import pdf
+from dalembert.closed_forms.printing.sheets import Sheet
+from dalembert.closed_forms.printing.style import LATEX_HEAD, PAGE
+
+USED = {
+    "mass_matrix": ("ij", "entries of the mass matrix"),
+    "christoffel": ("ijk", "the Christoffel symbols"),
+    "coriolis_vector": ("i", "entries of the Coriolis vector"),
+    "gravity_vector": ("i", "entries of the gravity vector"),
+    "passive_force": ("i", "forces of springs and friction"),
+    "bias_force": ("i", "entries of the bias force"),
+    "generalized_forces": ("i", "generalized forces"),
+}
+MATRICES = ("placement", "jacobian")  # laid out in plain text, too
+BY_ROWS = ("equations_of_motion", "accelerations")  # never as a column
+Terms = list[tuple[str, str]]  # signs and texts of terms
+
+
+class Style(NamedTuple):
+    """How text with formulas is written.
+
+    text: any text, with special characters escaped; formula: how one stands in text; width: of a
+    formula, where matrices are wanted.
+    """
+
+    text: Callable[[str], str] = str
+    formula: str = "%s"
+    width: Callable[[str], int] | None = None
+
+
+class Section(NamedTuple):
+    """What a document says of a quantity.
+
+    lines: left sides and signed terms; whole: left side and entries of a matrix or vector, after
+    the lines of its parts or, if it shows the names of its entries, before the lines.
+    """
+
+    key: str
+    title: str
+    remark: str
+    lines: list[tuple[str, Terms]]
+    whole: tuple[str, np.ndarray] | None = None
+    comes_first: bool = False
+
+
+LATEX_STYLE = Style(latex_text, "$%s$", layout.latex_width)
+
+
+def printer(eom: Any, notation: Notation) -> Printer:
+    """A printer for the names of `eom`."""
+    return Printer(notation, eom.printed_names, eom.digits)
+
+
+def printed_parts(sheet: Sheet, target: Printer, printed: set[str]) -> list[tuple[str, Terms]]:
+    """(left side, signed terms) of the parts that the document has not printed yet."""
+    found = [
+        (target.name(name), target.signed_terms(form))
+        for name, form in sheet.parts
+        if name not in printed
+    ]
+    printed.update(name for name, _ in sheet.parts)
+    return found
+
+
+def printed_lines(sheet: Sheet, target: Printer, printed: set[str]) -> list[tuple[str, Terms]]:
+    """The same of parts, among which stand entries that are parts of others, and of all other
+    entries.
+    """
+    found = printed_parts(sheet, target, printed)
+    for at, form in sheet.lines:
+        name = sheet.left[at[0]] if sheet.left else entry(sheet.letter, *(k + 1 for k in at))
+        if not sheet.factored or name not in printed:
+            found.append((target.name(name), target.signed_terms(form)))
+    if sheet.factored:
+        printed.update(entry(sheet.letter, *(k + 1 for k in at)) for at, _ in sheet.lines)
+    return found
+
+
+def length(eom: Any, sheet: Sheet) -> int:
+    """Characters of a sheet's lines and parts in plain text."""
+    target = printer(eom, TEXT)
+    return sum(len(_equation(*line, target)) for line in printed_lines(sheet, target, set()))
+
+
+def sections(eom: Any, quantities: Iterable[str], target: Printer, style: Style) -> list[Section]:
+    """The sections of some quantities."""
+    found, printed = [], set[str]()
+    for sheet in [eom.sheet(name) for name in quantities]:
+        before = set(printed)
+        lines = printed_lines(sheet, target, printed)
+        section = Section(sheet.quantity, sheet.title, remark_of(eom, sheet, target, style), lines)
+        if (
+            style.width is not None
+            and sheet.forms.ndim in (1, 2)
+            and sheet.forms.size > 1
+            and sheet.quantity not in BY_ROWS
+        ):
+            section = _with_matrix(section, sheet, target, style.width, before)
+        found.append(
+            section if section.lines or section.whole else section._replace(lines=[("", [])])
+        )
+    return found
+
+
+def _with_matrix(
+    section: Section, sheet: Sheet, target: Printer, width: Callable[[str], int], printed: set[str]
+) -> Section:
+    """The section with the matrix in place of its lines, where that fits on a line, else with one
+    of the entries' names.
+    """
+    letter, parts = target.whole(sheet.letter), printed_parts(sheet, target, printed)
+    named = {name for name, _ in sheet.parts}
+
+    def formula(at: tuple[int, ...], form: Sum) -> str:
+        name = entry(sheet.letter, *(k + 1 for k in at))
+        return target.name(name) if name in named else target.sum(form)
+
+    cells = _cells(sheet, target, formula)
+    if layout.fits(cells, width):
+        return section._replace(lines=parts, whole=(letter, cells))
+    cells = _cells(sheet, target, lambda at, _: target.label(sheet.letter, *(k + 1 for k in at)))
+    if sheet.forms.ndim == 2 and layout.fits(cells, width):
+        return section._replace(whole=(letter, cells), comes_first=True)
+    return section
+
+
+def _cells(
+    sheet: Sheet, target: Printer, written: Callable[[tuple[int, ...], Sum], str]
+) -> np.ndarray:
+    """Entries of a matrix or vector as formulas."""
+    cells = np.full(sheet.forms.shape, target.sum(ZERO), dtype=object)
+    for at, form in sheet.lines:
+        cells[at] = written(at, form)
+        if sheet.is_symmetric:
+            cells[at[::-1]] = cells[at]
+    return cells
+
+
+def remark_of(eom: Any, sheet: Sheet, target: Printer, style: Style) -> str:
+    """The remark on a sheet, and what the entries in its lines are."""
+    found = [style.text(sheet.remark)] if sheet.remark else []
+    for quantity in _used(eom, sheet):
+        letters, what = USED[quantity]
+        found.append(f"{style.formula % target.label(eom.letters[quantity], *letters)}: {what}")
+    return "; ".join(found)
+
+
+def _used(eom: Any, sheet: Sheet) -> list[str]:
+    """Quantities whose entries stand in lines and parts of a sheet of another one."""
+    letters = {name.split(ENTRY)[1] for name, _ in sheet.parts if name.startswith(ENTRY)} - {
+        sheet.letter
+    }
+    return [
+        quantity
+        for quantity in USED
+        if quantity in sheet.uses or eom.letters.get(quantity) in letters
+    ]
+
+
+def groupings(eom: Any, target: Printer, style: Style) -> list[Section]:
+    """A section on base parameters, where there are any."""
+    if not eom.groupings:
+        return []
+    lines = [
+        (target.name(name), target.signed_terms(form))
+        for name, form in eom.groupings.items()
+        if form.terms
+    ]
+    none = [name for name, form in eom.groupings.items() if not form.terms]
+    fewest = "" if eom.minimal else " (not all as few as possible)"
+    remark = (
+        f"{len(eom.groupings)} combinations{fewest} of the inertial parameters of the links about "
+        "their joint frames' origins determine all forces"
+        + (f"; zero here: {', '.join(none)}" if none else "")
+    )
+    return [Section("base", "Base parameters", style.text(remark), lines)]
+
+
+def sentence(remark: str) -> str:
+    """A remark with a capital letter, where it begins with a word, and a full stop."""
+    first = remark[:1].upper() if remark[1:2].islower() and remark[:1].isalpha() else remark[:1]
+    return f"{first}{remark[1:]}."
+
+
+# --- text and formulas -----------------------------------------------------------------------------------------------
+
+
+def text(eom: Any, quantities: Sequence[str]) -> str:
+    """Plain text: a title and lines per quantity."""
+    target = printer(eom, TEXT)
+    found = []
+    for section in sections(eom, quantities, target, Style()):
+        title = section.title + (f" ({section.remark})" if section.remark else "")
+        lines = [_equation(left, terms, target) for left, terms in section.lines]
+        if section.key.partition(":")[0] in MATRICES:
+            lines = _text_matrix(eom.sheet(section.key), target) or lines
+        found.append("".join(f"{line}\n" for line in (title, *lines)))
+    return "\n".join(found)
+
+
+def latex(eom: Any, quantities: Sequence[str]) -> str:
+    """LaTeX for amsmath: matrices where they fit on a line, else aligned equations; titles as
+    comments.
+    """
+    target = printer(eom, LATEX)
+    shown = sections(eom, quantities, target, LATEX_STYLE)
+    found = "\n".join(
+        f"% {section.title}"
+        + (f" ({section.remark})" if section.remark else "")
+        + "\n"
+        + "\n".join(latex_blocks(section, target))
+        + "\n"
+        for section in shown
+    )
+    foreign = "".join(dict.fromkeys(c for c in found if not c.isascii()))
+    return (f"% LuaLaTeX or XeLaTeX with a font for {foreign}\n" if foreign else "") + found
+
+
+def latex_blocks(section: Section, target: Printer, within: bool = False) -> list[str]:
+    """Displayed formulas of a section; within: without the marks that begin a display."""
+    equations = [(left, target.joined(terms)) for left, terms in section.lines if left]
+    blocks = []
+    if len(equations) == 1 and layout.latex_width("=".join(equations[0])) < layout.LINE:
+        blocks = [
+            " = ".join(equations[0]) if within else layout.displayed(" = ".join(equations[0]))
+        ]
+    elif equations:
+        blocks = [layout.aligned(equations, within)]
+    if section.whole:
+        left, cells = section.whole
+        formula = f"{left} = {layout.latex_matrix(cells)}"
+        blocks.insert(
+            0 if section.comes_first else len(blocks),
+            formula if within else layout.displayed(formula),
+        )
+    return blocks or ["0" if within else layout.displayed("0")]
+
+
+def mathml(eom: Any, quantities: Sequence[str]) -> str:
+    """One <math> element per line."""
+    target = printer(eom, MATHML)
+    return "\n".join(
+        f'<math xmlns="http://www.w3.org/1998/Math/MathML"><mrow>{left}<mo>=</mo>{target.joined(terms)}</mrow></math>'
+        for section in sections(eom, quantities, target, Style())
+        for left, terms in section.lines
+        if left
+    )
+
+
+def _text_matrix(sheet: Sheet, target: Printer) -> list[str]:
+    """A matrix in plain text, or nothing where it is too wide."""
+    cells = _cells(sheet, target, lambda _, form: target.sum(form))
+    if sheet.parts or not layout.fits(cells, len, layout.TEXT_LINE):
+        return []
+    return [f"{target.whole(sheet.letter)} =", *layout.text_matrix(cells)]
+
+
+def _equation(left: str, terms: Terms, target: Printer) -> str:
+    return f"{left} = {target.joined(terms)}" if left else target.joined(terms)
+
+
+# --- whole documents -------------------------------------------------------------------------------------------------
+
+
+def write(eom: Any, file: Path, quantities: Sequence[str]) -> Path:
+    """Write the kind of document that the file's ending names; see `ClosedForms.write`."""
+    makers = {
+        ".html": html,
+        ".htm": html,
+        ".tex": tex,
+        ".md": markdown,
+        ".txt": plain,
+        ".py": lambda e, q: e.python(*q),
+    }
+    ending = file.suffix.lower()
+    if ending == ".pdf":
+        return pdf(tex(eom, quantities), file)
+    if ending not in makers:
+        raise ValueError(
+            f"cannot write {file.name!r}: known endings are {', '.join(makers)}, .pdf."
+        )
+    if ending == ".py":
+        quantities = [q for q in quantities if q not in ("christoffel", "regressor")]
+    file.write_text(makers[ending](eom, quantities), encoding="utf-8", newline="\n")
+    return file
+
+
+def checked(eom: Any) -> str:
+    """What the verification found, in a sentence."""
+    worst = max(eom.verified.values(), default=0.0)
+    return f"Every entry was compared with the compiled function at random states; largest relative difference {worst:.0e}."
+
+
+def _law(eom: Any, target: Printer) -> str:
+    """The equations of motion with the letters of the quantities: M(q) qdd + h(q, qd) + g(q) = tau."""
+    notation, (left, right) = target.notation, eom.law
+    vectors = {"q": ("q", 0), "q_dot": ("q", 1), "q_ddot": ("q", 2), "tau": (r"\tau", 0)}
+
+    def vector(name: str) -> str:
+        letter, dots = vectors.get(name, (name, 0))
+        return notation.whole(target.names, letter, dots)
+
+    terms = []
+    for letter, arguments, *factor in left:
+        names = notation.comma.join(map(vector, arguments.split()))
+        function = target.whole(letter) + (notation.parentheses % names if names else "")
+        terms.append(("+", notation.times.join([function, *map(vector, factor)])))
+    return notation.equation % (
+        target.joined(terms),
+        target.joined([("+", vector(x)) for x in right]),
+    )
+
+
+def plain(eom: Any, quantities: Sequence[str]) -> str:
+    """Plain text with a legend."""
+    target = printer(eom, TEXT)
+    shown = text(eom, quantities)
+    blocks = [shown] + [
+        "".join(
+            f"{line}\n" for line in (f"{title} ({remark})", *(_equation(*x, target) for x in lines))
+        )
+        for _, title, remark, lines, *_ in groupings(eom, target, Style())
+    ]
+    return "\n".join([*blocks, legend_text(eom)])
+
+
+def legend_text(eom: Any) -> str:
+    """The legend as plain text."""
+    target = printer(eom, TEXT)
+    table = [(target.name(row.name), row.what, row.unit, row.number) for row in legend.rows(eom)]
+    widths = [max((len(row[k]) for row in table), default=0) for k in range(4)]
+    lines = [
+        "  ".join(x.ljust(w) for x, w in zip(row, widths, strict=True)).rstrip() for row in table
+    ]
+    return (
+        "\n".join(
+            [
+                "Symbols",
+                *lines,
+                *(f"{short} = {full}" for short, full in legend.angles(eom, target)),
+            ]
+        )
+        + "\n"
+    )
+
+
+def html(eom: Any, quantities: Sequence[str]) -> str:
+    """A page with MathML that needs no network."""
+    target = printer(eom, MATHML)
+    style = Style(html_text, "<math>%s</math>", layout.mathml_width)
+    shown = sections(eom, quantities, target, style)
+    title = f"Equations of motion of {html_text(eom.name)}"
+    found = html_text(checked(eom)).replace("e-", "e\u2011")  # a hyphen that no line breaks at
+    contents = "".join(f'<a href="#{s.key}">{html_text(s.title)}</a> ' for s in shown)
+    body = [
+        f"<h1>{title}</h1>",
+        f"<p>{found}</p>",
+        f'<p class="eq"><math>{_law(eom, target)}</math></p>',
+        f'<nav>{contents}<a href="#symbols">Symbols</a></nav>',
+    ]
+    for section in [*shown, *groupings(eom, target, style)]:
+        body += [
+            f'<h2 id="{html_text(section.key)}">{html_text(section.title)}</h2>',
+            *([f"<p>{sentence(section.remark)}</p>"] if section.remark else []),
+            *_html_lines(section),
+        ]
+    rows = "".join(
+        f"<tr><td><math>{target.name(row.name)}</math></td><td><code>{html_text(row.name)}</code></td>"
+        f"<td>{html_text(row.what)}</td><td>{row.unit}</td><td "
+        f'class="number">{row.number}</td></tr>'
+        for row in legend.rows(eom)
+    )
+    short = ", ".join(
+        f"<math>{notation_equation(target, *pair)}</math>" for pair in legend.angles(eom, target)
+    )
+    body.append(
+        f'<h2 id="symbols">Symbols</h2>{f"<p>{short}.</p>" if short else ""}<table><tr><th>symbol</th><th>name</th>'
+        f"<th>is</th><th>unit</th><th>number</th></tr>{rows}</table>"
+    )
+    return PAGE.replace("@title@", title).replace("@body@", "\n".join(body))
+
+
+def notation_equation(target: Printer, left: str, right: str) -> str:
+    """left = right."""
+    return target.notation.equation % (left, right)
+
+
+def _html_lines(section: Section) -> list[str]:
+    """Equations of a section."""
+    lines = [_html_line(*line) for line in section.lines]
+    if section.whole:
+        left, cells = section.whole
+        matrix = f'<p class="eq"><math><mrow>{left}<mo>=</mo>{layout.mathml_matrix(cells)}</mrow></math></p>'
+        lines.insert(0 if section.comes_first else len(lines), matrix)
+    return lines
+
+
+def _html_line(left: str, terms: Terms) -> str:
+    """One equation; each term is a formula of its own, so that the browser breaks lines between
+    terms.
+    """
+    if not left:
+        return '<p class="eq">0</p>'
+    pieces = []
+    for k, (sign, term) in enumerate(terms or [("+", "<mn>0</mn>")]):
+        mark = "−" if sign == "-" else "+"
+        spaced = (
+            f'<mo form="infix" lspace="0" rspace="0.22em">{mark}</mo>'
+            if k
+            else "<mo>−</mo>"
+            if sign == "-"
+            else ""
+        )
+        pieces += [
+            f"<math><mrow>{piece}</mrow></math>" for piece in layout.mathml_pieces(spaced + term)
+        ]
+    return f'<p class="eq"><math><mrow>{left}<mo rspace="0">=</mo></mrow></math> {" ".join(pieces)}</p>'
+
+
+def tex(eom: Any, quantities: Sequence[str]) -> str:
+    """A LaTeX document for any engine; pdfLaTeX shows letters that it has no fonts for by their
+    Unicode numbers.
+    """
+    target = printer(eom, LATEX)
+    shown = sections(eom, quantities, target, LATEX_STYLE)  # verified by now
+    body = [
+        rf"\section*{{Equations of motion of {latex_text(eom.name)}}}",
+        latex_text(checked(eom)),
+        "",
+        layout.displayed(_law(eom, target)),
+    ]
+    for section in [*shown, *groupings(eom, target, LATEX_STYLE)]:
+        body += [
+            rf"\subsection*{{{latex_text(section.title)}}}",
+            *([sentence(section.remark)] if section.remark else []),
+        ]
+        body += latex_blocks(section, target)
+    short = ", ".join(
+        f"${notation_equation(target, *pair)}$" for pair in legend.angles(eom, target)
+    )
+    body += [
+        r"\subsection*{Symbols}",
+        *([f"{short}."] if short else []),
+        r"\begin{longtable}{llp{8cm}ll}",
+    ]
+    body += [
+        rf"${target.name(row.name)}$ & \texttt{{{latex_text(row.name)}}} & {latex_text(row.what)} & "
+        rf"{latex_unit(row.unit)} & {row.number} \\"
+        for row in legend.rows(eom)
+    ]
+    body += [r"\end{longtable}"]
+    content = "\n".join(body)
+    declared = "".join(
+        rf"\DeclareUnicodeCharacter{{{ord(c):04X}}}{{\textlangle {ord(c):X}\textrangle}}" + "\n"
+        for c in sorted(set(content))
+        if not c.isascii()
+    )
+    return LATEX_HEAD.replace("@declared@", declared) + content + "\n\\end{document}\n"
+
+
+def latex_unit(unit: str) -> str:
+    """A unit in LaTeX: kg m², rad/s²."""
+    return unit.replace("²", r"$^{2}$").replace(" ", r"\,")
+
+
+def markdown(eom: Any, quantities: Sequence[str]) -> str:
+    """Markdown with LaTeX formulas between dollars."""
+    target = printer(eom, LATEX)
+    style = LATEX_STYLE._replace(text=markdown_text)
+    shown = sections(eom, quantities, target, style)  # verified by now
+    blocks = [
+        f"# Equations of motion of {markdown_text(eom.name)}",
+        checked(eom),
+        f"$${_law(eom, target)}$$",
+    ]
+    for section in [*shown, *groupings(eom, target, style)]:
+        blocks += [
+            f"## {markdown_text(section.title)}",
+            *([sentence(section.remark)] if section.remark else []),
+        ]
+        blocks += [f"$${formula}$$" for formula in latex_blocks(section, target, within=True)]
+    short = ", ".join(
+        f"${notation_equation(target, *pair)}$" for pair in legend.angles(eom, target)
+    )
+    rows = [
+        f"| ${_in_table(target.name(row.name))}$ | {markdown_text(row.name)} | "
+        f"{markdown_text(row.what)} | {row.unit} | "
+        f"{row.number} |"
+        for row in legend.rows(eom)
+    ]
+    blocks += [
+        "## Symbols",
+        *([f"{short}."] if short else []),
+        "\n".join(
+            ["| symbol | name | is | unit | number |", "| --- | --- | --- | --- | --- |", *rows]
+        ),
+    ]
+    return "\n\n".join(blocks) + "\n"
+
+
+def _in_table(formula: str) -> str:
+    return formula.replace("|", r"\vert ")
+
+
+def markdown_text(text: str) -> str:
+    """Any text for Markdown, with every special character escaped."""
+    return "".join(
+        f"\\{c}" if c in "\\`*_{}[]<>#!|$" else c if c.isprintable() else f"\\<{ord(c):x}\\>"
+        for c in text
+    )

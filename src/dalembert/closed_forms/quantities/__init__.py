@@ -1,0 +1,1 @@
+"""Quantities in closed form: of mechanisms and Lagrangians, changed and linear, each verified."""

@@ -1,0 +1,99 @@
+"""Placements and Jacobians of frames in closed form: "placement:tool", "jacobian:tool",
+"jacobian:tool:local".
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from dalembert.closed_forms.algebra.polynomials import Normal
+from dalembert.closed_forms.algebra.ring import TooLarge, terms_in
+from dalembert.closed_forms.algebra.sums import object_array
+from dalembert.closed_forms.printing.sheets import Sheet
+from dalembert.errors import UnknownNameError
+from dalembert.kinematics.jacobians import jacobian
+from dalembert.kinematics.poses import placement
+from dalembert.model.mechanism import Mechanism
+
+if TYPE_CHECKING:
+    from dalembert.closed_forms.derivation.derivation_context import Problem
+    from dalembert.closed_forms.quantities.verified_forms import ClosedForms
+
+AXES = ("aligned", "local", "world")
+LONGEST = 240  # terms of a matrix that is written out
+POLYNOMIAL = 4000  # terms of a polynomial on the way to it
+
+
+class Framed(NamedTuple):
+    """A quantity of a frame."""
+
+    kind: str
+    frame: str
+    axes: str
+
+
+def framed(mechanism: Mechanism, quantity: str) -> Framed | None:
+    """The quantity of a frame that a name stands for; None if it is none.
+
+    Raises
+    ------
+    UnknownNameError
+        The frame is not one of the mechanism's, or none is named.
+    """
+    kind, _, place = quantity.partition(":")
+    if kind not in ("placement", "jacobian"):
+        return None
+    if not place:
+        raise UnknownNameError(
+            "quantity", quantity, tuple(f"{kind}:{name}" for name in mechanism.frame_names)
+        )
+    frame, _, axes = place.rpartition(":")
+    if place in mechanism.frame_names or kind == "placement" or not frame:
+        frame, axes = place, AXES[0]
+    if frame not in mechanism.frame_names:
+        raise UnknownNameError("frame", frame, mechanism.frame_names)
+    if axes not in AXES:
+        raise UnknownNameError("axes", axes, AXES)
+    return Framed(kind, frame, axes)
+
+
+def described(mechanism: Mechanism, quantity: str) -> tuple[str, str] | None:
+    """Title and letter of a quantity of a frame: T of the frame, J of the frame."""
+    found = framed(mechanism, quantity)
+    if found is None:
+        return None
+    kind, frame, axes = found
+    if kind == "placement":
+        return f"Placement of {frame}", f"T:{frame}"
+    seen = "" if axes == AXES[0] else f", {axes}"
+    return f"Jacobian of {frame}, angular rows first, in {axes} axes", f"J:{frame}{seen}"
+
+
+def numbers(mechanism: Mechanism, q: Any, quantity: str) -> np.ndarray:
+    """A quantity of a frame for numbers or expressions q."""
+    found = framed(mechanism, quantity)
+    assert found is not None
+    kind, frame, axes = found
+    return (
+        placement(mechanism, q, frame)
+        if kind == "placement"
+        else jacobian(mechanism, q, frame, axes)
+    )
+
+
+def made(p: Problem, eom: ClosedForms, quantity: str) -> Sheet:
+    """The sheet of a quantity of a frame, in sums of angles along runs of parallel axes."""
+    expressions = np.array(numbers(p.twin, p.vectors[0], quantity), dtype=object)
+    angles = [link.angle for link in p.derived.links if link.angle] if p.derived else []
+    normal = Normal(p.by_kind, POLYNOMIAL, angles)
+    for name in p.in_order:
+        normal.ring.variable(name)
+    try:
+        if terms_in(normal.scalar(x) for x in expressions.flat) <= LONGEST:
+            forms = object_array(normal.forms(expressions.flat), expressions.shape)
+            return eom.in_full(quantity, forms)
+    except TooLarge:
+        pass
+    return eom.factored(quantity, expressions, "the entries are long")

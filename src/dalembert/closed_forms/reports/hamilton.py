@@ -1,0 +1,124 @@
+"""Hamilton's equations: momenta, velocities from them, the function of Hamilton, its derivatives."""
+
+from __future__ import annotations
+
+from itertools import combinations_with_replacement
+from typing import Any
+
+import numpy as np
+
+from dalembert.closed_forms.printing.names import entry
+from dalembert.closed_forms.reports.derivation_steps import Steps
+from dalembert.expr import constant, evaluate
+from dalembert.formulations import hamilton
+
+EXPLICIT = 3  # freedoms up to which the inverse of M is written by determinants
+
+
+def write(steps: Steps) -> None:
+    """One section per step."""
+    true, q, qd = steps.verifier.mechanism, steps.states["q"], steps.states["qd"]
+    steps.section("Potential energy")
+    steps.sheet("potential_energy")
+    steps.section("Kinetic energy", r"$$T = \tfrac12 \dot q^T M(q)\, \dot q$$")
+    steps.sheet("mass_matrix", hamilton.mass_matrix(true, q))
+
+    momenta = hamilton.momenta(true, q, qd)
+    steps.section("Momenta", r"$$p_k = \partial T / \partial \dot q_k = \sum_j M_{kj}\, \dot q_j$$")
+    M, M_values = _entries_of_M(steps)
+    steps.entries("p", M @ steps.qd, momenta)
+    steps.section("Velocities", r"$$\dot q = M^{-1} p = \partial H / \partial p$$")
+    W = _inverse(steps, M, M_values) if len(M) <= EXPLICIT else None
+    p = np.array(
+        [steps.new_symbol(entry("p", k + 1), values) for k, values in enumerate(momenta.T)],
+        dtype=object,
+    )
+    if W is not None:
+        steps.entries(r"\dot q", W @ p, qd)
+    else:
+        names = ", ".join(f"${steps.target.name(x.name)}$" for x in p)
+        steps.text(
+            f"By elimination along the tree, without forming the inverse; {names} are the momenta:"
+        )
+        steps.entries(
+            r"\dot q", hamilton.velocities(steps.mechanism, steps.q, p), qd, in_parts=True
+        )
+
+    steps.section(
+        "Function of Hamilton",
+        r"$$H = \tfrac12 p^T M^{-1} p + \Pi = \tfrac12 \sum_k p_k \dot q_k + \Pi$$",
+    )
+    if W is not None:
+        kinetic = p @ (W @ p) / 2
+        found, potential = (
+            np.asarray(evaluate(x, steps.point)) for x in (kinetic, steps.eom.potential_energy)
+        )
+        if steps.problem.grouped:  # what these leave out of the potential energy: a constant
+            potential = potential + (steps.verifier.dynamics.potential_energy(q) - potential)[0]
+        steps.array("H - \\Pi", kinetic, hamilton.kinetic_energy(true, q, qd))
+        steps.check("H", found + potential, hamilton.hamiltonian(true, q, momenta))
+    else:
+        steps.text(r"with $\dot q$ of the step before, and $\Pi$ as above.")
+
+    steps.section(
+        "Derivatives by the coordinates",
+        r"$$\frac{\partial H}{\partial q_k} = -\tfrac12 \sum_{i,j} "
+        r"\frac{\partial M_{ij}}{\partial q_k}\, \dot q_i \dot q_j + \frac{\partial \Pi}{\partial q_k}$$",
+        r"with $\dot q$ as found above:",
+    )
+    steps.entries(
+        r"\partial H / \partial q_{%s}",
+        -hamilton.lagrangian_gradient(steps.mechanism, steps.q, steps.qd),
+        -hamilton.lagrangian_gradient(true, q, qd),
+    )
+    steps.section(
+        "Equations of motion",
+        r"$$\dot q_k = \frac{\partial H}{\partial p_k}, \qquad \dot p_k = "
+        r"-\frac{\partial H}{\partial q_k} + \tau_k$$",
+    )
+    if steps.mechanism.nq != steps.mechanism.nv:
+        steps.text(
+            r"For spherical and free joints the velocities are those along the child's axes, and $\dot p$ has the "
+            r"terms of Lie and Poisson $p \times \omega$ besides."
+        )
+
+
+def _entries_of_M(steps: Steps) -> tuple[np.ndarray, np.ndarray]:
+    """M as symbols M_12, zeros as zeros, and its values."""
+    forms, n = steps.eom.sheet("mass_matrix").forms, steps.mechanism.nv
+    values = steps.verifier.evaluated(steps.eom.entries("mass_matrix"))
+    M = np.zeros((n, n), dtype=object)
+    for i, j in combinations_with_replacement(range(n), 2):
+        if forms[i, j].terms:
+            M[i, j] = M[j, i] = steps.new_symbol(entry("M", i + 1, j + 1), values[:, i, j])
+    return M, values
+
+
+def _inverse(steps: Steps, M: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """The inverse of M by determinants, as symbols W_12."""
+    n = len(M)
+    adjugate = np.array(
+        [
+            [_determinant(np.delete(np.delete(M, j, 0), i, 1)) * (-1) ** (i + j) for j in range(n)]
+            for i in range(n)
+        ],
+        dtype=object,
+    )
+    determinant = _determinant(M)
+    steps.array(r"\Delta", determinant, np.linalg.det(values))
+    delta, inverse = steps.new_symbol("Delta", np.linalg.det(values)), np.linalg.inv(values)
+    W = np.zeros((n, n), dtype=object)
+    for i, j in combinations_with_replacement(range(n), 2):
+        (form,) = steps.normal.forms([constant(adjugate[i, j] / delta, steps.problem.graph)])
+        steps.check("W", steps.values([form])[:, 0], inverse[:, i, j])
+        if form.terms:
+            W[i, j] = W[j, i] = steps.new_symbol(entry("W", i + 1, j + 1), inverse[:, i, j])
+            steps.formula(steps.target.label("W", i + 1, j + 1), form)
+    return W
+
+
+def _determinant(A: np.ndarray) -> Any:
+    """By the first row."""
+    if len(A) == 0:
+        return 1
+    return sum(A[0, k] * _determinant(np.delete(A[1:], k, 1)) * (-1) ** k for k in range(len(A)))
