@@ -13,7 +13,7 @@ from dalembert.model.joints import Prismatic, Revolute
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import Literal
 from dalembert.model.parts import Body, Joint, Limits, Mimic
-from dalembert.simulation.course import Course, Pace
+from dalembert.simulation.event_loop import EventLoop, Pace
 from dalembert.simulation.first_order_system import FirstOrderSystem
 from dalembert.simulation.reactions import Reactions
 from methods import ADAPTIVE, EXACT, FIXED
@@ -162,7 +162,7 @@ def test_what_each_joint_does_at_rest_is_the_one_case_that_is_consistent():
         q, qd = m.random_state(seed)[0], np.where(rng.random(n) < 0.3, rng.normal(size=n), 0.0)
         tau = 20 * rng.normal(size=n) + da.gravity_vector(m, q)
         M, bias = da.mass_matrix(smooth, q), da.bias_force(smooth, q, qd)
-        found, consistent = law.settled(q[None], qd[None], tau[None], 1e-3).modes.reshape(4, n), []
+        found, consistent = law.transition(q[None], qd[None], tau[None], 1e-3).modes.reshape(4, n), []
         for case in itertools.product((0, 1, -1), repeat=n):
             way = np.where(qd != 0, np.sign(qd), case)
             held = way == 0
@@ -266,7 +266,7 @@ def test_an_impact_moves_the_joints_that_only_friction_held():
     m = arm(coulomb=50.0)
     law = Reactions(m, True, {"q1": 0.5})
     q, qd = np.array([1.2, 0.3]), np.array([2.0, 0.0])
-    settled = law.settled(q[None], qd[None], np.zeros((1, 2)), 1e-3)
+    settled = law.transition(q[None], qd[None], np.zeros((1, 2)), 1e-3)
     N = np.linalg.inv(da.mass_matrix(m, q))
     assert np.abs(settled.qd - (qd + N[:, 0] * -(1 + 0.5) * 2.0 / N[0, 0])).max() < 1e-14
     assert settled.qd[0, 1] != 0 and abs(settled.qd[0, 0] + 1.0) < 1e-14 and settled.impacts.tolist() == [[2, 0]] and settled.energy < 0
@@ -313,13 +313,13 @@ def test_a_course_in_parts_is_the_course_in_one(method):
     motion = FirstOrderSystem(arm(), stops=True)
     x, times = np.hstack([q, qd, np.zeros((3, 1))]), np.linspace(0, 1.5, 16)
 
-    def course():
-        return Course(motion, motion.method(method), Pace(0.01, 10 if method != "dopri5" else 10_000), 1e-8, 1e-10)
+    def loop():
+        return EventLoop(motion, motion.method(method), Pace(0.01, 10 if method != "dopri5" else 10_000), 1e-8, 1e-10)
 
-    whole, parts, state = course().advance(x, times, end=1.5), [], None
+    whole, parts, state = loop().advance(x, times, end=1.5), [], None
     for at in (0, 4, 5, 11):
         end = {0: 4, 4: 5, 5: 11, 11: 15}[at]
-        parts.append(course().advance(x, times[at:end + 1], state, end=1.5))      # a new one each time: as after a kill
+        parts.append(loop().advance(x, times[at:end + 1], state, end=1.5))      # a new one each time: as after a kill
         state = parts[-1].state
     assert np.array_equal(np.concatenate([p.x for p in parts], axis=1), whole.x)
     assert np.array_equal(np.concatenate([p.modes for p in parts], axis=1), whole.modes)

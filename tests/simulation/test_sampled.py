@@ -462,19 +462,19 @@ def test_a_trajectory_that_is_lost_leaves_others_under_held_forces():
 
 
 def test_machine_code_from_moment_to_moment_goes_the_same_way(monkeypatch):
-    from dalembert.simulation.sampling import Sampling
+    from dalembert.simulation.sampled_loop import SampledLoop
 
     control, q = Sampled(stateful, 0.02, 0.033, memory=np.zeros(2)), [[0.4, -0.3], [0.1, 0.2]]
     options = {"control": control, "h": 1e-3, "record": 0.007}
     quick, threaded = (da.simulate(ARM, q, [0, 0], 0.2, threads=n, **options) for n in (1, 2))
     assert np.array_equal(quick.q, threaded.q)
-    begun = Sampling.__init__
+    begun = SampledLoop.__init__
 
     def slow(self, *arguments):
         begun(self, *arguments)
         self.quick = False
 
-    monkeypatch.setattr(Sampling, "__init__", slow)
+    monkeypatch.setattr(SampledLoop, "__init__", slow)
     general = da.simulate(ARM, q, [0, 0], 0.2, **options)
     for name in ("q", "qd", "work", "tau"):
         np.testing.assert_allclose(getattr(quick, name), getattr(general, name), rtol=0, atol=1e-11)

@@ -208,7 +208,7 @@ def test_lie_group_steps_keep_quaternions_and_called_forces_agree():
 @pytest.mark.parametrize("method", ["rk4", "dopri5", "gauss4"])
 def test_functions_called_from_machine_code_do_what_they_do_in_python(method):
     """With quaternions, a controller with states, and further forces: the same motion as the loop in Python."""
-    from dalembert.simulation.called import Called
+    from dalembert.simulation.interpreted_propagator import InterpretedPropagator
 
     m = da.random_tree(4, 3, ["free", "revolute"]).without("friction")
 
@@ -234,7 +234,7 @@ def test_functions_called_from_machine_code_do_what_they_do_in_python(method):
     times = np.linspace(0, 0.05, 6)
     repeats = 1 if method != "dopri5" else 1000
     fast = motion.run(way)(x, times, 1e-2, motion.constants, repeats, 1e-8, 1e-8)
-    plain = Called(motion, way, (1e-8, 1e-8)).run(x, times, 1e-2, motion.constants, repeats, 1e-8, 1e-8)
+    plain = InterpretedPropagator(motion, way, (1e-8, 1e-8)).run(x, times, 1e-2, motion.constants, repeats, 1e-8, 1e-8)
     assert np.abs(fast.x - plain.x).max() < 1e-12 and np.array_equal(fast.steps, plain.steps)
 
 

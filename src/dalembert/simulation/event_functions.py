@@ -19,7 +19,7 @@ CAUGHT = 4.0
 NO_VALUE = 6.0  # why a trajectory ends: an event's function gives NaN
 
 
-class Watched:
+class EventFunctions:
     """Functions g(t, q, qd) whose zeros are events; attributes `terminal` and `direction` as in
     SciPy's solve_ivp.
 

@@ -99,7 +99,7 @@ def check_events(motion: FirstOrderSystem, x: np.ndarray) -> None:
     ------
     ValueError
     """
-    if not motion.watched.functions:
+    if not motion.events.functions:
         return
     p = np.broadcast_to(motion.constants, (len(x), motion.constants.shape[-1]))[0]
     if found := event_without_number(motion, x[0], 0.0, np.append(p, np.ones(motion.extra))):
@@ -110,7 +110,7 @@ def event_without_number(motion: FirstOrderSystem, x: np.ndarray, t: float, p: n
     """Which event has no value at a state x (nx,) at time t of the motion, or an empty text."""
     q, *_ = motion.split(x)
     clock, qd = float(motion.clock(t, p)), motion.velocities_in(t, x, p)
-    for name, g in zip(motion.watched.names, motion.watched.functions, strict=True):
+    for name, g in zip(motion.events.names, motion.events.functions, strict=True):
         where = f"at t = {clock:.9g} s, with q = {q.tolist()}, qd = {qd.tolist()}"
         try:
             value = float(np.asarray(g(clock, q.copy(), qd.copy())).item())

@@ -30,13 +30,13 @@ from dalembert.native.propagator import Propagator, Trajectories
 from dalembert.native.routine import Routine
 from dalembert.purity.examine import Guard
 from dalembert.simulation.applied_forces import CALLED, NONE, TRACED, Force, Forces, beside
-from dalembert.simulation.event_functions import Watched
+from dalembert.simulation.event_functions import EventFunctions
 from dalembert.simulation.formulation import Formulation, Rates, formulation_of
 from dalembert.simulation.friction import Stribeck
 from dalembert.simulation.inputs import numbers_of
 from dalembert.simulation.reactions import reactions_of
 from dalembert.simulation.sections import Sections
-from dalembert.simulation.watching import Watching
+from dalembert.simulation.witnesses import Witnesses
 from dalembert.tracing.event_location import crossing_of
 from dalembert.tracing.trace import Trace
 
@@ -81,7 +81,7 @@ class FirstOrderSystem:
             self._check_inputs(friction)
         self.begin = begin
         self.told: Callable[[float], object] = lambda t: None  # hears when `function` is called
-        self.watched = Watched(events, self.system)
+        self.events = EventFunctions(events, self.system)
         self.forces = Forces(self.system, control, forces, external_forces, paths)
         self.constants = beside(
             self.forces.constants, *([self.numbers] if paths else []), np.array([begin])
@@ -117,12 +117,12 @@ class FirstOrderSystem:
     @property
     def traced(self) -> bool:
         """Whether all forces compile."""
-        return CALLED not in self.kinds.values() and self.watched.traced
+        return CALLED not in self.kinds.values() and self.events.traced
 
     @property
     def guards(self) -> list[Guard]:
         """Of all functions, what they can reach."""
-        return [*self.forces.guards, *self.watched.guards]
+        return [*self.forces.guards, *self.events.guards]
 
     def check_memory(
         self, times: np.ndarray, q: np.ndarray, qd: np.ndarray, states: np.ndarray | None
@@ -164,7 +164,7 @@ class FirstOrderSystem:
     @property
     def is_watched(self) -> bool:
         """Whether steps are watched: for events, or for what friction and stops do."""
-        return bool(self.reactions or self.watched.functions)
+        return bool(self.reactions or self.events.functions)
 
     @property
     def extra(self) -> int:
@@ -303,9 +303,9 @@ class FirstOrderSystem:
         """The traced functions; as text, if what they refer to may have changed since they were
         traced last.
         """
-        functions = [*self.forces.traced, *self.watched.functions]
+        functions = [*self.forces.traced, *self.events.functions]
         if all(is_unchanging(f) for f in functions):
-            return *functions, *self.watched.directions
+            return *functions, *self.events.directions
         sizes = {
             "t": 1,
             "q": self.system.nq,
@@ -320,16 +320,14 @@ class FirstOrderSystem:
                 *self.forces(t, q, qd, p, z, outside),
                 *self.forces.rates(t, q, qd, z, outside),
             ]
-            found += (
-                self.watched.values(t, q, qd) if self.watched.traced else self.watched.functions
-            )
+            found += self.events.values(t, q, qd) if self.events.traced else self.events.functions
             program = program_of(dict(zip(sizes, given, strict=True)), {"values": array(found)})
-        return program.text(), *self.watched.directions
+        return program.text(), *self.events.directions
 
     def _propagator(self, method: Method) -> Propagator:
         project = self._project if self.formulation.quaternions else None
         calls = () if isinstance(method, External) else tuple(self.forces.lengths.values())
-        watch = self.watch if self.is_watched else None
+        watch = self.witnesses if self.is_watched else None
         return propagator(
             self._right_hand_side, self.nx, self.inputs.size, method, project, calls, watch
         )
@@ -359,7 +357,7 @@ class FirstOrderSystem:
                     self.inputs.size,
                     method,
                     self._project if self.formulation.quaternions else None,
-                    self.watch,
+                    self.witnesses,
                 )
             ),
         )
@@ -418,9 +416,9 @@ class FirstOrderSystem:
         return self._right_hand_side(t, x, p)
 
     @cached_property
-    def watch(self) -> Watching:
+    def witnesses(self) -> Witnesses:
         """What is looked for in the steps."""
-        return Watching(self)
+        return Witnesses(self)
 
     def velocities_in(self, t: Any, x: np.ndarray, p: np.ndarray) -> np.ndarray:
         """qd of one state, of floats or expressions."""

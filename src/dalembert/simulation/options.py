@@ -15,8 +15,8 @@ from dalembert.integrators import METHODS, Fixed, Method
 from dalembert.integrators.fixed_point import HUGE
 from dalembert.native.calls import thread_count
 from dalembert.results import streaming
-from dalembert.simulation.called import ATTEMPTS
-from dalembert.simulation.course import Pace
+from dalembert.simulation.event_loop import Pace
+from dalembert.simulation.interpreted_propagator import ATTEMPTS
 
 RECORDS = 1000  # of a duration, unless times or a spacing are given
 RTOL, ATOL = 1e-9, 1e-12  # of adaptive methods

@@ -12,12 +12,12 @@ from dalembert.native.propagator import Trajectories
 from dalembert.results.ends import End, ends_of
 from dalembert.results.records import FINISHED
 from dalembert.results.run import Run
-from dalembert.simulation.called import ATTEMPTS
-from dalembert.simulation.course import ENDED, Course
+from dalembert.simulation.event_loop import ENDED, EventLoop
 from dalembert.simulation.failures import force_without_number
 from dalembert.simulation.first_order_system import FirstOrderSystem
+from dalembert.simulation.interpreted_propagator import ATTEMPTS
 from dalembert.simulation.options import rounding_of
-from dalembert.simulation.sampling import Sampling
+from dalembert.simulation.sampled_loop import SampledLoop
 from dalembert.systems.system import System
 
 EXPLAINED = 4  # trajectories whose forces are looked at where they are no longer finite
@@ -32,8 +32,8 @@ def run_of(
     times: np.ndarray,
     h: float,
     found: Trajectories,
-    course: Course,
-    sampling: Sampling | None,
+    loop: EventLoop,
+    sampling: SampledLoop | None,
 ) -> Run:
     """The records with the initial states in front, where each trajectory ended, and why."""
     m = motion.system
@@ -47,11 +47,11 @@ def run_of(
     t, place = ends_of(times, reached + motion.begin, finite, good)
     reasons = [
         singular.get(k)
-        or course.reasons.get(k)
+        or loop.reasons.get(k)
         or _reason(m, t[k], good[k], finite[k], x[k], found.failed[k])
         for k in range(len(x))
     ]
-    _explain(reasons, motion, way, x, goals, good, course)
+    _explain(reasons, motion, way, x, goals, good, loop)
     lanes = np.arange(len(x))
     last = x[lanes, place]
     q_end, y_end, work_end, states_end = motion.split(last)
@@ -66,7 +66,7 @@ def run_of(
     modes = (
         None
         if found.modes is None
-        else np.concatenate([course.initial[:, None], found.modes], axis=1)
+        else np.concatenate([loop.initial[:, None], found.modes], axis=1)
     )
     held = (
         None
@@ -101,8 +101,8 @@ def run_of(
         rejected,
         states,
         motion.forces.applied,
-        _in_order(course.events),
-        _in_order(course.changes),
+        _in_order(loop.events),
+        _in_order(loop.changes),
         modes,
         motion.friction,
         motion.reactions,
@@ -193,19 +193,19 @@ def _explain(
     x: np.ndarray,
     times: np.ndarray,
     good: np.ndarray,
-    course: Course,
+    loop: EventLoop,
 ) -> None:
     """Say of some trajectories that ended without a finite number which force was none."""
     lost = [k for k, reason in enumerate(reasons) if "number" in reason]
     if not lost:
         return
-    p = np.broadcast_to(course.constants, (len(x), course.constants.shape[-1]))
+    p = np.broadcast_to(loop.constants, (len(x), loop.constants.shape[-1]))
     for k in lost[:EXPLAINED]:
-        if (kept := int(good[k].sum())) and k not in course.reasons:
+        if (kept := int(good[k].sum())) and k not in loop.reasons:
             ahead = float(times[min(kept, len(times) - 1)] - times[kept - 1])
-            h = course.h if isinstance(way, Fixed) else min(course.h, ahead or course.h)
+            h = loop.h if isinstance(way, Fixed) else min(loop.h, ahead or loop.h)
             found = force_without_number(
-                motion, way, x[k, kept - 1], float(times[kept - 1]), h, p[k], course.tolerances
+                motion, way, x[k, kept - 1], float(times[kept - 1]), h, p[k], loop.tolerances
             )
             reasons[k] = f"{found}." if found else reasons[k]
 

@@ -112,7 +112,7 @@ def reactions_of(form: Formulation, friction: str | Stribeck, stops: Stops) -> R
     return law  # type: ignore[no-any-return]
 
 
-class Settled(NamedTuple):
+class Transition(NamedTuple):
     """Modes of states, their velocities after impacts, and the kinetic energy that these changed
     [J].
     """
@@ -288,7 +288,7 @@ class Reactions:
             ]
         )
 
-    def settled(
+    def transition(
         self,
         q: np.ndarray,
         qd: np.ndarray,
@@ -296,7 +296,7 @@ class Reactions:
         h: float,
         numbers: np.ndarray = NONE,
         plastic: np.ndarray | float = 0.0,
-    ) -> Settled:
+    ) -> Transition:
         """What each entry does from states (m, ...) on, in which those that rest have the velocity
         0.
 
@@ -314,11 +314,11 @@ class Reactions:
             np.broadcast_to(plastic, qd.shape),
             *([numbers] if self.paths else []),
         ]
-        return Settled(*self._settling(*given))
+        return Transition(*self._transition(*given))
 
     @cached_property
-    def _settling(self) -> Routine:
-        """`settled` as a routine; flights that would not last are found one by one."""
+    def _transition(self) -> Routine:
+        """`transition` as a routine; flights that would not last are found one by one."""
         n, nq = self.n, self.mechanism.nq
         inputs = {"q": nq, "qd": n, "tau": n, "h": 1, "plastic": n} | (
             {"numbers": len(self.paths)} if self.paths else {}

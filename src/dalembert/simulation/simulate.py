@@ -19,7 +19,7 @@ from dalembert.purity.examine import INSTEAD
 from dalembert.results import streaming
 from dalembert.results.run import Run
 from dalembert.simulation.accuracy import warn_of_drift
-from dalembert.simulation.course import Course
+from dalembert.simulation.event_loop import EventLoop
 from dalembert.simulation.failures import check_events, check_forces
 from dalembert.simulation.first_order_system import FirstOrderSystem
 from dalembert.simulation.formulation import formulation_for
@@ -35,7 +35,7 @@ from dalembert.simulation.options import (
 from dalembert.simulation.outcome import BOUND, run_of
 from dalembert.simulation.pieces import Throttled
 from dalembert.simulation.progress import Progress, reported
-from dalembert.simulation.sampling import Law, Sampling
+from dalembert.simulation.sampled_loop import Law, SampledLoop
 from dalembert.simulation.starts import start_of
 from dalembert.spatial.arrays import State, Values, in_order
 from dalembert.systems.kinds import OtherSystem
@@ -198,7 +198,7 @@ def simulate(
     way = motion.method(name)
     longest = greatest_step(longest_step, way)
     numbers = {path: values.tolist() for path, values in motion.parameters.items()} or None
-    given |= {"events": motion.watched.names, "parameters": numbers}
+    given |= {"events": motion.events.names, "parameters": numbers}
     if motion.formulation.iteration:
         given["solver"] = motion.formulation.iteration.method
     if motion.forces.loads:
@@ -220,10 +220,10 @@ def simulate(
         else len(times)
     )
     sampled = motion.forces.sampled
-    course = Course(motion, way, pace, rtol, atol, threads, longest, None if sampled else last)
+    loop = EventLoop(motion, way, pace, rtol, atol, threads, longest, None if sampled else last)
     step = h if isinstance(way, Fixed) else pace.h
-    sampling = Sampling(course, sampled, Law(sampled, motion), way, step) if sampled else None
-    mover = sampling or course
+    sampling = SampledLoop(loop, sampled, Law(sampled, motion), way, step) if sampled else None
+    mover = sampling or loop
 
     def advance(x: np.ndarray, times: np.ndarray, state: Any) -> Trajectories:
         found = mover.advance(x, times - begin, state, duration)
@@ -231,16 +231,16 @@ def simulate(
         return found
 
     def stretch(x: np.ndarray, times: np.ndarray, state: Any) -> tuple[Run, np.ndarray, Any]:
-        seen = len(course.events), len(course.changes)
+        seen = len(loop.events), len(loop.changes)
         found = advance(x, times, state)
-        part = run_of(motion, way, x, single, times, pace.h, found, course, sampling)
+        part = run_of(motion, way, x, single, times, pace.h, found, loop, sampling)
         part = replace(
-            part, events=tuple(course.events[seen[0] :]), changes=tuple(course.changes[seen[1] :])
+            part, events=tuple(loop.events[seen[0] :]), changes=tuple(loop.changes[seen[1] :])
         )
         return part, found.x[:, -1], found.state
 
     with reported(progress) as shown:
-        course.told = Throttled(lambda t: shown(t / duration, t + begin))
+        loop.told = Throttled(lambda t: shown(t / duration, t + begin))
         if store is None:
             run = run_of(
                 motion,
@@ -250,7 +250,7 @@ def simulate(
                 times,
                 pace.h,
                 _joined(advance, x, times, size),
-                course,
+                loop,
                 sampling,
             )
         else:
@@ -407,7 +407,7 @@ def _array(values: Any) -> Any:
     return np.array(values, dtype=float) if is_list else values
 
 
-def _check_memory(motion: FirstOrderSystem, run: Run, sampling: Sampling | None) -> None:
+def _check_memory(motion: FirstOrderSystem, run: Run, sampling: SampledLoop | None) -> None:
     """See that nothing changed on which functions depend at some states of the run."""
     guards = [*motion.guards, *([sampling.law.guard] if sampling else [])]
     if not any(guard.is_changed for guard in guards):

@@ -97,7 +97,7 @@ def march_of(
     project: what becomes of each new state, such as quaternions scaled to unit length.
     calls: lengths of the results of functions outside; f is then called with stand-ins for them
     too, (t, *vectors) each.
-    watch: a `Watching`; a trajectory stays before a step in which something happens that it looks
+    watch: a `Witnesses`; a trajectory stays before a step in which something happens that it looks
     for, but for steps that end before `until`. Goals of a method of fixed step that is watched are
     counts of steps, so that lanes which such a stop has left behind catch up.
     """

@@ -21,16 +21,16 @@ from dalembert.native.propagator import Trajectories
 from dalembert.native.routine import Routine
 from dalembert.purity.examine import Guard, examine, remembering
 from dalembert.purity.memory import Memory
-from dalembert.simulation.called import State
-from dalembert.simulation.course import ENDED, Course
+from dalembert.simulation.event_loop import ENDED, EventLoop
 from dalembert.simulation.first_order_system import FirstOrderSystem
+from dalembert.simulation.interpreted_propagator import State
 from dalembert.simulation.trial_states import trial_states
 from dalembert.tracing.integration import Steps, rate_of
 from dalembert.tracing.trace import Trace
 
 SAME = 1e-12  # of a time: two moments that are closer are one
 MOST = 10**9  # steps in a call of a routine
-BEGUN = {"p", "known", "start"}  # in a state from which a course goes on
+BEGUN = {"p", "known", "start"}  # in a state from which a loop goes on
 
 
 _laws: weakref.WeakKeyDictionary[Sampled, tuple[Any, Any, Memory, Routine]] = (
@@ -165,10 +165,10 @@ class Stretch(NamedTuple):
     moment: bool  # whether that is the last of the times
 
 
-class Sampling:
-    """Moves trajectories as `Course` does, and calls the law at samples.
+class SampledLoop:
+    """Moves trajectories as `EventLoop` does, and calls the law at samples.
 
-    The state, of arrays (N, n), is that of the course, and of the controller `memory`, `held`
+    The state, of arrays (N, n), is that of the loop, and of the controller `memory`, `held`
     forces, outputs `waiting` for the end of their delay, and how many `samples` and `effects` there
     were. Work in x begins at 0 at each moment, as it does in a run begun anew there, so that the
     errors of adaptive methods are the same; `worked` is that of the time before.
@@ -178,11 +178,11 @@ class Sampling:
     initial : forces held from the beginning on (N, nv)
     """
 
-    def __init__(self, course: Course, sampled: Sampled, law: Law, method: Method, h: float):
+    def __init__(self, loop: EventLoop, sampled: Sampled, law: Law, method: Method, h: float):
         """h: the longest step of a method of fixed step, however records lie; of others the first
         [s].
         """
-        self.course, self.motion, self.sampled, self.law = course, course.motion, sampled, law
+        self.loop, self.motion, self.sampled, self.law = loop, loop.motion, sampled, law
         self.step, self.fixed = h, isinstance(method, Fixed)
         self.counts_anew = self.fixed or isinstance(method, External)  # its steps, in each stretch
         self.method = method
@@ -198,13 +198,13 @@ class Sampling:
     def advance(
         self, x: np.ndarray, times: np.ndarray, state: State | None = None, end: float | None = None
     ) -> Trajectories:
-        """As `Course.advance`; the forces held are recorded, too."""
+        """As `EventLoop.advance`; the forces held are recorded, too."""
         n, k, nv = len(x), len(times) - 1, self.motion.system.nv
         self._now = {} if state is None else {key: np.array(v) for key, v in state.items()}
         if state is None:
             self._begin(x, float(times[0]))
         else:
-            self.course.constants = self._constants()
+            self.loop.constants = self._constants()
             self.initial = self.initial if self.initial.size else self._now["held"].copy()
         fields: dict[str, Any] = {
             name: np.zeros((n, k)) for name in ("t", "steps", "rejected", "failed", "h")
@@ -241,7 +241,7 @@ class Sampling:
             "held": np.zeros((n, nv)),
             "waiting": np.zeros((n, self.slots * nv)),
         }
-        self.course.constants = self._constants()
+        self.loop.constants = self._constants()
         self._jump(t)
         self.initial = self._now["held"].copy()
 
@@ -287,7 +287,7 @@ class Sampling:
         alive = np.flatnonzero(now["failed"][:, 0] == 0)
         t = motion.begin + k * self.sampled.period
         tau, memory = self.law(
-            k, t, now["x"][alive], self.course.constants[alive], now["memory"][alive]
+            k, t, now["x"][alive], self.loop.constants[alive], now["memory"][alive]
         )
         if not (np.isfinite(tau).all() and np.isfinite(memory).all()):
             for row in np.flatnonzero(
@@ -310,7 +310,7 @@ class Sampling:
         text = f"{LAW} gave {what} at sample {k}, t = {t:.9g} s, with q = {q.tolist()}, qd = {qd.tolist()}"
         if k == 0:
             raise ValueError(f"{text}: expected finite numbers.")
-        self.course.reasons[lane] = text
+        self.loop.reasons[lane] = text
         self._now["failed"][lane] = ENDED
 
     def _work_of(self, x: np.ndarray) -> np.ndarray:
@@ -326,11 +326,11 @@ class Sampling:
         return constants
 
     def _force_jumped(self) -> None:
-        """What follows for the course where the force is another: its parameters, rates, and joints
+        """What follows for the loop where the force is another: its parameters, rates, and joints
         that rest.
         """
         now = self._now
-        self.course.constants[:, : self.motion.system.nv] = now["held"]
+        self.loop.constants[:, : self.motion.system.nv] = now["held"]
         if self.quick:
             return
         if "p" in now:
@@ -340,7 +340,7 @@ class Sampling:
                 values[:] = 0.0
         if not self.fixed:  # a force that jumped says nothing about the next step
             now["h"][:] = self.step
-        self._now = self.course.jumped(now)
+        self._now = self.loop.jumped(now)
 
     # --- from moment to moment ---
 
@@ -371,7 +371,7 @@ class Sampling:
                 np.array([[h]]),
                 np.array([[count]]),
                 now["failed"],
-                self.course.constants,
+                self.loop.constants,
             )
             now["t"], now["x"], now["failed"] = t, x, failed
             now["steps"] = now["steps"] + steps
@@ -487,29 +487,29 @@ class Sampling:
 
     def _fixed_part(self, times: np.ndarray) -> Trajectories:
         """Equal steps to times at equal distances."""
-        now, course = self._now, self.course
+        now, loop = self._now, self.loop
         length = float(times[-1] - times[0]) / (len(times) - 1)
-        course.repeats = max(1, int(np.ceil(length / self.step * (1 - 1e-9))))
-        course.h = length / course.repeats
+        loop.repeats = max(1, int(np.ceil(length / self.step * (1 - 1e-9))))
+        loop.h = length / loop.repeats
         start, zero = np.full_like(now["t"], times[0]), np.zeros_like(now["t"])
         state = now | {
             "start": start,
             "t": np.where(now["failed"] > 0, now["t"], start),
             "steps": zero,
             "made": zero.copy(),
-            "h": np.full_like(start, course.h),
+            "h": np.full_like(start, loop.h),
         }
         return self._advanced(times, state, None)
 
     def _advanced(self, times: np.ndarray, state: State, end: float | None) -> Trajectories:
-        """Records of the course, which begins with states and goes on with all that it left."""
+        """Records of the loop, which begins with states and goes on with all that it left."""
         if self._now.keys() & BEGUN:
-            return self.course.advance(np.zeros_like(state["x"]), times, state, end)
-        return self.course.advance(state["x"], times, None, end)
+            return self.loop.advance(np.zeros_like(state["x"]), times, state, end)
+        return self.loop.advance(state["x"], times, None, end)
 
     def _free_part(self, stretch: Stretch) -> Trajectories:
         """Steps as a method chooses them."""
-        now, course = self._now, self.course
+        now, loop = self._now, self.loop
         alive = np.flatnonzero(now["failed"][:, 0] == 0)
         if not self.counts_anew:
             return self._advanced(stretch.times, now, stretch.end)
@@ -521,8 +521,8 @@ class Sampling:
         }
         found |= {"x": np.repeat(now["x"][:, None], m, axis=1), "steps": np.zeros((n, m))}
         if len(alive):
-            course.constants = self._constants()[alive]
-            part = course.advance(now["x"][alive], stretch.times, None, stretch.end)
+            loop.constants = self._constants()[alive]
+            part = loop.advance(now["x"][alive], stretch.times, None, stretch.end)
             for name, values in found.items():
                 values[alive] = getattr(part, name)
         return Trajectories(**found)

@@ -75,7 +75,7 @@ class Bound(NamedTuple):
     side: float
 
 
-class Watching:
+class Witnesses:
     """The depths of a `FirstOrderSystem`, in this order: `stops`, `turns` (velocities that slide), `rests`
     (entries that may be held), and `events`.
 
@@ -95,7 +95,7 @@ class Watching:
         ]
         self.turns = [int(i) for i in law.entries if law.friction[i]] if law else []
         self.rests = [int(i) for i in law.entries] if law else []
-        self.events = len(motion.watched.functions)
+        self.events = len(motion.events.functions)
 
     @property
     def count(self) -> int:
@@ -203,7 +203,7 @@ class Watching:
         active = self._active(p)
         depths = [*self._met(q, qd, p), *self._held(t, at, p)]
         found = [chosen(on > 0, d, NEVER) for on, d in zip(active, depths, strict=True)]
-        directions = self.motion.watched.directions
+        directions = self.motion.events.directions
         for g, side, direction in zip(
             self._values(t, q, qd, p), sides[len(found) :], directions, strict=True
         ):
@@ -240,7 +240,7 @@ class Watching:
         return active + [1 - moving[i] for i in self.rests]
 
     def _values(self, t: Any, q: Any, qd: Any, p: Any) -> list[Any]:
-        watched = self.motion.watched
+        watched = self.motion.events
         time = self.motion.clock(t, p)
         return (
             list(watched.values(time if isinstance(time, Expr) else float(time), q, qd))
@@ -321,7 +321,7 @@ class Watching:
             for on, one in zip(active, found, strict=True)
         ]
         values, bounds = self._values(t1, end[0], end[1], p), self._bounds(part.box(), p)
-        directions = self.motion.watched.directions
+        directions = self.motion.events.directions
         return found + [
             search.or_missing(search.sampled(side, g, direction, own, w), side, g, w)
             for side, g, direction, own in zip(
@@ -340,7 +340,7 @@ class Watching:
         """Bounds of each event in a box of states and times; None where there are none, as on
         numbers.
         """
-        watched, first = self.motion.watched, box.q[0][0]
+        watched, first = self.motion.events, box.q[0][0]
         if not self.events or not isinstance(first, Expr):
             return [None] * self.events
         time = symbols("time of an event", 1, first.graph)

@@ -16,10 +16,10 @@ from dalembert.integrators import External, Fixed, Method
 from dalembert.integrators.fixed_point import HUGE
 from dalembert.native.propagator import Trajectories, joined
 from dalembert.results.events import Change, Event
-from dalembert.simulation.called import Called, State
 from dalembert.simulation.event_functions import CAUGHT, NO_VALUE
 from dalembert.simulation.failures import event_without_number
 from dalembert.simulation.first_order_system import FirstOrderSystem
+from dalembert.simulation.interpreted_propagator import InterpretedPropagator, State
 from dalembert.simulation.pieces import Pieces, Told
 from dalembert.simulation.reactions import FREE, Reactions
 from dalembert.tracing.integration import SEEN
@@ -46,7 +46,7 @@ class Pace(NamedTuple):
     repeats: int
 
 
-class Course:
+class EventLoop:
     """N trajectories of a motion by a method, advanced from records to later records.
 
     Attributes
@@ -89,7 +89,7 @@ class Course:
 
         self.motion.told = told  # from functions that are called with numbers
         if not self._compiled:
-            return Called(self.motion, self._way, self._options[:2], longest).run
+            return InterpretedPropagator(self.motion, self._way, self._options[:2], longest).run
         if isinstance(self._way, External):
             return partial(self.motion.run(self._way), told=told)
         return Pieces(self.motion.run(self._way), self._fixed, told)
@@ -167,7 +167,7 @@ class Course:
         and counts of events.
         """
         n, p = len(x), np.broadcast_to(self.constants, (len(x), self.constants.shape[-1]))
-        things = len(self.motion.watched.functions) + (
+        things = len(self.motion.events.functions) + (
             len(self.motion.reactions.entries) if self.motion.reactions else 0
         )
         return {
@@ -177,12 +177,12 @@ class Course:
             "h": np.full((n, 1), self.h),
             "p": np.hstack([p, np.ones((n, self.motion.extra))]),
             "does": np.full((n, self.motion.system.nv), FREE),
-            "counts": np.zeros((n, self.motion.watch.events)),
+            "counts": np.zeros((n, self.motion.witnesses.events)),
             "since": np.zeros((n, things)),
             "often": np.zeros((n, things)),
             "until": np.full((n, 1), self._times[0]),
-            "fresh": np.zeros((n, self.motion.watch.events)),
-            "last": np.full((n, self.motion.watch.events), -HUGE),
+            "fresh": np.zeros((n, self.motion.witnesses.events)),
+            "last": np.full((n, self.motion.witnesses.events), -HUGE),
             **{name: np.zeros((n, 1)) for name in ("steps", "rejected", "failed", "made", "ended")},
         }
 
@@ -243,9 +243,11 @@ class Course:
     def _crossing(self) -> Callable[..., Any]:
         if self._compiled and not isinstance(self._way, External):
             compiled = self.motion.crossing(self._way)
-            return compiled if self.motion.watch.events else lambda *given: compiled(*given[:-1])
+            return (
+                compiled if self.motion.witnesses.events else lambda *given: compiled(*given[:-1])
+            )
         rtol, atol, _, longest = self._options
-        return Called(self.motion, self._way, (rtol, atol), longest).crossing
+        return InterpretedPropagator(self.motion, self._way, (rtol, atol), longest).crossing
 
     def _cross(self, lanes: np.ndarray) -> None:
         """Go through a step of lanes in which something happens.
@@ -272,7 +274,7 @@ class Course:
                 now["fresh"][lanes],
             )
             happened = depths >= 0
-            ends, events = self.motion.watch.ends(happened)
+            ends, events = self.motion.witnesses.ends(happened)
             passing = happened.any(axis=1) & ~ends.any(axis=1)  # events alone
             until = np.where(
                 happened.any(axis=1), np.minimum(t + s[:, 0], end), np.where(code[:, 0] > 0, t, end)
@@ -341,7 +343,7 @@ class Course:
         """Events and ends of modes of lanes where they are now; which: as `FirstOrderSystem.depths` has them
         (m, n).
         """
-        law, count = self.motion.reactions, len(self.motion.watched.functions)
+        law, count = self.motion.reactions, len(self.motion.events.functions)
         ends, events = which[:, : which.shape[1] - count], which[:, which.shape[1] - count :]
         hits = ends.any(axis=1)
         if law and hits.any():
@@ -376,7 +378,7 @@ class Course:
         self._now["since"][lanes] = np.where(which & ~recent, t, since)
 
     def _event(self, lane: int, k: int) -> None:
-        now, watched = self._now, self.motion.watched
+        now, watched = self._now, self.motion.events
         if (
             now["t"][lane, 0] - now["last"][lane, k] <= SEEN * self.h
         ):  # it stood at a stop, met at the same time
@@ -407,7 +409,7 @@ class Course:
         law, names, watched = (
             self.motion.reactions,
             self.motion.system.velocity_names,
-            self.motion.watched.names,
+            self.motion.events.names,
         )
         what = ", ".join(
             [
@@ -443,7 +445,7 @@ class Course:
         plastic = np.zeros((len(lanes), nv))
         plastic[:, law.entries] = now["often"][lanes, : len(law.entries)] > TIRED
         for _ in range(IMPACTS * (nv + 1)):
-            found = law.settled(
+            found = law.transition(
                 q[rows],
                 qd[rows],
                 motion.forces_at(t[rows], x[rows], p[rows]),

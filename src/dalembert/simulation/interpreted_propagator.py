@@ -22,7 +22,7 @@ from dalembert.integrators.search import FOUND, SEARCHING, following, hermite
 from dalembert.native.propagator import Trajectories
 from dalembert.simulation.event_functions import CAUGHT, NO_VALUE
 from dalembert.simulation.first_order_system import FirstOrderSystem
-from dalembert.simulation.watching import NEVER, Extension
+from dalembert.simulation.witnesses import NEVER, Extension
 from dalembert.tracing.integration import SEEN
 
 State = dict[str, np.ndarray]
@@ -56,7 +56,7 @@ class Crossed(NamedTuple):
     near: float
 
 
-class Called:
+class InterpretedPropagator:
     """Trajectories one after the other, whose forces and events may be any Python functions."""
 
     def __init__(
@@ -91,7 +91,7 @@ class Called:
         n, k = len(x), len(times) - 1
         out = {name: np.zeros((n, k)) for name in ("t", "steps", "rejected", "failed", "h")}
         found, p = np.full((n, k, self.motion.nx), np.nan), np.broadcast_to(p, (n, p.shape[-1]))
-        fresh = np.zeros(len(self.motion.watched.functions))
+        fresh = np.zeros(len(self.motion.events.functions))
         begin = {
             "x": x,
             "start": times[0],
@@ -207,14 +207,14 @@ class Called:
         if isinstance(self.way, Adaptive):
             extra = self.way.extra(self.motion.function(p=p), t, x, h, k) if self.way.extra else ()
             coefficients = self.way.coefficients(x, x1, h, [*k, *extra])
-        way = self.motion.watch.extension(t, x, t1, x1, h, p, coefficients)
+        way = self.motion.witnesses.extension(t, x, t1, x1, h, p, coefficients)
         return SearchedStep(t, np.array(x), h, np.array(x1), way, coefficients)
 
     def _search(
         self, step: SearchedStep, p: np.ndarray, origin: float, fresh: np.ndarray
     ) -> Crossed | None:
         """What happens first behind a part of the step; None if nothing does."""
-        watch, way = self.motion.watch, step.way
+        watch, way = self.motion.witnesses, step.way
         if origin == 0 and watch.clear(way, p) > 0:
             return None
         a, w, state = origin, 1.0 - origin, SEARCHING
@@ -266,7 +266,7 @@ class Called:
 
     def _changed(self, crossed: Crossed, t: float, at: Any, p: np.ndarray) -> list[float]:
         """Depths of those that changed at a state; NEVER of the others."""
-        depths = self.motion.watch.depths(t, at, p, crossed.sides)
+        depths = self.motion.witnesses.depths(t, at, p, crossed.sides)
         return [
             float(d) if one > 0 else NEVER for d, one in zip(depths, crossed.changed, strict=True)
         ]
@@ -292,7 +292,7 @@ class Called:
     def _crossing(
         self, t: float, x: np.ndarray, h: float, p: np.ndarray, origin: float, fresh: np.ndarray
     ) -> tuple[Any, ...]:
-        never = np.full(self.motion.watch.count, NEVER)
+        never = np.full(self.motion.witnesses.count, NEVER)
         if not p[-1] > 0 or not t + h > t:
             there, code = self._stepped(t, x, p, h)
             return [h], there, never, [1.0], [code]
@@ -323,7 +323,7 @@ class Called:
         """When and where it happens, and what: by steps of the method, or by its polynomials where
         these do not meet it.
         """
-        watch, t, x, h = self.motion.watch, step.t, step.x, step.h
+        watch, t, x, h = self.motion.witnesses, step.t, step.x, step.h
         width, zero = resolution(t, h) / h, np.float64(0.0)
         now = Locating(*map(np.float64, (FIRST, crossed.near, zero, zero, zero, zero, zero, 0.5)))
         while now.phase < DONE:
@@ -352,7 +352,7 @@ class Called:
         if whole is None:
             f = self.motion.function(p=p)
             whole = hermite(x, x1, f(t, x), f(t + h, x1), h)
-        return self.motion.projected(self.motion.watch.between(way, whole, s))
+        return self.motion.projected(self.motion.witnesses.between(way, whole, s))
 
     def _made(self, t: float, x: np.ndarray, h: float, p: np.ndarray) -> tuple[SearchedStep, float]:
         """The step of length h from (t, x), and 0, or why it cannot be made."""
