@@ -173,6 +173,7 @@ def _of_mechanism(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def checked(mechanism: Any, *arguments: Any, **named: Any) -> Any:
+        """The function, called with a mechanism; raises TypeError where something else comes first."""
         if not isinstance(mechanism, Mechanism):
             raise TypeError(
                 f"{function.__name__}(mechanism, ...): the mechanism comes first, expected a "

@@ -1,5 +1,5 @@
-"""Checks of arguments at the door of public functions: the message names the argument, says what it
-is, what is expected.
+"""Checks of arguments at the door of public functions; messages name the argument and the expected
+kind.
 """
 
 from __future__ import annotations

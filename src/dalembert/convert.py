@@ -55,7 +55,7 @@ def to_pinocchio(
     tau: Values | None = None,
     joint_order: Sequence[str] | None = None,
 ) -> Vectors:
-    """This package's vectors as Pinocchio has them.
+    """Vectors in Pinocchio's conventions.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def to_mujoco(
     tau: Values | None = None,
     joint_order: Sequence[str] | None = None,
 ) -> Vectors:
-    """This package's vectors as MuJoCo has them.
+    """Vectors in MuJoCo's conventions.
 
     Parameters
     ----------
@@ -317,9 +317,11 @@ class _Continuous:
     nq = 2
 
     def outward(self, q, qd, qdd, tau):
+        """(cos q, sin q) for the angle; rates and forces are equal."""
         return np.concatenate([np.cos(q), np.sin(q)], -1), qd, qdd, tau
 
     def inward(self, q, qd, qdd, tau):
+        """The angle in (-pi, pi] of (cos q, sin q); rates and forces are equal."""
         return np.arctan2(q[..., 1:], q[..., :1]), qd, qdd, tau
 
 
@@ -330,9 +332,11 @@ class _Permuted:
         self.q, self.v, self.nq = q, v, len(q)
 
     def outward(self, q, qd, qdd, tau):
+        """Entries in the engine's order."""
         return q[..., self.q], *(None if x is None else x[..., self.v] for x in (qd, qdd, tau))
 
     def inward(self, q, qd, qdd, tau):
+        """Entries in this package's order."""
         q_back, v_back = np.argsort(self.q), np.argsort(self.v)
         return q[..., q_back], *(None if x is None else x[..., v_back] for x in (qd, qdd, tau))
 
@@ -343,6 +347,7 @@ class _PinocchioPlanar:
     nq = 4
 
     def outward(self, q, qd, qdd, tau):
+        """(x, y, cos, sin) and velocities (child's axes, then the angle's) of (angle, x, y)."""
         R = _plane_matrix(q[..., 0])
         back = np.swapaxes(R, -1, -2)
         velocity = (
@@ -365,6 +370,7 @@ class _PinocchioPlanar:
         )
 
     def inward(self, q, qd, qdd, tau):
+        """(angle, x, y) and rates of them, from Pinocchio's vectors."""
         angle = np.arctan2(q[..., 3], q[..., 2])
         R = _plane_matrix(angle)
         velocity = None if qd is None else np.concatenate([qd[..., 2:], _turn(R, qd[..., :2])], -1)
@@ -383,9 +389,11 @@ class _MujocoFree:
     nq = 7
 
     def outward(self, q, qd, qdd, tau):
+        """Origin before quaternion, linear velocity of the origin in world axes before angular."""
         R = _quaternion_matrix(q[..., :4])
 
         def world(v):
+            """Linear components in world axes, then the angular ones."""
             return np.concatenate([_turn(R, v[..., 3:]), v[..., :3]], -1)
 
         acceleration = None
@@ -404,10 +412,12 @@ class _MujocoFree:
         )
 
     def inward(self, q, qd, qdd, tau):
+        """Quaternion before origin, angular velocity before linear, both in the child's axes."""
         q = np.concatenate([q[..., 3:], q[..., :3]], -1)
         back = np.swapaxes(_quaternion_matrix(q[..., :4]), -1, -2)
 
         def local(v):
+            """Angular components, then the linear ones in the child's axes."""
             return np.concatenate([v[..., 3:], _turn(back, v[..., :3])], -1)
 
         velocity, acceleration = None if qd is None else local(qd), None

@@ -45,7 +45,7 @@ class ReadError(ModelError):
 
 
 class MissingFileError(ReadError, FileNotFoundError):
-    """There is no file of that name."""
+    """A file that does not exist."""
 
 
 class ShapeError(DalembertError, ValueError):

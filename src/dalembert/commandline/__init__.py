@@ -1,4 +1,4 @@
-"""What the commands of `dalembert` are made of: vectors as typed, identities, tables."""
+"""Parts of the commands of `dalembert`: typed vectors, identities, tables."""
 
 from dalembert.errors import DalembertError
 

@@ -290,7 +290,7 @@ def _shown(p: Parameter) -> str:
 
 
 def _described(p: Parameter) -> str:
-    """What a parameter is, with its range and default."""
+    """Meaning of a parameter, with its range and default."""
     words = [p.declared.help]
     if isinstance(p.declared, Option):
         words.append(p.declared.range)

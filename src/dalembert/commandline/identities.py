@@ -18,7 +18,7 @@ STEP = 1e-3  # of the differences [s]: truncation and rounding are about 1e-12 t
 
 
 class Identity(NamedTuple):
-    """One identity: holds where `residual <= tolerance`."""
+    """An identity, which holds where `residual <= tolerance`."""
 
     text: str
     residual: float
@@ -97,6 +97,7 @@ def _gravity_gradient(mechanism: Mechanism, q: np.ndarray) -> np.ndarray:
     bare = mechanism.without("springs")
 
     def rate(direction: np.ndarray) -> float:
+        """Derivative of the potential energy along one direction [J]."""
         return _along(
             lambda s: da.potential_energy(bare, bare.integrate(q, s[:, None] * direction))
         )
@@ -105,7 +106,7 @@ def _gravity_gradient(mechanism: Mechanism, q: np.ndarray) -> np.ndarray:
 
 
 def _round_trip(mechanism, q, qd, qdd, M, bias, tau) -> Identity:
-    """Backward error: what M makes of the difference beside the sizes of the terms."""
+    """Backward error: the image of the difference under M beside the sizes of the terms."""
     found = da.forward_dynamics(mechanism, q, qd, tau)
     scale = np.linalg.norm(M, np.inf) * np.max(np.abs(qdd), initial=0.0) if M.size else 0.0
     return Identity(
@@ -117,6 +118,7 @@ def _round_trip(mechanism, q, qd, qdd, M, bias, tau) -> Identity:
 
 def _power(mechanism, q, qd, qdd, tau) -> Identity:
     def energy(s):
+        """T + Pi at time s of the motion with the given velocities and accelerations."""
         moved, faster = mechanism.integrate(q, s[:, None] * qd), qd + s[:, None] * qdd
         return da.kinetic_energy(mechanism, moved, faster) + da.potential_energy(mechanism, moved)
 

@@ -18,7 +18,7 @@ import dalembert as da
 from dalembert.codegen.program import STATUS, Program
 from dalembert.commandline.output import Column, left, line, show_table
 from dalembert.commandline.peers import mujoco_model, pinocchio_model
-from dalembert.commandline.timing import side_by_side
+from dalembert.commandline.timing import Times, side_by_side
 from dalembert.model.mechanism import Mechanism
 from dalembert.tracing.quantities import straight
 
@@ -45,10 +45,8 @@ IN_CASADI = {
 PACKAGES = {"Pinocchio": "pin", "MuJoCo": "mujoco", "CasADi": "casadi"}
 
 
-class Way(NamedTuple):
-    """How an engine computes a quantity for all states; `result`: what it left, comparable with
-    ours.
-    """
+class Contender(NamedTuple):
+    """A quantity of all states by one engine; `result` gives it in this package's conventions."""
 
     engine: str
     how: str
@@ -73,61 +71,72 @@ def installed() -> list[str]:
 def measure(
     mechanism: Mechanism, path: Path, floating: bool, count: int, repeats: int
 ) -> dict[str, Any]:
-    """Nanoseconds per state of each quantity by each engine, one thread.
+    """Nanoseconds per state of each quantity by each engine, on a single thread.
 
     Keys: mechanism, nv, states, repeats, processor, versions, measured (a list of one row per
     engine and quantity), absent ({engine: why it was not measured}).
     """
     states, rows, absent = _states(mechanism, count), [], _absent()
-    engines = {}
-    for name, made in (("Pinocchio", _Pinocchio), ("MuJoCo", _MuJoCo), ("CasADi", _CasADi)):
-        if name in absent:
-            continue
-        try:
-            engines[name] = made(mechanism, path, floating, states)
-        except Exception as error:  # whatever another engine has against the model
-            absent[name] = (
-                "does not take the model: "
-                f"{str(error).splitlines()[0] if str(error) else type(error).__name__}"
-            )
+    engines = _engines(mechanism, path, floating, states, absent)
     for quantity in QUANTITIES:
         ours = _ours(mechanism, quantity, states)
-        ways, gaps = [ours], {ours.engine: 0.0}
+        contenders, gaps = [ours], {ours.engine: 0.0}
         for name, engine in engines.items():
-            way = engine.way(quantity)
-            gaps[name] = _difference(ours, way)
+            contender = engine.contender(quantity)
+            gaps[name] = _difference(ours, contender)
             if gaps[name] <= AGREEMENT:
-                ways.append(way)
+                contenders.append(contender)
             else:
                 absent[f"{name}, {quantity}"] = f"differs by {gaps[name]:.1e} of the largest entry"
-        times = side_by_side({way.engine: way.call for way in ways}, count, repeats)
-        for way in ways:
-            t = times[way.engine]
+        times = side_by_side({c.engine: c.call for c in contenders}, count, repeats)
+        for contender in contenders:
+            timing = _timing(times[ours.engine], times[contender.engine])
             rows.append(
                 {
                     "quantity": quantity,
-                    "engine": way.engine,
-                    "how": way.how,
-                    "ns": t.median * 1e9,
-                    "ns_low": t.spread[0] * 1e9,
-                    "ns_high": t.spread[1] * 1e9,
-                    "times_dalembert": times[ours.engine].ratio(t),
-                    "times_quiet": times[ours.engine].quiet_ratio(t),
-                    "difference": gaps[way.engine],
+                    "engine": contender.engine,
+                    "how": contender.how,
+                    **timing,
+                    "difference": gaps[contender.engine],
                 }
             )
+    packages = {name: _version(package) for name, package in PACKAGES.items()}
     return {
         "mechanism": mechanism.name,
         "nv": mechanism.nv,
         "states": count,
         "repeats": repeats,
         "processor": _processor(),
-        "versions": {
-            "dalembert": da.__version__,
-            **{name: _version(package) for name, package in PACKAGES.items()},
-        },
+        "versions": {"dalembert": da.__version__, **packages},
         "measured": rows,
         "absent": absent,
+    }
+
+
+def _engines(
+    mechanism: Mechanism, path: Path, floating: bool, states: States, absent: dict[str, str]
+) -> dict[str, Any]:
+    """Other engines with the model in them; refusals are added to `absent`."""
+    engines = {}
+    for name, engine in (("Pinocchio", _Pinocchio), ("MuJoCo", _MuJoCo), ("CasADi", _CasADi)):
+        if name in absent:
+            continue
+        try:
+            engines[name] = engine(mechanism, path, floating, states)
+        except Exception as error:  # any objection of another engine to the model
+            first = str(error).splitlines()[0] if str(error) else type(error).__name__
+            absent[name] = f"does not take the model: {first}"
+    return engines
+
+
+def _timing(ours: Times, theirs: Times) -> dict[str, float]:
+    """Nanoseconds per state of an engine, and how many times those of this package they are."""
+    return {
+        "ns": theirs.median * 1e9,
+        "ns_low": theirs.spread[0] * 1e9,
+        "ns_high": theirs.spread[1] * 1e9,
+        "times_dalembert": ours.ratio(theirs),
+        "times_quiet": ours.quiet_ratio(theirs),
     }
 
 
@@ -201,7 +210,7 @@ def _processor() -> str:
     return f"{names[0] if names else platform.processor() or platform.machine()} ({os.cpu_count()} cores)"
 
 
-def _difference(ours: Way, theirs: Way) -> float:
+def _difference(ours: Contender, theirs: Contender) -> float:
     """Largest difference in any state, relative to the largest entry of that state."""
     ours.call()
     theirs.call()
@@ -212,7 +221,7 @@ def _difference(ours: Way, theirs: Way) -> float:
     return float(gap.max(initial=0.0))
 
 
-def _ours(mechanism: Mechanism, quantity: str, states: States) -> Way:
+def _ours(mechanism: Mechanism, quantity: str, states: States) -> Contender:
     compiled = da.compile(mechanism)
     inputs = {
         "inverse_dynamics": (states.q, states.qd, states.qdd),
@@ -221,7 +230,7 @@ def _ours(mechanism: Mechanism, quantity: str, states: States) -> Way:
     }[quantity]
     out = getattr(compiled, quantity)(*inputs)  # compiles it
     method = getattr(compiled, quantity)
-    return Way(
+    return Contender(
         "dalembert", "compiled, whole batch, out=", lambda: method(*inputs, out=out), lambda: out
     )
 
@@ -244,7 +253,8 @@ class _Pinocchio:
         )
         self.pool, self.data = pinocchio.ModelPool(self.model, 1), self.model.createData()
 
-    def way(self, quantity: str) -> Way:
+    def contender(self, quantity: str) -> Contender:
+        """The computation of a quantity."""
         pin = self.module
         if quantity == "mass_matrix":
             return self._mass_matrix()
@@ -254,37 +264,40 @@ class _Pinocchio:
         name = "tau" if quantity == "inverse_dynamics" else "qdd"
 
         def result() -> np.ndarray:
+            """The result in this package's order."""
             given = {"qd": self.v, name: out}
             return getattr(
                 da.convert.from_pinocchio(self.mechanism, self.q, **given, joint_order=self.names),
                 name,
             )
 
-        return Way(
+        return Contender(
             "Pinocchio",
             f"{function.__name__} from Python, 1 thread",
             lambda: function(1, self.pool, self.q.T, self.v.T, x.T, out.T),
             result,
         )
 
-    def _mass_matrix(self) -> Way:
+    def _mass_matrix(self) -> Contender:
         crba, model, data, nv = self.module.crba, self.model, self.data, self.model.nv
         out = np.zeros((len(self.q), nv, nv))
 
         def call() -> None:
+            """Upper triangles of the mass matrices, state by state."""
             for k, q in enumerate(self.q):
                 out[k] = crba(model, data, q)
 
         def result() -> np.ndarray:
+            """Whole matrices in this package's order."""
             upper = np.triu(out)
             full = upper + np.triu(upper, 1).swapaxes(1, 2)
             return full[:, self.order][:, :, self.order]
 
-        return Way("Pinocchio", "crba from Python, a call per state", call, result)
+        return Contender("Pinocchio", "crba from Python, a call per state", call, result)
 
 
 class _MuJoCo:
-    """One call from Python per state."""
+    """MuJoCo, called from Python state by state."""
 
     def __init__(self, mechanism: Mechanism, path: Path, floating: bool, states: States):
         import mujoco
@@ -295,10 +308,11 @@ class _MuJoCo:
         mapped = da.convert.to_mujoco(mechanism, *states, joint_order=self.names)
         self.q, self.v, self.a, self.tau = (np.ascontiguousarray(x) for x in mapped)
 
-    def way(self, quantity: str) -> Way:
+    def contender(self, quantity: str) -> Contender:
+        """The computation of a quantity."""
         return getattr(self, f"_{quantity}")()
 
-    def _inverse_dynamics(self) -> Way:
+    def _inverse_dynamics(self) -> Contender:
         inverse, model, data, out = (
             self.module.mj_inverse,
             self.model,
@@ -307,12 +321,13 @@ class _MuJoCo:
         )
 
         def call() -> None:
+            """Forces, state by state."""
             for k in range(len(out)):
                 data.qpos[:], data.qvel[:], data.qacc[:] = self.q[k], self.v[k], self.a[k]
                 inverse(model, data)
                 out[k] = data.qfrc_inverse
 
-        return Way(
+        return Contender(
             "MuJoCo",
             "mj_inverse from Python, a call per state",
             call,
@@ -323,7 +338,7 @@ class _MuJoCo:
             ),
         )
 
-    def _forward_dynamics(self) -> Way:
+    def _forward_dynamics(self) -> Contender:
         forward, model, data, out = (
             self.module.mj_forward,
             self.model,
@@ -332,12 +347,13 @@ class _MuJoCo:
         )
 
         def call() -> None:
+            """Accelerations, state by state."""
             for k in range(len(out)):
                 data.qpos[:], data.qvel[:], data.qfrc_applied[:] = self.q[k], self.v[k], self.tau[k]
                 forward(model, data)
                 out[k] = data.qacc
 
-        return Way(
+        return Contender(
             "MuJoCo",
             "mj_forward from Python, a call per state",
             call,
@@ -348,11 +364,12 @@ class _MuJoCo:
             ),
         )
 
-    def _mass_matrix(self) -> Way:
+    def _mass_matrix(self) -> Contender:
         mujoco, model, data, nv = self.module, self.model, self.data, self.model.nv
         out = np.empty((len(self.q), nv, nv))
 
         def call() -> None:
+            """Mass matrices, state by state."""
             for k in range(len(out)):
                 data.qpos[:] = self.q[k]
                 mujoco.mj_kinematics(model, data)
@@ -360,7 +377,7 @@ class _MuJoCo:
                 mujoco.mj_makeM(model, data)
                 mujoco.mj_fullM(model, data, out[k])
 
-        return Way(
+        return Contender(
             "MuJoCo",
             "mj_makeM and mj_fullM from Python, calls per state",
             call,
@@ -392,7 +409,8 @@ class _CasADi:
             for name in QUANTITIES
         }
 
-    def way(self, quantity: str) -> Way:
+    def contender(self, quantity: str) -> Contender:
+        """The computation of a quantity."""
         (buffer, evaluate), names, shape = self.functions[quantity]
         out, inputs = (
             np.empty((len(self.states.q), *shape)),
@@ -401,7 +419,7 @@ class _CasADi:
         for k, x in enumerate(inputs):
             buffer.set_arg(k, x.data)
         buffer.set_res(0, out.data)
-        return Way(
+        return Contender(
             "CasADi", "its interpreter on our expressions, whole batch", evaluate, lambda: out
         )
 

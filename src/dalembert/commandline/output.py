@@ -1,4 +1,4 @@
-"""One console, texts taken literally, one line per message, tables that never break a cell."""
+"""Output on a console: texts taken literally, a line per message, tables that never break a cell."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def safe(text: object) -> str:
 
 
 def line(out: Console, text: object = "", style: str = "") -> None:
-    """One line, which a terminal may break but this program does not."""
+    """Print a line, which a terminal may break but this program does not."""
     out.print(Text(safe(text), style=style), soft_wrap=True)
 
 
 def message(out: Console, severity: str, text: object) -> None:
-    """One line 'severity: text'."""
+    """The line 'severity: text'."""
     out.print(Text.assemble((f"{severity}: ", STYLES[severity]), safe(text)), soft_wrap=True)
 
 
@@ -49,8 +49,8 @@ def say(severity: str, text: object) -> None:
 
 @contextmanager
 def progress_bar() -> Iterator[Callable[[float, float], None] | None]:
-    """A bar on the standard error, if that is a terminal: what to call with the part done and the
-    time reached [s].
+    """A bar on the standard error, if that is a terminal: a function to call with the part done and
+    the time reached [s].
     """
     if not sys.stderr.isatty():
         yield None

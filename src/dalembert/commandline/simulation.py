@@ -31,7 +31,7 @@ OUTPUTS: dict[str, Callable[[Run, Path], Any]] = {
 
 
 class Files(NamedTuple):
-    """Where a run goes to."""
+    """Files of a run."""
 
     output: Path | None
     plot: Path | None
@@ -46,7 +46,7 @@ class Files(NamedTuple):
 
     @property
     def wanted(self) -> list[Path]:
-        """Those to write."""
+        """Files to write."""
         return [path for path in (self.output, self.plot, self.animate) if path is not None]
 
     def check(self, duration: float) -> None:
@@ -108,7 +108,7 @@ def _is_folder(output: Path | None) -> TypeGuard[Path]:
 
 
 class State(NamedTuple):
-    """What moves the mechanism, as typed."""
+    """Initial state and forces, as typed."""
 
     q: str | None
     qd: str | None
@@ -141,7 +141,7 @@ def simulated(mechanism: Mechanism, typed: State, t: float, **options: Any) -> R
             return da.simulate(mechanism, q, qd, t, progress=progress, **acting, **options)
     except da.QuaternionError as error:
         raise VectorError(f"--{error}", "--q") from None
-    except ValueError as error:  # of times and steps; those of vectors were found above
+    except ValueError as error:  # in times and steps; vectors were checked above
         if isinstance(error, DalembertError):
             raise
         raise VectorError(str(error)) from None

@@ -38,6 +38,7 @@ def dynamics_at(
         mechanism = mechanism.replace({f"gravity[{k}]": float(x) for k, x in enumerate(field)})
 
     def rates(text: str | None, option: str) -> np.ndarray:
+        """Typed velocities, accelerations or forces; 0 where not typed."""
         return typed_vector(
             text, option, mechanism.velocity_names, np.zeros(mechanism.nv), mechanism
         )

@@ -1,4 +1,4 @@
-"""What a mechanism is, for `dalembert info`."""
+"""Summary of a mechanism, for `dalembert info`."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def number(x: Number) -> str:
 
 
 def show_findings(out: Console, findings: Sequence[Any]) -> None:
-    """'warning: what (file, line n): why fix', one line each."""
+    """Print findings, each in a line 'warning: what (file, line n): why fix'."""
     for finding in findings:
         message(out, finding.severity, finding)
 

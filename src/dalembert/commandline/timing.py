@@ -1,6 +1,4 @@
-"""Timing of things side by side: in turn, many rounds of short turns, medians, spread and ratios by
-rounds.
-"""
+"""Times of contenders that take turns: medians, spread and ratios by rounds."""
 
 from __future__ import annotations
 
@@ -23,7 +21,7 @@ cpu_seconds: Callable[[], float] = (
 
 
 class Times(NamedTuple):
-    """Seconds per unit of work, one entry a round."""
+    """Seconds per unit of work, an entry per round."""
 
     rounds: np.ndarray
 
@@ -80,7 +78,7 @@ def side_by_side(
 
 
 def _seconds(call: Callable[[], object], calls: int, clock: Callable[[], float]) -> float:
-    """Of one call, the mean of some, after one that does not count."""
+    """Mean seconds of a call, after a call that is not timed."""
     call()
     start = clock()
     for _ in range(calls):

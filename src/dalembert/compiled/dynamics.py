@@ -371,7 +371,7 @@ class Dynamics:
     def source(
         self, target: str, names: Sequence[str], prefix: str | None = None
     ) -> dict[str, str]:
-        """Source code of quantities, one function for each: file name -> text.
+        """Source code of quantities, a function for each: file name -> text.
 
         Parameters
         ----------
@@ -452,7 +452,7 @@ class Dynamics:
         return Described(program, notes(title, program, entries), vectors)
 
     def _values_of_parameters(self, given: Any = None) -> Any:
-        """The numbers at `parameters`: those given, by default the mechanism's."""
+        """The numbers at `parameters`, by default the mechanism's."""
         if not self.parameters:
             raise TypeError(
                 "parameters are given, but none were named in da.compile(mechanism, "
@@ -707,6 +707,7 @@ def _compiled(dynamics: Dynamics, names: tuple[str, ...], loads: Loads) -> cache
     options = (names, dynamics.formulation, dynamics.parameters, loads, dynamics.dtype.name)
 
     def make() -> cache.Entry:
+        """Trace and compile the quantities for an entry of the cache."""
         program = traced(
             dynamics.mechanism,
             names,
@@ -723,7 +724,7 @@ def _compiled(dynamics: Dynamics, names: tuple[str, ...], loads: Loads) -> cache
 def _number_type(dtype: Any) -> np.dtype:
     try:
         found = np.dtype(dtype)
-    except Exception:  # whatever NumPy makes of it
+    except Exception:  # NumPy raises errors of many classes here
         raise refused("dtype", dtype, "float64 or float32") from None
     if found not in (np.dtype(np.float64), np.dtype(np.float32)):
         raise TypeError(f"dtype={dtype!r}: kernels compute in float64 or float32.")

@@ -1,5 +1,5 @@
-"""What is compiled for a mechanism, kept while it lives, so that simulating it again costs no more
-than the motion.
+"""Memo of compiled programs, kept while a mechanism lives, so that simulating it again costs no
+more than the motion.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _changing = threading.Lock()  # held while entries are stored and dropped, not w
 
 
 def kept(mechanism: Any, key: Hashable, make: Callable[[], Any]) -> Any:
-    """What `make` gave for this mechanism and key the last time, or gives now; the oldest entry is
+    """The value of `make` for this mechanism and key, made at the first use; the oldest entry is
     dropped.
 
     Joint types of a user's own are part of the key by all that they do and hold; where that cannot

@@ -83,8 +83,7 @@ class SystemDynamics:
     def source(
         self, target: str, names: Sequence[str], prefix: str | None = None
     ) -> dict[str, str]:
-        """Source code of quantities, one function for each: file name -> text; as
-        `Dynamics.source`.
+        """Source code of quantities, a function for each: file name -> text; as `Dynamics.source`.
 
         Raises
         ------

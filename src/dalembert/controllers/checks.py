@@ -30,6 +30,7 @@ def named_arguments(kind: type) -> type:
 
     @wraps(made)
     def checked(self: Any, *arguments: Any, **named: Any) -> None:
+        """The constructor, after a check of the names of its arguments."""
         for name in named:
             if name not in names:
                 near = [n for n in names if n.lower() == name.lower()]
@@ -163,7 +164,7 @@ def followed(
 
 @dataclass(frozen=True, eq=False)
 class Tracking:
-    """A mechanism and the reference that it follows: what the tracking controllers are made of."""
+    """A mechanism and the reference that it follows: the base of the tracking controllers."""
 
     mechanism: Any
     reference: Reference

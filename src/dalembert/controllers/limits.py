@@ -1,4 +1,4 @@
-"""What actuators can give."""
+"""Bounds of actuators."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Limited:
 
     @property
     def states(self) -> Any:
-        """Those of the controller."""
+        """States of the controller."""
         return getattr(self.controller, "states", ())
 
     def rate(self, t: Any, q: np.ndarray, qd: np.ndarray, states: np.ndarray) -> Any:

@@ -14,9 +14,7 @@ from dalembert.systems.system import System
 
 @dataclass(frozen=True, eq=False)
 class SetPoint:
-    """A mechanism, the posture to go to, and gains, checked: what the controllers below are made
-    of.
-    """
+    """A mechanism, the posture to go to, and checked gains: the base of the controllers below."""
 
     mechanism: Any
     q_ref: Any

@@ -67,7 +67,7 @@ class ComputedTorque(Tracking):
 @named_arguments
 @dataclass(frozen=True, eq=False)
 class FeedForward(Tracking):
-    """What the model needs along the reference, and a PD around it.
+    """The model's forces along the reference, and a PD around it.
 
         tau = M(q_r) qdd_r + C(q_r, qd_r) qd_r + g(q_r) - passive_force(q_r, qd_r) + K_p e + K_d ed
 

@@ -115,7 +115,7 @@ def derivative(y: Expr, x: Expr) -> Expr: ...
 @overload
 def derivative(y: Any, x: Any) -> Nodes: ...
 def derivative(y: Any, x: Any) -> Expr | Nodes:
-    """dy/dx in forward mode, one pass per symbol.
+    """dy/dx in forward mode, a pass per symbol.
 
     Parameters
     ----------
@@ -174,8 +174,8 @@ def gradient(y: Expr, xs: Expr) -> Expr: ...
 @overload
 def gradient(y: Any, xs: Any) -> Nodes: ...
 def gradient(y: Any, xs: Any) -> Expr | Nodes:
-    """Derivatives of one expression by symbols of shape X, in reverse mode: one pass for all; shape
-    X.
+    """Derivatives of an expression by symbols of shape X, in reverse mode, all in the same pass;
+    shape X.
 
     Raises
     ------

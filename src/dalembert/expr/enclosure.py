@@ -108,6 +108,9 @@ def _wave(f: Callable[[Any], Any]) -> Callable[[Bounds], Bounds]:
     """f whose slope is at most 1, between -1 and 1."""
 
     def enclosed(x: Bounds) -> Bounds:
+        """Bounds of the function over an interval of angles: its value in the middle, and half the
+        width on either side.
+        """
         middle, reach = (x[0] + x[1]) / 2, (x[1] - x[0]) / 2
         at = f(middle)
         return maximum(at - reach, -1.0), minimum(at + reach, 1.0)
@@ -121,6 +124,7 @@ def _guarded(op: str, low: float, high: float, falling: bool = False) -> Callabl
     """
 
     def enclosed(x: Bounds) -> Bounds:
+        """Bounds of a monotonic function, infinite where the interval leaves its domain."""
         defined = BUILD["and"](x[0] >= low, x[1] <= high)
         ends = [BUILD[op](select(defined, end, (max(low, -1.0) + min(high, 1.0)) / 2)) for end in x]
         ends = ends[::-1] if falling else ends

@@ -15,7 +15,7 @@ class ExpressionTypeError(DalembertError, TypeError):
 
 
 class GraphMixError(DalembertError, ValueError):
-    """One operation met nodes of two graphs; `graphs` holds both."""
+    """An operation on nodes of two graphs; `graphs` holds both."""
 
     def __init__(self, message: str, graphs: tuple[Any, ...] = ()):
         super().__init__(message)

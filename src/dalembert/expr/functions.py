@@ -64,6 +64,7 @@ def _function(
     """
 
     def function(*operands: Any) -> Any:
+        """The function of numbers, arrays or expressions."""
         arrays = [x for x in operands if isinstance(x, np.ndarray)]
         if any(type(x) is Expr for x in operands) and not arrays:
             result = BUILD[op](*operands)

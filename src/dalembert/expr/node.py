@@ -246,6 +246,7 @@ def _fold(op: str) -> Callable[..., Any]:
     """
 
     def fold(f: Any, *operands: Expr) -> Any:
+        """The constant that an operation on constants gives, if it is exact; None if it is not."""
         values = tuple(operand.value for operand in operands)
         problem: Any = None
         try:
@@ -318,6 +319,7 @@ def _binary(op: str) -> Callable[[Any, Any], Any]:
     commutative = op in COMMUTATIVE
 
     def build(a: Any, b: Any) -> Any:
+        """The node of the operation, after the rules."""
         if type(a) is not Expr or type(b) is not Expr or a.graph is not b.graph:
             lifted = _lifted(op, build, a, b)
             if type(lifted) is not tuple:
@@ -341,6 +343,7 @@ def _unary(op: str) -> Callable[[Any], Any]:
     table = rules.unary_rules(op, _fold(op), _not_a_number)
 
     def build(x: Any) -> Any:
+        """The node of the operation, after the rules."""
         rule = table[x.kind]
         if rule is not None and (result := rule(build, x)) is not None:
             return result
@@ -359,6 +362,7 @@ def _logical(op: str, neutral: bool) -> Callable[[Any, Any], Any]:
     """Builder of `and`, `or`; a plain truth value decides or drops out."""
 
     def build(a: Any, b: Any) -> Any:
+        """The node of the connective, after the rules."""
         if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
             return np.frompyfunc(build, 2, 1)(a, b)
         for plain, other in ((a, b), (b, a)):
@@ -523,6 +527,7 @@ class Expr(_Unfrozen):
         return _unpickle, (pack([self]),)
 
     def conjugate(self) -> Expr:
+        """The expression itself, which is real."""
         return self
 
     def __pos__(self) -> Expr:
@@ -625,7 +630,7 @@ def import_nodes(
     expressions: np.ndarray[Any, Any] | Sequence[Any], graph: Graph | None = None
 ) -> Nodes: ...
 def import_nodes(expressions: Any, graph: Graph | None = None) -> Any:
-    """The same expressions, one node or a nested list or array of them, in another graph (default:
+    """The same expressions, a node or a nested list or array of nodes, in another graph (default:
     the current).
 
     Examples

@@ -154,6 +154,7 @@ def _cell(op: str, kinds: tuple[int, ...], fold: Rule, not_a_number: Rule) -> Ru
         return rule
 
     def fold_or_rule(f: Rule, *operands: Any) -> Any:
+        """The folded constant, or the result of the rule."""
         result = fold(f, *operands)
         return rule(f, *operands) if result is None and rule is not None else result
 

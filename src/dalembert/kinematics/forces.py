@@ -121,5 +121,5 @@ def external_wrenches(tree: Tree, q: Sequence[Scalar], loads: Sequence[tuple]) -
         else:
             on_body = X.force_to_parent(applied)
         wrenches[i] = wrenches[i] + on_body if i in wrenches else on_body
-    wrenches.pop(0, None)  # what acts on the base moves nothing
+    wrenches.pop(0, None)  # forces on the base move nothing
     return wrenches

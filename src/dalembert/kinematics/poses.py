@@ -1,4 +1,4 @@
-"""Where bodies and frames are: placements in the world, centre of mass."""
+"""Placements of bodies and frames in the world, centre of mass."""
 
 from __future__ import annotations
 

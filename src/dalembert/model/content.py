@@ -37,7 +37,7 @@ WRAPPERS = (staticmethod, classmethod, property, functools.cached_property, func
 
 
 class UntellableError(Exception):
-    """What a value does or holds cannot be read from it."""
+    """A value whose content or behaviour cannot be read from it."""
 
 
 def content(value: Any, strict: bool = True) -> str | None:
@@ -146,8 +146,8 @@ class _Reader:
         yield from self._listed(head, [x for pair in values.items() for x in pair])
 
     def _function(self, f: types.FunctionType) -> Iterator[str]:
-        """Code, defaults, what is enclosed, attributes, and the globals that the code reads; of an
-        installed one, what it encloses.
+        """Code, defaults, enclosed variables, attributes, and the globals that the code reads; of
+        an installed function, the enclosed variables alone.
         """
         yield "function"
         installed = _is_installed(f.__module__ or "")

@@ -48,6 +48,7 @@ def floating(mechanism: Mechanism) -> Mechanism:
     taken = set(mechanism.frame_names) | {j.name for j in mechanism.joints}
 
     def unused(name: str) -> str:
+        """The name, or the first of name_2, name_3, ... that is not taken."""
         return next(
             n for n in (name, *(f"{name}_{k}" for k in range(2, len(taken) + 3))) if n not in taken
         )
@@ -96,9 +97,11 @@ def _named_parts(other: Body | Mechanism, name: str) -> tuple[Any, Any, Any, Any
         return (replace(other, name=name or other.name),), (), (), ()
 
     def new(old: str) -> str:
+        """The name of a part in the mechanism that it is attached to."""
         return f"{name}_{old}" if name else old
 
     def of_joint(joint: Joint) -> Joint:
+        """A joint with the new names of itself, its bodies and its leader."""
         mimic = joint.mimic and replace(joint.mimic, joint=new(joint.mimic.joint))
         return replace(
             joint,

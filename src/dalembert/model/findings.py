@@ -38,7 +38,7 @@ class Finding:
         return f"{self.what}{place}: {self.why} {self.fix}".rstrip()
 
     def as_dict(self) -> dict[str, Any]:
-        """For `dalembert check --json`."""
+        """The finding as a dictionary, for `dalembert check --json`."""
         data = asdict(self)
         source = data.pop("source")
         return {

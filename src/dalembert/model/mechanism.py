@@ -54,8 +54,8 @@ QUATERNION_TOLERANCE = 1e-6  # of the norm; beyond it the error is the caller's,
 
 @dataclass(frozen=True)
 class Entry:
-    """Where a moving joint's coordinates stand in q and its velocities in qd; followers stand where
-    their leader does.
+    """Entries of a moving joint's coordinates in q and of its velocities in qd; a follower has its
+    leader's.
     """
 
     at_q: slice
@@ -119,6 +119,7 @@ class Mechanism:
 
     def __post_init__(self) -> None:
         def put(**values):
+            """Set fields of the frozen object."""
             for name, value in values.items():
                 object.__setattr__(self, name, value)
 
@@ -180,7 +181,7 @@ class Mechanism:
 
     @cached_property
     def quaternions(self) -> dict[str, int]:
-        """Where in q the quaternion of each joint that has one begins."""
+        """Offsets in q of the joints' quaternions."""
         return {
             joint.name: self.entries[joint.name].at_q.start + joint.type.quaternion_at
             for joint in self.independent_joints
@@ -532,8 +533,8 @@ class Mechanism:
         return replace(self, joints=tuple(replace(j, mimic=None) for j in self.joints))
 
     def check(self) -> list[Finding]:
-        """All findings about this mechanism, those of its reader included; many of one cause are
-        one, with their number.
+        """All findings about the mechanism, its reader's included; many of the same cause are put
+        together, with their number.
         """
         return collapsed(self.findings())
 
@@ -545,7 +546,7 @@ class Mechanism:
         return found
 
     def _found(self) -> list[Finding]:
-        """Findings that need no state: those that making a mechanism warns of."""
+        """Findings that need no state, of which a new mechanism warns."""
         return [*self.remarks, *validation.findings(self.bodies, self.joints, self.frames)]
 
     def warn(self) -> None:

@@ -1,5 +1,5 @@
-"""What has numbers with names: 'mass', 'com[0]', 'origin[2]', ...; parts of a mechanism, and what
-they are made of.
+"""Objects that have numbers with names ('mass', 'com[0]', 'origin[2]', ...): parts of a mechanism,
+and their own parts.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ class OnTree:
         return self.tree_in(graph), columns, pack
 
     def tree(self, graph: Any = None) -> Tree:
-        """This tree."""
+        """The tree."""
         return self.tree_in(graph)
 
     def __getattr__(self, name: str) -> Any:

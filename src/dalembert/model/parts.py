@@ -34,7 +34,7 @@ DENSE_FROM = 3  # a product of this many turns that are not quarter turns costs 
 
 @dataclass(frozen=True)
 class Source:
-    """Where in a file a part was described; line 0 means unknown.
+    """File and line in which a part was described; line 0 means unknown.
 
     Examples
     --------
@@ -121,7 +121,7 @@ class Origin(Numbered):
         return Transform(Vector(convert(x) for x in self.xyz), product)
 
     def __mul__(self, inner: Origin) -> Origin:
-        """One placement after the other, parent <- self <- inner, in exact numbers."""
+        """The placement followed by another, parent <- self <- inner, in exact numbers."""
         return replace(self, xyz=self.moved(inner.xyz), rotations=self.rotations + inner.rotations)
 
     def moved(self, xyz: Sequence[Number]) -> tuple[Number, ...]:
@@ -136,6 +136,7 @@ class Origin(Numbered):
         return named("origin", self.xyz) | named("rotation", [angle for _, angle in self.rotations])
 
     def with_numbers(self, numbers: Mapping[str, Number]) -> Origin:
+        """The origin with other numbers, by the names of `numbers()`."""
         numbers = self.numbers() | dict(numbers)
         angles = entries(numbers, "rotation", len(self.rotations))
         turns = tuple(
@@ -144,6 +145,7 @@ class Origin(Numbered):
         return replace(self, xyz=entries(numbers, "origin", 3), rotations=turns)
 
     def identity(self) -> str | None:
+        """Axes and numbers as text; None for a class derived from it."""
         axes = [axis if isinstance(axis, str) else exact_text(axis) for axis, _ in self.rotations]
         return repr(axes) + _text(self) if type(self) is Origin else None
 
@@ -198,6 +200,7 @@ class Body(Part):
         }
 
     def with_numbers(self, numbers: Mapping[str, Number]) -> Body:
+        """The body with other numbers, by the names of `numbers()`."""
         numbers = self.numbers() | dict(numbers)
         return replace(
             self,
@@ -207,6 +210,7 @@ class Body(Part):
         )
 
     def identity(self) -> str | None:
+        """Name and numbers as text; None for a class derived from it."""
         return repr(self.name) + _text(self) if type(self) is Body else None
 
 
@@ -320,17 +324,18 @@ class Joint(Part):
         object.__setattr__(self, "limits", Limits(**bounds))
 
     def _per_velocity(self, value: Any) -> tuple[Any, ...]:
-        """One entry per velocity: those given, or a single number for all."""
+        """An entry per velocity; a single number stands for all."""
         is_vector = isinstance(value, (tuple, list)) or bool(getattr(value, "ndim", 0))
         return tuple(value) if is_vector else (value,) * self.type.nv
 
     @property
     def is_fixed(self) -> bool:
+        """Whether the joint has no freedom."""
         return isinstance(self.type, Fixed)
 
     def numbers(self) -> dict[str, Number]:
-        """origin[k], rotation[k]; those of its type; PER_VELOCITY[k]; multiplier and offset of a
-        follower.
+        """Numbers by name: origin[k], rotation[k]; the type's own; PER_VELOCITY[k]; multiplier and
+        offset of a follower.
         """
         numbers = self.origin.numbers() | self.type.numbers()
         for name in PER_VELOCITY:
@@ -340,6 +345,7 @@ class Joint(Part):
         )
 
     def with_numbers(self, numbers: Mapping[str, Number]) -> Joint:
+        """The joint with other numbers, by the names of `numbers()`."""
         numbers = self.numbers() | dict(numbers)
         mimic = self.mimic and replace(
             self.mimic, multiplier=numbers["multiplier"], offset=numbers["offset"]
@@ -356,6 +362,7 @@ class Joint(Part):
         )
 
     def identity(self) -> str | None:
+        """Names, type, origin and numbers as text; None where its type has none."""
         of_type, of_origin = self.type.identity(), self.origin.identity()
         if type(self) is not Joint or of_type is None or of_origin is None:
             return None
@@ -390,9 +397,11 @@ class Frame(Part):
         return self.origin.numbers()
 
     def with_numbers(self, numbers: Mapping[str, Number]) -> Frame:
+        """The frame with other numbers, by the names of `numbers()`."""
         return replace(self, origin=self.origin.with_numbers(numbers))
 
     def identity(self) -> str | None:
+        """Names and origin as text; None for a class derived from it."""
         of_origin = self.origin.identity()
         return (
             repr((self.name, self.body)) + of_origin if type(self) is Frame and of_origin else None

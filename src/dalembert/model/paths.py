@@ -124,6 +124,7 @@ def _evaluated(mechanism: Mechanism, values: Mapping[str, Number]) -> Mechanism:
     graph = next((x.graph for x in values.values() if isinstance(x, Expr)), None)
 
     def valued(path: str, x: Number) -> Number:
+        """A number with the symbols' values in it."""
         if not isinstance(x, Expr) or values.keys().isdisjoint(s.name for s in free_symbols(x)):
             return x
         if x.op == "symbol":
@@ -141,6 +142,7 @@ def _evaluated(mechanism: Mechanism, values: Mapping[str, Number]) -> Mechanism:
         return result.value if result.op in ("exact", "float") else result
 
     def changed(part: Part) -> Part:
+        """A part with the symbols' values in its numbers."""
         own = part.numbers()
         new = {
             name: y for name, x in own.items() if (y := valued(f"{part.name}.{name}", x)) is not x

@@ -74,19 +74,22 @@ class PivotCheck:
     def of_tree(
         tree: Tree, q: Sequence[Scalar], matrix: Callable[[], Any], consequence: str = UNDETERMINED
     ) -> PivotCheck:
-        """For the mass matrix of a tree, which `matrix` forms where it must be looked at."""
+        """The check of the mass matrix of a tree, which `matrix` forms where it must be looked at."""
 
         def of_entry(k: int) -> tuple[str, str]:
+            """Joint and body of a row."""
             joint = next(j for j in tree.joint[1:] if k in j.dof and not j.is_follower)
             return joint.name, joint.body
 
         def known_sizes() -> list[Scalar] | None:
+            """Sizes of the diagonal's entries; None for a mechanism with symbols."""
             try:
                 return sizes(tree, q)
             except TypeError:  # of a mechanism with symbols
                 return None
 
         def singular(size: Sequence[Scalar]) -> Singular | None:
+            """The first state and row with a pivot that is too small, if any."""
             if tree.nv > MOST_FREEDOMS:
                 return singular_leaf(tree, q)
             return first_singular(stacked(matrix()), stacked([size])[..., 0, :])
@@ -102,11 +105,12 @@ class PivotCheck:
         bodies: Sequence[str],
         sizes: Callable[[], np.ndarray] | None = None,
     ) -> PivotCheck:
-        """For a matrix (..., n, n) with names of its entries; sizes (..., n) are by default those
-        of its diagonal.
+        """The check of a matrix (..., n, n) with names of its entries; sizes (..., n) are by
+        default its diagonal's.
         """
 
         def known_sizes() -> Sequence[Scalar] | None:
+            """Sizes of the diagonal's entries; None for symbols."""
             if M.dtype == object:
                 return None
             return list(
@@ -208,7 +212,7 @@ def eliminated(M: np.ndarray, size: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
 
 def sizes(tree: Tree, q: Sequence[Scalar]) -> list[Scalar]:
-    """For each entry of qd the size of the terms that its diagonal entry of M is the sum of, rotors
+    """Size of the terms that sum up to the diagonal entry of M for each entry of qd, rotors
     included.
 
     Of the bodies that freedom k moves, m, |h| and tr J are summed up and moved from frame to frame

@@ -55,7 +55,7 @@ class TreeJoint:
         )
 
     def coordinates(self, q: Sequence[Scalar]) -> list[Scalar]:
-        """This joint's own coordinates."""
+        """The joint's own coordinates."""
         own = list(q[self.at_q])
         return [own[0] * self.factor + self.offset] if self.is_follower else own
 
@@ -64,7 +64,7 @@ class TreeJoint:
         return list(v[self.dof.start : self.dof.stop])
 
     def own_velocities(self, v: Sequence[Scalar]) -> list[Scalar]:
-        """This joint's own velocities (a follower's are the leader's times the factor)."""
+        """The joint's own velocities (a follower's are the leader's times the factor)."""
         return (
             [x * self.factor for x in self.velocities(v)]
             if self.is_follower
@@ -149,7 +149,7 @@ class Tree:
                 )
                 links.append([])
             i, X = place[joint.child]
-            if i:  # what is fixed to the base never moves
+            if i:  # bodies fixed to the base never move
                 body = mechanism.body(joint.child)
                 inertia = once(
                     (body.mass, body.com, body.inertia), partial(body.spatial_inertia, convert)
@@ -218,6 +218,7 @@ def _first() -> Callable[[Any, Callable[[], Any]], Any]:
     known: dict[Any, Any] = {}
 
     def once(key: Any, make: Callable[[], Any]) -> Any:
+        """The value under a key, made at its first use."""
         if key not in known:
             known[key] = make()
         return known[key]

@@ -1,4 +1,4 @@
-"""What can be wrong with a mechanism, all in one place; every finding says what, where, why and how
+"""Faults and doubts of a mechanism, all in this file; every finding says what, where, why and how
 to fix it.
 """
 
@@ -53,8 +53,8 @@ def structure(
 def findings(
     bodies: Sequence[Body], joints: Sequence[Joint], frames: Sequence[Frame] = ()
 ) -> list[Finding]:
-    """Doubtful numbers of a mechanism whose structure is sound: axes, masses, limits, units; what
-    was not checked.
+    """Doubtful numbers of a mechanism of sound structure: axes, masses, limits, units; unchecked
+    numbers.
     """
     found: list[Finding] = []
     for joint in joints:

@@ -1,3 +1,3 @@
-"""Whether a Python function is a function of its arguments alone: what it changes, and what else
-its results depend on.
+"""Judgement whether a Python function depends on its arguments alone: its changes, and the memory
+behind its results.
 """

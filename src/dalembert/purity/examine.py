@@ -89,6 +89,7 @@ def _examined(
     trace: bool,
 ) -> Examined:
     def call(state: State) -> Any:
+        """The function's result for copies of a state."""
         return opened(function(*map(_fresh, state)))
 
     verdict = judged(function, name, states, call)
@@ -108,7 +109,7 @@ def _examined(
             )
         except (
             Exception
-        ):  # whatever a function does that is not meant for symbols: it is called with numbers
+        ):  # a function that is not meant for symbols fails in any way: it is called with numbers
             traced = False
         finally:
             changed = [n for names in memory.changes().values() for n in names]

@@ -77,12 +77,14 @@ class Names(Holder):
         self.names, self.form = names, form
 
     def read(self) -> dict[Any, Any]:
+        """Values by name."""
         if self.names is None:
             return dict(self._mapping())
         found = self._mapping()
         return {name: found.get(name, MISSING) for name in self.names}
 
     def write(self, contents: dict[Any, Any]) -> None:
+        """Set, and remove, values until they are as they were."""
         now = self.read()
         if self.names is None and list(now) != list(contents):
             for key in now:
@@ -96,6 +98,7 @@ class Names(Holder):
                 self._set(key, value)
 
     def changed(self, contents: dict[Any, Any]) -> list[str]:
+        """Names with other values, or the order of the names."""
         now = self.read()
         keys = [
             k
@@ -109,6 +112,7 @@ class Names(Holder):
     def fills(
         self, before: dict[Any, Any], after: dict[Any, Any], reads: list[str]
     ) -> Iterable[Any]:
+        """Marks in place of the values that changed."""
         keys = [
             k
             for k in {**before, **after}
@@ -117,6 +121,7 @@ class Names(Holder):
         yield {**before, **{key: Mark(self.name_of(key), reads) for key in keys}}
 
     def values(self) -> Iterable[tuple[str, Any]]:
+        """Values that are not plain numbers or texts."""
         return [
             (self.name_of(key), value)
             for key, value in self.read().items()
@@ -170,7 +175,7 @@ class Cell(Names):
     def _mapping(self) -> dict[str, Any]:
         try:
             return {self.label: self.owner.cell_contents}
-        except ValueError:  # it has none yet
+        except ValueError:  # a cell without a value yet
             return {}
 
     def _set(self, key: Any, value: Any) -> None:
@@ -200,9 +205,11 @@ class Items(Holder):
     """Entries of a list, a deque, a bytearray."""
 
     def read(self) -> list[Any]:
+        """The entries in order."""
         return list(self.owner)
 
     def write(self, contents: list[Any]) -> None:
+        """Replace all entries."""
         if isinstance(self.owner, deque):
             self.owner.clear()
             self.owner.extend(contents)
@@ -213,6 +220,7 @@ class Items(Holder):
             self.owner.extend(contents)
 
     def changed(self, contents: list[Any]) -> list[str]:
+        """The first entry that changed, or the whole if its length did."""
         now = self.read()
         if len(now) == len(contents) and all(map(is_, now, contents)):
             return []
@@ -223,6 +231,7 @@ class Items(Holder):
         ][:1]
 
     def fills(self, before: list[Any], after: list[Any], reads: list[str]) -> Iterable[Any]:
+        """Lists of marks, of several lengths if the length changed."""
         if not isinstance(self.owner, (list, deque)):
             return
         for length in {
@@ -232,6 +241,7 @@ class Items(Holder):
             yield [Mark(self.label, reads)] * length
 
     def values(self) -> Iterable[tuple[str, Any]]:
+        """Entries that are not plain numbers or texts."""
         return [
             (f"{self.label}[{k}]", x)
             for k, x in enumerate(self.owner)
@@ -243,16 +253,20 @@ class Members(Holder):
     """Members of a set."""
 
     def read(self) -> set[Any]:
+        """A copy of the set."""
         return set(self.owner)
 
     def write(self, contents: set[Any]) -> None:
+        """Replace all members."""
         self.owner.clear()
         self.owner.update(contents)
 
     def changed(self, contents: set[Any]) -> list[str]:
+        """The set's name if its members changed."""
         return [] if self.owner == contents else [self.label]
 
     def fills(self, before: set[Any], after: set[Any], reads: list[str]) -> Iterable[Any]:
+        """No members, the later members, a mark."""
         yield from (set(), after, {Mark(self.label, reads)})
 
 
@@ -260,13 +274,16 @@ class Array(Holder):
     """Entries of an array of NumPy, or of another that it can look at."""
 
     def read(self) -> np.ndarray:
+        """A copy of the array."""
         return np.array(self.owner)
 
     def write(self, contents: np.ndarray) -> None:
+        """Replace all entries, if the shape still is the same."""
         if np.shape(self.owner) == contents.shape:
             np.asarray(self.owner)[...] = contents
 
     def changed(self, contents: np.ndarray) -> list[str]:
+        """The array's name if an entry, its shape or its type of numbers changed."""
         now = np.asarray(self.owner)
         if now.shape == contents.shape and now.dtype == contents.dtype:
             if now.dtype == object:
@@ -278,6 +295,7 @@ class Array(Holder):
         return [f"entries of {self.label}"]
 
     def fills(self, before: np.ndarray, after: np.ndarray, reads: list[str]) -> Iterable[Any]:
+        """Arrays of marks, or of several numbers."""
         if before.dtype == object:
             found = np.empty(before.shape, dtype=object)
             found[...] = Mark(self.label, reads)
@@ -292,6 +310,7 @@ class Draws(Holder):
     """The state of a source of random numbers."""
 
     def read(self) -> Any:
+        """The state of the generator."""
         if isinstance(self.owner, random.Random):
             return self.owner.getstate()
         bits = (
@@ -302,6 +321,7 @@ class Draws(Holder):
         return bits.state
 
     def write(self, contents: Any) -> None:
+        """Set the state of the generator."""
         if isinstance(self.owner, random.Random):
             self.owner.setstate(contents)
             return
@@ -313,6 +333,7 @@ class Draws(Holder):
         bits.state = contents
 
     def changed(self, contents: Any) -> list[str]:
+        """The generator's name if numbers were drawn."""
         return [] if _equal_states(self.read(), contents) else [self.label]
 
 

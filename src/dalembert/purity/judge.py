@@ -27,7 +27,7 @@ Call = Callable[[Any], Any]  # state -> result, of fresh arguments
 
 @dataclass(frozen=True)
 class Verdict:
-    """What was found out about a function.
+    """Judgement of a function.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ def judged(function: Any, name: str, states: Sequence[Any], call: Call) -> Verdi
         )
     trial = _Trial(memory, states, call, is_timed=bool(memory.clock))
     try:
-        return copy_context().run(trial.verdict)  # what is set in a context goes with it
+        return copy_context().run(trial.verdict)  # settings in the copied context vanish with it
     finally:
         memory.restore()
 
@@ -98,7 +98,7 @@ def _depends_on_clocks(memory: Memory, states: Sequence[Any], call: Call) -> boo
 
 
 def changed_later(memory: Memory, states: Sequence[Any], call: Call) -> str:
-    """What a function remembers that has changed since its memory was read, or an empty text.
+    """Names of a function's memory that has changed since it was read, or an empty text.
 
     It changed in a run, at states that were not tried before it. Where that matters the function is
     left as it was then; otherwise, as it is now.
@@ -130,6 +130,7 @@ class _Trial:
         self.sources = random_sources()
 
     def verdict(self) -> Verdict:
+        """The judgement of a function, called at every state in two orders."""
         random_before = [source.read() for source in self.sources]
         clock: list[str] = []
         with nullcontext() if self.is_timed else listening(clock):
@@ -163,7 +164,7 @@ class _Trial:
         return Verdict(self.memory, "", tuple(names), results)
 
     def _of_caches(self, first: list[Any]) -> str:
-        """What is remembered in caches of functions: results without them are others."""
+        """Memory in caches of functions: results differ without them."""
         if not self.memory.caches:
             return ""
         fresh = []
@@ -190,6 +191,7 @@ class _Trial:
         return found
 
     def outcomes(self, states: Any) -> list[Any]:
+        """Outcomes of the function at states, in their order."""
         return [self._outcome(state) for state in states]
 
     def _outcome(self, state: Any) -> Any:
@@ -203,8 +205,8 @@ class _Trial:
     def is_harmless(
         self, first: list[Any], changes: dict[Holder, list[str]], after: list[Any]
     ) -> bool:
-        """Whether results never depend on what changed; `first` are those at the states, one after
-        the other.
+        """Whether results never depend on the memory that changed; `first` are the results at the
+        states, in order.
         """
         fresh, later = [], []
         for state in self.states:
@@ -321,6 +323,7 @@ def listening(found: list[str]) -> Iterator[None]:
         return
 
     def heard(frame: Any, event: str, function: Any) -> None:
+        """Note a call of a clock that no library makes."""
         if (
             event == "c_call"
             and is_clock(function)
@@ -336,7 +339,7 @@ def listening(found: list[str]) -> Iterator[None]:
 
 
 def _copied(result: Any) -> np.ndarray:
-    """A result as an array of its own; what it is made of need not be numbers."""
+    """A result as an array of its own; its entries need not be numbers."""
     array = np.array(result)
     if array.dtype == object and any(isinstance(x, Mark) for x in array.flat):
         raise TypeError("a result depends on what was changed.")

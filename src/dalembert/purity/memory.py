@@ -1,6 +1,4 @@
-"""What a function can reach and change: found by following names, closures, attributes and
-containers.
-"""
+"""Memory that a function can reach and change, by names, closures, attributes and containers."""
 
 from __future__ import annotations
 

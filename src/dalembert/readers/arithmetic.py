@@ -186,6 +186,7 @@ class _Parser:
         self.advance()
 
     def number(self) -> Number:
+        """The number of the whole text."""
         value = self.expression(0)
         if self.token:
             self.fail(f"unexpected {self.token!r}")
@@ -227,6 +228,7 @@ class _Parser:
         return passed
 
     def expect(self, mark: str) -> None:
+        """Go past a mark that has to come here."""
         if self.token != mark:
             self.fail(
                 f"expected {mark!r}" + (f" before {self.token!r}" if self.token else " at the end")
@@ -234,6 +236,7 @@ class _Parser:
         self.advance()
 
     def fail(self, why: str) -> NoReturn:
+        """Raise ValueError with the text and the column."""
         shown = self.text if len(self.text) <= 60 else f"{self.text[:57]}..."
         raise ValueError(f"{self.where}: {why}, in {shown!r} at column {self.start + 1}.")
 
@@ -254,6 +257,7 @@ class _Parser:
         return left
 
     def operand(self, minimum: int) -> Any:
+        """A number, name, call, or expression in parentheses or behind a sign."""
         kind, token = self.kind, self.advance()
         if kind == "number":
             if self.kind == "name" and self.text[self.start - 1] == token[-1]:  # 0x10, 1_000, 90deg
@@ -285,6 +289,7 @@ class _Parser:
         return symbol(name)
 
     def call(self, name: str) -> Any:
+        """A function with its arguments."""
         self.expect("(")
         if name == "symbol":
             if self.kind != "string" or len(self.token) == 2:
@@ -380,7 +385,7 @@ def _with_pi(sign: str, *operands: Any) -> Any:
 
 # --- to text --------------------------------------------------------------------------------------------------------
 
-# What `to_text` writes and this grammar reads otherwise: exact fractions, floats, symbols named
+# Texts of `to_text` that this grammar reads otherwise: exact fractions, floats, symbols named
 # like a function.
 _WRITTEN = re.compile(
     r"""

@@ -28,8 +28,8 @@ JOINTS: dict[str, JointType] = {
 
 
 class DHParameters(NamedTuple):
-    """One row: a [m], alpha [rad], d [m], theta [rad]; theta (or d) is where the joint stands at
-    coordinate 0.
+    """A row of the table: a [m], alpha [rad], d [m], theta [rad]; theta (or d) is the joint's
+    position at coordinate 0.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def from_dh(
         along = [
             Elementary("Rz", row.theta),
             Elementary("Tz", row.d),
-        ]  # these commute with the coordinate's motion
+        ]  # d and theta commute with the coordinate's motion
         before, after = (
             (after + along, across) if convention == "standard" else (across + along, [])
         )

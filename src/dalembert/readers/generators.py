@@ -23,7 +23,7 @@ EVERY = (
     "fixed",
     "follower",
     "custom",
-)  # what `random_tree` draws from when asked for "every"
+)  # types that `random_tree` draws from when asked for "every"
 PerLink = Number | Sequence[Number]
 
 
@@ -88,7 +88,7 @@ def planar_chain(
 
 
 def _per_link(given: Any, n: int, name: str) -> list[Number]:
-    """One number for all links, or one for each, checked."""
+    """Checked numbers of the links; a single number stands for all."""
     is_list = isinstance(given, (list, tuple)) or isinstance(given, np.ndarray) and given.ndim
     values = list(given) if is_list else [given] * n
     if len(values) != n:
@@ -173,7 +173,7 @@ def random_tree(seed: int, n: int = 8, joints: str | Sequence[str] = "every") ->
     gravity = (_short(rng, 3), _short(rng, 3), -9.81)
     with without_warnings():
         tree = Mechanism(f"random tree {seed}", tuple(bodies), tuple(made), frames, gravity)
-    return replace(tree, warned=frozenset(map(str, tree.check())))  # it is odd on purpose
+    return replace(tree, warned=frozenset(map(str, tree.check())))  # the tree is odd on purpose
 
 
 def _short(rng: np.random.Generator, scale: float) -> float:

@@ -47,6 +47,7 @@ def without_noise(
     def cleaned(
         part: Any, name: str, values: tuple[Number, ...], bound: float
     ) -> tuple[Number, ...]:
+        """Values with noise set to 0, which is noted."""
         noise = [not is_symbolic(x) and 0 < abs(as_float(x)) < bound for x in values]
         if not any(noise):
             return values
@@ -59,6 +60,7 @@ def without_noise(
         return tuple(0 if is_noise else x for x, is_noise in zip(values, noise, strict=True))
 
     def body(b: Body) -> Body:
+        """The body without noise in its centre of mass and products of inertia."""
         com = cleaned(b, "com", b.com, length)
         xx, xy, yy, xz, yz, zz = b.inertia
         products = cleaned(b, "products of inertia", (xy, xz, yz), NOISE * _largest((xx, yy, zz)))
@@ -68,6 +70,7 @@ def without_noise(
         )
 
     def joint(j: Joint) -> Joint:
+        """The joint without noise in its origin and axis."""
         xyz = cleaned(j, "origin", j.origin.xyz, length)
         kind: Any = j.type
         if "axis" in kind.parameters:
@@ -87,7 +90,7 @@ def _largest(values: Sequence[Number]) -> float:
 
 
 def noise_finding(zeroed: Sequence[Zeroed]) -> Finding:
-    """One finding for all numbers that are read as 0."""
+    """The finding for all numbers that are read as 0."""
     worst = max(zeroed, key=lambda z: abs(z.value))
     why = f"read as 0: rounding of the program that wrote the file; the largest is {worst.value:.2g} ({worst.what})."
     return Finding(

@@ -1,4 +1,4 @@
-"""This package's own file format, TOML, read and written: docs/toml_format.md describes it.
+"""The package's own file format, TOML, read and written: docs/toml_format.md describes it.
 
 It says everything a mechanism has, except joints given by Python functions. Decimals stay exact and
 keep their text; a number may also be arithmetic in quotes: "pi/2", "2*l1".
@@ -39,7 +39,7 @@ from dalembert.readers.formats import ReadingOptions
 from dalembert.readers.inertias import tensor_entries
 from dalembert.spatial.angles import SNAP, PiMultiple
 
-DECIMALS = ("exact", "double")  # what a number with a point or exponent stands for
+DECIMALS = ("exact", "double")  # meaning of a number with a point or exponent
 PARTS = ("body", "joint", "frame")
 MOMENTS = ("xx", "xy", "yy", "xz", "yz", "zz")  # the order of Body.inertia
 BOUNDS = ("lower", "upper", "velocity", "effort")
@@ -270,7 +270,7 @@ def _origin(table: _Table) -> Origin:
 
 
 class _Table:
-    """One table of the file: hands out its values checked, and knows its place."""
+    """A table of the file: hands out its values checked, and knows its place."""
 
     def __init__(
         self,
@@ -292,9 +292,11 @@ class _Table:
 
     @property
     def source(self) -> Source:
+        """File and line of the table."""
         return Source(self.file, self.line)
 
     def error(self, why: str, key: str = "") -> ReadError:
+        """The error for this table, with the line of a key."""
         return ReadError(
             f"{self.what}: {why}", self.file, self.places.line(self.line, *self.path, key)
         )
@@ -311,11 +313,13 @@ class _Table:
                 )
 
     def required(self, key: str) -> Any:
+        """The value of a key that has to be there."""
         if key not in self.data:
             raise self.error(f"the key {key!r} is missing.")
         return self.data[key]
 
     def text(self, key: str, default: str | None = None) -> str:
+        """The text under a key."""
         value = self.required(key) if default is None else self.data.get(key, default)
         if not isinstance(value, str) or not value:
             raise self.error(
@@ -330,6 +334,7 @@ class _Table:
         return name
 
     def choice(self, key: str, known: tuple[str, ...], default: str | None = None) -> str:
+        """The text under a key, checked against the known texts."""
         value = self.text(key, default)
         if value not in known:
             near = nearest(value, known)
@@ -360,12 +365,14 @@ class _Table:
         return float(x) if as_double or isinstance(x, PiMultiple) and not angle else x
 
     def number(self, key: str, default: Number | None = None) -> Number:
+        """The number under a key."""
         value = self.required(key) if default is None else self.data.get(key, default)
         return self.as_number(key, value)
 
     def vector(
         self, key: str, length: int, default: tuple[Number, ...] | None = None, angle: bool = False
     ) -> tuple[Number, ...]:
+        """The numbers under a key."""
         if default is not None and key not in self.data:
             return default
         values = self.checked_list(key, self.required(key), length, f"a list of {length} numbers")
@@ -374,7 +381,7 @@ class _Table:
     def per_velocity(
         self, key: str, nv: int, default: Number | None = None, angle: bool = False
     ) -> tuple[Number, ...]:
-        """One number for all velocities of a joint, or a list with one for each."""
+        """A number for all velocities of a joint, or a list with a number for each."""
         value = self.data.get(key, default)
         if key in self.data and not nv:
             raise self.error(f"{key} on a fixed joint, which has no velocity.", key)
@@ -385,12 +392,14 @@ class _Table:
         return tuple(self.as_number(key, x, angle) for x in values)
 
     def checked_list(self, key: str, value: Any, length: int | None, form: str) -> list[Any]:
+        """A value that has to be a list, of a length if one is given."""
         if not isinstance(value, list) or length is not None and len(value) != length:
             count = f" of {len(value)}" if isinstance(value, list) else ""
             raise self.error(f"{key} is {_said(value)}{count}; expected {form}.", key)
         return value
 
     def table(self, key: str, value: Any = None) -> _Table:
+        """The table under a key."""
         value = self.data[key] if value is None else value
         if not isinstance(value, dict):
             raise self.error(
@@ -413,7 +422,7 @@ class _Table:
 
 
 def _said(value: Any) -> str:
-    """What a value of the file is, in words."""
+    """A value of the file in words."""
     kinds: dict[type, Callable[[Any], str]] = {
         bool: lambda v: str(v).lower(),
         str: repr,
@@ -578,7 +587,7 @@ def _unless(default: Any, **entry: Any) -> dict[str, Any]:
 
 
 def _short(values: tuple[Number, ...]) -> Any:
-    """One number for all where they agree."""
+    """The number that all entries have in common, or all of them."""
     return values[0] if values and all(x == values[0] for x in values) else values
 
 

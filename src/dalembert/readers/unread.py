@@ -1,6 +1,4 @@
-"""What a URDF file says and this package does not read: second elements, texts, misspelt and
-misplaced names.
-"""
+"""Content of a URDF file that is not read: second elements, texts, misspelt and misplaced names."""
 
 from __future__ import annotations
 
@@ -26,9 +24,7 @@ SHORT, SHORT_LIKENESS = (
 
 
 class Kind(NamedTuple):
-    """What an element may have: attributes, children that stand once, children that may be
-    repeated.
-    """
+    """Admissible content of an element: attributes, single children, repeated children."""
 
     attributes: tuple[str, ...] = ()
     once: tuple[str, ...] = ()
@@ -59,7 +55,7 @@ NOT_DYNAMICS = {
     "gazebo": ("robot",),
     "transmission": ("robot",),
 }  # where they stand; elsewhere they are like unknown ones
-SHAPES = ("visual", "collision")  # which have an origin, and no other mechanics
+SHAPES = ("visual", "collision")  # elements with an origin, and no other mechanics
 NAMES = ("name", "version", "type", "link", "joint")  # attributes that are no numbers
 HOMES: dict[str, list[str]] = {}  # where the elements and the numeric attributes belong
 for parent, kind in KINDS.items():
@@ -83,7 +79,7 @@ class Unread:
 
     def __init__(self, file: str):
         self.file = file
-        self.unused: dict[str, list[int]] = {}  # what -> lines
+        self.unused: dict[str, list[int]] = {}  # unused thing -> lines
         self.lost: dict[tuple[str, str, str], list[int]] = {}  # (what, why, fix) -> lines
         self.harmless: set[str] = {f"<{tag}>" for tag in NOT_DYNAMICS}
         self.fixes: dict[
@@ -186,7 +182,7 @@ class Unread:
             )
 
     def _fix(self, parent: str, tag: str) -> str:
-        """What was probably meant by an unknown element; '' if it is no mechanics."""
+        """The probable meaning of an unknown element; '' if it is no mechanics."""
         kind = KINDS[parent]
         if tag in NOT_DYNAMICS:
             return ""
@@ -224,8 +220,8 @@ class Unread:
         self.lost.setdefault((what, why, fix), []).append(line)
 
     def findings(self) -> Iterator[Finding]:
-        """An error for each kind of lost mechanics, one note and one warning for all else that is
-        not used.
+        """An error for each kind of lost mechanics, a note and a warning for all else that is not
+        used.
         """
         for (what, why, fix), lines in list(self.lost.items())[:MAX_UNUSED]:
             times = f"{why} It stands {len(lines)} times." if len(lines) > 1 else why

@@ -125,6 +125,7 @@ class _Reader:
         self.unread = Unread(self.file)
 
     def mechanism(self, robot: Element) -> Mechanism:
+        """The mechanism of a <robot>."""
         links, connections = robot.all("link"), robot.all("joint")
         for what, parts in (("links", links), ("joints", connections)):
             if len(parts) > MAX_LINKS:
@@ -297,6 +298,7 @@ class _Reader:
             return Limits()
 
         def bound(attribute: str) -> tuple[Number, ...] | None:
+            """A limit of every freedom; None if it is not given."""
             if limit.get(attribute) is None:
                 return None
             return (self._number(limit, attribute, where=what),) * joint_type.nv

@@ -125,9 +125,7 @@ class Element:
 
 
 class Document(NamedTuple):
-    """A file's root element, what is to be said about its form, and the first line of each tag with
-    a prefix.
-    """
+    """A file's root element, remarks about its form, and the first line of each tag with a prefix."""
 
     root: Element
     remarks: list[Finding]
@@ -279,9 +277,11 @@ class _Builder:
 
     @property
     def line(self) -> int:
+        """The line that is being read."""
         return self.parser.CurrentLineNumber
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
+        """Begin an element."""
         self.count += 1 + len(attributes)
         if self.count > MAX_ELEMENTS:
             raise ReadError(
@@ -303,10 +303,12 @@ class _Builder:
         self.open.append(element)
 
     def characters(self, text: str) -> None:
+        """Keep the first text of an element."""
         if not text.isspace() and not self.open[-1].text:
             self.open[-1].text = text.strip()[:TEXT_KEPT]
 
     def instruction(self, target: str, data: str) -> None:
+        """Remark the first processing instruction."""
         self.instructions += 1
         if self.instructions == 1:
             self.remarks.append(
@@ -320,6 +322,7 @@ class _Builder:
             )
 
     def document_type(self, *about: Any) -> None:
+        """Refuse document types, and entities with them."""
         raise ReadError(
             "document type declarations and entities are not read. Remove <!DOCTYPE ...>.",
             self.file,
@@ -327,7 +330,7 @@ class _Builder:
         )
 
     def fault(self, error: expat.ExpatError, data: bytes) -> str:
-        """What the parser did not like, in words."""
+        """The parser's complaint in words."""
         at = self.parser.ErrorByteIndex
         near = data[at : at + 4 * SHOWN].decode("utf-8", "replace")[:SHOWN]
         inside = f"<{self.open[-1].tag[:SHOWN]}> of line {self.open[-1].line}" if self.open else ""

@@ -19,7 +19,8 @@ from dalembert.spatial.vectors import Scalar
 class Columns(Protocol):
     """A table or series of pandas, polars or xarray."""
 
-    def to_numpy(self) -> Any: ...
+    def to_numpy(self) -> Any:
+        """The numbers as an array."""
 
 
 Array: TypeAlias = np.ndarray[
@@ -202,6 +203,7 @@ def finite(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]
 
     @functools.wraps(function)
     def checked(*arguments: Arguments.args, **named: Arguments.kwargs) -> Result:
+        """The function; raises OverflowedError where a result is not finite."""
         with np.errstate(over="ignore", invalid="ignore"):
             found = function(*arguments, **named)
         for part in found if isinstance(found, tuple) else (found,):

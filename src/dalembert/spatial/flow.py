@@ -26,7 +26,7 @@ class Flow(NamedTuple):
 
     @staticmethod
     def of(body: Inertia, v: Motion) -> Flow:
-        """Of a rigid body that moves with v: r' = v_O + omega x r."""
+        """The flow of a rigid body that moves with v: r' = v_O + omega x r."""
         spread = v.angular.matrix() @ body.J + Matrix.outer(v.linear, body.h)  # integral r' r^T dm
         return Flow(
             v.linear * body.m + v.angular.cross(body.h), axial(spread), _twice_symmetric(spread)

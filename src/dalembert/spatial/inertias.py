@@ -94,7 +94,7 @@ class ArticulatedInertia(NamedTuple):
 
     @staticmethod
     def of(body: Inertia) -> ArticulatedInertia:
-        """That of a body with nothing outboard."""
+        """The articulated inertia of a body with nothing outboard."""
         return ArticulatedInertia(
             body.tensor(), body.h.matrix(), Matrix.diagonal(body.m, body.m, body.m)
         )
@@ -117,6 +117,7 @@ class ArticulatedInertia(NamedTuple):
         turned = frozenset(freed)
 
         def block(A, left, right, offset_left, offset_right, symmetric):
+            """A block of three rows less its part of the products."""
             rows = [[0] * 3 for _ in range(3)]
             for i in range(3):
                 for j in range(i if symmetric else 0, 3):

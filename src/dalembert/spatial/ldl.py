@@ -100,7 +100,7 @@ def couplings(factors: Factors) -> Rows:
 
 
 def total(start: Scalar, products: Iterable[tuple[Scalar, Scalar]]) -> Scalar:
-    """The start plus a sum of products; those with a factor known to be 0 are left out."""
+    """The start plus a sum of products; products with a factor known to be 0 are left out."""
     for a, b in products:
         if not (known_zero(a) or known_zero(b)):
             start = start + a * b

@@ -168,6 +168,6 @@ def _result(rows: Rows, is_vector: bool = False) -> np.ndarray:
         result = np.array(entries, dtype=float)
     else:
         result = np.empty(len(entries), dtype=object)
-        for i, x in enumerate(entries):  # one by one: a batch is one entry
+        for i, x in enumerate(entries):  # entry by entry, as a batch is an entry
             result[i] = x
     return result if is_vector else result.reshape(len(rows), -1)

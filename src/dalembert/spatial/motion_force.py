@@ -23,6 +23,7 @@ class Motion(NamedTuple):
         return Motion(-self.angular, -self.linear)
 
     def scaled(self, factor: Scalar) -> Motion:
+        """The motion times a factor."""
         return Motion(self.angular * factor, self.linear * factor)
 
     def cross(self, m: Motion) -> Motion:
@@ -55,6 +56,7 @@ class Force(NamedTuple):
         return Force(-self.moment, -self.force)
 
     def scaled(self, factor: Scalar) -> Force:
+        """The force times a factor."""
         return Force(self.moment * factor, self.force * factor)
 
     def dot(self, m: Motion) -> Scalar:

@@ -52,15 +52,19 @@ class Identity(Rotation):
     """No rotation."""
 
     def to_parent(self, v):
+        """v."""
         return v
 
     def to_child(self, v):
+        """v."""
         return v
 
     def conjugate(self, A):
+        """A."""
         return A
 
     def conjugate_symmetric(self, A):
+        """A."""
         return A
 
 
@@ -72,6 +76,7 @@ class AxisTurn(Rotation):
         self.i, self.j, self.k = (k + 1) % 3, (k + 2) % 3, k
 
     def to_parent(self, v):
+        """R v, in 4 multiplications."""
         return self._placed(
             self.c * v[self.i] - self.s * v[self.j],
             self.s * v[self.i] + self.c * v[self.j],
@@ -79,6 +84,7 @@ class AxisTurn(Rotation):
         )
 
     def to_child(self, v):
+        """R^T v, in 4 multiplications."""
         return self._placed(
             self.c * v[self.i] + self.s * v[self.j],
             self.c * v[self.j] - self.s * v[self.i],
@@ -91,10 +97,12 @@ class AxisTurn(Rotation):
         return Vector(components)
 
     def conjugate(self, A):
+        """R (A R^T), row by row and column by column."""
         half = Matrix(self.to_parent(row) for row in A)  # A R^T
         return Matrix(self.to_parent(column) for column in half.T).T  # R (A R^T)
 
     def conjugate_symmetric(self, A):
+        """R A R^T in 8 multiplications, by the double angle."""
         i, j, k, c, s = self.i, self.j, self.k, self.c, self.s
         u = s * (A[i][i] - A[j][j]) + c * (
             A[i][j] + A[i][j]
@@ -115,20 +123,25 @@ class Dense(Rotation):
         self._matrix, self._transposed = matrix, matrix.T
 
     def to_parent(self, v):
+        """R v, in 9 multiplications."""
         return self._matrix @ v
 
     def to_child(self, v):
+        """R^T v, in 9 multiplications."""
         return self._transposed @ v
 
     def conjugate(self, A):
+        """R A R^T, in 54 multiplications."""
         return self._matrix @ A @ self._transposed
 
     def conjugate_symmetric(self, A):
+        """R A R^T, with the upper triangle alone formed."""
         half, R = self._matrix @ A, self._matrix
         xx, xy, yy = half[0].dot(R[0]), half[1].dot(R[0]), half[1].dot(R[1])
         return Matrix.symmetric(xx, xy, yy, half[2].dot(R[0]), half[2].dot(R[1]), half[2].dot(R[2]))
 
     def matrix(self):
+        """The matrix itself."""
         return self._matrix
 
 
@@ -139,21 +152,25 @@ class Product(Rotation):
         self.factors = factors
 
     def to_parent(self, v):
+        """R v, the last factor first."""
         for factor in reversed(self.factors):
             v = factor.to_parent(v)
         return v
 
     def to_child(self, v):
+        """R^T v, the first factor first."""
         for factor in self.factors:
             v = factor.to_child(v)
         return v
 
     def conjugate(self, A):
+        """R A R^T, factor by factor."""
         for factor in reversed(self.factors):
             A = factor.conjugate(A)
         return A
 
     def conjugate_symmetric(self, A):
+        """R A R^T, factor by factor."""
         for factor in reversed(self.factors):
             A = factor.conjugate_symmetric(A)
         return A

@@ -72,6 +72,7 @@ class Matrix(tuple):
 
     @staticmethod
     def diagonal(x: Scalar, y: Scalar, z: Scalar) -> Matrix:
+        """The matrix with x, y, z on its diagonal."""
         return Matrix(((x, 0, 0), (0, y, 0), (0, 0, z)))
 
     @staticmethod
@@ -86,10 +87,12 @@ class Matrix(tuple):
 
     @property
     def T(self) -> Matrix:
+        """The transpose."""
         return Matrix(zip(*self, strict=True))
 
     @property
     def trace(self) -> Scalar:
+        """Sum of the diagonal."""
         return self[0][0] + self[1][1] + self[2][2]
 
     def __add__(self, other):

@@ -204,7 +204,7 @@ def _write_mp4(pictures: Iterator[np.ndarray], path: Path, fps: float) -> None:
             for picture in pictures:
                 program.stdin.write(picture.tobytes())
             program.stdin.close()
-        except BrokenPipeError:  # it has ended, and says why
+        except BrokenPipeError:  # the program has ended, and says why
             pass
         except BaseException:
             program.kill()
@@ -237,7 +237,9 @@ def _pictures(title: str, figure: StickFigure) -> Iterator[np.ndarray]:
 
 
 class _Scene:
-    """The figure in Matplotlib: what stands still is drawn once, the rest anew for each picture."""
+    """The figure in Matplotlib: things at rest are drawn once, the moving ones anew for each
+    picture.
+    """
 
     def __init__(self, title: str, figure: StickFigure):
         self.right, self.up = view_of(figure.points)
@@ -318,8 +320,8 @@ class _Scene:
                 )
 
     def _trajectory(self, n: int) -> tuple[Any, ...]:
-        """What moves of one trajectory, from back to front: trace, axes, sticks, joints, centres of
-        mass.
+        """Moving things of a trajectory, from back to front: trace, axes, sticks, joints, centres
+        of mass.
         """
         lines = library("matplotlib.collections", EXTRA).LineCollection
         colour, weights = (

@@ -26,7 +26,7 @@ FAST = 100_000  # points of a panel up to which the best place for a legend is l
 
 
 class Panel(NamedTuple):
-    """One diagram; x and y are (N, K, entries)."""
+    """A diagram; x and y are (N, K, entries)."""
 
     across: str
     up: str
@@ -64,7 +64,7 @@ def plot(run: Run, file: Any = None) -> Any:
         figure = Figure((columns * WIDTH, len(rows) * HEIGHT + 0.4), layout="constrained")
         svg = (
             file is not None and file.suffix.lower() == ".svg"
-        )  # there text stays text, for any letters
+        )  # text stays text in SVG, for any letters
         letters = None if svg else set().union(*(found for _, found in own))
         grid = figure.add_gridspec(len(rows), 2 * columns)
         for k, row in enumerate(rows):
@@ -207,7 +207,7 @@ def _balance(run: Run) -> Panel:
 
 
 def _draw(ax: Any, panel: Panel, letters: set[int] | None) -> None:
-    """One diagram: a colour for each entry, all trajectories in it."""
+    """Draw a diagram: a colour for each entry, all trajectories in it."""
     y = panel.y
     x = np.broadcast_to(panel.x, y.shape)
     lines = [
@@ -233,7 +233,7 @@ def _draw(ax: Any, panel: Panel, letters: set[int] | None) -> None:
             labelspacing=0.3,
             loc="best" if y.size < FAST else "upper right",
         )
-        if panel.across != "time [s]":  # it speaks for the whole row
+        if panel.across != "time [s]":  # the legend speaks for the whole row
             legend.set(loc="center left", bbox_to_anchor=(1.0, 0.5))
         for text, name in zip(
             legend.get_texts(), panel.names, strict=True

@@ -1,5 +1,5 @@
-"""The stick figure that animations show: frames, centres of mass, what joins them, and the trace of
-the tip.
+"""The stick figure that animations show: frames, centres of mass, links between them, and the trace
+of the tip.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def figure_of(run: Run, times: np.ndarray, trace: str | None = None) -> StickFig
     frames = np.concatenate([T[..., 3], *(T[..., k] for k in range(3))], axis=-1)
     sticks = [
         [index[j.parent], index[j.child]] for j in m.joints if j.type.quaternion_freedoms != 6
-    ]  # those float
+    ]  # a floating body has no stick
     sticks += [[index[f.body], index[f.name]] for f in m.frames]
     figure = StickFigure(
         names,

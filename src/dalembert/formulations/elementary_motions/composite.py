@@ -88,6 +88,7 @@ class Composite:
         found: dict[tuple[int, ...], Scalar] = {}
 
         def put(k, j, i, value):  # of two steps: both orders of differentiation
+            """Store a symbol under both orders of differentiation."""
             found[k, j, i] = found[k, i, j] = value
 
         for i, l in enumerate(step_of):

@@ -47,6 +47,7 @@ class Matrix4(tuple):
 
     @property
     def T(self) -> Matrix4:
+        """The transpose."""
         return Matrix4(zip(*self, strict=True))
 
     @property

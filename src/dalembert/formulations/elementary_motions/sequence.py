@@ -219,7 +219,7 @@ def _copied(array: Any) -> Any:
 
 
 class ElementaryMotion(NamedTuple):
-    """One step of the sequence, for reading.
+    """A step of the sequence, for reading.
 
     name : of the coordinate; kind : Tx ... Rz, T/R/H(axis), or the joint type whose freedoms act
         together;

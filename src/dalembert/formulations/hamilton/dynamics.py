@@ -447,7 +447,7 @@ def state_equations(
     t: Any = 0.0,
     solver: str | Solver = "sweep",
 ) -> StateEquations:
-    """Right-hand side in (q, p): one linear solution and one gradient.
+    """Right-hand side in (q, p), by a linear solution and a gradient.
 
         A(q) z = p - a(q, t),    q' = z,    p' = dL/dq (q, z) + ad*_z p + Q(q, z, t)           (2.8)
 

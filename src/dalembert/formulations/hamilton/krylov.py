@@ -111,8 +111,8 @@ def inner(a: Any, b: Any) -> Any:
 
 
 def minimal_residual_step(product: Product, xi: Any, y: Any) -> tuple[Any, Any, Any]:
-    """xi_{m+1}, y_{m+1} and gamma_m, y = A xi - b (3.3): one product, the residual is updated, not
-    recomputed.
+    """xi_{m+1}, y_{m+1} and gamma_m, y = A xi - b (3.3), by a single product: the residual is
+    updated, not recomputed.
 
     Examples
     --------
@@ -355,6 +355,7 @@ class _Run:
         return np.where(self.active, new, old) if self.rows else new
 
     def solution(self, xi: Any, square: Any, operations: Operations) -> Solution:
+        """The solution with its counts, after the last iteration."""
         converged = ~self.active if self.rows else not self.active
         return Solution(
             xi,

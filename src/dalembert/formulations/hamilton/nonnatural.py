@@ -87,16 +87,20 @@ class NonNatural(System):
 
     @property
     def product_operations(self):
+        """Operations of one product with the mass matrix."""
         return self.system.product_operations
 
     def rate(self, q, z):
+        """qd of the quasi-velocities z."""
         return self.system.rate(q, z)
 
     def at(self, t=0.0, external_forces=(), **vectors):
+        """Configuration, checked scalars of the vectors, and the function that packs results."""
         inner, scalars, pack = self.system.at(t, external_forces, **vectors)
         return NonNaturalConfiguration(self, inner, scalars[0], t), scalars, pack
 
     def configuration(self, q, t=0.0):
+        """The system at coordinates q and time t."""
         return NonNaturalConfiguration(self, self.system.configuration(q, t), q, t)
 
     def _traced(self, a_of: Any, L0_of: Any) -> tuple[list[Expr], dict[str, list[Any]]]:
@@ -157,27 +161,35 @@ class NonNaturalConfiguration(Configuration):
         self.potential = inner.potential - system.value("L0", q, t)[0]
 
     def product(self, z):
+        """M(q) z."""
         return self._inner.product(z)
 
     def solution(self, b):
+        """z of M(q) z = b."""
         return self._inner.solution(b)
 
     def matrix(self):
+        """The mass matrix M(q)."""
         return self._inner.matrix()
 
     def smallest_eigenvalue(self):
+        """Smallest eigenvalue of M(q)."""
         return self._inner.smallest_eigenvalue()
 
     def gradient(self, z):
+        """dL/dq with z held, along the velocity directions; terms of a and L0 included."""
         return plus(self._inner.gradient(z), self._system.value("gradient", self._q, self._t, z))
 
     def lie_poisson(self, z, p):
+        """The term of quasi-velocities in the rate of the momenta."""
         return self._inner.lie_poisson(z, p)
 
     def dissipative(self, z):
+        """Dissipative forces for the velocities z."""
         return self._inner.dissipative(z)
 
     def time_derivative(self, z):
+        """Derivative of L by t."""
         return self._system.value("by_t", self._q, self._t, z)[0]
 
 
@@ -202,6 +214,7 @@ def turntable(chain: PlanarChain, radius: Any, rate: Any) -> NonNatural:
     ones, mass = [1.0] * chain.n, sum(chain.m)
 
     def a(q, t):
+        """Coefficients of the velocities in L: momenta that the table's rotation gives the links."""
         turned = chain.configuration(q).product(ones)
         return [
             rate * (x + radius * c * cos(angle))
@@ -209,6 +222,7 @@ def turntable(chain: PlanarChain, radius: Any, rate: Any) -> NonNatural:
         ]
 
     def L0(q, t):
+        """Kinetic energy of the table's rotation."""
         offset = sum(c * cos(angle) for c, angle in zip(chain.c, q, strict=True))
         inertia = (
             sum(chain.configuration(q).product(ones)) + 2 * radius * offset + radius * radius * mass

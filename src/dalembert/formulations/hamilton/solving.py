@@ -25,7 +25,7 @@ SOLVERS = (*DIRECT, *METHODS)
 
 
 class Solver:
-    """The source's iterations for the velocities, one solution after another along a motion.
+    """The source's iterations for the velocities, repeated along a motion.
 
     Parameters
     ----------

@@ -1,5 +1,5 @@
-"""What Hamilton's form needs of a system: the Lagrangian L = 1/2 z^T A z + a^T z + L0 by its parts,
-at one configuration.
+"""The Lagrangian L = 1/2 z^T A z + a^T z + L0 by its parts, as Hamilton's form needs it at a
+configuration.
 """
 
 from __future__ import annotations
@@ -77,8 +77,8 @@ class Configuration(ABC):
         """A lower bound of the eigenvalues of A: a number, or one per row of a batch."""
 
     def sizes(self) -> np.ndarray | None:
-        """Sizes of the terms of the diagonal entries of A, (n,) or (N, n); None: those of the
-        entries.
+        """Sizes of the terms of the diagonal entries of A, (n,) or (N, n); None where the entries'
+        own sizes will do.
         """
         return None
 
@@ -147,7 +147,7 @@ class System(ABC):
 
     @property
     def product_operations(self) -> Operations:
-        """What one product A z costs."""
+        """Operations of one product A z."""
         raise NotImplementedError
 
 

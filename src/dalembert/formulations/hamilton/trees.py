@@ -39,6 +39,7 @@ class MechanismSystem(System):
         )
 
     def at(self, t=0.0, external_forces=(), **vectors):
+        """Configuration, checked scalars of the vectors, and the function that packs results."""
         tree, (*scalars, loads), pack = self.mechanism.at(
             **vectors, external_forces=external_forces
         )
@@ -49,10 +50,12 @@ class MechanismSystem(System):
         )
 
     def configuration(self, q, t=0.0):
+        """The mechanism at coordinates q."""
         graph = next((x.graph for x in q if hasattr(x, "graph")), None)
         return TreeConfiguration(self.mechanism.tree(graph), q)
 
     def rate(self, q, z):
+        """qd of the velocities z, joint by joint."""
         rates: list[Scalar] = []
         for joint in self.mechanism.independent_joints:
             entry = self.mechanism.entries[joint.name]
@@ -61,9 +64,10 @@ class MechanismSystem(System):
 
     @cached_property
     def product_operations(self):  # type: ignore[override]
+        """Operations of one product M(q) z, counted on symbols."""
         q, _ = self.mechanism.random_state(
             0
-        )  # what holds q alone becomes numbers, and is not counted
+        )  # terms in q alone become numbers, and are not counted
         with Graph():
             count = count_operations(
                 self.configuration(q.tolist()).product(list(symbols("z", self.nv)))
@@ -258,6 +262,9 @@ class TreeConfiguration(Configuration):
         return z
 
     def sizes(self):
+        """Sizes of the entries of the mass matrix's diagonal, against which pivots are judged; None
+        for symbols.
+        """
         if any(isinstance(x, Expr) for x in self.q):
             return None
         return stacked([sizes(self.tree, self.q)])[..., 0, :]

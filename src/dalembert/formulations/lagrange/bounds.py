@@ -153,6 +153,7 @@ def eigenvalue_bounds(
     )
 
     def eigenvalues(q):
+        """Eigenvalues of the mass matrix, scaled as the bounds are."""
         return np.linalg.eigvalsh(scale * mass_matrix(mechanism, q))
 
     smallest, first = search.least(lambda q: eigenvalues(q)[..., 0], traced)
@@ -224,8 +225,8 @@ def potential_bounds(
 def workspace(
     mechanism: Mechanism, lower: Any = None, upper: Any = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Bounds of the coordinates by velocity entry (nv,): those given, else the joints' limits, else
-    -pi, pi for angles.
+    """Bounds of the coordinates by velocity entry (nv,): the given bounds, else the joints' limits,
+    else -pi, pi for angles.
 
     Entries of spherical and free joints are -pi, pi for rotation and 0 for translation, on which D
     does not depend.
@@ -434,7 +435,7 @@ class _Taylor:
     def bounds(
         self, centers: np.ndarray, radii: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """For each box: a lower bound, the value at its centre, and each side's part in the
+        """Bounds over each box: a lower bound, the value at its centre, and each side's part in the
         remainder.
         """
         points = {s: (c, c) for s, c in zip(self.q, centers.T, strict=True)}

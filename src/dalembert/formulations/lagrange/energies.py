@@ -60,7 +60,7 @@ def inertia(geometry: Geometry) -> np.ndarray:
             + times(np.asarray(link.m), product(T(link.J_v), link.J_v))
             + product(T(J), product(link.I, J))
         )
-    return np.where(np.tri(D.shape[-1], dtype=bool), D, T(D))  # one form for d_jk and d_kj
+    return np.where(np.tri(D.shape[-1], dtype=bool), D, T(D))  # the same form for d_jk and d_kj
 
 
 def rotors(geometry: Geometry) -> np.ndarray:

@@ -236,6 +236,7 @@ class FlexibleJoints:
         M, n = self._inertia(geometry), len(joints)
 
         def sizes() -> np.ndarray:
+            """Sizes against which pivots are judged."""
             size = np.abs(np.einsum("...kk->...k", M))
             size[..., :n] = np.maximum(size[..., :n], entry_sizes(geometry))
             return size
@@ -316,7 +317,7 @@ class FlexibleJoints:
         return np.stack(columns, axis=-1)
 
     def _axes(self, geometry: Geometry) -> list[tuple[int, np.ndarray]]:
-        """For each motor the body that carries it and its axis in the frame of the geometry."""
+        """The body that carries each motor, and the motor's axis in the frame of the geometry."""
         tree, found = geometry.tree, []
         for m in self.motors:
             i = next(i for i in tree.outward() if tree.joint[i].name == m.joint)
@@ -363,7 +364,7 @@ class FlexibleJoints:
         return stretch * self._numbers("stiffness") + rate * self._numbers("damping")
 
     def _pull(self) -> np.ndarray:
-        """(motors, nv): what the springs' forces do to links (+) and motors (-)."""
+        """Matrix (motors, nv) of the springs' forces on links (+) and motors (-)."""
         P = np.zeros((len(self.motors), self.nv))
         for k, m in enumerate(self.motors):
             P[k, m.at_v], P[k, self.mechanism.nv + k] = 1.0, -1.0

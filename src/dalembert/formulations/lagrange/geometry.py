@@ -219,6 +219,7 @@ def _converter(graph: Any) -> Any:
     """Numbers of bodies as the tree has its numbers: floats, and symbols of the graph."""
 
     def convert(x: Any) -> Any:
+        """The number as a float or an expression of the graph."""
         x = as_float(x)
         return import_nodes(x, graph) if isinstance(x, Expr) and x.graph is not graph else x
 
@@ -377,7 +378,7 @@ def _apply(A: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 def _stacked(geometry: Geometry, arrays: list[np.ndarray], shape: tuple[int, ...]) -> np.ndarray:
-    """One array for all links, the link's axis in front of the last `shape`."""
+    """The links' arrays as a single array, the link's axis in front of the last `shape`."""
     if not arrays:
         batch = geometry.pack([]).shape[:-1]
         return np.zeros((*batch, 0, *shape))

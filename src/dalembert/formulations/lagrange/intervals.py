@@ -110,6 +110,7 @@ def _wave(a: Interval, crest: float) -> Interval:
     margin = SINE_ERROR * (1 + np.maximum(np.abs(a[0]), np.abs(a[1])))
 
     def holds(at):
+        """Whether the angle with this extreme value lies in the interval."""
         return np.floor((a[1] + margin - at) / math.tau) >= np.ceil((a[0] - margin - at) / math.tau)
 
     lower = np.where(holds(crest + math.pi), -1.0, np.maximum(ends.min(axis=0) - SINE_ERROR, -1.0))

@@ -72,54 +72,64 @@ def properties(mechanism: Mechanism, q: Values, qd: Values, x: Any = None) -> tu
     >>> all(p.holds for p in da.lagrange.properties(da.planar_chain(2), [0.3, -0.2], [1.0, 0.5]))
     True
     """
-    x = (
-        np.random.default_rng(0).standard_normal(mechanism.nv)
-        if x is None
-        else np.asarray(x, dtype=float)
+    if x is None:
+        x = np.random.default_rng(0).standard_normal(mechanism.nv)
+    qd, x = np.asarray(qd, dtype=float), np.asarray(x, dtype=float)
+    return (
+        *_of_the_mass_matrix(mechanism, q, qd),
+        *_of_its_rate(mechanism, q, qd, x),
+        *_of_energies(mechanism.without("springs", "friction"), q, qd, x),
     )
-    qd = np.asarray(qd, dtype=float)
-    D, C, G = (
-        mass_matrix(mechanism, q),
-        coriolis_matrix(mechanism, q, qd),
-        gravity_vector(mechanism, q),
-    )
-    D_rate = _derivative(lambda t: mass_matrix(mechanism, mechanism.integrate(q, t * qd)))
-    bare = mechanism.without("springs", "friction")
 
-    def along(e):
-        return _derivative(lambda t: potential_energy(bare, bare.integrate(q, t * e)))
 
-    slope = np.array([along(e) for e in np.eye(bare.nv)])
+def _of_the_mass_matrix(mechanism: Mechanism, q: Values, qd: np.ndarray) -> tuple[Property, ...]:
+    D = mass_matrix(mechanism, q)
     eigenvalues = np.linalg.eigvalsh(D) if mechanism.nv else np.ones(1)
-    tau = inverse_dynamics(bare, q, qd, x)
-    height = abs(potential_energy(bare, q))
-
-    def energy(t):
-        at, v = bare.integrate(q, t * qd + t * t / 2 * x), qd + t * x
-        return kinetic_energy(bare, at, v) + potential_energy(bare, at)
-
-    N, size = D_rate - 2 * C, np.abs(D_rate).max(initial=0) + np.abs(C).max(initial=0)
-    power = np.abs(tau) @ np.abs(qd) + height + kinetic_energy(bare, q, qd)
+    ratio = float(-eigenvalues[0] / eigenvalues[-1])
+    T = qd @ D @ qd / 2
     return (
         Property("D = D^T", _relative(D - D.T, D), OWN),
-        Property(
-            "D positive definite: -smallest/largest eigenvalue",
-            float(-eigenvalues[0] / eigenvalues[-1]),
-            -ROUNDING,
-        ),
-        Property(
-            "T = 1/2 qd^T D qd",
-            _relative(qd @ D @ qd / 2 - kinetic_energy(mechanism, q, qd), qd @ D @ qd / 2),
-            OWN,
-        ),
+        Property("D positive definite: -smallest/largest eigenvalue", ratio, -ROUNDING),
+        Property("T = 1/2 qd^T D qd", _relative(T - kinetic_energy(mechanism, q, qd), T), OWN),
+    )
+
+
+def _of_its_rate(
+    mechanism: Mechanism, q: Values, qd: np.ndarray, x: np.ndarray
+) -> tuple[Property, ...]:
+    C = coriolis_matrix(mechanism, q, qd)
+    D_rate = _derivative(lambda t: mass_matrix(mechanism, mechanism.integrate(q, t * qd)))
+    N, size = D_rate - 2 * C, np.abs(D_rate).max(initial=0) + np.abs(C).max(initial=0)
+    form = _relative(x @ N @ x, size * (x @ x))
+    return (
         Property("dD/dt = C + C^T: dD/dt - 2 C skew", _relative(N + N.T, size), DIFFERENCES),
-        Property(
-            "x^T (dD/dt - 2 C) x = 0 for any x", _relative(x @ N @ x, size * (x @ x)), DIFFERENCES
-        ),
-        Property(
-            "G = dPi/dq", _relative(slope - G, np.abs(G).max(initial=0) + height), DIFFERENCES
-        ),
-        Property("dH/dt = qd^T tau", _relative(_derivative(energy) - tau @ qd, power), DIFFERENCES),
+        Property("x^T (dD/dt - 2 C) x = 0 for any x", form, DIFFERENCES),
+    )
+
+
+def _of_energies(
+    bare: Mechanism, q: Values, qd: np.ndarray, qdd: np.ndarray
+) -> tuple[Property, ...]:
+    """Gradient of the potential energy, and power, without springs and friction."""
+    G, tau = gravity_vector(bare, q), inverse_dynamics(bare, q, qd, qdd)
+    height = abs(potential_energy(bare, q))
+    power = np.abs(tau) @ np.abs(qd) + height + kinetic_energy(bare, q, qd)
+
+    def slope(direction: np.ndarray) -> Any:
+        """Derivative of the potential energy along a direction."""
+        return _derivative(lambda t: potential_energy(bare, bare.integrate(q, t * direction)))
+
+    def energy(t: float) -> Any:
+        """T + Pi at time t of the motion with constant accelerations."""
+        moved, v = bare.integrate(q, t * qd + t * t / 2 * qdd), qd + t * qdd
+        return kinetic_energy(bare, moved, v) + potential_energy(bare, moved)
+
+    gradient = np.array([slope(e) for e in np.eye(bare.nv)])
+    defect = _relative(gradient - G, np.abs(G).max(initial=0) + height)
+    balance = _relative(_derivative(energy) - tau @ qd, power)
+    return (
+        Property("G = dPi/dq", defect, DIFFERENCES),
+        Property("dH/dt = qd^T tau", balance, DIFFERENCES),
     )
 
 
@@ -131,11 +141,7 @@ def _derivative(f: Callable[[float], Any]) -> Any:
 
 def _relative(difference: Any, scale: Any) -> float:
     largest = np.abs(scale).max(initial=0)
-    return (
-        float(np.abs(difference).max(initial=0) / largest)
-        if largest
-        else float(np.abs(difference).max(initial=0))
-    )
+    return float(np.abs(difference).max(initial=0) / (largest or 1.0))
 
 
 class PassivityBalance(NamedTuple):
@@ -184,8 +190,8 @@ def passivity_balance(
     tau: Values,
     potential_minimum: float | None = None,
 ) -> PassivityBalance:
-    """Energy balance of a run of samples: what tau supplies, friction takes, and the mechanism
-    stores.
+    """Energy balance of a run of samples: supplied by tau, taken by friction, stored in the
+    mechanism.
 
         H(t_end) - H(t_0) = integral qd^T tau dt + integral qd^T friction dt
         integral qd^T tau dt >= -(H(t_0) - P_min)

@@ -176,7 +176,9 @@ def _check_names(where: str, parameters: Iterable[str], coordinates: tuple[str, 
 
 
 def _made_names(coordinates: tuple[str, ...]) -> dict[Any, str]:
-    """What the names of a system's own symbols mean, and under (name, 1) how a function gets it."""
+    """Meanings of the names of a system's own symbols, and under (name, 1) the text by which a
+    function gets each.
+    """
     found: dict[Any, str] = {"t": "the time", ("t", 1): "the argument t"}
     for k, n in enumerate(coordinates):
         for symbol_name, what, argument in (
@@ -301,7 +303,7 @@ class LagrangianSystem:
         return getattr(self, "_" + name) if found is None else found
 
     def traced(self, names: Sequence[str]) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """Inputs and outputs of some quantities, as expressions: what a compiler needs.
+        """Inputs and outputs of some quantities, as expressions for a compiler.
 
         Inputs are those of q, qd, qdd, tau, p, t (a vector of one entry) that occur, and
         `parameters` where there are any, as arrays of symbols; outputs are expressions, named as
@@ -414,7 +416,7 @@ class LagrangianSystem:
         return self._value("generalized_forces", q=q, qd=qd, t=t)
 
     def inverse_dynamics(self, q: Values, qd: Values, qdd: Values, t: Any = 0.0) -> Array:
-        """tau = M qdd + bias - Q: (n,) or (N, n), what must act besides the forces given."""
+        """tau = M qdd + bias - Q: (n,) or (N, n), forces that must act besides the given ones."""
         return self._value("inverse_dynamics", q=q, qd=qd, qdd=qdd, t=t)
 
     def forward_dynamics(self, q: Values, qd: Values, tau: Values, t: Any = 0.0) -> Array:

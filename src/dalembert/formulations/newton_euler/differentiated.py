@@ -1,5 +1,4 @@
-"""The derivatives of `derivatives.py` found another way: those of the traced expressions, node by
-node.
+"""The derivatives of `derivatives.py` in another way: of the traced expressions, node by node.
 
 They check the recursion, and are fewer operations for mechanisms of few joints, above all planar
 ones.
@@ -32,6 +31,7 @@ def inverse_dynamics_derivatives(
     """
 
     def traced(q, qd, qdd):
+        """Derivatives of the forces, differentiated as expressions."""
         tau = inverse_dynamics(mechanism, q, qd, qdd)
         by_q, by_qd = along_velocities(mechanism, tau, q), jacobian(tau, qd)
         return by_q, by_qd, mass_matrix(mechanism, q)
@@ -45,6 +45,7 @@ def forward_dynamics_derivatives(
     """-M^-1 times the derivatives of the expressions of `inverse_dynamics`, and M^-1."""
 
     def traced(q, qd, tau):
+        """Derivatives of the accelerations, from those of the forces at these accelerations."""
         qdd = forward_dynamics(mechanism, q, qd, tau)
         at = symbols("input acceleration", len(qdd))
         force = inverse_dynamics(mechanism, q, qd, at)

@@ -28,7 +28,7 @@ from dalembert.spatial.vectors import Scalar, dot
 
 
 class Articulated(NamedTuple):
-    """What a joint's articulated body leaves for the pass outward: S, V = U D^-1, and D^-1 u."""
+    """Terms of a joint's articulated body for the pass outward: S, V = U D^-1, and D^-1 u."""
 
     S: tuple[Motion, ...]
     V: tuple[Force, ...]
@@ -170,7 +170,8 @@ def articulated_step(
     S: tuple[Motion, ...],
     u: list[Scalar],
 ) -> tuple[ArticulatedInertia, Force, Articulated]:
-    """What the articulated body i passes to its parent through its free joint.
+    """Inertia and bias force that the articulated body i passes to its parent through its free
+    joint.
 
     U = I_A S,  D = S^T U + rotors,  I_a = I_A - U D^-1 U^T,  p_a = p_A + U D^-1 u
     """

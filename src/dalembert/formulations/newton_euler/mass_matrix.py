@@ -65,6 +65,7 @@ def composite_mass_matrix(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]
     S = [(), *(tree.joint[i].subspace(q) for i in tree.outward())]
 
     def add(row, column, value):
+        """Add a value to an entry."""
         M[row][column] = M[row][column] + value
 
     for i in tree.inward():

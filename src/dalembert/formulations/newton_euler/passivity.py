@@ -20,7 +20,7 @@ from dalembert.spatial.vectors import IDENTITY, ZERO, ZERO_MATRIX, Matrix, Scala
 
 
 class Field(NamedTuple):
-    """What one outward pass leaves of a body: placement and subspace of its joint, its velocity,
+    """Terms of a body after the outward pass: placement and subspace of its joint, its velocity,
     and the reference's field.
 
     s is the twist that the reference velocities give the body, Ds its time derivative seen from the

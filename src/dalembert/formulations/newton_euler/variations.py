@@ -52,7 +52,7 @@ class Variation(NamedTuple):
 
 
 class Freedom(NamedTuple):
-    """One freedom of a joint: its entry in qd, column s of S, derivatives of all columns along it,
+    """A freedom of a joint: its entry in qd, column s of S, derivatives of all columns along it,
     its variations.
     """
 
@@ -118,6 +118,7 @@ def inverse_dynamics_variations(
     composite = list(tree.inertia)
 
     def add(matrix, row, column, value):
+        """Add a value to an entry."""
         matrix[row][column] = matrix[row][column] + value
 
     for i in tree.outward():  # motion; each body's own force and flow

@@ -1,4 +1,4 @@
-"""Joint types, one file each."""
+"""Joint types, a file for each."""
 
 from dalembert.model.joints.base import JointType
 from dalembert.model.joints.custom import Custom

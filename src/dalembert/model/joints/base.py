@@ -1,5 +1,5 @@
-"""What every joint type offers: placement of the child, motion subspace and its rate, coordinates
-and their manifold.
+"""Interface of joint types: placement of the child, motion subspace and its rate, coordinates and
+their manifold.
 """
 
 from __future__ import annotations
@@ -115,6 +115,7 @@ class JointType(Numbered):
         return numbers
 
     def with_numbers(self: Type, numbers: Mapping[str, Number]) -> Type:
+        """The type with other numbers, by the names of `numbers()`."""
         numbers, changes = self.numbers() | dict(numbers), {}
         for name in self.parameters:
             value = getattr(self, name)

@@ -91,6 +91,7 @@ class Custom(JointType):
 
     @property
     def velocities(self):  # type: ignore[override]
+        """Names of the rates of the coordinates."""
         return tuple(
             ("angular rate of " if "angle" in c else "rate of ") + c for c in self.coordinates
         )
@@ -100,16 +101,20 @@ class Custom(JointType):
         return f"custom {self.coordinates} {self.placed}" if type(self) is Custom else None
 
     def placement(self, q):
+        """The function's placement at q."""
         flat = self._trace.at(0, q)  # type: ignore[attr-defined]
         return Transform(Vector(flat[9:]), Dense(Matrix((flat[:3], flat[3:6], flat[6:9]))))
 
     def subspace(self, q):
+        """Columns of S, from derivatives of the placement by q."""
         return _motions(self._trace.at(1, q))  # type: ignore[attr-defined]
 
     def subspace_rate(self, q, v):
+        """Rates of the columns of S, from its derivatives by q."""
         return _motions(self._trace.at(2, [*q, *v]))  # type: ignore[attr-defined]
 
     def subspace_rate_derivatives(self, q, v):
+        """Derivatives of (dS/dt) v by q, v held."""
         return _motions(self._trace.at(3, [*q, *v]))  # type: ignore[attr-defined]
 
     def __getstate__(self):

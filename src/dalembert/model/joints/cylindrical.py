@@ -34,16 +34,20 @@ class Cylindrical(AxisJoint):
     takes_symbols = True
 
     def converted(self, convert):
+        """The joint with an axis of unit length, its numbers converted."""
         return replace(self, axis=tuple(convert(a) for a in self.unit_axis))
 
     def screws(self):
+        """A slide and a turn about the same axis."""
         return Screw(1, Vector(self.axis), turns=False), Screw(0, Vector(self.axis))
 
     def placement(self, q):
+        """Turn by q[0] about the axis, displacement by q[1] along it."""
         return Transform(
             Vector(self.axis) * q[1], about_axis_cos_sin(self.axis, cos(q[0]), sin(q[0]))
         )
 
     def subspace(self, q):
+        """S = [a 0; 0 a]."""
         a = Vector(self.axis)
         return Motion(a, ZERO), Motion(ZERO, a)

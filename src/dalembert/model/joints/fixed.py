@@ -23,10 +23,13 @@ class Fixed(JointType):
     velocities = ()
 
     def screws(self):
+        """No screw."""
         return ()
 
     def placement(self, q):
+        """The identity."""
         return Transform()
 
     def subspace(self, q):
+        """No column."""
         return ()

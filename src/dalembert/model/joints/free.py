@@ -37,26 +37,35 @@ class Free(JointType):
     quaternion_freedoms = 6
 
     def placement(self, q):
+        """Origin q[4:] in the parent's axes, attitude by the quaternion q[:4]."""
         return Transform(Vector(q[4:]), from_quaternion(*q[:4]))
 
     def subspace(self, q):
+        """S = 1, the child's twist itself."""
         return tuple(Motion(axis, ZERO) for axis in AXES) + tuple(
             Motion(ZERO, axis) for axis in AXES
         )
 
     def rate(self, q, v):
+        """Rate of the quaternion for the angular velocity, and R v for the linear one."""
         return [*quaternion_rate(q[:4], v[:3]), *from_quaternion(*q[:4]).to_parent(Vector(v[3:]))]
 
     def integrate(self, q, step):
+        """Attitude turned by the exponential of the rotation, origin moved by R times the
+        displacement.
+        """
         moved = Vector(q[4:]) + from_quaternion(*q[:4]).to_parent(Vector(step[3:]))
         return [*ATTITUDE.integrate(q[:4], step[:3]), *moved]
 
     def difference(self, q1, q0):
+        """Rotation vector and displacement from q0 to q1, in the axes of q0."""
         moved = from_quaternion(*q0[:4]).to_child(Vector(q1[4:]) - Vector(q0[4:]))
         return [*ATTITUDE.difference(q1[:4], q0[:4]), *moved]
 
     def neutral(self):
+        """The unit quaternion and the origin."""
         return [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
 
     def random(self, rng):
+        """A uniformly distributed attitude, an origin in (-1, 1) m."""
         return [*random_quaternion(rng), *(float(x) for x in rng.uniform(-1, 1, 3))]

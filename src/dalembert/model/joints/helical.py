@@ -39,18 +39,22 @@ class Helical(AxisJoint):
         object.__setattr__(self, "pitch", checked(self.pitch, "pitch"))
 
     def converted(self, convert):
+        """The joint with an axis of unit length, its numbers converted."""
         return replace(
             self, axis=tuple(convert(a) for a in self.unit_axis), pitch=convert(self.pitch)
         )
 
     def screws(self):
+        """The screw of its pitch."""
         return (Screw(0, Vector(self.axis), pitch=self.pitch),)
 
     def placement(self, q):
+        """Turn by q about the axis, displacement by pitch q along it."""
         return Transform(
             Vector(self.axis) * (self.pitch * q[0]),
             about_axis_cos_sin(self.axis, cos(q[0]), sin(q[0])),
         )
 
     def subspace(self, q):
+        """S = [a; pitch a]."""
         return (Motion(Vector(self.axis), Vector(self.axis) * self.pitch),)

@@ -42,6 +42,7 @@ class Planar(AxisJoint):
     constant_subspace = False
 
     def converted(self, convert):
+        """The joint with a normal of unit length, its numbers converted."""
         return replace(self, axis=tuple(convert(a) for a in self.unit_axis))
 
     def plane(self) -> tuple[Vector, Vector]:
@@ -55,14 +56,17 @@ class Planar(AxisJoint):
         return about_axis_cos_sin(self.axis, cos(q[0]), sin(q[0]))
 
     def screws(self):
+        """Slides along x and y of the plane, then the turn about its normal."""
         x, y = self.plane()
         return Screw(1, x, turns=False), Screw(2, y, turns=False), Screw(0, Vector(self.axis))
 
     def placement(self, q):
+        """Displacement (q[1], q[2]) in the plane, turn by q[0] about its normal."""
         x, y = self.plane()
         return Transform(x * q[1] + y * q[2], self._turn(q))
 
     def subspace(self, q):
+        """S = [n 0 0; 0 R^T x, R^T y]: the slides seen from the turning child."""
         turn = self._turn(q)
         return (
             Motion(Vector(self.axis), ZERO),
@@ -70,11 +74,13 @@ class Planar(AxisJoint):
         )
 
     def subspace_rate(self, q, v):
+        """Rates of the two slides, which turn against the child."""
         normal, x, y = self.subspace(q)
         turning = normal.scaled(v[0])
         return NO_MOTION, -turning.cross(x), -turning.cross(y)
 
     def subspace_rate_derivatives(self, q, v):
+        """Derivative by the angle; by the displacements 0."""
         normal, x, y = self.subspace(q)
         return (
             normal.cross(normal.cross(x.scaled(v[1]) + y.scaled(v[2]))).scaled(v[0]),

@@ -30,13 +30,17 @@ class Prismatic(AxisJoint):
     takes_symbols = True
 
     def converted(self, convert):
+        """The joint with an axis of unit length, its numbers converted."""
         return replace(self, axis=tuple(convert(a) for a in self.unit_axis))
 
     def screws(self):
+        """A slide along the axis."""
         return (Screw(0, Vector(self.axis), turns=False),)
 
     def placement(self, q):
+        """Displacement by q along the axis."""
         return Transform(Vector(self.axis) * q[0])
 
     def subspace(self, q):
+        """S = [0; a]."""
         return (Motion(ZERO, Vector(self.axis)),)

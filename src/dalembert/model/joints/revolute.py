@@ -33,15 +33,19 @@ class Revolute(AxisJoint):
     takes_symbols = True
 
     def converted(self, convert):
+        """The joint with an axis of unit length, its numbers converted."""
         return replace(self, axis=tuple(convert(a) for a in self.unit_axis))
 
     def screws(self):
+        """A turn about the axis."""
         return (Screw(0, Vector(self.axis)),)
 
     def placement(self, q):
+        """Turn by q about the axis."""
         return Transform(ZERO, about_axis_cos_sin(self.axis, cos(q[0]), sin(q[0])))
 
     def subspace(self, q):
+        """S = [a; 0]."""
         return (Motion(Vector(self.axis), ZERO),)
 
 
@@ -62,6 +66,7 @@ class Continuous(Revolute):
     screws = Revolute.screws
 
     def difference(self, q1, q0):
+        """The shorter turn from q0 to q1, in [-pi, pi]."""
         step = q1[0] - q0[0]
         if isinstance(step, (int, float)):
             return [math.remainder(step, 2 * math.pi)]

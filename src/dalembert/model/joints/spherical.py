@@ -46,22 +46,29 @@ class Spherical(JointType):
     quaternion_freedoms = 3
 
     def placement(self, q):
+        """Rotation of the unit quaternion q."""
         return Transform(ZERO, from_quaternion(*q))
 
     def subspace(self, q):
+        """S = [1; 0], the angular velocity in the child's axes."""
         return tuple(Motion(axis, ZERO) for axis in AXES)
 
     def rate(self, q, v):
+        """Rate of the quaternion, q (0, v) / 2."""
         return quaternion_rate(q, v)
 
     def integrate(self, q, step):
+        """q exp(step): turned by a rotation vector in the child's axes."""
         return list(quaternion_product(q, quaternion_exponential(Vector(step))))
 
     def difference(self, q1, q0):
+        """Rotation vector log(q0^-1 q1)."""
         return list(quaternion_logarithm(quaternion_product(quaternion_conjugate(q0), q1)))
 
     def neutral(self):
+        """The unit quaternion."""
         return [1.0, 0.0, 0.0, 0.0]
 
     def random(self, rng):
+        """A uniformly distributed unit quaternion."""
         return random_quaternion(rng)

@@ -39,7 +39,10 @@ class Universal(JointType):
             object.__setattr__(self, field, checked_vector(getattr(self, field), 3, field))
 
     def converted(self, convert):
+        """The joint with axes of unit length, its numbers converted."""
+
         def unit(axis):
+            """An axis of unit length, converted."""
             return tuple(convert(a) for a in unit_vector(tuple(as_exact(x) for x in axis)))
 
         return replace(self, axis=unit(self.axis), second_axis=unit(self.second_axis))
@@ -51,24 +54,29 @@ class Universal(JointType):
         )
 
     def screws(self):
+        """Turns about the first and the second axis."""
         return Screw(0, Vector(self.axis)), Screw(1, Vector(self.second_axis))
 
     def placement(self, q):
+        """Turn by q[0] about the first axis, then by q[1] about the second."""
         first, second = self._turns(q)
         return Transform(ZERO, first * second)
 
     def subspace(self, q):
+        """S = [R_2^T a_1, a_2; 0 0]: both axes in the child's axes."""
         _, second = self._turns(q)
         return Motion(second.to_child(Vector(self.axis)), ZERO), Motion(
             Vector(self.second_axis), ZERO
         )
 
     def subspace_rate(self, q, v):
+        """Rate of the first axis, seen from the turning child."""
         first, second = self.subspace(q)
         return first.cross(second).scaled(
             v[1]
         ), NO_MOTION  # the first axis, seen from the turning child
 
     def subspace_rate_derivatives(self, q, v):
+        """Derivative by the second angle; by the first 0."""
         first, second = self.subspace(q)
         return NO_MOTION, first.cross(second).cross(second).scaled(v[0] * v[1])
