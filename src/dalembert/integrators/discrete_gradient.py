@@ -12,7 +12,7 @@ import numpy as np
 from dalembert.expr import Expr, Graph, absolute, evaluate, gradient, substitute, symbols
 from dalembert.integrators.choice import chosen
 from dalembert.integrators.fixed_point import FixedPoint, Solver
-from dalembert.integrators.kinds import INPUTS, Fixed
+from dalembert.integrators.kinds import INPUTS, SOLUTION, Fixed
 
 TINY = 1e-300  # a gradient of 0 is no direction
 
@@ -107,7 +107,7 @@ METHOD = Fixed(
     "discrete_gradient",
     2,
     step,
-    implicit=True,
+    memory={SOLUTION: 1},
     needs=needs,
     refuses={
         INPUTS: "discrete_gradient keeps the energy of one mechanism, without numbers that are "

@@ -17,6 +17,13 @@ Refusals = Mapping[
 ]  # kind of state -> why the method is not for it; {formulation}, {joints} are filled in
 NO_REFUSALS: Refusals = MappingProxyType({})
 
+# Name of what a step leaves to the next -> how many times as long as x it is, 0 for one number; all
+# are 0 where there was no step before, or where it leads no more.
+Lengths = Mapping[str, int]
+NO_MEMORY: Lengths = MappingProxyType({})
+SOLUTION = "z"  # of an implicit step, from which the next one begins to search
+VALUE: Lengths = MappingProxyType({"first": 1, "known": 0})  # of f at the end, and whether there is
+
 
 def nothing(**given: Any) -> dict[str, Any]:
     """Options of a step that needs to know nothing of the system."""
@@ -24,7 +31,8 @@ def nothing(**given: Any) -> dict[str, Any]:
 
 
 class Fixed(NamedTuple):
-    """step(f, t, x, h, **options) -> x; an implicit one takes `solve` too, a `fixed_point.Solver`.
+    """step(f, t, x, h, **options) -> x; one whose `memory` has a SOLUTION is implicit and takes
+    `solve` too, a `fixed_point.Solver`.
 
     needs(**given) -> options, of all that is known of the system: nq, nv, move, quaternions,
     energy, energy_gradient, resting, along (see `methods.method`); a ValueError says what is
@@ -35,9 +43,13 @@ class Fixed(NamedTuple):
     name: str
     order: int
     step: Callable[..., Any]
-    implicit: bool = False
+    memory: Lengths = NO_MEMORY
     needs: Callable[..., dict[str, Any]] = nothing
     refuses: Refusals = NO_REFUSALS
+
+    @property
+    def implicit(self) -> bool:
+        return SOLUTION in self.memory
 
 
 class Adaptive(NamedTuple):
@@ -61,6 +73,7 @@ class Adaptive(NamedTuple):
     extra: Callable[..., Any] | None = None
     needs: Callable[..., dict[str, Any]] = nothing
     refuses: Refusals = NO_REFUSALS
+    memory: Lengths = VALUE
 
 
 class External(NamedTuple):
@@ -73,6 +86,7 @@ class External(NamedTuple):
     steps: Callable[..., Any]
     needs: Callable[..., dict[str, Any]] = nothing
     refuses: Refusals = NO_REFUSALS
+    memory: Lengths = NO_MEMORY
 
 
 Method = Fixed | Adaptive | External

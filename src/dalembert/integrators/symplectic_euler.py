@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.integrators.fixed_point import FixedPoint, Solver
-from dalembert.integrators.kinds import QUASI_MOMENTA, VELOCITIES, Fixed
+from dalembert.integrators.kinds import QUASI_MOMENTA, SOLUTION, VELOCITIES, Fixed
 
 
 def step(f: Any, t: Any, x: Any, h: Any, solve: Solver | None = None, *, nq: int, nv: int) -> Any:
@@ -46,7 +46,7 @@ METHOD = Fixed(
     "symplectic_euler",
     1,
     step,
-    implicit=True,
+    memory={SOLUTION: 1},
     needs=needs,
     refuses={
         VELOCITIES: "symplectic_euler is symplectic in (q, p) alone, not in the (q, qd) of "

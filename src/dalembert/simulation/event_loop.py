@@ -123,9 +123,8 @@ class EventLoop:
             return None
         state = {name: np.array(values) for name, values in state.items()}
         state["start"] = state["t"].copy()
-        for name, values in state.items():
-            if name in ("steps", "made") or name[0] == "z":
-                values[:] = 0.0
+        for name in {"steps", "made", *self._way.memory} & state.keys():
+            state[name][:] = 0.0
         return state
 
     def _advance(
@@ -309,9 +308,8 @@ class EventLoop:
 
     def _forget(self, lanes: np.ndarray) -> None:
         """What methods keep of the step before does not hold any more."""
-        for name, values in self._now.items():
-            if name in ("known", "first") or name[0] == "z":
-                values[lanes] = 0.0
+        for name in self._way.memory.keys() & self._now.keys():
+            self._now[name][lanes] = 0.0
 
     def _record_until(self, lanes: np.ndarray, until: np.ndarray) -> None:
         """Records of adaptive methods within a step that ends early."""

@@ -335,9 +335,8 @@ class SampledLoop:
             return
         if "p" in now:
             now["p"][:, : self.motion.system.nv] = now["held"]
-        for name, values in now.items():
-            if name in ("known", "first") or name[0] == "z":  # of the step before
-                values[:] = 0.0
+        for name in self.method.memory.keys() & now.keys():
+            now[name][:] = 0.0
         if not self.fixed:  # a force that jumped says nothing about the next step
             now["h"][:] = self.step
         self._now = self.loop.jumped(now)

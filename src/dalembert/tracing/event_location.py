@@ -22,6 +22,7 @@ from dalembert.tracing.integration import (
     Projection,
     Steps,
     in_registers,
+    memory_of,
     rate_of,
     searched,
     searching,
@@ -77,8 +78,8 @@ def crossing_of(
         "mine": nx,
         "deep": watch.count,
         **searching(watch),
+        **memory_of(method, nx),
     }
-    registers |= {"first": nx} if isinstance(method, Adaptive) else {}
     with without_collection():
         with Graph():
             rate = rate_of(f, nx, parameters, ())
@@ -119,7 +120,7 @@ def _searched(
         trace.give({"at": [h]})
         new, settled = _stepped(method, trace)
         _end_at(trace, project(new) if project else new, settled)
-        _forget(trace)
+        _forget(method, trace)
     way = watch.extension(t, v["x"], t + h, v["there"], h, p, coefficients)
     whole = coefficients or hermite(
         v["x"], v["there"], trace.f(t, v["x"]), trace.f(t + h, v["there"]), h
@@ -265,7 +266,7 @@ def _locate(
                 },
             }
         )
-        _forget(trace)
+        _forget(method, trace)
 
 
 def _place(trace: Steps, watch: Any, between: Callable[[Any], np.ndarray]) -> None:
@@ -308,7 +309,7 @@ def _stepped(method: Fixed | Adaptive, trace: Steps) -> tuple[np.ndarray, Any]:
     return np.asarray(method.step(trace.f, t, x, s, solve=trace.solve)), trace["settled"]
 
 
-def _forget(trace: Steps) -> None:
+def _forget(method: Fixed | Adaptive, trace: Steps) -> None:
     """Begin the next iteration for an implicit step anew: no look depends on another."""
-    if guesses := {name: 0 * z for name, z in trace.registers.items() if name[0] == "z"}:
-        trace.give(guesses)
+    if isinstance(method, Fixed) and method.memory:
+        trace.give({name: 0 * trace.registers[name] for name in method.memory})

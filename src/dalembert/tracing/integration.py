@@ -15,7 +15,7 @@ from dalembert.codegen.symbols import outlined, vector_of_symbols, without_colle
 from dalembert.expr import Graph, absolute, array, maximum
 from dalembert.integrators.choice import chosen
 from dalembert.integrators.fixed_point import GOING, HUGE, LOST, MOST, judged
-from dalembert.integrators.kinds import Adaptive, Fixed
+from dalembert.integrators.kinds import SOLUTION, Adaptive, Fixed
 from dalembert.integrators.methods import Controlled, controlled_step, fixed_step, held_back, length
 from dalembert.integrators.search import CLEAR, SEARCHING, following, hermite
 from dalembert.integrators.search import MOST as INTERVALS
@@ -24,7 +24,6 @@ from dalembert.tracing.trace import Trace
 Function = Callable[..., np.ndarray]  # (t, x, p) -> x'
 SEEN = 1e-9  # of a step: one that ends no later than the last that was looked at, has been
 NUMBERS = (
-    "known",
     "end",
     "way",
     "over",
@@ -63,11 +62,16 @@ class Steps(Trace):
         """z = g(z) as a loop, which begins where the solution of the step before leads; `settled`
         says how it ended.
         """
-        name, z = self.new("z", stages * len(x))
+        z = self.registers[SOLUTION]
+        assert len(z) == stages * len(x), "a method declares the length of its memory"
         last, (before,) = self.new("before", 1)
         over = self["done" if "done" in self.registers else "failed"] > 0
         self.give(
-            {name: chosen(over, z, ahead(z)), last: [HUGE], "settled": [chosen(over, LOST, GOING)]}
+            {
+                SOLUTION: chosen(over, z, ahead(z)),
+                last: [HUGE],
+                "settled": [chosen(over, LOST, GOING)],
+            }
         )
         with self.loop("settled", MOST):
             new = g(z)
@@ -75,7 +79,7 @@ class Steps(Trace):
             going = self["settled"] <= GOING
             self.give(
                 {
-                    name: chosen(going, new, z),
+                    SOLUTION: chosen(going, new, z),
                     last: [change],
                     "settled": [chosen(going, state, self["settled"])],
                 }
@@ -106,7 +110,6 @@ def march_of(
         {"start": 1, "settled": 1, **dict.fromkeys((GOAL, "done") if watch else (), 1)}
         if fixed
         else {
-            "first": nx,
             "t1": 1,
             "x1": nx,
             "last": nx,
@@ -116,7 +119,7 @@ def march_of(
             **dict.fromkeys((GOAL, *NUMBERS), 1),
         }
     )
-    registers |= searching(watch) if watch else {}
+    registers |= memory_of(method, nx) | (searching(watch) if watch else {})
     begin: tuple[Item, ...] = ()
     recorded: tuple[str, ...]
     with without_collection():
@@ -132,18 +135,23 @@ def march_of(
                     "start",
                     "steps",
                     "failed",
-                    *(name for name in trace.registers if name[0] == "z"),
+                    *method.memory,
                 )
                 state += _seen(watch)
                 read, recorded = (*state, "h", "p"), ("t", "x", "steps", "failed", "h")
             else:
                 begin = _begin(trace)
                 _adaptive(method, trace, project, watch)
-                state = ("t", "x", "first", "known", "h", "steps", "rejected", "failed")
+                state = ("t", "x", *method.memory, "h", "steps", "rejected", "failed")
                 state += _seen(watch)
                 read = (*state, "p", "end", "way", "rtol", "atol", "longest")
                 recorded = ("at", "there", "taken", "code", "ahead", "rejected")
     return trace.march(read, recorded, begin, state)
+
+
+def memory_of(method: Fixed | Adaptive, nx: int) -> dict[str, int]:
+    """Registers of what a step leaves to the next, and their sizes."""
+    return {name: states * nx or 1 for name, states in method.memory.items()}
 
 
 def rate_of(f: Function, nx: int, parameters: int, calls: Sequence[int]) -> Trace:
