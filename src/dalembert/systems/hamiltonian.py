@@ -17,7 +17,8 @@ from dalembert.formulations.hamilton.systems import System as HamiltonianForm
 from dalembert.formulations.hamilton.trees import MechanismSystem as OfBodies
 from dalembert.formulations.lagrange.system import LagrangianSystem
 from dalembert.systems.mechanism import MechanismSystem
-from dalembert.systems.system import HAMILTON, LAGRANGE, Quantity, System
+from dalembert.systems.system import HAMILTON, LAGRANGE, System
+from dalembert.tracing.quantity import Quantity
 
 
 class HamiltonianSystem(System):

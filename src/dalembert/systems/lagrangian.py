@@ -9,7 +9,8 @@ import numpy as np
 
 from dalembert.expr import free_symbols
 from dalembert.formulations.lagrange.system import LagrangianSystem
-from dalembert.systems.system import Quantity, System
+from dalembert.systems.system import System
+from dalembert.tracing.quantity import Quantity
 
 
 class LagrangianEquations(System):

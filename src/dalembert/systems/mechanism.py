@@ -14,8 +14,9 @@ from dalembert.formulations.hamilton.solving import SOLVERS
 from dalembert.kinematics.forces import passive_force
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.paths import canonical_text
-from dalembert.systems.system import Quantity, System
+from dalembert.systems.system import System
 from dalembert.tracing.quantities import FORMULATIONS, QUANTITIES, known_formulation
+from dalembert.tracing.quantity import Quantity
 from dalembert.tracing.regrouping import accelerations
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -14,19 +14,9 @@ from dalembert.formulations.lagrange.regular import check_regular, singular
 from dalembert.formulations.lagrange.system import LagrangianSystem, lagrangian_system
 from dalembert.model.mechanism import Mechanism
 from dalembert.spatial import linear_algebra
+from dalembert.tracing.quantity import Quantity
 
 LAGRANGE, HAMILTON = "lagrange", "hamilton"  # names of state equations in (q, qd) and in (q, p)
-
-
-class Quantity(NamedTuple):
-    """A quantity of a system: a function of some of q, qd, qdd, tau, p, t, in this order, its shape
-    and its unit.
-    """
-
-    function: Callable[..., Any]
-    inputs: tuple[str, ...]
-    shape: tuple[str, ...] = ()  # of "nq" and "nv"; empty: a number
-    unit: str = ""
 
 
 class System(ABC):

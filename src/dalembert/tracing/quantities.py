@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from dalembert.kinematics import forces, jacobians, momentum, poses
 from dalembert.model.loads import ExternalForce
 from dalembert.model.mechanism import QUATERNION_TOLERANCE, Mechanism
 from dalembert.model.pivots import ALWAYS, eliminated, guards, sizes, stacked
+from dalembert.tracing.quantity import Quantity
 from dalembert.tracing.regrouping import FACTORS_UP_TO, ROLLED_FROM, on_regrouped_tree
 
 DOUBTFUL = {
@@ -34,18 +35,6 @@ UNUSUAL = (
     1e-3  # of the usual pivot: one that is smaller is looked at again if it is also near singular
 )
 STATES = 8  # random ones, to learn usual inertias from
-
-
-class Quantity(NamedTuple):
-    """A function of the mechanism and of vectors; `framed` ones also of a frame ('placement:tool'),
-    `turned` ones of a frame and axes ('jacobian:tool:local').
-    """
-
-    function: Callable[..., Any]
-    inputs: tuple[str, ...]
-    framed: bool = False
-    turned: bool = False
-    loaded: bool = False  # takes external forces
 
 
 def _plain(inputs: str, *names: str) -> dict[str, Quantity]:

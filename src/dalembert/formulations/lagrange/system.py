@@ -193,7 +193,7 @@ def _made_names(coordinates: tuple[str, ...]) -> dict[Any, str]:
     return found
 
 
-class Quantity(NamedTuple):
+class TracedQuantity(NamedTuple):
     """Expressions of a quantity, and the vectors it takes besides the parameters."""
 
     expressions: Any
@@ -272,7 +272,7 @@ class LagrangianSystem:
     # --- the equations as expressions ---
 
     @cached_property
-    def quantities(self) -> dict[str, Quantity]:
+    def quantities(self) -> dict[str, TracedQuantity]:
         """Every quantity by name: its expressions in `symbols`, and which of them it takes."""
         q, qd, t, qdd, tau = (self.symbols[k] for k in ("q", "qd", "t", "qdd", "tau"))
         state = ("q", "qd", "t")
@@ -280,21 +280,21 @@ class LagrangianSystem:
         M = jacobian(p, qd)
         bias = jacobian(p, q) @ qd + derivative(p, t) - L_q
         return {
-            "lagrangian": Quantity(self._L, state),
-            "momenta": Quantity(p, state),
-            "energy": Quantity(p @ qd - self._L, state),
-            "kinetic_energy": Quantity(None, state),
-            "potential_energy": Quantity(None, state),
-            "energy_rate": Quantity(
+            "lagrangian": TracedQuantity(self._L, state),
+            "momenta": TracedQuantity(p, state),
+            "energy": TracedQuantity(p @ qd - self._L, state),
+            "kinetic_energy": TracedQuantity(None, state),
+            "potential_energy": TracedQuantity(None, state),
+            "energy_rate": TracedQuantity(
                 (self._Q + tau) @ qd - derivative(self._L, t), ("q", "qd", "tau", "t")
             ),
-            "mass_matrix": Quantity(M, state),
-            "bias_force": Quantity(bias, state),
-            "lagrangian_gradient": Quantity(L_q, state),
-            "generalized_forces": Quantity(self._Q, state),
-            "inverse_dynamics": Quantity(M @ qdd + bias - self._Q, ("q", "qd", "qdd", "t")),
-            "forward_dynamics": Quantity(None, ("q", "qd", "tau", "t")),
-            "velocities": Quantity(None, ("q", "p", "t")),
+            "mass_matrix": TracedQuantity(M, state),
+            "bias_force": TracedQuantity(bias, state),
+            "lagrangian_gradient": TracedQuantity(L_q, state),
+            "generalized_forces": TracedQuantity(self._Q, state),
+            "inverse_dynamics": TracedQuantity(M @ qdd + bias - self._Q, ("q", "qd", "qdd", "t")),
+            "forward_dynamics": TracedQuantity(None, ("q", "qd", "tau", "t")),
+            "velocities": TracedQuantity(None, ("q", "p", "t")),
         }
 
     def _expressions(self, name: str) -> Any:
