@@ -133,3 +133,12 @@ def test_work_and_precision_are_measured_on_the_same_motion(bench, tmp_path):
     assert work.table(rows).count("\n") == 3
     work.diagram(rows, tmp_path / "d.svg")
     assert "<svg" in (tmp_path / "d.svg").read_text(encoding="utf-8")
+
+
+def test_trees_are_compared_in_pairs_taken_in_turn(bench):
+    compare = bench("compare")
+    order = []
+    pairs = compare.in_turn(["old", "new"], 4, lambda tree: order.append(tree) or {"old": 2.0, "new": 3.0}[tree])
+    assert order == ["old", "new", "new", "old"] * 2 and (pairs == [2.0, 3.0]).all()
+    ratio, low, high = compare.ratio_and_interval(np.array([[1.0, r] for r in range(1, 42)]))
+    assert (ratio, low, high) == (21, 14, 28)      # ranks of the median of 41: 97 % by the binomial distribution
