@@ -31,7 +31,7 @@ _HOMES = {
         "Spherical",
         "Universal",
     ),
-    "dalembert.model.loads": ("ExternalForce",),
+    "dalembert.model.external_forces": ("ExternalForce",),
     "dalembert.model.findings": ("Finding",),
     "dalembert.spatial.inertias": ("Inertia",),
     "dalembert.kinematics.poses": ("center_of_mass", "placement"),

@@ -86,6 +86,7 @@ from dalembert.kinematics.momentum import center_of_mass_jacobian as center_of_m
 from dalembert.kinematics.momentum import centroidal_momentum_matrix as centroidal_momentum_matrix
 from dalembert.kinematics.poses import center_of_mass as center_of_mass
 from dalembert.kinematics.poses import placement as placement
+from dalembert.model.external_forces import ExternalForce as ExternalForce
 from dalembert.model.findings import Finding as Finding
 from dalembert.model.joints import Continuous as Continuous
 from dalembert.model.joints import Custom as Custom
@@ -99,7 +100,6 @@ from dalembert.model.joints import Prismatic as Prismatic
 from dalembert.model.joints import Revolute as Revolute
 from dalembert.model.joints import Spherical as Spherical
 from dalembert.model.joints import Universal as Universal
-from dalembert.model.loads import ExternalForce as ExternalForce
 from dalembert.model.mechanism import Mechanism as Mechanism
 from dalembert.model.parts import Body as Body
 from dalembert.model.parts import Frame as Frame

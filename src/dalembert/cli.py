@@ -494,7 +494,7 @@ def equations(
     Every entry is compared with the compiled function at random states before it is shown.
     """
     from dalembert.closed_forms.equations import BUDGET
-    from dalembert.commandline.closed_forms import FORMATS, show
+    from dalembert.commandline.equation_output import FORMATS, show
 
     if form not in FORMATS:
         raise UsageError(f"unknown format {form!r} (known: {', '.join(FORMATS)}).")

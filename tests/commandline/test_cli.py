@@ -19,7 +19,7 @@ from dalembert import cli, data
 from dalembert.commandline import VectorError
 from dalembert.commandline.identities import identities
 from dalembert.commandline.output import safe
-from dalembert.commandline.vectors import typed_vector
+from dalembert.commandline.typed_vectors import typed_vector
 
 MODELS = Path(__file__).parents[1] / "data" / "models"
 PANDA, UR5 = str(data.path("panda")), str(MODELS / "ur5" / "ur5.urdf")

@@ -6,7 +6,7 @@ import pytest
 import dalembert as da
 import oracles
 from dalembert.formulations import newton_euler
-from dalembert.model.loads import ExternalForce
+from dalembert.model.external_forces import ExternalForce
 from dalembert.tracing.quantities import straight
 from dalembert.tracing.regrouping import on_regrouped_tree, regrouped, slid
 

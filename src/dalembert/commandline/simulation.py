@@ -14,7 +14,7 @@ from dalembert.commandline import VectorError
 from dalembert.commandline.controllers import BANDWIDTH, controller
 from dalembert.commandline.output import line, progress_bar
 from dalembert.commandline.tables import show_state
-from dalembert.commandline.vectors import typed_vector
+from dalembert.commandline.typed_vectors import typed_vector
 from dalembert.errors import DalembertError
 from dalembert.model.mechanism import Mechanism
 from dalembert.results import storage

@@ -11,7 +11,7 @@ import dalembert as da
 from dalembert.commandline import VectorError
 from dalembert.commandline.output import line
 from dalembert.commandline.tables import show_matrix, show_state
-from dalembert.commandline.vectors import typed_vector
+from dalembert.commandline.typed_vectors import typed_vector
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.units import ask_degrees
 

@@ -27,7 +27,7 @@ from dalembert.errors import (
     unknown_attribute,
 )
 from dalembert.formulations.newton_euler import derivatives
-from dalembert.model.loads import ExternalForce, opened_loads
+from dalembert.model.external_forces import ExternalForce, opened_loads
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import is_symbolic, several
 from dalembert.model.paths import canonical_text

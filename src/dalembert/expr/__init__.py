@@ -5,15 +5,15 @@ Nodes belong to a `Graph` (`with Graph(): ...`), never to the module. Operators,
 and NumPy's functions on object arrays build them.
 """
 
-from dalembert.expr.derivatives import derivative, directional, gradient, jacobian
-from dalembert.expr.errors import (
+from dalembert.expr.differentiation import derivative, directional, gradient, jacobian
+from dalembert.expr.evaluation import count_operations, evaluate, free_symbols, substitute
+from dalembert.expr.expression_errors import (
     ExpressionTypeError,
     GraphMixError,
     MissingValueError,
     NonFiniteError,
     TextTooLongError,
 )
-from dalembert.expr.evaluation import count_operations, evaluate, free_symbols, substitute
 from dalembert.expr.functions import (
     absolute,
     acos,
@@ -49,7 +49,7 @@ from dalembert.expr.node import (
     symbols,
     unpack,
 )
-from dalembert.expr.printing import to_text
+from dalembert.expr.python_text import to_text
 
 __all__ = [
     "Expr",

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.expr.errors import ExpressionTypeError
+from dalembert.expr.expression_errors import ExpressionTypeError
 
 Number = int | Fraction | float
 

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, overload
 import numpy as np
 
 from dalembert.errors import nearest
-from dalembert.expr.errors import ExpressionTypeError, MissingValueError
+from dalembert.expr.expression_errors import ExpressionTypeError, MissingValueError
 from dalembert.expr.graph import LEAVES, topological
 from dalembert.expr.node import BUILD, Expr, Nodes, constant, object_array
 

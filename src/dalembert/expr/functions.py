@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from dalembert.expr.constants import number, value_of
-from dalembert.expr.errors import ExpressionTypeError
+from dalembert.expr.expression_errors import ExpressionTypeError
 from dalembert.expr.graph import LEAVES, topological
 from dalembert.expr.node import BUILD, Expr, object_array
 from dalembert.expr.node import select as _select

@@ -21,9 +21,9 @@ except ImportError:
 from dalembert.arguments import check_whole, shown
 from dalembert.expr import rules
 from dalembert.expr.constants import FLOAT, Number, exact_value, number
-from dalembert.expr.errors import ExpressionTypeError, GraphMixError, NonFiniteError
+from dalembert.expr.expression_errors import ExpressionTypeError, GraphMixError, NonFiniteError
 from dalembert.expr.graph import COMMUTATIVE, LEAVES, OPERATIONS, Graph, current_graph, topological
-from dalembert.expr.printing import to_text
+from dalembert.expr.python_text import to_text
 
 _comparisons: ContextVar[list[tuple[Any, Any]] | None] = ContextVar("comparisons", default=None)
 MOST_SYMBOLS = 10_000_000  # of one array

@@ -21,7 +21,7 @@ from fractions import Fraction
 from typing import Any
 
 from dalembert.expr.constants import MAX_UNROLLED_POWER, is_normal
-from dalembert.expr.errors import NonFiniteError
+from dalembert.expr.expression_errors import NonFiniteError
 
 ZERO, ONE, POSITIVE, MINUS, NEGATION, DIFFERENCE, SCALED, CONDITION, OTHER = range(9)
 

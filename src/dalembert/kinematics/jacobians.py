@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dalembert.arguments import check_choice
 from dalembert.kinematics.poses import frame_place, world_poses
-from dalembert.model.loads import AXES_OF_EXPRESSION
+from dalembert.model.external_forces import AXES_OF_EXPRESSION
 from dalembert.model.mechanism import Mechanism
 from dalembert.spatial.arrays import Array, Values
 from dalembert.spatial.motion_force import NO_MOTION, Motion, combined

@@ -27,9 +27,9 @@ from dalembert.expr import Expr, import_nodes
 from dalembert.expr.identifiers import safe_identifiers
 from dalembert.model import edits, paths, validation
 from dalembert.model.content import digest
+from dalembert.model.external_forces import opened_loads
 from dalembert.model.findings import MAX_LISTED, Finding, collapsed, listed
 from dalembert.model.joints.base import BUILT_IN
-from dalembert.model.loads import opened_loads
 from dalembert.model.numbered import Part
 from dalembert.model.numbers import Literal, Number, as_float, checked_vector, is_symbolic, several
 from dalembert.model.parts import Body, Frame, Joint

@@ -22,7 +22,7 @@ from dalembert.model.mechanism import GRAVITY, Mechanism
 from dalembert.model.numbers import Number, several
 from dalembert.model.parts import AXIS_LETTERS, Body, Frame, Joint, Origin
 from dalembert.readers.arithmetic import given_angle, given_number, plain
-from dalembert.readers.inertias import body_of
+from dalembert.readers.mass_properties import body_of
 from dalembert.spatial.vectors import Vector
 
 KINDS = ("Tx", "Ty", "Tz", "Rx", "Ry", "Rz")  # 1 to 6

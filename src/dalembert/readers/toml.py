@@ -36,7 +36,7 @@ from dalembert.model.paths import numbers
 from dalembert.model.validation import MAX_LINKS
 from dalembert.readers.arithmetic import number_text, parse_number
 from dalembert.readers.formats import ReadingOptions
-from dalembert.readers.inertias import tensor_entries
+from dalembert.readers.mass_properties import tensor_entries
 from dalembert.spatial.angles import SNAP, PiMultiple
 
 DECIMALS = ("exact", "double")  # meaning of a number with a point or exponent

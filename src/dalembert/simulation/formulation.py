@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.compiled.memo import dynamics_of, kept
-from dalembert.formulations.hamilton.solving import Solver
+from dalembert.formulations.hamilton.velocity_solver import Solver
 from dalembert.native.function import CompiledFunction, function
 from dalembert.results.records import along, rows_of
 from dalembert.results.solutions import Solutions

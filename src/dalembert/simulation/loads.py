@@ -12,7 +12,7 @@ import numpy as np
 from dalembert.errors import ParameterError
 from dalembert.formulations.newton_euler import inverse_dynamics
 from dalembert.kinematics.poses import frame_place
-from dalembert.model.loads import ExternalForce, opened_loads
+from dalembert.model.external_forces import ExternalForce, opened_loads
 from dalembert.model.mechanism import Mechanism
 
 Given = Sequence[ExternalForce] | Callable[..., Sequence[ExternalForce]]

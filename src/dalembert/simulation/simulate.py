@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.errors import DalembertError, RememberingError, ShapeError
-from dalembert.formulations.hamilton.solving import Solver
+from dalembert.formulations.hamilton.velocity_solver import Solver
 from dalembert.integrators import External, Fixed
 from dalembert.kinematics.forces import STICK
 from dalembert.model.mechanism import Mechanism

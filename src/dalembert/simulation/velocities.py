@@ -7,8 +7,8 @@ from functools import reduce
 import numpy as np
 
 from dalembert.arguments import check_choice
-from dalembert.formulations.hamilton.solving import DIRECT, Solver
-from dalembert.formulations.hamilton.systems import Operations
+from dalembert.formulations.hamilton.configurations import Operations
+from dalembert.formulations.hamilton.velocity_solver import DIRECT, Solver
 from dalembert.results.solutions import Solutions
 from dalembert.systems.system import System
 

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from dalembert.formulations import hamilton
+from dalembert.formulations.hamilton.configurations import System as HamiltonianForm
 from dalembert.formulations.hamilton.nonnatural import NonNatural
-from dalembert.formulations.hamilton.solving import SOLVERS
-from dalembert.formulations.hamilton.systems import System as HamiltonianForm
 from dalembert.formulations.hamilton.trees import MechanismSystem as OfBodies
-from dalembert.formulations.lagrange.system import LagrangianSystem
+from dalembert.formulations.hamilton.velocity_solver import SOLVERS
+from dalembert.formulations.lagrange.symbolic_system import LagrangianSystem
 from dalembert.systems.mechanism import MechanismSystem
 from dalembert.systems.system import HAMILTON, LAGRANGE, System
 from dalembert.tracing.quantity import Quantity

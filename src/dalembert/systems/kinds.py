@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from dalembert.arguments import check_choice
-from dalembert.formulations.hamilton.systems import System as HamiltonianForm
+from dalembert.formulations.hamilton.configurations import System as HamiltonianForm
 from dalembert.formulations.lagrange.flexible import FlexibleJoints
-from dalembert.formulations.lagrange.system import LagrangianSystem
+from dalembert.formulations.lagrange.symbolic_system import LagrangianSystem
 from dalembert.model.mechanism import Mechanism
 from dalembert.systems.flexible_joints import FlexibleJointsSystem
 from dalembert.systems.hamiltonian import HamiltonianSystem

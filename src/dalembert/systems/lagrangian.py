@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.expr import free_symbols
-from dalembert.formulations.lagrange.system import LagrangianSystem
+from dalembert.formulations.lagrange.symbolic_system import LagrangianSystem
 from dalembert.systems.system import System
 from dalembert.tracing.quantity import Quantity
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.formulations import hamilton, newton_euler
-from dalembert.formulations.hamilton.solving import SOLVERS
+from dalembert.formulations.hamilton.velocity_solver import SOLVERS
 from dalembert.kinematics.forces import passive_force
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.paths import canonical_text

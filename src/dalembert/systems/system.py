@@ -11,7 +11,7 @@ import numpy as np
 from dalembert.codegen.symbols import vector_of_symbols
 from dalembert.errors import DalembertError, ParameterError, ShapeError, UnknownNameError
 from dalembert.formulations.lagrange.regular import check_regular, singular
-from dalembert.formulations.lagrange.system import LagrangianSystem, lagrangian_system
+from dalembert.formulations.lagrange.symbolic_system import LagrangianSystem, lagrangian_system
 from dalembert.model.mechanism import Mechanism
 from dalembert.spatial import linear_algebra
 from dalembert.tracing.quantity import Quantity

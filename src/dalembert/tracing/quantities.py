@@ -19,7 +19,7 @@ from dalembert.formulations import newton_euler
 from dalembert.formulations.newton_euler import differentiated
 from dalembert.formulations.newton_euler.forward import forward_dynamics_by_factors
 from dalembert.kinematics import forces, jacobians, momentum, poses
-from dalembert.model.loads import ExternalForce
+from dalembert.model.external_forces import ExternalForce
 from dalembert.model.mechanism import QUATERNION_TOLERANCE, Mechanism
 from dalembert.model.pivots import ALWAYS, eliminated, guards, sizes, stacked
 from dalembert.tracing.quantity import Quantity

@@ -31,7 +31,7 @@ from dalembert.expr import (
     to_text,
     topological,
 )
-from dalembert.expr.derivatives import directional
+from dalembert.expr.differentiation import directional
 from dalembert.spatial.angles import PiMultiple, cos_sin, snapped
 
 LONGEST = 2000  # terms of a quantity that is written out

@@ -26,7 +26,7 @@ from dalembert.compiled.dynamics import compile
 from dalembert.compiled.systems import SystemDynamics
 from dalembert.errors import DalembertError
 from dalembert.expr import derivative, evaluate, gradient, substitute
-from dalembert.formulations.lagrange.system import LagrangianSystem
+from dalembert.formulations.lagrange.symbolic_system import LagrangianSystem
 
 STEP = 0.01  # of differences of order six: to some 1e-13
 TRIED = 200  # random states, of which some lie where L is defined

@@ -11,20 +11,6 @@ from dalembert.formulations.elementary_motions.coefficients import (
     velocity_coefficients,
     velocity_matrices,
 )
-from dalembert.formulations.elementary_motions.dynamics import (
-    bias_force,
-    coriolis_matrix,
-    coriolis_vector,
-    forward_dynamics,
-    gravity_vector,
-    inverse_dynamics,
-    inverse_dynamics_on_moving_base,
-    inverse_mass_matrix,
-    kinetic_energy,
-    mass_matrix,
-    momenta,
-    potential_energy,
-)
 from dalembert.formulations.elementary_motions.matrices import (
     elementary_matrix,
     elementary_operator,
@@ -39,6 +25,20 @@ from dalembert.formulations.elementary_motions.products import (
     second_derivatives,
 )
 from dalembert.formulations.elementary_motions.sequence import ElementaryMotion, motions
+from dalembert.formulations.elementary_motions.trace_method import (
+    bias_force,
+    coriolis_matrix,
+    coriolis_vector,
+    forward_dynamics,
+    gravity_vector,
+    inverse_dynamics,
+    inverse_dynamics_on_moving_base,
+    inverse_mass_matrix,
+    kinetic_energy,
+    mass_matrix,
+    momenta,
+    potential_energy,
+)
 
 __all__ = [
     "ElementaryMotion",

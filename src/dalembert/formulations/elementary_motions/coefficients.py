@@ -11,8 +11,8 @@ import numpy as np
 
 from dalembert.arguments import check_choice
 from dalembert.formulations.elementary_motions.composite import Composite
+from dalembert.formulations.elementary_motions.index_sums import Sums
 from dalembert.formulations.elementary_motions.sequence import MotionTree
-from dalembert.formulations.elementary_motions.sums import Sums
 from dalembert.model.mechanism import Mechanism
 from dalembert.spatial.arrays import Array, Values
 from dalembert.spatial.vectors import dot

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dalembert.formulations.elementary_motions import sums
+from dalembert.formulations.elementary_motions import index_sums
 from dalembert.formulations.elementary_motions.matrices import ZERO4, Matrix4, carried, congruent
 from dalembert.formulations.elementary_motions.sequence import MotionTree
 from dalembert.model.mechanism import Mechanism
@@ -118,7 +118,7 @@ def first_derivatives(mechanism: Mechanism, q: Values) -> Array:
     tree, (q,), pack = mechanism.at(q=q)
     sequence = MotionTree(tree)
     found = _zeros(len(sequence.step), tree.nv)
-    for (l, j), B in sums.first_derivatives(sequence, sequence.at(q)).items():
+    for (l, j), B in index_sums.first_derivatives(sequence, sequence.at(q)).items():
         row, j = found[l - 1], sequence.entry[j]
         row[j] = row[j] + B
     return pack(found, shape=(len(sequence.step), tree.nv, 4, 4))
@@ -160,8 +160,8 @@ def second_derivatives(mechanism: Mechanism, q: Values) -> Array:
     sequence = MotionTree(tree)
     state = sequence.at(q)
     found = [_zeros(tree.nv, tree.nv) for _ in sequence.step]
-    for (l, j, k), B in sums.second_derivatives(
-        sequence, state, sums.first_derivatives(sequence, state)
+    for (l, j, k), B in index_sums.second_derivatives(
+        sequence, state, index_sums.first_derivatives(sequence, state)
     ).items():
         pairs = {(j, k), (k, j)} if sequence.step_of[j] != sequence.step_of[k] else {(j, k)}
         for a, b in pairs:

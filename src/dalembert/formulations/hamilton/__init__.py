@@ -2,8 +2,7 @@
 evaluation.
 """
 
-from dalembert.formulations.hamilton.chain import ChainConfiguration, PlanarChain, planar_chain
-from dalembert.formulations.hamilton.dynamics import (
+from dalembert.formulations.hamilton.canonical import (
     StateEquations,
     energy_rate,
     hamiltonian,
@@ -20,6 +19,8 @@ from dalembert.formulations.hamilton.dynamics import (
     state_equations,
     velocities,
 )
+from dalembert.formulations.hamilton.chain import ChainConfiguration, PlanarChain, planar_chain
+from dalembert.formulations.hamilton.configurations import Configuration, Operations, System
 from dalembert.formulations.hamilton.krylov import (
     NotConvergedError,
     Solution,
@@ -30,8 +31,7 @@ from dalembert.formulations.hamilton.krylov import (
     minimal_residuals,
 )
 from dalembert.formulations.hamilton.nonnatural import NonNatural, nonnatural, turntable
-from dalembert.formulations.hamilton.solving import Solver
-from dalembert.formulations.hamilton.systems import Configuration, Operations, System
+from dalembert.formulations.hamilton.velocity_solver import Solver
 
 __all__ = [
     "ChainConfiguration",

@@ -12,8 +12,8 @@ import numpy as np
 
 from dalembert.errors import ShapeError
 from dalembert.expr import Expr, cos, sin
+from dalembert.formulations.hamilton.configurations import Configuration, Operations, System
 from dalembert.formulations.hamilton.singular import check_pivot
-from dalembert.formulations.hamilton.systems import Configuration, Operations, System
 from dalembert.model.joints import Revolute
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.parts import Body, Joint, Origin

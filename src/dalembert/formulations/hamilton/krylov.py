@@ -15,7 +15,7 @@ import numpy as np
 from dalembert.arguments import check_choice
 from dalembert.errors import DalembertError
 from dalembert.expr import Expr
-from dalembert.formulations.hamilton.systems import Operations
+from dalembert.formulations.hamilton.configurations import Operations
 
 RULES = ("step", "estimate", "residual", "error", "true_error")
 # iterations: minimal residuals need about kappa log(1/eps) of them, kappa = 5 n^2 for a chain

@@ -21,7 +21,7 @@ from dalembert.expr import (
     symbols,
 )
 from dalembert.formulations.hamilton.chain import PlanarChain
-from dalembert.formulations.hamilton.systems import Configuration, System, plus
+from dalembert.formulations.hamilton.configurations import Configuration, System, plus
 from dalembert.formulations.hamilton.trees import system_of
 from dalembert.spatial.vectors import Scalar, dot
 

@@ -11,8 +11,13 @@ from typing import Any
 import numpy as np
 
 from dalembert.expr import Expr, Graph, count_operations, symbols
+from dalembert.formulations.hamilton.configurations import (
+    Configuration,
+    Operations,
+    Scalars,
+    System,
+)
 from dalembert.formulations.hamilton.dense import dense_solution
-from dalembert.formulations.hamilton.systems import Configuration, Operations, Scalars, System
 from dalembert.kinematics.forces import external_wrenches, passive, spring_energy
 from dalembert.kinematics.poses import first_moments
 from dalembert.model.mechanism import Mechanism

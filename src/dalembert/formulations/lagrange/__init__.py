@@ -14,19 +14,19 @@ from dalembert.formulations.lagrange.christoffel import (
     coriolis_matrix,
     mass_matrix_derivatives,
 )
-from dalembert.formulations.lagrange.dynamics import (
+from dalembert.formulations.lagrange.energies import (
+    kinetic_energy,
+    mass_matrix,
+    momenta,
+    potential_energy,
+)
+from dalembert.formulations.lagrange.euler_lagrange import (
     bias_force,
     coriolis_vector,
     forward_dynamics,
     gravity_vector,
     inverse_dynamics,
     inverse_mass_matrix,
-)
-from dalembert.formulations.lagrange.energies import (
-    kinetic_energy,
-    mass_matrix,
-    momenta,
-    potential_energy,
 )
 from dalembert.formulations.lagrange.flexible import FlexibleJoints, flexible_joints
 from dalembert.formulations.lagrange.geometry import (
@@ -42,7 +42,7 @@ from dalembert.formulations.lagrange.properties import (
     passivity_balance,
     properties,
 )
-from dalembert.formulations.lagrange.system import LagrangianSystem, lagrangian_system
+from dalembert.formulations.lagrange.symbolic_system import LagrangianSystem, lagrangian_system
 
 __all__ = [
     "EigenvalueBounds",

@@ -19,10 +19,15 @@ from dalembert.formulations.lagrange.christoffel import (
     inertia_derivatives,
     structure,
 )
-from dalembert.formulations.lagrange.dynamics import weight
 from dalembert.formulations.lagrange.energies import inertia, potential_energy
+from dalembert.formulations.lagrange.euler_lagrange import weight
 from dalembert.formulations.lagrange.geometry import Geometry, T, cross
-from dalembert.formulations.lagrange.solving import entry_names, entry_sizes, factorised, solved
+from dalembert.formulations.lagrange.linear_systems import (
+    entry_names,
+    entry_sizes,
+    factorised,
+    solved,
+)
 from dalembert.kinematics.forces import passive
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import as_float

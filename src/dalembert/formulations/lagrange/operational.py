@@ -10,10 +10,10 @@ import numpy as np
 
 from dalembert.errors import DalembertWarning, SingularConfigurationError
 from dalembert.formulations.lagrange.christoffel import coriolis
-from dalembert.formulations.lagrange.dynamics import weight
 from dalembert.formulations.lagrange.energies import inertia
+from dalembert.formulations.lagrange.euler_lagrange import weight
 from dalembert.formulations.lagrange.geometry import T, opened
-from dalembert.formulations.lagrange.solving import factorised, factors_of, solved
+from dalembert.formulations.lagrange.linear_systems import factorised, factors_of, solved
 from dalembert.kinematics.jacobians import jacobian, jacobian_rate
 from dalembert.model.mechanism import Mechanism
 from dalembert.spatial.arrays import Array, Values, finite

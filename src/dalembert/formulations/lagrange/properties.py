@@ -11,8 +11,8 @@ import numpy as np
 
 from dalembert.errors import ShapeError
 from dalembert.formulations.lagrange.christoffel import coriolis_matrix
-from dalembert.formulations.lagrange.dynamics import gravity_vector, inverse_dynamics
 from dalembert.formulations.lagrange.energies import kinetic_energy, mass_matrix, potential_energy
+from dalembert.formulations.lagrange.euler_lagrange import gravity_vector, inverse_dynamics
 from dalembert.kinematics.forces import passive_force
 from dalembert.model.mechanism import Mechanism
 from dalembert.spatial.arrays import Values

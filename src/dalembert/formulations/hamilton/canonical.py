@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.arguments import check_instance
+from dalembert.formulations.hamilton.configurations import plus
 from dalembert.formulations.hamilton.krylov import Solution
-from dalembert.formulations.hamilton.solving import Solver, solved
-from dalembert.formulations.hamilton.systems import plus
 from dalembert.formulations.hamilton.trees import system_of
+from dalembert.formulations.hamilton.velocity_solver import Solver, solved
 from dalembert.spatial.arrays import Array, Values, single
 from dalembert.spatial.vectors import Scalar, dot
 

@@ -8,8 +8,8 @@ from typing import Any, overload
 import numpy as np
 
 from dalembert.errors import ShapeError
-from dalembert.expr.errors import ExpressionTypeError
 from dalembert.expr.evaluation import nodes_in
+from dalembert.expr.expression_errors import ExpressionTypeError
 from dalembert.expr.functions import sign, sqrt
 from dalembert.expr.graph import LEAVES, topological
 from dalembert.expr.node import Expr, Nodes, object_array, require_same_graph, select

@@ -12,9 +12,9 @@ import numpy as np
 from dalembert.arguments import check_choice
 from dalembert.errors import UnknownNameError
 from dalembert.expr import Expr
+from dalembert.formulations.hamilton.configurations import Configuration, Operations, System
 from dalembert.formulations.hamilton.dense import dense_solution
 from dalembert.formulations.hamilton.krylov import LIMIT, METHODS, Solution, Stop, required
-from dalembert.formulations.hamilton.systems import Configuration, Operations, System
 from dalembert.spatial.vectors import Scalar
 
 DIRECT: dict[str, Callable[[Configuration, list[Scalar]], Sequence[Scalar]]] = {

@@ -10,7 +10,7 @@ import numpy as np
 from dalembert.formulations.lagrange.christoffel import coriolis
 from dalembert.formulations.lagrange.energies import inertia
 from dalembert.formulations.lagrange.geometry import Geometry, T, opened
-from dalembert.formulations.lagrange.solving import factors_of, solved
+from dalembert.formulations.lagrange.linear_systems import factors_of, solved
 from dalembert.kinematics.forces import external_wrenches, passive
 from dalembert.model.mechanism import Mechanism
 from dalembert.spatial.arrays import Array, Values, finite

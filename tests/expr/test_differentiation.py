@@ -19,7 +19,7 @@ from dalembert.expr import (
     jacobian,
     symbols,
 )
-from dalembert.expr.derivatives import PARTIALS
+from dalembert.expr.differentiation import PARTIALS
 from dalembert.expr.graph import COMPARISONS, LOGIC, OPERATIONS
 
 pytestmark = pytest.mark.usefixtures("own_graph")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from dalembert.expr.errors import TextTooLongError
+from dalembert.expr.expression_errors import TextTooLongError
 
 MAX_TEXT = 1_000_000  # characters; shared subexpressions are written out each time they occur
 MAX_REPR = 500  # characters; a longer repr is cut
