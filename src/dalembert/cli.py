@@ -353,7 +353,7 @@ def simulate(
 
     files = simulation.Files(output, plot, animate, speed, resume)
     files.check(t)
-    typed = simulation.State(q, qd, tau, controller, goal, bandwidth, sampled, delay)
+    typed = simulation.TypedState(q, qd, tau, controller, goal, bandwidth, sampled, delay)
     options = {
         "method": method,
         "formulation": formulation,

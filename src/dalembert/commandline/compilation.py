@@ -12,7 +12,7 @@ from rich.console import Console
 
 import dalembert as da
 from dalembert.codegen.program import operations
-from dalembert.commandline.output import Column, left, line, show_table
+from dalembert.commandline.output import TableColumn, left, line, show_table
 from dalembert.commandline.timing import side_by_side
 from dalembert.model.mechanism import Mechanism
 from dalembert.native.kernel import host
@@ -64,11 +64,11 @@ def show_compiled(out: Console, mechanism: Mechanism) -> bool:
         out,
         [left("quantity", [r[0] for r in rows])],
         [
-            Column("operations", [str(r[1]) for r in rows]),
-            Column("trace ms", [f"{r[2] * 1e3:.0f}" for r in rows]),
-            Column("first use ms", [f"{r[3] * 1e3:.0f}" for r in rows]),
-            Column("ns per state", [f"{r[4] * 1e9:.0f}" for r in rows]),
-            Column("difference", [f"{r[5]:.0e}" for r in rows]),
+            TableColumn("operations", [str(r[1]) for r in rows]),
+            TableColumn("trace ms", [f"{r[2] * 1e3:.0f}" for r in rows]),
+            TableColumn("first use ms", [f"{r[3] * 1e3:.0f}" for r in rows]),
+            TableColumn("ns per state", [f"{r[4] * 1e9:.0f}" for r in rows]),
+            TableColumn("difference", [f"{r[5]:.0e}" for r in rows]),
         ],
     )
     line(out, "first use: tracing and compiling; loading, if the cache has it. difference: from")

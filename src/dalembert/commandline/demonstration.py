@@ -16,7 +16,7 @@ from dalembert.commandline.compilation import show_compiled
 from dalembert.commandline.controllers import controller
 from dalembert.commandline.identities import identities
 from dalembert.commandline.measurement import PACKAGES, installed, measure, show
-from dalembert.commandline.output import Column, left, line, show_table
+from dalembert.commandline.output import TableColumn, left, line, show_table
 from dalembert.commandline.summary import summarize
 from dalembert.commandline.tables import show_findings, show_matrix, show_state
 from dalembert.errors import DalembertError
@@ -71,8 +71,8 @@ def demonstrate(out: Console, mechanism: Mechanism) -> bool:
         out,
         [left("identity", [i.text for i in checked])],
         [
-            Column("residual", [f"{i.residual:.1e}" for i in checked]),
-            Column("tolerance", [f"{i.tolerance:.0e}" for i in checked]),
+            TableColumn("residual", [f"{i.residual:.1e}" for i in checked]),
+            TableColumn("tolerance", [f"{i.tolerance:.0e}" for i in checked]),
             left("", ["PASS" if i.holds else "FAIL" for i in checked]),
         ],
     )

@@ -17,7 +17,7 @@ DIFFERENCED = (
 STEP = 1e-3  # of the differences [s]: truncation and rounding are about 1e-12 there
 
 
-class Identity(NamedTuple):
+class IdentityCheck(NamedTuple):
     """An identity, which holds where `residual <= tolerance`."""
 
     text: str
@@ -32,7 +32,7 @@ class Identity(NamedTuple):
 
 def identities(
     mechanism: Mechanism, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray
-) -> list[Identity]:
+) -> list[IdentityCheck]:
     """All identities at one state; residuals are relative to the largest entry.
 
     Raises
@@ -48,14 +48,14 @@ def identities(
     bias, tau = da.bias_force(mechanism, q, qd), da.inverse_dynamics(mechanism, q, qd, qdd)
     T, p = da.kinetic_energy(mechanism, q, qd), da.momenta(mechanism, q, qd)
     return [
-        Identity("M = M^T", _difference(M, M.T), ALGEBRAIC),
+        IdentityCheck("M = M^T", _difference(M, M.T), ALGEBRAIC),
         _positive(M),
-        Identity("1/2 qd.M qd = kinetic energy T", _difference(qd @ M @ qd / 2, T), ALGEBRAIC),
-        Identity("M qd = momenta", _difference(M @ qd, p), ALGEBRAIC),
-        Identity("column j of M = ID(q, 0, e_j) - g", _columns(mechanism, q, M, g), ALGEBRAIC),
-        Identity("C qd + g = bias force", _difference(C @ qd + g, bias), ALGEBRAIC),
+        IdentityCheck("1/2 qd.M qd = kinetic energy T", _difference(qd @ M @ qd / 2, T), ALGEBRAIC),
+        IdentityCheck("M qd = momenta", _difference(M @ qd, p), ALGEBRAIC),
+        IdentityCheck("column j of M = ID(q, 0, e_j) - g", _columns(mechanism, q, M, g), ALGEBRAIC),
+        IdentityCheck("C qd + g = bias force", _difference(C @ qd + g, bias), ALGEBRAIC),
         _skew(mechanism, q, qd, C),
-        Identity(
+        IdentityCheck(
             "g = gradient of gravity's potential",
             _difference(g, _gravity_gradient(mechanism, q)),
             DIFFERENCED,
@@ -71,10 +71,10 @@ def _difference(a: Any, b: Any, scale: Any = 0.0) -> float:
     return float(np.max(np.abs(np.subtract(a, b)), initial=0.0) / largest) if largest else 0.0
 
 
-def _positive(M: np.ndarray) -> Identity:
+def _positive(M: np.ndarray) -> IdentityCheck:
     eigenvalues = np.linalg.eigvalsh(M) if M.size else np.ones(1)
     text = f"M is positive definite: eigenvalues {eigenvalues[0]:.3g} to {eigenvalues[-1]:.3g}"
-    return Identity(text, max(0.0, -float(eigenvalues[0])) if eigenvalues[0] else 1.0, 0.0)
+    return IdentityCheck(text, max(0.0, -float(eigenvalues[0])) if eigenvalues[0] else 1.0, 0.0)
 
 
 def _columns(mechanism: Mechanism, q: np.ndarray, M: np.ndarray, g: np.ndarray) -> float:
@@ -87,10 +87,10 @@ def _columns(mechanism: Mechanism, q: np.ndarray, M: np.ndarray, g: np.ndarray) 
     )  # row j: column j
 
 
-def _skew(mechanism: Mechanism, q: np.ndarray, qd: np.ndarray, C: np.ndarray) -> Identity:
+def _skew(mechanism: Mechanism, q: np.ndarray, qd: np.ndarray, C: np.ndarray) -> IdentityCheck:
     rate = _along(lambda s: da.mass_matrix(mechanism, mechanism.integrate(q, s[:, None] * qd)))
     N = rate - 2 * C
-    return Identity("dM/dt - 2 C is skew", _difference(N, -N.T, scale=rate), DIFFERENCED)
+    return IdentityCheck("dM/dt - 2 C is skew", _difference(N, -N.T, scale=rate), DIFFERENCED)
 
 
 def _gravity_gradient(mechanism: Mechanism, q: np.ndarray) -> np.ndarray:
@@ -105,18 +105,18 @@ def _gravity_gradient(mechanism: Mechanism, q: np.ndarray) -> np.ndarray:
     return np.array([rate(e) for e in np.eye(mechanism.nv)])
 
 
-def _round_trip(mechanism, q, qd, qdd, M, bias, tau) -> Identity:
+def _round_trip(mechanism, q, qd, qdd, M, bias, tau) -> IdentityCheck:
     """Backward error: the image of the difference under M beside the sizes of the terms."""
     found = da.forward_dynamics(mechanism, q, qd, tau)
     scale = np.linalg.norm(M, np.inf) * np.max(np.abs(qdd), initial=0.0) if M.size else 0.0
-    return Identity(
+    return IdentityCheck(
         "FD after ID gives qdd back",
         _difference(M @ found, M @ qdd, (scale, *bias, *tau)),
         ALGEBRAIC,
     )
 
 
-def _power(mechanism, q, qd, qdd, tau) -> Identity:
+def _power(mechanism, q, qd, qdd, tau) -> IdentityCheck:
     def energy(s):
         """T + Pi at time s of the motion with the given velocities and accelerations."""
         moved, faster = mechanism.integrate(q, s[:, None] * qd), qd + s[:, None] * qdd
@@ -124,7 +124,7 @@ def _power(mechanism, q, qd, qdd, tau) -> Identity:
 
     friction = da.passive_force(mechanism.without("springs"), q, qd)
     terms = (tau + friction) * qd
-    return Identity(
+    return IdentityCheck(
         "d(T + Pi)/dt = (tau + friction).qd",
         _difference(_along(energy), terms.sum(), terms),
         DIFFERENCED,

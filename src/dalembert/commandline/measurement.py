@@ -16,7 +16,7 @@ from rich.console import Console
 
 import dalembert as da
 from dalembert.codegen.program import STATUS, Program
-from dalembert.commandline.output import Column, left, line, show_table
+from dalembert.commandline.output import TableColumn, left, line, show_table
 from dalembert.commandline.peers import mujoco_model, pinocchio_model
 from dalembert.commandline.timing import Times, side_by_side
 from dalembert.model.mechanism import Mechanism
@@ -155,12 +155,12 @@ def show(out: Console, found: dict[str, Any]) -> None:
             left("engine", [r["engine"] for r in rows]),
         ],
         [
-            Column("ns", [_nanoseconds(r["ns"]) for r in rows]),
-            Column("10 %", [_nanoseconds(r["ns_low"]) for r in rows]),
-            Column("90 %", [_nanoseconds(r["ns_high"]) for r in rows]),
-            Column("times", [f"{r['times_dalembert']:.1f}" for r in rows]),
-            Column("quiet", [f"{r['times_quiet']:.1f}" for r in rows]),
-            Column("difference", [f"{r['difference']:.0e}" for r in rows]),
+            TableColumn("ns", [_nanoseconds(r["ns"]) for r in rows]),
+            TableColumn("10 %", [_nanoseconds(r["ns_low"]) for r in rows]),
+            TableColumn("90 %", [_nanoseconds(r["ns_high"]) for r in rows]),
+            TableColumn("times", [f"{r['times_dalembert']:.1f}" for r in rows]),
+            TableColumn("quiet", [f"{r['times_quiet']:.1f}" for r in rows]),
+            TableColumn("difference", [f"{r['difference']:.0e}" for r in rows]),
             left("called", [r["how"] for r in rows]),
         ],
     )

@@ -74,7 +74,7 @@ def progress_bar() -> Iterator[Callable[[float, float], None] | None]:
         yield lambda done, t: bar.update(task, completed=done, description=f"t = {t:.4g} s")
 
 
-class Column(NamedTuple):
+class TableColumn(NamedTuple):
     """A column of a table: its title and one text per row."""
 
     title: str
@@ -88,12 +88,12 @@ class Column(NamedTuple):
         return max(map(cell_len, (self.title, *self.cells)))
 
 
-def left(title: str, cells: Sequence[object], style: str = "") -> Column:
+def left(title: str, cells: Sequence[object], style: str = "") -> TableColumn:
     """A column of texts, aligned to the left."""
-    return Column(title, [safe(c) for c in cells], False, style)
+    return TableColumn(title, [safe(c) for c in cells], False, style)
 
 
-def show_table(out: Console, keys: Sequence[Column], columns: Sequence[Column]) -> None:
+def show_table(out: Console, keys: Sequence[TableColumn], columns: Sequence[TableColumn]) -> None:
     """Print a table; where the console is too narrow, in blocks of columns that each repeat the
     keys.
     """
@@ -114,9 +114,9 @@ def show_table(out: Console, keys: Sequence[Column], columns: Sequence[Column]) 
         out.print(made)
 
 
-def _blocks(columns: Sequence[Column], width: int) -> list[list[Column]]:
+def _blocks(columns: Sequence[TableColumn], width: int) -> list[list[TableColumn]]:
     """Columns in runs that fit the width; at least one column each."""
-    blocks: list[list[Column]] = [[]]
+    blocks: list[list[TableColumn]] = [[]]
     room = width
     for column in columns:
         if blocks[-1] and column.width > room:

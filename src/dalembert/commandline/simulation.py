@@ -107,7 +107,7 @@ def _is_folder(output: Path | None) -> TypeGuard[Path]:
     return output is not None and output.suffix.lower() == ".zarr"
 
 
-class State(NamedTuple):
+class TypedState(NamedTuple):
     """Initial state and forces, as typed."""
 
     q: str | None
@@ -120,7 +120,7 @@ class State(NamedTuple):
     delay: float | None = None  # of its force [s]
 
 
-def simulated(mechanism: Mechanism, typed: State, t: float, **options: Any) -> Run:
+def simulated(mechanism: Mechanism, typed: TypedState, t: float, **options: Any) -> Run:
     """The run from a state as typed, under constant joint forces and a controller as typed.
 
     Raises
@@ -147,7 +147,7 @@ def simulated(mechanism: Mechanism, typed: State, t: float, **options: Any) -> R
         raise VectorError(str(error)) from None
 
 
-def _controller(mechanism: Mechanism, typed: State, q: np.ndarray) -> Any:
+def _controller(mechanism: Mechanism, typed: TypedState, q: np.ndarray) -> Any:
     """The controller as typed, sampled if a period is typed, by default about the initial posture
     q; None if none is.
     """

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from dalembert.commandline.output import Column, left, message, show_table
+from dalembert.commandline.output import TableColumn, left, message, show_table
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import Number, as_float, is_symbolic
 from dalembert.model.parts import Joint
@@ -18,7 +18,7 @@ def show_joints(out: Console, mechanism: Mechanism) -> None:
     """Joints with entries in qd, parent, child, axis, limits and friction."""
     joints = mechanism.joints
     keys = [
-        Column("qd", [_entries(mechanism, j) for j in joints]),
+        TableColumn("qd", [_entries(mechanism, j) for j in joints]),
         left("joint", [j.name for j in joints]),
     ]
     show_table(
@@ -97,19 +97,25 @@ def show_state(out: Console, mechanism: Mechanism, q: np.ndarray, **along_veloci
 
 
 def _show_vectors(out: Console, names: Sequence[str], columns: dict[str, np.ndarray]) -> None:
-    keys = [Column("", [str(k) for k in range(len(names))], style="bold"), left("", names)]
+    keys = [TableColumn("", [str(k) for k in range(len(names))], style="bold"), left("", names)]
     show_table(
         out,
         keys,
-        [Column(title, [f"{x + 0.0:.5g}" for x in column]) for title, column in columns.items()],
+        [
+            TableColumn(title, [f"{x + 0.0:.5g}" for x in column])
+            for title, column in columns.items()
+        ],
     )
 
 
 def show_matrix(out: Console, matrix: np.ndarray) -> None:
     """A matrix with numbered rows and columns, four significant digits."""
-    rows = Column("", [str(k) for k in range(len(matrix))], style="bold")
+    rows = TableColumn("", [str(k) for k in range(len(matrix))], style="bold")
     show_table(
         out,
         [rows],
-        [Column(str(k), [f"{x + 0.0:.4g}" for x in column]) for k, column in enumerate(matrix.T)],
+        [
+            TableColumn(str(k), [f"{x + 0.0:.4g}" for x in column])
+            for k, column in enumerate(matrix.T)
+        ],
     )

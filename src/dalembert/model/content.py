@@ -48,7 +48,7 @@ def content(value: Any, strict: bool = True) -> str | None:
     apart by class alone.
     """
     try:
-        return digest("\n".join(_Reader(strict).text(value)))
+        return digest("\n".join(_ContentReader(strict).text(value)))
     except (UntellableError, RecursionError):
         return None
 
@@ -64,7 +64,7 @@ def digest(text: str) -> str:
     return _sha256(text.encode("utf-8", "surrogatepass"))[:32]
 
 
-class _Reader:
+class _ContentReader:
     """Reads one value; functions, classes and objects that are met again are referred to by their
     number.
     """
@@ -87,7 +87,7 @@ class _Reader:
             yield from self._listed(kind.__name__, value.tolist() if kind is np.ndarray else value)
         elif kind in (set, frozenset):
             yield f"{kind.__name__} {len(value)}"
-            yield from sorted(digest("\n".join(_Reader(self.strict).text(v))) for v in value)
+            yield from sorted(digest("\n".join(_ContentReader(self.strict).text(v))) for v in value)
         elif id(value) in self.met:
             yield f"number {self.met[id(value)]}"
         else:

@@ -63,7 +63,7 @@ class Holder:
         return ()
 
 
-class Names(Holder):
+class NamedValues(Holder):
     """Values under names or keys: of attributes, of a dict, of global names, of a closure."""
 
     def __init__(
@@ -142,7 +142,7 @@ class Names(Holder):
         self.owner.pop(key, None)
 
 
-class Attributes(Names):
+class Attributes(NamedValues):
     """Attributes in slots, or of a class."""
 
     def __init__(self, owner: Any, label: str, names: frozenset[str]):
@@ -164,7 +164,7 @@ class Attributes(Names):
         (type if isinstance(self.owner, type) else object).__delattr__(self.owner, key)
 
 
-class Cell(Names):
+class Cell(NamedValues):
     """A variable of the function around."""
 
     def __init__(self, owner: Any, label: str):
@@ -185,7 +185,7 @@ class Cell(Names):
         del self.owner.cell_contents
 
 
-class Context(Names):
+class Context(NamedValues):
     """A context variable."""
 
     def __init__(self, owner: Any, label: str):

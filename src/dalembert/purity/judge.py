@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.purity.holders import Holder, Items, Names, same
+from dalembert.purity.holders import Holder, Items, NamedValues, same
 from dalembert.purity.marks import Mark
 from dalembert.purity.memory import Memory, is_clock, is_library, marked_clock, random_sources
 
@@ -84,7 +84,7 @@ def _depends_on_clocks(memory: Memory, states: Sequence[Any], call: Call) -> boo
     right = trial.outcomes(trial.states)
     memory.restore()
     for holder in memory.holders:
-        if isinstance(holder, Names):
+        if isinstance(holder, NamedValues):
             contents = holder.read()
             marked = {key: marked_clock(value, reads) for key, value in contents.items()}
             if any(marked[key] is not value for key, value in contents.items()):
@@ -267,7 +267,7 @@ class _Trial:
                 continue
             old, one, other = self.memory.contents[k], forward[k], backward[k]
             if (
-                not isinstance(holder, Names)
+                not isinstance(holder, NamedValues)
                 or holder.names is not None
                 or not isinstance(holder.owner, dict)
             ):
@@ -295,7 +295,7 @@ def _drawn_from(memory: Memory, states: Sequence[Any], call: Call) -> str:
             holder.write(
                 [iterator if label == f"{holder.label}[{k}]" else x for k, x in enumerate(contents)]
             )
-        elif isinstance(holder, Names):
+        elif isinstance(holder, NamedValues):
             holder.write(
                 {k: iterator if holder.name_of(k) == label else x for k, x in contents.items()}
             )

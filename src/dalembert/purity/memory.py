@@ -26,7 +26,7 @@ from dalembert.purity.holders import (
     Holder,
     Items,
     Members,
-    Names,
+    NamedValues,
     is_context,
     is_random,
     is_sequence,
@@ -171,7 +171,7 @@ class Memory:
         elif isinstance(value, (functools.partial, functools.partialmethod)):
             yield from [(label, x, None) for x in (value.func, *value.args)]
             yield from self._hold(
-                Names(value.keywords, label, form="the argument {key!r} of {label}")
+                NamedValues(value.keywords, label, form="the argument {key!r} of {label}")
             )
         elif isinstance(value, (staticmethod, classmethod, functools.cached_property, property)):
             names = ("__func__", "func", "fget")
@@ -204,7 +204,7 @@ class Memory:
         elif is_context(value):
             yield from self._hold(Context(value, label))
         elif isinstance(value, dict):
-            yield from self._hold(Names(value, label, form="{label}[{key!r}]"))
+            yield from self._hold(NamedValues(value, label, form="{label}[{key!r}]"))
         elif is_sequence(value):
             yield from self._hold(Items(value, label))
         elif isinstance(value, set):
@@ -217,7 +217,7 @@ class Memory:
     def _of_instance(self, label: str, value: Any) -> Iterator[tuple[str, Any, Holder | None]]:
         kind = type(value)
         if isinstance(getattr(value, "__dict__", None), dict):
-            yield from self._hold(Names(value.__dict__, label))
+            yield from self._hold(NamedValues(value.__dict__, label))
         slots = [name for base in kind.__mro__ for name in _names(vars(base).get("__slots__", ()))]
         if slots := [n for n in slots if n not in ("__dict__", "__weakref__")]:
             private = [
@@ -255,7 +255,7 @@ class Memory:
                 if x is not None
             ]
             return
-        yield from self._hold(Names(f.__dict__, f.__name__))
+        yield from self._hold(NamedValues(f.__dict__, f.__name__))
         for name, cell in zip(f.__code__.co_freevars, f.__closure__ or ()):
             yield from self._hold(Cell(cell, name))
         for x in f.__defaults__ or ():
@@ -264,7 +264,7 @@ class Memory:
             yield f"the default argument {name!r} of {f.__name__}", x, None
         codes = list(_codes(f.__code__))
         names = frozenset(n for code in codes for n in code.co_names)
-        yield from self._hold(Names(f.__globals__, "", names, "the global {key!r}"))
+        yield from self._hold(NamedValues(f.__globals__, "", names, "the global {key!r}"))
         self._look_for_clocks(f, codes)
         for code in codes:
             for x in code.co_consts:
@@ -275,11 +275,11 @@ class Memory:
         ]
         for module in modules:
             if not is_library(module.__name__):
-                yield from self._hold(Names(vars(module), module.__name__, names))
+                yield from self._hold(NamedValues(vars(module), module.__name__, names))
 
     def _hold(self, holder: Holder) -> Iterator[tuple[str, Any, Holder | None]]:
         self.holders.append(holder)
-        if isinstance(holder, Names):
+        if isinstance(holder, NamedValues):
             for x in list(holder.read().values())[:LISTED]:
                 if isinstance(x, (int, float)):
                     self._visit("", x, None)

@@ -23,7 +23,7 @@ SHORT, SHORT_LIKENESS = (
 )  # letters of a name in which one wrong letter counts more: 'rpz' has 0.67
 
 
-class Kind(NamedTuple):
+class ElementKind(NamedTuple):
     """Admissible content of an element: attributes, single children, repeated children."""
 
     attributes: tuple[str, ...] = ()
@@ -32,21 +32,21 @@ class Kind(NamedTuple):
 
 
 KINDS = {
-    "robot": Kind(("name", "version"), (), ("link", "joint")),
-    "link": Kind(("name",), ("inertial",)),
-    "inertial": Kind((), ("origin", "mass", "inertia")),
-    "joint": Kind(
+    "robot": ElementKind(("name", "version"), (), ("link", "joint")),
+    "link": ElementKind(("name",), ("inertial",)),
+    "inertial": ElementKind((), ("origin", "mass", "inertia")),
+    "joint": ElementKind(
         ("name", "type"), ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic")
     ),
-    "origin": Kind(("xyz", "rpy")),
-    "mass": Kind(("value",)),
-    "inertia": Kind(MOMENTS),
-    "axis": Kind(("xyz",)),
-    "parent": Kind(("link",)),
-    "child": Kind(("link",)),
-    "limit": Kind(("lower", "upper", "velocity", "effort")),
-    "dynamics": Kind(("damping", "friction")),
-    "mimic": Kind(("joint", "multiplier", "offset")),
+    "origin": ElementKind(("xyz", "rpy")),
+    "mass": ElementKind(("value",)),
+    "inertia": ElementKind(MOMENTS),
+    "axis": ElementKind(("xyz",)),
+    "parent": ElementKind(("link",)),
+    "child": ElementKind(("link",)),
+    "limit": ElementKind(("lower", "upper", "velocity", "effort")),
+    "dynamics": ElementKind(("damping", "friction")),
+    "mimic": ElementKind(("joint", "multiplier", "offset")),
 }
 NOT_DYNAMICS = {
     "visual": ("link",),
@@ -105,7 +105,7 @@ class Unread:
             if tag in kind.once and first.setdefault(tag, child) is child:
                 self.note(child, where)
 
-    def _text(self, element: Element, kind: Kind) -> None:
+    def _text(self, element: Element, kind: ElementKind) -> None:
         """Text is mechanics lost where it has numbers; without them it is somebody's comment."""
         if any(c.isdigit() for c in element.text) and element.tag != "robot":
             fix = (
@@ -138,7 +138,7 @@ class Unread:
             second.line,
         )
 
-    def _attributes(self, element: Element, kind: Kind) -> None:
+    def _attributes(self, element: Element, kind: ElementKind) -> None:
         for attribute in element.attributes:
             if attribute in kind.attributes or attribute.startswith("xmlns:"):
                 continue

@@ -157,7 +157,7 @@ def parsed(data: bytes, file: str, encoding: str | None = None) -> Document:
             file,
             1 + plain.count(b"\n", 0, run.start()),
         )
-    builder = _Builder(file, remarks)
+    builder = _ElementBuilder(file, remarks)
     try:
         for start in range(0, len(plain), CHUNK):
             builder.parser.Parse(plain[start : start + CHUNK], False)
@@ -257,7 +257,7 @@ def _quoted(text: str, length: int = SHOWN) -> str:
     return repr(text if len(text) <= length else f"{text[: length - 3]}...")
 
 
-class _Builder:
+class _ElementBuilder:
     """Receives the parser's events and builds the tree."""
 
     def __init__(self, file: str, remarks: list[Finding]):

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from dalembert.formulations import hamilton
-from dalembert.formulations.hamilton.configurations import System as HamiltonianForm
+from dalembert.formulations.hamilton.configurations import CanonicalSystem
 from dalembert.formulations.hamilton.nonnatural import NonNatural
-from dalembert.formulations.hamilton.trees import MechanismSystem as OfBodies
+from dalembert.formulations.hamilton.trees import CanonicalMechanism
 from dalembert.formulations.hamilton.velocity_solver import SOLVERS
 from dalembert.formulations.lagrange.symbolic_system import LagrangianSystem
 from dalembert.systems.mechanism import MechanismSystem
@@ -32,17 +32,19 @@ class HamiltonianSystem(System):
     solvers = SOLVERS
     positive_definite = True
 
-    def __init__(self, form: HamiltonianForm):
+    def __init__(self, form: CanonicalSystem):
         self._form, self.name = form, form.name
         inner: Any = form
         while isinstance(inner, NonNatural):
             inner = inner.system
-        self._bodies = MechanismSystem(inner.mechanism) if isinstance(inner, OfBodies) else None
+        self._bodies = (
+            MechanismSystem(inner.mechanism) if isinstance(inner, CanonicalMechanism) else None
+        )
         numbered = tuple(f"q{k + 1}" for k in range(form.nq))
         self.coordinate_names = numbered if self._bodies is None else self._bodies.coordinate_names
 
     @property
-    def source(self) -> HamiltonianForm:
+    def source(self) -> CanonicalSystem:
         return self._form
 
     @property

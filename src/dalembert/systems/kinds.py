@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from dalembert.arguments import check_choice
-from dalembert.formulations.hamilton.configurations import System as HamiltonianForm
+from dalembert.formulations.hamilton.configurations import CanonicalSystem
 from dalembert.formulations.lagrange.flexible import FlexibleJoints
 from dalembert.formulations.lagrange.symbolic_system import LagrangianSystem
 from dalembert.model.mechanism import Mechanism
@@ -17,7 +17,7 @@ from dalembert.systems.mechanism import MechanismSystem
 from dalembert.systems.system import System
 
 OtherSystem: TypeAlias = (
-    System | LagrangianSystem | FlexibleJoints | HamiltonianForm
+    System | LagrangianSystem | FlexibleJoints | CanonicalSystem
 )  # than a mechanism
 
 # Kind of object: the system that stands for it. A new kind is one line.
@@ -25,7 +25,7 @@ KINDS: dict[type, Callable[[Any], System]] = {
     Mechanism: MechanismSystem,
     LagrangianSystem: LagrangianEquations,
     FlexibleJoints: FlexibleJointsSystem,
-    HamiltonianForm: HamiltonianSystem,
+    CanonicalSystem: HamiltonianSystem,
 }
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from dalembert.formulations.elementary_motions.matrices import Matrix4, trace, wrench_matrix
-from dalembert.formulations.elementary_motions.sequence import MotionTree, State
+from dalembert.formulations.elementary_motions.sequence import MotionState, MotionTree
 from dalembert.spatial.motion_force import Force
 from dalembert.spatial.vectors import Scalar, Vector
 
@@ -70,7 +70,7 @@ class Sums:
         return Q
 
 
-def first_derivatives(sequence: MotionTree, state: State) -> dict[tuple[int, int], Matrix4]:
+def first_derivatives(sequence: MotionTree, state: MotionState) -> dict[tuple[int, int], Matrix4]:
     """B_l^j by (step l, freedom j on the way to it), others are zero (eq. 12, D right of T).
 
     B_l^j = B_p^j T_l  for j before step l, p the step before l;    B_l^j = B_l D_j  for a freedom of step l
@@ -85,7 +85,7 @@ def first_derivatives(sequence: MotionTree, state: State) -> dict[tuple[int, int
 
 
 def second_derivatives(
-    sequence: MotionTree, state: State, B1: dict[tuple[int, int], Matrix4]
+    sequence: MotionTree, state: MotionState, B1: dict[tuple[int, int], Matrix4]
 ) -> dict[tuple[int, int, int], Matrix4]:
     """B_l^jk, the derivative of B_l^j along k, by (l, j, k) with j before k, or both of one step in
     either order.

@@ -12,7 +12,7 @@ from dalembert.formulations.elementary_motions.matrices import (
     trace,
     wrench_matrix,
 )
-from dalembert.formulations.elementary_motions.sequence import MotionTree, State
+from dalembert.formulations.elementary_motions.sequence import MotionState, MotionTree
 from dalembert.spatial.motion_force import Force, Motion
 from dalembert.spatial.vectors import ZERO, Scalar, Vector
 
@@ -67,7 +67,11 @@ def required_forces(
 
 
 def joint_rates(
-    sequence: MotionTree, state: State, i: int, qd: Sequence[Scalar], qdd: Sequence[Scalar] | None
+    sequence: MotionTree,
+    state: MotionState,
+    i: int,
+    qd: Sequence[Scalar],
+    qdd: Sequence[Scalar] | None,
 ) -> tuple[Matrix4, Matrix4]:
     """W = sum D_j qd_j of step i, and its rate W' = sum (D_j qdd_j + dD_j/dm qd_j qd_m)."""
     W, W_rate = ZERO4, ZERO4

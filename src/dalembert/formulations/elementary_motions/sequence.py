@@ -60,7 +60,7 @@ def exponential(screw: Screw, x: Scalar) -> Matrix4:
 
 
 @dataclass(frozen=True)
-class Step:
+class MotionStep:
     """T_i = C_i T(q): constant motions, then a variable one with its freedoms.
 
     `screw` is that motion, or None where the joint's freedoms act together (spherical, free, custom
@@ -108,7 +108,7 @@ class Step:
         return [[operator_of(rates[m][a]) for m in own] for a in own]
 
 
-class State(NamedTuple):
+class MotionState(NamedTuple):
     """The sequence at some coordinates; by step T_i and B_i = T_1 ... T_i, by freedom D, by pairs
     of one step dD.
     """
@@ -132,7 +132,7 @@ class MotionTree:
 
     def __init__(self, tree: Tree):
         self.tree, self.nv = tree, tree.nv
-        self.step: dict[int, Step] = {}
+        self.step: dict[int, MotionStep] = {}
         self.step_of: list[int] = []  # by freedom
         self.entry: list[int] = []
         self.path: dict[int, list[int]] = {
@@ -155,7 +155,7 @@ class MotionTree:
             entries = tuple(joint.dof) if screw is None else (joint.dof[screw.at],)
             is_first, is_last = place == 0, place == len(row) - 1
             number, first = len(self.step) + 1, len(self.entry)
-            self.step[number] = Step(
+            self.step[number] = MotionStep(
                 name,
                 parent,
                 placement_matrix(joint.origin) if is_first else IDENTITY4,
@@ -184,9 +184,9 @@ class MotionTree:
         """Freedoms from the base to the step before step i."""
         return self.path[self.step[i].parent]
 
-    def at(self, q: Sequence[Scalar], base: Matrix4 = IDENTITY4) -> State:
+    def at(self, q: Sequence[Scalar], base: Matrix4 = IDENTITY4) -> MotionState:
         """All matrices of the steps at coordinates q."""
-        state = State({}, {0: base}, {}, {})
+        state = MotionState({}, {0: base}, {}, {})
         for i in self.outward():
             step = self.step[i]
             state.T[i] = step.matrix(q)

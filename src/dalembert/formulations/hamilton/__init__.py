@@ -20,7 +20,11 @@ from dalembert.formulations.hamilton.canonical import (
     velocities,
 )
 from dalembert.formulations.hamilton.chain import ChainConfiguration, PlanarChain, planar_chain
-from dalembert.formulations.hamilton.configurations import Configuration, Operations, System
+from dalembert.formulations.hamilton.configurations import (
+    CanonicalSystem,
+    Configuration,
+    Operations,
+)
 from dalembert.formulations.hamilton.krylov import (
     NotConvergedError,
     Solution,
@@ -32,6 +36,8 @@ from dalembert.formulations.hamilton.krylov import (
 )
 from dalembert.formulations.hamilton.nonnatural import NonNatural, nonnatural, turntable
 from dalembert.formulations.hamilton.velocity_solver import Solver
+
+System = CanonicalSystem
 
 __all__ = [
     "ChainConfiguration",

@@ -12,7 +12,11 @@ import numpy as np
 
 from dalembert.errors import ShapeError
 from dalembert.expr import Expr, cos, sin
-from dalembert.formulations.hamilton.configurations import Configuration, Operations, System
+from dalembert.formulations.hamilton.configurations import (
+    CanonicalSystem,
+    Configuration,
+    Operations,
+)
 from dalembert.formulations.hamilton.singular import check_pivot
 from dalembert.model.joints import Revolute
 from dalembert.model.mechanism import Mechanism
@@ -85,7 +89,7 @@ def planar_chain(
     return PlanarChain(given[0], given[1], given[2], given[3], given[4][0])
 
 
-class PlanarChain(System):
+class PlanarChain(CanonicalSystem):
     """A planar chain; see `planar_chain`.
 
     With M_{>i} the mass beyond link i,  c_i = m_i l_i + L_i M_{>i},  d_i = J_i + m_i l_i^2 + L_i^2 M_{>i}:

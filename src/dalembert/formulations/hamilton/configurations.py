@@ -109,7 +109,7 @@ class Configuration(ABC):
         return plus(plus(self.gradient(z), self.lie_poisson(z, p)), self.dissipative(z))
 
 
-class System(ABC):
+class CanonicalSystem(ABC):
     """A system in Hamilton's form: `dalembert.formulations.hamilton` takes it in place of a
     mechanism.
 

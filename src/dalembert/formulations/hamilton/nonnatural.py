@@ -21,7 +21,7 @@ from dalembert.expr import (
     symbols,
 )
 from dalembert.formulations.hamilton.chain import PlanarChain
-from dalembert.formulations.hamilton.configurations import Configuration, System, plus
+from dalembert.formulations.hamilton.configurations import CanonicalSystem, Configuration, plus
 from dalembert.formulations.hamilton.trees import system_of
 from dalembert.spatial.vectors import Scalar, dot
 
@@ -64,7 +64,7 @@ def nonnatural(
     return NonNatural(system_of(system), a, L0, name)
 
 
-class NonNatural(System):
+class NonNatural(CanonicalSystem):
     """A system with terms a(q, t) and L0(q, t); see `nonnatural`.
 
     Examples
@@ -77,7 +77,7 @@ class NonNatural(System):
 
     def __init__(
         self,
-        system: System,
+        system: CanonicalSystem,
         a: Callable[..., Any] | None,
         L0: Callable[..., Any] | None,
         name: str = "",

@@ -12,10 +12,10 @@ import numpy as np
 
 from dalembert.expr import Expr, Graph, count_operations, symbols
 from dalembert.formulations.hamilton.configurations import (
+    CanonicalSystem,
     Configuration,
     Operations,
     Scalars,
-    System,
 )
 from dalembert.formulations.hamilton.dense import dense_solution
 from dalembert.kinematics.forces import external_wrenches, passive, spring_energy
@@ -30,7 +30,7 @@ from dalembert.spatial.motion_force import NO_FORCE, NO_MOTION, Force, Motion, c
 from dalembert.spatial.vectors import Scalar, Vector, dot
 
 
-class MechanismSystem(System):
+class CanonicalMechanism(CanonicalSystem):
     """A mechanism; its momenta are those of bodies and rotors, its own forces friction and the
     external ones.
     """
@@ -80,12 +80,12 @@ class MechanismSystem(System):
         return Operations(count["mul"], count["add"], count["div"])
 
 
-def system_of(system: Any) -> System:
+def system_of(system: Any) -> CanonicalSystem:
     """A mechanism as a system; systems are returned as they are."""
-    if isinstance(system, System):
+    if isinstance(system, CanonicalSystem):
         return system
     if isinstance(system, (Mechanism, OnTree)):
-        return MechanismSystem(system)
+        return CanonicalMechanism(system)
     raise TypeError(
         f"{type(system).__name__} is no system: expected a da.Mechanism, "
         "hamilton.planar_chain(...) or hamilton.nonnatural(...)."

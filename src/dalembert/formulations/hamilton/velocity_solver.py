@@ -12,7 +12,11 @@ import numpy as np
 from dalembert.arguments import check_choice
 from dalembert.errors import UnknownNameError
 from dalembert.expr import Expr
-from dalembert.formulations.hamilton.configurations import Configuration, Operations, System
+from dalembert.formulations.hamilton.configurations import (
+    CanonicalSystem,
+    Configuration,
+    Operations,
+)
 from dalembert.formulations.hamilton.dense import dense_solution
 from dalembert.formulations.hamilton.krylov import LIMIT, METHODS, Solution, Stop, required
 from dalembert.spatial.vectors import Scalar
@@ -78,7 +82,7 @@ class Solver:
             [] if start is None else [np.asarray(start, dtype=float).T]
         )
 
-    def solve(self, system: System, at: Configuration, b: Sequence[Scalar]) -> Solution:
+    def solve(self, system: CanonicalSystem, at: Configuration, b: Sequence[Scalar]) -> Solution:
         """z with A z = b, within the rule; NotConvergedError where the limit is reached."""
         if any(isinstance(x, Expr) for x in b):
             raise TypeError(
@@ -119,7 +123,7 @@ class Solver:
 
 
 def solved(
-    system: System, at: Configuration, b: Sequence[Scalar], solver: str | Solver
+    system: CanonicalSystem, at: Configuration, b: Sequence[Scalar], solver: str | Solver
 ) -> Sequence[Scalar]:
     """z with A z = b as scalars; a name of an iteration stands for a `Solver` that starts from 0."""
     if isinstance(solver, str) and solver in METHODS:

@@ -25,7 +25,7 @@ from dalembert.spatial.transforms import Transform
 from dalembert.spatial.vectors import Matrix, Scalar, Vector
 
 
-class Link(NamedTuple):
+class LinkGeometry(NamedTuple):
     """A body with inertia that moves: mass m, and inertia tensor I about its centre of mass in its
     own axes.
 
@@ -112,12 +112,12 @@ class Geometry:
             known_zero(x) for x in (body.mass, *body.inertia)
         )
 
-    def _link(self, body: Any, convert: Any) -> Link:
+    def _link(self, body: Any, convert: Any) -> LinkGeometry:
         i, X = self.tree.place[body.name]
         R = self.pose[i].R
         r = self.pack(R.to_parent(X.point_to_parent(Vector(map(convert, body.com)))))
         omega, velocity = self.J[i][..., :3], self.J[i][..., 3:]
-        return Link(
+        return LinkGeometry(
             body.name,
             i,
             convert(body.mass),

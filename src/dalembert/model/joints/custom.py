@@ -86,7 +86,7 @@ class Custom(JointType):
 
     def _put(self, q: list[Expr], placement: list[Expr]) -> None:
         """Set what is derived from the placement (rows of R, p)."""
-        object.__setattr__(self, "_trace", _Trace(q, placement))
+        object.__setattr__(self, "_trace", _TracedPlacement(q, placement))
         object.__setattr__(self, "placed", digest(repr(pack(placement))))
 
     @property
@@ -142,7 +142,7 @@ def _motions(flat):
     )
 
 
-class _Trace:
+class _TracedPlacement:
     """Placement, subspace, subspace rate and derivatives of rate times v as expressions of q (and
     v).
     """
