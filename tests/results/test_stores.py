@@ -17,7 +17,8 @@ import pytest
 import xarray
 
 import dalembert as da
-from dalembert.results import storage, store_folder, streaming
+from dalembert.results import disk, recorder, storage, store_folder, streaming
+from dalembert.results.dataset import dataset
 from dalembert.results.store_folder import StoreFolder
 from dalembert.results.store_lock import StoreLock
 
@@ -35,7 +36,7 @@ def few_records():
     """Parts of 20 records and chunks of 32 numbers, so that a short run has several of each."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(streaming, "records_of", lambda numbers, work: 20)
-        patch.setattr(streaming, "CHUNK", 32)
+        patch.setattr(recorder, "CHUNK", 32)
         yield
 
 
@@ -225,7 +226,7 @@ def test_a_flipped_bit_anywhere_in_a_file_is_named(whole, tmp_path):
 
 def test_a_file_without_a_checksum_is_read_with_a_warning(whole, tmp_path):
     path = tmp_path / "run.nc"
-    storage.dataset(whole).to_netcdf(path, engine="h5netcdf")
+    dataset(whole).to_netcdf(path, engine="h5netcdf")
     with pytest.warns(da.DalembertWarning, match=r"run\.nc' has no checksums.*write it again with to_netcdf"):
         run = da.Run.load(ARM, path)
     assert_same(run, whole)
@@ -237,11 +238,11 @@ def test_a_file_without_a_checksum_is_read_with_a_warning(whole, tmp_path):
 def test_keys_of_a_ledger_stay_inside_the_folder(folder):
     for key in ("../outside", "/etc/passwd", "a/../../b", "", ".dalembert/x", "a//b", "a\\b"):
         text = json.dumps({"format": 1, "files": {key: [1, "x"]}})
-        (folder / ".dalembert" / "ledger").write_text(f"{store_folder.digest(text.encode())} {text}\n")
+        (folder / ".dalembert" / "ledger").write_text(f"{disk.digest(text.encode())} {text}\n")
         with pytest.raises(da.DamagedStoreError, match="line 1 of its list of checksums"):
             da.Run.load(ARM, folder)
     text = json.dumps({"format": 99, "files": {}})
-    (folder / ".dalembert" / "ledger").write_text(f"{store_folder.digest(text.encode())} {text}\n")
+    (folder / ".dalembert" / "ledger").write_text(f"{disk.digest(text.encode())} {text}\n")
     with pytest.raises(da.StoreError, match="written by a newer version of dalembert .format 99, known is 1.: update this one"):
         da.Run.load(ARM, folder)
 
@@ -283,18 +284,18 @@ class Killed(BaseException):
 
 def killed_at(monkeypatch, number, error, partly=False):
     """The error instead of writing file `number`, of which a part may be there."""
-    write, left = store_folder._write, [number]
+    write, left = disk.write, [number]
 
     def failing(path, key, data):
         if left[0] == 0:
             if partly:
-                (path / store_folder.OWN).mkdir(parents=True, exist_ok=True)
-                (path / store_folder.OWN / "new").write_bytes(data[:len(data) // 2])
+                (path / disk.OWN).mkdir(parents=True, exist_ok=True)
+                (path / disk.OWN / "new").write_bytes(data[:len(data) // 2])
             raise error
         left[0] -= 1
         write(path, key, data)
 
-    monkeypatch.setattr(store_folder, "_write", failing)
+    monkeypatch.setattr(store_folder, "write", failing)
     return left
 
 
@@ -395,18 +396,19 @@ class Disk:
 def test_a_loss_of_power_at_any_write_loses_no_more_than_the_part_that_was_written(step, whole, tmp_path, monkeypatch):
     number, is_done = 0, False
     while not is_done:
-        place, disk = tmp_path / str(number), Disk()
+        place, drive = tmp_path / str(number), Disk()
         place.mkdir()
-        disk.on_disk(place)
+        drive.on_disk(place)
         with monkeypatch.context() as patch:
-            patch.setattr(store_folder, "on_disk", disk.on_disk)
+            for module in (recorder, storage, store_folder):
+                patch.setattr(module, "on_disk", drive.on_disk)
             left = killed_at(patch, number, Killed())
             try:
                 stored(place / "run.zarr")
             except Killed:
                 pass
             is_done = left[0] > 0
-        found = disk.after_a_loss_of_power(place, tmp_path / "after") / "run.zarr"
+        found = drive.after_a_loss_of_power(place, tmp_path / "after") / "run.zarr"
         assert_same(da.simulate(ARM, **CALL, events=[low], store=found, resume=True), whole)
         if is_done:
             assert found.exists()

@@ -14,7 +14,9 @@ import pytest
 import xarray
 
 import dalembert as da
-from dalembert.results import storage, streaming
+from dalembert.results import stored_arrays, streaming
+from dalembert.results.even_times import Even
+from dalembert.results.recorder import Recorder
 
 ARM = da.planar_chain(2)
 RUBBING = dataclasses.replace(ARM, joints=tuple(dataclasses.replace(j, coulomb=(0.8,)) for j in ARM.joints))
@@ -68,7 +70,7 @@ def parts(monkeypatch):
     """Sets the records of a part, and how many parts are written before the run is cut off."""
     def put(size, until=None):
         monkeypatch.setattr(streaming, "records_of", lambda numbers, work: size)
-        written, left = streaming.Recorder.write, [until]
+        written, left = Recorder.write, [until]
 
         def write(self, *rest):
             if left[0] == 0:
@@ -76,8 +78,8 @@ def parts(monkeypatch):
             left[0] = left[0] and left[0] - 1
             written(self, *rest)
 
-        monkeypatch.setattr(streaming.Recorder, "write", write)
-        return lambda: monkeypatch.setattr(streaming.Recorder, "write", written)
+        monkeypatch.setattr(Recorder, "write", write)
+        return lambda: monkeypatch.setattr(Recorder, "write", written)
     return put
 
 
@@ -138,7 +140,7 @@ def test_a_run_by_a_called_library_goes_on_with_the_same_bits(parts, tmp_path):
 
 def test_times_at_equal_distances_are_those_of_linspace():
     for end, count in ((1.3, 1001), (7.1, 13), (100.0, 2), (1e4, 10**6)):
-        even, times = streaming.Even(0.0, end, count), np.linspace(0.0, end, count)
+        even, times = Even(0.0, end, count), np.linspace(0.0, end, count)
         for at in (slice(None), slice(1, 9), slice(-3, None)):
             np.testing.assert_array_equal(even[at], times[at])
         assert len(even) == count and even[-1] == times[-1] and even[1] == times[1]
@@ -211,7 +213,7 @@ KEYS = [np.s_[-1], np.s_[..., -1, :], np.s_[..., 3:700:7, 0], np.s_[:1], np.s_[.
 @pytest.mark.parametrize("key", KEYS, ids=str)
 def test_stored_arrays_are_indexed_as_arrays(both, key):
     memory, folder = both
-    assert isinstance(folder.q, storage.Stored) and folder.q.shape == memory.q.shape and folder.q.dtype == memory.q.dtype
+    assert isinstance(folder.q, stored_arrays.Stored) and folder.q.shape == memory.q.shape and folder.q.dtype == memory.q.dtype
     np.testing.assert_array_equal(folder.q[key], memory.q[key])
 
 
@@ -226,7 +228,7 @@ def test_stored_arrays_calculate_as_arrays(both):
 
 def test_files_of_a_stored_run_are_those_of_one_in_memory(both, tmp_path, monkeypatch):
     memory, folder = both
-    monkeypatch.setattr(storage, "BLOCK", 400)      # several parts
+    monkeypatch.setattr(stored_arrays, "BLOCK", 400)      # several parts
     memory.to_netcdf(tmp_path / "a.nc"), folder.to_netcdf(tmp_path / "b.nc")
     xarray.testing.assert_identical(xarray.load_dataset(tmp_path / "a.nc"), xarray.load_dataset(tmp_path / "b.nc"))
     memory.to_zarr(tmp_path / "a.zarr")

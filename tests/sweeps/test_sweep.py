@@ -314,7 +314,7 @@ def test_a_sweep_that_ends_at_any_write_goes_on_to_the_same_bits(tmp_path, monke
     from dalembert.sweeps import outcome_table
 
     monkeypatch.setattr(outcome_table, "BUFFER", 0)      # each sample is written for itself
-    grid, write = {"a": [1, 2, 3], "b": [10, 20]}, store_folder._write
+    grid, write = {"a": [1, 2, 3], "b": [10, 20]}, store_folder.write
     whole = da.sweep(product, grid, Here())
     for number in range(0, 60, 7):
         left = [number]
@@ -327,7 +327,7 @@ def test_a_sweep_that_ends_at_any_write_goes_on_to_the_same_bits(tmp_path, monke
 
         store = tmp_path / f"{number}.zarr"
         with monkeypatch.context() as patch:
-            patch.setattr(store_folder, "_write", failing)
+            patch.setattr(store_folder, "write", failing)
             with pytest.raises(da.StoreError, match="cannot be written: No space left on device"):
                 da.sweep(product, grid, Here(), store=store)
         found = da.sweep(product, grid, Here(), store=store)

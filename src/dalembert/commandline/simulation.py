@@ -17,7 +17,7 @@ from dalembert.commandline.tables import show_state
 from dalembert.commandline.typed_vectors import typed_vector
 from dalembert.errors import DalembertError
 from dalembert.model.mechanism import Mechanism
-from dalembert.results import storage
+from dalembert.results import storage, stored_arrays
 from dalembert.results.labels import library
 from dalembert.results.run import Run
 from dalembert.views import animation, diagrams
@@ -195,7 +195,7 @@ def _controller(mechanism: Mechanism, typed: TypedState, q: np.ndarray) -> Any:
 def as_json(run: Run, files: list[str]) -> dict[str, Any]:
     """How the run went and where it ended."""
     q, qd = run.final()
-    last = storage.part(run, len(run.times) - 1, len(run.times))
+    last = stored_arrays.part(run, len(run.times) - 1, len(run.times))
     return {
         "mechanism": run.mechanism.name,
         "method": run.method,

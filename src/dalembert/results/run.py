@@ -14,7 +14,8 @@ from dalembert.arguments import path_of
 from dalembert.errors import ShapeError
 from dalembert.kinematics.forces import SIGN, STICK
 from dalembert.model.mechanism import Mechanism
-from dalembert.results import storage
+from dalembert.results import run_files, storage, stored_arrays
+from dalembert.results.dataset import dataset
 from dalembert.results.displays import display
 from dalembert.results.labels import header
 from dalembert.results.records import Records
@@ -51,7 +52,7 @@ class Run(Records):
         larger.
         """
         found, start = [], None
-        for _, part in storage.parts(self):
+        for _, part in stored_arrays.parts(self):
             T, P = part.kinetic_energy, part.potential_energy
             start = T[..., :1] + P[..., :1] if start is None else start
             found.append(
@@ -97,7 +98,7 @@ class Run(Records):
         with storage.writing(path), path.open("w", newline="", encoding="utf-8") as out:
             writer = csv.writer(out)
             writer.writerow(map(header, names))
-            for _, part in storage.parts(self):
+            for _, part in stored_arrays.parts(self):
                 energies = part.kinetic_energy, part.potential_energy, part.work
                 columns = np.column_stack([part.times, part.q, part.qd, *energies])
                 writer.writerows(map(repr, row) for row in columns.tolist())
@@ -111,11 +112,11 @@ class Run(Records):
         potential_energy, work, power_balance, steps, rejected, reason, with their units as
         attributes.
         """
-        return storage.dataset(self)
+        return dataset(self)
 
     def to_netcdf(self, file: str | os.PathLike[str]) -> Path:
         """Write the dataset as a file of NetCDF 4 (needs the extra `files`)."""
-        return storage.write_netcdf(self, file)
+        return run_files.write_netcdf(self, file)
 
     def to_zarr(self, folder: str | os.PathLike[str]) -> Path:
         """Write the dataset as a folder of Zarr (needs the extra `files`); replaces one that is
@@ -126,7 +127,7 @@ class Run(Records):
         DalembertError
             There is something else of that name.
         """
-        return storage.write_zarr(self, folder)
+        return run_files.write_zarr(self, folder)
 
     @staticmethod
     def load(mechanism: Mechanism, file: str | os.PathLike[str], lazy: bool = False) -> Run:
@@ -141,7 +142,7 @@ class Run(Records):
         DalembertError
             There is none, or it is of a mechanism with other names.
         """
-        return Run(**storage.read(mechanism, file, lazy))
+        return Run(**run_files.read(mechanism, file, lazy))
 
     def plot(self, file: str | os.PathLike[str] | None = None) -> Figure:
         """Coordinates, velocities, applied forces, phase portraits, energies, power balance: a

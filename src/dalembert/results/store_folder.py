@@ -17,80 +17,34 @@ journal goes, so that a loss of power does no more harm than a kill.
 
 from __future__ import annotations
 
-import errno
-import hashlib
 import json
 import os
-import stat
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
-from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple, TypeVar
+from pathlib import Path
+from typing import Any, TypeVar
 
 from dalembert.errors import DamagedStoreError, StoreError
+from dalembert.results.disk import (
+    OWN,
+    bytes_of,
+    checked_key,
+    digest,
+    files_in,
+    folders_of,
+    on_disk,
+    write,
+)
+from dalembert.results.file_seals import BAD_TEXT, FileSeal, Journal
 from dalembert.results.store_lock import StoreLock, lock_file
 
-OWN, LEDGER, JOURNAL = ".dalembert", "ledger", "journal"
+LEDGER, JOURNAL = "ledger", "journal"
 FORMAT = 1
 MARK = "dalembert_checksums"  # attribute of a folder with a ledger, in case that the ledger is lost
-DIGEST = 16  # bytes of a digest
-PIECE = 2**22  # bytes of a file that are looked at together
-CLUTTER = (".DS_Store", "Thumbs.db", "desktop.ini")  # files that desktops leave in every folder
 ATTEMPTS, PAUSE = 5, 0.05  # [s] looks at a folder that is being written
-BAD_TEXT = (
-    ValueError,
-    TypeError,
-    KeyError,
-    AttributeError,
-    RecursionError,
-)  # errors of text that is not as expected
 
 Result = TypeVar("Result")
-
-
-class FileSeal(NamedTuple):
-    """Size [bytes] and digest of a file."""
-
-    size: int
-    digest: str
-
-    @staticmethod
-    def of(data: bytes) -> FileSeal:
-        return FileSeal(len(data), digest(data))
-
-
-class Journal(NamedTuple):
-    """A transaction: its files (None: removed), the text that it adds to the ledger, and the length
-    before.
-    """
-
-    offset: int
-    text: str
-    files: dict[str, bytes | None]
-
-    def packed(self) -> bytes:
-        """As bytes that begin with their digest."""
-        sizes = {key: None if data is None else len(data) for key, data in self.files.items()}
-        head = json.dumps({"offset": self.offset, "text": self.text, "sizes": sizes}).encode()
-        body = b"\n".join([head, b"".join(data for data in self.files.values() if data)])
-        return digest(body).encode() + b"\n" + body
-
-    @staticmethod
-    def unpacked(packed: bytes) -> Journal:
-        """The transaction; raises one of BAD_TEXT if these are not the bytes that `packed` gave."""
-        seal, _, body = packed.partition(b"\n")
-        if seal != digest(body).encode():
-            raise ValueError("its digest is another")
-        head, _, rest = body.partition(b"\n")
-        known, files, at = json.loads(head), {}, 0
-        for key, size in known["sizes"].items():
-            files[_checked_key(key)] = None if size is None else rest[at : at + size]
-            at += size or 0
-        if at != len(rest):
-            raise ValueError("its length is another")
-        json.loads(known["text"].partition(" ")[2])["files"]
-        return Journal(int(known["offset"]), known["text"], files)
 
 
 class StoreFolder:
@@ -136,7 +90,7 @@ class StoreFolder:
         attributes = self.path / ".zattrs"
         if attributes.is_file() and MARK.encode() in bytes_of(attributes):
             raise self._damaged(f"{OWN}/{LEDGER}", "its list of checksums is missing")
-        return None if next(_walk(self.path), None) is not None else {}
+        return None if next(files_in(self.path), None) is not None else {}
 
     def _read_journal(self) -> Journal | None:
         data = self._own_bytes(JOURNAL)
@@ -181,13 +135,13 @@ class StoreFolder:
                 entries.pop(key, None)
             else:
                 size, seal = entry
-                entries[_checked_key(key)] = FileSeal(int(size), str(seal))
+                entries[checked_key(key)] = FileSeal(int(size), str(seal))
 
     # --- reading ---
 
     def keys(self) -> list[str]:
         """Names of all files, in order."""
-        known = set(_walk(self.path)) if self.entries is None else set(self.entries)
+        known = set(files_in(self.path)) if self.entries is None else set(self.entries)
         for changes in (self._pending, self._staged):
             known |= {key for key, data in changes.items() if data is not None}
             known -= {key for key, data in changes.items() if data is None}
@@ -275,7 +229,7 @@ class StoreFolder:
             return
         for key in self.keys():
             self._steadily(partial(self._read, key, contents))
-        for key in _walk(self.path):
+        for key in files_in(self.path):
             self._steadily(partial(self._check_known, key))
 
     def _check_known(self, key: str) -> None:
@@ -346,7 +300,7 @@ class StoreFolder:
         """Write a file, or remove it, with the next commit."""
         if data is None and not self.has(key):
             return
-        self._staged[_checked_key(key)] = data
+        self._staged[checked_key(key)] = data
 
     def commit(self) -> None:
         """Write what waits, all or nothing.
@@ -361,7 +315,7 @@ class StoreFolder:
             self._put_in_place()
             if self._staged:
                 self._journal = Journal(self._offset, self._line(self._staged), self._staged)
-                _write(self.path, f"{OWN}/{JOURNAL}", self._journal.packed())
+                write(self.path, f"{OWN}/{JOURNAL}", self._journal.packed())
                 on_disk(self._own(JOURNAL), self._own(JOURNAL).parent, self.path)
                 self._staged = {}
                 self._put_in_place()
@@ -399,7 +353,7 @@ class StoreFolder:
             if data is None:
                 (self.path / key).unlink(missing_ok=True)
             else:
-                _write(self.path, key, data)
+                write(self.path, key, data)
         text = self._journal.text.encode()
         with self._own(LEDGER).open("ab") as ledger:
             ledger.truncate(self._journal.offset)
@@ -407,7 +361,7 @@ class StoreFolder:
         written = [self.path / key for key, data in self._journal.files.items() if data is not None]
         on_disk(
             *written,
-            *_folders_of(self.path, self._journal.files),
+            *folders_of(self.path, self._journal.files),
             self._own(LEDGER),
             self._own(LEDGER).parent,
         )
@@ -426,120 +380,15 @@ class StoreFolder:
 
 def seal(path: Path) -> None:
     """Give a folder of files, which are all as they should be, a ledger."""
-    entries = {key: FileSeal.of(bytes_of(path / key)) for key in sorted(_walk(path))}
+    entries = {key: FileSeal.of(bytes_of(path / key)) for key in sorted(files_in(path))}
     text = json.dumps({"format": FORMAT, "files": entries})
-    _write(path, f"{OWN}/{LEDGER}", f"{digest(text.encode())} {text}\n".encode())
+    write(path, f"{OWN}/{LEDGER}", f"{digest(text.encode())} {text}\n".encode())
     on_disk(
         *(path / key for key in entries),
-        *_folders_of(path, entries),
+        *folders_of(path, entries),
         path / OWN / LEDGER,
         path / OWN,
     )
-
-
-SEAL = b"\ndalembert blake2b "  # begins the end of a file with a checksum; its digest follows
-
-
-def seal_file(path: Path) -> None:
-    """Append the digest of a file to it; programs that read NetCDF do not look there."""
-    seal = SEAL + _digest_of(path, path.stat().st_size).encode()
-    with path.open("ab") as file:
-        file.write(seal)
-    on_disk(path, path.parent)
-
-
-def is_sealed(path: Path) -> bool:
-    """Whether a file ends with its digest.
-
-    Raises
-    ------
-    DamagedStoreError
-        It ends with another's.
-    """
-    length = max(0, path.stat().st_size - len(SEAL) - 2 * DIGEST)
-    with path.open("rb") as file:
-        file.seek(length)
-        end = file.read()
-    if not end.startswith(SEAL):
-        return False
-    if end[len(SEAL) :] != _digest_of(path, length).encode():
-        raise DamagedStoreError(
-            f"{str(path)!r} is damaged: it is not as it was written, its checksum is another. Take "
-            "it from a copy, or compute it again.",
-            str(path),
-            path.name,
-        )
-    return True
-
-
-def _digest_of(path: Path, length: int) -> str:
-    """Digest of the first bytes of a file."""
-    found = hashlib.blake2b(digest_size=DIGEST)
-    with path.open("rb") as file:
-        while length and (data := file.read(min(length, PIECE))):
-            found.update(data)
-            length -= len(data)
-    return found.hexdigest()
-
-
-def _write(path: Path, key: str, data: bytes) -> None:
-    """A file in a folder, there as a whole or not at all."""
-    fresh, target = path / OWN / "new", path / key
-    for place in (fresh, target):
-        place.parent.mkdir(parents=True, exist_ok=True)
-    fresh.unlink(missing_ok=True)  # a link there would lead elsewhere
-    fresh.write_bytes(data)
-    fresh.replace(target)
-
-
-def bytes_of(path: Path) -> bytes:
-    """The bytes of a file; an OSError for a pipe or a device, whose bytes may never end."""
-    descriptor = os.open(
-        path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    )
-    with open(descriptor, "rb", closefd=True) as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(errno.EINVAL, "it is no file")
-        return file.read()
-
-
-def on_disk(*paths: Path) -> None:
-    """Wait until files, and the names in folders, are on the disk, where a loss of power leaves
-    them.
-    """
-    for path in paths:
-        is_folder = path.is_dir()
-        if is_folder and os.name == "nt":  # Windows writes names by itself
-            continue
-        descriptor = os.open(path, os.O_RDONLY if is_folder else os.O_RDWR)
-        try:
-            os.fsync(descriptor)
-        except OSError as error:
-            if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # of file systems that cannot
-                raise
-        finally:
-            os.close(descriptor)
-
-
-def _folders_of(path: Path, keys: Iterable[str]) -> list[Path]:
-    """The folder, and those inside it that hold files of these names."""
-    inner = {parent for key in keys for parent in PurePosixPath(key).parents}
-    return [
-        path / parent for parent in sorted(inner | {PurePosixPath()}) if (path / parent).is_dir()
-    ]
-
-
-def _walk(path: Path) -> Iterator[str]:
-    """Names of all files and links in a folder, but for its own and those of desktops."""
-    for root, folders, files in os.walk(path):
-        place = Path(root).relative_to(path)
-        links = [name for name in folders if (Path(root) / name).is_symlink()]
-        folders[:] = [name for name in folders if not (name == OWN and place == Path())]
-        yield from (
-            (place / name).as_posix()
-            for name in (*files, *links)
-            if name not in CLUTTER and not name.startswith((".nfs", "._"))
-        )
 
 
 def opened(path: Any) -> StoreFolder:
@@ -567,23 +416,3 @@ def is_empty(path: Any) -> bool:
     return not any(item.name != OWN for item in place.iterdir()) and not any(
         (place / OWN / name).exists() for name in (LEDGER, JOURNAL)
     )
-
-
-def digest(data: bytes) -> str:
-    """Digest of bytes, 16 bytes of BLAKE2b in hexadecimal."""
-    return hashlib.blake2b(data, digest_size=DIGEST).hexdigest()
-
-
-def _checked_key(key: str) -> str:
-    """The name of a file inside the folder; a ValueError for any other."""
-    parts = PurePosixPath(key).parts
-    if (
-        not parts
-        or key != "/".join(parts)
-        or ".." in parts
-        or parts[0] in ("/", OWN)
-        or "\\" in key
-        or "\0" in key
-    ):
-        raise ValueError(f"{key!r} is no name of a file in the folder")
-    return key

@@ -14,7 +14,7 @@ from dalembert.errors import ShapeError
 from dalembert.integrators import METHODS, Fixed, Method
 from dalembert.integrators.fixed_point import HUGE
 from dalembert.native.calls import thread_count
-from dalembert.results import streaming
+from dalembert.results.even_times import Even
 from dalembert.simulation.event_loop import Pace
 from dalembert.simulation.interpreted_propagator import ATTEMPTS
 
@@ -165,7 +165,7 @@ def _pace(spacing: float, h: float) -> Pace:
     return Pace(spacing / steps, steps)
 
 
-def _evenly(duration: float, record: float | None, least: float) -> streaming.Even:
+def _evenly(duration: float, record: float | None, least: float) -> Even:
     """Times at the spacing `record`, after the last of which a shorter one may lead to the end.
 
     By default a thousandth of the duration, or `least` if that is longer, about as long as divides
@@ -176,9 +176,7 @@ def _evenly(duration: float, record: float | None, least: float) -> streaming.Ev
             f"t={duration!r}: expected a positive duration [s], or the times of the records."
         )
     if record is None:
-        return streaming.Even(
-            0.0, duration, max(1, round(duration / max(duration / RECORDS, least))) + 1
-        )
+        return Even(0.0, duration, max(1, round(duration / max(duration / RECORDS, least))) + 1)
     spacing = float(record)
     if not 0 < spacing < np.inf:
         raise ValueError(f"record={record!r}: expected a positive spacing [s].")
@@ -188,8 +186,8 @@ def _evenly(duration: float, record: float | None, least: float) -> streaming.Ev
             f"{MOST_RECORDS:.0e}: give record= a larger spacing [s]."
         )
     if abs(intervals - round(intervals)) <= 1e-9 * intervals and intervals > 0.5:
-        return streaming.Even(0.0, duration, round(intervals) + 1)
-    return streaming.Even(0.0, duration, int(intervals) + 2, spacing)
+        return Even(0.0, duration, round(intervals) + 1)
+    return Even(0.0, duration, int(intervals) + 2, spacing)
 
 
 def rounding_of(times: np.ndarray) -> float:

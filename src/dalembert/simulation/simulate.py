@@ -18,6 +18,7 @@ from dalembert.native.propagator import Trajectories, joined
 from dalembert.purity.examine import INSTEAD
 from dalembert.results import streaming
 from dalembert.results.run import Run
+from dalembert.results.stored_calls import plain, stored_arguments
 from dalembert.simulation.accuracy import warn_of_drift
 from dalembert.simulation.event_loop import EventLoop
 from dalembert.simulation.failures import check_events, check_forces
@@ -258,7 +259,7 @@ def simulate(
                 mechanism,
                 store,
                 resume,
-                streaming.plain(mechanism, given, motion.kinds),
+                plain(mechanism, given, motion.kinds),
                 x,
                 times,
                 size,
@@ -333,7 +334,7 @@ def resume(mechanism: Mechanism | OtherSystem, store: str | os.PathLike[str], **
     >>> da.resume(arm, folder).times[-1]
     array(0.1)
     """
-    arguments = streaming.stored_arguments(store)
+    arguments = stored_arguments(store)
     names, _ = arguments.pop("events", None), arguments.pop("sampled", None)
     if isinstance(arguments.get("friction"), list):
         arguments["friction"] = Stribeck(*arguments["friction"])
