@@ -6,13 +6,18 @@ from __future__ import annotations
 
 import threading
 import weakref
+from collections import Counter
 from collections.abc import Callable, Hashable
+from functools import partial
 from typing import Any
 
 from dalembert.compiled.dynamics import compile as compiled
 from dalembert.model.content import content
+from dalembert.model.mechanism import Mechanism
+from dalembert.tracing.quantities import QUANTITIES
 
 MOST = 64
+PLAIN = 100  # uses of a plain function, times nv, that take less time than compiling it
 _kept: dict[Hashable, tuple[Any, Any]] = {}
 _changing = threading.Lock()  # held while entries are stored and dropped, not while they are made
 
@@ -46,3 +51,14 @@ def dynamics_of(mechanism: Any, parameters: tuple[str, ...] = ()) -> Any:
     return kept(
         mechanism, ("dynamics", parameters), lambda: compiled(mechanism, parameters=parameters)
     )
+
+
+def quantity_of(mechanism: Mechanism, name: str) -> Callable[..., Any]:
+    """A quantity of a mechanism for a few states: at its first uses the plain function, which is not
+    worth compiling for them, then the compiled one.
+    """
+    uses = kept(mechanism, "uses", Counter)
+    uses[name] += 1
+    if uses[name] * mechanism.nv <= PLAIN:
+        return partial(QUANTITIES[name].function, mechanism)
+    return getattr(dynamics_of(mechanism), name)  # type: ignore[no-any-return]

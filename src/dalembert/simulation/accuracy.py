@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import numpy as np
 
+from dalembert.compiled.memo import quantity_of
 from dalembert.errors import DalembertWarning
 from dalembert.integrators import METHODS, Fixed
-from dalembert.results.records import FINISHED
+from dalembert.results.records import FINISHED, along
 from dalembert.results.run import Run
 
 POOR = (
@@ -31,8 +31,12 @@ def warn_of_drift(run: Run) -> None:
         return
     trajectories = run.q.shape[0] if run.q.ndim == 3 else 1
     T, P, work = _energies(run, max(2, min(RECORDS, STATES // trajectories)))
-    gained, scale = _range(T + P - work), np.fmax(np.fmax.reduce(T, axis=-1), _range(P))
-    known = ROUNDING * (np.fmax.reduce(np.abs(P), axis=-1) + np.fmax.reduce(np.abs(work), axis=-1))
+    series = np.stack([T, P, work, T + P - work])
+    most, least = np.fmax.reduce(series, axis=-1), np.fmin.reduce(series, axis=-1)  # NaN: no value
+    _, potential, _, gained = most - least
+    scale = np.fmax(most[0], potential)
+    largest = np.fmax(most, -least)
+    known = ROUNDING * (largest[1] + largest[2])
     ended_well = [
         reason == FINISHED or reason.startswith("event ") for reason in run.reasons
     ]  # others say why
@@ -61,12 +65,12 @@ def _energies(run: Run, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]
     at = slice(last % step, None, step)
     times, work = np.asarray(run.times[at]), np.asarray(run.work[..., at])
     q, qd = (np.asarray(values[..., at, :]) for values in (run.q, run.qd))
-    return *run._energies_at(times, q, qd), work
-
-
-def _range(values: np.ndarray) -> Any:
-    """The largest less the smallest of the last axis; NaN does not count."""
-    return np.fmax.reduce(values, axis=-1) - np.fmin.reduce(values, axis=-1)
+    mechanism = run.system.mechanism
+    if mechanism is None or run.parameters:
+        return *run._energies_at(times, q, qd), work
+    T, P = (quantity_of(mechanism, name) for name in ("kinetic_energy", "potential_energy"))
+    both = along(times, lambda t, q, qd: np.stack([T(q, qd), P(q)], axis=-1), q, qd)
+    return both[..., 0], both[..., 1], work
 
 
 def _remedy(run: Run) -> str:

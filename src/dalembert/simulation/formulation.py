@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.compiled.memo import dynamics_of, kept
+from dalembert.compiled.memo import dynamics_of, kept, quantity_of
 from dalembert.formulations.hamilton.velocity_solver import Solver
 from dalembert.native.function import CompiledFunction, function
 from dalembert.results.records import along, rows_of
@@ -201,14 +201,13 @@ class Accelerations(Formulation):
 
     def check(self, q, qd, numbers=NONE):
         super().check(q, qd, numbers)
-        if self.system.explained_by_code:
-            dynamics, given = (
-                dynamics_of(self.system.source, self.paths),
-                {"parameters": numbers} if self.paths else {},
-            )
-            dynamics.forward_dynamics(
-                q, qd, np.zeros(self.system.nv), **given
-            )  # they are determined, too
+        if not self.system.explained_by_code:
+            return
+        source, rest = self.system.source, np.zeros(self.system.nv)
+        if self.paths:
+            dynamics_of(source, self.paths).forward_dynamics(q, qd, rest, parameters=numbers)
+        else:
+            quantity_of(source, "forward_dynamics")(q, qd, rest)  # they are determined, too
 
     def started(self, q, qd, t, numbers=NONE):
         if not self.system.explained_by_code:
