@@ -5,7 +5,7 @@ from typing import Annotated
 
 import pytest
 
-from dalembert.commandline.application import Application, Argument, Exit, Option, UsageError
+from dalembert.commandline.application import Application, Argument, Option, UsageError
 
 CALLS = []
 app = Application("prog", "1.2", "What it does.", "Exit codes.")
@@ -27,7 +27,7 @@ def work(file: Annotated[Path, Argument("A file.", "FILE")],
 @app.command
 def stop(number: Annotated[int, Option("--number", help="A code.")]) -> None:
     """Stop with a code."""
-    raise Exit(number)
+    raise SystemExit(number)
 
 
 def called(*texts):
@@ -70,8 +70,8 @@ def test_commands_that_are_unknown_or_end_with_a_code():
 def test_help_shows_every_parameter_within_80_columns(capsys):
     assert app.run(["work", "--help"]) == 0 and app.run(["--help"]) == 0 and app.run([]) == 2
     out = capsys.readouterr().out
-    for part in ("Usage: prog work [OPTIONS] FILE", "FILE  A file.  [required]", "-s, --step VALUE", "[1<=x<=9]  [default: 3]",
-                 "--force", "Do the work.", "At length.", "work  Do the work.", "Exit codes."):
-        assert part in out
+    for part in ("usage: prog work [OPTIONS] FILE", "FILE A file. [required]", "--step VALUE, -s VALUE", "[1<=x<=9] [default: 3]",
+                 "--force", "Do the work.", "At length.", "work Do the work.", "Exit codes."):
+        assert part in " ".join(out.split())
     assert max(map(len, out.splitlines())) <= 80
     assert app.run(["--version"]) == 0 and capsys.readouterr().out == "prog 1.2\n"

@@ -12,7 +12,7 @@ ROOT = Path(dalembert.__file__).parent
 # Rooms whose sentences are still to be mended.
 UNMENDED = {"cli.py", "closed_forms", "codegen", "integrators", "native", "results", "simulation", "sweeps", "systems", "tracing"}
 # Names that stand more than once, until their rooms are redrawn.
-CLASSES_TWICE = {"Body", "Call", "Change", "Derivation", "Fixed", "Function", "Parameter", "Part", "Solution", "Steps", "Table", "_Writer"}
+CLASSES_TWICE = {"Body", "Call", "Change", "Derivation", "Fixed", "Function", "Part", "Solution", "Steps", "Table", "_Writer"}
 FILES_TWICE = {"function.py", "kinds.py", "march.py", "mechanism.py", "rolled.py"}
 PRONOUN = re.compile(r"(What|Whatever|Those|One|Of|As for|That|There|It|They|This|These|Which|Whoever|Where|Who|Such|For)\b")
 SUBJECT = re.compile(r"(^|[,;:] )(what|those|one) ")      # of a clause that has no noun

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import signal
 import sys
 import warnings
@@ -16,7 +15,7 @@ from typing import Annotated, Any
 
 from dalembert import __version__
 from dalembert.commandline import VectorError
-from dalembert.commandline.application import Application, Argument, Exit, Option, UsageError
+from dalembert.commandline.application import Application, Argument, Option, UsageError
 from dalembert.commandline.loading import existing, findings_of, load, numeric
 from dalembert.errors import (
     DalembertError,
@@ -131,7 +130,7 @@ def demo(
     compare_speed(out, load(path, quiet=True, **BARE), path)
     show_files(out, written)
     if not holds:
-        raise Exit(FAILED)
+        raise SystemExit(FAILED)
 
 
 @app.command
@@ -177,7 +176,7 @@ def check(
             ", ".join(f"{n} {severity}{'' if n == 1 else 's'}" for severity, n in count.items()),
         )
     if count["error"] or strict and count["warning"]:
-        raise Exit(FAILED)
+        raise SystemExit(FAILED)
 
 
 @app.command
@@ -379,7 +378,7 @@ def simulate(
         simulation.show(_console(), run, written)
     if run.reason != "finished":
         say("error", f"the run ended early: {run.reason}")
-        raise Exit(FAILED)
+        raise SystemExit(FAILED)
 
 
 @app.command
@@ -390,7 +389,10 @@ def codegen(
         Option(
             metavar="NAMES",
             show_default=False,
-            help=("Quantities, separated by commas: inverse_dynamics,jacobian:tool."),
+            help=(
+                "Quantities, separated by commas: inverse_dynamics,jacobian:tool; a comma of a "
+                "frame's name is written '\\,'."
+            ),
         ),
     ],
     target: Annotated[
@@ -422,12 +424,13 @@ def codegen(
     NumPy). With the C comes a test program: vectors evaluated with NumPy.
     """
     from dalembert.commandline.generation import TARGETS, write
+    from dalembert.commandline.typed_vectors import typed_names
 
     if target not in TARGETS:
         raise UsageError(f"unknown target {target!r} (known: {', '.join(TARGETS)}).")
     mechanism = numeric(load(file, base=base, angle_tolerance=tolerance))
     try:
-        write(_console(), mechanism, target, functions.split(","), folder, prefix, force)
+        write(_console(), mechanism, target, typed_names(functions), folder, prefix, force)
     except OSError as error:
         raise UsageError(f"cannot write to {str(folder)!r}: {error.strerror}.") from None
 
@@ -451,7 +454,7 @@ def equations(
             metavar="NAMES",
             help=(
                 "Quantities, separated by commas, as mass_matrix,gravity_vector [all that are "
-                "shown]."
+                "shown]; a comma of a frame's name is written '\\,'."
             ),
         ),
     ] = None,
@@ -495,13 +498,12 @@ def equations(
     """
     from dalembert.closed_forms.equations import BUDGET
     from dalembert.commandline.equation_output import FORMATS, show
+    from dalembert.commandline.typed_vectors import PATHS, typed_names
 
     if form not in FORMATS:
         raise UsageError(f"unknown format {form!r} (known: {', '.join(FORMATS)}).")
-    names = [
-        name.strip() for name in re.split(r",(?![^\[]*\])", symbols or "") if name.strip()
-    ]  # not in inertia[0,1]
-    wanted = [name.strip() for name in (quantities or "").split(",") if name.strip()]
+    names = [*filter(None, typed_names(symbols or "", PATHS))]
+    wanted = [*filter(None, typed_names(quantities or ""))]
     budget = BUDGET if budget is None else budget
     try:
         show(

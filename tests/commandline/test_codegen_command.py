@@ -96,3 +96,13 @@ def test_a_folder_that_cannot_be_written_is_one_line(run, tmp_path):
     (tmp_path / "file").write_text("")
     code, out, err = run("--functions", "mass_matrix", folder=tmp_path / "file" / "made")
     assert (code, out) == (2, "") and err.count("\n") == 1 and "cannot write to" in err and "Not a directory" in err
+
+
+def test_a_comma_of_a_frames_name_is_written_with_a_backslash(run, tmp_path):
+    arm = da.planar_chain(1)
+    arm = da.Mechanism("arm", arm.bodies, arm.joints, (da.Frame("left, front", "link1"),))
+    da.save(arm, tmp_path / "arm.toml")
+    names = ("--functions", r"mass_matrix, placement:left\, front", "--target", "numpy")
+    code, out, err = run(*names, file=tmp_path / "arm.toml")
+    assert (code, err) == (0, "") and out.splitlines()[-1].endswith("arm_placement_left_front.py")
+    assert run("--functions", "placement:left, front", file=tmp_path / "arm.toml")[0] == 2

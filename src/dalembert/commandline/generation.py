@@ -19,12 +19,12 @@ def write(
     out: Console,
     mechanism: Mechanism,
     target: str,
-    functions: Sequence[str],
+    names: Sequence[str],
     folder: Path,
     prefix: str | None = None,
     overwrite: bool = False,
 ) -> None:
-    """Write the files of each function to the folder and print their names.
+    """Write the files of each quantity to the folder and print their names.
 
     Raises
     ------
@@ -32,6 +32,5 @@ def write(
         A quantity or frame is unknown; a file is there with other text, or cannot be written.
         Nothing is written before all code is generated.
     """
-    names = [name.strip() for name in functions]
     for path in Dynamics(mechanism).write(folder, target, names, prefix, overwrite):
         line(out, path)

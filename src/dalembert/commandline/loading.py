@@ -15,13 +15,12 @@ from dalembert.errors import (
 )
 
 
-def existing(file: Path | None) -> Path | None:
+def existing(name: str) -> Path:
     """The file of that name or, where there is none, the embedded model."""
     from dalembert import data
 
-    if file is None or str(file) not in data.FILES or file.exists():
-        return file
-    return data.path(str(file))
+    file = Path(name)
+    return data.path(name) if name in data.FILES and not file.exists() else file
 
 
 def load(

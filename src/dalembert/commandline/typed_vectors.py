@@ -1,4 +1,4 @@
-"""Vectors as typed: '0.1,-0.2', or by name 'elbow=0.1,root.px=0.3'."""
+"""Vectors as typed: '0.1,-0.2', or by name 'elbow=0.1,root.px=0.3'; names between commas."""
 
 from __future__ import annotations
 
@@ -15,6 +15,13 @@ from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import Literal
 
 MAX_SHOWN = 12  # names written out in a message
+NAMES = re.compile(r"(?<!\\),")  # between names whose own commas are written '\,'
+PATHS = re.compile(r"(?<!\\),(?![^\[]*\])")  # between paths, which may be inertia[0,1]
+
+
+def typed_names(text: str, separator: re.Pattern[str] = NAMES) -> list[str]:
+    """Names between commas."""
+    return [name.replace("\\,", ",").strip() for name in separator.split(text)]
 
 
 def typed_vector(
