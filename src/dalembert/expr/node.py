@@ -477,7 +477,15 @@ class Expr(_Unfrozen):
         raise AttributeError(f"{self} is not a symbol and has no name.")
 
     def like(self, value: Any) -> Expr:
-        """The number as a constant of this node's graph."""
+        """The number as a constant of this node's graph.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> x = da.symbol("x")
+        >>> x.like(2) + x
+        2 + x
+        """
         return constant(value, self.graph)
 
     def __setattr__(self, name: str, value: Any) -> NoReturn:
@@ -527,7 +535,15 @@ class Expr(_Unfrozen):
         return _unpickle, (pack([self]),)
 
     def conjugate(self) -> Expr:
-        """The expression itself, which is real."""
+        """The expression itself, which is real.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> x = da.symbol("x")
+        >>> x.conjugate() is x
+        True
+        """
         return self
 
     def __pos__(self) -> Expr:

@@ -46,7 +46,15 @@ class ExternalForce:
         check_choice("axes", self.expressed_in, AXES_OF_EXPRESSION)
 
     def opened(self) -> tuple[str, str, Force, Vector, set[int]]:
-        """(frame, axes, (moment; force), point, numbers of rows) with scalars inside."""
+        """(frame, axes, (moment; force), point, numbers of rows) with scalars inside.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> frame, axes, wrench, point, rows = da.ExternalForce("hand", force=(0, 0, 5.0)).opened()
+        >>> frame, wrench.force
+        ('hand', (0.0, 0.0, 5.0))
+        """
         vectors, sizes = {}, set()
         for name in ("moment", "force", "point"):
             columns, rows = unpacked(

@@ -38,7 +38,14 @@ class Finding:
         return f"{self.what}{place}: {self.why} {self.fix}".rstrip()
 
     def as_dict(self) -> dict[str, Any]:
-        """The finding as a dictionary, for `dalembert check --json`."""
+        """The finding as a dictionary, for `dalembert check --json`.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.Finding("note", "joint 'q1'", "it has no limits.", "").as_dict()["severity"]
+        'note'
+        """
         data = asdict(self)
         source = data.pop("source")
         return {

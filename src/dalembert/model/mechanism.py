@@ -235,7 +235,14 @@ class Mechanism:
         return tuple(part for field in self.PARTS for part in getattr(self, field))
 
     def parts_named(self, name: str) -> list[Part]:
-        """The parts of a name; a frame may have the name of a joint."""
+        """The parts of a name; a frame may have the name of a joint.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> [type(part).__name__ for part in da.planar_chain(1).parts_named("q1")]
+        ['Joint']
+        """
         return self._parts_by_name.get(name, [])
 
     @cached_property
@@ -246,11 +253,25 @@ class Mechanism:
         return by_name
 
     def body(self, name: str) -> Body:
-        """The body (link) of that name."""
+        """The body (link) of that name.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.planar_chain(2).body("link2").mass
+        1
+        """
         return _named(self._bodies, "body", name)
 
     def joint(self, name: str) -> Joint:
-        """The joint of that name."""
+        """The joint of that name.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.planar_chain(2).joint("q2").parent
+        'link1'
+        """
         return _named(self._joints, "joint", name)
 
     @cached_property
@@ -275,6 +296,12 @@ class Mechanism:
     def identity(self) -> str | None:
         """Text that is the same for mechanisms with the same equations; None where a joint type has
         no `identity`.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.planar_chain(2).identity() == da.planar_chain(2).identity()
+        True
         """
         text = paths.canonical_text(self)
         return text and digest(text)
@@ -296,6 +323,13 @@ class Mechanism:
     def tree(self, graph: Any = None, exact: bool = False) -> Tree:
         """The kinematic tree: numbers as floats (`exact`: as given), symbols as nodes of the given
         graph.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> tree = da.planar_chain(2).tree()
+        >>> tree.nv, [tree.joint[i].name for i in tree.outward()]
+        (2, ['q1', 'q2'])
         """
         if exact:
             return Tree.of(self, lambda x: _in_graph(x, graph), exact=True)
@@ -318,6 +352,14 @@ class Mechanism:
         ------
         ShapeError, TypeError, ValueError, QuaternionError
             Wrong length; not numbers; not finite; a quaternion that is not of unit length.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> tree, (q,), pack = da.planar_chain(2).at(q=[[0.1, 0.2], [0.3, 0.4]])
+        >>> pack([q[0] + q[1], 1.0]).round(1)
+        array([[0.3, 1. ],
+               [0.7, 1. ]])
         """
         columns, graph, pack = self.opened(**vectors)
         return self.tree(graph), columns, pack
@@ -327,6 +369,13 @@ class Mechanism:
     ) -> tuple[tuple[list[Scalar], ...], Any, Callable[..., np.ndarray]]:
         """The scalars of `at`, the graph of their expressions (None without any), and its function
         that packs results.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> (q, qd), graph, pack = da.planar_chain(1).opened(q=[0.5], qd=[2.0])
+        >>> q, qd, graph
+        ([0.5], [2.0], None)
         """
         columns: dict[str, list[Any]] = {}
         rows: dict[str, set[int]] = {}
@@ -370,18 +419,40 @@ class Mechanism:
     # --- the manifold of the coordinates ---
 
     def rate(self, q: Values, qd: Values) -> Array:
-        """Time derivative of q for the velocities qd: (nq,) or (N, nq)."""
+        """Time derivative of q for the velocities qd: (nq,) or (N, nq).
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> ball = da.planar_chain(1).floating()
+        >>> ball.rate(ball.neutral(), [0, 0, 1.0, 0, 0, 0, 0]).round(3)
+        array([0. , 0. , 0. , 0.5, 0. , 0. , 0. , 0. ])
+        """
         _, (q, qd), pack = self.at(q=q, qd=qd)
         return pack(self._per_joint(lambda t, q, v: t.rate(q, v), q, qd))
 
     def integrate(self, q: Values, step: Values) -> Array:
-        """q moved by a step (nv,) along the velocity directions, staying on the manifold."""
+        """q moved by a step (nv,) along the velocity directions, staying on the manifold.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> ball = da.planar_chain(1).floating()
+        >>> ball.integrate(ball.neutral(), [0, 0, 0.2, 1.0, 0, 0, 0.5]).round(3)
+        array([0.995, 0.   , 0.   , 0.1  , 1.   , 0.   , 0.   , 0.5  ])
+        """
         _, (q, step), pack = self.at(q=q, step=step)
         return pack(self._per_joint(lambda t, q, v: t.integrate(q, v), q, step))
 
     def difference(self, q1: Values, q0: Values) -> Array:
         """Step (nv,) from q0 to q1: integrate(q0, step) = q1; continuous joints go the shorter way
         round.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.planar_chain(2).difference([0.5, 0.2], [0.1, 0.3]).round(3)
+        array([ 0.4, -0.1])
         """
         _, (q1, q0), pack = self.at(q_1=q1, q_0=q0)
         parts: list[Scalar] = []
@@ -398,7 +469,15 @@ class Mechanism:
         return result
 
     def normalize(self, q: Values) -> Array:
-        """q with each quaternion scaled to unit length."""
+        """q with each quaternion scaled to unit length.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> ball = da.planar_chain(1).floating()
+        >>> ball.normalize([2, 0, 0, 0, 0, 0, 0, 0.1])
+        array([1. , 0. , 0. , 0. , 0. , 0. , 0. , 0.1])
+        """
         columns, rows = unpacked(q, "q", self.nq, self._says)
         q = packed(columns, rows)
         for joint in self.independent_joints:
@@ -417,11 +496,25 @@ class Mechanism:
     def neutral(self) -> VectorArray:
         """Coordinates at which each child's frame coincides with its joint's frame: zeros and unit
         quaternions.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.planar_chain(1).floating().neutral()
+        array([1., 0., 0., 0., 0., 0., 0., 0.])
         """
         return np.array([x for j in self.independent_joints for x in j.type.neutral()], dtype=float)
 
     def random_state(self, seed: Any = 0) -> tuple[VectorArray, VectorArray]:
-        """Random q and qd (standard normal) from a seed or generator; limits are not looked at."""
+        """Random q and qd (standard normal) from a seed or generator; limits are not looked at.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> q, qd = da.planar_chain(2).random_state(seed=1)
+        >>> q.shape, qd.shape
+        ((2,), (2,))
+        """
         rng = np.random.default_rng(seed)
         q = np.array([x for j in self.independent_joints for x in j.type.random(rng)], dtype=float)
         return q, rng.standard_normal(self.nv)
@@ -471,6 +564,12 @@ class Mechanism:
     def number(self, path: str) -> Number:
         """The number at a path, 'hand.mass', 'hand.com[0]', 'elbow.origin[2]' or 'gravity[2]', or a
         symbol by its name.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.planar_chain(1).number("link1.com[0]")
+        0.5
         """
         return paths.number_at(self, path)
 
@@ -507,7 +606,7 @@ class Mechanism:
         >>> import dalembert as da
         >>> arm = da.planar_chain(2)
         >>> arm.attach(da.Body("box", 2), "link2", origin=(1, 0, 0)).frame_names
-        ('base', 'link1', 'link2', 'box')
+        ('base', 'link1', 'link2', 'box', 'tip')
         """
         if not isinstance(other, (Body, Mechanism)):
             raise TypeError(
@@ -517,29 +616,72 @@ class Mechanism:
         return edits.attached(self, other, frame, name, origin)
 
     def lock(self, joints: Mapping[str, Any] | Sequence[str]) -> Mechanism:
-        """With joints fixed at values (their coordinates; names alone: at 0)."""
+        """With joints fixed at values (their coordinates; names alone: at 0).
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.planar_chain(2).lock({"q2": 0.5}).coordinate_names
+        ('q1',)
+        """
         return edits.locked(self, joints)
 
     def floating(self) -> Mechanism:
-        """With the base body on a free joint from a new base 'world'."""
+        """With the base body on a free joint from a new base 'world'.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.planar_chain(1).floating().coordinate_names[:4]
+        ('root_joint.w', 'root_joint.x', 'root_joint.y', 'root_joint.z')
+        """
         return edits.floating(self)
 
     def without(self, *kinds: str) -> Mechanism:
-        """Without 'friction', 'springs', 'rotors' or 'limits'."""
+        """Without 'friction', 'springs', 'rotors' or 'limits'.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> arm = da.planar_chain(1).replace({"q1.viscous": 0.2})
+        >>> arm.without("friction").number("q1.viscous")
+        0
+        """
         return edits.without(self, kinds)
 
     def independent(self) -> Mechanism:
-        """With followers (mimic) made independent joints."""
+        """With followers (mimic) made independent joints.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> hand = da.load(da.data.path("panda"))
+        >>> hand.nq, hand.independent().nq
+        (8, 9)
+        """
         return replace(self, joints=tuple(replace(j, mimic=None) for j in self.joints))
 
     def check(self) -> list[Finding]:
         """All findings about the mechanism, its reader's included; many of the same cause are put
         together, with their number.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> [finding.severity for finding in da.load(da.data.path("panda")).check()][:2]
+        ['note', 'warning']
         """
         return collapsed(self.findings())
 
     def findings(self) -> list[Finding]:
-        """The same, each one."""
+        """The same, each one.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.planar_chain(1).findings()
+        []
+        """
         found = self._found()
         if self._graph is None:  # without symbols
             found += validation.undetermined(self.tree(), self.neutral().tolist(), self.bodies)
@@ -550,7 +692,13 @@ class Mechanism:
         return [*self.remarks, *validation.findings(self.bodies, self.joints, self.frames)]
 
     def warn(self) -> None:
-        """Issue one warning for the errors and warnings among the findings, if there are any."""
+        """Issue one warning for the errors and warnings among the findings, if there are any.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.planar_chain(1).warn()      # nothing to warn of
+        """
         self._warn(self.check())
 
     def _warn(self, found: Sequence[Finding]) -> None:

@@ -21,18 +21,37 @@ class Numbered(ABC):
 
     @abstractmethod
     def numbers(self) -> dict[str, Number]:
-        """Its numbers by name, in a fixed order."""
+        """Its numbers by name, in a fixed order.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.Frame("tool", "hand", da.Origin((0, 0, 0.1))).numbers()
+        {'origin[0]': 0, 'origin[1]': 0, 'origin[2]': 0.1}
+        """
 
     @abstractmethod
     def with_numbers(self: Self, numbers: Mapping[str, Number]) -> Self:
         """The same with these numbers in place of its own; names that are not its own are passed
         over.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.Frame("tool", "hand").with_numbers({"origin[2]": 0.1}).origin.xyz
+        (0, 0, 0.1)
         """
 
     @abstractmethod
     def identity(self) -> str | None:
         """Text that is equal for two of them if, and only if, the equations are; None where that
         cannot be told.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.Body("rod", 1.0).identity() == da.Body("rod", 2.0).identity()
+        False
         """
 
 

@@ -96,14 +96,28 @@ class Origin(Numbered):
     def rpy(
         xyz: Sequence[Number] = (0, 0, 0), roll: Number = 0, pitch: Number = 0, yaw: Number = 0
     ) -> Origin:
-        """R = Rz(yaw) Ry(pitch) Rx(roll); angles that are exactly 0 leave no rotation behind."""
+        """R = Rz(yaw) Ry(pitch) Rx(roll); angles that are exactly 0 leave no rotation behind.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.Origin.rpy((0, 0, 0.1), roll=0.2, yaw=0.5).rotations
+        (('z', 0.5), ('x', 0.2))
+        """
         turns = (("z", yaw), ("y", pitch), ("x", roll))
         return Origin(
             tuple(xyz), tuple((axis, angle) for axis, angle in turns if not known_zero(angle))
         )
 
     def transform(self, convert: Converter, exact: bool = False) -> Transform:
-        """Placement with each number converted."""
+        """Placement with each number converted.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.Origin.rpy((0, 0, 0.1), yaw=0.5).transform(float).p
+        (0.0, 0.0, 0.1)
+        """
         product: Rotation = NO_ROTATION
         oblique = 0
         for axis, angle in self.rotations:
@@ -125,7 +139,14 @@ class Origin(Numbered):
         return replace(self, xyz=self.moved(inner.xyz), rotations=self.rotations + inner.rotations)
 
     def moved(self, xyz: Sequence[Number]) -> tuple[Number, ...]:
-        """The point that is at xyz from here, seen from the parent; exact numbers stay exact."""
+        """The point that is at xyz from here, seen from the parent; exact numbers stay exact.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.Origin((0, 0, 1)).moved((1, 0, 0))
+        (1, 0, 1)
+        """
         if all(map(known_zero, xyz)):
             return self.xyz
         step = self.transform(as_exact).R.to_parent(Vector(xyz))
@@ -180,11 +201,25 @@ class Body(Part):
         )
 
     def tensor(self) -> Matrix:
-        """Inertia tensor about the centre of mass, with its numbers as given."""
+        """Inertia tensor about the centre of mass, with its numbers as given.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.Body("rod", 2.0, inertia=(0.1, 0, 0.1, 0, 0, 0.02)).tensor()
+        ((0.1, 0, 0), (0, 0.1, 0), (0, 0, 0.02))
+        """
         return Matrix.symmetric(*self.inertia)
 
     def spatial_inertia(self, convert: Converter) -> Inertia:
-        """Inertia about the body's origin, with each number converted."""
+        """Inertia about the body's origin, with each number converted.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.Body("rod", 2.0, (0, 0, 0.5)).spatial_inertia(float).h
+        (0.0, 0.0, 1.0)
+        """
         return Inertia.of(
             convert(self.mass),
             Vector(convert(x) for x in self.com),

@@ -43,20 +43,44 @@ class Inertia(NamedTuple):
     def of(mass: Scalar, com: Vector, tensor: Matrix) -> Inertia:
         """From the mass [kg], centre of mass [m] and inertia tensor about the centre of mass [kg
         m^2].
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from dalembert.spatial.vectors import Matrix, Vector
+        >>> da.Inertia.of(2.0, Vector((0, 0, 0.5)), Matrix.diagonal(0.1, 0.1, 0.02)).m
+        2.0
         """
         half_trace = tensor.trace * HALF
         h = com * mass
         return Inertia(mass, h, IDENTITY * half_trace - tensor + Matrix.outer(com, h))
 
     def tensor(self) -> Matrix:
-        """Inertia tensor about the frame's origin."""
+        """Inertia tensor about the frame's origin.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.Body("rod", 2.0, (0, 0, 0.5)).spatial_inertia(float).tensor()
+        ((0.5, -0.0, -0.0), (-0.0, 0.5, -0.0), (-0.0, -0.0, 0.0))
+        """
         return rotational(self.J)
 
     def __add__(self, other):  # type: ignore[override]
         return Inertia(self.m + other.m, self.h + other.h, self.J + other.J)
 
     def momentum(self, v: Motion) -> Force:
-        """I v = (I_O omega + h x v; m v + omega x h)."""
+        """I v = (I_O omega + h x v; m v + omega x h).
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from dalembert.spatial.motion_force import Motion
+        >>> from dalembert.spatial.vectors import Vector
+        >>> body = da.Body("rod", 2.0).spatial_inertia(float)
+        >>> body.momentum(Motion(Vector((0, 0, 0)), Vector((3.0, 0, 0)))).force
+        (6.0, 0.0, 0.0)
+        """
         return Force(
             self.tensor() @ v.angular + self.h.cross(v.linear),
             v.linear * self.m + v.angular.cross(self.h),
@@ -68,11 +92,27 @@ class Inertia(NamedTuple):
             f = m a + W h,    n = integral r x (a + W r) dm = h x a + axial(W J)
 
         With W = [omega']x + [omega]x [omega]x this is the Newton-Euler equation of the body.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from dalembert.spatial.vectors import Matrix, Vector
+        >>> body = da.Body("rod", 2.0, (0, 0, 0.5)).spatial_inertia(float)
+        >>> body.wrench(Vector((0, 0, 9.81)), Matrix.diagonal(0, 0, 0)).force
+        (0.0, 0.0, 19.62)
         """
         return Force(axial(W @ self.J) + self.h.cross(a), a * self.m + W @ self.h)
 
     def to_parent(self, X: Transform) -> Inertia:
-        """The same body about the parent's origin in the parent's axes."""
+        """The same body about the parent's origin in the parent's axes.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> body = da.Body("rod", 2.0).spatial_inertia(float)
+        >>> body.to_parent(da.Origin((1, 0, 0)).transform(float)).h
+        (2.0, 0.0, 0.0)
+        """
         h, J, p = X.R.to_parent(self.h), X.R.conjugate_symmetric(self.J), X.p
         shifted = h + p * self.m
         xx, yy, zz = (J[k][k] + p[k] * (h[k] + shifted[k]) for k in range(3))

@@ -148,6 +148,12 @@ class PlanarChain(CanonicalSystem):
     def generalized_forces(self, moments: Values) -> Array:
         """Q_i = M_i - M_{i+1} of the control moments M_i, of link i-1 on link i: (n,) or (N, n) [N
         m].
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.hamilton.planar_chain([1.0, 1.0], [1.0, 1.0]).generalized_forces([3.0, 1.0])
+        array([2., 1.])
         """
         M = np.asarray(moments)
         return M - np.concatenate([M[..., 1:], np.zeros_like(M[..., :1])], axis=-1)
@@ -155,26 +161,59 @@ class PlanarChain(CanonicalSystem):
     def to_relative(self, q: Values) -> Array:
         """Relative joint angles of absolute ones (velocities and accelerations as well): q_i -
         q_{i-1}.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.hamilton.planar_chain([1.0, 1.0], [1.0, 1.0]).to_relative([1.0, 3.0])
+        array([1., 2.])
         """
         q = np.asarray(q)
         return np.concatenate([q[..., :1], q[..., 1:] - q[..., :-1]], axis=-1)
 
     def to_absolute(self, q_relative: Values) -> Array:
-        """Absolute angles of relative ones: q = S q_rel, S the unit lower triangle of ones."""
+        """Absolute angles of relative ones: q = S q_rel, S the unit lower triangle of ones.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.hamilton.planar_chain([1.0, 1.0], [1.0, 1.0]).to_absolute([1.0, 2.0])
+        array([1., 3.])
+        """
         return np.cumsum(np.asarray(q_relative), axis=-1)
 
     def momenta_to_relative(self, p: Values) -> Array:
         """Momenta of the relative angles, p_rel = S^T p; generalized forces likewise (they are then
         the M_i).
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.hamilton.planar_chain([1.0, 1.0], [1.0, 1.0]).momenta_to_relative([2.0, 1.0])
+        array([3., 1.])
         """
         return np.cumsum(np.asarray(p)[..., ::-1], axis=-1)[..., ::-1]
 
     def momenta_to_absolute(self, p_relative: Values) -> Array:
-        """Momenta of the absolute angles, p_i = p_rel,i - p_rel,i+1; generalized forces likewise."""
+        """Momenta of the absolute angles, p_i = p_rel,i - p_rel,i+1; generalized forces likewise.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.hamilton.planar_chain([1.0, 1.0], [1.0, 1.0]).momenta_to_absolute([3.0, 1.0])
+        array([2., 1.])
+        """
         return self.generalized_forces(p_relative)
 
     def eigenvalue_bounds(self) -> tuple[Any, Any]:
-        """min J_i <= eigenvalues of A <= max J_i + sum_k m_k (l_k^2 + sum_{v<k} L_v^2), at every q."""
+        """min J_i <= eigenvalues of A <= max J_i + sum_k m_k (l_k^2 + sum_{v<k} L_v^2), at every q.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> [round(float(x), 3) for x in da.hamilton.planar_chain([3.0], [1.0]).eigenvalue_bounds()]
+        [0.25, 1.0]
+        """
         squares = [x * x for x in self.L]
         above = sum(
             m * (l * l + sum(squares[:k]))
@@ -185,6 +224,12 @@ class PlanarChain(CanonicalSystem):
     def mechanism(self) -> Mechanism:
         """The same as a mechanism with **relative** joint angles: hanging down at 0, in the x-z
         plane, joints about -y.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.hamilton.planar_chain([1.0, 1.0], [1.0, 1.0]).mechanism().coordinate_names
+        ('q1', 'q2')
         """
         bodies, joints = [Body("base")], []
         for k in range(self.n):
@@ -262,6 +307,13 @@ class ChainConfiguration(Configuration):
     def semiseparable_product(self, z):
         """A z as diagonal + rank-2 triangles: 9n - 8 multiplications, 8n - 12 additions, c s and c
         k stored.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> at_rest = da.hamilton.planar_chain([3.0, 3.0], [1.0, 1.0]).configuration([0.0, 0.0])
+        >>> [round(x, 6) for x in at_rest.semiseparable_product([1.0, 1.0])]
+        [5.5, 2.5]
         """
         ck, cs = self._scaled
         n, Lk, Ls = self.chain.n, self.Lk, self.Ls

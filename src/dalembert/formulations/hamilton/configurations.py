@@ -30,7 +30,14 @@ class Operations(NamedTuple):
     divisions: int = 0
 
     def plus(self, other: Operations, times: int = 1) -> Operations:
-        """With so many times another count."""
+        """With so many times another count.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.hamilton.Operations(3, 2).plus(da.hamilton.Operations(1, 1), times=2)
+        Operations(multiplications=5, additions=4, divisions=0)
+        """
         return Operations(
             self.multiplications + times * other.multiplications,
             self.additions + times * other.additions,
@@ -58,54 +65,141 @@ class Configuration(ABC):
 
     @abstractmethod
     def product(self, z: Scalars) -> list[Scalar]:
-        """A z in O(n), A not formed."""
+        """A z in O(n), A not formed.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.hamilton.planar_chain([1.0], [1.0]).configuration([0.5]).product([2.0])
+        [0.6666666666666666]
+        """
 
     @abstractmethod
     def solution(self, b: Scalars) -> list[Scalar]:
-        """z with A z = b, exact in O(n)."""
+        """z with A z = b, exact in O(n).
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.hamilton.planar_chain([1.0], [1.0]).configuration([0.5]).solution([2.0])
+        [6.0]
+        """
 
     @abstractmethod
     def gradient(self, z: Scalars) -> list[Scalar]:
-        """dL/dq with z held: along the (quasi-)velocity directions."""
+        """dL/dq with z held: along the (quasi-)velocity directions.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.hamilton.planar_chain([1.0], [1.0]).configuration([0.0]).gradient([2.0])
+        [-0.0]
+        """
 
     @abstractmethod
     def matrix(self) -> list[list[Scalar]]:
-        """A."""
+        """A.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.hamilton.planar_chain([1.0], [1.0]).configuration([0.5]).matrix()
+        [[0.3333333333333333]]
+        """
 
     @abstractmethod
     def smallest_eigenvalue(self) -> Any:
-        """A lower bound of the eigenvalues of A: a number, or one per row of a batch."""
+        """A lower bound of the eigenvalues of A: a number, or one per row of a batch.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.hamilton.planar_chain([3.0], [1.0]).configuration([0.5]).smallest_eigenvalue()
+        0.25
+        """
 
     def sizes(self) -> np.ndarray | None:
         """Sizes of the terms of the diagonal entries of A, (n,) or (N, n); None where the entries'
         own sizes will do.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.hamilton.planar_chain([1.0], [1.0]).configuration([0.5]).sizes()
         """
         return None
 
     def lie_poisson(self, z: Scalars, p: Scalars) -> Scalars:
-        """ad*_z p of the joints whose velocities are no rates of coordinates; 0 elsewhere."""
+        """ad*_z p of the joints whose velocities are no rates of coordinates; 0 elsewhere.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.hamilton.planar_chain([1.0], [1.0]).configuration([0.5]).lie_poisson([2.0], [0.7])
+        [0.0]
+        """
         return [0.0] * len(z)
 
     def dissipative(self, z: Scalars) -> Scalars:
-        """Forces without a potential that belong to the system: friction, external forces."""
+        """Forces without a potential that belong to the system: friction, external forces.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.hamilton.planar_chain([1.0], [1.0]).configuration([0.5]).dissipative([2.0])
+        [0.0]
+        """
         return [0.0] * len(z)
 
     def time_derivative(self, z: Scalars) -> Scalar:
-        """dL/dt with q and z held."""
+        """dL/dt with q and z held.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.hamilton.planar_chain([1.0], [1.0]).configuration([0.5]).time_derivative([2.0])
+        0.0
+        """
         return 0.0
 
     def momenta(self, z: Scalars) -> list[Scalar]:
-        """p = dL/dz = A z + a."""
+        """p = dL/dz = A z + a.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> chain = da.hamilton.planar_chain([1.0], [1.0], g=0)
+        >>> table = da.hamilton.turntable(chain, radius=0.5, rate=2.0)
+        >>> table.configuration([0.0]).momenta([0.0])
+        [1.1666666666666665]
+        """
         return plus(self.product(z), self.linear)
 
     def right_side(self, p: Scalars) -> list[Scalar]:
-        """b = p - a of A z = b."""
+        """b = p - a of A z = b.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> chain = da.hamilton.planar_chain([1.0], [1.0], g=0)
+        >>> table = da.hamilton.turntable(chain, radius=0.5, rate=2.0)
+        >>> table.configuration([0.0]).right_side([0.0])
+        [-1.1666666666666665]
+        """
         return (
             list(p) if self.linear is None else [x - a for x, a in zip(p, self.linear, strict=True)]
         )
 
     def momentum_rate(self, z: Scalars, p: Scalars) -> list[Scalar]:
-        """dL/dq + ad*_z p + the system's own forces."""
+        """dL/dq + ad*_z p + the system's own forces.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> at_rest = da.hamilton.planar_chain([1.0], [1.0]).configuration([0.0])
+        >>> at_rest.momentum_rate([0.0], [0.0])
+        [0.0]
+        """
         return plus(plus(self.gradient(z), self.lie_poisson(z, p)), self.dissipative(z))
 
 
@@ -130,14 +224,36 @@ class CanonicalSystem(ABC):
     ) -> tuple[Configuration, tuple[list[Scalar], ...], Callable[..., Any]]:
         """The door: configuration at q, the vectors as scalars (q first), and the function that
         packs results.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> chain = da.hamilton.planar_chain([1.0], [1.0])
+        >>> configuration, (q,), pack = chain.at(q=[0.5])
+        >>> pack(configuration.product([2.0])).shape
+        (1,)
         """
 
     @abstractmethod
     def configuration(self, q: Scalars, t: Scalar = 0.0) -> Configuration:
-        """Configuration at scalars."""
+        """Configuration at scalars.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.hamilton.planar_chain([1.0], [1.0], g=10.0).configuration([0.0]).potential
+        -5.0
+        """
 
     def rate(self, q: Scalars, z: Scalars) -> Scalars:
-        """Time derivative of q."""
+        """Time derivative of q.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.hamilton.planar_chain([1.0], [1.0]).rate([0.5], [2.0])
+        [2.0]
+        """
         return list(z)
 
     @property

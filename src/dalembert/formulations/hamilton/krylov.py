@@ -48,7 +48,14 @@ class Stop(NamedTuple):
     exact: Any = None
 
     def checked(self) -> Stop:
-        """Itself, or the error that says what is wrong."""
+        """Itself, or the error that says what is wrong.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.hamilton.Stop("residual", 1e-9).checked().tolerance
+        1e-09
+        """
         check_choice("stop rule", self.rule, RULES)
         if not self.tolerance > 0:
             raise ValueError(f"tolerance is {self.tolerance}, expected a positive number.")

@@ -138,7 +138,16 @@ class NonNatural(CanonicalSystem):
     def value(
         self, which: str, q: Sequence[Scalar], t: Scalar, z: Sequence[Scalar] = ()
     ) -> list[Any]:
-        """Expressions at scalars of any kind."""
+        """Expressions at scalars of any kind.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> chain = da.hamilton.planar_chain([1.0], [1.0], g=0)
+        >>> table = da.hamilton.turntable(chain, radius=0.5, rate=2.0)
+        >>> [round(float(x), 3) for x in table.value("a", [0.0], 0.0)]
+        [1.167]
+        """
         inputs, found = self._inputs, self._terms
         given = [*q, t, *z]
         graph = next((x.graph for x in given if isinstance(x, Expr)), None)

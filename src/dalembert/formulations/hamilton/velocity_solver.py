@@ -75,6 +75,14 @@ class Solver:
     def reset(self, start: Any = None) -> None:
         """Forget answers and counts, after a rejected step or an event; `start` is taken as the
         last answer.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> solver = da.hamilton.Solver("minimal_residuals")
+        >>> solver.reset(start=[0.1, 0.2])
+        >>> solver.solutions
+        0
         """
         self.solutions, self.iterations, self.operations = 0, 0, Operations()
         self.last: Solution | None = None
@@ -83,7 +91,16 @@ class Solver:
         )
 
     def solve(self, system: CanonicalSystem, at: Configuration, b: Sequence[Scalar]) -> Solution:
-        """z with A z = b, within the rule; NotConvergedError where the limit is reached."""
+        """z with A z = b, within the rule; NotConvergedError where the limit is reached.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> chain = da.hamilton.planar_chain([1.0, 1.0], [1.0, 1.0])
+        >>> solver = da.hamilton.Solver("conjugate_directions")
+        >>> solver.solve(chain, chain.configuration([0.0, 0.5]), [1.0, 0.5]).iterations
+        2
+        """
         if any(isinstance(x, Expr) for x in b):
             raise TypeError(
                 f"{self.method} stops by values: expressions take solver='sweep' (or 'cholesky')."

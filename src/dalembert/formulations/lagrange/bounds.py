@@ -49,7 +49,15 @@ class Range(NamedTuple):
     q: np.ndarray
 
     def negated(self) -> Range:
-        """The range of minus the function."""
+        """The range of minus the function.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> import numpy as np
+        >>> da.lagrange.Range(1.0, 2.0, np.zeros(1)).negated().upper
+        -1.0
+        """
         return Range(-self.upper, -self.lower, self.q)
 
 

@@ -175,37 +175,89 @@ class FlexibleJoints:
 
     @finite
     def mass_matrix(self, q: Any) -> Array:
-        """[[M, S], [S^T, B]]: (nv, nv) or (N, nv, nv)."""
+        """[[M, S], [S^T, B]]: (nv, nv) or (N, nv, nv).
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> arm = da.planar_chain(1).replace({"q1.rotor_inertia": 1e-4, "q1.gear_ratio": 100})
+        >>> da.lagrange.flexible_joints(arm, stiffness=500.0).mass_matrix([0.0, 0.0]).round(3)
+        array([[0.333, 0.   ],
+               [0.   , 1.   ]])
+        """
         return self._inertia(self._opened(q=q)[0])
 
     @finite
     def coriolis_matrix(self, q: Any, qd: Any) -> Array:
-        """Coriolis matrix of the whole, by Christoffel symbols: (nv, nv) or (N, nv, nv)."""
+        """Coriolis matrix of the whole, by Christoffel symbols: (nv, nv) or (N, nv, nv).
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> arm = da.planar_chain(1).replace({"q1.rotor_inertia": 1e-4, "q1.gear_ratio": 100})
+        >>> flexible = da.lagrange.flexible_joints(arm, stiffness=500.0)
+        >>> flexible.coriolis_matrix([0.0, 0.0], [1.0, 1.0]).shape
+        (2, 2)
+        """
         geometry, _, qd = self._opened(q=q, qd=qd)
         return self._coriolis(geometry, qd)
 
     def gravity_vector(self, q: Any) -> Array:
-        """(g(q), 0): (nv,) or (N, nv) [N m, N]."""
+        """(g(q), 0): (nv,) or (N, nv) [N m, N].
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> arm = da.planar_chain(1).replace({"q1.rotor_inertia": 1e-4, "q1.gear_ratio": 100})
+        >>> da.lagrange.flexible_joints(arm, stiffness=500.0).gravity_vector([0.0, 0.0]).round(3)
+        array([4.905, 0.   ])
+        """
         geometry, *_ = self._opened(q=q)
         return self._over_motors(weight(geometry))
 
     def spring_force(self, q: Any, qd: Any) -> Array:
         """Forces of springs and dampers on the links' joints, K (theta - q) + D (thetad - qd):
         (..., motors) [N m, N].
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> arm = da.planar_chain(1).replace({"q1.rotor_inertia": 1e-4, "q1.gear_ratio": 100})
+        >>> flexible = da.lagrange.flexible_joints(arm, stiffness=500.0)
+        >>> flexible.spring_force([0.0, 0.01], [0.0, 0.0]).round(3)
+        array([5.])
         """
         _, q, qd = self._opened(q=q, qd=qd)
         return self._transmitted(q, qd)
 
     @finite
     def kinetic_energy(self, q: Any, qd: Any) -> float | Array:
-        """1/2 qd^T [[M, S], [S^T, B]] qd: number or (N,) [J]."""
+        """1/2 qd^T [[M, S], [S^T, B]] qd: number or (N,) [J].
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> arm = da.planar_chain(1).replace({"q1.rotor_inertia": 1e-4, "q1.gear_ratio": 100})
+        >>> flexible = da.lagrange.flexible_joints(arm, stiffness=500.0)
+        >>> round(float(flexible.kinetic_energy([0.0, 0.0], [0.0, 2.0])), 3)
+        2.0
+        """
         geometry, _, qd = self._opened(q=q, qd=qd)
         x = qd[..., None]
         return (T(x) @ self._inertia(geometry) @ x)[..., 0, 0][()] / 2
 
     @finite
     def potential_energy(self, q: Any) -> float | Array:
-        """Gravity and springs, 1/2 K (q - theta)^2 among them: number or (N,) [J]."""
+        """Gravity and springs, 1/2 K (q - theta)^2 among them: number or (N,) [J].
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> arm = da.planar_chain(1).replace({"q1.rotor_inertia": 1e-4, "q1.gear_ratio": 100})
+        >>> flexible = da.lagrange.flexible_joints(arm, stiffness=500.0)
+        >>> round(float(flexible.potential_energy([0.0, 0.1])), 3)
+        2.5
+        """
         geometry, q, _ = self._opened(q=q)
         energy = potential_energy(self.mechanism, q[..., : self.mechanism.nq])
         for k, m in enumerate(self.motors):
@@ -220,6 +272,14 @@ class FlexibleJoints:
 
         The motors' entries, and those of joints driven directly, are the actuators'; those at the
         links of flexible joints are 0 for a motion that motors can give.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> arm = da.planar_chain(1).replace({"q1.rotor_inertia": 1e-4, "q1.gear_ratio": 100})
+        >>> flexible = da.lagrange.flexible_joints(arm, stiffness=500.0)
+        >>> flexible.inverse_dynamics([0.0, 0.0], [0.0, 0.0], [0.0, 2.0]).round(3)
+        array([4.905, 2.   ])
         """
         geometry, q, qd, qdd = self._opened(q=q, qd=qd, qdd=qdd)
         return (self._inertia(geometry) @ qdd[..., None])[..., 0] - self._driving(geometry, q, qd)
@@ -233,6 +293,14 @@ class FlexibleJoints:
         ------
         SingularMassMatrixError
             The inertia about a joint or motor is not positive.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> arm = da.planar_chain(1).replace({"q1.rotor_inertia": 1e-4, "q1.gear_ratio": 100})
+        >>> flexible = da.lagrange.flexible_joints(arm, stiffness=500.0)
+        >>> flexible.forward_dynamics([0.0, 0.0], [0.0, 0.0], [2.0]).round(3)
+        array([-14.715,   2.   ])
         """
         geometry, q, qd, tau = self._opened(q=q, qd=qd, tau=tau)
         b = self._actuation(tau) + self._driving(geometry, q, qd)
@@ -251,6 +319,13 @@ class FlexibleJoints:
     def at_rest(self, q: Any) -> Array:
         """(q, theta) at which the springs hold the links at q, (mechanism's nq,), against gravity
         and springs of joints.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> arm = da.planar_chain(1).replace({"q1.rotor_inertia": 1e-4, "q1.gear_ratio": 100})
+        >>> da.lagrange.flexible_joints(arm, stiffness=500.0).at_rest([0.0]).round(5)
+        array([0.     , 0.00981])
         """
         tree, (scalars,), pack = self.mechanism.at(q=q)
         geometry = Geometry(self.mechanism, tree, scalars, pack)

@@ -75,6 +75,12 @@ class JointType(Numbered):
             placement(q) = exp(s_1 q_at1) exp(s_2 q_at2) ...
 
         Closed forms, exact locks, elementary motions and compiled code follow from them.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> [screw.turns for screw in da.Cylindrical((0, 0, 1)).screws()], da.Spherical().screws()
+        ([False, True], None)
         """
         return None
 
@@ -101,13 +107,26 @@ class JointType(Numbered):
         Compiled code is kept on disk under it. None, unless a type of your own gives such a text,
         means that nothing is kept: its name says nothing about what its methods do. A text must
         hold every number that they use, and change whenever their code does.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.Prismatic((1, 0, 0)).identity() == da.Prismatic((0, 1, 0)).identity()
+        False
         """
         if type(self) not in BUILT_IN:
             return None
         return f"{self.name} {exact_text([*self.numbers().values()])}"
 
     def numbers(self) -> dict[str, Number]:
-        """The numbers of its `parameters`: axis[k], pitch, ..."""
+        """The numbers of its `parameters`: axis[k], pitch, ...
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.Helical((0, 0, 1), pitch=0.01).numbers()
+        {'axis[0]': 0, 'axis[1]': 0, 'axis[2]': 1, 'pitch': 0.01}
+        """
         numbers: dict[str, Number] = {}
         for name in self.parameters:
             value = getattr(self, name)
@@ -115,7 +134,14 @@ class JointType(Numbered):
         return numbers
 
     def with_numbers(self: Type, numbers: Mapping[str, Number]) -> Type:
-        """The type with other numbers, by the names of `numbers()`."""
+        """The type with other numbers, by the names of `numbers()`.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.Helical((0, 0, 1), pitch=0.01).with_numbers({"pitch": 0.02}).pitch
+        0.02
+        """
         numbers, changes = self.numbers() | dict(numbers), {}
         for name in self.parameters:
             value = getattr(self, name)
@@ -125,24 +151,60 @@ class JointType(Numbered):
         return replace(self, **changes) if changes else self  # type: ignore[type-var]      # a type's parameters are fields
 
     def converted(self, convert: Converter) -> JointType:
-        """The same joint with each of its numbers converted."""
+        """The same joint with each of its numbers converted.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.Revolute((0, 0, 2)).converted(float).axis
+        (0.0, 0.0, 1.0)
+        """
         return self
 
     @abstractmethod
     def placement(self, q: Scalars) -> Transform:
-        """Placement of the child in the joint's frame."""
+        """Placement of the child in the joint's frame.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.Prismatic((1, 0, 0)).placement([0.3]).p
+        (0.3, 0.0, 0.0)
+        """
 
     @abstractmethod
     def subspace(self, q: Scalars) -> tuple[Motion, ...]:
-        """Columns of the motion subspace S, in the child's axes at its origin."""
+        """Columns of the motion subspace S, in the child's axes at its origin.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.Revolute((0, 0, 1)).subspace([0.3])[0].angular
+        (0, 0, 1)
+        """
 
     def subspace_rate(self, q: Scalars, v: Scalars) -> tuple[Motion, ...]:
-        """Rates of these columns' components along the motion (zero where S is constant)."""
+        """Rates of these columns' components along the motion (zero where S is constant).
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> planar = da.Planar((0, 0, 1)).converted(float)
+        >>> planar.subspace_rate([0.0, 0.0, 0.0], [2.0, 0.0, 0.0])[1].linear
+        (-0.0, -2.0, -0.0)
+        """
         return (NO_MOTION,) * self.nv
 
     def subspace_rate_derivatives(self, q: Scalars, v: Scalars) -> tuple[Motion, ...]:
         """Derivatives of the motion subspace_rate(q, v) v by each entry of q, v held (zero where S
         is constant).
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> planar = da.Planar((0, 0, 1)).converted(float)
+        >>> planar.subspace_rate_derivatives([0.0, 0.0, 0.0], [2.0, 1.0, 0.0])[0].linear
+        (-2.0, 0.0, 0.0)
         """
         return (NO_MOTION,) * self.nv
 
@@ -169,23 +231,59 @@ class JointType(Numbered):
     # --- the manifold of the coordinates; where q is a vector these are sum and difference ---
 
     def rate(self, q: Scalars, v: Scalars) -> list[Scalar]:
-        """Time derivative of q for the velocities v."""
+        """Time derivative of q for the velocities v.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.Spherical().rate([1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 2.0])
+        [0.0, 0.0, 0.0, 1.0]
+        """
         return list(v)
 
     def integrate(self, q: Scalars, step: Scalars) -> list[Scalar]:
-        """q moved by a step along the velocity directions."""
+        """q moved by a step along the velocity directions.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.Prismatic((1, 0, 0)).integrate([0.3], [0.2])
+        [0.5]
+        """
         return [a + b for a, b in zip(q, step, strict=True)]
 
     def difference(self, q1: Scalars, q0: Scalars) -> list[Scalar]:
-        """Step from q0 to q1: integrate(q0, step) = q1."""
+        """Step from q0 to q1: integrate(q0, step) = q1.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.Continuous((0, 0, 1)).difference([-3.0], [3.0])      # the shorter way round
+        [0.28318530717958623]
+        """
         return [a - b for a, b in zip(q1, q0, strict=True)]
 
     def neutral(self) -> list[float]:
-        """Coordinates at which the child's frame coincides with the joint's frame."""
+        """Coordinates at which the child's frame coincides with the joint's frame.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.Spherical().neutral()
+        [1.0, 0.0, 0.0, 0.0]
+        """
         return [0.0] * self.nq
 
     def random(self, rng: Any) -> list[float]:
-        """Random coordinates: angles in (-pi, pi), displacements in (-1, 1) m."""
+        """Random coordinates: angles in (-pi, pi), displacements in (-1, 1) m.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> import numpy as np
+        >>> len(da.Free().random(np.random.default_rng(0)))
+        7
+        """
         return [
             float(rng.uniform(-math.pi, math.pi) if "angle" in c else rng.uniform(-1, 1))
             for c in self.coordinates

@@ -46,7 +46,14 @@ class Planar(AxisJoint):
         return replace(self, axis=tuple(convert(a) for a in self.unit_axis))
 
     def plane(self) -> tuple[Vector, Vector]:
-        """Unit vectors x and y of the plane, in the joint's frame; x, y, normal are right-handed."""
+        """Unit vectors x and y of the plane, in the joint's frame; x, y, normal are right-handed.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> [tuple(e) for e in da.Planar((0, 0, 1)).converted(float).plane()]
+        [(1, 0, 0), (0.0, 1.0, 0.0)]
+        """
         n = Vector(self.unit_axis)
         aligned = coordinate_axis(n)
         x = _along_x(Vector(map(float, n))) if aligned is None else AXES[(aligned[0] + 1) % 3]
