@@ -27,7 +27,7 @@ from dalembert.formulations.newton_euler.inverse import (
     joint_motion,
     outward_step,
 )
-from dalembert.kinematics.forces import passive
+from dalembert.kinematics.forces import passive, spring_energy
 from dalembert.model.pivots import PivotCheck
 from dalembert.model.tree import Tree
 from dalembert.spatial.inertias import ArticulatedInertia, Inertia
@@ -203,12 +203,16 @@ def _kinetic(body: Body) -> Found:
     return Found([*v.angular, *v.linear], {}, twice * 0.5)
 
 
-def _composite(body: Body) -> Inertia:
-    own = body.inertia
-    if body.carried is None:
-        return own
-    m, hx, hy, hz, *J = body.carried
-    return own + Inertia(m, Vector((hx, hy, hz)), Matrix.symmetric(*J))
+def _potential(body: Body) -> Found:
+    """Mass and first moment to the parent, as far as the base, which they are lifted from."""
+    m, h = body.inertia.m, body.inertia.h
+    if body.carried is not None:
+        m, h = m + body.carried[0], h + Vector(body.carried[1:])
+    springs = spring_energy(body.tree, body.q, 0)
+    moment = body.X.R.to_parent(h) + body.X.p * m
+    if body.tree.parent[SELF] == PARENT:
+        return Found([m, *moment], {}, springs)
+    return Found([], {}, springs - body.tree.gravity.dot(moment))
 
 
 # --- the quantities -------------------------------------------------------------------------------------------------------
@@ -237,6 +241,7 @@ ALGORITHMS = {
     "gravity_vector": Algorithm(("q",), (Pass(True, 3, _of_gravity), Pass(False, 6, _collected))),
     "momenta": Algorithm(("q", "qd"), (Pass(True, 6, _of_momentum), Pass(False, 6, _with_rotors))),
     "kinetic_energy": Algorithm(("q", "qd"), (Pass(True, 6, _kinetic),), single=True),
+    "potential_energy": Algorithm(("q",), (Pass(False, 4, _potential),), single=True),
 }
 
 

@@ -56,7 +56,8 @@ def rolled(mechanism: Mechanism, names: Sequence[str], doubtful: float = 0.0) ->
         bodies = _Bodies(mechanism)
         scale = np.zeros(mechanism.nv)
         if "forward_dynamics" in names:
-            scale = doubtful * _usual_inertias(bodies)
+            if doubtful:
+                scale = doubtful * _usual_inertias(bodies)
             scale[[k for _, _, k, _ in undetermined(bodies.tree, mechanism.neutral().tolist())]] = (
                 ALWAYS
             )
