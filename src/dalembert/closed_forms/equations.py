@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -14,21 +14,22 @@ from dalembert.closed_forms.derivation.selection import Selection, select
 from dalembert.closed_forms.printing.sheets import Sheet
 from dalembert.closed_forms.quantities import frames
 from dalembert.closed_forms.quantities.linear import Movable
+from dalembert.closed_forms.quantities.mechanism_verification import MechanismVerifier
 from dalembert.closed_forms.quantities.quantity_sheets import (
     LETTERS,
     QUANTITIES,
     made,
     why_no_christoffel,
 )
-from dalembert.closed_forms.quantities.significance import Abbreviation, abbreviate
-from dalembert.closed_forms.quantities.system_equations import SystemEquations
-from dalembert.closed_forms.quantities.verification import MechanismVerifier
 from dalembert.closed_forms.quantities.verified_forms import ClosedForms, silent
-from dalembert.closed_forms.reports import report
 from dalembert.codegen.symbols import without_collection
 from dalembert.model.mechanism import Mechanism
 from dalembert.systems.kinds import OtherSystem, system_of
 from dalembert.tracing.quantities import known_formulation
+
+if TYPE_CHECKING:
+    from dalembert.closed_forms.quantities.significance import Abbreviation
+    from dalembert.closed_forms.quantities.system_equations import SystemEquations
 
 BUDGET = 10_000  # characters of a quantity that are still printed in full
 SHOWN = (
@@ -137,6 +138,8 @@ def equations(
                 "which system.replace gives values; symbols=, grouped= and formulation= are for "
                 "mechanisms."
             )
+        from dalembert.closed_forms.quantities.system_equations import SystemEquations
+
         return SystemEquations(system.lagrangian(), budget, digits, progress)
     known_formulation(formulation)
     return Equations(
@@ -189,8 +192,11 @@ class Equations(Movable):
         progress("derivation", 0.0)
         with selection.graph, without_collection():
             problem = Problem(mechanism, selection, formulation, budget)
-            super().__init__(mechanism, problem, MechanismVerifier(problem), digits, progress)
+            super().__init__(mechanism, problem, digits, progress)
         self.minimal = problem.minimal
+
+    def _verifier(self) -> MechanismVerifier:
+        return MechanismVerifier(self._problem)
 
     @property
     def law(self) -> Any:  # type: ignore[override]
@@ -275,8 +281,12 @@ class Equations(Movable):
 
     def report(self) -> str:
         """The derivation by the chosen formulation, step by step, as Markdown with LaTeX formulas."""
+        from dalembert.closed_forms.reports import report
+
         return report(self)
 
     def abbreviated(self, significance: float = 0.01, states: int = 200) -> Abbreviation:
         """Mass matrix and gravity vector without the terms that matter least; see `Abbreviation`."""
+        from dalembert.closed_forms.quantities.significance import abbreviate
+
         return abbreviate(self, significance, states)

@@ -100,30 +100,27 @@ class Group:
         )
 
     def _fourier(self, exponents: list[tuple[int, int]]) -> dict[Factor, Fraction]:
-        """Real Fourier series of a product of powers, through z = exp(i angle): complex
-        coefficients (a, b) = a + i b.
+        """Real Fourier series of a product of powers.
+
+        With z = exp(i angle), 2 cos = z + 1/z and 2 sin = -i z + i/z: the product of n of them, of
+        waves z^k with coefficients a + i b, is 2^n times the series.
         """
-        series: dict[Vector, tuple[Any, Any]] = {
-            (0,) * len(self.coordinates): (Fraction(1), Fraction(0))
-        }
-        half = Fraction(1, 2)
+        waves: dict[Vector, tuple[int, int]] = {(0,) * len(self.coordinates): (1, 0)}
+        count = 0
         for vector, (cosines, sines) in zip(self.vectors, exponents, strict=True):
-            for pair in [(half, 0, half, 0)] * cosines + [(0, -half, 0, half)] * sines:
-                product: dict[Vector, tuple[Any, Any]] = {}
-                for k, (a, b) in series.items():
-                    for sign, (c, d) in ((1, pair[:2]), (-1, pair[2:])):
-                        at = tuple(x + sign * y for x, y in zip(k, vector, strict=True))
-                        r, i = product.get(at, (0, 0))
-                        product[at] = (r + a * c - b * d, i + a * d + b * c)
-                series = product
-        found: dict[Factor, Fraction] = {}
-        for k, (a, b) in sorted(series.items()):
+            for is_sine in [False] * cosines + [True] * sines:
+                waves = _times_wave(waves, vector, is_sine)
+                count += 1
+        series: dict[Factor, Fraction] = {}
+        for k, (a, b) in sorted(waves.items()):
             lead = next((x for x in k if x), 0)
             if lead == 0 and a:
-                found[()] = a
+                series[()] = Fraction(a, 1 << count)
             elif lead > 0:  # conjugate pairs: 2 a cos - 2 b sin
-                found |= {((k, t, 1),): v for t, v in (("c", 2 * a), ("s", -2 * b)) if v}
-        return found
+                for kind, x in (("c", 2 * a), ("s", -2 * b)):
+                    if x:
+                        series[((k, kind, 1),)] = Fraction(x, 1 << count)
+        return series
 
     def squares(self, f: int) -> list[tuple[int, int]]:
         """(base, twin) of each square c^2 or s^2 in a factor: without it, and with s^2 or c^2 in
@@ -174,6 +171,21 @@ class Group:
             if lead:
                 made = changed(made, (k, kind, 1))
         return self.number(made), value
+
+
+def _times_wave(
+    waves: Mapping[Vector, tuple[int, int]], vector: Vector, is_sine: bool
+) -> dict[Vector, tuple[int, int]]:
+    """Waves times 2 cos or 2 sin of an angle."""
+    product: dict[Vector, tuple[int, int]] = {}
+    for k, (a, b) in waves.items():
+        for sign in (1, -1):
+            moved = tuple(x + sign * y for x, y in zip(k, vector, strict=True))
+            real, imaginary = product.get(moved, (0, 0))
+            # times -i z or i / z turns a + i b by a quarter
+            u, v = (sign * b, -sign * a) if is_sine else (a, b)
+            product[moved] = real + u, imaginary + v
+    return product
 
 
 def _parts(angle: Any) -> Any:

@@ -159,35 +159,39 @@ def content(terms: Sequence[Term]) -> tuple[Any, tuple[tuple[Any, int], ...], tu
     """(number, factors, rest): what all terms have in common pulled out; the first term of the rest
     is positive.
     """
-    numbers = [t.number for t in terms]
-    number: Any = 1
-    if all(
-        isinstance(x, int) or isinstance(x, Fraction) and x.denominator <= SMALL for x in numbers
-    ):
-        fractions = [Fraction(x) for x in numbers]
-        number = plain(
-            Fraction(
-                gcd(*(x.numerator for x in fractions)), lcm(*(x.denominator for x in fractions))
-            )
-        )
-    elif len(set(map(abs, numbers))) == 1:
-        number = abs(numbers[0])
-    if numbers[0] < 0:
-        number = -number
-    powers = [dict(t.factors) for t in terms]
-    common = {
-        f: min((p.get(f, 0) for p in powers), key=abs)
-        for f, e in powers[0].items()
-        if all(p.get(f, 0) * e > 0 for p in powers)
-    }  # in all terms, above or below the line
-    rest = tuple(
-        Term(
-            plain(Fraction(t.number) / number) if number != 1 else t.number,
-            tuple((f, e - common.get(f, 0)) for f, e in t.factors if e != common.get(f, 0)),
-        )
-        for t in terms
-    )
+    number = _common_number([t.number for t in terms])
+    common = _common_factors([dict(t.factors) for t in terms])
+    rest = []
+    for t in terms:
+        left = t.number if number == 1 else plain(Fraction(t.number) / number)
+        factors = tuple((f, e - common.get(f, 0)) for f, e in t.factors if e != common.get(f, 0))
+        rest.append(Term(left, factors))
     return number, tuple(common.items()), _flat(rest)
+
+
+def _common_number(numbers: Sequence[Any]) -> Any:
+    """The greatest number that small fractions are multiples of, or the size that all numbers have;
+    with the sign of the first.
+    """
+    size: Any = 1
+    if all(isinstance(x, (int, Fraction)) and x.denominator <= SMALL for x in numbers):
+        above, below = gcd(*(x.numerator for x in numbers)), lcm(*(x.denominator for x in numbers))
+        size = above if below == 1 else plain(Fraction(above, below))
+    elif len({*map(abs, numbers)}) == 1:
+        size = abs(numbers[0])
+    return -size if numbers[0] < 0 else size
+
+
+def _common_factors(powers: Sequence[dict[Any, int]]) -> dict[Any, int]:
+    """Powers of factors that stand in all terms, above the line or below it."""
+    first, *others = powers
+    if not others:
+        return first
+    return {
+        f: min((p.get(f, 0) for p in powers), key=abs)
+        for f, e in first.items()
+        if all(p.get(f, 0) * e > 0 for p in others)
+    }
 
 
 def _flat(terms: Sequence[Term]) -> tuple[Term, ...]:

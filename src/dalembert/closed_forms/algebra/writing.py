@@ -59,34 +59,30 @@ class Writer:
     def _written(self, parts: Mapping[int, Mapping[Trig, Any]]) -> Sum:
         """The form of a compact polynomial: terms with equal sines and cosines together."""
         by_trig: dict[Trig, list[Term]] = {}
-        for rest, D in parts.items():
-            for t, v in D.items():
-                by_trig.setdefault(t, []).append(Term(plain(v), self._factors(rest)))
-        terms: list[Term] = []
-        listed = [
-            (sorted(by_trig[t], key=self._term_order), self._cosines(t))
-            for t in sorted(by_trig, key=self._trig_order)
+        for rest, of_trig in parts.items():
+            for trig, number in of_trig.items():
+                by_trig.setdefault(trig, []).append(Term(plain(number), self._factors(rest)))
+        coefficients = [
+            (sorted(by_trig[trig], key=self._term_order), self._cosines(trig))
+            for trig in sorted(by_trig, key=self._trig_order)
         ]
-        whole = as_products(
-            [
-                Term(number, factors + turned)
-                for found, turned in listed
-                for number, factors in found
-            ],
-            self._is_parameter,
-        )
-        if len(whole) == 1:
-            return Sum(tuple(whole))
-        for coefficient, turned in listed:
-            if not turned:
-                terms += coefficient
-            elif len(coefficient) == 1:
-                number, factors = coefficient[0]
-                terms.append(Term(number, factors + turned))
-            else:
+        flat = [
+            Term(number, factors + turned)
+            for coefficient, turned in coefficients
+            for number, factors in coefficient
+        ]
+        if len(flat) not in (2, 3):  # a product of two sums has four terms at least
+            whole = as_products(flat, self._is_parameter)
+            if len(whole) == 1:
+                return Sum(tuple(whole))
+        terms: list[Term] = []
+        for coefficient, turned in coefficients:
+            if turned and len(coefficient) > 1:
                 number, factors, inner = content(as_products(coefficient, self._is_parameter))
                 inside = inner[0].factors if len(inner) == 1 else ((Sum(inner), 1),)
                 terms.append(Term(number, factors + inside + turned))
+            else:
+                terms += [Term(number, factors + turned) for number, factors in coefficient]
         return outside(Sum(tuple(terms)))
 
     def _written_by_rates(self, compact: Mapping[int, Mapping[Trig, Any]]) -> Sum:
@@ -232,48 +228,57 @@ class Phase(str):
     value: Any
 
 
+class _Coefficient(NamedTuple):
+    """A sum of parameters times other factors: number * common * (rest, whose first number is 1).
+
+    terms: the same multiplied out.
+    """
+
+    number: Any
+    common: tuple[tuple[Any, int], ...]
+    rest: Sum
+    terms: list[Term]
+
+
 def as_products(terms: Sequence[Term], is_parameter: Callable[[Any], bool]) -> list[Term]:
     """Terms with those that are a sum of parameters times a sum of other factors as one product:
     a x + b x + 2 a y + 2 b y = (a + b) (x + 2 y)."""
     by_others: dict[Any, list[Term]] = {}
     for t in terms:
         others = tuple(x for x in t.factors if not is_parameter(x[0]))
-        by_others.setdefault(others, []).append(
-            Term(t.number, tuple(x for x in t.factors if is_parameter(x[0])))
-        )
-    alike: dict[
-        Any, list[Any]
-    ] = {}  # sum of parameters, its first number 1 -> where it is, times what
+        own = tuple(x for x in t.factors if is_parameter(x[0]))
+        by_others.setdefault(others, []).append(Term(t.number, own))
+    alike: dict[Any, list[_Coefficient]] = {}  # by the rest up to a factor
     for others, coefficient in by_others.items():
         number, common, rest = content(coefficient)
         first = Fraction(rest[0].number)
         key = tuple(Term(t.number / first, t.factors) for t in rest)
+        flat = [Term(t.number, t.factors + others) for t in coefficient]
         alike.setdefault(key, []).append(
-            (
-                number * first,
-                common + others,
-                Sum(rest),
-                [Term(t.number, t.factors + others) for t in coefficient],
-            )
+            _Coefficient(number * first, common + others, Sum(rest), flat)
         )
-    found: list[Term] = []
+    products: list[Term] = []
     for key, members in alike.items():
         if min(len(key), len(members)) < 2:
-            found += [t for *_, plainly in members for t in plainly]
-            continue
-        _, _, inner, _ = members[0]
-        number, common, rest = content(
-            [Term(plain(n / inner.terms[0].number), factors) for n, factors, *_ in members]
-        )
-        at = next((k for k, (f, _) in enumerate(common) if not is_parameter(f)), len(common))
-        turned = next((k for k, (f, _) in enumerate(common) if isinstance(f, Cosine)), len(common))
-        found.append(
-            Term(
-                number,
-                (*common[:at], (inner, 1), *common[at:turned], (Sum(rest), 1), *common[turned:]),
-            )
-        )
-    return found
+            products += [t for member in members for t in member.terms]
+        else:
+            products.append(_product_of_sums(members, is_parameter))
+    return products
+
+
+def _product_of_sums(members: Sequence[_Coefficient], is_parameter: Callable[[Any], bool]) -> Term:
+    """Coefficients with one rest as the product of the rest and the sum of what it multiplies:
+    parameters, the rest, other factors, the sum, cosines.
+    """
+    inner = members[0].rest
+    first = inner.terms[0].number
+    number, common, others = content([Term(plain(m.number / first), m.common) for m in members])
+    at = next((k for k, (f, _) in enumerate(common) if not is_parameter(f)), len(common))
+    turned = next((k for k, (f, _) in enumerate(common) if isinstance(f, Cosine)), len(common))
+    return Term(
+        number,
+        (*common[:at], (inner, 1), *common[at:turned], (Sum(others), 1), *common[turned:]),
+    )
 
 
 def _united(factors: Sequence[tuple[Any, int]]) -> tuple[tuple[Any, int], ...]:

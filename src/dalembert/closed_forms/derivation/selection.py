@@ -11,7 +11,7 @@ from typing import Any
 from dalembert.closed_forms.derivation.meanings import meanings_of
 from dalembert.errors import UnknownNameError
 from dalembert.expr import Expr, Graph, free_symbols, symbol
-from dalembert.model.mechanism import Mechanism
+from dalembert.model.mechanism import Mechanism, without_warnings
 from dalembert.model.numbers import as_float, is_symbolic, several
 from dalembert.model.paths import GRAVITY, numbers
 from dalembert.spatial.angles import STEPS, PiMultiple
@@ -119,9 +119,10 @@ def select(
             ("-" if turned else "") + path,
             abs(as_float(x)) if turned else as_float(x),
         )
-    made = mechanism.replace(replaced) if replaced else mechanism
+    with without_warnings():  # they were issued of these numbers when the mechanism was made
+        symbolic = mechanism.replace(replaced) if replaced else mechanism
     symbols |= meanings_of(own)
-    return Selection(made, graph, symbols, values, grouped, wishes)
+    return Selection(symbolic, graph, symbols, values, grouped, wishes)
 
 
 def _matching(wish: str, paths: Mapping[str, Any]) -> list[str]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import chain, count, pairwise
+from typing import Any
 
 from dalembert.closed_forms.printing.naming import (
     Symbol,
@@ -17,7 +19,7 @@ from dalembert.closed_forms.printing.naming import (
 )
 
 ENTRY = "\ue000"  # begins the names of entries: no keyboard has it
-INDEX = r"\d[\d,._…]*\Z"  # of the letter of an entry or of a part
+INDEXED = re.compile(r"(.*?)_*\d[\d,._…]*", re.DOTALL)  # letter of an entry or of a part, index
 MANY = 10  # coordinates from which c12 is cos(q12), and cos(q1 + q2) has commas
 SCALARS = ("T", r"\Pi", "L", "E")
 OTHER_LETTERS = {
@@ -54,6 +56,7 @@ class Names:
         self._texts: dict[str, str] = {}
         self._looks: tuple[dict[str, str], dict[str, str]] = ({}, {})  # typeset, in text -> name
         self._letters: dict[str, tuple[str, bool]] = {}
+        self._written: dict[Any, tuple[dict[Any, Any], dict[Any, Any]]] = {}
         self.numbers: dict[str, int] = {}
         given, rates = symbols or {}, rates or {}
         for name in dict.fromkeys([*coordinates, *given]):
@@ -130,6 +133,18 @@ class Names:
             and any(all(i < j for i, j in pairwise(at)) for at in places)
         ):
             self._letters[letter] = self._free_letter(letter, 1)
+            for written in self._written.values():
+                for texts in written:
+                    texts.clear()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_written": {}}
+
+    def written(self, notation: Any, *options: Any) -> tuple[dict[Any, Any], dict[Any, Any]]:
+        """Factors and sums that were written with these names in a notation: what was measured is
+        not written again to be shown.
+        """
+        return self._written.setdefault((id(notation), *options), ({}, {}))
 
     def _own_letter(self, letter: str) -> tuple[str, bool, str]:
         """Letter, whether in brackets, frame."""
@@ -207,14 +222,20 @@ def is_entry(seen: str, letter: str, scalar: bool = False) -> bool:
     """Whether a symbol with this look could be read as an entry with the letter, or as the letter
     of a scalar.
     """
-    for base in {IN_TEXT.get(letter, letter), _of_letter(letter).look}:
-        if (
-            seen == base
-            if scalar
-            else seen.startswith(base) and re.match(INDEX, seen[len(base) :].lstrip("_"))
-        ):
-            return True
-    return False
+    return (seen if scalar else _head(seen)) in _looks_of(letter)
+
+
+@lru_cache(maxsize=4096)
+def _head(seen: str) -> str | None:
+    """A look without the index that it ends in, as M of M12 and of M_1,2; None without an index."""
+    match = INDEXED.fullmatch(seen)
+    return match and match[1]
+
+
+@lru_cache(maxsize=256)
+def _looks_of(letter: str) -> frozenset[str]:
+    """A letter as it looks in text and typeset."""
+    return frozenset((IN_TEXT.get(letter, letter), _of_letter(letter).look))
 
 
 def _of_letter(letter: str) -> Symbol:
@@ -222,7 +243,7 @@ def _of_letter(letter: str) -> Symbol:
 
 
 def _is_angle(seen: str) -> bool:
-    return seen[:1] in ("c", "s") and re.match(INDEX, seen[1:].lstrip("_")) is not None
+    return _head(seen) in ("c", "s")
 
 
 def free_prefix(letter: str, taken: Iterable[str], letters: Iterable[str] = ()) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import lru_cache
 from html import escape
 from typing import NamedTuple
 
@@ -80,6 +81,7 @@ class Symbol(NamedTuple):
         return look((f"[{base}]" if self.entry else base) + over + self.sub + "˙" * self.dots)
 
 
+@lru_cache(maxsize=4096)
 def look(text: str) -> str:
     """A text with characters that look alike made equal: wide and small forms, letters of other
     scripts.
@@ -94,6 +96,7 @@ def is_plain(name: str) -> bool:
     return re.fullmatch(r"[^\W\d]\w*", name) is not None and name not in WORDS
 
 
+@lru_cache(maxsize=4096)
 def taken_apart(name: str) -> Symbol:
     """Base and subscript of a name: 'm2', 'XX3', 'lambda_1', 'x_{1}', 'θ'; all else is text."""
     if name in WORDS:

@@ -64,7 +64,7 @@ class Printer:
     def __init__(self, notation: Notation, names: Names, digits: int, decimals: bool = False):
         self.notation, self.names, self.digits, self.decimals = notation, names, digits, decimals
         self.labels: dict[str, str] = {}  # letter of entries -> how these are to be written
-        self._known: dict[tuple[Any, int], str] = {}
+        self._factors, self._sums = names.written(notation, digits, decimals)
 
     def sum(self, form: Sum) -> str:
         """A sum as one formula."""
@@ -74,12 +74,11 @@ class Printer:
         """(sign, term) of each term."""
         while isinstance(inner := sole_factor(form), Sum):  # ((a + b)) is a + b
             form = inner
-        writer = (
-            self
-            if self.decimals or all(map(self._is_fraction, _numbers(form)))
-            else self._with_decimals
-        )
-        return [("-" if t.number < 0 else "+", writer.term(t)) for t in form.terms]
+        if form not in self._sums:
+            plain_numbers = self.decimals or all(map(self._is_fraction, _numbers(form)))
+            writer = self if plain_numbers else self._with_decimals
+            self._sums[form] = [("-" if t.number < 0 else "+", writer.term(t)) for t in form.terms]
+        return self._sums[form]
 
     @cached_property
     def _with_decimals(self) -> Printer:
@@ -151,25 +150,24 @@ class Printer:
 
     def factor(self, factor: Any, power: int) -> str:
         """A power of a factor."""
-        found = self._known.get((factor, power))
-        if found is None:
-            if isinstance(factor, Cosine):
-                found = self._cosine(factor, power)
-            elif (
-                isinstance(factor, Call) and factor.op == "power"
-            ):  # with an exponent that is no whole number
-                sole = sole_factor(factor.args[0])
-                base = self.factor(sole or factor.args[0], 1)
-                if isinstance(sole, Cosine) or isinstance(sole, Call) and sole.op == "power":
-                    base = self.notation.parentheses % base
-                whole = self._power(base, self.sum(factor.args[1]))
-                found = (
-                    whole if power == 1 else self._power(self.notation.parentheses % whole, power)
-                )
-            else:
-                found = self._power(self._base(factor), power)
-            self._known[factor, power] = found
-        return found
+        text = self._factors.get((factor, power))
+        if text is None:
+            text = self._factors[factor, power] = self._written(factor, power)
+        return text
+
+    def _written(self, factor: Any, power: int) -> str:
+        if isinstance(factor, Cosine):
+            return self._cosine(factor, power)
+        if not isinstance(factor, Call) or factor.op != "power":
+            return self._power(self._base(factor), power)
+        # a power whose exponent is no whole number
+        base, exponent = factor.args
+        sole = sole_factor(base)
+        text = self.factor(sole or base, 1)
+        if isinstance(sole, Cosine) or isinstance(sole, Call) and sole.op == "power":
+            text = self.notation.parentheses % text
+        whole = self._power(text, self.sum(exponent))
+        return whole if power == 1 else self._power(self.notation.parentheses % whole, power)
 
     def _base(self, factor: Any) -> str:
         """A factor, in parentheses where a power needs them."""

@@ -227,10 +227,12 @@ class ChangedForms(Changeable):
         super().__init__(
             model,
             original._problem,
-            ChangeVerifier(original, change),
             original.digits,
             original.progress,
         )
+
+    def _verifier(self) -> ChangeVerifier:
+        return ChangeVerifier(self.original, self.change)
 
     @property
     def _origin(self) -> tuple[Any, ...]:

@@ -57,8 +57,10 @@ class LinearEquations(ClosedForms):
             force = eom.resting_force()
             self._expressions_at = self._derived(eom, force)
             _check_rest(eom, self._expressions_at["equilibrium_forces"], tau)
-            verifier = LinearVerifier(eom, dict(self.equilibrium.given))
-            super().__init__(eom.model, eom._problem, verifier, eom.digits, eom.progress)
+            super().__init__(eom.model, eom._problem, eom.digits, eom.progress)
+
+    def _verifier(self) -> LinearVerifier:
+        return LinearVerifier(self.eom, dict(self.equilibrium.given))
 
     def _derived(self, eom: Movable, force: np.ndarray) -> dict[str, np.ndarray]:
         """Matrices and forces at the equilibrium, as expressions."""

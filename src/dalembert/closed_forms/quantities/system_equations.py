@@ -130,7 +130,11 @@ class SystemEquations(Movable):
         progress("derivation", 0.0)
         with cast(Any, system.symbols["t"]).graph, without_collection():
             problem = SystemProblem(system, budget, parameters)
-            super().__init__(system, problem, SystemVerifier(problem), digits, progress)
+            super().__init__(system, problem, digits, progress)
+            self.verifier  # noqa: B018  refuses a Lagrangian that has no finite values
+
+    def _verifier(self) -> SystemVerifier:
+        return SystemVerifier(self._problem)
 
     @property
     def _origin(self) -> tuple[Any, ...]:

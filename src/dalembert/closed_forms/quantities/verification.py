@@ -9,23 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.closed_forms.derivation.derivation_context import (
-    SEED,
-    Problem,
-    value_of,
-    with_values,
-)
-from dalembert.closed_forms.derivation.grouping import BASE
-from dalembert.closed_forms.quantities.frames import numbers
-from dalembert.compiled.dynamics import Dynamics, compile
+from dalembert.closed_forms.derivation.derivation_context import SEED
 from dalembert.errors import DalembertError
 from dalembert.expr import Expr, evaluate, topological
-from dalembert.formulations import newton_euler
-from dalembert.kinematics.forces import passive_force
-from dalembert.kinematics.poses import placement
-from dalembert.model.numbers import as_float
 
 STATES = 5
+SMALLEST = 1e-300  # scale of what is zero everywhere
 TOLERANCE = 1e-10  # of the largest entry; closed forms of arms of 10 joints are exact to some 1e-14
 
 
@@ -66,16 +55,16 @@ def size_of_terms(expressions: Iterable[Any], point: Mapping[str, Any]) -> float
 
 
 class Verifier(ABC):
-    """Compares forms with compiled functions at random states.
+    """Comparison of forms with compiled functions at random states.
 
-    point: values of all names at the states; largest: the relative difference found, by quantity.
+    point: values of all names at the states, (states,) or numbers; tau: joint forces there.
     """
 
     point: dict[str, Any]
     tau: np.ndarray
 
     def __init__(self) -> None:
-        self.largest: dict[str, float] = {}
+        self._gaps: dict[str, tuple[float, float]] = {}  # largest difference, largest entry
 
     def add_forces(self, names: Sequence[str]) -> None:
         """Give joint forces random values, by name."""
@@ -87,10 +76,6 @@ class Verifier(ABC):
     def right(self) -> Mapping[str, np.ndarray]:
         """Quantities by compiled code at the states, (states, ...)."""
 
-    def evaluated(self, expressions: np.ndarray) -> np.ndarray:
-        """Values of expressions at the states, (states, ...)."""
-        return np.broadcast_to(evaluate(expressions, self.point), (STATES, *expressions.shape))
-
     @property
     @abstractmethod
     def sizes(self) -> Mapping[str, float]:
@@ -98,176 +83,50 @@ class Verifier(ABC):
         exactly zero, these cancel but for rounding.
         """
 
-    def linearized(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Mass matrix, A, B and joint forces of the linear model at rest, in numbers."""
-        raise NotImplementedError
-
     @cached_property
     def size(self) -> float:
         """Size of anything that has none of its own in `sizes`."""
         return max(self.sizes.values(), default=0.0)
 
+    @property
+    def largest(self) -> dict[str, float]:
+        """Largest difference of each quantity that was compared, relative to the largest entry or
+        to the terms that it is the sum of.
+        """
+        return {quantity: self.difference(quantity) for quantity in self._gaps}
+
+    def difference(self, quantity: str) -> float:
+        """The largest relative difference of a quantity."""
+        gap, largest = self._gaps[quantity]
+        return gap / max(largest, self.sizes.get(quantity, self.size), SMALLEST)
+
+    def linearized(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Mass matrix, A, B and joint forces of the linear model at rest, in numbers."""
+        raise NotImplementedError
+
+    def evaluated(self, expressions: np.ndarray) -> np.ndarray:
+        """Values of expressions at the states, (states, ...)."""
+        return np.broadcast_to(evaluate(expressions, self.point), (STATES, *expressions.shape))
+
     def compare(self, quantity: str, expressions: np.ndarray) -> None:
         """Compare the expressions of a quantity with the compiled function; raises as `check`."""
         self.check(quantity, self.evaluated(expressions), self.right[quantity])
 
-    def check(self, quantity: str, found: np.ndarray, right: np.ndarray) -> None:
+    def check(self, quantity: str, values: np.ndarray, right: np.ndarray) -> None:
         """Raise VerificationError unless closed forms and functions agree, relative to the largest
         entry or, where that is larger, to the terms that it is the sum of.
         """
-        scale = max(
-            float(np.abs(right).max(initial=0.0)), self.sizes.get(quantity, self.size), 1e-300
-        )
-        gap = np.abs(found - right)
-        self.largest[quantity] = float(gap.max(initial=0.0)) / scale
-        if not self.largest[quantity] <= TOLERANCE:
-            entry = tuple(map(int, np.unravel_index(int(np.argmax(gap)), gap.shape)))[1:]
-            raise VerificationError(
-                f"{quantity}{list(entry)}: closed form and compiled function differ by "
-                f"{gap.max():.3g}; this is a fault of dalembert, please report it.",
-                quantity,
-                entry,
-                float(gap.max()),
-            )
-
-
-class MechanismVerifier(Verifier):
-    """Verifier of a mechanism's forms; its own symbols have random values."""
-
-    def __init__(self, problem: Problem):
-        super().__init__()
-        self.problem, self.values = problem, dict(problem.numbers)
-        self.mechanism = (
-            with_values(problem.mechanism, problem.own) if problem.own else problem.mechanism
-        )
-        states = [self.mechanism.random_state(seed) for seed in range(SEED, SEED + STATES)]
-        self.q, self.qd = (np.array(x) for x in zip(*states, strict=True))
-        self.qdd = np.random.default_rng(SEED).standard_normal(self.qd.shape)
-        self.point: dict[str, Any] = dict(self.values)
-        for names, array in zip(problem.names, (self.q, self.qd, self.qdd), strict=True):
-            self.point |= {name: array[:, k] for k, name in enumerate(names)}
-
-    @cached_property
-    def right(self) -> dict[str, np.ndarray]:
-        """Quantities at the states; Christoffel symbols by unit velocities, C(q, e_i)[k, j] =
-        c_ijk.
-        """
-        n, q, qd = self.mechanism.nv, self.q, self.qd
-        states = np.concatenate([q, np.repeat(q, n, axis=0)])
-        rates = np.concatenate([qd, np.tile(np.eye(n), (STATES, 1))])
-        M, C, g = self.dynamics.function(["mass_matrix", "coriolis_matrix", "gravity_vector"])(
-            states, rates
-        )
-        c = (
-            C[STATES:].reshape(STATES, n, n, n).transpose(0, 1, 3, 2)
-        )  # [state, i, k, j] -> [state, i, j, k]
-        C, g = C[:STATES], g[:STATES]
-        M = (
-            compile(self.mechanism, self.problem.formulation).mass_matrix(q)
-            if self.problem.formulation == "hamilton"
-            else (M[:STATES])
-        )
-        h = np.einsum("nkj,nj->nk", C, qd)
-        return {
-            "mass_matrix": M,
-            "coriolis_matrix": C,
-            "gravity_vector": g,
-            "christoffel": c,
-            "coriolis_vector": h,
-            "kinetic_energy": np.einsum("nij,ni,nj->n", M, qd, qd) / 2,
-            "forces": np.einsum("nij,nj->ni", M, self.qdd) + h + g,
-        }
-
-    @cached_property
-    def sizes(self) -> dict[str, float]:
-        """Sizes by the masses, their distances from the first body and from the origin, and the
-        rates at the states.
-        """
-        mass = lever = height = second = 0.0  # sums of m, m r, m |c|, and m r^2 + I
-        first = placement(self.mechanism, self.q, self.mechanism.bodies[1].name)[:, :3, 3]
-        for body in self.mechanism.bodies[1:]:
-            T, m = placement(self.mechanism, self.q, body.name), as_float(body.mass)
-            c = T[:, :3, 3] + T[:, :3, :3] @ np.array([as_float(x) for x in body.com])
-            r, above = (float(np.linalg.norm(x, axis=1).max()) for x in (c - first, c))
-            mass, lever, height = mass + m, lever + m * r, height + m * above
-            second += m * r**2 + max(abs(as_float(x)) for x in body.inertia)
-        gravity = float(np.linalg.norm([as_float(x) for x in self.mechanism.gravity]))
-        rate, acceleration = (float(np.abs(x).max(initial=0.0)) for x in (self.qd, self.qdd))
-        M = second + float(np.abs(self.right["mass_matrix"]).max(initial=0.0))
-        weight = gravity * (lever + (mass * M) ** 0.5)  # |g_k| <= |g| sqrt(m M_kk)
-        forces = M * (acceleration + rate**2) + weight
-        passive = float(np.abs(passive_force(self.mechanism, self.q, self.qd)).max(initial=0.0))
-        return {
-            "mass_matrix": M,
-            "christoffel": M,
-            "coriolis_matrix": M * rate,
-            "coriolis_vector": M * rate**2,
-            "gravity_vector": weight,
-            "kinetic_energy": M * rate**2,
-            "potential_energy": gravity * height,
-            "forces": forces,
-            "equations_of_motion": forces + passive,
-            "passive_force": passive,
-            "regressor": acceleration + rate**2 + gravity,
-            "regressor times base parameters": forces,
-        }
-
-    def linearized(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Mass matrix, A, B and joint forces of the linear model at rest."""
-        zero = np.zeros_like(q)
-        tau = newton_euler.inverse_dynamics(self.mechanism, q, zero, zero)
-        A, B = newton_euler.linearize(self.mechanism, q, zero, tau)
-        return newton_euler.mass_matrix(self.mechanism, q), A, B, tau
-
-    @cached_property
-    def dynamics(self) -> Dynamics:
-        """The compiled functions of the formulation; for hamilton, which has not all of them, those
-        of newton_euler.
-        """
-        other = self.problem.formulation == "hamilton"
-        return compile(self.mechanism, "newton_euler" if other else self.problem.formulation)
-
-    def compare(self, quantity: str, expressions: np.ndarray) -> None:
-        """The same; potential energy of grouped parameters up to a constant, the regressor column
-        by column, too.
-        """
-        found = self.evaluated(expressions)
-        if quantity == "accelerations":
-            dynamics = (
-                compile(self.mechanism) if self.problem.formulation == "hamilton" else self.dynamics
-            )
-            return self.check(
-                quantity, found, np.asarray(dynamics.forward_dynamics(self.q, self.qd, self.tau))
-            )
-        if quantity == "potential_energy":
-            right = np.asarray(self.dynamics.potential_energy(self.q))
-            return self.check(
-                quantity, found + (right[0] - found[0] if self.problem.grouped else 0), right
-            )
-        if ":" in quantity:
-            right = numbers(self.mechanism, self.q, quantity)
-            self.sizes[quantity] = 1 + float(np.abs(right).max(initial=0.0))
-            return self.check(quantity, found, right)
-        if quantity in ("equations_of_motion", "passive_force"):
-            passive = passive_force(self.mechanism, self.q, self.qd)
-            right = passive if quantity == "passive_force" else self.right["forces"] - passive
-            return self.check(quantity, found, right)
-        if quantity != "regressor":
-            return self.check(quantity, found, self.right[quantity])
-        # Columns of base parameters are those of the inertial parameters that stand for themselves
-        # in them; newton_euler alone has a regressor.
-        parameters = self.problem.parameters
-        Y = compile(self.mechanism).regressor(self.q, self.qd, self.qdd)
-        columns = [10 * (p.body - 1) + BASE.index(p.name[:2]) for p in parameters]
-        self.check(
+        gaps = np.abs(values - right)
+        gap, largest = float(gaps.max(initial=0.0)), float(np.abs(right).max(initial=0.0))
+        self._gaps[quantity] = gap, largest
+        # the sizes of terms, which take longer to find, are asked for where it is not enough alone
+        if gap <= TOLERANCE * largest or self.difference(quantity) <= TOLERANCE:
+            return
+        entry = tuple(map(int, np.unravel_index(int(np.argmax(gaps)), gaps.shape)))[1:]
+        raise VerificationError(
+            f"{quantity}{list(entry)}: closed form and compiled function differ by {gap:.3g}; this "
+            "is a fault of dalembert, please report it.",
             quantity,
-            found,
-            Y[..., columns] * [p.name not in self.problem.nothing for p in parameters],
-        )
-        theta = np.array([self.values[p.name] for p in parameters])
-        rotors = np.array([value_of(x, self.values) for x in self.problem.tree.rotor])
-        self.check(
-            "regressor times base parameters",
-            found @ theta,
-            self.right["forces"] - rotors * self.qdd,
+            entry,
+            gap,
         )

@@ -7,6 +7,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -98,41 +99,47 @@ class ClosedForms(ABC):
         self,
         model: Any,
         problem: Any,
-        verifier: Verifier,
         digits: int,
         progress: Callable[[str, float], None],
     ):
         self.model = model
         self.name, self.coordinate_names = model.name, model.coordinate_names
         self.velocity_names = getattr(model, "velocity_names", model.coordinate_names)
-        self._problem, self.verifier, self.digits, self.progress = (
-            problem,
-            verifier,
-            digits,
-            progress,
-        )
+        self._problem, self.digits, self.progress = problem, digits, progress
         self.graph = problem.graph
         self.symbols, self.values = problem.symbols, problem.values
         self.coordinates, self.velocities, self.accelerations = problem.names
         self.rates, self.units = problem.motion.rates, problem.units
-        self.printed_names = Names(
-            self.coordinates,
-            problem.motion.rates,
-            self.symbols,
-            self.letters.values(),
-            problem.motion.symbols,
-        )
         self.forces = force_names(
             len(problem.names[1]), {*self.symbols, *(x for group in problem.names for x in group)}
         )
-        verifier.add_forces(self.forces)
         self.groups = Groups(problem.group_prefix, problem.varying)
         self.parts = Parts(problem.part_prefix, problem.names[0])
         self.drafts: dict[
             str, Sheet
         ] = {}  # sheets whose length was asked for before they are shown
+        self._measured: tuple[Sheet | None, int] = (None, 0)
         self._sheets: dict[str, Sheet] = {}
         self._expressions: dict[str, np.ndarray] = {}
+
+    @abstractmethod
+    def _verifier(self) -> Verifier:
+        """What entries are compared with; made when something is derived first."""
+
+    @cached_property
+    def verifier(self) -> Verifier:
+        """What entries are compared with before they are shown."""
+        verifier = self._verifier()
+        verifier.add_forces(self.forces)
+        return verifier
+
+    @cached_property
+    def printed_names(self) -> Names:
+        """How names are written, no two alike."""
+        motion = self._problem.motion
+        return Names(
+            self.coordinates, motion.rates, self.symbols, self.letters.values(), motion.symbols
+        )
 
     @property
     @abstractmethod
@@ -273,13 +280,10 @@ class ClosedForms(ABC):
         """Lines that are written with names give the entries that were verified."""
         lines = [(at, form) for at, form in sheet.lines if form is not sheet.forms[at]]
         if lines:
-            printed = self.verifier.evaluated(
-                builder.array(object_array([form for _, form in lines], (len(lines),)))
-            )
-            entries = self.verifier.evaluated(
-                object_array([found[at] for at, _ in lines], (len(lines),))
-            )
-            self.verifier.check(f"lines of {sheet.quantity}", printed, entries)
+            printed = builder.array(object_array([form for _, form in lines], (len(lines),)))
+            entries = object_array([found[at] for at, _ in lines], (len(lines),))
+            values = self.verifier.evaluated(np.stack([printed, entries]))
+            self.verifier.check(f"lines of {sheet.quantity}", values[:, 0], values[:, 1])
 
     @property
     def sheets(self) -> tuple[Sheet, ...]:
@@ -290,7 +294,11 @@ class ClosedForms(ABC):
 
     def length(self, sheet: Sheet) -> int:
         """Characters of a sheet's lines and parts in plain text."""
-        return documents.length(self, sheet)
+        measured, length = self._measured
+        if measured is not sheet:
+            length = documents.length(self, sheet)
+            self._measured = sheet, length  # who made a sheet asks before who decides about it
+        return length
 
     def in_full(
         self, quantity: str, forms: np.ndarray, short: np.ndarray | None = None, remark: str = ""

@@ -103,7 +103,7 @@ class Steps:
         VerificationError
         """
         self.verifier.check(what, found, np.broadcast_to(right, np.shape(found)))
-        self.largest = max(self.largest, self.verifier.largest[what])
+        self.largest = max(self.largest, self.verifier.difference(what))
 
     def values(self, forms: Sequence[Sum], parts: Mapping[str, Sum] | None = None) -> np.ndarray:
         """Values of forms at the states, (states, forms)."""

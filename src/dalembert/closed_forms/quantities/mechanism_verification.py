@@ -1,0 +1,175 @@
+"""Closed forms of a mechanism beside its compiled functions."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dalembert.closed_forms.derivation.derivation_context import (
+    SEED,
+    Problem,
+    value_of,
+    with_values,
+)
+from dalembert.closed_forms.derivation.grouping import BASE
+from dalembert.closed_forms.quantities.frames import numbers
+from dalembert.closed_forms.quantities.verification import STATES, Verifier
+from dalembert.formulations import newton_euler
+from dalembert.kinematics.forces import passive_force
+from dalembert.kinematics.poses import placement
+from dalembert.model.numbers import as_float
+
+if TYPE_CHECKING:
+    from dalembert.compiled.dynamics import Dynamics
+
+
+def _compiled(mechanism: Any, formulation: str = "newton_euler") -> Dynamics:
+    """The compiled functions: machine code is not loaded before something is compared with it."""
+    from dalembert.compiled.dynamics import compile
+
+    return compile(mechanism, formulation)
+
+
+class MechanismVerifier(Verifier):
+    """Verifier of a mechanism's forms; its own symbols have random values."""
+
+    def __init__(self, problem: Problem):
+        super().__init__()
+        self.problem, self.values = problem, dict(problem.numbers)
+        own, mechanism = problem.own, problem.mechanism
+        self.mechanism = with_values(mechanism, own) if own else mechanism
+        states = [self.mechanism.random_state(seed) for seed in range(SEED, SEED + STATES)]
+        self.q, self.qd = (np.array(x) for x in zip(*states, strict=True))
+        self.qdd = np.random.default_rng(SEED).standard_normal(self.qd.shape)
+        self.point: dict[str, Any] = dict(self.values)
+        for names, array in zip(problem.names, (self.q, self.qd, self.qdd), strict=True):
+            self.point |= {name: array[:, k] for k, name in enumerate(names)}
+
+    @cached_property
+    def dynamics(self) -> Dynamics:
+        """The compiled functions of the formulation; for hamilton, which has not all of them, those
+        of newton_euler.
+        """
+        formulation = self.problem.formulation
+        return _compiled(
+            self.mechanism, "newton_euler" if formulation == "hamilton" else formulation
+        )
+
+    @cached_property
+    def right(self) -> dict[str, np.ndarray]:
+        """Quantities at the states; Christoffel symbols by unit velocities, C(q, e_i)[k, j] =
+        c_ijk.
+        """
+        n, q, qd = self.mechanism.nv, self.q, self.qd
+        states = np.concatenate([q, np.repeat(q, n, axis=0)])
+        rates = np.concatenate([qd, np.tile(np.eye(n), (STATES, 1))])
+        M, C, g = self.dynamics.function(["mass_matrix", "coriolis_matrix", "gravity_vector"])(
+            states, rates
+        )
+        by_unit_velocity = C[STATES:].reshape(STATES, n, n, n)  # [state, i, k, j]
+        M, C, g = M[:STATES], C[:STATES], g[:STATES]
+        if self.problem.formulation == "hamilton":
+            M = _compiled(self.mechanism, "hamilton").mass_matrix(q)
+        h = np.einsum("nkj,nj->nk", C, qd)
+        return {
+            "mass_matrix": M,
+            "coriolis_matrix": C,
+            "gravity_vector": g,
+            "christoffel": by_unit_velocity.transpose(0, 1, 3, 2),
+            "coriolis_vector": h,
+            "kinetic_energy": np.einsum("nij,ni,nj->n", M, qd, qd) / 2,
+            "forces": np.einsum("nij,nj->ni", M, self.qdd) + h + g,
+        }
+
+    @cached_property
+    def sizes(self) -> dict[str, float]:
+        """Sizes by the masses, their distances from the first body and from the origin, and the
+        rates at the states.
+        """
+        mass = lever = height = second = 0.0  # sums of m, m r, m |c|, and m r^2 + I
+        first = placement(self.mechanism, self.q, self.mechanism.bodies[1].name)[:, :3, 3]
+        for body in self.mechanism.bodies[1:]:
+            T, m = placement(self.mechanism, self.q, body.name), as_float(body.mass)
+            c = T[:, :3, 3] + T[:, :3, :3] @ np.array([as_float(x) for x in body.com])
+            r, above = (float(np.linalg.norm(x, axis=1).max()) for x in (c - first, c))
+            mass, lever, height = mass + m, lever + m * r, height + m * above
+            second += m * r**2 + max(abs(as_float(x)) for x in body.inertia)
+        gravity = float(np.linalg.norm([as_float(x) for x in self.mechanism.gravity]))
+        rate, acceleration = (float(np.abs(x).max(initial=0.0)) for x in (self.qd, self.qdd))
+        M = second + float(np.abs(self.right["mass_matrix"]).max(initial=0.0))
+        weight = gravity * (lever + (mass * M) ** 0.5)  # |g_k| <= |g| sqrt(m M_kk)
+        forces = M * (acceleration + rate**2) + weight
+        passive = float(np.abs(passive_force(self.mechanism, self.q, self.qd)).max(initial=0.0))
+        return {
+            "mass_matrix": M,
+            "christoffel": M,
+            "coriolis_matrix": M * rate,
+            "coriolis_vector": M * rate**2,
+            "gravity_vector": weight,
+            "kinetic_energy": M * rate**2,
+            "potential_energy": gravity * height,
+            "forces": forces,
+            "equations_of_motion": forces + passive,
+            "passive_force": passive,
+            "regressor": acceleration + rate**2 + gravity,
+            "regressor times base parameters": forces,
+        }
+
+    def compare(self, quantity: str, expressions: np.ndarray) -> None:
+        """Compare the expressions of a quantity with the compiled function; raises as `check`."""
+        values = self.evaluated(expressions)
+        if quantity == "regressor":
+            self._compare_regressor(values)
+            return
+        right = self._right_of(quantity)
+        if quantity == "potential_energy" and self.problem.grouped:
+            values = values + (right[0] - values[0])  # a constant that grouping leaves open
+        self.check(quantity, values, right)
+
+    def _right_of(self, quantity: str) -> np.ndarray:
+        """A quantity at the states, by compiled or plain functions."""
+        if ":" in quantity:
+            right = numbers(self.mechanism, self.q, quantity)
+            self.sizes[quantity] = 1 + float(np.abs(right).max(initial=0.0))
+            return right
+        if quantity == "accelerations":
+            dynamics = (
+                _compiled(self.mechanism)
+                if self.problem.formulation == "hamilton"
+                else self.dynamics
+            )
+            return np.asarray(dynamics.forward_dynamics(self.q, self.qd, self.tau))
+        if quantity == "potential_energy":
+            return np.asarray(self.dynamics.potential_energy(self.q))
+        if quantity in ("equations_of_motion", "passive_force"):
+            passive = passive_force(self.mechanism, self.q, self.qd)
+            return passive if quantity == "passive_force" else self.right["forces"] - passive
+        return self.right[quantity]
+
+    def _compare_regressor(self, values: np.ndarray) -> None:
+        """Compare column by column, and the product with the base parameters.
+
+        Columns of base parameters are those of the inertial parameters that stand for themselves in
+        them; newton_euler alone has a regressor.
+        """
+        p = self.problem
+        Y = _compiled(self.mechanism).regressor(self.q, self.qd, self.qdd)
+        columns = [10 * (x.body - 1) + BASE.index(x.name[:2]) for x in p.parameters]
+        acting = [x.name not in p.nothing for x in p.parameters]
+        self.check("regressor", values, Y[..., columns] * acting)
+        theta = np.array([self.values[x.name] for x in p.parameters])
+        rotors = np.array([value_of(x, self.values) for x in p.tree.rotor])
+        self.check(
+            "regressor times base parameters",
+            values @ theta,
+            self.right["forces"] - rotors * self.qdd,
+        )
+
+    def linearized(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Mass matrix, A, B and joint forces of the linear model at rest."""
+        zero = np.zeros_like(q)
+        tau = newton_euler.inverse_dynamics(self.mechanism, q, zero, zero)
+        A, B = newton_euler.linearize(self.mechanism, q, zero, tau)
+        return newton_euler.mass_matrix(self.mechanism, q), A, B, tau
