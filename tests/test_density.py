@@ -16,7 +16,7 @@ ENTRY_POINTS = {"simulate", "sweep", "equations", "dynamics"}
 LONG = {"kernel", "_Writer._scan", "_move", "measure", "equations_of_motion", "write", "inverse_dynamics_variations", "steps",
         "_connection_faults", "_joint_faults", "_follower_faults", "_Module._call", "_definition", "march_of", "_fixed",
         "_adaptive", "Propagator.run", "dataset", "read", "_streamed", "InterpretedPropagator.run", "InterpretedPropagator._records", "EventLoop._cross", "run_of",
-        "locked", "Propagator._check", "Reactions._transition", "_single"}
+        "locked", "Propagator._check", "Reactions._transition"}
 # To be given objects in place of arguments that belong together.
 WIDE = {"Values.__init__", "joint_freedoms", "step", "controlled_step", "records", "_fixed", "_adaptive", "steps", "Propagator.run",
         "InterpretedPropagator.run", "FirstOrderSystem.__init__", "run_of", "Pieces._run"}

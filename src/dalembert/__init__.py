@@ -59,6 +59,7 @@ _HOMES = {
     ),
     "dalembert.formulations.lagrange": ("LagrangianSystem", "lagrangian_system"),
     "dalembert.systems.system": ("System",),
+    "dalembert.tracing.quantity": ("Quantity",),
     "dalembert.compiled.dynamics": ("Dynamics", "compile"),
     "dalembert.native.function": ("function",),
     "dalembert.results.run": ("Run",),

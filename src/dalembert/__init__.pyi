@@ -125,6 +125,7 @@ from dalembert.spatial.inertias import Inertia as Inertia
 from dalembert.sweeps.sweep import Sweep as Sweep
 from dalembert.sweeps.sweep import sweep as sweep
 from dalembert.systems.system import System as System
+from dalembert.tracing.quantity import Quantity as Quantity
 
 __all__ = [
     "Body",
@@ -160,6 +161,7 @@ __all__ = [
     "ParameterError",
     "Planar",
     "Prismatic",
+    "Quantity",
     "QuaternionError",
     "ReadError",
     "RememberingError",

@@ -322,7 +322,7 @@ def test_a_course_in_parts_is_the_course_in_one(method):
         parts.append(loop().advance(x, times[at:end + 1], state, end=1.5))      # a new one each time: as after a kill
         state = parts[-1].state
     assert np.array_equal(np.concatenate([p.x for p in parts], axis=1), whole.x)
-    assert np.array_equal(np.concatenate([p.modes for p in parts], axis=1), whole.modes)
+    assert np.array_equal(np.concatenate([p.observables["modes"] for p in parts], axis=1), whole.observables["modes"])
 
 
 def test_what_neither_rubs_nor_stops_is_compiled_as_before():

@@ -17,8 +17,9 @@ from dalembert.commandline.tables import show_state
 from dalembert.commandline.typed_vectors import typed_vector
 from dalembert.errors import DalembertError
 from dalembert.model.mechanism import Mechanism
-from dalembert.results import storage, stored_arrays
+from dalembert.results import storage
 from dalembert.results.labels import library
+from dalembert.results.record_selection import selected
 from dalembert.results.run import Run
 from dalembert.views import animation, diagrams
 from dalembert.views.fonts import EXTRA
@@ -195,7 +196,7 @@ def _controller(mechanism: Mechanism, typed: TypedState, q: np.ndarray) -> Any:
 def as_json(run: Run, files: list[str]) -> dict[str, Any]:
     """How the run went and where it ended."""
     q, qd = run.final()
-    last = stored_arrays.part(run, len(run.times) - 1, len(run.times))
+    last = selected(run, slice(-1, None))
     return {
         "mechanism": run.mechanism.name,
         "method": run.method,
@@ -213,6 +214,10 @@ def as_json(run: Run, files: list[str]) -> dict[str, Any]:
         "potential_energy": float(last.potential_energy[-1]),
         "work": float(last.work[-1]),
         "energy_drift": run.energy_drift,
+        "observables": {
+            name: (values[-1] if last.observables.declared[name].is_of_records else values).tolist()
+            for name, values in last.observables.known().items()
+        },
         "files": files,
     }
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,20 +32,23 @@ class Trajectories(NamedTuple):
     state: dict[str, np.ndarray] | None = (
         None  # (N, n) each: from which another call goes on to the last bit
     )
-    modes: np.ndarray | None = None  # (N, K, nv): what the one who asks for records adds to them
-    held: np.ndarray | None = None  # (N, K, nv): forces of a sampled controller, likewise
+    # (N, K, ...) each: recorded beside the states by the loop that asks for them
+    observables: Mapping[str, np.ndarray] = MappingProxyType({})
 
 
 def joined(parts: Sequence[Trajectories]) -> Trajectories:
     """Records of parts one after the other, with the state of the last."""
     if len(parts) == 1:
         return parts[0]
-    whole: dict[str, Any] = {
-        name: np.concatenate([getattr(part, name) for part in parts], axis=1)
-        for name in Trajectories._fields
-        if name != "state" and getattr(parts[0], name) is not None
+    names = [name for name in Trajectories._fields if name not in ("state", "observables")]
+    arrays: dict[str, Any] = {
+        name: np.concatenate([getattr(part, name) for part in parts], axis=1) for name in names
     }
-    return Trajectories(**whole, state=parts[-1].state)
+    observables = {
+        name: np.concatenate([part.observables[name] for part in parts], axis=1)
+        for name in parts[0].observables
+    }
+    return Trajectories(**arrays, state=parts[-1].state, observables=observables)
 
 
 class Propagator:

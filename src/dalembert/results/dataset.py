@@ -11,6 +11,7 @@ import numpy as np
 from dalembert.results.ends import End
 from dalembert.results.events import Change, Event
 from dalembert.results.labels import library
+from dalembert.results.observables import Observable
 from dalembert.results.records import Records
 from dalembert.results.storage import EXTRA
 
@@ -23,6 +24,9 @@ ENDS: dict[str, tuple[str, ...]] = {
     "end_work": (),
     "end_controller_states": ("controller_state",),
 }  # of several trajectories, as `End` has them
+OBSERVABLE, RECORDS, RUN = "observable", "records", "run"  # attribute of a variable, its values
+UNMARKED = ("modes", "held_forces")  # observables of files of earlier versions
+STATES = (("coordinate",), ("velocity",))
 
 
 def dataset(run: Records, start: Any = None) -> Any:
@@ -52,15 +56,8 @@ def dataset(run: Records, start: Any = None) -> Any:
         variables[name] = along, values, {"long_name": name.replace("_", " "), "units": "J"}
     if run.controller_states is not None:
         variables["controller_states"] = (*along, "controller_state"), run.controller_states
-    if run.modes is not None:
-        variables["modes"] = (
-            (*along, "velocity"),
-            run.modes,
-            {"long_name": "0 rests, 1 or -1 slides, 2 moves freely"},
-        )
-    if run.held is not None:
-        held = {"long_name": "forces that a sampled controller held", "units": "N m, N"}
-        variables["held_forces"] = (*along, "velocity"), run.held, held
+    observables = _observables(run, along)
+    variables |= observables
     if run.parameters:
         sizes = (len(run.q), len(run.parameters)) if several else len(run.parameters)
         variables["parameters"] = (*several, "parameter"), np.broadcast_to(run.numbers, sizes)
@@ -79,6 +76,10 @@ def dataset(run: Records, start: Any = None) -> Any:
         "velocity_unit": ("velocity", _texts(units[1])),
     }
     coordinates |= {"parameter": ("parameter", _texts(run.parameters))} if run.parameters else {}
+    for name in observables:
+        declared = run.observables.declared[name]
+        if declared.labels:
+            coordinates[declared.axes[-1]] = declared.axes[-1], _texts(declared.labels)
     attributes = {
         "mechanism": m.name,
         "method": run.method,
@@ -87,6 +88,42 @@ def dataset(run: Records, start: Any = None) -> Any:
     }
     attributes |= {} if run.friction is None else {"friction": run.friction}
     return library("xarray", EXTRA).Dataset(variables, coordinates, attributes)
+
+
+def _observables(run: Records, along: tuple[str, ...]) -> dict[str, Any]:
+    """Variables of the observables, with their declarations as attributes."""
+    found = {}
+    for name, values in run.observables.known().items():
+        declared = run.observables.declared[name]
+        attributes = {
+            "long_name": declared.description,
+            "units": declared.unit,
+            OBSERVABLE: RECORDS if declared.is_of_records else RUN,
+            "source": declared.source,
+        }
+        dims = (*(along if declared.is_of_records else ()), *declared.axes)
+        found[name] = dims, values, {key: text for key, text in attributes.items() if text}
+    return found
+
+
+def observables_in(data: Any) -> dict[str, Observable]:
+    """Declarations of the observables in a dataset; earlier versions marked none."""
+    found = {}
+    for name, variable in data.variables.items():
+        attributes, dims = variable.attrs, variable.dims
+        if OBSERVABLE not in attributes and name not in UNMARKED:
+            continue
+        axes = tuple(d for d in dims if d not in ("trajectory", "time"))
+        labels = data[axes[-1]].values if axes and axes[-1] in data.coords else ()
+        found[name] = Observable(
+            axes,
+            attributes.get("units", ""),
+            attributes.get("long_name", ""),
+            () if axes[-1:] in STATES else tuple(map(str, labels)),
+            is_of_records=attributes.get(OBSERVABLE) != RUN,
+            source=attributes.get("source", ""),
+        )
+    return found
 
 
 def _ends(end: End) -> dict[str, Any]:

@@ -50,6 +50,15 @@ def last_records(times: np.ndarray, q: Any, qd: Any, work: Any, states: Any) -> 
     return End(np.asarray(times)[last], *values)
 
 
+def last_finite(records: Any) -> np.ndarray:
+    """The last of the records (K, n) or (N, K, n) that holds numbers."""
+    values = np.asarray(records)
+    if values.ndim == 2:
+        return values[-1]
+    last = np.maximum(np.isfinite(values).all(axis=2).sum(axis=1) - 1, 0)
+    return values[np.arange(len(values)), last]
+
+
 def ends_of(
     times: np.ndarray, reached: np.ndarray, finite: np.ndarray, good: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:

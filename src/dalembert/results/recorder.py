@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.results import storage, store_folder, stored_arrays
-from dalembert.results.dataset import ENDS, dataset, happenings
+from dalembert.results import storage, store_folder
+from dalembert.results.dataset import ENDS, OBSERVABLE, RUN, dataset, happenings
 from dalembert.results.disk import on_disk
 from dalembert.results.events import Change, Event
 from dalembert.results.labels import library
 from dalembert.results.packing import packed, unpacked
+from dalembert.results.record_selection import selected
 from dalembert.results.run import Run
 from dalembert.results.store_folder import StoreFolder
 
@@ -43,7 +44,7 @@ class Recorder:
     ) -> Recorder:
         """A new folder for `count` records, of which there are the first ones."""
         start = first.energy[..., :1]
-        data = dataset(replace(stored_arrays.part(first, 0, 1), events=(), changes=()), start)
+        data = dataset(replace(selected(first, slice(0, 1)), events=(), changes=()), start)
         data["reason"] = (
             data["reason"].dims,
             np.full(data["reason"].shape, UNFINISHED, dtype=object),
@@ -93,11 +94,13 @@ class Recorder:
         """Write records from place `at` on, and that they are there."""
         end = at + len(part.times)
         for name, v in dataset(part, self._start).variables.items():
+            if name not in self._group:  # an observable that was not recorded by earlier versions
+                continue
             if "time" in v.dims:
                 self._group[name][(*[slice(None)] * v.dims.index("time"), slice(at, end))] = (
                     v.values
                 )
-            elif name in ("steps", "rejected", *ENDS):
+            elif name in ("steps", "rejected", *ENDS) or v.attrs.get(OBSERVABLE) == RUN:
                 self._group[name][...] = v.values
         going = self._group[storage.CONTINUATION]
         if part.events or part.changes:

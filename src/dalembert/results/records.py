@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 import numpy as np
 
 from dalembert.compiled.memo import dynamics_of
-from dalembert.errors import DalembertError, unknown_attribute
+from dalembert.errors import DalembertError, UnknownNameError, unknown_attribute
 from dalembert.kinematics.forces import SIGN, coulomb
-from dalembert.results.ends import End, last_records
+from dalembert.results.ends import End, last_finite, last_records
 from dalembert.results.events import Change, Event
+from dalembert.results.observables import Observable, Observables, observables_of
 from dalembert.results.solutions import Solutions
 from dalembert.spatial.arrays import Array
 from dalembert.systems.kinds import system_of
@@ -23,12 +24,14 @@ from dalembert.systems.system import System
 FINISHED = "finished"
 INTERNAL = (
     "applied",
+    "declared",
     "dynamics",
     "ended",
     "held",
-    "law",
     "numbers",
     "own_mechanism",
+    "quantity",
+    "recorded",
 )  # which `dir` does not list
 
 
@@ -63,28 +66,22 @@ class Records:
     changes: tuple[Change, ...] = field(
         default=(), repr=False
     )  # what friction and stops did, and when
-    modes: Array | None = field(
-        default=None, repr=False
-    )  # as qd: 0 rests, 1 or -1 slides, 2 moves freely
     friction: str | None = None  # Coulomb's: 'stick', 'sign' or 'none'; None: it is not known
-    law: Any = field(
-        default=None, repr=False, compare=False
-    )  # the `Reactions` that `reactions` evaluates
     parameters: dict[str, Any] = field(
         default_factory=dict, repr=False
     )  # path -> number that was an input, or (N,)
     dynamics: Any = field(
         default=None, repr=False, compare=False
     )  # compiled with them as inputs; None: the mechanism's
-    held: Array | None = field(
-        default=None, repr=False
-    )  # as qd: forces of a sampled controller [N m, N]
     ended: End | None = field(
         default=None, repr=False
     )  # of several trajectories: `end`; None: at records
-    solutions: Solutions | None = field(
-        default=None, repr=False
-    )  # of an iterative `solver`, its counts
+    declared: dict[str, Observable] = field(
+        default_factory=dict, repr=False
+    )  # observables beside those of the system
+    recorded: dict[str, Any] = field(
+        default_factory=dict, repr=False
+    )  # arrays of observables that were recorded while it went
 
     def __dir__(self) -> list[str]:
         return [
@@ -104,14 +101,42 @@ class Records:
         return next((r for r in self.reasons if r != FINISHED), FINISHED)
 
     @cached_property
+    def observables(self) -> Observables:
+        """Quantities that were recorded, or follow from the records, by name: those of the system,
+        `modes` and `reactions` of friction and stops, `held_forces` of a sampled controller,
+        `solutions` of an iterative solver.
+        """
+        return Observables(self, observables_of(self.system) | self.declared, self.recorded)
+
+    @property
+    def modes(self) -> Array | None:
+        """Modes of friction and stops, shaped as qd: 0 rests, 1 or -1 slides, 2 moves freely; None
+        where nothing was watched.
+        """
+        return self.recorded.get("modes")
+
+    @property
+    def held(self) -> Array | None:
+        """Forces of a sampled controller [N m, N], shaped as qd; None without one."""
+        return self.recorded.get("held_forces")
+
+    @property
+    def solutions(self) -> Solutions | None:
+        """Counts of an iterative `solver`; None without one."""
+        if "solutions" not in self.recorded:
+            return None
+        solver = self.declared["solutions"].source
+        return Solutions.of(solver, np.asarray(self.recorded["solutions"]))
+
+    @cached_property
     def kinetic_energy(self) -> Array:
         """T [J], shaped as `work`; of a Lagrangian 1/2 qd^T M qd."""
-        return self._quantity("kinetic_energy", self.q, self.qd)
+        return self.quantity("kinetic_energy")
 
     @cached_property
     def potential_energy(self) -> Array:
         """Pi of gravity and springs [J], shaped as `work`; of a Lagrangian -L at qd = 0."""
-        return self._quantity("potential_energy", self.q)
+        return self.quantity("potential_energy")
 
     @property
     def energy(self) -> Array:
@@ -136,18 +161,24 @@ class Records:
         DalembertError
             They are not known: files and copies of a run do not keep the functions that gave them.
         """
+        return self._forces_at(self.times, self.q, self.qd, self.controller_states, self.held)
+
+    def _forces_at(
+        self, times: Array, q: Array, qd: Array, states: Array | None, held: Array | None
+    ) -> Array:
+        """Forces tau on other states, beside those that a sampled controller holds there."""
         if set(self.forces.values()) == {"none"}:
-            return np.zeros_like(self.qd)
+            return np.zeros_like(qd)
         others = {kind for name, kind in self.forces.items() if name != "control"}
-        if self.held is not None and others == {"none"}:
-            return np.where(np.isfinite(self.work)[..., None], self.held, np.nan)
+        if held is not None and others == {"none"}:
+            return np.where(np.isfinite(q[..., :1]), held, np.nan)
         if self.applied is None:
             raise DalembertError(
                 "the forces of this run are not known: files and copies keep no functions. Ask "
                 "for run.tau where it was simulated."
             )
-        applied = self.applied(self.times, self.q, self.qd, self.controller_states)
-        return applied if self.held is None else applied + self.held
+        applied: Array = self.applied(times, q, qd, states)
+        return applied if held is None else applied + held
 
     @cached_property
     def reactions(self) -> Array:
@@ -158,8 +189,8 @@ class Records:
         DalembertError
             They stick or stop, and what they do is not known: files and copies do not keep it.
         """
-        if self.law is not None and self.modes is not None:
-            return self.law.recorded(self.q, self.qd, self.tau, self.modes, self.numbers)
+        if "reactions" in self.observables:
+            return self.observables["reactions"]
         if self.friction not in (SIGN, "none"):
             raise DalembertError(
                 "the reactions of this run are not known: files and copies do not keep what "
@@ -197,13 +228,16 @@ class Records:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        """What is pickled: all but the functions that moved the mechanism."""
-        return self.__dict__ | {"applied": None, "law": None}
+        """All but the functions that moved the mechanism."""
+        declared, recorded = self.observables.kept()
+        state = self.__dict__ | {"applied": None, "declared": declared, "recorded": recorded}
+        del state["observables"]
+        return state
 
     @cached_property
     def momenta(self) -> Array:
         """Generalized momenta p = M qd, shaped as qd."""
-        return self._quantity("momenta", self.q, self.qd)
+        return self.quantity("momenta")
 
     @property
     def end(self) -> End:
@@ -228,45 +262,60 @@ class Records:
         T, P = self._energies_at(t, q, qd)
         return T[..., 0], P[..., 0]
 
+    @cached_property
+    def end_observables(self) -> dict[str, Array]:
+        """Observables of the system at the `end` of each trajectory, (...) or (N, ...) each."""
+        names = self.system.observables
+        if not names:
+            return {}
+        times, q, qd, _, states = (None if v is None else np.asarray(v) for v in self.end)
+        assert times is not None and q is not None and qd is not None
+        state = {"q": q[..., None, :], "qd": qd[..., None, :]}  # a record of each
+        if any("tau" in quantity.inputs for quantity in names.values()):
+            held = None if self.held is None else last_finite(self.held)[..., None, :]
+            states = None if states is None else states[..., None, :]
+            state["tau"] = self._forces_at(times[..., None], state["q"], state["qd"], states, held)
+        return {
+            name: np.take(self.quantity(name, times[..., None], **state), 0, axis=times.ndim)
+            for name in names
+        }
+
     def _energies_at(
         self, times: np.ndarray, q: np.ndarray, qd: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """T and Pi [J] of other states."""
-        return self._quantity("kinetic_energy", q, qd, times=times), self._quantity(
-            "potential_energy", q, times=times
-        )
+        names = "kinetic_energy", "potential_energy"
+        T, P = (self.quantity(name, times, q=q, qd=qd) for name in names)
+        return T, P
 
-    def _quantity(
-        self, name: str, *vectors: np.ndarray, times: np.ndarray | None = None
-    ) -> np.ndarray:
-        """A quantity at every record, or at states of other times; NaN where the state is."""
+    def quantity(self, name: str, times: np.ndarray | None = None, **state: np.ndarray) -> Array:
+        """A quantity of the system at every record, or at states of other times; NaN where a state
+        is.
+
+        Raises
+        ------
+        UnknownNameError, DalembertError
+            There is none; it follows from forces, which are not known.
+        """
         times = self.times if times is None else times
-        quantity = getattr(
-            self.dynamics or dynamics_of(self.mechanism, tuple(self.parameters)), name
-        )
-        if self.system.mechanism is not None and not self.parameters:
-            return along(times, lambda t, *state: quantity(*state), *vectors)
-        if self.system.mechanism is not None:
-            return along(
-                times,
-                lambda t, *state: quantity(*state[:-1], parameters=state[-1]),
-                *vectors,
-                rows_of(self.numbers, vectors[0]),
-            )
+        if name not in self.system.quantities:
+            raise UnknownNameError("quantity", name, tuple(self.system.quantities))
         inputs = self.system.quantities[name].inputs
+        of_states = [i for i in inputs if i != "t"] or ["q"]  # whose NaN are those of the result
+        vectors = [state[i] if i in state else getattr(self, i) for i in of_states]
+        compiled = self.dynamics or dynamics_of(self.mechanism, tuple(self.parameters))
+        function = getattr(compiled, name)
 
-        def valued(
-            t: np.ndarray, q: np.ndarray, qd: np.ndarray, *numbers: np.ndarray
-        ) -> np.ndarray:
-            state = {"q": q, "qd": qd, "t": t}
-            return np.asarray(quantity(*(state[name] for name in inputs), *numbers))
+        def valued(t: np.ndarray, *rows: np.ndarray) -> np.ndarray:
+            known = dict(zip([*of_states, "parameters"], rows, strict=False)) | {"t": t}
+            given = [known[i] for i in inputs]
+            if not self.parameters:
+                return np.asarray(function(*given))
+            return np.asarray(function(*given, parameters=known["parameters"]))
 
-        q, qd = (
-            vectors
-            if len(vectors) == 2
-            else (vectors[0], np.zeros((*vectors[0].shape[:-1], self.system.nv)))
-        )
-        return along(times, valued, q, qd, *([rows_of(self.numbers, q)] if self.parameters else []))
+        if self.parameters:
+            vectors.append(rows_of(self.numbers, vectors[0]))
+        return along(times, valued, *vectors)
 
 
 Recorded = TypeVar("Recorded", bound=Records)

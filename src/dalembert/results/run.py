@@ -11,17 +11,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dalembert.arguments import path_of
-from dalembert.errors import ShapeError
+from dalembert.errors import ShapeError, UnknownNameError
 from dalembert.kinematics.forces import SIGN, STICK
 from dalembert.model.mechanism import Mechanism
 from dalembert.results import run_files, storage, stored_arrays
+from dalembert.results.columns import columns
 from dalembert.results.dataset import dataset
 from dalembert.results.displays import display
-from dalembert.results.labels import header
+from dalembert.results.labels import header, library
 from dalembert.results.records import Records
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from pandas import DataFrame
     from xarray import Dataset
 
 LAWS = {STICK: "sticks at rest", SIGN: "-F sign(qd), does not stick"}
@@ -69,8 +71,8 @@ class Run(Records):
         )
 
     def to_csv(self, file: str | os.PathLike[str]) -> Path:
-        """Write times, coordinates, velocities and energies of one trajectory as CSV with a row of
-        names.
+        """Write times, coordinates, velocities, energies and observables of one trajectory as CSV
+        with a row of names.
 
         A name that a spreadsheet would take for a formula, like '=x', gets an apostrophe in front:
         "'=x".
@@ -80,29 +82,45 @@ class Run(Records):
         ShapeError
             There are several trajectories.
         """
-        if self.q.ndim != 2:
-            raise ShapeError(
-                f"CSV holds one trajectory, not {len(self.q)}: write them one by one.",
-                "q",
-                self.q.shape,
-            )
-        names = [
-            "time",
-            *self.system.coordinate_names,
-            *(f"rate of {n}" for n in self.system.velocity_names),
-            "kinetic energy",
-            "potential energy",
-            "work",
-        ]
+        self._check_single("CSV holds")
         path = path_of("file", file)
         with storage.writing(path), path.open("w", newline="", encoding="utf-8") as out:
             writer = csv.writer(out)
-            writer.writerow(map(header, names))
-            for _, part in stored_arrays.parts(self):
-                energies = part.kinetic_energy, part.potential_energy, part.work
-                columns = np.column_stack([part.times, part.q, part.qd, *energies])
-                writer.writerows(map(repr, row) for row in columns.tolist())
+            for begin, part in stored_arrays.parts(self):
+                table = columns(part)
+                if not begin:
+                    writer.writerow(map(header, table))
+                rows = np.column_stack([*table.values()]).tolist()
+                writer.writerows(map(repr, row) for row in rows)
         return path
+
+    def to_dataframe(self) -> DataFrame:
+        """The records of one trajectory as a `pandas.DataFrame` with the columns of `to_csv`, the
+        time as its index.
+
+        Raises
+        ------
+        ShapeError, DalembertError
+            There are several trajectories; pandas is not installed.
+        """
+        self._check_single("a DataFrame holds")
+        table = {name: np.asarray(values) for name, values in columns(self).items()}
+        frame: DataFrame = library("pandas", storage.EXTRA).DataFrame(table)
+        return frame.set_index("time")
+
+    def _check_single(self, says: str) -> None:
+        """See that there is one trajectory.
+
+        Raises
+        ------
+        ShapeError
+        """
+        if self.q.ndim != 2:
+            raise ShapeError(
+                f"{says} one trajectory, not {len(self.q)}: write them one by one.",
+                "q",
+                self.q.shape,
+            )
 
     def to_xarray(self) -> Dataset:
         """The run as an `xarray.Dataset` (needs the extra `files`).
@@ -144,14 +162,21 @@ class Run(Records):
         """
         return Run(**run_files.read(mechanism, file, lazy))
 
-    def plot(self, file: str | os.PathLike[str] | None = None) -> Figure:
+    def plot(
+        self, *names: str | os.PathLike[str], file: str | os.PathLike[str] | None = None
+    ) -> Figure:
         """Coordinates, velocities, applied forces, phase portraits, energies, power balance: a
-        Matplotlib figure.
+        Matplotlib figure; or the observables of some names.
 
-        With a file (.png, .svg, .pdf) the figure is saved there. Up to 8 joints share a row of
-        panels; of many trajectories the first 50 are drawn. Needs the extra `plot`.
+        With a file (.png, .svg, .pdf) the figure is saved there; a name that is no observable is a
+        file. Up to 8 joints share a row of panels; of many trajectories the first 50 are drawn.
+        Needs the extra `plot`.
         """
-        return display("plot")(self, file)
+        drawn = [str(name) for name in names if name in self.observables]
+        files = [name for name in (*names, file) if name is not None and name not in drawn]
+        if len(files) > 1:
+            raise UnknownNameError("observable", str(files[0]), tuple(self.observables))
+        return display("plot")(self, *files, observables=drawn)
 
     def animate(
         self,

@@ -12,7 +12,7 @@ from dalembert.arguments import path_of
 from dalembert.errors import DalembertError, DamagedStoreError
 from dalembert.model.mechanism import Mechanism
 from dalembert.results import store_folder
-from dalembert.results.dataset import HAPPENINGS, dataset, ended_of, happened_in
+from dalembert.results.dataset import HAPPENINGS, dataset, ended_of, happened_in, observables_in
 from dalembert.results.file_seals import is_sealed, seal_file
 from dalembert.results.labels import library
 from dalembert.results.records import Records
@@ -40,8 +40,6 @@ ALONG = {
     "qd": "qd",
     "work": "work",
     "controller_states": "controller_states",
-    "modes": "modes",
-    "held": "held_forces",
 }  # fields and variables with time
 NEEDED = (
     "coordinate",
@@ -139,13 +137,15 @@ def read(mechanism: Mechanism, file: Any, lazy: bool = False) -> dict[str, Any]:
                 )
         count = data.sizes["time"] if folder is None else written(folder)
         known = {field: name for field, name in ALONG.items() if name in data or name == "time"}
-        axis = data["q"].dims.index("time")
-        found = {
-            field: Stored(str(path), name, axis if field != "times" else 0, count)
-            if lazy
-            else data[name].isel(time=slice(count)).values
-            for field, name in known.items()
-        }
+        axis, declared = data["q"].dims.index("time"), observables_in(data)
+
+        def records(name: str) -> Any:
+            if name in declared and not declared[name].is_of_records:
+                return data[name].values
+            if lazy:
+                return Stored(str(path), name, 0 if name == "time" else axis, count)
+            return data[name].isel(time=slice(count)).values
+
         return {
             "mechanism": mechanism,
             "method": data.attrs["method"],
@@ -155,7 +155,9 @@ def read(mechanism: Mechanism, file: Any, lazy: bool = False) -> dict[str, Any]:
             "steps": data["steps"].values,
             "rejected": data["rejected"].values,
             "friction": data.attrs.get("friction"),
-            **found,
+            **{field: records(name) for field, name in known.items()},
+            "declared": declared,
+            "recorded": {name: records(name) for name in declared},
             "parameters": {
                 str(name): data["parameters"].values[..., k][()]
                 for k, name in enumerate(data["parameter"].values)

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+import numpy as np
+
+from dalembert.formulations.hamilton.configurations import Operations
+from dalembert.spatial.arrays import Array
+
+LABELS = ("solutions", "iterations", *Operations._fields, "residual")
 
 
 class Solutions(NamedTuple):
@@ -17,5 +24,21 @@ class Solutions(NamedTuple):
     solver: str
     solutions: int
     iterations: int
-    operations: Any
+    operations: Operations
     residual: float
+
+    @property
+    def counts(self) -> Array:
+        """The numbers as a vector, in the order of LABELS."""
+        return np.array([self.solutions, self.iterations, *self.operations, self.residual])
+
+    @staticmethod
+    def total(first: Array, second: Array) -> Array:
+        """Such a vector of two parts of a run."""
+        return np.array([*(first + second)[:-1], max(first[-1], second[-1])])
+
+    @staticmethod
+    def of(solver: str, counts: Array) -> Solutions:
+        """The numbers of such a vector."""
+        solutions, iterations, *operations = (int(n) for n in counts[:-1])
+        return Solutions(solver, solutions, iterations, Operations(*operations), float(counts[-1]))

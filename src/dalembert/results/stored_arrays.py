@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from dalembert.results import store_folder
 from dalembert.results.labels import library
+from dalembert.results.record_selection import selected
 from dalembert.results.records import Recorded
 from dalembert.results.storage import EXTRA, checked_store, reading
 
@@ -86,25 +87,6 @@ class Stored(np.lib.mixins.NDArrayOperatorsMixin):
         return getattr(np.asarray(self), name)
 
 
-def part(run: Recorded, begin: int, end: int) -> Recorded:
-    """Some records of a run, in memory."""
-    at = np.s_[..., begin:end]
-    states, modes, held = (
-        None if values is None else np.asarray(values[(*at, slice(None))])
-        for values in (run.controller_states, run.modes, run.held)
-    )
-    return replace(
-        run,
-        times=np.asarray(run.times[begin:end]),
-        q=np.asarray(run.q[(*at, slice(None))]),
-        qd=np.asarray(run.qd[(*at, slice(None))]),
-        work=np.asarray(run.work[at]),
-        controller_states=states,
-        modes=modes,
-        held=held,
-    )
-
-
 def parts(run: Recorded) -> Iterator[tuple[int, Recorded]]:
     """All records of a run, some at a time if they are in a folder, each part with the place of its
     first.
@@ -115,4 +97,4 @@ def parts(run: Recorded) -> Iterator[tuple[int, Recorded]]:
     shape = run.q.shape
     size = max(1, BLOCK * shape[-2] // max(1, int(np.prod(shape))))
     for begin in range(0, len(run.times), size):
-        yield begin, part(run, begin, min(begin + size, len(run.times)))
+        yield begin, selected(run, slice(begin, begin + size))

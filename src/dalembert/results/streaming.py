@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from dalembert.errors import DalembertError
-from dalembert.results import storage, store_folder, stored_arrays
+from dalembert.results import storage, store_folder
 from dalembert.results.ends import End
+from dalembert.results.record_selection import selected
 from dalembert.results.recorder import Recorder, finished
 from dalembert.results.records import FINISHED
 from dalembert.results.run import Run
@@ -81,7 +82,7 @@ def _streamed(
         compare(path, arguments)
         folder = _recovered(path)
         run = Run.load(mechanism, path, lazy=True)
-        recorder, at, kept = Recorder.open(folder, stored_arrays.part(run, 0, 1))
+        recorder, at, kept = Recorder.open(folder, selected(run, slice(0, 1)))
         if finished(folder):
             return run
     else:
@@ -93,12 +94,15 @@ def _streamed(
             "ended": False,
         }
         at, recorder = 1, None
+    before = kept.get("totals", {})  # of an earlier process, whose counts this one goes on with
     while at < len(times) and not kept["ended"]:
         end = min(at + size, len(times))
         part, x, state = stretch(
             np.nan_to_num(kept["x"]), np.asarray(times[at - 1 : end]), kept["method"]
         )
         part = _after(part, kept, anew=state is None)  # a library's method counts anew
+        totals = _totals(part, before)
+        part = replace(part, recorded=part.recorded | totals)
         kept = {
             "x": x,
             "method": state,
@@ -107,15 +111,26 @@ def _streamed(
             "rejected": part.rejected,
             "end": part.ended and list(part.ended),
             "ended": part.q.ndim == 2 and part.reason != FINISHED,
+            "totals": totals,
         }
         if recorder is None:
             recorder = Recorder.begin(path, part, len(times), arguments, kept)
         else:
-            recorder.write(at, stored_arrays.part(part, 1, len(part.times)), kept)
+            recorder.write(at, selected(part, slice(1, None)), kept)
         at += len(part.times) - 1
     assert recorder is not None
     recorder.finish(tuple(kept["reasons"]), at)
     return Run.load(mechanism, path, lazy=True)
+
+
+def _totals(part: Run, before: dict[str, Any]) -> dict[str, Any]:
+    """Observables of the whole run so far, with those of earlier processes."""
+    found = {}
+    for name, declared in part.declared.items():
+        if declared.total is not None:
+            values = part.recorded[name]
+            found[name] = declared.total(before[name], values) if name in before else values
+    return found
 
 
 def _recovered(path: Path) -> StoreFolder:

@@ -81,7 +81,7 @@ class EventLoop:
         self._march = self._made_march(longest)
         self._now: State = {}
         self.constants = motion.constants  # parameters in which forces may be held
-        self.initial = np.zeros((0, 0))  # modes at the start
+        self.initial: dict[str, np.ndarray] = {}  # observables at the start
 
     def _made_march(self, longest: float) -> Callable[..., Trajectories]:
         def told(t: float) -> None:
@@ -148,11 +148,11 @@ class EventLoop:
         self._out = Trajectories(t, np.full((n, k, x.shape[1]), np.nan), steps, rejected, failed, h)
         if state is None and (law := self.motion.reactions):
             self._settle(np.arange(n), law, begins=True)
-        self.initial = self.initial if self.initial.size else self._now["does"].astype(np.int8)
+        self.initial = self.initial or {"modes": self._now["does"].astype(np.int8)}
         while (first := int(self._made.min())) < k:
             self._go(first, min(k, first + max(1, AHEAD // x.size)) if self._compiled else k)
         self._now["made"] += k
-        return self._out._replace(state=self._now, modes=self._modes_out)
+        return self._out._replace(state=self._now, observables={"modes": self._modes_out})
 
     def jumped(self, state: State) -> State:
         """The state where a force has jumped: joints that rest may begin to move."""

@@ -29,6 +29,7 @@ from dalembert.native import builtin
 from dalembert.native.propagator import Propagator, Trajectories
 from dalembert.native.routine import Routine
 from dalembert.purity.examine import Guard
+from dalembert.results.observables import Observable, observables_of
 from dalembert.simulation.applied_forces import CALLED, NONE, TRACED, Force, Forces, beside
 from dalembert.simulation.event_functions import EventFunctions
 from dalembert.simulation.formulation import Formulation, Rates, formulation_of
@@ -39,6 +40,9 @@ from dalembert.simulation.sections import Sections
 from dalembert.simulation.witnesses import Witnesses
 from dalembert.tracing.event_location import crossing_of
 from dalembert.tracing.trace import Trace
+
+MODES = Observable(("velocity",), description="0 rests, 1 or -1 slides, 2 moves freely")
+HELD_FORCES = Observable(("velocity",), "N m, N", "forces that a sampled controller held")
 
 
 class FirstOrderSystem:
@@ -76,6 +80,7 @@ class FirstOrderSystem:
             formulation_of(mechanism, formulation, paths, solver),
         )
         self.system = self.formulation.system
+        observables_of(self.system)  # raises if a name is none
         self.reactions = reactions_of(self.formulation, friction, stops)
         if paths:
             self._check_inputs(friction)
@@ -160,6 +165,18 @@ class FirstOrderSystem:
         m = self.system.mechanism
         rubs = m is not None and kept(m, "rubs", lambda: coulomb(m).any())
         return SIGN if rubs or any(".coulomb" in path for path in self.formulation.paths) else NONE
+
+    @property
+    def observables(self) -> dict[str, Observable]:
+        """Declarations of the quantities that runs record beside those of the system."""
+        declared = self.formulation.observables
+        if self.is_watched:
+            declared["modes"] = MODES
+        if self.reactions:
+            declared["reactions"] = self.reactions.observable
+        if self.forces.sampled:
+            declared["held_forces"] = HELD_FORCES
+        return declared
 
     @property
     def is_watched(self) -> bool:

@@ -18,8 +18,9 @@ import numpy as np
 from dalembert.compiled.memo import dynamics_of, kept, quantity_of
 from dalembert.formulations.hamilton.velocity_solver import Solver
 from dalembert.native.function import CompiledFunction, function
+from dalembert.results.observables import Observable
 from dalembert.results.records import along, rows_of
-from dalembert.results.solutions import Solutions
+from dalembert.results.solutions import LABELS, Solutions
 from dalembert.simulation.velocities import Iteration, added, iteration_of
 from dalembert.systems.kinds import formulated, system_of
 from dalembert.systems.system import HAMILTON, System
@@ -147,6 +148,28 @@ class Formulation(ABC):
                 velocities, t=(), q=self.system.nq, y=self.system.nv, numbers=len(self.paths)
             ),
         )
+
+    @property
+    def observables(self) -> dict[str, Observable]:
+        """Declarations of the counts of an iteration, if there were any."""
+        if self.counts is None:
+            return {}
+        said = "counts of the iteration for velocities of momenta, and its largest residual"
+        return {
+            "solutions": Observable(
+                ("count",),
+                description=said,
+                labels=LABELS,
+                is_of_records=False,
+                total=Solutions.total,
+                source=self.counts.solver,
+            )
+        }
+
+    @property
+    def recorded_counts(self) -> dict[str, np.ndarray]:
+        """The counts so far, as runs record them."""
+        return {} if self.counts is None else {"solutions": self.counts.counts}
 
     def check_energy(self) -> None:
         """Raise a ValueError if the energy is a function of time too."""

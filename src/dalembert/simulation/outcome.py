@@ -63,28 +63,22 @@ def run_of(
         np.where(place > 0, counts[lanes, np.maximum(place, 1) - 1], 0)
         for counts in (found.steps, found.rejected)
     )
-    modes = (
-        None
-        if found.modes is None
-        else np.concatenate([loop.initial[:, None], found.modes], axis=1)
-    )
-    held = (
-        None
-        if sampling is None
-        else np.concatenate([sampling.initial[:, None], found.held], axis=1)
-    )
+    initial = loop.initial | (sampling.initial if sampling else {})
+    recorded = {
+        name: np.concatenate([initial[name][:, None], values], axis=1)
+        for name, values in found.observables.items()
+    }
     if not good.all():
         x[~good] = qd[~good] = np.nan
-        if held is not None and not single:
-            beyond = ~good
-            beyond[np.arange(len(x)), place] = (
-                False  # the force at an end between two records is known
-            )
-            held[beyond] = np.nan
+        beyond = ~good
+        beyond[lanes, place] = False  # observables at an end between two records are known
+        for values in recorded.values():
+            if values.dtype.kind == "f":
+                values[beyond] = np.nan
     if single:
         x[0, place[0]], qd[0, place[0]] = last[0], qd_end[0]
         x, qd, times = x[0, : place[0] + 1], qd[0, : place[0] + 1], np.append(times[: place[0]], t)
-        modes, held = (None if rows is None else rows[0, : place[0] + 1] for rows in (modes, held))
+        recorded = {name: values[0, : place[0] + 1] for name, values in recorded.items()}
         steps, rejected = steps[0], rejected[0]
     q, _, work, states = motion.split(x)
     return Run(
@@ -103,13 +97,11 @@ def run_of(
         motion.forces.applied,
         _in_order(loop.events),
         _in_order(loop.changes),
-        modes,
         motion.friction,
-        motion.reactions,
         motion.parameters,
         ended=None if single else end,
-        held=held,
-        solutions=motion.formulation.counts,
+        declared=motion.observables,
+        recorded=recorded | motion.formulation.recorded_counts,
     )
 
 

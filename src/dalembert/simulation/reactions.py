@@ -37,6 +37,7 @@ from dalembert.kinematics.forces import SIGN, STICK, coulomb, passive_force
 from dalembert.model.mechanism import Mechanism
 from dalembert.native.function import CompiledFunction, function
 from dalembert.native.routine import Routine
+from dalembert.results.observables import Observable
 from dalembert.results.records import rows_of
 from dalembert.simulation.formulation import NONE, Formulation
 from dalembert.simulation.friction import Stribeck, kinetic
@@ -208,6 +209,16 @@ class Reactions:
     def entries(self) -> np.ndarray:
         """Entries of qd that can rest."""
         return np.flatnonzero(self.restable)
+
+    @property
+    def observable(self) -> Observable:
+        """Declaration of the reactions at the records."""
+        return Observable(
+            ("velocity",),
+            "N m, N",
+            "forces of Coulomb friction and stops",
+            compute=lambda run: self.recorded(run.q, run.qd, run.tau, run.modes, run.numbers),
+        )
 
     def recorded(
         self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, modes: np.ndarray, numbers: np.ndarray

@@ -193,7 +193,7 @@ class SampledLoop:
             round(late) if abs(late - round(late)) < SAME * max(1.0, late) else late
         )  # in periods
         self.slots = int(np.ceil(self.late)) + 1  # of outputs that wait
-        self.initial = np.zeros((0, 0))
+        self.initial: dict[str, np.ndarray] = {}
 
     def advance(
         self, x: np.ndarray, times: np.ndarray, state: State | None = None, end: float | None = None
@@ -205,15 +205,15 @@ class SampledLoop:
             self._begin(x, float(times[0]))
         else:
             self.loop.constants = self._constants()
-            self.initial = self.initial if self.initial.size else self._now["held"].copy()
+            self.initial = self.initial or {"held_forces": self._now["held"].copy()}
         fields: dict[str, Any] = {
             name: np.zeros((n, k)) for name in ("t", "steps", "rejected", "failed", "h")
         }
         found = Trajectories(
             **fields,
             x=np.full((n, k, x.shape[1]), np.nan),
-            held=np.zeros((n, k, nv)),
-            modes=np.zeros((n, k, nv), dtype=np.int8) if self.motion.is_watched else None,
+            observables={"held_forces": np.zeros((n, k, nv))}
+            | ({"modes": np.zeros((n, k, nv), dtype=np.int8)} if self.motion.is_watched else {}),
         )
         if self.quick:
             self._go_quickly(times, found)
@@ -223,7 +223,7 @@ class SampledLoop:
             if stretch.moment:
                 self._jump(float(stretch.times[-1]))
                 if (last := stretch.records[-1]) >= 0:
-                    found.held[:, last] = self._now["held"]  # type: ignore[index]
+                    found.observables["held_forces"][:, last] = self._now["held"]
         return found._replace(state=self._now)
 
     def _begin(self, x: np.ndarray, t: float) -> None:
@@ -243,7 +243,7 @@ class SampledLoop:
         }
         self.loop.constants = self._constants()
         self._jump(t)
-        self.initial = self._now["held"].copy()
+        self.initial = {"held_forces": self._now["held"].copy()}
 
     # --- moments at which the force may jump ---
 
@@ -379,7 +379,8 @@ class SampledLoop:
             if (due := record[k]) >= 0:
                 for name in ("t", "steps", "failed"):
                     getattr(found, name)[:, due] = now[name][:, 0]
-                found.x[:, due], found.h[:, due], found.held[:, due] = now["x"], h, now["held"]  # type: ignore[index]
+                found.x[:, due], found.h[:, due] = now["x"], h
+                found.observables["held_forces"][:, due] = now["held"]
                 self._work_of(found.x)[:, due] += now["worked"]
 
     @cached_property
@@ -471,11 +472,12 @@ class SampledLoop:
         before = now["steps"] if self.counts_anew else 0.0 * now["steps"]
         part = self._fixed_part(stretch.times) if self.fixed else self._free_part(stretch)
         part = part._replace(steps=part.steps + before)
-        for name in ("t", "x", "steps", "rejected", "failed", "h", "modes"):
-            if getattr(found, name) is not None:
-                getattr(found, name)[:, stretch.records[due]] = getattr(part, name)[:, due]
+        for name in ("t", "x", "steps", "rejected", "failed", "h"):
+            getattr(found, name)[:, stretch.records[due]] = getattr(part, name)[:, due]
+        for name, values in part.observables.items():
+            found.observables[name][:, stretch.records[due]] = values[:, due]
         self._work_of(found.x)[:, stretch.records[due]] += now["worked"][:, None]
-        found.held[:, stretch.records[due]] = now["held"][:, None]  # type: ignore[index]
+        found.observables["held_forces"][:, stretch.records[due]] = now["held"][:, None]
         self._now = now | {name: v for name, v in (part.state or {}).items()}
         if self.counts_anew or stretch.moment:
             names = ("t", "x", "steps", "rejected", "h", *(() if part.state else ("failed",)))

@@ -268,8 +268,7 @@ def simulate(
             run = replace(
                 run,
                 applied=motion.forces.applied,
-                law=motion.reactions,
-                solutions=motion.formulation.counts,
+                declared=run.declared | motion.observables,
             )
     _check_memory(motion, run, sampling)
     warn_of_drift(run)

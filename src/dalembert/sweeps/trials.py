@@ -7,13 +7,13 @@ import re
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.compiled.memo import dynamics_of
 from dalembert.errors import ShapeError, UnknownNameError
+from dalembert.results.record_selection import trajectory
 from dalembert.results.run import Run
 from dalembert.simulation.first_order_system import FirstOrderSystem
 from dalembert.simulation.formulation import formulation_for
@@ -142,6 +142,7 @@ def final(run: Run, row: int | None = None) -> dict[str, Any]:
         "potential_energy": P[-1],
         "work": W[-1],
         "energy_drift": np.nanmax(np.abs(T + P - (T + P)[0] - W)) / scale,
+        **_observables(run, {name: values[own] for name, values in run.end_observables.items()}),
         **_counts(run, row),
     }
 
@@ -154,7 +155,14 @@ def records(run: Run, row: int) -> dict[str, Any]:
         "qd": (("record", "velocity"), run.qd[row]),
         **_counts(run, row),
         **{name: ("record", getattr(run, name)[row]) for name in QUANTITIES},
+        **_observables(run, {n: run.observables[n][row] for n in run.system.observables}, "record"),
     }
+
+
+def _observables(run: Run, arrays: dict[str, Any], *leading: str) -> dict[str, Any]:
+    """Observables of the system as results; their names are the same for all samples."""
+    axes = {name: (*leading, *run.observables.declared[name].axes) for name in arrays}
+    return {name: (axes[name], values) if axes[name] else values for name, values in arrays.items()}
 
 
 def _counts(run: Run, row: int | None) -> dict[str, Any]:
@@ -317,7 +325,7 @@ class Simulated:
 
     def _collected(self, run: Run, row: int) -> Any:
         if callable(self.collect):
-            return self.collect(_single(run, row))
+            return self.collect(trajectory(run, row))
         return (final if self.collect == "final" else records)(run, row)
 
     def _place(self, name: str) -> tuple[str, Any] | None:
@@ -336,57 +344,3 @@ class Simulated:
         if entry.isdigit() and int(entry) < len(known):
             return which, int(entry)
         raise UnknownNameError(f"entry of {which}", entry, known)
-
-
-def _single(run: Run, row: int) -> Run:
-    """Trajectory `row` alone with its own mechanism, up to its end."""
-    end, made = run.end.trajectory(row), max(int(np.isfinite(run.work[row]).sum()), 1)
-    between = int(
-        end.t > run.times[made - 1]
-    )  # records behind those at the times asked for: 1 or 0
-
-    def up_to_end(records: Any, last: Any) -> Any:
-        """Records of the trajectory, (K,) or (K, n), with the state at its end."""
-        return (
-            None
-            if records is None
-            else np.concatenate([records[:made], *[np.asarray(last)[None]] * between])
-        )
-
-    times, q, qd, work, states = (
-        up_to_end(records, last)
-        for records, last in zip(
-            (
-                run.times,
-                run.q[row],
-                run.qd[row],
-                run.work[row],
-                None if run.controller_states is None else run.controller_states[row],
-            ),
-            end,
-            strict=True,
-        )
-    )
-    modes, held = (
-        None if records is None else records[row][: made + between]
-        for records in (run.modes, run.held)
-    )
-    return replace(
-        run,
-        mechanism=run.own_mechanism(row),
-        times=times,
-        q=q,
-        qd=qd,
-        work=work,
-        ended=None,
-        reasons=run.reasons[row : row + 1],
-        steps=run.steps[row],
-        rejected=run.rejected[row],
-        controller_states=states,
-        modes=modes,
-        held=held,
-        events=tuple(e._replace(trajectory=0) for e in run.events if e.trajectory == row),
-        changes=tuple(c._replace(trajectory=0) for c in run.changes if c.trajectory == row),
-        parameters={path: float(values[row]) for path, values in run.parameters.items()},
-        dynamics=dynamics_of(run.mechanism, tuple(run.parameters)),
-    )

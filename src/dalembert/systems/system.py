@@ -290,6 +290,13 @@ class System(ABC):
     # --- quantities, and other forms of the same equations ---
 
     @property
+    def observables(self) -> Mapping[str, Quantity]:
+        """Quantities of q, qd, tau, t that runs record by name, in `Run.observables`; none, unless
+        said otherwise.
+        """
+        return {}
+
+    @property
     def quantities(self) -> Mapping[str, Quantity]:
         """Quantities by name: what compiles."""
         vector, energy = ("nv",), (("q", "qd", "t"), (), "J")
@@ -304,6 +311,7 @@ class System(ABC):
             "momenta": Quantity(self.momenta, ("q", "qd", "t"), vector),
             "inverse_dynamics": Quantity(self.inverse_dynamics, ("q", "qd", "qdd", "t"), vector),
             "forward_dynamics": Quantity(self.forward_dynamics, ("q", "qd", "tau", "t"), vector),
+            **self.observables,
         }
 
     def traced(self, names: Sequence[str]) -> tuple[dict[str, np.ndarray], dict[str, Any]]:

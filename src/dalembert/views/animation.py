@@ -17,7 +17,7 @@ import numpy as np
 from dalembert.arguments import path_of
 from dalembert.errors import DalembertError
 from dalembert.results.labels import library
-from dalembert.results.thinning import thinned
+from dalembert.results.record_selection import thinned
 from dalembert.views.fonts import EXTRA, drawable, fonts
 from dalembert.views.stick_figure import MOST_TOGETHER, StickFigure, figure_of, view_of
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dalembert.arguments import path_of
-from dalembert.errors import DalembertError
+from dalembert.errors import DalembertError, ShapeError
 from dalembert.results.labels import force_units, labelled, library
-from dalembert.results.thinning import thinned
+from dalembert.results.record_selection import thinned
 from dalembert.systems.system import System
 from dalembert.views.fonts import EXTRA, drawable, fonts
 
@@ -35,8 +35,10 @@ class Panel(NamedTuple):
     names: Sequence[str]  # in the legend; none if that of its neighbour names the colours
 
 
-def plot(run: Run, file: Any = None) -> Any:
-    """A `matplotlib.figure.Figure` of a run, saved where a file is given; see `Run.plot`."""
+def plot(run: Run, file: Any = None, observables: Sequence[str] = ()) -> Any:
+    """A `matplotlib.figure.Figure` of a run, or of some of its observables, saved where a file is
+    given; see `Run.plot`.
+    """
     file = None if file is None else path_of("file", file)
     matplotlib = library("matplotlib", EXTRA)
     Figure = library("matplotlib.figure", EXTRA).Figure
@@ -59,7 +61,8 @@ def plot(run: Run, file: Any = None) -> Any:
         warnings.catch_warnings(),
     ):
         warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
-        rows: list[list[Panel | None]] = [*_joint_rows(run), [_energies(run), _balance(run)]]
+        rows: list[list[Panel | None]] = [[_observable(run, name)] for name in observables]
+        rows = rows or [*_joint_rows(run), [_energies(run), _balance(run)]]
         columns = max(len(row) for row in rows)
         figure = Figure((columns * WIDTH, len(rows) * HEIGHT + 0.4), layout="constrained")
         svg = (
@@ -178,6 +181,24 @@ def _forces(run: Run) -> np.ndarray | None:
         return _drawn(run, run.tau)
     except DalembertError:  # of a run read from a file
         return None
+
+
+def _observable(run: Run, name: str) -> Panel:
+    """An observable along time, its entries flattened.
+
+    Raises
+    ------
+    ShapeError
+        It has no value at each record.
+    """
+    declared, values = run.observables.declared[name], np.asarray(run.observables[name])
+    if not declared.is_of_records:
+        raise ShapeError(f"observable {name!r} is of the whole run: there is no diagram.", name)
+    flat = values.reshape(*run.work.shape, -1)
+    labels = declared.names(run.system)
+    names = labels if len(labels) == flat.shape[-1] else [name] * (flat.shape[-1] == 1)
+    said = labelled(declared.description or name, declared.unit)
+    return Panel("time [s]", said, run.times[None, :, None], _drawn(run, flat), names)
 
 
 def _energies(run: Run) -> Panel:
