@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from dalembert.closed_forms.algebra.compaction import Compactor
-from dalembert.closed_forms.algebra.ring import Derivation, NotPolynomial, Poly, Ring, TooLarge
+from dalembert.closed_forms.algebra.ring import LieDerivative, NotPolynomial, Poly, Ring, TooLarge
 
 A, B = ((0, 1),), ((0, 1), (1, 1))      # q1 and q1 + q2
 
@@ -50,7 +50,7 @@ def test_derivation_is_the_derivative():
     ring = Ring()
     (c, s), (C, S) = ring.cos_sin(A), ring.cos_sin(B)
     p = c * c * S - s * C * 3 + c * S * S
-    along = Derivation(ring, [(("cos", A), -s), (("sin", A), c), (("cos", B), -S), (("sin", B), C)])      # by q1
+    along = LieDerivative(ring, [(("cos", A), -s), (("sin", A), c), (("cos", B), -S), (("sin", B), C)])      # by q1
     h = 1e-6
     slope = (value(ring, p, (0.4 + h, 1.1)) - value(ring, p, (0.4 - h, 1.1))) / (2 * h)
     assert value(ring, along(p), (0.4, 1.1)) == pytest.approx(slope, rel=1e-8)

@@ -59,9 +59,8 @@ def numeric(mechanism: Any) -> Any:
     """The mechanism, for what needs numbers; an error if it has symbols."""
     from dalembert.expr import free_symbols
     from dalembert.model.numbers import is_symbolic
-    from dalembert.model.paths import values
 
-    if symbols := free_symbols([x for x in values(mechanism) if is_symbolic(x)]):
+    if symbols := free_symbols([x for x in mechanism.values() if is_symbolic(x)]):
         raise DalembertError(
             f"mechanism {mechanism.name!r} has symbols ({', '.join(s.name for s in symbols)}), and "
             "this command needs numbers. Put them into the file; `dalembert equations` takes "

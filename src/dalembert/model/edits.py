@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -14,19 +14,18 @@ from dalembert.errors import ModelError, UnknownNameError
 from dalembert.expr import known_zero
 from dalembert.model.findings import Finding
 from dalembert.model.joints import Fixed, Free, JointType
+from dalembert.model.linkage import Linkage
 from dalembert.model.numbers import Number, as_exact, as_float, checked_vector, several
 from dalembert.model.parts import Body, Joint, Limits, Origin
 from dalembert.spatial.rotations import axis_angle_of
 from dalembert.spatial.screws import slides_come_first
 from dalembert.spatial.vectors import AXES, Vector
 
-if TYPE_CHECKING:
-    from dalembert.model.mechanism import Mechanism
-
+L = TypeVar("L", bound=Linkage)
 KINDS = ("friction", "springs", "rotors", "limits")
 
 
-def without(mechanism: Mechanism, kinds: Sequence[str]) -> Mechanism:
+def without(mechanism: L, kinds: Sequence[str]) -> L:
     """The mechanism without friction, springs, rotors or limits."""
     for kind in kinds:
         if kind not in KINDS:
@@ -43,7 +42,7 @@ def without(mechanism: Mechanism, kinds: Sequence[str]) -> Mechanism:
     return replace(mechanism, joints=tuple(replace(j, **changes) for j in mechanism.joints))
 
 
-def floating(mechanism: Mechanism) -> Mechanism:
+def floating(mechanism: L) -> L:
     """The mechanism with its base on a free joint; the new names give way to those already there."""
     taken = set(mechanism.frame_names) | {j.name for j in mechanism.joints}
 
@@ -60,9 +59,7 @@ def floating(mechanism: Mechanism) -> Mechanism:
     )
 
 
-def attached(
-    mechanism: Mechanism, other: Body | Mechanism, frame: str, name: str, origin: Any
-) -> Mechanism:
+def attached(mechanism: L, other: Body | Linkage, frame: str, name: str, origin: Any) -> L:
     """The mechanism with a body or another mechanism fixed to a frame of it."""
     frames = {f.name: f for f in mechanism.frames}
     if frame not in mechanism.frame_names:
@@ -89,7 +86,7 @@ def attached(
     return replace(mechanism, bodies=bodies, joints=joints, frames=points, remarks=remarks)
 
 
-def _named_parts(other: Body | Mechanism, name: str) -> tuple[Any, Any, Any, Any]:
+def _named_parts(other: Body | Linkage, name: str) -> tuple[Any, Any, Any, Any]:
     """Bodies, the base first, joints, frames and remarks of what is attached, under their new
     names.
     """
@@ -129,7 +126,7 @@ def _check_names(names: Sequence[str], kind: str) -> None:
         )
 
 
-def locked(mechanism: Mechanism, joints: Mapping[str, Any] | Sequence[str]) -> Mechanism:
+def locked(mechanism: L, joints: Mapping[str, Any] | Sequence[str]) -> L:
     """The mechanism with some joints fixed at values; followers of a locked joint are locked with
     it.
     """
@@ -165,7 +162,7 @@ def locked(mechanism: Mechanism, joints: Mapping[str, Any] | Sequence[str]) -> M
             )
         values[name] = list(checked_vector(entries, len(neutral), f"lock of joint {name!r}"))
         q[mechanism.entries[name].at_q] = values[name]
-    mechanism._check_quaternions("lock", [as_float(x) for x in q])
+    mechanism.check_quaternions("lock", [as_float(x) for x in q])
     for joint in mechanism.joints:
         if joint.mimic is not None:
             entry = mechanism.entries[joint.name]

@@ -8,9 +8,9 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -19,7 +19,6 @@ from dalembert.errors import (
     DalembertWarning,
     ModelError,
     QuaternionError,
-    UnknownNameError,
     caller_level,
     unknown_attribute,
 )
@@ -30,8 +29,8 @@ from dalembert.model.content import digest
 from dalembert.model.external_forces import opened_loads
 from dalembert.model.findings import MAX_LISTED, Finding, collapsed, listed
 from dalembert.model.joints.base import BUILT_IN
-from dalembert.model.numbered import Part
-from dalembert.model.numbers import Literal, Number, as_float, checked_vector, is_symbolic, several
+from dalembert.model.linkage import Linkage
+from dalembert.model.numbers import Number, as_float, checked_vector, is_symbolic, several
 from dalembert.model.parts import Body, Frame, Joint
 from dalembert.model.tree import Tree
 from dalembert.spatial.arrays import (
@@ -47,26 +46,11 @@ from dalembert.spatial.arrays import (
 from dalembert.spatial.vectors import Scalar
 
 INTERNAL = ("changeable", "warned")  # attributes for the package itself, which `dir` does not list
-GRAVITY = (0, 0, Literal("-9.81"))  # m/s^2
 _silent: ContextVar[bool] = ContextVar("silent", default=False)
-QUATERNION_TOLERANCE = 1e-6  # of the norm; beyond it the error is the caller's, not rounding
-
-
-@dataclass(frozen=True)
-class Entry:
-    """Entries of a moving joint's coordinates in q and of its velocities in qd; a follower has its
-    leader's.
-    """
-
-    at_q: slice
-    at_v: range
-    factor: Number = 1
-    offset: Number = 0
-    is_follower: bool = False
 
 
 @dataclass(frozen=True, repr=False)
-class Mechanism:
+class Mechanism(Linkage):
     """Rigid bodies connected by joints to a tree; the first body is the base and does not move.
 
     Parameters
@@ -105,17 +89,6 @@ class Mechanism:
     >>> pendulum.replace({"rod.mass": 2.0}).body("rod").mass
     2.0
     """
-
-    PARTS: ClassVar[tuple[str, ...]] = ("bodies", "joints", "frames")  # fields that hold parts
-
-    name: str
-    bodies: tuple[Body, ...]
-    joints: tuple[Joint, ...]
-    frames: tuple[Frame, ...] = ()
-    gravity: tuple[Number, ...] = GRAVITY
-    file: str = field(default="", compare=False)
-    remarks: tuple[Finding, ...] = field(default=(), compare=False)
-    warned: frozenset[str] = field(default=frozenset(), compare=False)
 
     def __post_init__(self) -> None:
         def put(**values):
@@ -158,127 +131,6 @@ class Mechanism:
         def __getattr__(self, name: str) -> NoReturn:
             raise unknown_attribute(self, name)
 
-    # --- names and counts ---
-
-    @cached_property
-    def entries(self) -> dict[str, Entry]:
-        """Place of each moving joint in q and qd, by joint name."""
-        places: dict[str, Entry] = {}
-        nq = nv = 0
-        for joint in self.joints:
-            if not joint.is_fixed and joint.mimic is None:
-                places[joint.name] = Entry(
-                    slice(nq, nq + joint.type.nq), range(nv, nv + joint.type.nv)
-                )
-                nq, nv = nq + joint.type.nq, nv + joint.type.nv
-        for joint in self.joints:
-            if joint.mimic is not None:
-                leader, factor, offset = validation.leader_of(self._joints, joint)
-                places[joint.name] = replace(
-                    places[leader], factor=factor, offset=offset, is_follower=True
-                )
-        return places
-
-    @cached_property
-    def quaternions(self) -> dict[str, int]:
-        """Offsets in q of the joints' quaternions."""
-        return {
-            joint.name: self.entries[joint.name].at_q.start + joint.type.quaternion_at
-            for joint in self.independent_joints
-            if joint.type.quaternion_at is not None
-        }
-
-    @cached_property
-    def independent_joints(self) -> tuple[Joint, ...]:
-        """Joints with entries in q, in their order there."""
-        return tuple(j for j in self.joints if not j.is_fixed and j.mimic is None)
-
-    @cached_property
-    def nq(self) -> int:
-        """Number of coordinates."""
-        return sum(j.type.nq for j in self.independent_joints)
-
-    @cached_property
-    def nv(self) -> int:
-        """Number of velocities (degrees of freedom)."""
-        return sum(j.type.nv for j in self.independent_joints)
-
-    @cached_property
-    def coordinate_names(self) -> tuple[str, ...]:
-        """Names of the entries of q: the joint's, with the coordinate's where it has several."""
-        return tuple(
-            j.name if j.type.nq == 1 else f"{j.name}.{c}"
-            for j in self.independent_joints
-            for c in j.type.coordinates
-        )
-
-    @cached_property
-    def velocity_names(self) -> tuple[str, ...]:
-        """Names of the entries of qd, qdd, tau and momenta."""
-        return tuple(
-            j.name if j.type.nv == 1 else f"{j.name}.{c}"
-            for j in self.independent_joints
-            for c in j.type.velocities
-        )
-
-    @cached_property
-    def _bodies(self) -> dict[str, Body]:
-        return {b.name: b for b in self.bodies}
-
-    @cached_property
-    def _joints(self) -> dict[str, Joint]:
-        return {j.name: j for j in self.joints}
-
-    @cached_property
-    def parts(self) -> tuple[Part, ...]:
-        """Bodies, joints and frames: all that has numbers, but for gravity."""
-        return tuple(part for field in self.PARTS for part in getattr(self, field))
-
-    def parts_named(self, name: str) -> list[Part]:
-        """The parts of a name; a frame may have the name of a joint.
-
-        Examples
-        --------
-        >>> import dalembert as da
-        >>> [type(part).__name__ for part in da.planar_chain(1).parts_named("q1")]
-        ['Joint']
-        """
-        return self._parts_by_name.get(name, [])
-
-    @cached_property
-    def _parts_by_name(self) -> dict[str, list[Part]]:
-        by_name: dict[str, list[Part]] = {}
-        for part in self.parts:
-            by_name.setdefault(part.name, []).append(part)
-        return by_name
-
-    def body(self, name: str) -> Body:
-        """The body (link) of that name.
-
-        Examples
-        --------
-        >>> import dalembert as da
-        >>> da.planar_chain(2).body("link2").mass
-        1
-        """
-        return _named(self._bodies, "body", name)
-
-    def joint(self, name: str) -> Joint:
-        """The joint of that name.
-
-        Examples
-        --------
-        >>> import dalembert as da
-        >>> da.planar_chain(2).joint("q2").parent
-        'link1'
-        """
-        return _named(self._joints, "joint", name)
-
-    @cached_property
-    def frame_names(self) -> tuple[str, ...]:
-        """All names that `placement` and `jacobian` know: links and frames."""
-        return tuple(b.name for b in self.bodies) + tuple(f.name for f in self.frames)
-
     @cached_property
     def identifiers(self) -> dict[str, str]:
         """Names of bodies, joints and frames as identifiers for generated code: safe, unique,
@@ -317,7 +169,7 @@ class Mechanism:
     def _graph(self) -> Any:
         """Graph of this mechanism's symbols, or None if all its numbers are plain."""
         return next(
-            (x.graph for x in paths.values(self) if isinstance(x, Expr) and is_symbolic(x)), None
+            (x.graph for x in self.values() if isinstance(x, Expr) and is_symbolic(x)), None
         )
 
     def tree(self, graph: Any = None, exact: bool = False) -> Tree:
@@ -388,7 +240,7 @@ class Mechanism:
             columns[name], size = unpacked(array, name, self.nq if is_q else self.nv, self._says)
             rows[name] = set() if size is None else {size}
             if is_q:
-                self._check_quaternions(name, columns[name])
+                self.check_quaternions(name, columns[name])
         batch = check_rows(rows)
         return tuple(columns.values()), graph_of(_scalars(columns)), partial(packed, batch=batch)
 
@@ -398,23 +250,6 @@ class Mechanism:
         )
         listed = ", ".join(names if len(names) <= 4 else [*names[:2], "...", names[-1]])
         return f"mechanism {self.name!r} has {length} ({listed})"
-
-    def _check_quaternions(self, name: str, q: list[Scalar]) -> None:
-        for joint, at in self.quaternions.items():
-            parts = q[at : at + 4]
-            if any(isinstance(x, Expr) for x in parts):
-                continue
-            with np.errstate(over="ignore"):  # to infinity, which is not 1 either
-                norms = np.atleast_1d(np.sqrt(sum(np.square(x) for x in parts)))
-            worst = int(np.argmax(np.abs(norms - 1))) if norms.size else 0
-            if norms.size and abs(norms[worst] - 1) > QUATERNION_TOLERANCE:
-                row = f" in row {worst}" if norms.size > 1 else ""
-                raise QuaternionError(
-                    f"{name}{row}: the quaternion of joint {joint!r} has norm {norms[worst]:.9g}, "
-                    "expected 1. mechanism.normalize(q) scales it.",
-                    joint,
-                    float(norms[worst]),
-                )
 
     # --- the manifold of the coordinates ---
 
@@ -493,18 +328,6 @@ class Mechanism:
                 q[..., at : at + 4] /= norm
         return q
 
-    def neutral(self) -> VectorArray:
-        """Coordinates at which each child's frame coincides with its joint's frame: zeros and unit
-        quaternions.
-
-        Examples
-        --------
-        >>> import dalembert as da
-        >>> da.planar_chain(1).floating().neutral()
-        array([1., 0., 0., 0., 0., 0., 0., 0.])
-        """
-        return np.array([x for j in self.independent_joints for x in j.type.neutral()], dtype=float)
-
     def random_state(self, seed: Any = 0) -> tuple[VectorArray, VectorArray]:
         """Random q and qd (standard normal) from a seed or generator; limits are not looked at.
 
@@ -555,11 +378,6 @@ class Mechanism:
         1
         """
         return paths.replaced(self, values, gravity)
-
-    @cached_property
-    def symbols(self) -> tuple[str, ...]:
-        """Names of the symbols in its numbers: `replace` gives them values."""
-        return paths.symbols(self)
 
     def number(self, path: str) -> Number:
         """The number at a path, 'hand.mass', 'hand.com[0]', 'elbow.origin[2]' or 'gravity[2]', or a
@@ -724,12 +542,6 @@ def without_warnings() -> Iterator[None]:
         yield
     finally:
         _silent.reset(token)
-
-
-def _named(table, what, name):
-    if name not in table:
-        raise UnknownNameError(what, name, tuple(table))
-    return table[name]
 
 
 def _scalars(columns: Mapping[str, list[Any]]):

@@ -13,21 +13,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 from dalembert.errors import UnknownNameError
 from dalembert.expr import Expr, free_symbols, import_nodes, substitute, symbol
+from dalembert.model.linkage import Linkage
 from dalembert.model.numbered import Part, indexed
 from dalembert.model.numbers import Number, checked, checked_vector, exact_text
 from dalembert.spatial.angles import PiMultiple
 
-if TYPE_CHECKING:
-    from dalembert.model.mechanism import Mechanism
+L = TypeVar("L", bound=Linkage)
 
 GRAVITY = {path: k for k, path in enumerate(indexed("gravity", 3))}
 
 
-def numbers(mechanism: Mechanism) -> Iterator[tuple[str, Number]]:
+def numbers(mechanism: Linkage) -> Iterator[tuple[str, Number]]:
     """All (path, number) of a mechanism."""
     yield from zip(GRAVITY, mechanism.gravity, strict=True)
     for part in mechanism.parts:
@@ -35,14 +35,7 @@ def numbers(mechanism: Mechanism) -> Iterator[tuple[str, Number]]:
             yield f"{part.name}.{name}", value
 
 
-def values(mechanism: Mechanism) -> Iterator[Number]:
-    """The numbers alone, in the same order."""
-    yield from mechanism.gravity
-    for part in mechanism.parts:
-        yield from part.numbers().values()
-
-
-def canonical_text(mechanism: Mechanism) -> str | None:
+def canonical_text(mechanism: Linkage) -> str | None:
     """All that the equations of a mechanism depend on, as text; None if a part of it has no
     identity.
     """
@@ -54,14 +47,14 @@ def canonical_text(mechanism: Mechanism) -> str | None:
     return "\n".join([repr(mechanism.name), exact_text(mechanism.gravity), *map(str, lines)])
 
 
-def number_at(mechanism: Mechanism, path: str) -> Number:
+def number_at(mechanism: Linkage, path: str) -> Number:
     """The number at a path; a symbol of the mechanism by its name."""
     if isinstance(path, str) and path in GRAVITY:
         return mechanism.gravity[GRAVITY[path]]
     if _is_symbol(mechanism, path):
         return next(
             s
-            for x in values(mechanism)
+            for x in mechanism.values()
             if isinstance(x, Expr)
             for s in free_symbols(x)
             if s.name == path
@@ -70,19 +63,7 @@ def number_at(mechanism: Mechanism, path: str) -> Number:
     return part.numbers()[name]
 
 
-def symbols(mechanism: Mechanism) -> tuple[str, ...]:
-    """Names of the symbols that stand in numbers of a mechanism, in the order of the numbers."""
-    symbolic = [x for x in values(mechanism) if isinstance(x, Expr)]
-    return tuple(
-        dict.fromkeys(
-            s.name for x in symbolic for s in sorted(free_symbols(x), key=lambda s: s.name)
-        )
-    )
-
-
-def replaced(
-    mechanism: Mechanism, values: Mapping[Any, Number] | None, gravity: Any = None
-) -> Mechanism:
+def replaced(mechanism: L, values: Mapping[Any, Number] | None, gravity: Any = None) -> L:
     """The mechanism with values for its symbols, then with the numbers at some paths and gravity
     replaced.
     """
@@ -114,12 +95,12 @@ def _key(key: Any) -> Any:
     return key.name if isinstance(key, Expr) and key.op == "symbol" else key
 
 
-def _is_symbol(mechanism: Mechanism, key: Any) -> bool:
+def _is_symbol(mechanism: Linkage, key: Any) -> bool:
     """Whether a key is no path, but the name of a symbol."""
     return isinstance(key, str) and key in mechanism.symbols and _found(mechanism, key) is None
 
 
-def _evaluated(mechanism: Mechanism, values: Mapping[str, Number]) -> Mechanism:
+def _evaluated(mechanism: L, values: Mapping[str, Number]) -> L:
     """The mechanism with values for some of its symbols wherever they stand."""
     graph = next((x.graph for x in values.values() if isinstance(x, Expr)), None)
 
@@ -154,7 +135,7 @@ def _evaluated(mechanism: Mechanism, values: Mapping[str, Number]) -> Mechanism:
     return replace(mechanism, gravity=gravity, **fields)  # type: ignore[arg-type]
 
 
-def _with_numbers(mechanism: Mechanism, values: Mapping[str, Number]) -> Mechanism:
+def _with_numbers(mechanism: L, values: Mapping[str, Number]) -> L:
     """The mechanism with other numbers at some paths."""
     gravity = list(mechanism.gravity)
     changes: dict[
@@ -179,7 +160,7 @@ def _with_numbers(mechanism: Mechanism, values: Mapping[str, Number]) -> Mechani
     return replace(mechanism, gravity=tuple(gravity), **fields)  # type: ignore[arg-type]
 
 
-def _part_of(mechanism: Mechanism, path: Any) -> tuple[Part, str]:
+def _part_of(mechanism: Linkage, path: Any) -> tuple[Part, str]:
     """Part and the name of its number that a path names."""
     if place := _found(mechanism, path):
         return place
@@ -191,7 +172,7 @@ def _part_of(mechanism: Mechanism, path: Any) -> tuple[Part, str]:
     raise UnknownNameError("path", path, (*mechanism.symbols, *(p for p, _ in numbers(mechanism))))
 
 
-def _found(mechanism: Mechanism, path: Any) -> tuple[Part, str] | None:
+def _found(mechanism: Linkage, path: Any) -> tuple[Part, str] | None:
     """The same, or None; inertia[1,0] is inertia[0,1], viscous is viscous[0] of a joint with one
     velocity.
     """

@@ -7,11 +7,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from dalembert.expr import known_zero
 from dalembert.model.joints import JointType
 from dalembert.model.joints.base import BUILT_IN
+from dalembert.model.linkage import Linkage
 from dalembert.model.numbers import Converter
 from dalembert.model.parts import DENSE_FROM, PER_VELOCITY, Joint
 from dalembert.spatial.inertias import NO_INERTIA, Inertia
@@ -19,9 +20,6 @@ from dalembert.spatial.motion_force import Motion
 from dalembert.spatial.rotations import Dense, Product
 from dalembert.spatial.transforms import Transform
 from dalembert.spatial.vectors import Scalar, Vector
-
-if TYPE_CHECKING:
-    from dalembert.model.mechanism import Mechanism
 
 
 @dataclass
@@ -130,7 +128,7 @@ class Tree:
     rotor: tuple[Scalar, ...]  # rotor inertias, reflected to the entries of qd
 
     @staticmethod
-    def of(mechanism: Mechanism, convert: Converter, exact: bool = False) -> Tree:
+    def of(mechanism: Linkage, convert: Converter, exact: bool = False) -> Tree:
         """The tree of a mechanism, with each number converted."""
         parent, joints = [-1], cast(list[Any], [None])
         place: dict[str, tuple[int, Transform]] = {mechanism.bodies[0].name: (0, Transform())}

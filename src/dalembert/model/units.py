@@ -7,18 +7,16 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from dalembert.errors import DalembertWarning, caller_level
 from dalembert.model.findings import Finding
+from dalembert.model.linkage import Linkage
 from dalembert.model.numbers import Number, as_float, is_symbolic
 from dalembert.model.parts import Body, Frame, Joint
 from dalembert.spatial.angles import PiMultiple
-
-if TYPE_CHECKING:
-    from dalembert.model.mechanism import Mechanism
 
 LONG = 20.0  # m; links and radii of gyration beyond it are rare, in millimetres nearly all are
 TURN = 2 * math.pi + 1e-3  # rad; constant angles beyond a turn are rare, in degrees nearly all are
@@ -109,7 +107,7 @@ def in_degrees(x: Number) -> bool:
     return DEGREES[0] <= abs(as_float(x)) <= DEGREES[1] and (2 * as_float(x)).is_integer()
 
 
-def ask_degrees(mechanism: Mechanism, q: Any) -> None:
+def ask_degrees(mechanism: Linkage, q: Any) -> None:
     """Warn if a coordinate that is an angle looks like one in degrees.
 
     Warns

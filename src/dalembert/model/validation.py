@@ -7,7 +7,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -371,17 +371,6 @@ def _follower_faults(joints):
                     )
                 )
     return found
-
-
-def leader_of(joints: Mapping[str, Joint], joint: Joint) -> tuple[str, Number, Number]:
-    """Independent joint at the end of a chain of followers, with the total multiplier and offset."""
-    factor: Number = 1
-    offset: Number = 0
-    while joint.mimic is not None:  # q = m q' + b, q' = m' q'' + b'
-        offset = offset + factor * joint.mimic.offset
-        factor = factor * joint.mimic.multiplier
-        joint = joints[joint.mimic.joint]
-    return joint.name, factor, offset
 
 
 def topological_order(

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 from dalembert.arguments import check_choice
 from dalembert.errors import ReadError, UnknownNameError
 from dalembert.model.joints import Fixed, JointType, Prismatic, Revolute
-from dalembert.model.mechanism import GRAVITY, Mechanism
+from dalembert.model.linkage import GRAVITY
+from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import Number, several
 from dalembert.model.parts import Frame, Origin
 from dalembert.readers.motions import Elementary, constant_value, links, placement, serial

@@ -11,7 +11,8 @@ import numpy as np
 
 from dalembert.arguments import check_choice, check_whole, shown
 from dalembert.model.joints import JOINT_TYPES, Custom, JointType, Revolute
-from dalembert.model.mechanism import GRAVITY, Mechanism, without_warnings
+from dalembert.model.linkage import GRAVITY
+from dalembert.model.mechanism import Mechanism, without_warnings
 from dalembert.model.numbers import Number, checked, several
 from dalembert.model.parts import Body, Frame, Joint, Mimic, Origin
 from dalembert.model.validation import MAX_LINKS

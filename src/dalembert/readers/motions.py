@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 from dalembert.errors import ReadError
 from dalembert.expr import Expr, free_symbols, known_zero
 from dalembert.model.joints import JointType, Prismatic, Revolute
-from dalembert.model.mechanism import GRAVITY, Mechanism
+from dalembert.model.linkage import GRAVITY
+from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import Number, several
 from dalembert.model.parts import AXIS_LETTERS, Body, Frame, Joint, Origin
 from dalembert.readers.arithmetic import given_angle, given_number, plain

@@ -19,7 +19,8 @@ from dalembert.errors import ReadError, nearest
 from dalembert.expr import Expr
 from dalembert.model.findings import Finding
 from dalembert.model.joints import JOINT_TYPES, JointType
-from dalembert.model.mechanism import GRAVITY, Mechanism
+from dalembert.model.linkage import GRAVITY
+from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import Literal, Number
 from dalembert.model.parts import (
     AXIS_LETTERS,

@@ -11,7 +11,8 @@ from typing import Any, NoReturn
 from dalembert.errors import ModelError, ReadError, nearest
 from dalembert.model.findings import Finding, listed
 from dalembert.model.joints import Continuous, Fixed, Free, JointType, Planar, Prismatic, Revolute
-from dalembert.model.mechanism import GRAVITY, Mechanism
+from dalembert.model.linkage import GRAVITY
+from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import Literal, Number
 from dalembert.model.parts import Body, Joint, Limits, Mimic, Origin, Source
 from dalembert.model.units import beyond_a_turn, degrees_finding

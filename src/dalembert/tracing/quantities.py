@@ -20,7 +20,8 @@ from dalembert.formulations.newton_euler import differentiated
 from dalembert.formulations.newton_euler.forward import forward_dynamics_by_factors
 from dalembert.kinematics import forces, jacobians, momentum, poses
 from dalembert.model.external_forces import ExternalForce
-from dalembert.model.mechanism import QUATERNION_TOLERANCE, Mechanism
+from dalembert.model.linkage import QUATERNION_TOLERANCE
+from dalembert.model.mechanism import Mechanism
 from dalembert.model.pivots import ALWAYS, eliminated, guards, sizes, stacked
 from dalembert.tracing.quantity import Quantity
 from dalembert.tracing.regrouping import FACTORS_UP_TO, ROLLED_FROM, on_regrouped_tree

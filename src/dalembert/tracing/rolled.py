@@ -21,7 +21,8 @@ from dalembert.codegen.steps import pruned, settled, turn_of, turned
 from dalembert.codegen.symbols import vector_of_symbols, without_collection
 from dalembert.expr import Expr, Graph, absolute, constant, equal, free_symbols, known_zero, where
 from dalembert.formulations.newton_euler.mass_matrix import composite_diagonal
-from dalembert.model.mechanism import QUATERNION_TOLERANCE, Mechanism
+from dalembert.model.linkage import QUATERNION_TOLERANCE
+from dalembert.model.mechanism import Mechanism
 from dalembert.model.pivots import ALWAYS, guards, undetermined
 from dalembert.tracing.bodies import ALIGNED, FINE, OBLIQUE, Kind, sorted_bodies
 from dalembert.tracing.passes import ALGORITHMS, Algorithm, Body, Pass

@@ -22,36 +22,13 @@ from dalembert.closed_forms.algebra.sums import (
     opposite,
     sole_factor,
 )
-from dalembert.closed_forms.derivation.link_chain import Angle
-from dalembert.expr import Expr, Graph, cos, sin, symbol
+from dalembert.expr import Expr
 
 SHORT = 3  # factors of a shared expression that is written out each time
 LEAVES = ("exact", "float", "symbol")
 LONG = 12  # factors of an expression that becomes a part of its own although it occurs once
 WIDEST = 100  # characters of a sum in which no sum is written out that could have a name
 DRAFT = "\ue001"  # begins names that are not final
-
-
-class Expressions:
-    """The algebra of expression graphs: what a chain is written in when closed forms are too long."""
-
-    def __init__(self, graph: Graph, coordinates: Sequence[str]):
-        self.q = [symbol(name, graph) for name in coordinates]
-
-    def scalar(self, x: Any) -> Any:
-        return x
-
-    def coordinate(self, k: int) -> Expr:
-        return self.q[k]
-
-    def cos_sin(self, angle: Angle) -> tuple[Any, Any]:
-        total: Any = 0
-        for k, factor in angle:
-            total = total + (self.q[k] if factor == 1 else self.q[k] * factor)
-        return cos(total), sin(total)
-
-    def quaternion(self, k: int) -> list[Expr]:
-        return self.q[k : k + 4]
 
 
 class Parts:

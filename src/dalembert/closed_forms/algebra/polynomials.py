@@ -9,14 +9,10 @@ from fractions import Fraction
 from math import prod
 from typing import Any, cast
 
-from dalembert.closed_forms.algebra.ring import Derivation, NotPolynomial, Poly, Ring
+from dalembert.closed_forms.algebra.ring import Angle, NotPolynomial, Poly, Ring
 from dalembert.closed_forms.algebra.sums import Sum, factors_in
 from dalembert.closed_forms.algebra.writing import RATES, Atom, Phase, Writer
-from dalembert.closed_forms.derivation.link_chain import Angle
 from dalembert.expr import Expr, topological
-from dalembert.model.tree import Tree
-from dalembert.spatial.rotations import from_quaternion
-from dalembert.spatial.vectors import Vector
 
 MAX_POWER = 16  # whole exponents up to this one are multiplied out
 
@@ -102,62 +98,6 @@ class Polynomials:
                 product, n = product * self.ring.root(p), n // p
             p += 1
         return product
-
-    def velocities(self, tree: Tree) -> list[Any]:
-        """Per entry of qd the derivative along it, for the variables that the ring has now."""
-        rates: list[list[Any]] = [[] for _ in range(tree.nv)]
-        for joint in tree.joint[1:]:
-            if joint.is_follower:
-                continue
-            if joint.type.quaternion_freedoms:
-                for dof, pairs in zip(joint.dof, self._quaternion_rates(joint), strict=True):
-                    rates[dof] = pairs
-            else:
-                for dof, k in zip(joint.dof, range(joint.at_q.start, joint.at_q.stop), strict=True):
-                    rates[dof] = self._rates_of_coordinate(k)
-        return [Derivation(self.ring, pairs) for pairs in rates]
-
-    def _rates_of_coordinate(self, k: int) -> list[Any]:
-        pairs: list[Any] = []
-        for key in list(self.ring.shift):
-            kind, name = key[0], cast(Any, key[1])
-            if key == ("x", ("q", k)):
-                pairs.append((key, 1))
-            elif (
-                kind in ("cos", "sin")
-                and not isinstance(name, str)
-                and (factor := dict(name).get(k, 0))
-            ):
-                c, s = self.ring.cos_sin(name)
-                pairs.append((key, s * -factor if kind == "cos" else c * factor))
-        return pairs
-
-    def _quaternion_rates(self, joint: Any) -> list[list[Any]]:
-        """Rates of w, x, y, z and, for a free joint, of the origin, along each velocity in the
-        child's axes.
-        """
-        k = joint.at_q.start
-        q = self.quaternion(k)
-        names = [("x", ("q", k + j)) for j in range(joint.type.nq)]
-        found = []
-        for j in range(joint.type.nv):
-            rate = (
-                joint.type.rate([*q, 0, 0, 0], [0] * j + [2] + [0] * (joint.type.nv - 1 - j))
-                if j < 3
-                else (
-                    [0] * 4
-                    + list(from_quaternion(*q).to_parent(Vector(int(i == j - 3) for i in range(3))))
-                )
-            )
-            half = Fraction(1, 2) if j < 3 else 1
-            found.append(
-                [
-                    (name, r * half)
-                    for name, r in zip(names, rate, strict=False)
-                    if not isinstance(r, (int, Fraction, float)) and name in self.ring.shift
-                ]
-            )
-        return found
 
 
 class Normal(Polynomials):

@@ -20,6 +20,7 @@ WIDTH = 6  # bits of an exponent: 0..31 and a guard, which no sum of two of them
 GUARD = 1 << (WIDTH - 1)
 SQUARE = 2  # the bit that a squared sine or root sets in its field of two bits
 
+Angle = tuple[tuple[int, int], ...]  # sum of coordinates: (number, whole factor), by number
 Key = tuple[str, Hashable]  # ("x", name), ("cos", angle), ("sin", angle), ("root", n)
 
 
@@ -122,7 +123,7 @@ class Ring:
         return _clean(self, D)
 
 
-class Derivation:
+class LieDerivative:
     """Derivative of polynomials along a motion under which variables have these rates: sum of dp/dx
     times the rate of x.
     """

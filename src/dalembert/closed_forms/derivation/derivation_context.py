@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.closed_forms.algebra.factored import Expressions
 from dalembert.closed_forms.algebra.polynomials import Normal, Polynomials
 from dalembert.closed_forms.algebra.ring import (
     PARAMETER,
@@ -28,6 +27,7 @@ from dalembert.closed_forms.algebra.sums import ZERO, Builder, Sum
 from dalembert.closed_forms.algebra.writing import Writer
 from dalembert.closed_forms.derivation import polynomial_equations as deriving
 from dalembert.closed_forms.derivation.coordinates import motion_names
+from dalembert.closed_forms.derivation.expression_algebra import Expressions
 from dalembert.closed_forms.derivation.grouping import (
     BASE,
     Parameter,
@@ -279,6 +279,16 @@ class Problem:
                 self.why_no_christoffel = str(error).rstrip(".")
                 return inf
         return terms_in(p for (i, j, _), p in self.derived.twice.items() if i <= j)
+
+    def new_normal(self, limit: int) -> Normal:
+        """Normal forms in sums of angles along runs of parallel axes, of polynomials with so many
+        terms at most.
+        """
+        angles = [link.angle for link in self.derived.links if link.angle] if self.derived else []
+        normal = Normal(self.by_kind, limit, angles)
+        for name in self.in_order:
+            normal.ring.variable(name)
+        return normal
 
     @cached_property
     def normal(self) -> Normal:

@@ -21,7 +21,7 @@ import numpy as np
 from dalembert.closed_forms.algebra.polynomials import Polynomials
 from dalembert.closed_forms.algebra.ring import PARAMETER, Poly, Ring, plain, terms_of
 from dalembert.closed_forms.derivation.link_chain import NOTHING, RunInertia
-from dalembert.closed_forms.derivation.polynomial_equations import Derivation
+from dalembert.closed_forms.derivation.polynomial_equations import PolynomialEquations
 from dalembert.model.tree import Tree
 from dalembert.spatial.rotations import Dense, coordinate_axis
 from dalembert.spatial.screws import only_screw
@@ -148,7 +148,9 @@ Row = tuple[int, int]  # (number of an equation's entry, monomial of the state)
 Column = dict[Row, dict[int, Any]]  # -> polynomial in lengths and gravity
 
 
-def minimal(d: Derivation, parameters: Sequence[Parameter]) -> tuple[list[Parameter], bool]:
+def minimal(
+    d: PolynomialEquations, parameters: Sequence[Parameter]
+) -> tuple[list[Parameter], bool]:
     """Parameters that act, each independent of the others, and whether they are as few as possible.
 
     The derivation is changed: terms of parameters that are no longer needed are left out.
@@ -176,7 +178,7 @@ def minimal(d: Derivation, parameters: Sequence[Parameter]) -> tuple[list[Parame
     return [by_number[k]._replace(grouping=groupings[k]) for k in kept], complete
 
 
-def _columns(d: Derivation) -> dict[int, Column]:
+def _columns(d: PolynomialEquations) -> dict[int, Column]:
     """Effect of each parameter on M and g, by the state's monomial."""
     n = d.tree.nv
     entries = [d.M[i][j] for i in range(n) for j in range(i, n)] + d.g
@@ -200,7 +202,7 @@ def _state_mask(ring: Ring) -> int:
 
 
 def _numeric(
-    d: Derivation, columns: dict[int, Column], acting: Sequence[int]
+    d: PolynomialEquations, columns: dict[int, Column], acting: Sequence[int]
 ) -> tuple[np.ndarray, list[int]]:
     """Effects at random states and random lengths, one column per parameter, and which of them are
     independent.
@@ -233,7 +235,7 @@ def _independent(A: np.ndarray) -> list[int]:
 
 
 def _effects(
-    d: Derivation, columns: dict[int, Column], acting: Sequence[int], states: int
+    d: PolynomialEquations, columns: dict[int, Column], acting: Sequence[int], states: int
 ) -> np.ndarray:
     """Array [state, entry, parameter], with columns of length 1."""
     entries = sorted({e for k in acting for e, _ in columns[k]})
@@ -292,7 +294,7 @@ def _random_values(ring: Ring, states: int) -> dict[Any, Any]:
 
 
 def _shares(
-    d: Derivation,
+    d: PolynomialEquations,
     columns: dict[int, Column],
     A: np.ndarray,
     acting: Sequence[int],
@@ -356,7 +358,7 @@ def _moved(share: Poly, grouping: Any) -> Any:
     return total
 
 
-def without(d: Derivation, dropped: Iterable[int]) -> None:
+def without(d: PolynomialEquations, dropped: Iterable[int]) -> None:
     """Leave out the terms of some parameters."""
     dropped = set(dropped)
 

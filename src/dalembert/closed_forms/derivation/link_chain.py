@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from dalembert.closed_forms.algebra.ring import NotPolynomial
+from dalembert.closed_forms.algebra.ring import Angle, NotPolynomial
 from dalembert.model.tree import Tree
 from dalembert.spatial.inertias import Inertia
 from dalembert.spatial.rotations import (
@@ -26,9 +26,6 @@ from dalembert.spatial.rotations import (
     from_quaternion,
 )
 from dalembert.spatial.vectors import AXES, ZERO, ZERO_MATRIX, Matrix, Scalar, Vector
-
-Angle = tuple[tuple[int, int], ...]  # sum of coordinates: (number, whole factor), by number
-
 
 OBLIQUE = -1  # an axis with which no run goes on
 

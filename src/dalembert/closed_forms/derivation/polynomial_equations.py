@@ -17,12 +17,13 @@ from dalembert.closed_forms.derivation.link_chain import (
     composites,
     mass_matrix,
 )
+from dalembert.closed_forms.derivation.velocity_derivatives import along_velocities
 from dalembert.model.tree import Tree
 from dalembert.spatial.inertias import HALF
 
 
 @dataclass
-class Derivation:
+class PolynomialEquations:
     """Equations of motion as polynomials (or numbers).
 
         M qdd + C(q, qd) qd + g = tau,   C_kj = sum_i c_ijk v_i
@@ -61,7 +62,7 @@ def derive(
     bodies: Sequence[RunInertia],
     rotor: Sequence[Any],
     budget: int,
-) -> Derivation:
+) -> PolynomialEquations:
     """M by composite bodies, the gravity potential and its gradient.
 
     Raises
@@ -76,15 +77,15 @@ def derive(
     M = mass_matrix(links, total, tree.nv)
     for k, inertia in enumerate(rotor):
         M[k][k] = M[k][k] + inertia
-    found = Derivation(algebra, tree, links, M, 0, [])
+    found = PolynomialEquations(algebra, tree, links, M, 0, [])
     if found.size > budget:
         raise TooLarge(f"the mass matrix has {found.size} terms.")
     found.U = sum((x * -y for x, y in zip(gravity, total[0].h, strict=True)), start=0)
-    found.g = [along(found.U) for along in algebra.velocities(tree)]
+    found.g = [along(found.U) for along in along_velocities(tree, algebra)]
     return found
 
 
-def christoffel(d: Derivation, budget: int, progress: Callable[[float], None]) -> None:
+def christoffel(d: PolynomialEquations, budget: int, progress: Callable[[float], None]) -> None:
     """Add the Christoffel symbols to a derivation.
 
         2 c_ijk = X_i M_jk + X_j M_ki - X_k M_ij + gamma^l_ij M_lk - gamma^l_jk M_li + gamma^l_ki
@@ -99,7 +100,7 @@ def christoffel(d: Derivation, budget: int, progress: Callable[[float], None]) -
         All symbols together have more terms than the budget.
     """
     n, M = d.tree.nv, d.M
-    along = d.algebra.velocities(d.tree)
+    along = along_velocities(d.tree, d.algebra)
     D: dict[tuple[int, int, int], Any] = {}
     for j in range(n):
         for k in range(j, n):
@@ -147,7 +148,7 @@ def _structure(tree: Tree) -> dict[tuple[int, int], tuple[int, int]]:
     return gamma
 
 
-def coriolis_matrix(d: Derivation) -> list[list[Any]]:
+def coriolis_matrix(d: PolynomialEquations) -> list[list[Any]]:
     """C_kj = sum_i c_ijk v_i."""
     v = d.rates
     C: list[list[Any]] = [[[] for _ in v] for _ in v]
@@ -156,7 +157,7 @@ def coriolis_matrix(d: Derivation) -> list[list[Any]]:
     return [[d.ring.total(entry) for entry in row] for row in C]
 
 
-def kinetic_energy(d: Derivation) -> Any:
+def kinetic_energy(d: PolynomialEquations) -> Any:
     """T = 1/2 sum M_ij v_i v_j."""
     v = list(enumerate(d.rates))
     return d.ring.total(a * b * d.M[i][j] * HALF for i, a in v for j, b in v)

@@ -5,7 +5,7 @@ M^-1 (tau - h - g).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,10 +22,8 @@ from dalembert.closed_forms.algebra.ring import NotPolynomial, TooLarge
 from dalembert.closed_forms.algebra.sums import Name, Sum, Term, object_array
 from dalembert.closed_forms.printing.names import entry
 from dalembert.closed_forms.printing.sheets import Sheet, named_entries
+from dalembert.closed_forms.quantities.verified_forms import ClosedForms
 from dalembert.expr import symbol
-
-if TYPE_CHECKING:
-    from dalembert.closed_forms.quantities.verified_forms import ClosedForms
 
 
 def made(eom: ClosedForms, normal: Normal, pieces: Sequence[tuple[int, str]]) -> Sheet:

@@ -4,26 +4,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.closed_forms.algebra.polynomials import Normal
-from dalembert.closed_forms.algebra.ring import TooLarge, terms_in
-from dalembert.closed_forms.algebra.sums import object_array
-from dalembert.closed_forms.printing.sheets import Sheet
 from dalembert.errors import UnknownNameError
 from dalembert.kinematics.jacobians import jacobian
 from dalembert.kinematics.poses import placement
 from dalembert.model.mechanism import Mechanism
 
-if TYPE_CHECKING:
-    from dalembert.closed_forms.derivation.derivation_context import Problem
-    from dalembert.closed_forms.quantities.verified_forms import ClosedForms
-
 AXES = ("aligned", "local", "world")
-LONGEST = 240  # terms of a matrix that is written out
-POLYNOMIAL = 4000  # terms of a polynomial on the way to it
 
 
 class Framed(NamedTuple):
@@ -81,19 +71,3 @@ def numbers(mechanism: Mechanism, q: Any, quantity: str) -> np.ndarray:
         if kind == "placement"
         else jacobian(mechanism, q, frame, axes)
     )
-
-
-def made(p: Problem, eom: ClosedForms, quantity: str) -> Sheet:
-    """The sheet of a quantity of a frame, in sums of angles along runs of parallel axes."""
-    expressions = np.array(numbers(p.twin, p.vectors[0], quantity), dtype=object)
-    angles = [link.angle for link in p.derived.links if link.angle] if p.derived else []
-    normal = Normal(p.by_kind, POLYNOMIAL, angles)
-    for name in p.in_order:
-        normal.ring.variable(name)
-    try:
-        if terms_in(normal.scalar(x) for x in expressions.flat) <= LONGEST:
-            forms = object_array(normal.forms(expressions.flat), expressions.shape)
-            return eom.in_full(quantity, forms)
-    except TooLarge:
-        pass
-    return eom.factored(quantity, expressions, "the entries are long")

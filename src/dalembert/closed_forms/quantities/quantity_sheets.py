@@ -30,6 +30,8 @@ PLAIN = 2500  # characters of a quantity up to which each entry is written for i
 CHRISTOFFEL = 3  # times as many characters as the budget may be printed of all Christoffel symbols
 FEW = 4  # terms of an entry that is never written by another
 SHORT = 60  # terms up to which velocities are multiplied out in energies and Coriolis terms
+LONGEST = 240  # terms of a matrix of a frame that is written out
+POLYNOMIAL = 4000  # terms of a polynomial on the way to it
 
 QUANTITIES = {
     "mass_matrix": "Mass matrix",
@@ -61,7 +63,7 @@ def made(p: Problem, eom: ClosedForms, quantity: str) -> Sheet:
     polynomial.
     """
     if ":" in quantity:
-        return frames.made(p, eom, quantity)
+        return _of_frame(p, eom, quantity)
     if quantity == "mass_matrix":
         why = p.why_factored = p.why_factored or p.why_long
     else:
@@ -83,6 +85,19 @@ def made(p: Problem, eom: ClosedForms, quantity: str) -> Sheet:
         else (_christoffel_of(p, eom.entries("mass_matrix"))),
         why,
     )
+
+
+def _of_frame(p: Problem, eom: ClosedForms, quantity: str) -> Sheet:
+    """The sheet of a placement or Jacobian, in sums of angles along runs of parallel axes."""
+    expressions = np.array(frames.numbers(p.twin, p.vectors[0], quantity), dtype=object)
+    normal = p.new_normal(POLYNOMIAL)
+    try:
+        if terms_in(normal.scalar(x) for x in expressions.flat) <= LONGEST:
+            forms = object_array(normal.forms(expressions.flat), expressions.shape)
+            return eom.in_full(quantity, forms)
+    except TooLarge:
+        pass
+    return eom.factored(quantity, expressions, "the entries are long")
 
 
 def why_no_christoffel(p: Problem, eom: ClosedForms) -> str:

@@ -1,0 +1,33 @@
+"""The algebra of expression graphs: scalars of a chain of links where polynomials are too long, or
+do not exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from dalembert.closed_forms.algebra.ring import Angle
+from dalembert.expr import Expr, Graph, cos, sin, symbol
+
+
+class Expressions:
+    """Scalars of a chain as expressions of one graph; see `link_chain.chain`."""
+
+    def __init__(self, graph: Graph, coordinates: Sequence[str]):
+        self.q = [symbol(name, graph) for name in coordinates]
+
+    def scalar(self, x: Any) -> Any:
+        return x
+
+    def coordinate(self, k: int) -> Expr:
+        return self.q[k]
+
+    def cos_sin(self, angle: Angle) -> tuple[Any, Any]:
+        total: Any = 0
+        for k, factor in angle:
+            total = total + (self.q[k] if factor == 1 else self.q[k] * factor)
+        return cos(total), sin(total)
+
+    def quaternion(self, k: int) -> list[Expr]:
+        return self.q[k : k + 4]
