@@ -53,12 +53,13 @@ def dynamics_of(mechanism: Any, parameters: tuple[str, ...] = ()) -> Any:
     )
 
 
-def quantity_of(mechanism: Mechanism, name: str) -> Callable[..., Any]:
-    """A quantity of a mechanism for a few states: at its first uses the plain function, which is not
-    worth compiling for them, then the compiled one.
+def quantities_of(mechanism: Mechanism, *names: str) -> list[Callable[..., Any]]:
+    """Quantities of a mechanism for a few states: at their first uses the plain functions, which
+    are not worth compiling for them, then the compiled ones.
     """
     uses = kept(mechanism, "uses", Counter)
-    uses[name] += 1
-    if uses[name] * mechanism.nv <= PLAIN:
-        return partial(QUANTITIES[name].function, mechanism)
-    return getattr(dynamics_of(mechanism), name)  # type: ignore[no-any-return]
+    uses[names] += 1
+    if uses[names] * mechanism.nv <= PLAIN:
+        return [partial(QUANTITIES[name].function, mechanism) for name in names]
+    dynamics = dynamics_of(mechanism)
+    return [getattr(dynamics, name) for name in names]

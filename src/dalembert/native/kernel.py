@@ -122,7 +122,8 @@ class Kernel:
         """
         strides = [a.strides[0] if a.ndim == 2 and len(a) > 1 else 0 for a in inputs]
         strides += [a.strides[0] if rows > 1 else 0 for a in results]
-        addresses = [(_address(a), s) for a, s in zip([*inputs, *results], strides, strict=True)]
+        arrays = zip([*inputs, *results], strides, strict=True)
+        addresses = [(address_of(a), stride) for a, stride in arrays]
         parts = min(threads, max(1, rows // (SPLIT_ROLLED_FROM if self.work_bytes else SPLIT_FROM)))
         if parts <= 1:
             return self._part(addresses, extra, 0, rows)
@@ -138,7 +139,7 @@ class Kernel:
         """`run` with addresses, strides and extra numbers that the caller has put together; not for
         rolled kernels.
         """
-        return self._call(arguments.ctypes.data, 0, rows)
+        return self._call(address_of(arguments), 0, rows)
 
     def _part(
         self, addresses: Sequence[tuple[int, int]], extra: Sequence[int], first: int, end: int
@@ -147,15 +148,15 @@ class Kernel:
         if self.work_bytes:
             if not hasattr(self._works, "array"):
                 self._works.array = np.zeros(self.work_bytes + ALIGNMENT, dtype=np.uint8)
-            address = self._works.array.ctypes.data
+            address = address_of(self._works.array)
             addresses = [*addresses, (address + -address % ALIGNMENT, 0)]
         arguments = np.array([*(x for pair in addresses for x in pair), *extra], dtype=np.int64)
-        return self._call(arguments.ctypes.data, first, end)
+        return self._call(address_of(arguments), first, end)
 
 
-def _address(a: Any) -> int:
-    """Where an array's numbers are: of one that can be written to, by the way that takes a quarter
-    of the time.
+def address_of(a: Any) -> int:
+    """Address of an array's first number: of a writable one by a call that takes a quarter of the
+    time.
     """
     try:
         return ctypes.addressof(ctypes.c_char.from_buffer(a))

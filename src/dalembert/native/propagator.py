@@ -17,7 +17,7 @@ from dalembert.errors import ShapeError
 from dalembert.integrators.fixed_point import HUGE
 from dalembert.integrators.kinds import External, Fixed, Method
 from dalembert.native import cache, callbacks
-from dalembert.native.kernel import Kernel, machine_for, object_of_text
+from dalembert.native.kernel import Kernel, address_of, machine_for, object_of_text
 
 
 class Trajectories(NamedTuple):
@@ -154,7 +154,7 @@ class Propagator:
             [np.zeros((rows, *k, sizes[name])) for name in names]
             for names, k in ((self.march.recorded, (len(goals),)), (self.march.left, ()))
         )
-        extra = [goals.ctypes.data, len(goals), repeats]
+        extra = [address_of(goals), len(goals), repeats]
         outside = callbacks.Outside(self.march, functions) if functions else None
         if outside:
             extra.append(outside.address)
@@ -165,7 +165,7 @@ class Propagator:
             t[..., 0],
             found,
             steps,
-            rejected[0] if rejected else np.zeros_like(steps),
+            rejected[0] if rejected else np.zeros(steps.shape),
             failed,
             step,
             dict(zip(self.march.left, left, strict=True)),
@@ -211,11 +211,11 @@ class Propagator:
             ("p", p),
             ("rtol, atol", np.array([rtol, atol])),
         ):
-            if not isfinite(a.sum()) and not np.isfinite(a).all():
+            if not isfinite(np.add.reduce(a, axis=None)) and not np.isfinite(a).all():
                 at = np.argwhere(~np.isfinite(a))[0]
                 raise ValueError(f"{name}{at.tolist()} is {a[tuple(at)]}: expected finite numbers.")
         fixed = isinstance(self.method, Fixed)
-        if not (h != 0 if fixed else h > 0).all() or (
+        if np.count_nonzero(h if fixed else h > 0) < h.size or (
             not fixed and not (rtol >= 0 and atol >= 0 and rtol + atol > 0)
         ):
             raise ValueError(

@@ -25,5 +25,8 @@ class Even:
         places: Any = range(self._count)[key]
         if isinstance(places, int):
             return self[places : places + 1][0]
-        at = np.arange(places.start, places.stop, places.step)
-        return np.where(at == self._count - 1, self._end, at * self._spacing + self._begin)
+        times = np.arange(places.start, places.stop, places.step) * self._spacing + self._begin
+        for k in (0, -1) if places else ():
+            if places[k] == self._count - 1:
+                times[k] = self._end
+        return times

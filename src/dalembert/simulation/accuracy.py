@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 
-from dalembert.compiled.memo import quantity_of
+from dalembert.compiled.memo import quantities_of
 from dalembert.errors import DalembertWarning
 from dalembert.integrators import METHODS, Fixed
 from dalembert.results.records import FINISHED, along
@@ -31,7 +31,7 @@ def warn_of_drift(run: Run) -> None:
         return
     trajectories = run.q.shape[0] if run.q.ndim == 3 else 1
     T, P, work = _energies(run, max(2, min(RECORDS, STATES // trajectories)))
-    series = np.stack([T, P, work, T + P - work])
+    series = np.array([T, P, work, T + P - work])
     most, least = np.fmax.reduce(series, axis=-1), np.fmin.reduce(series, axis=-1)  # NaN: no value
     _, potential, _, gained = most - least
     scale = np.fmax(most[0], potential)
@@ -40,8 +40,8 @@ def warn_of_drift(run: Run) -> None:
     ended_well = [
         reason == FINISHED or reason.startswith("event ") for reason in run.reasons
     ]  # others say why
-    poor = np.atleast_1d(gained > POOR * scale + known) & ended_well
-    if not poor.any():
+    poor = (gained > POOR * scale + known) & ended_well
+    if not np.count_nonzero(poor):
         return
     share = np.atleast_1d(gained / (scale + known))
     worst = int(np.argmax(np.where(poor, share, 0.0)))
@@ -68,7 +68,9 @@ def _energies(run: Run, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]
     mechanism = run.system.mechanism
     if mechanism is None or run.parameters:
         return *run._energies_at(times, q, qd), work
-    T, P = (quantity_of(mechanism, name) for name in ("kinetic_energy", "potential_energy"))
+    T, P = quantities_of(mechanism, "kinetic_energy", "potential_energy")
+    if q.ndim == 2:  # of one trajectory all records are numbers
+        return T(q, qd), P(q), work
     both = along(times, lambda t, q, qd: np.stack([T(q, qd), P(q)], axis=-1), q, qd)
     return both[..., 0], both[..., 1], work
 

@@ -239,7 +239,7 @@ class Forces:
 def beside(*parts: np.ndarray) -> np.ndarray:
     """Vectors (n,) or (N, n) one behind the other."""
     if all(v.ndim == 1 for v in parts):
-        return np.concatenate([np.zeros(0), *parts])
+        return np.concatenate(parts) if parts else np.zeros(0)
     lengths = [len(v) for v in parts if v.ndim == 2]
     if len({*lengths} - {1}) > 1:
         raise ShapeError(

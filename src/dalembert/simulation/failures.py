@@ -82,11 +82,11 @@ def check_forces(motion: FirstOrderSystem, x: np.ndarray, t: float) -> None:
     ------
     ValueError
     """
-    p = np.broadcast_to(motion.constants, (len(x), motion.constants.shape[-1]))
+    p = motion.constants.reshape(-1, motion.constants.shape[-1])[0]
     for name, f in motion.forces.given.items():
         if motion.forces.kinds[name] == CALLED:
             try:
-                _look(motion, name, f, t, x[0], p[0])
+                _look(motion, name, f, t, x[0], p)
             except _NotFinite as found:
                 raise ValueError(f"{found}: expected finite numbers.") from None
 

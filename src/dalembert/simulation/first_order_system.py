@@ -293,7 +293,7 @@ class FirstOrderSystem:
 
     def split(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """q, y, work and states of the controller in x (..., nx)."""
-        q, y, work, controller = self.state.parts(x).values()
+        q, y, work, controller = self.state.parts(x)
         return q, y, work[..., 0], controller
 
     def propagator(self, method: Method) -> Propagator:

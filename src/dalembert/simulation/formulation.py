@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.compiled.memo import dynamics_of, kept, quantity_of
+from dalembert.compiled.memo import dynamics_of, kept, quantities_of
 from dalembert.formulations.hamilton.velocity_solver import Solver
 from dalembert.native.function import CompiledFunction, function
 from dalembert.results.observables import Observable
@@ -230,7 +230,8 @@ class Accelerations(Formulation):
         if self.paths:
             dynamics_of(source, self.paths).forward_dynamics(q, qd, rest, parameters=numbers)
         else:
-            quantity_of(source, "forward_dynamics")(q, qd, rest)  # they are determined, too
+            (accelerations,) = quantities_of(source, "forward_dynamics")
+            accelerations(q, qd, rest)  # they are determined, too
 
     def started(self, q, qd, t, numbers=NONE):
         if not self.system.explained_by_code:

@@ -25,6 +25,7 @@ SMALLEST = 1e-300  # of atol: what is 0 and has no error passes with atol=0
 TOO_MANY = 1e8  # numbers in all records: beyond it, ask for fewer
 MOST_RECORDS = 1e12  # in a folder
 TOO_MANY_STEPS = 1e9  # minutes to hours
+OPTIONAL = ("record", "rtol", "atol", "longest_step")  # numbers that may be left out
 
 
 def check_number(name: str, value: Any) -> None:
@@ -35,7 +36,7 @@ def check_number(name: str, value: Any) -> None:
     TypeError, ShapeError
         It is something else: a text, None, a bool, several; t is empty.
     """
-    if name in ("record", "rtol", "atol", "longest_step") and value is None:
+    if type(value) is float or value is None and name in OPTIONAL:
         return
     expected = "a duration, or times [s]" if name == "t" else "one number"
     try:
@@ -120,8 +121,8 @@ def record_times(
 
     Of a stored run there are as many times as are wanted.
     """
-    given = np.atleast_1d(np.asarray(t, dtype=float))
-    if given.ndim != 1 or not np.isfinite(given).all() or not (np.isfinite(h) and h > 0):
+    given = np.array(t, dtype=float, ndmin=1)
+    if given.ndim != 1 or np.count_nonzero(np.isfinite(given)) < given.size or not 0 < h < np.inf:
         raise ValueError(
             f"t={t!r}, h={h!r}: expected a duration or times [s], and a positive step."
         )
@@ -191,5 +192,5 @@ def _evenly(duration: float, record: float | None, least: float) -> Even:
 
 
 def rounding_of(times: np.ndarray) -> float:
-    """Error of differences of the caller's times [s]."""
-    return float(4 * EPS * np.abs(times).max())
+    """Error of differences of the caller's times [s], which increase."""
+    return float(4 * EPS * max(-times[0], times[-1]))

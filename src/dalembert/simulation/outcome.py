@@ -36,39 +36,30 @@ def run_of(
     sampling: SampledLoop | None,
 ) -> Run:
     """The records with the initial states in front, where each trajectory ended, and why."""
-    m = motion.system
-    goals = times - motion.begin
     x = np.concatenate([x0[:, None], found.x], axis=1)
-    reached = np.concatenate([np.full((len(x), 1), goals[0]), found.t], axis=1)
-    finite, good = _recorded(goals, x, reached, found.failed, rounding_of(times))
     q, y, *_ = motion.split(x)
     qd = motion.formulation.recorded(times, q, y, motion.numbers)
-    singular = _singular(motion, times, finite, good, q, qd)
-    t, place = ends_of(times, reached + motion.begin, finite, good)
-    reasons = [
-        singular.get(k)
-        or loop.reasons.get(k)
-        or _reason(m, t[k], good[k], finite[k], x[k], found.failed[k])
-        for k in range(len(x))
-    ]
-    _explain(reasons, motion, way, x, goals, good, loop)
-    lanes = np.arange(len(x))
-    last = x[lanes, place]
-    q_end, y_end, work_end, states_end = motion.split(last)
-    qd_end = motion.formulation.recorded(
-        t[:, None], q_end[:, None], y_end[:, None], motion.numbers
-    )[:, 0]
-    end = End(t, q_end, qd_end, work_end, states_end)
-    steps, rejected = (
-        np.where(place > 0, counts[lanes, np.maximum(place, 1) - 1], 0)
-        for counts in (found.steps, found.rejected)
-    )
+    finished = _all_recorded(times - motion.begin, x, found, rounding_of(times))
+    good: np.ndarray | None = None
+    if finished and motion.system.positive_definite:
+        place = np.full(len(x), len(times) - 1)
+        t, reasons = times[place], [loop.reasons.get(k, FINISHED) for k in range(len(x))]
+        steps, rejected = found.steps[:, -1].copy(), found.rejected[:, -1].copy()
+    else:
+        good, place, t, reasons = _early_ends(motion, way, x, qd, times, found, loop)
+        steps, rejected = (  # up to the last record
+            counts[np.arange(len(x)), place - 1] * (place > 0)
+            for counts in (found.steps, found.rejected)
+        )
     initial = loop.initial | (sampling.initial if sampling else {})
     recorded = {
         name: np.concatenate([initial[name][:, None], values], axis=1)
         for name, values in found.observables.items()
     }
-    if not good.all():
+    lanes = np.arange(len(x))
+    last = x[lanes, place]
+    end = None if single and good is None else _end_states(motion, t, last)
+    if good is not None:
         x[~good] = qd[~good] = np.nan
         beyond = ~good
         beyond[lanes, place] = False  # observables at an end between two records are known
@@ -76,9 +67,11 @@ def run_of(
             if values.dtype.kind == "f":
                 values[beyond] = np.nan
     if single:
-        x[0, place[0]], qd[0, place[0]] = last[0], qd_end[0]
-        x, qd, times = x[0, : place[0] + 1], qd[0, : place[0] + 1], np.append(times[: place[0]], t)
-        recorded = {name: values[0, : place[0] + 1] for name, values in recorded.items()}
+        until = slice(place[0] + 1)
+        times, x, qd = np.concatenate([times[: place[0]], t]), x[0, until], qd[0, until]
+        if end is not None:
+            x[-1], qd[-1] = last[0], end.qd[0]
+        recorded = {name: values[0, until] for name, values in recorded.items()}
         steps, rejected = steps[0], rejected[0]
     q, _, work, states = motion.split(x)
     return Run(
@@ -105,18 +98,56 @@ def run_of(
     )
 
 
-def _recorded(
-    times: np.ndarray, x: np.ndarray, reached: np.ndarray, failed: np.ndarray, rounding: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Whether the states x (N, K, nx) of times `reached` are numbers, and whether they are records
-    at `times` (K,).
+def _all_recorded(times: np.ndarray, x: np.ndarray, found: Trajectories, rounding: float) -> bool:
+    """Whether all states x (N, K, nx) are numbers, those of their times (K,)."""
+    least, most = np.minimum.reduce(x, axis=None), np.maximum.reduce(x, axis=None)
+    if not (-BOUND < least and most < BOUND) or np.count_nonzero(found.failed):  # NaN is not
+        return False
+    on_time = found.t >= times[1:] - _lateness(times, rounding)
+    return np.count_nonzero(on_time) == on_time.size
+
+
+def _lateness(times: np.ndarray, rounding: float) -> Any:
+    """Time by which each record behind the first may be missed, (K - 1,) [s]."""
+    return 1e-6 * (times[1:] - times[:-1]) + rounding
+
+
+def _end_states(motion: FirstOrderSystem, t: np.ndarray, x: np.ndarray) -> End:
+    """States x (N, nx) at the ends of trajectories, at times t (N,)."""
+    q, y, work, states = motion.split(x)
+    recorded = motion.formulation.recorded
+    qd = recorded(t[:, None], q[:, None], y[:, None], motion.numbers)[:, 0]
+    return End(t, q, qd, work, states)
+
+
+def _early_ends(
+    motion: FirstOrderSystem,
+    way: Method,
+    x: np.ndarray,
+    qd: np.ndarray,
+    times: np.ndarray,
+    found: Trajectories,
+    loop: EventLoop,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[str]]:
+    """Of trajectories some of which ended early: whether each record was made, the places (N,) of
+    their last states among the records, their times, and why they end.
     """
-    on_time = np.ones(x.shape[:2], dtype=bool)
-    late = (1e-6 * (times[1:] - times[:-1]) + rounding) * (failed != ENDED)
-    on_time[:, 1:] = reached[:, 1:] >= times[1:] - late
-    all_finite = -BOUND < x.min() and x.max() < BOUND  # NaN is not
-    finite = np.ones_like(on_time) if all_finite else (np.abs(x) < BOUND).all(axis=2)
-    return finite, np.logical_and.accumulate(finite & on_time, axis=1)
+    goals, rounding = times - motion.begin, rounding_of(times)
+    reached = np.concatenate([np.full((len(x), 1), goals[0]), found.t], axis=1)
+    finite, good = (np.abs(x) < BOUND).all(axis=2), np.ones(reached.shape, dtype=bool)
+    late = _lateness(goals, rounding) * (found.failed != ENDED)
+    good[:, 1:] = found.t >= goals[1:] - late
+    good = np.logical_and.accumulate(finite & good, axis=1)
+    singular = _singular(motion, times, finite, good, motion.split(x)[0], qd)
+    t, place = ends_of(times, reached + motion.begin, finite, good)
+    reasons = [
+        singular.get(k)
+        or loop.reasons.get(k)
+        or _reason(motion.system, t[k], good[k], finite[k], x[k], found.failed[k])
+        for k in range(len(x))
+    ]
+    _explain(reasons, motion, way, x, goals, good, loop)
+    return good, place, t, reasons
 
 
 def _singular(

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -37,6 +37,17 @@ class Throttled:
             self._told(t)
 
 
+class Piece(NamedTuple):
+    """A call of the march: what it took [s], the attempts of each trajectory before it, the state
+    that it left, and its number of records.
+    """
+
+    took: float
+    before: Any
+    state: State | None
+    records: int
+
+
 class Pieces:
     """Calls of `Propagator.run` of a compiled method, cut so that each takes about SPAN seconds;
     called like it.
@@ -50,6 +61,7 @@ class Pieces:
         self._march, self._cut, self._told = march, self._fixed if fixed else self._adaptive, told
         self._steps = 0.0  # of all trajectories together, in a piece
         self._per_record = 0.0  # steps of an adaptive method
+        self._latest: Piece | None = None
 
     def __call__(
         self,
@@ -64,9 +76,6 @@ class Pieces:
         """options: rtol, atol, threads, longest, end, state."""
         *numbers, end, state = options
         self._steps = self._steps or max(1.0, FIRST / x.shape[1])
-        self._per_record = self._per_record or max(
-            1.0, float(times[1] - times[0]) / float(np.min(h))
-        )
         run = partial(
             self._run, x, times, h, p, numbers, float(times[-1]) if end is None else end, goals
         )
@@ -87,9 +96,7 @@ class Pieces:
         state: State | None,
         goal: float | None = None,
     ) -> Trajectories:
-        """Records from `first` until there, or to a goal on the way to the first of them; learns
-        how long steps take.
-        """
+        """Records from `first` until there, or to a goal on the way to the first of them."""
         counts = (
             {}
             if goals is None
@@ -99,13 +106,20 @@ class Pieces:
         found = self._march(
             x, times[first : until + 1], h, p, repeats, *options, end, state, **counts
         )
-        took, made = perf_counter() - began, _attempts(found.state) - before
+        self._latest = Piece(perf_counter() - began, before, found.state, until - first)
+        self._told(float(found.t[:, -1].min()))
+        return found
+
+    def _learn(self) -> None:
+        """Learn from the latest piece how long steps take, and how many a record takes."""
+        if self._latest is None:
+            return
+        took, before, state, records = self._latest
+        made = _attempts(state) - before
         if (most := float(made.max())) > 0:
             pace = SPAN * float(made.sum()) / max(took, 1e-9)
             self._steps = max(1.0, min(pace, GROWTH * self._steps))
-            self._per_record = max(1.0, most / (until - first))
-        self._told(float(found.t[:, -1].min()))
-        return found
+            self._per_record = max(1.0, most / records)
 
     def _fixed(
         self,
@@ -122,6 +136,7 @@ class Pieces:
         parts: list[Trajectories] = []
         made, on_the_way = 0, 0
         while made < count:
+            self._learn()
             steps = max(1, int(self._steps / rows))
             if on_the_way == 0 and repeats <= steps:
                 until = min(count, made + steps // repeats)
@@ -152,7 +167,11 @@ class Pieces:
         """At most `repeats` attempted steps to each record."""
         parts: list[Trajectories] = []
         made, attempts = 0, 0
+        _, times, h, *_ = run.args  # type: ignore[attr-defined]
+        first = float(times[1] - times[0]) / float(np.min(h))
+        self._per_record = self._per_record or max(1.0, first)
         while made < count:
+            self._learn()
             steps = max(1, int(self._steps / rows))
             until = (
                 min(count, made + max(1, int(steps / self._per_record)))

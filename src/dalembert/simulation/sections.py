@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
 from typing import Any
 
 
@@ -16,17 +15,15 @@ class Sections:
     """
 
     def __init__(self, **lengths: int):
-        ends = [*accumulate(lengths.values())]
-        self.size = ends[-1] if ends else 0
-        self.slices = {
-            name: slice(end - length, end)
-            for (name, length), end in zip(lengths.items(), ends, strict=True)
-        }
+        self.size, self.slices = 0, {}
+        for name, length in lengths.items():
+            self.slices[name] = slice(self.size, self.size + length)
+            self.size += length
 
     def part(self, vector: Any, name: str) -> Any:
         """The section of vectors (..., size)."""
         return vector[..., self.slices[name]]
 
-    def parts(self, vector: Any) -> dict[str, Any]:
-        """All sections of vectors (..., size) by name."""
-        return {name: vector[..., at] for name, at in self.slices.items()}
+    def parts(self, vector: Any) -> list[Any]:
+        """All sections of vectors (..., size) in their order."""
+        return [vector[..., section] for section in self.slices.values()]

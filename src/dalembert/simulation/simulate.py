@@ -20,7 +20,7 @@ from dalembert.results import streaming
 from dalembert.results.run import Run
 from dalembert.results.stored_calls import plain, stored_arguments
 from dalembert.simulation.accuracy import warn_of_drift
-from dalembert.simulation.event_loop import EventLoop
+from dalembert.simulation.event_loop import EventLoop, Pace
 from dalembert.simulation.failures import check_events, check_forces
 from dalembert.simulation.first_order_system import FirstOrderSystem
 from dalembert.simulation.formulation import formulation_for
@@ -210,7 +210,7 @@ def simulate(
     check_forces(motion, x, 0.0)
     check_events(motion, x)
     times, pace, last = record_times(t, h, record, way, x.size, store is not None)
-    pace, duration = pace._replace(h=min(pace.h, longest)), float(times[-1]) - begin
+    pace, duration = Pace(min(pace.h, longest), pace.repeats), float(times[-1]) - begin
     _check_trajectories(motion, len(x))
     work = x.size * (
         pace.repeats if isinstance(way, Fixed) else max(1.0, duration / (len(times) - 1) / pace.h)
@@ -357,7 +357,7 @@ def _initial(motion: FirstOrderSystem, q: Any, qd: Any, t: float) -> tuple[np.nd
     motion.formulation.check(q, qd, motion.numbers)  # shapes, numbers, quaternions
     q, qd = np.asarray(q, dtype=float), np.asarray(qd, dtype=float)
     for name, values in (("q", q), ("qd", qd)):
-        if not np.abs(values).max(initial=0.0) < BOUND:
+        if not np.maximum.reduce(np.abs(values), axis=None, initial=0.0) < BOUND:
             large = np.argwhere(~(np.abs(values) < BOUND))
             raise ValueError(
                 f"{name}{large[0].tolist()} is {values[tuple(large[0])]:g}: energies of numbers "
@@ -366,30 +366,25 @@ def _initial(motion: FirstOrderSystem, q: Any, qd: Any, t: float) -> tuple[np.nd
     q = start_of(motion.system, motion.reactions, q)
     single = q.ndim == qd.ndim == 1
     given = motion.constants
-    _check_counts(
+    counts = _counts(
         {"q": q, "qd": qd, "forces or parameters": given, "states of the controller": motion.states}
     )
-    rows = np.broadcast_shapes(
-        q.shape[:-1], qd.shape[:-1], given.shape[:-1], motion.states.shape[:-1]
-    )
-    if 0 in rows:
+    if 0 in counts:
         raise ShapeError(
             f"there are 0 trajectories: q has shape {q.shape}, qd {qd.shape}, numbers of forces "
             f"and parameters {given.shape}; expected one state, or N of them with N of at least 1.",
             "q",
             q.shape,
         )
-    single = single and not rows
-    q, qd, states = (
-        np.broadcast_to(v, (*(rows or (1,)), v.shape[-1])) for v in (q, qd, motion.states)
-    )
-    return np.hstack(
-        [q, motion.formulation.started(q, qd, t, motion.numbers), np.zeros((len(q), 1)), states]
-    ), single
+    x = np.zeros((max(counts, default=1), motion.nx))
+    q_start, y_start, _, states = motion.split(x)  # views
+    q_start[:], y_start[:], states[:] = q, qd, motion.states
+    y_start[:] = motion.formulation.started(q_start, y_start, t, motion.numbers)
+    return x, single and not counts
 
 
-def _check_counts(given: Mapping[str, np.ndarray]) -> None:
-    """See that all is given once, or for as many trajectories."""
+def _counts(given: Mapping[str, np.ndarray]) -> set[int]:
+    """Numbers of trajectories that all is given for, if not once: 1 and another, at most."""
     counts = {name: len(values) for name, values in given.items() if values.ndim == 2}
     if len({*counts.values()} - {0, 1}) > 1:
         said = ", ".join(
@@ -399,6 +394,7 @@ def _check_counts(given: Mapping[str, np.ndarray]) -> None:
             f"numbers of trajectories differ: {said}. Give each once, or for every trajectory.",
             next(iter(counts)),
         )
+    return {*counts.values()}
 
 
 def _array(values: Any) -> Any:
