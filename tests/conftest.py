@@ -22,25 +22,27 @@ def pytest_collection_finish():
     gc.freeze()
 
 
-@pytest.fixture(scope="module")
+OPTIMISED = ("codegen", "compiled", "native", "tracing")      # rooms whose tests are of the code itself
+
+
+@pytest.fixture(scope="module", autouse=True)
 def quickly_compiled(request):
     """Code is compiled without LLVM's optimisation, which takes a third of the time and computes the same numbers.
 
-    For tests of what is computed, where compiled code itself is tested elsewhere; with optimisation, as users run it, where
-    slow tests are asked for.
+    With optimisation, as users run it, in rooms where compiled code itself is tested, and where slow tests are asked for.
     """
     from dalembert.native import cache, kernel
 
-    if "not slow" not in request.config.option.markexpr:
+    room = request.path.relative_to(Path(__file__).parent).parts[0]
+    if room in OPTIMISED or "not slow" not in request.config.option.markexpr:
         yield
         return
-    folder = cache.folder() and cache.folder() / "quickly"
-    if folder:
-        folder.mkdir(mode=0o700, exist_ok=True)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kernel, "OPTIMISATION", 0)
-        patch.setattr(cache, "folder", lambda: folder)
+        patch.setattr(cache, "OWN", f"{cache.OWN}-quickly")      # the folder within the cache
+        cache.folder.cache_clear()
         yield
+    cache.folder.cache_clear()
 
 
 @pytest.fixture

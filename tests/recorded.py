@@ -1,14 +1,9 @@
-"""Fixtures of tests that simulate: code that is compiled quickly, and runs that are written and drawn."""
+"""Fixtures of tests that write and draw runs."""
 
 import numpy as np
 import pytest
 
 import dalembert as da
-
-
-@pytest.fixture(scope="module", autouse=True)
-def simulations_compile_quickly(quickly_compiled):
-    """What users run is tested in tests/native and tests/compiled."""
 
 
 @pytest.fixture(scope="module")

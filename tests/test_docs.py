@@ -26,7 +26,7 @@ def agree(shown, printed, where):
 
 
 @EACH_PAGE
-def test_python_snippets_run_and_print_what_the_page_shows(path, capsys, monkeypatch, quickly_compiled):
+def test_python_snippets_run_and_print_what_the_page_shows(path, capsys, monkeypatch):
     monkeypatch.chdir(ROOT)
     names = {"__name__": "__main__"}
     for code, output in PYTHON.findall(path.read_text(encoding="utf-8")):      # of one page, in order, in one namespace

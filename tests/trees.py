@@ -13,12 +13,12 @@ import dalembert as da
 TREES, OWN, DIFFERENCES = 200, 1e-12, 1e-8
 
 
-def seeds(small):
-    """All trees when slow checks run, the first few by default."""
-    return [pytest.param(s, marks=() if s < small else pytest.mark.slow) for s in range(TREES)]
+def seeds(small, count=TREES):
+    """All trees when slow checks run, the first few by default; in the first eight is every joint type twice or more."""
+    return [pytest.param(s, marks=() if s < small else pytest.mark.slow) for s in range(count)]
 
 
-EVERY_TREE = pytest.mark.parametrize("seed", seeds(12))
+EVERY_TREE = pytest.mark.parametrize("seed", seeds(8))
 
 
 @functools.lru_cache(maxsize=4)

@@ -16,7 +16,7 @@ from dalembert.formulations import newton_euler
 from formulations.test_identities import brackets, close, tree
 from model.test_validation import wrist
 from readers.test_motions import CASES, mechanism_of
-from trees import derivative
+from trees import derivative, seeds
 
 REFERENCE = json.loads((oracles.DATA / "reference" / "euler_lagrange.json").read_text())
 LAGRANGE = {c["name"]: c for c in REFERENCE["cases"]}
@@ -112,7 +112,7 @@ def test_singular_wrist_is_reported_not_factorised():
 
 # --- Newton-Euler, which shares no code with it ---------------------------------------------------------------------
 
-@pytest.mark.parametrize("seed", [pytest.param(s, marks=() if s < 20 else pytest.mark.slow) for s in range(200)])
+@pytest.mark.parametrize("seed", seeds(10))
 def test_equals_newton_euler_on_trees_with_every_joint_type(seed):
     m, q, qd, qdd = tree(seed)
     rng = np.random.default_rng(seed)
@@ -143,7 +143,7 @@ def test_equals_newton_euler_on_robots(name):
 
 # --- steps ----------------------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", seeds(3, 5))
 def test_positions_velocities_and_jacobians_of_mass_centres(seed):
     m, q, qd, _ = tree(seed)
     names = lagrange.link_names(m)
@@ -160,7 +160,7 @@ def test_positions_velocities_and_jacobians_of_mass_centres(seed):
     assert close(velocities.v, moved, 1e-8, 1 + np.abs(moved).max())
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", seeds(3, 5))
 def test_derivatives_of_the_mass_matrix_and_brackets(seed):
     m, q, _, _ = tree(seed)
     expected = np.array([derivative(lambda t, e=e: da.mass_matrix(m, m.integrate(q, t * e))) for e in np.eye(m.nv)])

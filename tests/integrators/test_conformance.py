@@ -13,8 +13,6 @@ BALL = da.Mechanism("ball", (da.Body("base"), da.Body("ball", 1)), (da.Joint(
     "y", da.Prismatic((0, 0, 1)), "base", "ball", limits=da.Limits((0.0,), None)),))
 G = 9.81
 
-pytestmark = pytest.mark.usefixtures("quickly_compiled")
-
 
 @pytest.fixture(params=[*EVERY, "heun"])
 def method(request, monkeypatch):

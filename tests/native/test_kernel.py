@@ -351,9 +351,11 @@ def program_of_kind(kind):
     return make()
 
 
-@pytest.mark.parametrize("processor", PROCESSORS)
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("checked", "real"), [(True, "double"), (False, "double"), (True, "float")])
+@pytest.mark.parametrize(("kind", "checked", "real", "processor"), [
+    pytest.param(kind, checked, real, processor,
+                 marks=() if kind == "operations" or (checked, real) == (True, "double") and (kind, processor) != ("chunks", "x86-64")
+                 else pytest.mark.slow)
+    for kind in KINDS for checked, real in ((True, "double"), (False, "double"), (True, "float")) for processor in PROCESSORS])
 def test_kernels_assemble_for_every_processor_and_call_the_library_only_where_stated(
         all_targets, processor, kind, checked, real):      # noqa: F811
     triple, cpu, lanes, fused = PROCESSORS[processor]

@@ -1,3 +1,3 @@
 """Runs that are written and drawn."""
 
-from recorded import several, simulations_compile_quickly, tree  # noqa: F401
+from recorded import several, tree  # noqa: F401

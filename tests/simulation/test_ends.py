@@ -10,7 +10,7 @@ from dalembert.model.joints import Prismatic
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.parts import Body, Joint, Limits
 from dalembert.sweeps import trials
-from methods import EXACT
+from methods import EXACT, each
 
 G = 9.81
 DROP = Mechanism("drop", (Body("base"), Body("ball", 1)), (
@@ -34,7 +34,7 @@ floor.terminal = floor_called.terminal = low.terminal = True
 
 
 @pytest.mark.parametrize("floor", [floor, floor_called])
-@pytest.mark.parametrize("method", EXACT)
+@pytest.mark.parametrize("method", each(EXACT))
 def test_a_run_ends_in_the_state_of_its_terminal_event(method, floor):
     t = np.sqrt(2 / G)
     run = da.simulate(DROP, [1.0], [0.0], 4.0, events=floor, method=method, h=0.02, record=0.1)

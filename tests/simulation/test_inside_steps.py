@@ -104,7 +104,7 @@ def crossings(start, a, impacts, e, bounds, level, end):
     return found
 
 
-@pytest.mark.parametrize("method", ["rk4", "gauss6", "lie_rk4", *ADAPTIVE])
+@pytest.mark.parametrize("method", methods.each(["rk4", "gauss6", "lie_rk4", *ADAPTIVE]))
 def test_impacts_and_events_are_those_of_an_exact_solution(method):
     options = {"rtol": 1e-6, "atol": 1e-6, "h": 1e-2} if method in ADAPTIVE else {"h": 0.05}
     assert check_impacts(method, *((1, 3) if method == "radau5" else (2, 8)), 5, **options) > 1
@@ -170,7 +170,7 @@ def cubics_beyond(m, run):
     return worst
 
 
-@pytest.mark.parametrize("method", ["semi_implicit_euler", "rk4", "dopri5", "dop853"])
+@pytest.mark.parametrize("method", methods.each(["semi_implicit_euler", "rk4", "dopri5", "dop853"], ("semi_implicit_euler", "dop853")))
 def test_what_lies_between_the_steps_of_a_chain_is_between_its_stops(method):
     options = {"rtol": 1e-4, "atol": 1e-4, "h": 1e-2} if method in ADAPTIVE else {"h": 0.02}
     assert check_extension(method, 1 if method == "dop853" else 2, 6, 1, **options) > 3
@@ -238,7 +238,7 @@ def test_a_stop_that_is_met_by_the_extension_alone_is_an_impact(method, x, trace
 
 
 @pytest.mark.parametrize(("method", "traced"), [
-    ("rk4", True), ("dopri5", True), ("dop853", True), ("radau5", True), ("dopri5", False)])
+    ("rk4", True), ("dop853", True), ("dopri5", False), *(pytest.param(m, True, marks=pytest.mark.slow) for m in ("dopri5", "radau5"))])
 def test_a_ball_meets_its_ceiling_and_passes_its_levels(method, traced):
     """Up with 30 m/s: at 45 m after (30 - sqrt(900 - 90 g))/g = 2.6366 s, with sqrt(900 - 90 g) = 4.135 m/s."""
     def force(t, q, qd):
@@ -283,7 +283,7 @@ def test_three_zeros_of_a_cubic_in_one_step_are_found_in_order(method):
         assert len(times) == len(right) and np.abs(np.array(times) - right).max() < 1e-14
 
 
-@pytest.mark.parametrize("method", ["rk4", *ADAPTIVE])
+@pytest.mark.parametrize("method", methods.each(["rk4", *ADAPTIVE]))
 def test_events_change_nothing(method):
     """Steps with and without events are the same; radau5 begins anew behind them."""
     m = da.planar_chain(1)
@@ -294,7 +294,7 @@ def test_events_change_nothing(method):
     assert run.steps == plain.steps and np.abs(run.q - plain.q).max() < 1e-10 if method != "radau5" else True
 
 
-@pytest.mark.parametrize("method", ["rk4", "dopri5", "radau5"])
+@pytest.mark.parametrize("method", methods.each(["rk4", "dopri5", "radau5"], ("rk4", "dopri5")))
 def test_a_ball_that_leaves_its_floor_comes_back_in_the_same_step(method):
     """From rest on the floor under a push for a while: what begins at a stop counts when it comes back."""
     options = {"h": 0.5, "record": 0.5} if method == "rk4" else {"h": 0.5, "rtol": 1e-3, "atol": 1e-3}
@@ -304,7 +304,7 @@ def test_a_ball_that_leaves_its_floor_comes_back_in_the_same_step(method):
     assert np.abs(np.array([c.t for c in hits[:4]]) - times).max() < 1e-9
 
 
-@pytest.mark.parametrize("method", ["rk4", "dopri5", "dop853"])
+@pytest.mark.parametrize("method", methods.each(["rk4", "dopri5", "dop853"]))
 def test_a_stop_that_is_touched_is_met_or_passed_by_rounding(method):
     """Thrown to just its ceiling, and 1e-9 m more or less."""
     m = ball(upper=1.0)

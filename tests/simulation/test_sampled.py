@@ -10,6 +10,7 @@ from scipy.linalg import expm
 
 import dalembert as da
 from dalembert.controllers import Limited, Sampled
+from methods import each
 
 CART = da.Mechanism("cart", (da.Body("base"), da.Body("cart", 2.0)), (
     da.Joint("x", da.Prismatic((1, 0, 0)), "base", "cart", viscous=0.7, stiffness=3.0),))
@@ -46,7 +47,7 @@ def test_a_held_spring_and_damper_has_the_known_state():
     assert abs(run.q[-1, 0] - fine.q[-1, 0]) < 1e-14      # a constant force is integrated exactly
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", each(METHODS, ("rk4", "dopri5", "radau5")))
 @pytest.mark.parametrize("delay", [0.0, 0.3, 1.0, 2.5])
 def test_held_and_late_forces_are_those_of_the_matrix_exponential(method, delay):
     tight = {} if method in ("rk4", "gauss4") else {"rtol": 1e-12, "atol": 1e-14}
@@ -108,7 +109,7 @@ def check_begun_anew(method, function=remembering_law, forces=None, delay=0.0, t
         np.testing.assert_allclose(run.work[k, -1], work, rtol=0, atol=100 * close)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", each(METHODS, ("rk4", "dopri5")))
 @pytest.mark.parametrize("delay", [0.0, 0.085])
 def test_a_run_is_that_of_constant_forces_begun_anew_at_each_sample(method, delay):
     check_begun_anew(method, delay=delay, t=0.173, h=0.01)      # divides the period, not the run
@@ -219,8 +220,8 @@ def test_each_trajectory_has_a_memory_of_its_own(method, function):
         assert many.steps[k] == alone.steps
 
 
-@pytest.mark.parametrize("method", ["rk4", "dop853"])
-@pytest.mark.parametrize("function", [stateful, stateful_called])
+@pytest.mark.parametrize(("method", "function"), [("rk4", stateful_called), ("dop853", stateful), *(
+    pytest.param(*more, marks=pytest.mark.slow) for more in (("rk4", stateful), ("dop853", stateful_called)))])
 def test_a_run_in_a_folder_goes_on_with_the_same_bits(tmp_path, monkeypatch, method, function):
     pytest.importorskip("zarr")
     from dalembert.results import streaming

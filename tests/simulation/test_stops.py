@@ -7,7 +7,7 @@ import dalembert as da
 from dalembert.model.joints import Prismatic
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.parts import Body, Joint, Limits
-from methods import EVERY
+from methods import EVERY, each
 
 G = 9.81
 X, Z = (1, 0, 0), (0, 0, 1)
@@ -30,7 +30,7 @@ def balls(n, restitution):
     return m, {f"z{k}": e for k, e in enumerate(np.broadcast_to(restitution, n).tolist())}
 
 
-@pytest.mark.parametrize("method", EVERY)
+@pytest.mark.parametrize("method", each(EVERY))
 def test_stops_that_are_met_together_are_met_in_one_impact(method):
     """Both at 0.5 s, or one of them a little later: (-e v1, -e v2), as from a start at both stops."""
     for late in (0.0, 1e-15, 1e-12, 1e-10) if method != "radau5" else (0.0, 1e-12):
@@ -57,7 +57,7 @@ def test_called_forces_meet_the_same_impact_and_so_do_trajectories_side_by_side(
     assert np.abs(many.qd[:3, -1] - [-0.1875, -0.125]).max() < 1e-12 and np.abs(many.qd[3, -1] - [-0.1875, -0.125]).max() > 0.05
 
 
-@pytest.mark.parametrize("method", ["rk4", "gauss4", "dopri5", "dop853"])
+@pytest.mark.parametrize("method", each(["rk4", "gauss4", "dopri5", "dop853"]))
 def test_stops_that_are_met_at_a_record_with_an_event_or_at_the_start_are_met_once(method):
     def half(t, q, qd):
         return t - 0.5

@@ -9,6 +9,7 @@ import dalembert as da
 from dalembert.model.joints import Prismatic
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.parts import Body, Joint, Limits
+from methods import each
 
 LATE = 2.0**31                # s, about 68 years: a time whose digits end at 5e-7 s
 METHODS = ["rk4", "gauss4", "dopri5", "dop853", "radau5"]
@@ -29,7 +30,7 @@ def called(t, q, qd):
     return [1.0 if float(t) - LATE < 0.25 else 3.0]
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", each(METHODS))
 def test_a_late_motion_is_the_early_one(ball, method):
     """Forces that do not depend on time: the same to the last bit, events and impacts too."""
     given = {"method": method, "h": 0.01, "events": lambda t, q, qd: q[0] - 0.5, "stops": {"y": 0.5}}
@@ -40,7 +41,7 @@ def test_a_late_motion_is_the_early_one(ball, method):
     assert [c.t for c in late.changes] == [LATE + c.t for c in early.changes] and len(late.changes) > 1
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", each(METHODS))
 def test_forces_and_events_are_given_the_callers_time(ball, method):
     """m v' = 1 - m g until a quarter of a second has passed, then 3 - m g; a clock that goes through 0 at a half."""
     times = LATE + np.linspace(0, 1, 5)

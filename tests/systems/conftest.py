@@ -1,3 +1,0 @@
-"""Code of simulations is compiled quickly."""
-
-from recorded import simulations_compile_quickly  # noqa: F401
