@@ -1,4 +1,4 @@
-"""Every joint type against derivatives of its own placement."""
+"""Joint types one by one: customs, continuous joints, planes."""
 
 import math
 
@@ -7,100 +7,7 @@ import pytest
 
 import dalembert as da
 from dalembert.expr import Expr
-from dalembert.model.joints import JOINT_TYPES
 from dalembert.model.numbers import as_float
-from dalembert.readers.generators import knee
-from dalembert.spatial.vectors import axial
-from trees import derivative
-
-OBLIQUE = (1, -2, 2)
-JOINTS = [da.Fixed(), da.Revolute((0, 0, 1)), da.Revolute((0, -1, 0)), da.Revolute(OBLIQUE), da.Continuous(OBLIQUE),
-          da.Prismatic(OBLIQUE), da.Helical(OBLIQUE, 0.3), da.Cylindrical((0, 1, 0)), da.Cylindrical(OBLIQUE),
-          da.Universal(), da.Universal(OBLIQUE, (0, 3, 4)), da.Planar((0, 0, 1)), da.Planar((0, 1, 0)), da.Planar(OBLIQUE),
-          da.Spherical(), da.Free(), da.Custom(knee, ("angle", "slide"))]
-
-
-@pytest.fixture(params=JOINTS, ids=lambda j: f"{j.name}{getattr(j, 'axis', '')}")
-def joint(request):
-    return request.param.converted(as_float)
-
-
-def matrices(X):
-    return np.array(X.p, float), np.array(X.R.matrix(), float)
-
-
-def test_every_type_of_the_list_is_tested():
-    assert {j.name for j in JOINTS} == set(JOINT_TYPES) | {"custom"}
-
-
-def test_subspace_is_the_derivative_of_the_placement(joint):
-    rng = np.random.default_rng(1)
-    q, columns = joint.random(rng), joint.subspace(joint.random(np.random.default_rng(1)))
-    assert len(columns) == joint.nv
-    _, R = matrices(joint.placement(q))
-    assert np.allclose(R @ R.T, np.eye(3), atol=1e-14) and np.linalg.det(R) == pytest.approx(1)
-    for e, column in zip(np.eye(joint.nv), columns, strict=True):
-        def moved(t, part, e=e):
-            return matrices(joint.placement(joint.integrate(q, list(t * e))))[part]
-
-        rotation_rate = R.T @ derivative(lambda t: moved(t, 1))
-        assert np.allclose(np.array(axial(rotation_rate)) / 2, np.array(column.angular, float), atol=1e-10)
-        assert np.allclose(R.T @ derivative(lambda t: moved(t, 0)), np.array(column.linear, float), atol=1e-10)
-
-
-def test_subspace_rate_is_the_derivative_of_the_subspace(joint):
-    rng = np.random.default_rng(2)
-    q, v = joint.random(rng), list(rng.standard_normal(joint.nv))
-
-    def flat(t):
-        columns = joint.subspace(joint.integrate(q, [t * x for x in v]))
-        return np.array([[*c.angular, *c.linear] for c in columns], float)
-
-    found = np.array([[*c.angular, *c.linear] for c in joint.subspace_rate(q, v)], float)
-    assert np.allclose(found, derivative(flat), atol=1e-9)
-
-
-def test_subspace_rate_derivatives_are_those_of_the_rate_times_velocity(joint):
-    rng = np.random.default_rng(7)
-    q, v = joint.random(rng), list(rng.standard_normal(joint.nv))
-
-    def bias(t, e):
-        columns = joint.subspace_rate(joint.integrate(q, list(t * e)), v)
-        return sum((x * np.array([*c.angular, *c.linear], float) for x, c in zip(v, columns, strict=True)), np.zeros(6))
-
-    found = joint.subspace_rate_derivatives(q, v)
-    assert len(found) == joint.nv
-    for e, column in zip(np.eye(joint.nv), found, strict=True):
-        expected = derivative(lambda t, e=e: bias(t, e))
-        assert np.allclose(np.array([*column.angular, *column.linear], float), expected, atol=1e-8)
-
-
-def test_rate_is_the_derivative_of_the_coordinates_along_integrate(joint):
-    rng = np.random.default_rng(3)
-    q, v = joint.random(rng), list(rng.standard_normal(joint.nv))
-    expected = derivative(lambda t: np.array(joint.integrate(q, [t * x for x in v]), float))
-    assert np.allclose(np.array(joint.rate(q, v), float), expected, atol=1e-9)
-
-
-def test_difference_inverts_integrate(joint):
-    rng = np.random.default_rng(4)
-    for scale in (1e-12, 1e-3, 1.0):
-        q, step = joint.random(rng), [scale * x for x in rng.uniform(-1, 1, joint.nv)]
-        assert np.allclose(joint.difference(joint.integrate(q, step), q), step, rtol=1e-9, atol=1e-15)
-
-
-def test_at_neutral_coordinates_the_frames_coincide(joint):
-    if joint.name == "custom":
-        pytest.skip("a user's function decides where its frames coincide")
-    p, R = matrices(joint.placement(joint.neutral()))
-    assert np.array_equal(p, [0, 0, 0]) and np.array_equal(R, np.eye(3))
-
-
-def test_freed_coordinates_are_those_the_subspace_spans(joint):
-    if joint.freed:
-        spanned = np.array([[*c.angular, *c.linear] for c in joint.subspace(joint.neutral())], float)
-        assert sorted(np.abs(spanned).argmax(axis=1)) == sorted(joint.freed)
-        assert np.array_equal(np.abs(spanned).sum(axis=1), np.ones(joint.nv))
 
 
 def test_a_custom_joint_can_be_a_revolute_joint():

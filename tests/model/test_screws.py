@@ -11,40 +11,11 @@ import dalembert as da
 from dalembert.formulations import elementary_motions
 from dalembert.model.joints import JOINT_TYPES
 from dalembert.model.joints.base import AxisJoint
-from dalembert.model.numbers import as_float
 from dalembert.spatial.motion_force import Motion
 from dalembert.spatial.rotations import about_axis
 from dalembert.spatial.screws import Screw
 from dalembert.spatial.transforms import Transform
 from dalembert.spatial.vectors import ZERO, Vector
-
-TYPES = [da.Fixed(), da.Revolute((0, 0, 2)), da.Continuous((0, 3, 4)), da.Prismatic((1, 2, 2)), da.Helical((0, 1, 0), 0.3),
-         da.Helical((1, 2, 2), 0.3), da.Cylindrical((0, 3, 4)), da.Universal((1, 0, 0), (0, 3, 4)), da.Planar((0, 0, 1)),
-         da.Planar((1, 2, 2))]
-
-
-def product(row, q):
-    """exp(s_1 q_at1) exp(s_2 q_at2) ..."""
-    X = Transform()
-    for s in row:
-        slide = s.pitch * q[s.at] if s.turns else q[s.at]
-        X = X * (Transform(s.axis * slide, about_axis(s.axis, q[s.at])) if s.turns else Transform(s.axis * slide))
-    return X
-
-
-@pytest.mark.parametrize("joint_type", TYPES, ids=str)
-def test_the_row_of_screws_is_the_placement_and_the_subspace(joint_type):
-    kind = joint_type.converted(as_float)
-    q = [0.3 + 0.4 * k for k in range(kind.nq)]
-    row, expected = kind.screws(), kind.placement(q)
-    assert sorted(s.at for s in row) == [*range(kind.nv)]
-    np.testing.assert_allclose(product(row, q).R.matrix(), expected.R.matrix(), atol=1e-15)
-    np.testing.assert_allclose(product(row, q).p, expected.p, atol=1e-15)
-    S = kind.subspace(q)
-    for k, screw in enumerate(row):                      # carried from its place in the row to the child
-        after = product(row[k + 1:], q)
-        seen = after.motion_to_child(screw.motion)
-        np.testing.assert_allclose([*seen.angular, *seen.linear], [*S[screw.at].angular, *S[screw.at].linear], atol=1e-15)
 
 
 def test_every_built_in_type_has_screws_or_a_quaternion():

@@ -218,9 +218,11 @@ def _joint_type(rng: np.random.Generator, kind: str) -> JointType:
     if kind == "custom":
         return Custom(knee, ("angle", "slide"))
     cls = JOINT_TYPES[kind]
-    numbers = {"axis": _axis, "second_axis": _axis, "pitch": lambda rng: _short(rng, 0.3)}
     while True:
-        drawn = {name: numbers[name](rng) for name in cls.parameters}
+        drawn = {
+            name: _axis(rng) if isinstance(getattr(cls, name), tuple) else _short(rng, 0.3)
+            for name in cls.parameters
+        }
         if kind != "universal" or _sine(*drawn.values()) > 0.3:
             return cls(**drawn)
 

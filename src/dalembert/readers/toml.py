@@ -195,7 +195,7 @@ def _joint(table: _Table) -> Joint:
     kind = JOINT_TYPES[table.choice("type", tuple(JOINT_TYPES))]
     table.allow(*JOINT_KEYS, *kind.parameters, of=f"a {kind.name} joint")
     given = {
-        key: table.number(key) if key == "pitch" else table.vector(key, 3)
+        key: table.vector(key, 3) if isinstance(getattr(kind, key), tuple) else table.number(key)
         for key in kind.parameters
     }
     joint_type = kind(**given)
