@@ -13,10 +13,10 @@ TOKENS_A_LINE = 9.8      # on the mean, 9.7 on 2026-11-28
 # Public entry points, whose explicit keywords stay, and commands.
 ENTRY_POINTS = {"simulate", "sweep", "equations", "dynamics"}
 # To be split: longer than 50 lines where each argument or operand has a line of its own.
-LONG = {"kernel", "_Writer._scan", "_move", "measure", "equations_of_motion", "write", "inverse_dynamics_variations", "steps",
-        "_connection_faults", "_joint_faults", "_follower_faults", "_Module._call", "_definition", "march_of", "_fixed",
+LONG = {"kernel", "_Writer._scan", "_move", "equations_of_motion", "write", "steps",
+        "_Module._call", "_definition", "march_of", "_fixed",
         "_adaptive", "Propagator.run", "dataset", "read", "_streamed", "InterpretedPropagator.run", "InterpretedPropagator._records", "EventLoop._cross", "run_of",
-        "locked", "Propagator._check", "Reactions._transition"}
+        "Propagator._check", "Reactions._transition"}
 # To be given objects in place of arguments that belong together.
 WIDE = {"Values.__init__", "joint_freedoms", "step", "controlled_step", "records", "_fixed", "_adaptive", "steps", "Propagator.run",
         "InterpretedPropagator.run", "FirstOrderSystem.__init__", "run_of", "Pieces._run"}

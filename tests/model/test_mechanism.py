@@ -143,6 +143,8 @@ def test_locking_takes_followers_along_and_refuses_to_lock_a_follower():
     assert m.lock(["elbow"]).nv == 1
     with pytest.raises(da.ModelError, match="joint 'grip' follows 'elbow': lock that one"):
         m.lock({"grip": 0})
+    with pytest.raises(da.ModelError, match="joint 'mount' is fixed already"):
+        m.lock(["mount"])
     with pytest.raises(da.UnknownNameError, match="unknown joint 'elbo'.*Did you mean 'elbow'"):
         m.lock({"elbo": 0})
     with pytest.raises(da.ModelError, match="lock of joint 'elbow' has 2 values, expected 1"):

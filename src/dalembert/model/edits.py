@@ -130,55 +130,43 @@ def locked(mechanism: L, joints: Mapping[str, Any] | Sequence[str]) -> L:
     """The mechanism with some joints fixed at values; followers of a locked joint are locked with
     it.
     """
-    names = (
-        [joints]
-        if isinstance(joints, str)
-        else several(joints, "lock", "names of joints, or {name: value}")
-    )
+    typed = [joints] if isinstance(joints, str) else joints
+    names = several(typed, "lock", "names of joints, or {name: value}")
     for name in names:
         check_text("a joint to lock", name)
-    values: dict[str, Any] = dict(joints) if isinstance(joints, Mapping) else dict.fromkeys(names)
+    given = joints if isinstance(joints, Mapping) else dict.fromkeys(names)
+    values = {name: _coordinates(mechanism.joint(name), value) for name, value in given.items()}
     q: list[Number] = mechanism.neutral().tolist()
-    for name, value in values.items():
-        joint = mechanism.joint(name)
-        if joint.mimic is not None:
-            raise ModelError(
-                f"joint {name!r} follows {joint.mimic.joint!r}: lock that one, the follower comes "
-                "with it."
-            )
-        neutral = joint.type.neutral()
-        value = value.tolist() if isinstance(value, np.ndarray) else value
-        entries = (
-            neutral
-            if value is None
-            else list(value)
-            if isinstance(value, (list, tuple))
-            else [value]
-        )
-        if len(entries) != len(neutral):
-            raise ModelError(
-                f"lock of joint {name!r} has {len(entries)} values, expected {len(neutral)} "
-                f"({', '.join(joint.type.coordinates)})."
-            )
-        values[name] = list(checked_vector(entries, len(neutral), f"lock of joint {name!r}"))
-        q[mechanism.entries[name].at_q] = values[name]
+    for name, coordinates in values.items():
+        q[mechanism.entries[name].at_q] = coordinates
     mechanism.check_quaternions("lock", [as_float(x) for x in q])
-    for joint in mechanism.joints:
-        if joint.mimic is not None:
-            entry = mechanism.entries[joint.name]
-            leader = next(
-                j.name
-                for j in mechanism.independent_joints
-                if mechanism.entries[j.name].at_v == entry.at_v
-            )
-            if leader in values:
-                values[joint.name] = [entry.factor * values[leader][0] + entry.offset]
-    return replace(
-        mechanism,
-        joints=tuple(
-            _fixed_at(j, values[j.name]) if j.name in values else j for j in mechanism.joints
-        ),
-    )
+    leaders = {mechanism.entries[name].at_v: coordinates for name, coordinates in values.items()}
+    for name, entry in mechanism.entries.items():
+        if entry.is_follower and entry.at_v in leaders:
+            values[name] = [entry.factor * leaders[entry.at_v][0] + entry.offset]
+    fixed = (_fixed_at(j, values[j.name]) if j.name in values else j for j in mechanism.joints)
+    return replace(mechanism, joints=tuple(fixed))
+
+
+def _coordinates(joint: Joint, value: Any) -> list[Number]:
+    """Coordinates at which a joint is locked, from a number or several; None is neutral."""
+    if joint.mimic is not None:
+        raise ModelError(
+            f"joint {joint.name!r} follows {joint.mimic.joint!r}: lock that one, the follower comes "
+            "with it."
+        )
+    if joint.is_fixed:
+        raise ModelError(f"joint {joint.name!r} is fixed already: leave it out.")
+    if value is None:
+        value = joint.type.neutral()
+    value = value.tolist() if isinstance(value, np.ndarray) else value
+    numbers = list(value) if isinstance(value, (list, tuple)) else [value]
+    if len(numbers) != joint.type.nq:
+        raise ModelError(
+            f"lock of joint {joint.name!r} has {len(numbers)} values, expected {joint.type.nq} "
+            f"({', '.join(joint.type.coordinates)})."
+        )
+    return list(checked_vector(numbers, joint.type.nq, f"lock of joint {joint.name!r}"))
 
 
 def _fixed_at(joint: Joint, q: list[Number]) -> Joint:

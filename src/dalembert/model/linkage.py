@@ -38,7 +38,7 @@ class Entry:
 @dataclass(frozen=True, repr=False)
 class Linkage:
     """Rigid bodies, the base first, and the joints that connect them to a tree, parents before
-    children: what `Mechanism` has checked, and what paths, edits and the tree are made from.
+    children: the data that `Mechanism` checks, and that paths, edits and the tree are made from.
     """
 
     PARTS: ClassVar[tuple[str, ...]] = ("bodies", "joints", "frames")  # fields that hold parts

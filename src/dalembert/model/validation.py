@@ -7,17 +7,18 @@ from __future__ import annotations
 import heapq
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
 from dalembert.errors import nearest
 from dalembert.model import pivots
 from dalembert.model.findings import MAX_LISTED, Finding
-from dalembert.model.joints import Fixed
 from dalembert.model.masses import inertia_findings, massless
+from dalembert.model.numbered import Part
 from dalembert.model.numbers import Number, as_float, is_symbolic
-from dalembert.model.parts import Body, Frame, Joint
+from dalembert.model.parts import NOWHERE, Body, Frame, Joint, Source
 from dalembert.model.tree import Tree
 from dalembert.model.units import unit_findings
 
@@ -32,22 +33,14 @@ def structure(
 ) -> list[Finding]:
     """Faults that leave no mechanism: names, connections, axes, limits, followers."""
     if not bodies:
-        return [Finding("error", f"mechanism {name!r}", "it has no body.", "Give it at least one.")]
+        return [_of_mechanism(name, "it has no body.", "Give it at least one.")]
     if len(bodies) > MAX_LINKS:
-        return [
-            Finding(
-                "error",
-                f"mechanism {name!r}",
-                f"it has {len(bodies)} links, the limit MAX_LINKS is {MAX_LINKS}.",
-                "Split it.",
-            )
-        ]
-    found = _name_faults(bodies, joints, frames) or _connection_faults(name, bodies, joints)
+        why = f"it has {len(bodies)} links, the limit MAX_LINKS is {MAX_LINKS}."
+        return [_of_mechanism(name, why, "Split it.")]
+    faults = _name_faults(bodies, joints, frames) or _connection_faults(name, bodies, joints)
     for joint in joints:
-        found += _joint_faults(joint)
-    if not found:
-        found += _follower_faults(joints)
-    return found
+        faults += _joint_faults(joint)
+    return faults or _follower_faults(joints)
 
 
 def findings(
@@ -56,165 +49,134 @@ def findings(
     """Doubtful numbers of a mechanism of sound structure: axes, masses, limits, units; unchecked
     numbers.
     """
-    found: list[Finding] = []
+    doubts: list[Finding] = []
     for joint in joints:
-        found += _axis_lengths(joint)
-        found += _impossible_limits(joint)
-    found += _limits_of_zero(joints)
-    found += inertia_findings(bodies, joints, _length(bodies, joints))
-    found += massless(bodies, joints)
-    found += unit_findings(bodies, joints, frames)
-    unchecked = [
-        b.name for b in bodies if any(is_symbolic(x) for x in (b.mass, *b.com, *b.inertia))
-    ]
+        doubts += _axis_lengths(joint)
+        doubts += _impossible_limits(joint)
+    doubts += _limits_of_zero(joints)
+    doubts += inertia_findings(bodies, joints, _length(bodies, joints))
+    doubts += massless(bodies, joints)
+    doubts += unit_findings(bodies, joints, frames)
+    unchecked = [b for b in bodies if any(is_symbolic(x) for x in (b.mass, *b.com, *b.inertia))]
     if unchecked:
-        found.append(
+        bodies_are = "body" if len(unchecked) == 1 else "bodies"
+        doubts.append(
             Finding(
                 "note",
-                f"{len(unchecked)} bod{'y' if len(unchecked) == 1 else 'ies'} with symbolic "
-                "inertia ("
-                + ", ".join(map(repr, unchecked[:3]))
-                + (", ...)" if len(unchecked) > 3 else ")"),
+                f"{len(unchecked)} {bodies_are} with symbolic inertia ({_listed(unchecked, 3)})",
                 "symbols cannot be checked.",
                 "Check them once their values are known.",
             )
         )
-    return found
+    return doubts
+
+
+def _of_mechanism(name: str, why: str, fix: str, source: Source = NOWHERE) -> Finding:
+    return Finding("error", f"mechanism {name!r}", why, fix, source)
+
+
+def _of_joint(joint: Joint, why: str, fix: str, severity: str = "error") -> Finding:
+    return Finding(severity, f"joint {joint.name!r}", why, fix, joint.source)
+
+
+def _listed(parts: Sequence[Part], most: int) -> str:
+    """Names of the first parts."""
+    return ", ".join(repr(p.name) for p in parts[:most]) + (", ..." if len(parts) > most else "")
 
 
 # --- structure ------------------------------------------------------------------------------------------------------
 
 
-def _name_faults(bodies, joints, frames):
-    found = []
-    for kind, parts in (("body", bodies), ("joint", joints), ("frame", frames)):
-        sources = defaultdict(list)
-        for part in parts:
-            sources[part.name].append(part.source)
-        for name, at in sources.items():
-            if len(at) > 1:
-                places = ", ".join(str(source) for source in at[:MAX_LISTED] if str(source))
-                found.append(
-                    Finding(
-                        "error",
-                        f"{kind} {name!r}",
-                        f"the name is used {len(at)} times" + (f" ({places})." if places else "."),
-                        "Rename all but one.",
-                        at[1],
-                    )
-                )
-        found += [
-            Finding(
-                "error",
-                f"a {kind} without a name",
-                "its name is empty.",
-                "Give it a name.",
-                p.source,
-            )
-            for p in parts
-            if not isinstance(p.name, str) or not p.name.strip()
+def _name_faults(
+    bodies: Sequence[Body], joints: Sequence[Joint], frames: Sequence[Frame]
+) -> list[Finding]:
+    faults: list[Finding] = []
+    for noun, parts in (("body", bodies), ("joint", joints), ("frame", frames)):
+        faults += _repeated_names(noun, parts)
+        faults += [
+            Finding("error", f"a {noun} without a name", "its name is empty.", "Give it a name.", s)
+            for s in (p.source for p in parts if not isinstance(p.name, str) or not p.name.strip())
         ]
-    known = {b.name for b in bodies}
+    names = {b.name for b in bodies}
     for frame in frames:
-        if frame.name in known:
-            found.append(
-                Finding(
-                    "error",
-                    f"frame {frame.name!r}",
-                    "a body has the same name.",
-                    "Rename it.",
-                    frame.source,
-                )
-            )
-        if frame.body not in known:
-            _note_unknown(found, f"frame {frame.name!r}", "body", frame.body, known, frame.source)
-    return found
+        what = f"frame {frame.name!r}"
+        if frame.name in names:
+            why = "a body has the same name."
+            faults.append(Finding("error", what, why, "Rename it.", frame.source))
+        if frame.body not in names:
+            hints = len(faults) < MAX_LISTED
+            faults.append(_unknown(what, "body", frame.body, names, frame.source, hints))
+    return faults
 
 
-def _note_unknown(found, what, kind, name, known, source):
-    """Add the finding that a name does not exist, with a hint while there are few of them."""
-    hint = _hint(name, known) if len(found) < MAX_LISTED else ""
-    found.append(
-        Finding("error", what, f"it names the {kind} {name!r}, which does not exist.", hint, source)
-    )
+def _repeated_names(noun: str, parts: Sequence[Any]) -> Iterator[Finding]:
+    sources = defaultdict(list)
+    for part in parts:
+        sources[part.name].append(part.source)
+    for name, uses in sources.items():
+        if len(uses) > 1:
+            lines = ", ".join(str(source) for source in uses[:MAX_LISTED] if str(source))
+            why = f"the name is used {len(uses)} times" + (f" ({lines})." if lines else ".")
+            yield Finding("error", f"{noun} {name!r}", why, "Rename all but one.", uses[1])
 
 
-def _hint(name, known):
-    short = [k for k in known if len(k) <= MAX_COMPARED]
+def _unknown(
+    what: str, noun: str, name: Any, names: Iterable[str], source: Source, hints: bool
+) -> Finding:
+    """The finding that a name does not exist; with a hint, which takes time, where faults are few."""
+    why = f"it names the {noun} {name!r}, which does not exist."
+    return Finding("error", what, why, _hint(name, names) if hints else "", source)
+
+
+def _hint(name: Any, names: Iterable[str]) -> str:
+    short = [k for k in names if len(k) <= MAX_COMPARED]
     near = nearest(name, short) if isinstance(name, str) and len(name) <= MAX_COMPARED else ""
-    return (
-        f"Did you mean {near!r}?" if near else f"Known: {', '.join(map(repr, sorted(short)[:8]))}."
-    )
+    if near:
+        return f"Did you mean {near!r}?"
+    return f"Known: {', '.join(map(repr, sorted(short)[:8]))}."
 
 
-def _connection_faults(mechanism, bodies, joints):
-    found: list[Finding] = []
-    known = {b.name for b in bodies}
-    children: dict[str, Joint] = {}
+def _connection_faults(
+    mechanism: str, bodies: Sequence[Body], joints: Sequence[Joint]
+) -> list[Finding]:
+    """Faults of the joints' bodies; where there are none, of the tree that they should make."""
+    faults: list[Finding] = []
+    names = {b.name for b in bodies}
+    joint_to: dict[str, Joint] = {}
     for joint in joints:
-        for role in ("parent", "child"):
-            if getattr(joint, role) not in known:
-                _note_unknown(
-                    found,
-                    f"joint {joint.name!r}",
-                    f"{role} body",
-                    getattr(joint, role),
-                    known,
-                    joint.source,
-                )
+        for role, body in (("parent", joint.parent), ("child", joint.child)):
+            if body not in names:
+                what, hints = f"joint {joint.name!r}", len(faults) < MAX_LISTED
+                faults.append(_unknown(what, f"{role} body", body, names, joint.source, hints))
         if joint.parent == joint.child:
-            found.append(
-                Finding(
-                    "error",
-                    f"joint {joint.name!r}",
-                    f"it connects body {joint.child!r} to itself.",
-                    "Name another parent.",
-                    joint.source,
-                )
-            )
-        elif joint.child in children:
-            found.append(
-                Finding(
-                    "error",
-                    f"body {joint.child!r}",
-                    f"it is the child of joints {children[joint.child].name!r} and {joint.name!r}.",
-                    "A tree has one joint per child; closed loops are not supported yet.",
-                    joint.source,
-                )
-            )
-        children.setdefault(joint.child, joint)
-    if found:
-        return found
+            why = f"it connects body {joint.child!r} to itself."
+            faults.append(_of_joint(joint, why, "Name another parent."))
+        elif joint.child in joint_to:
+            first = joint_to[joint.child].name
+            why = f"it is the child of joints {first!r} and {joint.name!r}."
+            fix = "A tree has one joint per child; closed loops are not supported yet."
+            faults.append(Finding("error", f"body {joint.child!r}", why, fix, joint.source))
+        joint_to.setdefault(joint.child, joint)
+    return faults or _tree_faults(mechanism, bodies, joints)
+
+
+def _tree_faults(mechanism: str, bodies: Sequence[Body], joints: Sequence[Joint]) -> list[Finding]:
+    """Several roots, or a cycle."""
+    children = {joint.child for joint in joints}
     roots = [b for b in bodies if b.name not in children]
     if len(roots) > 1:
-        found.append(
-            Finding(
-                "error",
-                f"mechanism {mechanism!r}",
-                f"it has {len(roots)} bodies without a parent "
-                f"({', '.join(repr(b.name) for b in roots[:4])}"
-                + (", ...)." if len(roots) > 4 else ")."),
-                "Connect them by joints: one body is the base.",
-                roots[1].source,
-            )
-        )
+        why = f"it has {len(roots)} bodies without a parent ({_listed(roots, 4)})."
+        fix = "Connect them by joints: one body is the base."
+        return [_of_mechanism(mechanism, why, fix, roots[1].source)]
     reached = _reached(joints, roots[0].name) if roots else set()
     stuck = [b for b in bodies if b.name not in reached]
-    if len(roots) <= 1 and stuck:
-        found.append(
-            Finding(
-                "error",
-                f"bodies {', '.join(repr(b.name) for b in stuck[:4])}"
-                + (", ..." if len(stuck) > 4 else ""),
-                "their joints form a cycle.",
-                "Remove one joint of the cycle.",
-                stuck[0].source,
-            )
-        )
-    return found
+    if not stuck:
+        return []
+    why, fix = "their joints form a cycle.", "Remove one joint of the cycle."
+    return [Finding("error", f"bodies {_listed(stuck, 4)}", why, fix, stuck[0].source)]
 
 
-def _reached(joints, root):
+def _reached(joints: Sequence[Joint], root: str) -> set[str]:
     below = defaultdict(list)
     for joint in joints:
         below[joint.parent].append(joint.child)
@@ -227,87 +189,47 @@ def _reached(joints, root):
     return seen
 
 
-def _joint_faults(joint):
-    found = []
-    what = f"joint {joint.name!r}"
-    for parameter in joint.type.parameters:
-        value = getattr(joint.type, parameter)
-        if (
-            isinstance(value, tuple)
-            and not any(is_symbolic(a) for a in value)
-            and not any(as_float(a) for a in value)
-        ):
-            found.append(
-                Finding(
-                    "error",
-                    what,
-                    f"{parameter} has length 0. A {joint.type.name} joint needs a direction,",
-                    "for example [0, 0, 1].",
-                    joint.source,
-                )
-            )
-    turns = [s.axis for s in (joint.type.screws() or ()) if s.turns]
-    if len(turns) == 2 and not found and _parallel(*turns):
-        found.append(
-            Finding(
-                "error",
-                what,
-                "its two axes are parallel: it has one freedom, not two.",
-                "Use a revolute joint, or turn one axis.",
-                joint.source,
-            )
-        )
-    lower, upper = joint.limits.lower, joint.limits.upper
-    if lower is not None and upper is not None:
-        for low, high in zip(lower, upper, strict=True):
-            if not is_symbolic(low) and not is_symbolic(high) and as_float(low) > as_float(high):
-                found.append(
-                    Finding(
-                        "error",
-                        what,
-                        f"its lower limit {as_float(low):g} is above its upper limit "
-                        f"{as_float(high):g}.",
-                        "Exchange them.",
-                        joint.source,
-                    )
-                )
+def _joint_faults(joint: Joint) -> Iterator[Finding]:
+    yield from _axis_faults(joint)
+    lower, upper = joint.limits.lower or (), joint.limits.upper or ()
+    for low, high in zip(lower, upper):
+        if not is_symbolic(low) and not is_symbolic(high) and as_float(low) > as_float(high):
+            why = f"its lower limit {as_float(low):g} is above its upper limit {as_float(high):g}."
+            yield _of_joint(joint, why, "Exchange them.")
     for name, part in (("stiffness", "spring"), ("rotor_inertia", "rotor")):
         if joint.type.nq != joint.type.nv and any(_nonzero(k) for k in getattr(joint, name)):
-            found.append(
-                Finding(
-                    "error",
-                    what,
-                    f"a {joint.type.name} joint has no single coordinate for a {part}.",
-                    f"Leave out {name}.",
-                    joint.source,
-                )
-            )
+            why = f"a {joint.type.name} joint has no single coordinate for a {part}."
+            yield _of_joint(joint, why, f"Leave out {name}.")
     for name in ("viscous", "coulomb", "rotor_inertia", "stiffness"):
         for value in getattr(joint, name):
-            if not is_symbolic(value) and as_float(value) < 0:
-                found.append(
-                    Finding(
-                        "error",
-                        what,
-                        f"{name} is {as_float(value):g}, below 0.",
-                        "It would feed energy in; give its magnitude.",
-                        joint.source,
-                    )
-                )
+            if _negative(value):
+                why = f"{name} is {as_float(value):g}, below 0."
+                yield _of_joint(joint, why, "It would feed energy in; give its magnitude.")
     if joint.mimic is not None and (joint.type.nq, joint.type.nv) != (1, 1):
-        found.append(
-            Finding(
-                "error",
-                what,
-                f"a {joint.type.name} joint cannot follow another.",
-                "A follower has one coordinate.",
-                joint.source,
-            )
-        )
-    return found
+        why = f"a {joint.type.name} joint cannot follow another."
+        yield _of_joint(joint, why, "A follower has one coordinate.")
 
 
-def _parallel(a, b) -> bool:
+def _axis_faults(joint: Joint) -> Iterator[Finding]:
+    missing = [name for name, axis in _axes(joint) if not any(axis)]
+    for name in missing:
+        why = f"{name} has length 0. A {joint.type.name} joint needs a direction,"
+        yield _of_joint(joint, why, "for example [0, 0, 1].")
+    turns = [s.axis for s in (joint.type.screws() or ()) if s.turns]
+    if len(turns) == 2 and not missing and _parallel(*turns):
+        why = "its two axes are parallel: it has one freedom, not two."
+        yield _of_joint(joint, why, "Use a revolute joint, or turn one axis.")
+
+
+def _axes(joint: Joint) -> Iterator[tuple[str, list[float]]]:
+    """Vectors among a joint's numbers, by name, as far as they have no symbols."""
+    for name in joint.type.parameters:
+        axis = getattr(joint.type, name)
+        if isinstance(axis, tuple) and not any(is_symbolic(a) for a in axis):
+            yield name, [as_float(a) for a in axis]
+
+
+def _parallel(a: Iterable[Number], b: Iterable[Number]) -> bool:
     if any(is_symbolic(x) for x in (*a, *b)):
         return False
     a, b = np.array([as_float(x) for x in a]), np.array([as_float(x) for x in b])
@@ -320,57 +242,41 @@ def _nonzero(x: Number) -> bool:
     return is_symbolic(x) or as_float(x) != 0
 
 
-def _follower_faults(joints):
-    found: list[Finding] = []
-    known = {j.name: j for j in joints}
+def _negative(x: Number) -> bool:
+    return not is_symbolic(x) and as_float(x) < 0
+
+
+def _follower_faults(joints: Sequence[Joint]) -> list[Finding]:
+    faults: list[Finding] = []
+    by_name = {j.name: j for j in joints}
     for joint in joints:
-        if joint.mimic is None:
-            continue
-        seen, at = {joint.name: True}, joint  # in order
-        while at.mimic is not None:
-            leader = known.get(at.mimic.joint)
-            if leader is None:
-                _note_unknown(
-                    found, f"joint {at.name!r}", "joint to follow", at.mimic.joint, known, at.source
-                )
-                break
-            if len(seen) > MAX_FOLLOWING:
-                found.append(
-                    Finding(
-                        "error",
-                        f"joint {joint.name!r}",
-                        f"more than MAX_FOLLOWING = {MAX_FOLLOWING} followers stand between it and "
-                        "an independent joint.",
-                        "Let it follow that one.",
-                        joint.source,
-                    )
-                )
-                break
-            if leader.name in seen:
-                found.append(
-                    Finding(
-                        "error",
-                        f"joint {joint.name!r}",
-                        f"it follows itself ({' -> '.join([*seen, leader.name])}).",
-                        "One joint of the chain must be independent.",
-                        joint.source,
-                    )
-                )
-                break
-            seen[leader.name] = True
-            at = leader
-        else:
-            if (at.type.nq, at.type.nv) != (1, 1) or isinstance(at.type, Fixed):
-                found.append(
-                    Finding(
-                        "error",
-                        f"joint {joint.name!r}",
-                        f"it follows {at.name!r}, a {at.type.name} joint.",
-                        "A leader has one coordinate.",
-                        joint.source,
-                    )
-                )
-    return found
+        if joint.mimic is not None:
+            faults += _leader_faults(joint, by_name, hints=len(faults) < MAX_LISTED)
+    return faults
+
+
+def _leader_faults(follower: Joint, joints: dict[str, Joint], hints: bool) -> list[Finding]:
+    """Faults of the joints that a follower follows, up to the independent one."""
+    chain, last = {follower.name: follower}, follower
+    while last.mimic is not None:
+        name = last.mimic.joint
+        if name not in joints:
+            what = f"joint {last.name!r}"
+            return [_unknown(what, "joint to follow", name, joints, last.source, hints)]
+        if len(chain) > MAX_FOLLOWING:
+            why = (
+                f"more than MAX_FOLLOWING = {MAX_FOLLOWING} followers stand between it and an "
+                "independent joint."
+            )
+            return [_of_joint(follower, why, "Let it follow that one.")]
+        if name in chain:
+            why = f"it follows itself ({' -> '.join([*chain, name])})."
+            return [_of_joint(follower, why, "One joint of the chain must be independent.")]
+        chain[name] = last = joints[name]
+    if (last.type.nq, last.type.nv) == (1, 1):
+        return []
+    why = f"it follows {last.name!r}, a {last.type.name} joint."
+    return [_of_joint(follower, why, "A leader has one coordinate.")]
 
 
 def topological_order(
@@ -397,65 +303,34 @@ def topological_order(
 # --- numbers --------------------------------------------------------------------------------------------------------
 
 
-def _axis_lengths(joint):
-    found = []
-    for parameter in joint.type.parameters:
-        value = getattr(joint.type, parameter)
-        if isinstance(value, tuple) and not any(is_symbolic(a) for a in value):
-            length = math.hypot(*(as_float(a) for a in value))
-            if abs(length - 1) > UNIT_SLACK:
-                found.append(
-                    Finding(
-                        "warning",
-                        f"joint {joint.name!r}",
-                        f"{parameter} has length {length:.9g};",
-                        "it is scaled to 1.",
-                        joint.source,
-                    )
-                )
-    return found
+def _axis_lengths(joint: Joint) -> Iterator[Finding]:
+    for name, axis in _axes(joint):
+        length = math.hypot(*axis)
+        if abs(length - 1) > UNIT_SLACK:
+            why = f"{name} has length {length:.9g};"
+            yield _of_joint(joint, why, "it is scaled to 1.", "warning")
 
 
-def _impossible_limits(joint):
-    found = []
+def _impossible_limits(joint: Joint) -> Iterator[Finding]:
     for name in ("velocity", "effort"):
         for bound in getattr(joint.limits, name) or ():
-            if not is_symbolic(bound) and as_float(bound) < 0:
-                found.append(
-                    Finding(
-                        "error",
-                        f"joint {joint.name!r}",
-                        f"its {name} limit is {as_float(bound):g}, below 0.",
-                        "Give its magnitude, or leave it out for none.",
-                        joint.source,
-                    )
-                )
-    return found
+            if _negative(bound):
+                why = f"its {name} limit is {as_float(bound):g}, below 0."
+                yield _of_joint(joint, why, "Give its magnitude, or leave it out for none.")
 
 
-def _limits_of_zero(joints):
+def _limits_of_zero(joints: Sequence[Joint]) -> list[Finding]:
     """Exporters write 0 for limits that nobody gave."""
     still = [
         j
         for j in joints
-        if any(
-            not is_symbolic(x) and as_float(x) == 0
-            for bounds in (j.limits.velocity, j.limits.effort)
-            for x in bounds or ()
-        )
+        if not all(map(_nonzero, (*(j.limits.velocity or ()), *(j.limits.effort or ()))))
     ]
     if not still:
         return []
-    names = ", ".join(repr(j.name) for j in still[:3]) + (", ..." if len(still) > 3 else "")
-    return [
-        Finding(
-            "note",
-            f"{len(still)} joint{'' if len(still) == 1 else 's'} ({names})",
-            "a limit of velocity or effort is 0, with which nothing moves.",
-            "Leave it out if there is none.",
-            still[0].source,
-        )
-    ]
+    what = f"{len(still)} joint{'' if len(still) == 1 else 's'} ({_listed(still, 3)})"
+    why = "a limit of velocity or effort is 0, with which nothing moves."
+    return [Finding("note", what, why, "Leave it out if there is none.", still[0].source)]
 
 
 def _length(bodies, joints):
@@ -470,23 +345,23 @@ def undetermined(tree: Tree, q: Sequence[float], bodies: Sequence[Body]) -> list
     """Bodies without inertia in a direction in which their joint moves them, like a thin rod on a
     ball joint.
     """
-    found = []
+    doubts = []
     sources = {body.name: body.source for body in bodies}
     for joint, body, _, direction in pivots.undetermined(tree, q):
         turn, slide = direction[:3], direction[3:]
-        way = f"about ({_shown(turn)})" if any(turn) else f"along ({_shown(slide)})"
-        found.append(
+        motion = f"about ({_shown(turn)})" if any(turn) else f"along ({_shown(slide)})"
+        doubts.append(
             Finding(
                 "warning",
                 f"body {body!r}",
-                f"joint {joint!r} moves it {way}, where its inertia is 0 within rounding: "
+                f"joint {joint!r} moves it {motion}, where its inertia is 0 within rounding: "
                 "accelerations are not determined, so forward dynamics will refuse.",
                 "Give it the inertia that it has there (a rod of radius r has m r^2/2), give the "
                 "joint a rotor_inertia, or take a joint that does not move it so.",
                 sources[body],
             )
         )
-    return found
+    return doubts
 
 
 def _shown(vector: Sequence[float]) -> str:

@@ -290,22 +290,24 @@ def quaternion_logarithm(q) -> Vector:
 
 
 def quaternion_of(R) -> tuple[float, float, float, float]:
-    """Unit quaternion (w >= 0) of a rotation matrix of floats; the largest component is taken
-    first.
+    """Unit quaternion (w >= 0) of a rotation matrix of floats, by its largest component.
+
+    References
+    ----------
+    Shepperd, Quaternion from rotation matrix, J. Guidance and Control 1 (1978) 223-224.
     """
-    m = [[float(R[i][j]) for j in range(3)] for i in range(3)]
-    trace = m[0][0] + m[1][1] + m[2][2]
-    squares = (trace, m[0][0], m[1][1], m[2][2])
-    k = max(range(4), key=lambda index: squares[index])
-    if k == 0:
-        q = [1 + trace, m[2][1] - m[1][2], m[0][2] - m[2][0], m[1][0] - m[0][1]]
-    else:
-        i, j, l = k - 1, k % 3, (k + 1) % 3
-        q = [m[l][j] - m[j][l], 0.0, 0.0, 0.0]
-        q[1 + i] = 1 + m[i][i] - m[j][j] - m[l][l]
-        q[1 + j], q[1 + l] = m[j][i] + m[i][j], m[l][i] + m[i][l]
-    norm = math.copysign(math.sqrt(sum(c * c for c in q)), q[0] if q[0] else 1.0)
-    w, x, y, z = (c / norm for c in q)
+    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = ([float(entry) for entry in row] for row in R)
+    trace = xx + yy + zz
+    rows = (  # of 4 q q^T: q times each of its components
+        (1 + trace, zy - yz, xz - zx, yx - xy),
+        (zy - yz, 1 + xx - yy - zz, yx + xy, zx + xz),
+        (xz - zx, yx + xy, 1 + yy - zz - xx, zy + yz),
+        (yx - xy, zx + xz, zy + yz, 1 + zz - xx - yy),
+    )
+    sizes = (trace, xx, yy, zz)  # the largest has the index of the largest component
+    row = rows[max(range(4), key=sizes.__getitem__)]
+    norm = math.copysign(math.sqrt(sum(c * c for c in row)), row[0] or 1.0)
+    w, x, y, z = (c / norm for c in row)
     return w, x, y, z
 
 

@@ -56,7 +56,7 @@ class Freedom(NamedTuple):
     its variations.
     """
 
-    at: int
+    entry: int
     s: Motion
     dS: Sequence[Motion] | None
     by_q: Variation
@@ -100,27 +100,44 @@ class Carried(NamedTuple):
         return self.momentum.dot(inboard.d) + self.couple.dot(inboard.turn)
 
 
+class Entries:
+    """The matrices dtau/dq, dtau/dqd and M, filled entry by entry."""
+
+    def __init__(self, n: int):
+        self.by_q, self.by_qd, self.M = ([[0.0] * n for _ in range(n)] for _ in range(3))
+
+    def add(self, row: int, column: int, by_q: Scalar, by_qd: Scalar, mass: Scalar) -> None:
+        """Add to an entry of each matrix."""
+        for matrix, value in ((self.by_q, by_q), (self.by_qd, by_qd), (self.M, mass)):
+            matrix[row][column] = matrix[row][column] + value
+
+    def add_within(self, freedoms: list[Freedom], carried: list[Carried], force: Force) -> None:
+        """Add the joint forces of a joint by its own freedoms; force: of all bodies outboard."""
+        for k, c in zip(freedoms, carried, strict=True):
+            for m, r in enumerate(freedoms):
+                turned = force.dot(k.dS[m]) if k.dS else 0
+                by_q, by_qd = c.by_q.dot(r.s) + turned, c.by_qd.dot(r.s)
+                self.add(r.entry, k.entry, by_q, by_qd, c.momentum.dot(r.s))
+
+    def add_between(
+        self, outer: list[Freedom], carried: list[Carried], inboard: list[Freedom]
+    ) -> None:
+        """Add the joint forces of two joints by each other's freedoms."""
+        for r, c in zip(outer, carried, strict=True):
+            for k in inboard:
+                mass = c.momentum.dot(k.s)
+                self.add(r.entry, k.entry, c.change(k.by_q), c.change(k.by_qd), mass)
+                self.add(k.entry, r.entry, c.by_q.dot(k.s), c.by_qd.dot(k.s), mass)
+
+
 def inverse_dynamics_variations(
     tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]
 ) -> tuple[Rows, Rows, Rows]:
     """dtau/dq along the velocity directions, dtau/dqd, and the mass matrix (docs/newton_euler.md,
     section 6).
     """
-    dq, dqd, M = ([[0.0] * tree.nv for _ in range(tree.nv)] for _ in range(3))
-    X, rates, v, freedoms, force, flow = (
-        {},
-        {0: base_rates(tree.gravity)},
-        {0: NO_MOTION},
-        {},
-        {},
-        {},
-    )
-    composite = list(tree.inertia)
-
-    def add(matrix, row, column, value):
-        """Add a value to an entry."""
-        matrix[row][column] = matrix[row][column] + value
-
+    X, rates, v = {}, {0: base_rates(tree.gravity)}, {0: NO_MOTION}
+    freedoms, force, flow = {}, {}, {}
     for i in tree.outward():  # motion; each body's own force and flow
         joint, j = tree.joint[i], tree.parent[i]
         X[i] = joint.placement(q)
@@ -131,39 +148,27 @@ def inverse_dynamics_variations(
         freedoms[i] = joint_freedoms(joint, q, qd, qdd, S, X[i], rates[j], v_parent, v[i])
         force[i], flow[i] = body_wrench(tree.inertia[i], rates[i]), Flow.of(tree.inertia[i], v[i])
 
-    for i in tree.inward():  # of all bodies outboard together
-        own = [Carried.of(freedom, composite[i], flow[i]) for freedom in freedoms[i]]
-        for k, c in zip(freedoms[i], own, strict=True):
-            for m, r in enumerate(freedoms[i]):
-                add(M, r.at, k.at, c.momentum.dot(r.s))
-                add(dq, r.at, k.at, c.by_q.dot(r.s) + (force[i].dot(k.dS[m]) if k.dS else 0))
-                add(dqd, r.at, k.at, c.by_qd.dot(r.s))
-        moved = [
+    composite, entries = list(tree.inertia), Entries(tree.nv)
+    for i in tree.inward():  # all bodies outboard together
+        carried = [Carried.of(freedom, composite[i], flow[i]) for freedom in freedoms[i]]
+        entries.add_within(freedoms[i], carried, force[i])
+        carried = [
             c._replace(by_q=c.by_q + k.s.cross_force(force[i]))
-            for k, c in zip(freedoms[i], own, strict=True)
+            for k, c in zip(freedoms[i], carried, strict=True)
         ]
         child = i
         while j := tree.parent[child]:  # with each joint j on the way to the base
-            moved, child = [c.to_parent(X[child]) for c in moved], j
-            for r, c in zip(freedoms[i], moved, strict=True):
-                for k in freedoms[j]:
-                    for row, column in ((r.at, k.at), (k.at, r.at)):
-                        add(M, row, column, c.momentum.dot(k.s))
-                    add(dq, r.at, k.at, c.change(k.by_q))
-                    add(dq, k.at, r.at, c.by_q.dot(k.s))
-                    add(dqd, r.at, k.at, c.change(k.by_qd))
-                    add(dqd, k.at, r.at, c.by_qd.dot(k.s))
+            carried, child = [c.to_parent(X[child]) for c in carried], j
+            entries.add_between(freedoms[i], carried, freedoms[j])
         if j := tree.parent[i]:
             composite[j] = composite_step(composite[j], X[i], composite[i])
             flow[j] = flow[j] + flow[i].to_parent(X[i])
             force[j] = force[j] + X[i].force_to_parent(force[i])
 
-    for matrix, diagonal in zip(
-        (dq, dqd, M), (*stiffness_and_damping(tree), tree.rotor), strict=True
-    ):
-        for at, value in enumerate(diagonal):
-            add(matrix, at, at, value)
-    return dq, dqd, M
+    diagonals = zip(*stiffness_and_damping(tree), tree.rotor, strict=True)
+    for k, (stiffness, damping, rotor) in enumerate(diagonals):
+        entries.add(k, k, stiffness, damping, rotor)
+    return entries.by_q, entries.by_qd, entries.M
 
 
 def joint_freedoms(
@@ -194,7 +199,7 @@ def joint_freedoms(
     a, twice_v = X.R.to_child(parent.a + parent.U @ X.p), v_parent.linear + v_parent.linear
     sum_v, dS, S_rate = v_parent + v, joint.subspace_derivatives(q), joint.subspace_rate(q, qd)
     freedoms = []
-    for k, (at, s) in enumerate(zip(joint.dof, S, strict=True)):
+    for k, (entry, s) in enumerate(zip(joint.dof, S, strict=True)):
         turn = w.cross(s.angular)
         by_q = Variation(
             Motion(U @ s.angular, U @ s.linear + a.cross(s.angular) + twice_v.cross(turn)), turn
@@ -207,7 +212,7 @@ def joint_freedoms(
             )
             by_q = Variation(by_q.d + rate + sum_v.cross(change), turn + change.angular)
             by_qd = by_qd._replace(d=by_qd.d + change + S_rate[k])
-        freedoms.append(Freedom(at, s, dS[k] if dS else None, by_q, by_qd))
+        freedoms.append(Freedom(entry, s, dS[k] if dS else None, by_q, by_qd))
     return freedoms
 
 
@@ -217,8 +222,8 @@ def forward_dynamics_variations(
     """dqdd/dq along the velocity directions, dqdd/dqd and dqdd/dtau."""
     M = composite_mass_matrix(tree, q)
     factors = factorised(M, PivotCheck.of_tree(tree, q, lambda: M))
-    bias, given = required_forces(tree, q, qd, None, tree.gravity, {}), passive(tree, q, qd)
-    qdd = solved(factors, [t + p - b for t, p, b in zip(tau, given, bias, strict=True)])
+    bias, yielded = required_forces(tree, q, qd, None, tree.gravity, {}), passive(tree, q, qd)
+    qdd = solved(factors, [t + p - b for t, p, b in zip(tau, yielded, bias, strict=True)])
     by_q, by_qd, _ = inverse_dynamics_variations(tree, q, qd, qdd)
     return yielding(factors, by_q), yielding(factors, by_qd), inverted(factors)
 
