@@ -172,7 +172,14 @@ class Linkage:
         return tuple(b.name for b in self.bodies) + tuple(f.name for f in self.frames)
 
     def values(self) -> Iterator[Number]:
-        """All numbers, in the order of their paths."""
+        """All numbers, in the order of their paths.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> len(list(da.planar_chain(1).values()))
+        38
+        """
         yield from self.gravity
         for part in self.parts:
             yield from part.numbers().values()
@@ -202,7 +209,14 @@ class Linkage:
         return np.array([x for j in self.independent_joints for x in j.type.neutral()], dtype=float)
 
     def check_quaternions(self, name: str, q: Sequence[Scalar]) -> None:
-        """Raise a QuaternionError where a quaternion in q is not of unit length."""
+        """Raise a QuaternionError where a quaternion in q is not of unit length.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> ball = da.planar_chain(1).floating()
+        >>> ball.check_quaternions("q", ball.neutral().tolist())
+        """
         for joint, at in self.quaternions.items():
             parts = q[at : at + 4]
             if any(isinstance(x, Expr) for x in parts):
