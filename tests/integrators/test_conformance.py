@@ -14,7 +14,7 @@ BALL = da.Mechanism("ball", (da.Body("base"), da.Body("ball", 1)), (da.Joint(
 G = 9.81
 
 
-@pytest.fixture(params=[*EVERY, "heun"])
+@pytest.fixture(params=dict.fromkeys([*EVERY, "heun"]))
 def method(request, monkeypatch):
     """Name of a method: those of the package, and one that only the line below makes known."""
     monkeypatch.setitem(METHODS, "heun", heun.METHOD)

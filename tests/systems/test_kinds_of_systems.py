@@ -1,13 +1,15 @@
-"""A system is compiled, printed, simulated, swept and controlled as a mechanism is, whatever kind it is of."""
+"""What every system does, for all kinds that are listed: it is compiled, printed, simulated, swept and controlled as a
+mechanism is; a new one is a file and a line."""
 
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from bead import Bead, BeadEquations
 
 import dalembert as da
 from dalembert import controllers, hamilton, lagrange
-from dalembert.systems.kinds import system_of
+from dalembert.systems.kinds import KINDS, system_of
 
 
 class HeavyTop(da.System):
@@ -57,12 +59,21 @@ SYSTEMS = {
     "natural": lambda: hamilton.nonnatural(da.planar_chain(2), a=lambda q, t: [0.1 * da.sin(q[1]), 0.2 * q[0]]),
     "Lagrangian": lambda: da.lagrangian_system(lambda q, qd, t: (qd @ qd) / 2 + q[0] * qd[1] - q[1] * qd[0], "x y"),
     "mechanism": lambda: da.planar_chain(2),
+    "bead": Bead,
 }
 
 
 @pytest.fixture(params=SYSTEMS, scope="module")
 def source(request):
-    return SYSTEMS[request.param]()
+    """An object of each kind: those of the package, a system itself, and a kind that only the line below makes known."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(KINDS, Bead, BeadEquations)
+        yield SYSTEMS[request.param]()
+
+
+def test_every_listed_kind_has_an_example():
+    kinds = {kind for kind in KINDS for make in SYSTEMS.values() if isinstance(make(), kind)}
+    assert kinds == {*KINDS} - {Bead} and not isinstance(Bead(), (da.System, *kinds))
 
 
 def start(system):

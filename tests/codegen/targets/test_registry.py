@@ -18,7 +18,7 @@ from programs import HOSTILE
 CHAIN, LONG = da.planar_chain(3), da.planar_chain(100)
 
 
-@pytest.fixture(params=[*TARGETS, "python"])
+@pytest.fixture(params=dict.fromkeys([*TARGETS, "python"]))
 def target(request, monkeypatch):
     """Name of a target: those of the package, and one that only the line below makes known."""
     monkeypatch.setitem(TARGETS, "python", plain_python)
@@ -108,5 +108,5 @@ def test_a_registered_target_is_reached_from_everywhere(target, tmp_path, run):
     da.save(CHAIN, tmp_path / "arm.toml")
     code, out, err = run("codegen", tmp_path / "arm.toml", "--functions", "gravity_vector", "--target", target, "-o", tmp_path / "made")
     assert (code, err) == (0, "") and len(out.splitlines()) == len(source)
-    with pytest.raises(da.UnknownNameError, match=f"unknown target 'cobol' .known: c, numpy.*{'python' if target == 'python' else ''}"):
+    with pytest.raises(da.UnknownNameError, match=f"unknown target 'cobol' .known: .*{target}"):
         da.compile(CHAIN).source("cobol", ["gravity_vector"])
