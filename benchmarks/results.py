@@ -134,8 +134,9 @@ def _program(dynamics: Any, quantity: str) -> np.ndarray:
 def _source(dynamics: Any, quantity: str) -> str:
     if hasattr(dynamics, "source"):
         return "".join(dynamics.source("numpy", [quantity]).values())
-    from dalembert.codegen import numpy_source  # before a compiled object could say it
     from dalembert.compiled.quantities import traced
+
+    from dalembert.codegen import numpy_source  # before a compiled object could say it
 
     return str(numpy_source.source(traced(dynamics.mechanism, [quantity])))
 
@@ -186,9 +187,7 @@ def _runs() -> dict[str, Callable[[], Any]]:
         two, *swing, method="dop853", rtol=1e-9, forces=lambda t, q, qd: [-float(qd[0]), 0.0]
     )
     found["several"] = run(two, [[0.4, 0.2], [0.1, 0.0], [0.3, 0.3]], [0.0, 0.0])
-    found["events"] = run(
-        two, *swing, events=[lambda t, q, qd: q[0] - 0.2, lambda t, q, qd: qd[1]]
-    )
+    found["events"] = run(two, *swing, events=[lambda t, q, qd: q[0] - 0.2, lambda t, q, qd: qd[1]])
     found["events dopri5"] = run(
         two, *swing, method="dopri5", rtol=1e-9, events=lambda t, q, qd: q[0] - q[1]
     )
@@ -289,7 +288,9 @@ def compare(old_path: str, new_path: str) -> int:
         if message:
             wrong += 1
             print(f"{name}: {message}")
-    print(f"{len(old)} old, {len(new)} new results; {same_bits} equal to the last bit; {wrong} wrong")
+    print(
+        f"{len(old)} old, {len(new)} new results; {same_bits} equal to the last bit; {wrong} wrong"
+    )
     return wrong
 
 

@@ -62,7 +62,7 @@ def check(eom, *quantities):
             assert not re.search(rf"\b[cs]{k}\b", line), line
 
 
-@pytest.mark.parametrize("chain", [robots.UR5, robots.STANFORD, robots.SCARA, "Rz(q1) Tx(0.3) Ry(q2) Tz(q3) Rx(q4)",
+@pytest.mark.parametrize("chain", [robots.UR5, pytest.param(robots.STANFORD, marks=pytest.mark.slow), robots.SCARA, "Rz(q1) Tx(0.3) Ry(q2) Tz(q3) Rx(q4)",
                                    "Rz(q1) Tz(0.2) Rx(pi/2) Rz(q2) Tx(0.3)"])
 def test_no_entry_has_an_angle_beside_its_double(chain):
     check(da.equations(robots.arm(chain), "all", budget=10**6), *QUANTITIES)

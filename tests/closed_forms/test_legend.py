@@ -43,7 +43,7 @@ MODELS = {"drone": drone, "top": top, "sprung": sprung, "planar": planar_with_sy
           "panda": lambda: robots.dense("panda"), "3R": lambda: robots.planar(3)}
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", [pytest.param(m, marks=pytest.mark.slow) if m == "panda" else m for m in MODELS])
 def test_every_name_that_is_printed_is_explained(model):
     with da.Graph():
         eom = da.equations(MODELS[model](), "all")

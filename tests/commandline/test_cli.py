@@ -356,10 +356,7 @@ class TestPosix:
         assert child.returncode == 130 and b"Traceback" not in out + err
 
     @pytest.mark.parametrize("columns", [80, pytest.param(100, marks=pytest.mark.slow)])
-    def test_tables_fit_the_terminal_with_every_cell_whole(self, columns, tmp_path):
-        file = tmp_path / "arm.toml"
-        da.save(da.planar_chain(2), file)
-        self.assert_fits(["demo", str(file), "-o", str(tmp_path)], columns, ("inverse_dynamics", "PASS"))
+    def test_tables_fit_the_terminal_with_every_cell_whole(self, columns):
         self.assert_fits(["info", "panda"], columns, ("panda_hand_tcp_joint", "-3.0718 to -0.0698", "viscous 0.003"))
 
     @pytest.mark.slow

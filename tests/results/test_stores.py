@@ -282,6 +282,9 @@ class Killed(BaseException):
     pass
 
 
+NO_SPACE = OSError(errno.ENOSPC, "No space left on device")
+
+
 def killed_at(monkeypatch, number, error, partly=False):
     """The error instead of writing file `number`, of which a part may be there."""
     write, left = disk.write, [number]
@@ -299,8 +302,8 @@ def killed_at(monkeypatch, number, error, partly=False):
     return left
 
 
-@pytest.mark.parametrize("error, seen", [(Killed(), Killed), (OSError(errno.ENOSPC, "No space left on device"), da.StoreError)])
-@pytest.mark.parametrize("step", [29, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("error, seen, step", [(Killed(), Killed, 29), (NO_SPACE, da.StoreError, 58), *(
+    pytest.param(*more, 1, marks=pytest.mark.slow) for more in ((Killed(), Killed), (NO_SPACE, da.StoreError)))])
 def test_a_run_that_ends_at_any_write_goes_on_to_the_same_bits(error, seen, step, whole, tmp_path, monkeypatch):
     number, is_done = 0, False
     while not is_done:

@@ -86,8 +86,8 @@ def test_called_forces_controllers_with_states_events_and_a_library_take_them_to
 def test_joints_that_stick_and_stop_do_so_with_the_numbers_of_their_trajectory(options):
     rubbing = dataclasses.replace(ARM, joints=tuple(dataclasses.replace(
         j, coulomb=(0.8,), limits=da.Limits((-1.2,), (1.2,))) for j in ARM.joints))
-    run = same_as_alone(rubbing, [0.3, -0.5], [0, 0], 0.8, {"link2.mass": MASSES, "q2.viscous": 0.1}, rtol=1e-10, **options)
-    for k, mass in enumerate(MASSES):
+    run = same_as_alone(rubbing, [0.3, -0.5], [0, 0], 0.8, {"link2.mass": MASSES[:2], "q2.viscous": 0.1}, rtol=1e-10, **options)
+    for k, mass in enumerate(MASSES[:2]):
         alone = da.simulate(rubbing.replace({"link2.mass": mass, "q2.viscous": 0.1}), [0.3, -0.5], [0, 0], 0.8, **options)
         changes = [c for c in run.changes if c.trajectory == k]
         assert len(changes) > 2 and [c[2:4] for c in changes] == [c[2:4] for c in alone.changes]
