@@ -15,11 +15,9 @@ ENTRY_POINTS = {"simulate", "sweep", "equations", "dynamics"}
 # To be split: longer than 50 lines where each argument or operand has a line of its own.
 LONG = {"kernel", "_Writer._scan", "_move", "equations_of_motion", "write", "steps",
         "_Module._call", "_definition", "march_of", "_fixed",
-        "_adaptive", "Propagator.run", "dataset", "read", "_streamed", "InterpretedPropagator.run", "InterpretedPropagator._records", "EventLoop._cross", "run_of",
-        "Propagator._check", "Reactions._transition"}
+        "_adaptive", "Propagator.run", "dataset", "read", "_streamed", "Propagator._check", "Reactions._transition"}
 # To be given objects in place of arguments that belong together.
-WIDE = {"Values.__init__", "joint_freedoms", "step", "controlled_step", "records", "_fixed", "_adaptive", "steps", "Propagator.run",
-        "InterpretedPropagator.run", "FirstOrderSystem.__init__", "run_of", "Pieces._run"}
+WIDE = {"Values.__init__", "joint_freedoms", "step", "controlled_step", "records", "_fixed", "_adaptive", "steps", "Propagator.run"}
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ from dalembert.expr import Graph, symbols
 from dalembert.formulations import hamilton, newton_euler
 from dalembert.simulation import simulate as module
 from dalembert.simulation.first_order_system import FirstOrderSystem
+from dalembert.simulation.options import Model
 from dalembert.tracing import regrouping
 from methods import IN_MOMENTA, each
 
@@ -106,7 +107,7 @@ def test_accelerations_are_nowhere_computed(monkeypatch):
     run = da.simulate(m, q, 0.1 * qd, 0.02, formulation="hamilton")
     assert run.reason == "finished" and np.isfinite(run.qd).all()
     with Graph(), pytest.raises(AssertionError, match="forward dynamics"):
-        motion = FirstOrderSystem(m)
+        motion = FirstOrderSystem(Model(m))
         motion._right_hand_side(symbols("t", 1)[0], symbols("x", motion.nx), np.zeros(1))
 
 

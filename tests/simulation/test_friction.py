@@ -13,8 +13,9 @@ from dalembert.model.joints import Prismatic, Revolute
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import Literal
 from dalembert.model.parts import Body, Joint, Limits, Mimic
-from dalembert.simulation.event_loop import EventLoop, Pace
+from dalembert.simulation.event_loop import EventLoop
 from dalembert.simulation.first_order_system import FirstOrderSystem
+from dalembert.simulation.options import Contact, Model, Pace, StepControl
 from dalembert.simulation.reactions import Reactions
 from methods import ADAPTIVE, EXACT, FIXED, each
 
@@ -309,13 +310,13 @@ def test_each_of_many_does_what_it_does_alone(method):
 
 
 @pytest.mark.parametrize("method", ["rk4", "gauss4", "dopri5"])
-def test_a_course_in_parts_is_the_course_in_one(method):
+def test_a_loop_in_parts_is_the_loop_in_one(method):
     q, qd = np.array([[1.0, -0.5], [0.5, 0.2], [-0.3, 0.9]]), np.zeros((3, 2))
-    motion = FirstOrderSystem(arm(), stops=True)
+    motion = FirstOrderSystem(Model(arm()), contact=Contact(stops=True))
     x, times = np.hstack([q, qd, np.zeros((3, 1))]), np.linspace(0, 1.5, 16)
 
     def loop():
-        return EventLoop(motion, motion.method(method), Pace(0.01, 10 if method != "dopri5" else 10_000), 1e-8, 1e-10)
+        return EventLoop(motion, motion.method(method), Pace(0.01, 10 if method != "dopri5" else 10_000), StepControl(1e-8, 1e-10))
 
     whole, parts, state = loop().advance(x, times, end=1.5), [], None
     for at in (0, 4, 5, 11):
@@ -328,8 +329,9 @@ def test_a_course_in_parts_is_the_course_in_one(method):
 
 def test_what_neither_rubs_nor_stops_is_compiled_as_before():
     m = da.random_tree(3, 1, ["revolute"]).without("friction")
-    texts = {FirstOrderSystem(m, **o).propagator(FirstOrderSystem(m).method("rk4")).march.text() for o in ({}, {"friction": "sign"}, {"stops": False})}
-    assert len(texts) == 1 and FirstOrderSystem(m).extra == 0
+    texts = {FirstOrderSystem(Model(m), contact=c).propagator(FirstOrderSystem(Model(m)).method("rk4")).march.text()
+             for c in (Contact(), Contact("sign"), Contact(stops=False))}
+    assert len(texts) == 1 and FirstOrderSystem(Model(m)).extra == 0
 
 
 def test_a_control_with_states_and_called_functions_sticks_too():

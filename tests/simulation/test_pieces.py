@@ -34,13 +34,13 @@ def small(monkeypatch):
 
 def counted(patch):
     """A list that grows with every piece."""
-    calls, run = [], pieces.Pieces._run
+    calls, run = [], pieces.Pieces._piece
 
     def counting(self, *given, **named):
         calls.append(given)
         return run(self, *given, **named)
 
-    patch.setattr(pieces.Pieces, "_run", counting)
+    patch.setattr(pieces.Pieces, "_piece", counting)
     return calls
 
 

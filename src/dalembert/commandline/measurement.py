@@ -90,16 +90,9 @@ def measure(
                 absent[f"{name}, {quantity}"] = f"differs by {gaps[name]:.1e} of the largest entry"
         times = side_by_side({c.engine: c.call for c in contenders}, count, repeats)
         for contender in contenders:
+            row = {"quantity": quantity, "engine": contender.engine, "how": contender.how}
             timing = _timing(times[ours.engine], times[contender.engine])
-            rows.append(
-                {
-                    "quantity": quantity,
-                    "engine": contender.engine,
-                    "how": contender.how,
-                    **timing,
-                    "difference": gaps[contender.engine],
-                }
-            )
+            rows.append(row | timing | {"difference": gaps[contender.engine]})
     packages = {name: _version(package) for name, package in PACKAGES.items()}
     return {
         "mechanism": mechanism.name,

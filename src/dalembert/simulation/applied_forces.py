@@ -15,12 +15,13 @@ import numpy as np
 
 from dalembert.controllers.checks import is_unchanging
 from dalembert.controllers.sampled import Sampled
-from dalembert.errors import DalembertWarning, ShapeError
+from dalembert.errors import DalembertWarning, ShapeError, caller_level
 from dalembert.expr import Expr
 from dalembert.native.callbacks import Function
 from dalembert.native.function import function
 from dalembert.purity.examine import INSTEAD, Guard, check_arguments, examine, remembering
-from dalembert.simulation.loads import Given, Loads, opened
+from dalembert.simulation.loads import Loads, opened
+from dalembert.simulation.options import Actions
 from dalembert.simulation.trial_states import trial_states
 
 NONE, CONSTANT, TRACED, CALLED, SAMPLED = "none", "constant", "traced", "called", "sampled"
@@ -53,16 +54,16 @@ class Forces:
     def __init__(
         self,
         system: Any,
-        control: Any = None,
-        forces: Any = None,
-        external_forces: Given | None = None,
+        actions: Actions,
         paths: tuple[str, ...] = (),
     ):
         """paths: of the numbers of the system that are inputs."""
-        self.nq, self.nv, self._given = system.nq, system.nv, {"control": control, "forces": forces}
+        control = actions.control
+        self.nq, self.nv = system.nq, system.nv
+        self._given = {"control": control, "forces": actions.forces}
         self.loads: Loads | None = None
-        if external_forces is not None:
-            external = opened(system, paths, external_forces)
+        if actions.external_forces is not None:
+            external = opened(system, paths, actions.external_forces)
             self._given[EXTERNAL] = external
             self.loads = external if isinstance(external, Loads) else None
         self.states = np.asarray(getattr(control, "states", ()), dtype=float)
@@ -263,7 +264,7 @@ def _refuse(given: Any, name: str, remembers: str) -> None:
             f"{name} {remembers}: its results depend on how often and in which order the method "
             f"calls it. {INSTEAD}",
             DalembertWarning,
-            stacklevel=6,
+            stacklevel=caller_level(),
         )
         return
     raise remembering(

@@ -8,8 +8,8 @@ but for the integrator's error, and the states of the controller, if it has any.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, partial
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -35,8 +35,17 @@ from dalembert.simulation.event_functions import EventFunctions
 from dalembert.simulation.formulation import Formulation, Rates, formulation_of
 from dalembert.simulation.friction import Stribeck
 from dalembert.simulation.inputs import numbers_of
+from dalembert.simulation.options import (
+    DRY_FRICTION,
+    NO_ACTIONS,
+    Actions,
+    Contact,
+    Model,
+    StepControl,
+)
 from dalembert.simulation.reactions import reactions_of
 from dalembert.simulation.sections import Sections
+from dalembert.simulation.segment import Propagate, Segment, Told
 from dalembert.simulation.witnesses import Witnesses
 from dalembert.tracing.event_location import crossing_of
 from dalembert.tracing.trace import Trace
@@ -48,7 +57,7 @@ HELD_FORCES = Observable(("velocity",), "N m, N", "forces that a sampled control
 class FirstOrderSystem:
     """Right-hand side for a system under forces along its velocities.
 
-    Arguments are those of `simulate`. Time is counted from `begin` [s], so that steps and times of
+    Arguments are those of `simulate` in groups. Time is counted from `begin` [s], so that steps and times of
     events keep their digits however late a motion begins; forces and events are given the time of
     the caller, t + begin.
 
@@ -62,32 +71,24 @@ class FirstOrderSystem:
 
     def __init__(
         self,
-        mechanism: Any,
-        control: Any = None,
-        forces: Any = None,
-        formulation: str | None = None,
-        friction: str | Stribeck = STICK,
-        stops: Any = None,
+        model: Model,
+        actions: Actions = NO_ACTIONS,
+        contact: Contact = DRY_FRICTION,
         events: Any = None,
-        parameters: Mapping[str, Any] | None = None,
         begin: float = 0.0,
-        external_forces: Any = None,
-        solver: Any = None,
     ):
-        paths, self.numbers = numbers_of(mechanism, parameters)
-        self.mechanism, self.formulation = (
-            mechanism,
-            formulation_of(mechanism, formulation, paths, solver),
-        )
+        self.mechanism = model.mechanism
+        paths, self.numbers = numbers_of(model.mechanism, model.parameters)
+        self.formulation = formulation_of(model.mechanism, model.formulation, paths, model.solver)
         self.system = self.formulation.system
         observables_of(self.system)  # raises if a name is none
-        self.reactions = reactions_of(self.formulation, friction, stops)
+        self.reactions = reactions_of(self.formulation, contact)
         if paths:
-            self._check_inputs(friction)
+            self._check_inputs(contact.friction)
         self.begin = begin
         self.told: Callable[[float], object] = lambda t: None  # hears when `function` is called
         self.events = EventFunctions(events, self.system)
-        self.forces = Forces(self.system, control, forces, external_forces, paths)
+        self.forces = Forces(self.system, actions, paths)
         self.constants = beside(
             self.forces.constants, *([self.numbers] if paths else []), np.array([begin])
         )
@@ -357,11 +358,17 @@ class FirstOrderSystem:
             return self.traced and not isinstance(method, External)
         return self.traced or (builtin.supported() and not isinstance(method, External))
 
-    def run(self, method: Method) -> Callable[..., Trajectories]:
-        """`Propagator.run` of the method over this motion, with the functions that are called with
-        numbers.
+    def propagate(self, method: Method, control: StepControl, told: Told) -> Propagate:
+        """Trajectories of this motion by a method in machine code, which calls functions that are
+        not traced.
         """
-        return partial(self.propagator(method).run, functions=self.forces.outside())
+        run, functions = self.propagator(method).run, self.forces.outside()
+
+        def propagate(segment: Segment) -> Trajectories:
+            x, times, h, p, repeats, end, state, goals = segment
+            return run(x, times, h, p, repeats, *control, end, state, functions, goals, told)
+
+        return propagate
 
     def crossing(self, method: Fixed | Adaptive) -> Routine:
         """What looks into the method's steps over this motion for where something happens."""

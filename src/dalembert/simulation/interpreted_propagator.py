@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,16 +18,15 @@ from dalembert.integrators.crossing import (
     narrowed,
     resolution,
 )
-from dalembert.integrators.fixed_point import HUGE
+from dalembert.integrators.kinds import Watch
 from dalembert.integrators.search import FOUND, SEARCHING, following, hermite
 from dalembert.native.propagator import Trajectories
 from dalembert.simulation.event_functions import CAUGHT, NO_VALUE
 from dalembert.simulation.first_order_system import FirstOrderSystem
+from dalembert.simulation.options import ATTEMPTS, StepControl
+from dalembert.simulation.segment import Segment
 from dalembert.simulation.witnesses import NEVER, Extension
 from dalembert.tracing.integration import SEEN
-
-State = dict[str, np.ndarray]
-ATTEMPTS = 1_000_000  # steps between two records of an adaptive method
 
 
 class SearchedStep(NamedTuple):
@@ -56,143 +56,116 @@ class Crossed(NamedTuple):
     near: float
 
 
+@dataclass
+class _Lane:
+    """One trajectory where it is: the registers of a propagator in machine code."""
+
+    x: np.ndarray
+    start: float
+    t: float
+    h: float
+    steps: float
+    rejected: float
+    failed: float
+    fresh: np.ndarray
+    until: float
+
+
 class InterpretedPropagator:
-    """Trajectories one after the other, whose forces and events may be any Python functions."""
+    """Trajectories one after the other, whose forces and events may be any Python functions.
 
-    def __init__(
-        self,
-        motion: FirstOrderSystem,
-        way: Method,
-        tolerances: tuple[float, float],
-        longest: float = HUGE,
-    ):
-        self.motion, self.way = motion, way
-        self.tolerances, self.longest = tolerances, longest  # of steps to where something happens
-        self._caught: SearchedStep | None = None
+    Called with a segment, like a propagator in machine code; an adaptive method ends a step at the
+    last of the times, and none waits for others.
+    """
 
-    def run(
-        self,
-        x: np.ndarray,
-        times: np.ndarray,
-        h: Any,
-        p: np.ndarray,
-        repeats: int,
-        rtol: float = 0.0,
-        atol: float = 0.0,
-        threads: int = 1,
-        longest: float = HUGE,
-        end: float | None = None,
-        state: State | None = None,
-        goals: np.ndarray | None = None,
-    ) -> Trajectories:
-        """As `Propagator.run`; an adaptive method ends a step at the last of the times, and none
-        waits for others.
-        """
-        n, k = len(x), len(times) - 1
-        out = {name: np.zeros((n, k)) for name in ("t", "steps", "rejected", "failed", "h")}
-        found, p = np.full((n, k, self.motion.nx), np.nan), np.broadcast_to(p, (n, p.shape[-1]))
-        fresh = np.zeros(len(self.motion.events.functions))
-        begin = {
-            "x": x,
-            "start": times[0],
-            "t": times[0],
-            "h": h,
-            "steps": 0.0,
-            "rejected": 0.0,
-            "failed": 0.0,
-            "fresh": fresh,
-            "until": times[0],
+    def __init__(self, motion: FirstOrderSystem, method: Method, control: StepControl):
+        self.motion, self.method, self.control = motion, method, control
+
+    def __call__(self, segment: Segment) -> Trajectories:
+        n, k = len(segment.x), len(segment.times) - 1
+        t, steps, rejected, failed, h = np.zeros((5, n, k))
+        found = Trajectories(t, np.full((n, k, self.motion.nx), np.nan), steps, rejected, failed, h)
+        p = np.broadcast_to(segment.p, (n, segment.p.shape[-1]))
+        lanes = self._lanes(segment)
+        for row, lane in enumerate(lanes):
+            for record, _ in enumerate(self._records(lane, segment, p[row])):
+                due = slice(record, None if lane.failed else record + 1)
+                for name in ("t", "x", "steps", "rejected", "failed", "h"):
+                    getattr(found, name)[row, due] = getattr(lane, name)
+        state = {
+            name: np.array([np.atleast_1d(getattr(lane, name)) for lane in lanes], dtype=float)
+            for name in _Lane.__annotations__
         }
-        sizes, now = {"x": self.motion.nx, "fresh": len(fresh)}, {}
-        for name, values in begin.items():
-            given, size = np.asarray((state or begin).get(name, values)), sizes.get(name, 1)
-            given = given.reshape(given.size // size if size else n, size)
-            now[name] = np.array(np.broadcast_to(given, (n, size)), dtype=float)
-        for row in range(n):
-            at = {name: v[row] if name in sizes else v[row, 0] for name, v in now.items()}
-            first = int(goals[0] - at["steps"]) if goals is not None else repeats
-            for place, record in enumerate(
-                self._records(at, times, p[row], first, repeats, rtol, atol, longest)
-            ):
-                rest = slice(place, None if record["failed"] else place + 1)
-                found[row, rest] = record["x"]
-                for name, values in out.items():
-                    values[row, rest] = record[name]
-                at |= record
-            for name, v in at.items():
-                now[name][row] = v
-        return Trajectories(
-            out["t"], found, out["steps"], out["rejected"], out["failed"], out["h"], now
-        )
+        return found._replace(state=state)
 
-    def _records(
-        self,
-        at: dict[str, Any],
-        times: np.ndarray,
-        p: np.ndarray,
-        first: int,
-        repeats: int,
-        rtol: float,
-        atol: float,
-        longest: float,
-    ) -> Any:
-        """Records behind a state, each as a dict; a trajectory that has failed stays where it is."""
-        if at["failed"] > 0:
-            yield at
+    def _lanes(self, segment: Segment) -> list[_Lane]:
+        """Trajectories where a segment begins."""
+        n, begin = len(segment.x), segment.times[0]
+        fresh = np.zeros(len(self.motion.events.functions))
+        given = {"start": begin, "t": begin, "until": begin, "h": segment.h, "fresh": fresh}
+        given |= {"x": segment.x, "steps": 0.0, "rejected": 0.0, "failed": 0.0}
+        sizes, columns = {"x": self.motion.nx, "fresh": len(fresh)}, {}
+        for name, values in given.items():
+            own, size = np.asarray((segment.state or given).get(name, values)), sizes.get(name, 1)
+            own = own.reshape(own.size // size if size else n, size)
+            rows = np.array(np.broadcast_to(own, (n, size)), dtype=float)
+            columns[name] = rows if name in sizes else rows[:, 0]
+        return [_Lane(**{name: rows[row] for name, rows in columns.items()}) for row in range(n)]
+
+    def _records(self, lane: _Lane, segment: Segment, p: np.ndarray) -> Iterator[None]:
+        """Move a trajectory from record to record; one that has failed stays where it is."""
+        times, repeats = segment.times, segment.repeats
+        if lane.failed > 0:
+            yield
             return
-        fixed, motion = isinstance(self.way, Fixed), self.motion
-        watch = self._watch(p, at) if motion.is_watched else None
-        grid = np.array([at["start"] if fixed else at["t"], *times[1:]])
-        if (
-            fixed and first != repeats and len(times) > 2
-        ):  # after an event the way to the next record is shorter
-            for record in self._records(at, times[:2], p, first, first, rtol, atol, longest):
-                yield record
-            if not record["failed"]:
-                yield from self._records(
-                    at | record, times[1:], p, repeats, repeats, rtol, atol, longest
-                )
-            return
-        before = np.array([0.0 if fixed else at["steps"], at["rejected"]])
-        for r in records(
-            self.way,
+        first = repeats if segment.goals is None else int(segment.goals[0] - lane.steps)
+        watch = self._watch(p, lane) if self.motion.is_watched else None
+        if isinstance(self.method, Fixed) and first != repeats and len(times) > 2:
+            # after an event the way to the next record is shorter
+            yield from self._steps(lane, times[:2], first, p, watch)
+            if lane.failed:
+                return
+            times, first = times[1:], repeats
+        yield from self._steps(lane, times, first, p, watch)
+
+    def _steps(
+        self, lane: _Lane, times: np.ndarray, repeats: int, p: np.ndarray, watch: Watch | None
+    ) -> Iterator[None]:
+        """Move a trajectory with `repeats` steps to each later time, of adaptive methods at most."""
+        fixed, motion = isinstance(self.method, Fixed), self.motion
+        rtol, atol, _, longest = self.control
+        steps, rejected = 0.0 if fixed else lane.steps, lane.rejected
+        for record in records(
+            self.method,
             motion.function(p=p),
-            at["x"],
-            grid,
-            at["h"],
-            first,
+            lane.x,
+            np.array([lane.start if fixed else lane.t, *times[1:]]),
+            lane.h,
+            repeats,
             rtol,
             atol,
             motion.projected,
             watch=watch,
-            steps=int(at["steps"]) if fixed else 0,
+            steps=int(lane.steps) if fixed else 0,
             longest=longest,
         ):
-            steps, rejected = before + (r.steps, r.rejected)
-            yield {
-                "t": r.t,
-                "x": r.x,
-                "steps": steps,
-                "rejected": rejected,
-                "failed": r.failed,
-                "h": r.h,
-                "fresh": at["fresh"],
-            }
+            lane.t, lane.x, lane.h, lane.failed = record.t, record.x, record.h, record.failed
+            lane.steps, lane.rejected = steps + record.steps, rejected + record.rejected
+            yield
 
     # --- what happens in a step ---
 
-    def _watch(self, p: np.ndarray, at: dict[str, Any]) -> Callable[..., float]:
-        """The watch of steps behind a state, whose `fresh` events it makes older."""
+    def _watch(self, p: np.ndarray, lane: _Lane) -> Watch:
+        """The watch of steps of a trajectory, whose `fresh` events it makes older."""
 
         def watch(t: float, x: np.ndarray, t1: float, x1: np.ndarray, h: float, k: Any) -> float:
             if p[-1] <= 0 or not np.isfinite(x1).all():
                 return 0.0
-            if t1 - at["until"] > SEEN * h:
+            if t1 - lane.until > SEEN * h:
                 step = self._step_of(t, x, h, x1, k, p, t1)
-                if self._search(step, p, max(0.0, (at["until"] - t) / h), at["fresh"]):
-                    self._caught = step
+                if self._search(step, p, max(0.0, (lane.until - t) / h), lane.fresh):
                     return CAUGHT
-            at["fresh"] = np.maximum(at["fresh"] - 1, 0)
+            lane.fresh = np.maximum(lane.fresh - 1, 0)
             return 0.0
 
         return watch
@@ -204,9 +177,13 @@ class InterpretedPropagator:
         library's.
         """
         coefficients = k
-        if isinstance(self.way, Adaptive):
-            extra = self.way.extra(self.motion.function(p=p), t, x, h, k) if self.way.extra else ()
-            coefficients = self.way.coefficients(x, x1, h, [*k, *extra])
+        if isinstance(self.method, Adaptive):
+            extra = (
+                self.method.extra(self.motion.function(p=p), t, x, h, k)
+                if self.method.extra
+                else ()
+            )
+            coefficients = self.method.coefficients(x, x1, h, [*k, *extra])
         way = self.motion.witnesses.extension(t, x, t1, x1, h, p, coefficients)
         return SearchedStep(t, np.array(x), h, np.array(x1), way, coefficients)
 
@@ -296,14 +273,7 @@ class InterpretedPropagator:
         if not p[-1] > 0 or not t + h > t:
             there, code = self._stepped(t, x, p, h)
             return [h], there, never, [1.0], [code]
-        step, code = self._caught, 0.0
-        if (
-            step is None
-            or step.t != t
-            or not np.array_equal(step.x, x)
-            or abs(step.h - h) > SEEN * h
-        ):
-            step, code = self._made(t, x, h, p)
+        step, code = self._made(t, x, h, p)
         crossed = None if code else self._search(step, p, origin, fresh)
         if crossed is None:
             return [h], x if code else step.x1, never, [1.0], [code]
@@ -357,8 +327,8 @@ class InterpretedPropagator:
     def _made(self, t: float, x: np.ndarray, h: float, p: np.ndarray) -> tuple[SearchedStep, float]:
         """The step of length h from (t, x), and 0, or why it cannot be made."""
         f = self.motion.function(p=p)
-        if isinstance(self.way, Adaptive):
-            x1, _, k = self.way.step(f, t, x, h, f(t, x))
+        if isinstance(self.method, Adaptive):
+            x1, _, k = self.method.step(f, t, x, h, f(t, x))
             return self._step_of(t, x, h, self.motion.projected(x1), k, p, t + h), 0.0
         x1, code = self._stepped(t, x, p, h)
         return self._step_of(t, x, h, x1, None, p, t + h), code
@@ -369,15 +339,8 @@ class InterpretedPropagator:
         """x after a step of length s, unwatched, and 0; or x, and why the step cannot be made."""
         if not t + s > t:
             return x, 0.0
-        repeats = 1 if isinstance(self.way, Fixed) else ATTEMPTS
-        found = self.run(
-            x[None],
-            np.array([t, t + s]),
-            s,
-            np.append(p[:-1], 0.0),
-            repeats,
-            *self.tolerances,
-            longest=self.longest,
-        )
+        repeats = 1 if isinstance(self.method, Fixed) else ATTEMPTS
+        unwatched = np.append(p[:-1], 0.0)
+        found = self(Segment(x[None], np.array([t, t + s]), s, unwatched, repeats))
         code = float(found.failed[0, -1])
         return x if code else np.asarray(found.x[0, -1]), code

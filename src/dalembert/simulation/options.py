@@ -1,11 +1,15 @@
-"""Options of `simulate` as the equations and methods take them: method and tolerances, times of
-records, steps.
+"""Arguments of `simulate` in groups: what moves, under which forces, with which laws of contact, in
+which steps, and what is recorded.
+
+Fields have the names of the arguments, so that a file tells them by these.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from math import ceil
-from typing import Any, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,11 +17,14 @@ from dalembert.arguments import check_flag, real_array, refused
 from dalembert.errors import ShapeError
 from dalembert.integrators import METHODS, Fixed, Method
 from dalembert.integrators.fixed_point import HUGE
+from dalembert.kinematics.forces import STICK
 from dalembert.native.calls import thread_count
 from dalembert.results.even_times import Even
-from dalembert.simulation.event_loop import Pace
-from dalembert.simulation.interpreted_propagator import ATTEMPTS
+from dalembert.simulation.friction import Stribeck
+from dalembert.simulation.progress import Progress
 
+STEP = 1e-3  # s
+ATTEMPTS = 1_000_000  # steps between two records of an adaptive method
 RECORDS = 1000  # of a duration, unless times or a spacing are given
 RTOL, ATOL = 1e-9, 1e-12  # of adaptive methods
 EPS = np.finfo(float).eps
@@ -26,6 +33,225 @@ TOO_MANY = 1e8  # numbers in all records: beyond it, ask for fewer
 MOST_RECORDS = 1e12  # in a folder
 TOO_MANY_STEPS = 1e9  # minutes to hours
 OPTIONAL = ("record", "rtol", "atol", "longest_step")  # numbers that may be left out
+
+
+@dataclass(frozen=True)
+class Model:
+    """A system whose equations are integrated, in which formulation and with which numbers."""
+
+    mechanism: Any
+    formulation: str | None = None
+    solver: Any = None
+    parameters: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Actions:
+    """Forces along the velocities, of actuators and others, and on frames."""
+
+    control: Any = None
+    forces: Any = None
+    external_forces: Any = None
+
+
+@dataclass(frozen=True)
+class Contact:
+    """Laws of dry friction and of stops."""
+
+    friction: str | Stribeck = STICK
+    stops: Any = None
+
+
+NO_ACTIONS, DRY_FRICTION = Actions(), Contact()
+
+
+class Pace(NamedTuple):
+    """Step of a method [s], of adaptive ones the first, and steps between two records, of these
+    attempted ones at most.
+    """
+
+    h: float
+    repeats: int
+
+
+class Schedule(NamedTuple):
+    """Times of the records [s], and the paces between two of them.
+
+    last: pace between the last two records, if it is another
+    """
+
+    times: Any
+    pace: Pace
+    last: Pace | None
+
+
+class StepControl(NamedTuple):
+    """Tolerances and greatest step [s] of an adaptive method, and threads of any."""
+
+    rtol: float = 0.0
+    atol: float = 0.0
+    threads: int = 1
+    longest: float = HUGE
+
+
+@dataclass(frozen=True)
+class Stepping:
+    """A method of integration by name, its step [s], tolerances, greatest step [s] and threads.
+
+    Raises
+    ------
+    TypeError, ValueError
+        A number is none; tolerances are given for a method of fixed step.
+    """
+
+    method: str | None = None
+    h: float = STEP
+    rtol: float | None = None
+    atol: float | None = None
+    longest_step: float | None = None
+    threads: int = 1
+
+    def __post_init__(self) -> None:
+        for name in ("h", "rtol", "atol", "threads", "longest_step"):
+            check_number(name, getattr(self, name))
+        thread_count(self.threads)
+        if not isinstance(self.method, (str, type(None))):
+            raise TypeError(
+                f"method={self.method!r}: expected the name of a method, such as 'rk4'."
+            )
+        given = self._given_tolerances
+        if given and isinstance(METHODS.get(self.name), Fixed):
+            options = " and ".join(f"{option}={value:g}" for option, value in given.items())
+            raise ValueError(
+                f"{options} with method={self.name!r}, whose steps are fixed and have no "
+                "tolerance: take an adaptive method such as 'dop853', or give the step h=."
+            )
+        for option, value in given.items():
+            if not (np.isfinite(value) and value >= 0):
+                raise ValueError(f"{option}={value!r}: expected a tolerance of 0 or more.")
+        if self.rtol == 0 == self.atol:
+            raise ValueError(
+                "rtol=0 and atol=0 leave no error that a step may have: give one of them."
+            )
+
+    @property
+    def _given_tolerances(self) -> dict[str, float]:
+        options = {"rtol": self.rtol, "atol": self.atol}
+        return {option: value for option, value in options.items() if value is not None}
+
+    @property
+    def name(self) -> str:
+        """Name of the method; by default of one that chooses its steps where that is asked for."""
+        if self.method is not None:
+            return self.method
+        return "dop853" if self._given_tolerances or self.longest_step is not None else "rk4"
+
+    def control(self, method: Method) -> StepControl:
+        """Numbers by which the method chooses its steps.
+
+        Raises
+        ------
+        ValueError
+            The greatest step is not positive and finite, or the method has a fixed one.
+        """
+        rtol = RTOL if self.rtol is None else self.rtol
+        atol = ATOL if self.atol is None else max(self.atol, SMALLEST)
+        return StepControl(rtol, atol, self.threads, self._greatest_step(method))
+
+    def _greatest_step(self, method: Method) -> float:
+        if self.longest_step is None:
+            return HUGE
+        if isinstance(method, Fixed):
+            raise ValueError(
+                f"longest_step= is for methods that choose their step; {method.name!r} has a fixed "
+                "one: give h=."
+            )
+        if not 0 < self.longest_step < HUGE:
+            raise ValueError(f"longest_step={self.longest_step!r}: expected a positive time [s].")
+        return float(self.longest_step)
+
+
+@dataclass(frozen=True)
+class Recording:
+    """Times of the records, and where a run and its progress go.
+
+    Raises
+    ------
+    TypeError, ShapeError, ValueError
+        A time is none; a run is to go on without a folder.
+    """
+
+    t: Any
+    record: float | None = None
+    progress: Progress = None
+    store: Any = None
+    resume: bool = False
+
+    def __post_init__(self) -> None:
+        check_number("t", self.t)
+        check_number("record", self.record)
+        check_flag("resume", self.resume)
+        if self.resume and self.store is None:
+            raise ValueError(
+                "resume=True without store=: a run goes on from the folder that it was written to."
+            )
+
+    @property
+    def begin(self) -> float:
+        """Time of the initial state [s]."""
+        instants = np.ravel(np.asarray(self.t))
+        return float(instants[0]) if len(instants) > 1 else 0.0
+
+    def schedule(self, h: float, method: Method, size: int, longest: float) -> Schedule:
+        """Times of the records of `size` numbers, and the paces of a method with steps up to h.
+
+        Of a stored run there are as many times as are wanted.
+        """
+        stored, times = self.store is not None, self._times(h, method, size)
+        if not isinstance(method, Fixed):
+            return Schedule(
+                times, Pace(min(h, float(times[-1] - times[0]), longest), ATTEMPTS), None
+            )
+        spacing, rest = (float(times[k] - times[k - 1]) for k in (1, -1))
+        if np.size(self.t) > 1:
+            spacing = rest = float(times[-1] - times[0]) / (len(times) - 1)
+            if not np.allclose(np.diff(times), spacing, rtol=1e-9, atol=rounding_of(times)):
+                raise ValueError(
+                    "methods of fixed step need times t at equal distances; give a duration, or "
+                    "use method='dopri5'."
+                )
+        pace, last = _pace(spacing, h), _pace(rest, h)
+        if pace.repeats * (len(times) - 1) > TOO_MANY_STEPS and not stored:
+            raise ValueError(
+                f"{pace.repeats * (len(times) - 1):.3g} steps of {h:g} s are more than "
+                f"{TOO_MANY_STEPS:.0e}: give a larger h."
+            )
+        return Schedule(times, pace, None if abs(rest - spacing) <= 1e-9 * spacing else last)
+
+    def _times(self, h: float, method: Method, size: int) -> Any:
+        given = np.array(self.t, dtype=float, ndmin=1)
+        finite = np.count_nonzero(np.isfinite(given)) == given.size
+        if given.ndim != 1 or not finite or not 0 < h < np.inf:
+            raise ValueError(
+                f"t={self.t!r}, h={h!r}: expected a duration or times [s], and a positive step."
+            )
+        if len(given) == 1:
+            times = _evenly(float(given[0]), self.record, h if isinstance(method, Fixed) else 0.0)
+            if self.store is not None:
+                return times
+            if len(times) * size > TOO_MANY:
+                raise ValueError(
+                    f"{len(times)} records are {len(times) * size:.3g} numbers, more than "
+                    f"{TOO_MANY:.0e}: give record= a larger spacing [s]."
+                )
+            return times[:]
+        if self.record is not None:
+            raise ValueError(
+                "record= is the spacing of the records of a duration; t gives their times already."
+            )
+        if not (np.diff(given) > 0).all():
+            raise ValueError("the times t must increase.")
+        return given
 
 
 def check_number(name: str, value: Any) -> None:
@@ -52,112 +278,6 @@ def check_number(name: str, value: Any) -> None:
             "t",
             found.shape,
         )
-
-
-def check_options(threads: Any, store: Any, resume: Any) -> None:
-    thread_count(threads)
-    check_flag("resume", resume)
-    if resume and store is None:
-        raise ValueError(
-            "resume=True without store=: a run goes on from the folder that it was written to."
-        )
-
-
-def method_and_tolerances(
-    name: str | None, rtol: float | None, atol: float | None
-) -> tuple[str, float, float]:
-    """Name and tolerances of the method.
-
-    Raises
-    ------
-    ValueError
-        Tolerances are given for a method of fixed step; they are none.
-    """
-    if not isinstance(name, (str, type(None))):
-        raise TypeError(f"method={name!r}: expected the name of a method, such as 'rk4'.")
-    given = {
-        option: value for option, value in (("rtol", rtol), ("atol", atol)) if value is not None
-    }
-    name = ("dop853" if given else "rk4") if name is None else name
-    if given and isinstance(METHODS.get(name), Fixed):
-        options = " and ".join(f"{option}={value:g}" for option, value in given.items())
-        raise ValueError(
-            f"{options} with method={name!r}, whose steps are fixed and have no tolerance: take an "
-            "adaptive method such as 'dop853', or give the step h=."
-        )
-    for option, value in given.items():
-        if not (np.isfinite(value) and value >= 0):
-            raise ValueError(f"{option}={value!r}: expected a tolerance of 0 or more.")
-    if rtol == 0 == atol:
-        raise ValueError("rtol=0 and atol=0 leave no error that a step may have: give one of them.")
-    return name, RTOL if rtol is None else rtol, ATOL if atol is None else max(atol, SMALLEST)
-
-
-def greatest_step(longest_step: float | None, way: Method) -> float:
-    """Greatest step of a method [s].
-
-    Raises
-    ------
-    ValueError
-        It is not positive and finite; the method has a fixed step.
-    """
-    if longest_step is None:
-        return HUGE
-    if isinstance(way, Fixed):
-        raise ValueError(
-            f"longest_step= is for methods that choose their step; {way.name!r} has a fixed one: "
-            "give h=."
-        )
-    if not 0 < longest_step < HUGE:
-        raise ValueError(f"longest_step={longest_step!r}: expected a positive time [s].")
-    return float(longest_step)
-
-
-def record_times(
-    t: Any, h: float, record: float | None, way: Method, size: int, stored: bool
-) -> tuple[Any, Pace, Pace | None]:
-    """Times of the records, the pace between two of them, and that between the last two if it is
-    another.
-
-    Of a stored run there are as many times as are wanted.
-    """
-    given = np.array(t, dtype=float, ndmin=1)
-    if given.ndim != 1 or np.count_nonzero(np.isfinite(given)) < given.size or not 0 < h < np.inf:
-        raise ValueError(
-            f"t={t!r}, h={h!r}: expected a duration or times [s], and a positive step."
-        )
-    fixed, times = isinstance(way, Fixed), cast(Any, given)
-    if len(given) == 1:
-        times = _evenly(float(given[0]), record, h if fixed else 0.0)
-        if len(times) * size > TOO_MANY and not stored:
-            raise ValueError(
-                f"{len(times)} records are {len(times) * size:.3g} numbers, more than "
-                f"{TOO_MANY:.0e}: give record= a larger spacing [s]."
-            )
-        times = times if stored else times[:]
-    elif record is not None:
-        raise ValueError(
-            "record= is the spacing of the records of a duration; t gives their times already."
-        )
-    elif not (np.diff(given) > 0).all():
-        raise ValueError("the times t must increase.")
-    if not fixed:
-        return times, Pace(min(h, float(times[-1] - times[0])), ATTEMPTS), None
-    spacing, rest = (float(times[k] - times[k - 1]) for k in (1, -1))
-    if len(given) > 1:
-        spacing = rest = float(times[-1] - times[0]) / (len(times) - 1)
-        if not np.allclose(np.diff(given), spacing, rtol=1e-9, atol=rounding_of(given)):
-            raise ValueError(
-                "methods of fixed step need times t at equal distances; give a duration, or use "
-                "method='dopri5'."
-            )
-    pace, last = _pace(spacing, h), _pace(rest, h)
-    if pace.repeats * (len(times) - 1) > TOO_MANY_STEPS and not stored:
-        raise ValueError(
-            f"{pace.repeats * (len(times) - 1):.3g} steps of {h:g} s are more than "
-            f"{TOO_MANY_STEPS:.0e}: give a larger h."
-        )
-    return times, pace, None if abs(rest - spacing) <= 1e-9 * spacing else last
 
 
 def _pace(spacing: float, h: float) -> Pace:

@@ -2,87 +2,109 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.integrators import REASONS, Fixed, Method
+from dalembert.integrators import REASONS, Fixed
 from dalembert.integrators.methods import TOO_SMALL
 from dalembert.native.propagator import Trajectories
 from dalembert.results.ends import End, ends_of
 from dalembert.results.records import FINISHED
 from dalembert.results.run import Run
-from dalembert.simulation.event_loop import ENDED, EventLoop
+from dalembert.simulation.event_handler import ENDED
+from dalembert.simulation.event_loop import EventLoop
 from dalembert.simulation.failures import force_without_number
 from dalembert.simulation.first_order_system import FirstOrderSystem
-from dalembert.simulation.interpreted_propagator import ATTEMPTS
-from dalembert.simulation.options import rounding_of
+from dalembert.simulation.options import ATTEMPTS, rounding_of
 from dalembert.simulation.sampled_loop import SampledLoop
+from dalembert.simulation.starts import BOUND, Start
 from dalembert.systems.system import System
 
 EXPLAINED = 4  # trajectories whose forces are looked at where they are no longer finite
-BOUND = 1e100  # of a state: beyond it, energies are no numbers
+
+
+class _Ends(NamedTuple):
+    """Ends of N trajectories.
+
+    Attributes
+    ----------
+    good : whether each record was made (N, K), if some were not
+    last : places of their last states among the records (N,)
+    t : times of these [s]
+    reasons : why they end
+    """
+
+    good: np.ndarray | None
+    last: np.ndarray
+    t: np.ndarray
+    reasons: list[str]
+
+    def counted(self, counts: np.ndarray) -> np.ndarray:
+        """Counts (N, K) up to the last record (N,)."""
+        if self.good is None:
+            return counts[:, -1].copy()
+        return counts[np.arange(len(self.last)), self.last - 1] * (self.last > 0)
+
+
+class _Rows(NamedTuple):
+    """Records of N trajectories, (N, K, ...) each."""
+
+    x: np.ndarray
+    qd: np.ndarray
+    observables: dict[str, np.ndarray]
+
+    def blank(self, good: np.ndarray, last: np.ndarray) -> None:
+        """Put NaN behind the last record; observables at an end between two records are known."""
+        self.x[~good] = self.qd[~good] = np.nan
+        beyond = ~good
+        beyond[np.arange(len(good)), last] = False
+        for values in self.observables.values():
+            if values.dtype.kind == "f":
+                values[beyond] = np.nan
+
+    def single(self, last: int) -> _Rows:
+        """Records of one trajectory up to the last, without N."""
+        until = slice(last + 1)
+        observables = {name: values[0, until] for name, values in self.observables.items()}
+        return _Rows(self.x[0, until], self.qd[0, until], observables)
 
 
 def run_of(
-    motion: FirstOrderSystem,
-    way: Method,
-    x0: np.ndarray,
-    single: bool,
-    times: np.ndarray,
-    h: float,
-    found: Trajectories,
     loop: EventLoop,
-    sampling: SampledLoop | None,
+    sampled: SampledLoop | None,
+    start: Start,
+    times: np.ndarray,
+    found: Trajectories,
 ) -> Run:
     """The records with the initial states in front, where each trajectory ended, and why."""
-    x = np.concatenate([x0[:, None], found.x], axis=1)
+    motion, x = loop.motion, np.concatenate([start.x[:, None], found.x], axis=1)
     q, y, *_ = motion.split(x)
     qd = motion.formulation.recorded(times, q, y, motion.numbers)
-    finished = _all_recorded(times - motion.begin, x, found, rounding_of(times))
-    good: np.ndarray | None = None
-    if finished and motion.system.positive_definite:
-        place = np.full(len(x), len(times) - 1)
-        t, reasons = times[place], [loop.reasons.get(k, FINISHED) for k in range(len(x))]
-        steps, rejected = found.steps[:, -1].copy(), found.rejected[:, -1].copy()
-    else:
-        good, place, t, reasons = _early_ends(motion, way, x, qd, times, found, loop)
-        steps, rejected = (  # up to the last record
-            counts[np.arange(len(x)), place - 1] * (place > 0)
-            for counts in (found.steps, found.rejected)
-        )
-    initial = loop.initial | (sampling.initial if sampling else {})
-    recorded = {
-        name: np.concatenate([initial[name][:, None], values], axis=1)
-        for name, values in found.observables.items()
-    }
-    lanes = np.arange(len(x))
-    last = x[lanes, place]
-    end = None if single and good is None else _end_states(motion, t, last)
-    if good is not None:
-        x[~good] = qd[~good] = np.nan
-        beyond = ~good
-        beyond[lanes, place] = False  # observables at an end between two records are known
-        for values in recorded.values():
-            if values.dtype.kind == "f":
-                values[beyond] = np.nan
-    if single:
-        until = slice(place[0] + 1)
-        times, x, qd = np.concatenate([times[: place[0]], t]), x[0, until], qd[0, until]
+    ends = _ends(loop, times, x, qd, found)
+    x_end = x[np.arange(len(x)), ends.last]
+    whole = start.single and ends.good is None
+    end = None if whole else _end_states(motion, ends.t, x_end)
+    steps, rejected = ends.counted(found.steps), ends.counted(found.rejected)
+    rows = _Rows(x, qd, _observables(loop.initial | (sampled.initial if sampled else {}), found))
+    if ends.good is not None:
+        rows.blank(ends.good, ends.last)
+    if start.single:
+        rows = rows.single(ends.last[0])
         if end is not None:
-            x[-1], qd[-1] = last[0], end.qd[0]
-        recorded = {name: values[0, until] for name, values in recorded.items()}
+            rows.x[-1], rows.qd[-1] = x_end[0], end.qd[0]
+        times = np.concatenate([times[: ends.last[0]], ends.t])
         steps, rejected = steps[0], rejected[0]
-    q, _, work, states = motion.split(x)
+    q, _, work, states = motion.split(rows.x)
     return Run(
         motion.mechanism,
         times,
         q,
-        qd,
+        rows.qd,
         work,
-        way.name,
-        h,
-        tuple(reasons),
+        loop.method.name,
+        loop.pace.h,
+        tuple(ends.reasons),
         dict(motion.kinds),
         steps,
         rejected,
@@ -92,10 +114,30 @@ def run_of(
         _in_order(loop.changes),
         motion.friction,
         motion.parameters,
-        ended=None if single else end,
+        ended=None if start.single else end,
         declared=motion.observables,
-        recorded=recorded | motion.formulation.recorded_counts,
+        recorded=rows.observables | motion.formulation.recorded_counts,
     )
+
+
+def _observables(initial: dict[str, np.ndarray], found: Trajectories) -> dict[str, np.ndarray]:
+    """Observables (N, K, ...) behind those at the beginning (N, ...)."""
+    return {
+        name: np.concatenate([initial[name][:, None], values], axis=1)
+        for name, values in found.observables.items()
+    }
+
+
+def _ends(
+    loop: EventLoop, times: np.ndarray, x: np.ndarray, qd: np.ndarray, found: Trajectories
+) -> _Ends:
+    """Where and why trajectories end."""
+    motion, n = loop.motion, len(x)
+    finished = _all_recorded(times - motion.begin, x, found, rounding_of(times))
+    if not (finished and motion.system.positive_definite):
+        return _early_ends(loop, x, qd, times, found)
+    last = np.full(n, len(times) - 1)
+    return _Ends(None, last, times[last], [loop.reasons.get(k, FINISHED) for k in range(n)])
 
 
 def _all_recorded(times: np.ndarray, x: np.ndarray, found: Trajectories, rounding: float) -> bool:
@@ -121,17 +163,10 @@ def _end_states(motion: FirstOrderSystem, t: np.ndarray, x: np.ndarray) -> End:
 
 
 def _early_ends(
-    motion: FirstOrderSystem,
-    way: Method,
-    x: np.ndarray,
-    qd: np.ndarray,
-    times: np.ndarray,
-    found: Trajectories,
-    loop: EventLoop,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[str]]:
-    """Of trajectories some of which ended early: whether each record was made, the places (N,) of
-    their last states among the records, their times, and why they end.
-    """
+    loop: EventLoop, x: np.ndarray, qd: np.ndarray, times: np.ndarray, found: Trajectories
+) -> _Ends:
+    """Ends of trajectories some of which ended early."""
+    motion = loop.motion
     goals, rounding = times - motion.begin, rounding_of(times)
     reached = np.concatenate([np.full((len(x), 1), goals[0]), found.t], axis=1)
     finite, good = (np.abs(x) < BOUND).all(axis=2), np.ones(reached.shape, dtype=bool)
@@ -139,15 +174,15 @@ def _early_ends(
     good[:, 1:] = found.t >= goals[1:] - late
     good = np.logical_and.accumulate(finite & good, axis=1)
     singular = _singular(motion, times, finite, good, motion.split(x)[0], qd)
-    t, place = ends_of(times, reached + motion.begin, finite, good)
+    t, last = ends_of(times, reached + motion.begin, finite, good)
     reasons = [
         singular.get(k)
         or loop.reasons.get(k)
         or _reason(motion.system, t[k], good[k], finite[k], x[k], found.failed[k])
         for k in range(len(x))
     ]
-    _explain(reasons, motion, way, x, goals, good, loop)
-    return good, place, t, reasons
+    _explain(reasons, loop, x, goals, good)
+    return _Ends(good, last, t, reasons)
 
 
 def _singular(
@@ -210,13 +245,7 @@ def _reason(
 
 
 def _explain(
-    reasons: list[str],
-    motion: FirstOrderSystem,
-    way: Method,
-    x: np.ndarray,
-    times: np.ndarray,
-    good: np.ndarray,
-    loop: EventLoop,
+    reasons: list[str], loop: EventLoop, x: np.ndarray, times: np.ndarray, good: np.ndarray
 ) -> None:
     """Say of some trajectories that ended without a finite number which force was none."""
     lost = [k for k, reason in enumerate(reasons) if "number" in reason]
@@ -224,13 +253,15 @@ def _explain(
         return
     p = np.broadcast_to(loop.constants, (len(x), loop.constants.shape[-1]))
     for k in lost[:EXPLAINED]:
-        if (kept := int(good[k].sum())) and k not in loop.reasons:
-            ahead = float(times[min(kept, len(times) - 1)] - times[kept - 1])
-            h = loop.h if isinstance(way, Fixed) else min(loop.h, ahead or loop.h)
-            found = force_without_number(
-                motion, way, x[k, kept - 1], float(times[kept - 1]), h, p[k], loop.tolerances
+        if (count := int(good[k].sum())) and k not in loop.reasons:
+            ahead = float(times[min(count, len(times) - 1)] - times[count - 1])
+            fixed = isinstance(loop.method, Fixed)
+            h = loop.h if fixed else min(loop.h, ahead or loop.h)
+            state = x[k, count - 1], float(times[count - 1])
+            force = force_without_number(
+                loop.motion, loop.method, *state, h, p[k], loop.control[:2]
             )
-            reasons[k] = f"{found}." if found else reasons[k]
+            reasons[k] = f"{force}." if force else reasons[k]
 
 
 def _in_order(found: list[Any]) -> tuple[Any, ...]:

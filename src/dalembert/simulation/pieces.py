@@ -1,19 +1,16 @@
-"""A march in pieces of bounded duration: in between an interrupt is heard and progress is told; its
+"""Propagation in pieces of bounded duration: in between an interrupt is heard and progress is told; its
 bits are the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dalembert.native.propagator import Trajectories, joined
-
-State = dict[str, np.ndarray]
+from dalembert.simulation.segment import Propagate, Segment, State, Told
 
 SPAN = 0.2  # s of a piece
 FIRST = 2**19  # numbers that the steps of the first piece move: a few hundredths of a second
@@ -21,8 +18,6 @@ GROWTH = 4.0  # of a piece, to the next one
 # times the steps that a record of an adaptive method is expected to take, before it is looked at
 SPARE = 8
 LEAST = 64  # of these
-
-Told = Callable[[float], object]  # the time that all trajectories have reached [s]
 
 
 class Throttled:
@@ -38,8 +33,8 @@ class Throttled:
 
 
 class Piece(NamedTuple):
-    """A call of the march: what it took [s], the attempts of each trajectory before it, the state
-    that it left, and its number of records.
+    """A segment that was made: what it took [s], the attempts of each trajectory before it, the
+    state that it left, and its number of records.
     """
 
     took: float
@@ -49,64 +44,32 @@ class Piece(NamedTuple):
 
 
 class Pieces:
-    """Calls of `Propagator.run` of a compiled method, cut so that each takes about SPAN seconds;
-    called like it.
+    """A propagator in machine code, whose segments are cut so that each call takes about SPAN
+    seconds.
 
     Fixed steps are cut at counts of steps, where a state goes on to the last bit. Steps of adaptive
     methods are cut where a call has made as many as it may: the state that it leaves repeats the
     last of them.
     """
 
-    def __init__(self, march: Callable[..., Trajectories], fixed: bool, told: Told):
-        self._march, self._cut, self._told = march, self._fixed if fixed else self._adaptive, told
+    def __init__(self, propagate: Propagate, fixed: bool, told: Told):
+        self._propagate, self._told = propagate, told
+        self._cut = self._fixed if fixed else self._adaptive
         self._steps = 0.0  # of all trajectories together, in a piece
         self._per_record = 0.0  # steps of an adaptive method
         self._latest: Piece | None = None
 
-    def __call__(
-        self,
-        x: np.ndarray,
-        times: np.ndarray,
-        h: Any,
-        p: np.ndarray,
-        repeats: int,
-        *options: Any,
-        goals: np.ndarray | None = None,
-    ) -> Trajectories:
-        """options: rtol, atol, threads, longest, end, state."""
-        *numbers, end, state = options
-        self._steps = self._steps or max(1.0, FIRST / x.shape[1])
-        run = partial(
-            self._run, x, times, h, p, numbers, float(times[-1]) if end is None else end, goals
-        )
-        return self._cut(run, len(x), len(times) - 1, repeats, state, goals)
+    def __call__(self, segment: Segment) -> Trajectories:
+        self._steps = self._steps or max(1.0, FIRST / segment.x.shape[1])
+        end = float(segment.times[-1]) if segment.end is None else segment.end
+        return self._cut(segment._replace(end=end))
 
-    def _run(
-        self,
-        x: np.ndarray,
-        times: np.ndarray,
-        h: Any,
-        p: np.ndarray,
-        options: list[Any],
-        end: float,
-        goals: np.ndarray | None,
-        first: int,
-        until: int,
-        repeats: int,
-        state: State | None,
-        goal: float | None = None,
-    ) -> Trajectories:
-        """Records from `first` until there, or to a goal on the way to the first of them."""
-        counts = (
-            {}
-            if goals is None
-            else {"goals": goals[first:until] if goal is None else np.array([goal])}
-        )
-        before, began = _attempts(state), perf_counter()
-        found = self._march(
-            x, times[first : until + 1], h, p, repeats, *options, end, state, **counts
-        )
-        self._latest = Piece(perf_counter() - began, before, found.state, until - first)
+    def _piece(self, piece: Segment) -> Trajectories:
+        """Records of a piece."""
+        before, began = _attempts(piece.state), perf_counter()
+        found = self._propagate(piece)
+        took = perf_counter() - began
+        self._latest = Piece(took, before, found.state, len(piece.times) - 1)
         self._told(float(found.t[:, -1].min()))
         return found
 
@@ -121,71 +84,51 @@ class Pieces:
             self._steps = max(1.0, min(pace, GROWTH * self._steps))
             self._per_record = max(1.0, most / records)
 
-    def _fixed(
-        self,
-        run: Callable[..., Trajectories],
-        rows: int,
-        count: int,
-        repeats: int,
-        state: State | None,
-        goals: np.ndarray | None,
-    ) -> Trajectories:
+    def _fixed(self, segment: Segment) -> Trajectories:
         """`repeats` steps to each record: several records in a piece, or several pieces to a
         record.
         """
         parts: list[Trajectories] = []
+        count, repeats, state = len(segment.times) - 1, segment.repeats, segment.state
         made, on_the_way = 0, 0
         while made < count:
             self._learn()
-            steps = max(1, int(self._steps / rows))
+            steps = max(1, int(self._steps / len(segment.x)))
             if on_the_way == 0 and repeats <= steps:
                 until = min(count, made + steps // repeats)
-                found = run(made, until, repeats, state)
+                found = self._piece(_between(segment, made, until, state))
             else:
                 steps = min(steps, repeats - on_the_way)
                 on_the_way += steps
-                goal = None if goals is None else goals[made] - repeats + on_the_way
-                found, until = (
-                    run(made, made + 1, steps, state, goal),
-                    made + (on_the_way == repeats),
-                )
+                piece = _between(segment, made, made + 1, state)._replace(repeats=steps)
+                if piece.goals is not None:
+                    piece = piece._replace(goals=piece.goals - repeats + on_the_way)
+                found, until = self._piece(piece), made + (on_the_way == repeats)
             if until > made:
                 parts.append(found)
                 made, on_the_way = until, 0
             state = (state or {}) | (found.state or {})
         return joined(parts)
 
-    def _adaptive(
-        self,
-        run: Callable[..., Trajectories],
-        rows: int,
-        count: int,
-        repeats: int,
-        state: State | None,
-        goals: np.ndarray | None,
-    ) -> Trajectories:
+    def _adaptive(self, segment: Segment) -> Trajectories:
         """At most `repeats` attempted steps to each record."""
         parts: list[Trajectories] = []
+        count, repeats, state = len(segment.times) - 1, segment.repeats, segment.state
         made, attempts = 0, 0
-        _, times, h, *_ = run.args  # type: ignore[attr-defined]
-        first = float(times[1] - times[0]) / float(np.min(h))
+        first = float(segment.times[1] - segment.times[0]) / float(np.min(segment.h))
         self._per_record = self._per_record or max(1.0, first)
         while made < count:
             self._learn()
-            steps = max(1, int(self._steps / rows))
-            until = (
-                min(count, made + max(1, int(steps / self._per_record)))
-                if not attempts
-                else made + 1
-            )
+            steps = max(1, int(self._steps / len(segment.x)))
+            until = made + 1
+            if not attempts:
+                until = min(count, made + max(1, int(steps / self._per_record)))
             expected = steps if until == made + 1 else SPARE * steps // (until - made)
             most = min(repeats - attempts, max(LEAST, expected))
-            found = run(made, until, most, state)
-            late = self._late(found, run, made, until)
+            found, late = self._attempted(_between(segment, made, until, state), most)
             if late.any() and until > made + 1:  # again, up to the first of them
                 until = made + max(1, int(np.argmax(late)))
-                found = run(made, until, most, state)
-                late = self._late(found, run, made, until)
+                found, late = self._attempted(_between(segment, made, until, state), most)
             state = (state or {}) | (found.state or {})
             attempts = attempts + most if late.any() else 0
             if not attempts or attempts >= repeats:
@@ -193,11 +136,18 @@ class Pieces:
                 made, attempts = until, 0
         return joined(parts)
 
-    @staticmethod
-    def _late(found: Trajectories, run: Any, first: int, until: int) -> np.ndarray:
-        """Which records some trajectory has not reached, though nothing keeps it from going on."""
-        times = run.args[1][first + 1 : until + 1]
-        return ((found.failed == 0) & (found.t < times)).any(axis=0)
+    def _attempted(self, piece: Segment, most: int) -> tuple[Trajectories, np.ndarray]:
+        """Records after at most as many attempted steps, and which of them some trajectory has not
+        reached, though nothing keeps it from going on.
+        """
+        found = self._piece(piece._replace(repeats=most))
+        return found, ((found.failed == 0) & (found.t < piece.times[1:])).any(axis=0)
+
+
+def _between(segment: Segment, first: int, until: int, state: State | None) -> Segment:
+    """The part of a segment from one of its records, or its beginning, to another."""
+    goals = None if segment.goals is None else segment.goals[first:until]
+    return segment._replace(times=segment.times[first : until + 1], state=state, goals=goals)
 
 
 def _attempts(state: State | None) -> Any:

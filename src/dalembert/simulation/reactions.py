@@ -29,7 +29,7 @@ import numpy as np
 from dalembert.arguments import check_choice
 from dalembert.codegen.symbols import without_collection
 from dalembert.compiled.memo import kept
-from dalembert.errors import DalembertWarning, UnknownNameError
+from dalembert.errors import DalembertWarning, UnknownNameError, caller_level
 from dalembert.expr import Graph, absolute, array, maximum
 from dalembert.formulations import newton_euler
 from dalembert.integrators.choice import chosen
@@ -43,6 +43,7 @@ from dalembert.simulation.formulation import NONE, Formulation
 from dalembert.simulation.friction import Stribeck, kinetic
 from dalembert.simulation.impacts import impact, is_short
 from dalembert.simulation.lcp import UNBOUNDED
+from dalembert.simulation.options import Contact
 from dalembert.simulation.repetition import traced
 from dalembert.simulation.resting import Resting, resting
 from dalembert.spatial.ldl import factorised, solved, unchecked
@@ -59,7 +60,7 @@ TOUCHING = 1e-12  # rad, m; of a bound, if that is larger: a joint as close to i
 Stops = Mapping[str, float] | bool | None
 
 
-def reactions_of(form: Formulation, friction: str | Stribeck, stops: Stops) -> Reactions | None:
+def reactions_of(formulation: Formulation, contact: Contact) -> Reactions | None:
     """The law for equations of motion, kept; None where nothing rubs or stops, or friction is to be
     -F sign(qd).
 
@@ -68,49 +69,45 @@ def reactions_of(form: Formulation, friction: str | Stribeck, stops: Stops) -> R
     UnknownNameError, ValueError, TypeError
         There is no such law; stops need equations in (q, qd), and are True or a mapping.
     """
+    friction, stops = contact.friction, contact.stops
     if not isinstance(friction, Stribeck):
         check_choice("friction law", friction, (STICK, SIGN))
     if not isinstance(stops, (bool, Mapping, type(None))):
         raise TypeError(
             f"stops={stops!r}: expected True, or {{joint name: restitution from 0 to 1}}."
         )
-    m = form.system.mechanism
-    if m is None or form.name != "newton_euler":
-        if stops:
-            raise ValueError(f"stops need the formulation 'newton_euler', not {form.name!r}.")
-        if isinstance(friction, Stribeck):
-            raise ValueError(
-                f"friction=Stribeck(...) needs the formulation 'newton_euler', not {form.name!r}."
-            )
+    m = formulation.system.mechanism
+    if m is None or formulation.name != "newton_euler":
+        _refuse_contact(contact, formulation.name)
         return None
     shape = friction if isinstance(friction, Stribeck) else Stribeck()
 
     def made() -> Reactions | None:
         law, sticking = shape.of_entries(m), friction != SIGN and bool(coulomb(m).any())
-        found = sticking or np.isfinite(limits(m, stops)[:2]).any()
-        return Reactions(m, sticking, stops, form.paths, law) if found else None
+        acts = sticking or np.isfinite(limits(m, stops)[:2]).any()
+        return Reactions(m, sticking, stops, formulation.paths, law) if acts else None
 
-    law = kept(
-        m,
-        (
-            "reactions",
-            repr(friction),
-            stops is True or tuple(dict(stops or {}).items()),
-            form.paths,
-        ),
-        made,
-    )
+    key = repr(friction), stops is True or tuple(dict(stops or {}).items()), formulation.paths
+    law = kept(m, ("reactions", *key), made)
     if isinstance(friction, Stribeck) and not coulomb(m).any():
-        warnings.warn(
-            f"{friction} changes nothing: no joint of {m.name!r} has Coulomb friction.",
-            DalembertWarning,
-            stacklevel=4,
-        )  # of simulate
+        _warn(f"{friction} changes nothing: no joint of {m.name!r} has Coulomb friction.")
     if stops is True and (law is None or not np.isfinite([law.lower, law.upper]).any()):
-        warnings.warn(
-            f"stops=True stops nothing: {_without_limits(m)}.", DalembertWarning, stacklevel=4
-        )  # of simulate
+        _warn(f"stops=True stops nothing: {_without_limits(m)}.")
     return law  # type: ignore[no-any-return]
+
+
+def _refuse_contact(contact: Contact, formulation: str) -> None:
+    """See that nothing is asked of a formulation without reactions."""
+    if contact.stops:
+        raise ValueError(f"stops need the formulation 'newton_euler', not {formulation!r}.")
+    if isinstance(contact.friction, Stribeck):
+        raise ValueError(
+            f"friction=Stribeck(...) needs the formulation 'newton_euler', not {formulation!r}."
+        )
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, DalembertWarning, stacklevel=caller_level())
 
 
 class Transition(NamedTuple):

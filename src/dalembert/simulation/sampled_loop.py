@@ -14,16 +14,17 @@ import numpy as np
 from dalembert.codegen.symbols import without_collection
 from dalembert.controllers.sampled import LAW, Sampled
 from dalembert.expr import Graph
-from dalembert.integrators import External, Fixed, Method
+from dalembert.integrators import External, Fixed
 from dalembert.integrators.choice import chosen
 from dalembert.integrators.methods import fixed_step
 from dalembert.native.propagator import Trajectories
 from dalembert.native.routine import Routine
 from dalembert.purity.examine import Guard, examine, remembering
 from dalembert.purity.memory import Memory
-from dalembert.simulation.event_loop import ENDED, EventLoop
+from dalembert.simulation.event_handler import ENDED
+from dalembert.simulation.event_loop import EventLoop
 from dalembert.simulation.first_order_system import FirstOrderSystem
-from dalembert.simulation.interpreted_propagator import State
+from dalembert.simulation.segment import State
 from dalembert.simulation.trial_states import trial_states
 from dalembert.tracing.integration import Steps, rate_of
 from dalembert.tracing.trace import Trace
@@ -178,11 +179,12 @@ class SampledLoop:
     initial : forces held from the beginning on (N, nv)
     """
 
-    def __init__(self, loop: EventLoop, sampled: Sampled, law: Law, method: Method, h: float):
+    def __init__(self, loop: EventLoop, sampled: Sampled, law: Law, h: float):
         """h: the longest step of a method of fixed step, however records lie; of others the first
         [s].
         """
         self.loop, self.motion, self.sampled, self.law = loop, loop.motion, sampled, law
+        method = loop.method
         self.step, self.fixed = h, isinstance(method, Fixed)
         self.counts_anew = self.fixed or isinstance(method, External)  # its steps, in each stretch
         self.method = method

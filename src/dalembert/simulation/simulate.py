@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from dalembert.errors import DalembertError, RememberingError, ShapeError
+from dalembert.errors import DalembertError, RememberingError
 from dalembert.formulations.hamilton.velocity_solver import Solver
-from dalembert.integrators import External, Fixed
+from dalembert.integrators import External, Fixed, Method
 from dalembert.kinematics.forces import STICK
 from dalembert.model.mechanism import Mechanism
 from dalembert.native.propagator import Trajectories, joined
@@ -20,29 +20,30 @@ from dalembert.results import streaming
 from dalembert.results.run import Run
 from dalembert.results.stored_calls import plain, stored_arguments
 from dalembert.simulation.accuracy import warn_of_drift
-from dalembert.simulation.event_loop import EventLoop, Pace
+from dalembert.simulation.event_loop import EventLoop
 from dalembert.simulation.failures import check_events, check_forces
 from dalembert.simulation.first_order_system import FirstOrderSystem
 from dalembert.simulation.formulation import formulation_for
 from dalembert.simulation.friction import Stribeck
 from dalembert.simulation.loads import Given, loads_described
 from dalembert.simulation.options import (
-    check_number,
-    check_options,
-    greatest_step,
-    method_and_tolerances,
-    record_times,
+    STEP,
+    Actions,
+    Contact,
+    Model,
+    Recording,
+    Schedule,
+    Stepping,
 )
-from dalembert.simulation.outcome import BOUND, run_of
+from dalembert.simulation.outcome import run_of
 from dalembert.simulation.pieces import Throttled
 from dalembert.simulation.progress import Progress, reported
 from dalembert.simulation.sampled_loop import Law, SampledLoop
-from dalembert.simulation.starts import start_of
-from dalembert.spatial.arrays import State, Values, in_order
+from dalembert.simulation.starts import Start, start_of
+from dalembert.spatial.arrays import State, Values
 from dalembert.systems.kinds import OtherSystem
 
 Force = Callable[..., Any] | Values | None  # a function (t, q, qd) -> (nv,), or numbers
-STEP = 1e-3  # s
 LOOKED_AT = 12  # records of a run at which functions that changed are tried again
 
 
@@ -165,114 +166,144 @@ def simulate(
     >>> run.q.shape, run.reason, run.energy_drift < 1e-9
     ((1001, 1), 'finished', True)
     """
-    given = dict(locals())
-    for name, value in (
-        ("t", t),
-        ("h", h),
-        ("rtol", rtol),
-        ("atol", atol),
-        ("record", record),
-        ("threads", threads),
-        ("longest_step", longest_step),
-    ):
-        check_number(name, value)
-    instants = np.ravel(np.asarray(t))
-    begin = float(instants[0]) if len(instants) > 1 else 0.0
-    check_options(threads, store, resume)
-    name, rtol, atol = method_and_tolerances(
-        "dop853" if method is None and longest_step is not None else method, rtol, atol
-    )
-    formulation = formulation_for(name, formulation)
-    motion = FirstOrderSystem(
-        mechanism,
-        control,
-        forces,
-        formulation,
-        friction,
-        stops,
+    simulation = Simulation(
+        Model(mechanism, formulation, solver, parameters),
+        Actions(control, forces, external_forces),
+        Contact(friction, stops),
+        Stepping(method, h, rtol, atol, longest_step, threads),
+        Recording(t, record, progress, store, resume),
         events,
-        parameters,
-        begin,
-        external_forces,
-        solver,
     )
-    way = motion.method(name)
-    longest = greatest_step(longest_step, way)
-    numbers = {path: values.tolist() for path, values in motion.parameters.items()} or None
-    given |= {"events": motion.events.names, "parameters": numbers}
-    if motion.formulation.iteration:
-        given["solver"] = motion.formulation.iteration.method
-    if motion.forces.loads:
-        given["external_forces"] = motion.forces.loads.described
-    if motion.forces.sampled:
-        given["sampled"] = motion.forces.sampled.described
-    x, single = _initial(motion, q, qd, begin)
-    check_forces(motion, x, 0.0)
-    check_events(motion, x)
-    times, pace, last = record_times(t, h, record, way, x.size, store is not None)
-    pace, duration = Pace(min(pace.h, longest), pace.repeats), float(times[-1]) - begin
-    _check_trajectories(motion, len(x))
-    work = x.size * (
-        pace.repeats if isinstance(way, Fixed) else max(1.0, duration / (len(times) - 1) / pace.h)
-    )
-    size = (
-        streaming.records_of(x.size, work)
-        if not isinstance(way, External) or store is not None
-        else len(times)
-    )
-    sampled = motion.forces.sampled
-    loop = EventLoop(motion, way, pace, rtol, atol, threads, longest, None if sampled else last)
-    step = h if isinstance(way, Fixed) else pace.h
-    sampling = SampledLoop(loop, sampled, Law(sampled, motion), way, step) if sampled else None
-    mover = sampling or loop
+    return simulation.run(q, qd)
 
-    def advance(x: np.ndarray, times: np.ndarray, state: Any) -> Trajectories:
-        found = mover.advance(x, times - begin, state, duration)
-        shown((float(times[-1]) - begin) / duration, float(times[-1]))
-        return found
 
-    def stretch(x: np.ndarray, times: np.ndarray, state: Any) -> tuple[Run, np.ndarray, Any]:
-        seen = len(loop.events), len(loop.changes)
-        found = advance(x, times, state)
-        part = run_of(motion, way, x, single, times, pace.h, found, loop, sampling)
+@dataclass(frozen=True)
+class Simulation:
+    """A simulation as it is asked for."""
+
+    model: Model
+    actions: Actions
+    contact: Contact
+    stepping: Stepping
+    recording: Recording
+    events: Any = None
+
+    def run(self, q: Values, qd: Values) -> Run:
+        """Trajectories from one state, or from one of each."""
+        stepping, recording = self.stepping, self.recording
+        formulation = formulation_for(stepping.name, self.model.formulation)
+        model = replace(self.model, formulation=formulation)
+        motion = FirstOrderSystem(model, self.actions, self.contact, self.events, recording.begin)
+        method = motion.method(stepping.name)
+        control = stepping.control(method)
+        start = start_of(motion, q, qd)
+        check_forces(motion, start.x, 0.0)
+        check_events(motion, start.x)
+        schedule = recording.schedule(stepping.h, method, start.x.size, control.longest)
+        _check_trajectories(motion, len(start.x))
+        sampled = motion.forces.sampled
+        loop = EventLoop(motion, method, schedule.pace, control, None if sampled else schedule.last)
+        longest = stepping.h if isinstance(method, Fixed) else schedule.pace.h
+        sampling = SampledLoop(loop, sampled, Law(sampled, motion), longest) if sampled else None
+        with reported(recording.progress) as shown:
+            records = _Records(loop, sampling, start, schedule.times, shown)
+            size = _size(schedule, method, start.x.size, recording.store is not None)
+            if recording.store is None:
+                run = records.all(size)
+            else:
+                run = self._streamed(motion, records, size, self._described(motion, q, qd))
+        _check_memory(motion, run, sampling)
+        warn_of_drift(run)
+        return run
+
+    def _streamed(
+        self, motion: FirstOrderSystem, records: _Records, size: int, described: dict[str, Any]
+    ) -> Run:
+        """The run, written to a folder while it is computed."""
+        run = streaming.streamed(
+            motion.mechanism,
+            self.recording.store,
+            self.recording.resume,
+            plain(motion.mechanism, described, motion.kinds),
+            records.start.x,
+            records.times,
+            size,
+            records.stretch,
+        )
+        declared = run.declared | motion.observables
+        return replace(run, applied=motion.forces.applied, declared=declared)
+
+    def _described(self, motion: FirstOrderSystem, q: Values, qd: Values) -> dict[str, Any]:
+        """The arguments by name, those that a file cannot keep as what tells them from others."""
+        parts = self.model, self.actions, self.contact, self.stepping, self.recording
+        arguments: dict[str, Any] = {"q": q, "qd": qd, "events": motion.events.names}
+        for part in parts:
+            arguments |= vars(part)
+        numbers = {path: values.tolist() for path, values in motion.parameters.items()}
+        arguments["parameters"] = numbers or None
+        if motion.formulation.iteration:
+            arguments["solver"] = motion.formulation.iteration.method
+        if motion.forces.loads:
+            arguments["external_forces"] = motion.forces.loads.described
+        if motion.forces.sampled:
+            arguments["sampled"] = motion.forces.sampled.described
+        return arguments
+
+
+class _Records:
+    """Records of a simulation, as a loop makes them; `shown` hears how much is done, and the time."""
+
+    def __init__(
+        self,
+        loop: EventLoop,
+        sampling: SampledLoop | None,
+        start: Start,
+        times: Any,
+        shown: Callable[[float, float], object],
+    ):
+        self.loop, self.sampling, self.start, self.times = loop, sampling, start, times
+        self._begin, self._shown = loop.motion.begin, shown
+        self._duration = float(times[-1]) - self._begin
+        loop.told = Throttled(lambda t: shown(t / self._duration, t + self._begin))
+
+    def all(self, size: int) -> Run:
+        """All records, `size` at a time, so that progress is seen and an interrupt heard in
+        between.
+        """
+        parts, at, state = [], 1, None
+        while at < len(self.times):
+            times = self.times[at - 1 : at + size]
+            parts.append(self._advance(self.start.x, times, state))
+            state, at = parts[-1].state, at + size
+        return run_of(self.loop, self.sampling, self.start, self.times, joined(parts))
+
+    def stretch(self, x: np.ndarray, times: np.ndarray, state: Any) -> tuple[Run, np.ndarray, Any]:
+        """Records from x at times[0] to each later time, and where to go on."""
+        events, changes = len(self.loop.events), len(self.loop.changes)
+        found = self._advance(x, times, state)
+        part = run_of(self.loop, self.sampling, self.start._replace(x=x), times, found)
         part = replace(
-            part, events=tuple(loop.events[seen[0] :]), changes=tuple(loop.changes[seen[1] :])
+            part,
+            events=tuple(self.loop.events[events:]),
+            changes=tuple(self.loop.changes[changes:]),
         )
         return part, found.x[:, -1], found.state
 
-    with reported(progress) as shown:
-        loop.told = Throttled(lambda t: shown(t / duration, t + begin))
-        if store is None:
-            run = run_of(
-                motion,
-                way,
-                x,
-                single,
-                times,
-                pace.h,
-                _joined(advance, x, times, size),
-                loop,
-                sampling,
-            )
-        else:
-            run = streaming.streamed(
-                mechanism,
-                store,
-                resume,
-                plain(mechanism, given, motion.kinds),
-                x,
-                times,
-                size,
-                stretch,
-            )
-            run = replace(
-                run,
-                applied=motion.forces.applied,
-                declared=run.declared | motion.observables,
-            )
-    _check_memory(motion, run, sampling)
-    warn_of_drift(run)
-    return run
+    def _advance(self, x: np.ndarray, times: np.ndarray, state: Any) -> Trajectories:
+        mover = self.sampling or self.loop
+        found = mover.advance(x, times - self._begin, state, self._duration)
+        self._shown((float(times[-1]) - self._begin) / self._duration, float(times[-1]))
+        return found
+
+
+def _size(schedule: Schedule, method: Method, numbers: int, stored: bool) -> int:
+    """How many records, of so many numbers each, are made at a time."""
+    times, pace = schedule.times, schedule.pace
+    if isinstance(method, External) and not stored:
+        return len(times)
+    spacing = float(times[-1] - times[0]) / (len(times) - 1)
+    steps = pace.repeats if isinstance(method, Fixed) else max(1.0, spacing / pace.h)
+    return streaming.records_of(numbers, numbers * steps)
 
 
 def _check_trajectories(motion: FirstOrderSystem, count: int) -> None:
@@ -290,20 +321,6 @@ def _check_trajectories(motion: FirstOrderSystem, count: int) -> None:
             name,
             what,
         )
-
-
-def _joined(
-    advance: Callable[[np.ndarray, np.ndarray, Any], Trajectories],
-    x: np.ndarray,
-    times: np.ndarray,
-    size: int,
-) -> Trajectories:
-    """All records, `size` at a time, so that progress is seen and an interrupt heard in between."""
-    parts, at, state = [], 1, None
-    while at < len(times):
-        parts.append(advance(x, times[at - 1 : at + size], state))
-        state, at = parts[-1].state, at + size
-    return joined(parts)
 
 
 def resume(mechanism: Mechanism | OtherSystem, store: str | os.PathLike[str], **given: Any) -> Run:
@@ -345,62 +362,6 @@ def resume(mechanism: Mechanism | OtherSystem, store: str | os.PathLike[str], **
             "events=[...]."
         )
     return simulate(mechanism, **(arguments | given), store=store, resume=True)
-
-
-def _initial(motion: FirstOrderSystem, q: Any, qd: Any, t: float) -> tuple[np.ndarray, bool]:
-    """x (N, nx) at the start, and whether one state was given."""
-    q, qd = (
-        in_order(q, "q", motion.system.coordinate_names),
-        in_order(qd, "qd", motion.system.velocity_names),
-    )
-    q, qd = _array(q), _array(qd)
-    motion.formulation.check(q, qd, motion.numbers)  # shapes, numbers, quaternions
-    q, qd = np.asarray(q, dtype=float), np.asarray(qd, dtype=float)
-    for name, values in (("q", q), ("qd", qd)):
-        if not np.maximum.reduce(np.abs(values), axis=None, initial=0.0) < BOUND:
-            large = np.argwhere(~(np.abs(values) < BOUND))
-            raise ValueError(
-                f"{name}{large[0].tolist()} is {values[tuple(large[0])]:g}: energies of numbers "
-                f"beyond {BOUND:g} are none. Is it in radians, metres, and seconds?"
-            )
-    q = start_of(motion.system, motion.reactions, q)
-    single = q.ndim == qd.ndim == 1
-    given = motion.constants
-    counts = _counts(
-        {"q": q, "qd": qd, "forces or parameters": given, "states of the controller": motion.states}
-    )
-    if 0 in counts:
-        raise ShapeError(
-            f"there are 0 trajectories: q has shape {q.shape}, qd {qd.shape}, numbers of forces "
-            f"and parameters {given.shape}; expected one state, or N of them with N of at least 1.",
-            "q",
-            q.shape,
-        )
-    x = np.zeros((max(counts, default=1), motion.nx))
-    q_start, y_start, _, states = motion.split(x)  # views
-    q_start[:], y_start[:], states[:] = q, qd, motion.states
-    y_start[:] = motion.formulation.started(q_start, y_start, t, motion.numbers)
-    return x, single and not counts
-
-
-def _counts(given: Mapping[str, np.ndarray]) -> set[int]:
-    """Numbers of trajectories that all is given for, if not once: 1 and another, at most."""
-    counts = {name: len(values) for name, values in given.items() if values.ndim == 2}
-    if len({*counts.values()} - {0, 1}) > 1:
-        said = ", ".join(
-            f"{name} for {count} (shape {given[name].shape})" for name, count in counts.items()
-        )
-        raise ShapeError(
-            f"numbers of trajectories differ: {said}. Give each once, or for every trajectory.",
-            next(iter(counts)),
-        )
-    return {*counts.values()}
-
-
-def _array(values: Any) -> Any:
-    """A list of numbers as an array, which kernels take at once; anything else as it is."""
-    is_list = isinstance(values, (list, tuple)) and all(type(x) in (int, float) for x in values)
-    return np.array(values, dtype=float) if is_list else values
 
 
 def _check_memory(motion: FirstOrderSystem, run: Run, sampling: SampledLoop | None) -> None:

@@ -17,6 +17,7 @@ from dalembert.results.record_selection import trajectory
 from dalembert.results.run import Run
 from dalembert.simulation.first_order_system import FirstOrderSystem
 from dalembert.simulation.formulation import formulation_for
+from dalembert.simulation.options import Contact, Model
 from dalembert.simulation.simulate import simulate
 from dalembert.sweeps.identity import identity
 from dalembert.systems.kinds import system_of
@@ -304,10 +305,11 @@ class Simulated:
         some = {name: value for name, value in (self.options | options).items() if name in DECISIVE}
         if (key := identity(some)) not in self._inputs:
             method = some.pop("method", None) or "rk4"
-            some["formulation"] = formulation_for(method, some.get("formulation"))
+            formulation = formulation_for(method, some.pop("formulation", None))
             try:
                 own = {name: self.system.number(name) for name in numbers}
-                FirstOrderSystem(self.mechanism, parameters=own, **some).method(method)
+                model = Model(self.mechanism, formulation, parameters=own)
+                FirstOrderSystem(model, contact=Contact(**some)).method(method)
                 self._inputs[key] = True
             except Exception:  # they cannot, or an option is none, as the samples will say
                 self._inputs[key] = False
