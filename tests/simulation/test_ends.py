@@ -9,6 +9,7 @@ import dalembert as da
 from dalembert.model.joints import Prismatic
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.parts import Body, Joint, Limits
+from dalembert.results.record_selection import trajectory
 from dalembert.sweeps import trials
 from methods import EXACT, each
 
@@ -133,7 +134,7 @@ def test_a_sweep_collects_where_each_run_ended():
         found, t = trials.final(run, k), min(np.sqrt(2 * h / G), 4.0)
         assert abs(found["time"] - t) < 1e-12 and abs(found["qd"][1][0] + G * t) < 1e-11
         assert abs(found["kinetic_energy"] - (G * t) ** 2 / 2) < 1e-9 and found["energy_drift"] < 1e-12
-        alone = trials._single(run, k)
+        alone = trajectory(run, k)
         assert alone.times[-1] == run.end.t[k] == alone.end.t and np.array_equal(alone.final()[0], run.end.q[k])
 
 
