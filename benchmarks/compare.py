@@ -112,10 +112,8 @@ def called_control() -> Call:
 def new_control() -> Call:
     """A controller that is made anew before each run, and traced."""
 
-    def run() -> object:
-        return double_pendulum(control=lambda t, q, qd: -2.0 * q - 0.5 * qd)()
-
-    return run
+    simulate = double_pendulum()
+    return lambda: simulate(control=lambda t, q, qd: -2.0 * q - 0.5 * qd)
 
 
 def cases() -> dict[str, Callable[[], Call]]:

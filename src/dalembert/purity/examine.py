@@ -6,7 +6,10 @@ from __future__ import annotations
 
 import inspect
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from types import FunctionType, MethodType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,11 +27,30 @@ INSTEAD = (
 
 MOST = 32  # functions whose examination is kept,
 LARGE = 2**20  # bytes: unless they can change large arrays
-_known: dict[
-    Any, tuple[weakref.ref[Any], Examined]
-] = {}  # valid while nothing that the function can reach has changed
+# Valid while nothing that the function can reach has changed; and of code, for other functions of
+# it that hold the same, such as a lambda in a loop.
+_known: dict[Any, tuple[weakref.ref[Any], Examined]] = {}
+_of_code: dict[Any, Examined] = {}
 
 State = tuple[Any, ...]  # numbers and vectors, as the function takes them
+
+
+class TriedStates:
+    """TriedStates at which a function is tried, made when they are first looked at.
+
+    shapes : of the numbers and vectors of each
+    """
+
+    def __init__(self, shapes: tuple[tuple[int, ...], ...], make: Callable[[], Sequence[State]]):
+        self.shapes, self._make = shapes, make
+
+    @cached_property
+    def listed(self) -> Sequence[State]:
+        """All of them."""
+        return self._make()
+
+    def __iter__(self) -> Iterator[State]:
+        return iter(self.listed)
 
 
 class Examined(NamedTuple):
@@ -49,11 +71,15 @@ class Examined(NamedTuple):
 def examine(
     function: Callable[..., Any],
     name: str,
-    states: Sequence[State],
+    states: TriedStates,
     opened: Callable[[Any], Any] = np.asarray,
     trace: bool = True,
 ) -> Examined:
     """Try a function at some states and on symbols, and leave it as it was.
+
+    A function that was examined before is not tried again, if nothing that it can reach has
+    changed; nor is another of the same code that holds the same, if that depended on its arguments
+    alone.
 
     It is traced if it has the same values at all states as its expressions: a branch on a value, or
     a conversion to float, makes a constant of what depends on the state.
@@ -64,26 +90,38 @@ def examine(
     opened : what the function returned -> an array of its entries; raises if it is none
     trace : whether symbols are tried, too
     """
-    key = (id(function), name, trace, *map(np.shape, states[0]))
-    known = _known.get(key)
+    options = name, trace, states.shapes
+    known = _known.get((id(function), options))
     if known and known[0]() is function and not known[1].verdict.memory.changes():
         return known[1]
-    found = _examined(function, name, states, opened, trace)
+    memory = Memory(function, name)
+    code = function.__code__ if isinstance(function, (FunctionType, MethodType)) else None
+    twin = _of_code.get((code, options))
+    if twin and memory.is_like(twin.verdict.memory):
+        found = twin._replace(verdict=replace(twin.verdict, memory=memory))
+    else:
+        found = _examined(function, memory, states.listed, opened, trace)
+    if memory.size > LARGE:
+        return found
+    if code and not (found.verdict.remembers or found.verdict.changes):
+        _remember(_of_code, (code, options), found)
     try:
-        reference = weakref.ref(function)
-    except TypeError:  # methods are made anew each time
-        return found
-    if found.verdict.memory.size > LARGE:
-        return found
-    while len(_known) >= MOST:
-        _known.pop(next(iter(_known)))
-    _known[key] = reference, found
+        _remember(_known, (id(function), options), (weakref.ref(function), found))
+    except TypeError:  # of a class without weak references
+        pass
     return found
+
+
+def _remember(known: dict[Any, Any], key: Any, value: Any) -> None:
+    """Keep a value; the oldest is dropped."""
+    while len(known) >= MOST:
+        known.pop(next(iter(known)))
+    known[key] = value
 
 
 def _examined(
     function: Callable[..., Any],
-    name: str,
+    memory: Memory,
     states: Sequence[State],
     opened: Callable[[Any], Any],
     trace: bool,
@@ -92,8 +130,8 @@ def _examined(
         """The function's result for copies of a state."""
         return opened(function(*map(_fresh, state)))
 
-    verdict = judged(function, name, states, call)
-    memory, results = verdict.memory, verdict.results
+    verdict = judged(memory, states, call)
+    results = verdict.results
     if verdict.remembers or verdict.changes or not trace:
         return Examined(False, verdict, results)
     with Graph():
@@ -171,6 +209,10 @@ def check_arguments(function: Callable[..., Any], name: str, expected: Sequence[
     TypeError
         It takes others.
     """
+    if type(function) is FunctionType and not function.__dict__:
+        code = function.__code__
+        if code.co_argcount == len(expected) and not code.co_kwonlyargcount:
+            return
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):  # of built-in functions it is not known

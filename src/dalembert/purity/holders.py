@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import random
 from collections import deque
-from collections.abc import Iterable, MutableSequence
+from collections.abc import Callable, Iterable, MutableSequence
 from contextvars import ContextVar
 from operator import is_
 from typing import Any
@@ -51,6 +51,12 @@ class Holder:
     def changed(self, contents: Any) -> list[str]:
         """Names of contents that are not what `read` gave."""
         raise NotImplementedError
+
+    def is_like(
+        self, other: Holder, mine: Any, theirs: Any, same_value: Callable[[Any, Any], bool]
+    ) -> bool:
+        """Whether contents are those of another holder of this kind, which may have other owners."""
+        return self.owner is other.owner and not self.changed(theirs)
 
     def fills(self, before: Any, after: Any, reads: list[str]) -> Iterable[Any]:
         """Other contents in place of those that changed from `before` to `after`; marks note who
@@ -108,6 +114,12 @@ class NamedValues(Holder):
         if not keys and list(now) != list(contents):
             return [f"the order of {self.label}"]
         return [self.name_of(key) for key in keys]
+
+    def is_like(self, other, mine, theirs, same_value):
+        """Whether names and values are the same, in the same order."""
+        if type(self.owner) is not type(other.owner) or len(mine) != len(theirs):
+            return False
+        return all(map(same, mine, theirs)) and all(map(same_value, mine.values(), theirs.values()))
 
     def fills(
         self, before: dict[Any, Any], after: dict[Any, Any], reads: list[str]
@@ -230,6 +242,12 @@ class Items(Holder):
             f"{self.label}[{k}]" for k, (a, b) in enumerate(zip(contents, now)) if not same(a, b)
         ][:1]
 
+    def is_like(self, other, mine, theirs, same_value):
+        """Whether lists have the same entries."""
+        if type(self.owner) is not type(other.owner) or len(mine) != len(theirs):
+            return False
+        return all(map(same_value, mine, theirs))
+
     def fills(self, before: list[Any], after: list[Any], reads: list[str]) -> Iterable[Any]:
         """Lists of marks, of several lengths if the length changed."""
         if not isinstance(self.owner, (list, deque)):
@@ -293,6 +311,13 @@ class Array(Holder):
             if equal:
                 return []
         return [f"entries of {self.label}"]
+
+    def is_like(self, other, mine, theirs, same_value):
+        """Whether arrays have the same numbers."""
+        if type(self.owner) is not type(other.owner) or mine.dtype == object:
+            return False
+        shaped = mine.shape == theirs.shape and mine.dtype == theirs.dtype
+        return shaped and mine.tobytes() == theirs.tobytes()
 
     def fills(self, before: np.ndarray, after: np.ndarray, reads: list[str]) -> Iterable[Any]:
         """Arrays of marks, or of several numbers."""

@@ -45,7 +45,7 @@ class Verdict:
     results: tuple[np.ndarray | None, ...] = ()
 
 
-def judged(function: Any, name: str, states: Sequence[Any], call: Call) -> Verdict:
+def judged(memory: Memory, states: Sequence[Any], call: Call) -> Verdict:
     """Try a function at some states, in several orders, and see what changed. It is left exactly as
     it was.
 
@@ -56,11 +56,10 @@ def judged(function: Any, name: str, states: Sequence[Any], call: Call) -> Verdi
 
     Parameters
     ----------
-    function, name : what is called, and its name in messages
+    memory : of the function
     states : arguments for `call`, which gives the function fresh copies of them
     call : state -> result
     """
-    memory = Memory(function, name)
     if memory.clock and _depends_on_clocks(memory, states, call):
         return Verdict(memory, READS_CLOCK.format(memory.clock))
     if drawn := _drawn_from(memory, states, call):

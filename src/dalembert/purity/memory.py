@@ -30,6 +30,7 @@ from dalembert.purity.holders import (
     is_context,
     is_random,
     is_sequence,
+    same,
 )
 from dalembert.purity.marks import Mark
 
@@ -96,6 +97,7 @@ class Memory:
     caches : names and functions with a cache of results (functools.cache), which `restore` empties
     clock : name of a clock that the function names, or an empty text
     numbers : numbers that the function names or holds
+    fixed : what functions have beside changeable contents: code, names around, default arguments
     """
 
     def __init__(self, function: Any, name: str):
@@ -103,11 +105,13 @@ class Memory:
         self.iterators: list[tuple[str, Holder | None]] = []
         self.caches: list[tuple[str, Any]] = []
         self.clock, self.numbers = "", dict[float, None]()
+        self.fixed: list[Any] = []
         self._seen: dict[int, Any] = {}
         queue: list[tuple[str, Any, Holder | None]] = [(name, function, None)]
         while queue and len(self._seen) < MOST:
             label, value, within = queue.pop()
             queue += self._visit(label, value, within)
+        self._is_whole = not queue
         self._seen.clear()
         self.contents = self.read()
 
@@ -116,6 +120,32 @@ class Memory:
         """Bytes of the arrays that are held."""
         return sum(
             contents.nbytes for contents in self.contents if isinstance(contents, np.ndarray)
+        )
+
+    def is_like(self, other: Memory) -> bool:
+        """Whether a function of the same code, with this memory, does as one with another memory did
+        when that was read: its contents are the same values in the same places.
+
+        Arrays, lists and dicts that were made anew are the same if they hold the same.
+        """
+        if not (self._is_whole and other._is_whole) or len(self.holders) != len(other.holders):
+            return False
+        if self.iterators or self.caches or self.clock or len(self.fixed) != len(other.fixed):
+            return False
+        pairs = list(zip(self.holders, other.holders))
+        if any(type(a) is not type(b) or a.label != b.label for a, b in pairs):
+            return False
+        twins = {
+            id(a.owner): b.owner for a, b in pairs if type(a.owner) in (np.ndarray, list, dict)
+        }
+
+        def same_value(a: Any, b: Any) -> bool:
+            """Whether two values are one, or twins."""
+            return same(a, b) or (id(a) in twins and twins[id(a)] is b and type(a) is type(b))
+
+        return all(map(same_value, self.fixed, other.fixed)) and all(
+            a.is_like(b, mine, theirs, same_value)
+            for (a, b), mine, theirs in zip(pairs, self.contents, other.contents)
         )
 
     def read(self) -> list[Any]:
@@ -165,10 +195,12 @@ class Memory:
         if isinstance(value, types.FunctionType):
             yield from self._of_function(label, value)
         elif isinstance(value, types.MethodType):
+            self.fixed.append(value.__self__)
             yield from [(label, value.__self__, None), (label, value.__func__, None)]
         elif isinstance(value, (types.BuiltinMethodType, types.MethodWrapperType)):
             yield label, getattr(value, "__self__", None), None
         elif isinstance(value, (functools.partial, functools.partialmethod)):
+            self.fixed += (value.func, *value.args)
             yield from [(label, x, None) for x in (value.func, *value.args)]
             yield from self._hold(
                 NamedValues(value.keywords, label, form="the argument {key!r} of {label}")
@@ -255,6 +287,8 @@ class Memory:
                 if x is not None
             ]
             return
+        defaults = (*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values())
+        self.fixed += (f.__code__, f.__globals__, *defaults)
         yield from self._hold(NamedValues(f.__dict__, f.__name__))
         for name, cell in zip(f.__code__.co_freevars, f.__closure__ or ()):
             yield from self._hold(Cell(cell, name))

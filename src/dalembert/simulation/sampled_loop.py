@@ -19,7 +19,7 @@ from dalembert.integrators.choice import chosen
 from dalembert.integrators.methods import fixed_step
 from dalembert.native.propagator import Trajectories
 from dalembert.native.routine import Routine
-from dalembert.purity.examine import Guard, examine, remembering
+from dalembert.purity.examine import Guard, TriedStates, examine, remembering
 from dalembert.purity.memory import Memory
 from dalembert.simulation.event_handler import ENDED
 from dalembert.simulation.event_loop import EventLoop
@@ -52,16 +52,21 @@ class Law:
     def __init__(self, sampled: Sampled, motion: FirstOrderSystem):
         system, self.sampled, self.nv = motion.system, sampled, motion.system.nv
         start = sampled.layout.flat(sampled.memory).astype(float)
-        states = [
-            (
-                k,
-                motion.begin + k * sampled.period,
-                q,
-                qd,
-                start + (k > 0) * 0.1 * np.cos(np.arange(len(start)) + k),
-            )
-            for k, (_, q, qd) in enumerate(trial_states(system, sampled.law))
-        ]
+
+        def made() -> list[tuple[Any, ...]]:
+            """Instants, states and memories at which the law is tried."""
+            return [
+                (
+                    k,
+                    motion.begin + k * sampled.period,
+                    q,
+                    qd,
+                    start + (k > 0) * 0.1 * np.cos(np.arange(len(start)) + k),
+                )
+                for k, (_, q, qd) in enumerate(trial_states(system, sampled.law))
+            ]
+
+        states = TriedStates(((), (), (system.nq,), (system.nv,), start.shape), made)
         found = examine(
             sampled.flat_law, LAW, states, trace=getattr(sampled.law, "traced", True) is not False
         )
@@ -73,7 +78,7 @@ class Law:
                 "its memory, `return tau, memory`, and given to the next call.",
             )
         if all(r is None for r in found.results):
-            sampled.flat_law(*states[0])  # raises what is wrong with it
+            sampled.flat_law(*states.listed[0])  # raises what is wrong with it
         self.traced, self.start = found.traced, start
         self.guard = Guard(sampled.flat_law, LAW, found.verdict.memory)
         self.motion = motion

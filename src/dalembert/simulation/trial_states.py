@@ -1,11 +1,13 @@
-"""States at which functions of users are tried before a run."""
+"""TriedStates at which functions of users are tried before a run."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from dalembert.purity.examine import State, TriedStates
 from dalembert.purity.memory import Memory
 
 TIMES = (0.0, 0.004, 0.013, 0.37, 0.371, 1.0, 2.5, 40.0)  # s: close to each other and far apart
@@ -23,13 +25,18 @@ MOST = 8  # numbers of the function itself that are tried
 LARGEST = 10.0  # of them, as coordinates
 
 
-def trial_states(system: Any, function: Any = None, states: int = 0) -> list[tuple[Any, ...]]:
+def trial_states(system: Any, function: Any = None, states: int = 0) -> TriedStates:
     """(t, q, qd), and states of a controller if there are any: plain ones, then with numbers of the
     function.
 
     A branch `if t == 0.5` is met where t is 0.5: numbers in the code of a function, and in what it
     holds, are tried as times and as coordinates.
     """
+    lengths = (system.nq, system.nv, states) if states else (system.nq, system.nv)
+    return TriedStates(((), *((n,) for n in lengths)), partial(_states, system, function, states))
+
+
+def _states(system: Any, function: Any, states: int) -> list[State]:
     numbers = [x for x in (Memory(function, "").numbers if function else ()) if 0 < abs(x) < 1e4][
         :MOST
     ]

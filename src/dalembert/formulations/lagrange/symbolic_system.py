@@ -36,6 +36,7 @@ from dalembert.model.content import digest
 from dalembert.model.numbers import several
 from dalembert.purity.examine import check_arguments, fits, remembering
 from dalembert.purity.judge import judged
+from dalembert.purity.memory import Memory
 from dalembert.spatial import linear_algebra
 from dalembert.spatial.arrays import Array, Values, check_rows, in_order, unpacked
 
@@ -122,13 +123,14 @@ def _traced(f: Callable[..., Any], name: str, q: np.ndarray, qd: np.ndarray, t: 
     check_arguments(f, name, ("q", "qd", "t"))
     rows = np.random.default_rng(3).uniform(-1, 1, (5, 2 * len(q)))
     states = [(x[: len(q)], x[len(q) :], 0.7 * k) for k, x in enumerate(rows)]
-    looked = judged(f, name, states, lambda state: f(state[0].copy(), state[1].copy(), state[2]))
+    memory = Memory(f, name)
+    looked = judged(memory, states, lambda state: f(state[0].copy(), state[1].copy(), state[2]))
     if looked.remembers:
         raise remembering(name, looked.remembers)
     _check_symbols(f, name, q, qd, t)
     with comparing() as compared:
         found = f(q.copy(), qd.copy(), t)
-    looked.memory.restore()
+    memory.restore()
     known = [
         (s, r)
         for s, r in zip(states, looked.results, strict=False)
