@@ -18,19 +18,14 @@ ROOMS = {"closed_forms": ["algebra", "printing", "derivation", "quantities", "re
 
 
 @cache
-def modules(type_only_too=False):
-    """Module name (below the package) -> the modules below the package that it imports, at any depth of its text."""
+def modules():
+    """Module name (below the package) -> the modules below the package that it imports: late and for types too."""
     paths = {".".join(p.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__"): p
              for p in PACKAGE.rglob("*.py")}
     graph = {}
     for name, path in paths.items():
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        type_only = {id(n) for node in ast.walk(tree) if isinstance(node, ast.If)
-                     and getattr(node.test, "id", "") == "TYPE_CHECKING" for n in ast.walk(node)}
         found = set()
-        for node in ast.walk(tree):
-            if id(node) in type_only and not type_only_too:
-                continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom):
                 assert node.level == 0, f"{name}: relative import in line {node.lineno}"
                 base = node.module or ""
@@ -38,8 +33,14 @@ def modules(type_only_too=False):
                           for a in node.names}
             elif isinstance(node, ast.Import):
                 found |= {a.name for a in node.names}
-        graph[name] = {f.removeprefix("dalembert.") for f in found if f.startswith("dalembert.")} & set(paths)
+        graph[name] = {f.removeprefix("dalembert.") for f in found if f.startswith("dalembert.")} & set(paths) - {name}
     return graph
+
+
+def folder(module):
+    """Folder of a module below the package; of a file in the package itself, its name."""
+    path = PACKAGE / module.replace(".", "/")
+    return module if path.is_dir() or "." not in module else module.rpartition(".")[0]
 
 
 def layer(module):
@@ -57,19 +58,24 @@ def test_imports_only_point_up_the_list():
 
 
 def test_no_module_imports_in_a_circle():
-    graph = {m: {i for i in imports if i != m} for m, imports in modules().items() if m != "__init__"}
+    graph = {m: imports for m, imports in modules().items() if m != "__init__"}
     assert list(TopologicalSorter(graph).static_order())
 
 
-def test_modules_of_a_package_point_one_way_for_types_too():
-    graph = {m: {i for i in imports if i != m and layer(i) == layer(m)} for m, imports in modules(True).items()}
-    assert list(TopologicalSorter(graph).static_order())
+def test_folders_import_one_way():
+    """Rooms within a package as packages; a room and the package around it are told apart by module alone."""
+    graph = {}
+    for module, imports in modules().items():
+        room = folder(module)
+        beside = {folder(i) for i in imports if not folder(i).startswith(room) and not room.startswith(folder(i))}
+        graph.setdefault(room, set()).update(beside if module != "__init__" else ())
+    assert len(graph) > 30 and list(TopologicalSorter(graph).static_order())
 
 
 @pytest.mark.parametrize("package", ROOMS)
 def test_rooms_of_a_package_import_lower_ones(package):
     rooms = ROOMS[package]
-    below = {m: {i for i in imports if layer(i) == package and i != package} for m, imports in modules(True).items()
+    below = {m: {i for i in imports if layer(i) == package and i != package} for m, imports in modules().items()
              if layer(m) == package and m != package}
     wrong = [f"{m} imports {i}" for m, imports in below.items() for i in imports
              if rooms.index(i.split(".")[1]) > rooms.index(m.split(".")[1])]
