@@ -71,7 +71,7 @@ def test_no_entry_has_an_angle_beside_its_double(chain):
 def test_long_entries_have_one_basis():
     """Entries of up to 430 terms, which stayed in two bases."""
     eom = da.equations(robots.spatial(5), "all", grouped=False, budget=10**6)
-    assert max(len(p) for row in eom._problem.derived.M for p in row) > 300
+    assert max(len(p) for row in eom._context.derived.M for p in row) > 300
     check(eom, "mass_matrix", "gravity_vector")
 
 

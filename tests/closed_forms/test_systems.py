@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.closed_forms.quantities import system_equations as systems
 from dalembert.closed_forms.algebra.sums import Sum, Term
+from dalembert.closed_forms.quantities.system_equations import SystemEquations
 from dalembert.closed_forms.quantities.verification import VerificationError
 
 
@@ -177,17 +177,17 @@ def test_long_forms_are_factored():
 
 @pytest.mark.parametrize("quantity", ["mass_matrix", "gyroscopic_matrix", "time_terms", "gravity_vector", "equations_of_motion"])
 def test_a_wrong_term_is_refused(quantity, monkeypatch):
-    right = systems.made
+    right = SystemEquations._made
 
-    def wrong(p, desk, name):
-        sheet = right(p, desk, name)
+    def wrong(eom, name):
+        sheet = right(eom, name)
         if name == quantity:
             entry = next(at for at in np.ndindex(sheet.forms.shape) if sheet.forms[at].terms)
             first, *rest = sheet.forms[entry].terms
             sheet.forms[entry] = Sum((Term(first.number * 1.000001, first.factors), *rest))
         return sheet
 
-    monkeypatch.setattr(systems, "made", wrong)
+    monkeypatch.setattr(SystemEquations, "_made", wrong)
     w = da.symbol("w")
     system = da.lagrangian_system(lambda q, qd, t: (qd @ qd) / 2 + w * t * (q[0] * qd[1] - q[1] * qd[0]) + q[0] * da.cos(w * t), "x y")
     with pytest.raises(VerificationError, match=re.escape(f"{quantity}[")):

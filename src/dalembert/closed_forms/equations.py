@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from dalembert.arguments import check_function, check_whole
-from dalembert.closed_forms.derivation.derivation_context import BaseParameter, Problem
+from dalembert.closed_forms.derivation.mechanism_context import BaseParameter, MechanismContext
 from dalembert.closed_forms.derivation.selection import Selection, select
 from dalembert.closed_forms.printing.sheets import Sheet
 from dalembert.closed_forms.quantities import frames
@@ -191,12 +191,12 @@ class Equations(Movable):
         )
         progress("derivation", 0.0)
         with selection.graph, without_collection():
-            problem = Problem(mechanism, selection, formulation, budget)
-            super().__init__(mechanism, problem, digits, progress)
-        self.minimal = problem.minimal
+            context = MechanismContext(mechanism, selection, formulation, budget)
+            super().__init__(mechanism, context, digits, progress)
+        self.minimal = context.minimal
 
     def _verifier(self) -> MechanismVerifier:
-        return MechanismVerifier(self._problem)
+        return MechanismVerifier(self._context)
 
     @property
     def law(self) -> Any:  # type: ignore[override]
@@ -208,7 +208,7 @@ class Equations(Movable):
     @property
     def base_parameters(self) -> tuple[BaseParameter, ...]:
         """The fewest combinations of inertial parameters that determine the forces."""
-        return tuple(self._with_groups._problem.base_parameters)
+        return tuple(self._with_groups._context.base_parameters)
 
     @cached_property
     def _with_groups(self) -> Equations:
@@ -245,7 +245,7 @@ class Equations(Movable):
         return self._with_groups if quantity == "regressor" else self
 
     def _made(self, quantity: str) -> Sheet:
-        return made(self._problem, self, quantity)
+        return made(self._context, self, quantity)
 
     def described(self, quantity: str) -> tuple[str, str]:
         """Also of "placement:tool", "jacobian:tool" and "jacobian:tool:local"."""
@@ -261,7 +261,7 @@ class Equations(Movable):
         """Quantities that are printed by default: without Christoffel symbols where these are too
         long, and without springs and friction where there are none.
         """
-        missing = {"christoffel"} if why_no_christoffel(self._problem, self) else set()
+        missing = {"christoffel"} if why_no_christoffel(self._context, self) else set()
         return tuple(
             q
             for q in SHOWN

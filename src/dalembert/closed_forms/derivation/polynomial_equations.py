@@ -157,6 +157,21 @@ def coriolis_matrix(d: PolynomialEquations) -> list[list[Any]]:
     return [[d.ring.total(entry) for entry in row] for row in C]
 
 
+def coriolis_vector(d: PolynomialEquations) -> list[Any]:
+    """h = C v."""
+    return [
+        d.ring.total(x * v for x, v in zip(row, d.rates, strict=True)) for row in coriolis_matrix(d)
+    ]
+
+
+def inverse_dynamics(d: PolynomialEquations) -> list[Any]:
+    """tau = M qdd + C v + g."""
+    qdd = [d.ring.variable(("qdd", k)) for k in range(d.tree.nv)]
+    inertial = [[x * a for x, a in zip(row, qdd, strict=True)] for row in d.M]
+    h = coriolis_vector(d)
+    return [d.ring.total([*inertial[k], h[k], d.g[k]]) for k in range(len(qdd))]
+
+
 def kinetic_energy(d: PolynomialEquations) -> Any:
     """T = 1/2 sum M_ij v_i v_j."""
     v = list(enumerate(d.rates))

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.closed_forms.algebra.polynomials import Normal
 from dalembert.closed_forms.algebra.ring import TooLarge, terms_in
 from dalembert.closed_forms.algebra.sums import object_array
 from dalembert.closed_forms.printing.names import ENTRY
@@ -226,7 +225,7 @@ class ChangedForms(Changeable):
         model = original.model
         super().__init__(
             model,
-            original._problem,
+            original._context,
             original.digits,
             original.progress,
         )
@@ -257,11 +256,9 @@ class ChangedForms(Changeable):
         return self
 
     def _made(self, quantity: str) -> Sheet:
-        p = self._problem
+        p = self._context
         expressions = self.change.of(self, self.original.entries(quantity))
-        normal = Normal(dict(zip(("q", "qd", "qdd"), p.names, strict=True)))
-        for name in p.in_order:
-            normal.ring.variable(name)
+        normal = p.normal_in(p.in_order)
         entries = [constant(x, self.graph) for x in expressions.flat]
         try:
             if terms_in(normal.scalar(x) for x in entries) <= LONGEST:

@@ -57,7 +57,7 @@ class LinearEquations(ClosedForms):
             force = eom.resting_force()
             self._expressions_at = self._derived(eom, force)
             _check_rest(eom, self._expressions_at["equilibrium_forces"], tau)
-            super().__init__(eom.model, eom._problem, eom.digits, eom.progress)
+            super().__init__(eom.model, eom._context, eom.digits, eom.progress)
 
     def _verifier(self) -> LinearVerifier:
         return LinearVerifier(self.eom, dict(self.equilibrium.given))
@@ -111,7 +111,7 @@ class LinearEquations(ClosedForms):
         return self
 
     def _made(self, quantity: str) -> Sheet:
-        normal = self._problem.normal
+        normal = self._context.normal
         if quantity in ("state_matrix", "input_matrix"):
             return self._of_states(quantity)
         entries = self._expressions_at[quantity]
@@ -121,7 +121,7 @@ class LinearEquations(ClosedForms):
         """A or B, by Cramer's rule column by column."""
         n = len(self.accelerations)
         check_freedoms(n, "state and input matrices")
-        normal = self._problem.normal
+        normal = self._context.normal
         M, D, K = (
             np.array(
                 [[normal.scalar(x) for x in row] for row in self._expressions_at[name]],

@@ -7,13 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dalembert.closed_forms.derivation.derivation_context import (
-    SEED,
-    Problem,
-    value_of,
-    with_values,
-)
+from dalembert.closed_forms.derivation.derivation_context import SEED
 from dalembert.closed_forms.derivation.grouping import BASE
+from dalembert.closed_forms.derivation.mechanism_context import MechanismContext
+from dalembert.closed_forms.derivation.symbol_values import value_of, with_values
 from dalembert.closed_forms.quantities.frames import numbers
 from dalembert.closed_forms.quantities.verification import STATES, Verifier
 from dalembert.formulations import newton_euler
@@ -35,16 +32,16 @@ def _compiled(mechanism: Any, formulation: str = "newton_euler") -> Dynamics:
 class MechanismVerifier(Verifier):
     """Verifier of a mechanism's forms; its own symbols have random values."""
 
-    def __init__(self, problem: Problem):
+    def __init__(self, context: MechanismContext):
         super().__init__()
-        self.problem, self.values = problem, dict(problem.numbers)
-        own, mechanism = problem.own, problem.mechanism
+        self.context, self.values = context, dict(context.numbers)
+        own, mechanism = context.own, context.mechanism
         self.mechanism = with_values(mechanism, own) if own else mechanism
         states = [self.mechanism.random_state(seed) for seed in range(SEED, SEED + STATES)]
         self.q, self.qd = (np.array(x) for x in zip(*states, strict=True))
         self.qdd = np.random.default_rng(SEED).standard_normal(self.qd.shape)
         self.point: dict[str, Any] = dict(self.values)
-        for names, array in zip(problem.names, (self.q, self.qd, self.qdd), strict=True):
+        for names, array in zip(context.names, (self.q, self.qd, self.qdd), strict=True):
             self.point |= {name: array[:, k] for k, name in enumerate(names)}
 
     @cached_property
@@ -52,7 +49,7 @@ class MechanismVerifier(Verifier):
         """The compiled functions of the formulation; for hamilton, which has not all of them, those
         of newton_euler.
         """
-        formulation = self.problem.formulation
+        formulation = self.context.formulation
         return _compiled(
             self.mechanism, "newton_euler" if formulation == "hamilton" else formulation
         )
@@ -70,7 +67,7 @@ class MechanismVerifier(Verifier):
         )
         by_unit_velocity = C[STATES:].reshape(STATES, n, n, n)  # [state, i, k, j]
         M, C, g = M[:STATES], C[:STATES], g[:STATES]
-        if self.problem.formulation == "hamilton":
+        if self.context.formulation == "hamilton":
             M = _compiled(self.mechanism, "hamilton").mass_matrix(q)
         h = np.einsum("nkj,nj->nk", C, qd)
         return {
@@ -124,7 +121,7 @@ class MechanismVerifier(Verifier):
             self._compare_regressor(values)
             return
         right = self._right_of(quantity)
-        if quantity == "potential_energy" and self.problem.grouped:
+        if quantity == "potential_energy" and self.context.grouped:
             values = values + (right[0] - values[0])  # a constant that grouping leaves open
         self.check(quantity, values, right)
 
@@ -137,7 +134,7 @@ class MechanismVerifier(Verifier):
         if quantity == "accelerations":
             dynamics = (
                 _compiled(self.mechanism)
-                if self.problem.formulation == "hamilton"
+                if self.context.formulation == "hamilton"
                 else self.dynamics
             )
             return np.asarray(dynamics.forward_dynamics(self.q, self.qd, self.tau))
@@ -154,7 +151,7 @@ class MechanismVerifier(Verifier):
         Columns of base parameters are those of the inertial parameters that stand for themselves in
         them; newton_euler alone has a regressor.
         """
-        p = self.problem
+        p = self.context
         Y = _compiled(self.mechanism).regressor(self.q, self.qd, self.qdd)
         columns = [10 * (x.body - 1) + BASE.index(x.name[:2]) for x in p.parameters]
         acting = [x.name not in p.nothing for x in p.parameters]

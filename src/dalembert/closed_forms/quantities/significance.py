@@ -78,12 +78,12 @@ def abbreviate(eom: Any, significance: float, states: int) -> Abbreviation:
 
 def _bounds(eom: Any) -> dict[str, float]:
     """Largest absolute value of each name."""
-    if eom._problem.own:
+    if eom._context.own:
         raise DalembertError(
-            f"abbreviation needs a number for every symbol; {', '.join(eom._problem.own)} have "
+            f"abbreviation needs a number for every symbol; {', '.join(eom._context.own)} have "
             "none."
         )
-    bounds = {name: abs(value) for name, value in eom._problem.numbers.items()}
+    bounds = {name: abs(value) for name, value in eom._context.numbers.items()}
     for joint in eom.mechanism.independent_joints:
         lower, upper = joint.limits.lower, joint.limits.upper
         if lower is not None and upper is not None:

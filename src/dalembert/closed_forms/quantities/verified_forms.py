@@ -98,23 +98,23 @@ class ClosedForms(ABC):
     def __init__(
         self,
         model: Any,
-        problem: Any,
+        context: Any,
         digits: int,
         progress: Callable[[str, float], None],
     ):
         self.model = model
         self.name, self.coordinate_names = model.name, model.coordinate_names
         self.velocity_names = getattr(model, "velocity_names", model.coordinate_names)
-        self._problem, self.digits, self.progress = problem, digits, progress
-        self.graph = problem.graph
-        self.symbols, self.values = problem.symbols, problem.values
-        self.coordinates, self.velocities, self.accelerations = problem.names
-        self.rates, self.units = problem.motion.rates, problem.units
+        self._context, self.digits, self.progress = context, digits, progress
+        self.graph = context.graph
+        self.symbols, self.values = context.symbols, context.values
+        self.coordinates, self.velocities, self.accelerations = context.names
+        self.rates, self.units = context.motion.rates, context.units
         self.forces = force_names(
-            len(problem.names[1]), {*self.symbols, *(x for group in problem.names for x in group)}
+            len(context.names[1]), {*self.symbols, *(x for group in context.names for x in group)}
         )
-        self.groups = Groups(problem.group_prefix, problem.varying)
-        self.parts = Parts(problem.part_prefix, problem.names[0])
+        self.groups = Groups(context.group_prefix, context.varying)
+        self.parts = Parts(context.part_prefix, context.names[0])
         self.drafts: dict[
             str, Sheet
         ] = {}  # sheets whose length was asked for before they are shown
@@ -136,7 +136,7 @@ class ClosedForms(ABC):
     @cached_property
     def printed_names(self) -> Names:
         """How names are written, no two alike."""
-        motion = self._problem.motion
+        motion = self._context.motion
         return Names(
             self.coordinates, motion.rates, self.symbols, self.letters.values(), motion.symbols
         )
@@ -168,7 +168,7 @@ class ClosedForms(ABC):
     @property
     def groupings(self) -> dict[str, Sum]:
         """Base parameters in print; empty where inertial parameters are not grouped."""
-        return self._problem.groupings
+        return self._context.groupings
 
     @property
     def why_factored(self) -> str:
@@ -176,7 +176,7 @@ class ClosedForms(ABC):
         full.
         """
         self.sheet("mass_matrix")
-        return self._problem.why_factored
+        return self._context.why_factored
 
     # --- quantities, each verified before anyone sees it ---
 

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from dalembert.closed_forms.algebra.factored import factored
-from dalembert.closed_forms.algebra.polynomials import Normal
 from dalembert.closed_forms.algebra.ring import TooLarge, terms_in
 from dalembert.closed_forms.algebra.sums import Builder, Sum, object_array
 from dalembert.closed_forms.derivation.selection import unused
@@ -40,14 +39,12 @@ class Steps:
     """
 
     def __init__(self, eom: Any):
-        self.eom, self.problem, self.verifier = eom, eom._problem, eom.verifier
-        p = self.problem
+        self.eom, self.context, self.verifier = eom, eom._context, eom.verifier
+        p = self.context
         self.target = Printer(LATEX, deepcopy(eom.printed_names), eom.digits)
-        self.mechanism, self.numbers = (
-            p.twin,
-            p.twin_of_numbers(self.verifier.values, self.verifier.mechanism),
-        )
-        self.q, self.qd, self.qdd = p.vectors
+        self.mechanism = p.symbolic.twin
+        self.numbers = p.symbolic.with_numbers(self.verifier.values, self.verifier.mechanism)
+        self.q, self.qd, self.qdd = p.symbolic.vectors
         self.states = {"q": self.verifier.q, "qd": self.verifier.qd, "qdd": self.verifier.qdd}
         self.point: dict[str, Any] = dict(self.verifier.point)
         self.taken = {*self.point, *p.symbols}
@@ -55,19 +52,14 @@ class Steps:
         self.lines: list[str] = []
         self.printed: set[str] = set()  # named parts of closed forms that stand in the report
         self.largest = 0.0
-        angles = (
-            [link.angle for link in p.derived.links if link.angle] if p.derived else []
-        )  # of runs of parallel axes
-        self.normal = Normal(p.by_kind, POLYNOMIAL, angles)
-        for name in p.symbols:
-            self.normal.ring.variable(name)
+        self.normal = p.normal_in(p.symbols, POLYNOMIAL, p.angles)
 
     def new_symbol(self, name: str, values: Any) -> Any:
         """A symbol of this name, or one like it that is not taken, with its values at the states."""
         name = self.declare(name)
         self.point[name] = values
         self.normal.ring.variable(name)  # names are written in the order they were made
-        return symbol(name, self.problem.graph)
+        return symbol(name, self.context.graph)
 
     def declare(self, name: str) -> str:
         """Take in a name, or one like it that is not taken; "omega_1_dot" is a rate."""
@@ -107,7 +99,7 @@ class Steps:
 
     def values(self, forms: Sequence[Sum], parts: Mapping[str, Sum] | None = None) -> np.ndarray:
         """Values of forms at the states, (states, forms)."""
-        expressions = Builder(self.problem.graph, parts).array(object_array(forms, (len(forms),)))
+        expressions = Builder(self.context.graph, parts).array(object_array(forms, (len(forms),)))
         return np.broadcast_to(evaluate(expressions, self.point), (STATES, len(forms)))
 
     def array(self, left: str, expressions: Any, right: Any, instead: str = "") -> None:
@@ -160,7 +152,7 @@ class Steps:
         forms = None if in_parts else self.forms(array, 20 * LONGEST)
         if forms is None:
             parts, forms = factored(
-                [*array.flat], self.prefix, self.problem.names[0], 1 + self._parts
+                [*array.flat], self.prefix, self.context.names[0], 1 + self._parts
             )
             self._parts += len(parts)
         self.check(letter, self.values(forms, parts).reshape(STATES, *array.shape), right)

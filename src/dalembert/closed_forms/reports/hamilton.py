@@ -53,7 +53,7 @@ def write(steps: Steps) -> None:
         found, potential = (
             np.asarray(evaluate(x, steps.point)) for x in (kinetic, steps.eom.potential_energy)
         )
-        if steps.problem.grouped:  # what these leave out of the potential energy: a constant
+        if steps.context.grouped:  # what these leave out of the potential energy: a constant
             potential = potential + (steps.verifier.dynamics.potential_energy(q) - potential)[0]
         steps.array("H - \\Pi", kinetic, hamilton.kinetic_energy(true, q, qd))
         steps.check("H", found + potential, hamilton.hamiltonian(true, q, momenta))
@@ -109,7 +109,7 @@ def _inverse(steps: Steps, M: np.ndarray, values: np.ndarray) -> np.ndarray:
     delta, inverse = steps.new_symbol("Delta", np.linalg.det(values)), np.linalg.inv(values)
     W = np.zeros((n, n), dtype=object)
     for i, j in combinations_with_replacement(range(n), 2):
-        (form,) = steps.normal.forms([constant(adjugate[i, j] / delta, steps.problem.graph)])
+        (form,) = steps.normal.forms([constant(adjugate[i, j] / delta, steps.context.graph)])
         steps.check("W", steps.values([form])[:, 0], inverse[:, i, j])
         if form.terms:
             W[i, j] = W[j, i] = steps.new_symbol(entry("W", i + 1, j + 1), inverse[:, i, j])

@@ -11,7 +11,7 @@ from dalembert.formulations import lagrange
 
 def write(steps: Steps) -> None:
     """One section per step of the standard procedure."""
-    symbolic = steps.problem.ungrouped_twin(steps.point)
+    symbolic = steps.context.ungrouped_twin(steps.point)
     true, q, qd = steps.verifier.mechanism, steps.states["q"], steps.states["qd"]
     names = lagrange.link_names(true)
     steps.section(

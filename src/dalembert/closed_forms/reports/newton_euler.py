@@ -82,7 +82,7 @@ def write(steps: Steps) -> None:
         "link's origin; $j$ runs over the links that hang on it.",
         INWARD,
     )
-    if steps.problem.grouped:
+    if steps.context.grouped:
         steps.text(
             "With base parameters the forces along the joint axes are those of the mechanism; the "
             "reactions across them are not, as mass has moved to the parent."

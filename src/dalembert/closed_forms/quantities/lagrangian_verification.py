@@ -1,0 +1,189 @@
+"""Closed forms of a Lagrangian beside its compiled functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, cast
+
+import numpy as np
+
+from dalembert.closed_forms.derivation.derivation_context import SEED
+from dalembert.closed_forms.derivation.lagrangian_context import DIRECT, LagrangianContext
+from dalembert.closed_forms.quantities.verification import STATES, Verifier, size_of_terms
+from dalembert.compiled.dynamics import compile
+from dalembert.compiled.systems import SystemDynamics
+from dalembert.errors import DalembertError
+from dalembert.expr import evaluate, substitute
+from dalembert.formulations.lagrange.symbolic_system import LagrangianSystem
+
+STEP = 0.01  # of differences of order six: to some 1e-13
+WEIGHTS = ((1, 45 / 60), (2, -9 / 60), (3, 1 / 60))  # of such a difference, by multiple of the step
+TRIED = 200  # random states, of which some lie where L is defined
+SIZED = ("lagrangian", "mass_matrix", "momenta", "bias_force", "generalized_forces", "linear_terms")
+ENERGIES = ("kinetic_energy", "potential_energy", "energy")
+
+
+class LagrangianVerifier(Verifier):
+    """Verifier of a Lagrangian's forms; parameters have random values."""
+
+    def __init__(self, p: LagrangianContext):
+        super().__init__()
+        self.system, self.dynamics = p.system, compile(p.system)
+        self.is_quadratic, self.expressions = p.is_quadratic, p.expressions
+        columns = self._states(p)
+        n = p.system.nq
+        self.q, self.qd, self.qdd = (columns[k : k + n].T for k in (0, n, 2 * n))
+        self.t = columns[-1]
+
+    def _states(self, p: LagrangianContext) -> np.ndarray:
+        """Random q, qd, qdd and t at which everything is finite, (3 nq + 1, states); with random
+        parameters they make `point`.
+
+        Raises
+        ------
+        DalembertError
+            There are none.
+        """
+        rng = np.random.default_rng(SEED)
+        names = [*(name for group in p.names for name in group), "t"]
+        drawn = rng.uniform(0.3, 1.7, len(p.parameters))
+        values = {name: float(x) for name, x in zip(p.parameters, drawn, strict=True)}
+        entries = [x for array in p.expressions.values() for x in array.flat]
+        for lower in (-1.5, 0.1):  # roots and logarithms may need what is positive
+            columns = rng.uniform(lower, 1.5, (len(names), TRIED))
+            results = evaluate(entries, values | dict(zip(names, columns, strict=True)))
+            results = np.broadcast_to(results, (TRIED, results.shape[-1]))
+            finite = np.flatnonzero(np.isfinite(results).all(axis=1))[:STATES]
+            if len(finite) == STATES:
+                columns = columns[:, finite]
+                self.point = values | dict(zip(names, columns, strict=True))
+                return columns
+        raise DalembertError(
+            f"the Lagrangian of {p.system.name!r} or its derivatives are not finite at random "
+            "states (coordinates, velocities and parameters of 0.1 to 1.7): nothing can be "
+            "verified."
+        )
+
+    @cached_property
+    def sizes(self) -> dict[str, float]:
+        """Sizes of the terms of the system's expressions; parts of the bias and of L are
+        differences of these.
+        """
+        whole = {
+            name: size_of_terms(x.flat, self.point)
+            for name, x in self.expressions.items()
+            if name in SIZED
+        }
+        names = (*self.expressions, "accelerations")
+        return {
+            name: whole.get(name) or whole["lagrangian" if name in ENERGIES else "bias_force"]
+            for name in names
+        }
+
+    def compare(self, quantity: str, expressions: np.ndarray) -> None:
+        """Compare the expressions of a quantity with compiled functions; accelerations with those
+        of compiled mass matrix and forces.
+        """
+        if quantity != "accelerations":
+            super().compare(quantity, expressions)
+            return
+        force = self.tau + self.right["generalized_forces"] - self.right["bias_force"]
+        right = np.linalg.solve(self.right["mass_matrix"], force[..., None])[..., 0]
+        self.check(quantity, self.evaluated(expressions), right)
+
+    @cached_property
+    def right(self) -> dict[str, np.ndarray]:
+        """Quantities by compiled code."""
+        found = {name: self._compiled(name, self.qd) for name in DIRECT}
+        inertial = np.einsum("nij,nj->ni", found["mass_matrix"], self.qdd)
+        found["equations_of_motion"] = inertial + found["bias_force"] - found["generalized_forces"]
+        return found | self._terms(found["lagrangian"]) if self.is_quadratic else found
+
+    def _terms(self, lagrangian: np.ndarray) -> dict[str, np.ndarray]:
+        """Terms of the equations: the bias is a polynomial of degree 2 in v, and gives its parts at
+        +-v, at unit velocities and at rest; L and the momenta likewise.
+        """
+        v, zero = self.qd, np.zeros_like(self.qd)
+        bias_at_rest, b, L0 = (
+            self._compiled(name, zero) for name in ("bias_force", "momenta", "lagrangian")
+        )
+        g = self._potential_forces()
+
+        def quadratic(v: np.ndarray) -> np.ndarray:  # h(v)
+            return (self._bias(v) + self._bias(-v)) / 2 - bias_at_rest
+
+        units = [np.broadcast_to(e, v.shape) for e in np.eye(v.shape[1])]
+        squares = [quadratic(a) for a in units]
+        c = np.array(
+            [
+                [(quadratic(a + b) - h_a - h_b) / 2 for b, h_b in zip(units, squares, strict=True)]
+                for a, h_a in zip(units, squares, strict=True)
+            ]
+        ).transpose(2, 0, 1, 3)
+        linear = np.array([(self._bias(e) - self._bias(-e)) / 2 for e in units])
+        A = linear.transpose(1, 2, 0)  # N + dM/dt
+        dM_dt = (A + A.transpose(0, 2, 1)) / 2
+        return {
+            "christoffel": c,
+            "coriolis_matrix": np.einsum("nijk,ni->nkj", c, v),
+            "coriolis_vector": quadratic(v),
+            "linear_terms": b,
+            "gyroscopic_matrix": (A - A.transpose(0, 2, 1)) / 2,
+            "gravity_vector": g,
+            "potential_energy": -L0,
+            "kinetic_energy": lagrangian - np.einsum("ni,ni->n", b, v) - L0,
+            "time_terms": np.einsum("nij,nj->ni", dM_dt, v) + bias_at_rest - g,
+        }
+
+    def _potential_forces(self) -> np.ndarray:
+        """The bias of L at rest, as a Lagrangian of its own."""
+        system, zeros = self.system, np.zeros(self.system.nq, dtype=object)
+        q, qd, t = (cast(Any, system.symbols[key]) for key in ("q", "qd", "t"))
+        potential = substitute(system.quantities["lagrangian"].expressions, {x: 0 for x in qd})
+        resting = LagrangianSystem("potential", system.coordinate_names, potential, zeros, q, qd, t)
+        return self._compiled("bias_force", np.zeros_like(self.q), dynamics=compile(resting))
+
+    def linearized(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Mass matrix, A, B and joint forces of the linear model at rest: differences of order six
+        of compiled forces.
+        """
+        zero = np.zeros_like(q)
+
+        def force(q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+            return self._bias(qd, q) - self._compiled("generalized_forces", qd, q)
+
+        def slopes(of: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+            """Derivatives of a force along unit steps."""
+            columns = []
+            for step in np.eye(q.shape[1]) * STEP:
+                forward = sum(weight * of(k * step) for k, weight in WEIGHTS)
+                backward = sum(weight * of(-k * step) for k, weight in WEIGHTS)
+                columns.append((forward - backward) / STEP)
+            return np.stack(columns, axis=-1)
+
+        K = slopes(lambda step: force(q + step, zero))
+        D = slopes(lambda step: force(q, zero + step))
+        M, one = (
+            self._compiled("mass_matrix", zero, q),
+            np.broadcast_to(np.eye(q.shape[1]), K.shape),
+        )
+        A = np.block([[np.zeros_like(K), one], [-np.linalg.solve(M, K), -np.linalg.solve(M, D)]])
+        return M, A, np.concatenate([np.zeros_like(K), np.linalg.inv(M)], axis=1), force(q, zero)
+
+    def _bias(self, qd: np.ndarray, q: np.ndarray | None = None) -> np.ndarray:
+        return self._compiled("bias_force", qd, q)
+
+    def _compiled(
+        self,
+        name: str,
+        qd: np.ndarray,
+        q: np.ndarray | None = None,
+        dynamics: SystemDynamics | None = None,
+    ) -> np.ndarray:
+        """A compiled quantity at the states, with other velocities, or coordinates."""
+        dynamics = dynamics or self.dynamics
+        named: dict[str, Any] = {"q": self.q if q is None else q, "qd": qd, "t": self.t}
+        if dynamics.system.parameters:
+            named["parameters"] = np.array([self.point[x] for x in dynamics.system.parameters])
+        return np.asarray(getattr(dynamics, name)(**named))

@@ -1,0 +1,73 @@
+"""Terms of springs and friction in the equations of motion of a mechanism."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dalembert.closed_forms.algebra.cramer import renamed
+from dalembert.closed_forms.algebra.factored import DRAFT, factored
+from dalembert.closed_forms.algebra.ring import plain
+from dalembert.closed_forms.algebra.sums import Call, Name, Sum, Term
+from dalembert.closed_forms.derivation.mechanism_context import MechanismContext
+from dalembert.spatial.inertias import HALF
+
+
+def passive_forces(p: MechanismContext) -> list[Sum]:
+    """-k (q - rest) - d qd - f sign(qd) of each entry of qd."""
+    q, v = p.names[:2]
+    rows: list[list[Term]] = [[] for _ in v]
+    for joint in p.tree.joint[1:]:
+        for m, k in enumerate(joint.dof):
+            rate = Sum((Term(joint.factor, ((Name(v[k]), 1),)),))
+            resisting = [(joint.viscous[m], rate), (joint.coulomb[m], Call("sign", (rate,)))]
+            if joint.type.nq == joint.type.nv:  # there are no springs elsewhere (validated)
+                stretch = _stretch(joint, q[joint.at_q.start + m], joint.rest[m])
+                resisting.append((joint.stiffness[m], stretch))
+            rows[k] += [
+                Term(plain(-t.number * joint.factor), (*t.factors, (x, 1)))
+                for number, x in resisting
+                for t in _terms_of_expression(number)
+            ]
+    return [Sum(tuple(map(_multiplied_out, row))) for row in rows]
+
+
+def spring_energy(p: MechanismContext) -> Sum:
+    """1/2 k (q - rest)^2 of all springs."""
+    terms: list[Term] = []
+    for joint in p.tree.joint[1:]:
+        if joint.type.nq != joint.type.nv:
+            continue
+        names = p.names[0][joint.at_q.start :]
+        for q, stiffness, rest in zip(names, joint.stiffness, joint.rest, strict=False):
+            squared = (_stretch(joint, q, rest), 2)
+            terms += [
+                _multiplied_out(Term(plain(t.number * HALF), (*t.factors, squared)))
+                for t in _terms_of_expression(stiffness)
+            ]
+    return Sum(tuple(terms))
+
+
+def _stretch(joint: Any, q: str, rest: Any) -> Sum:
+    """Coordinate of a joint from the rest of its spring; a follower's is a multiple of q."""
+    return Sum((Term(joint.factor, ((Name(q), 1),)), *_terms_of_expression(joint.offset - rest)))
+
+
+def _multiplied_out(term: Term) -> Term:
+    """A product with its sums of one term multiplied out."""
+    number, factors = term.number, list[tuple[Any, int]]()
+    for factor, e in term.factors:
+        inner = factor.terms if isinstance(factor, Sum) else ()
+        if len(inner) == 1:
+            number = plain(number * inner[0].number ** e)
+            factors += [(f, e * power) for f, power in inner[0].factors]
+        else:
+            factors.append((factor, e))
+    return Term(number, tuple(factors))
+
+
+def _terms_of_expression(x: Any) -> tuple[Term, ...]:
+    """A number or expression of symbols as terms."""
+    parts, forms = factored([x], DRAFT, ())
+    for name, part in reversed(parts.items()):  # written out again: they stand on no sheet
+        forms = [*renamed(forms, {name: part})]
+    return forms[0].terms
