@@ -13,7 +13,7 @@ TOKENS_A_LINE = 9.8      # on the mean, 9.7 on 2026-11-28
 # Public entry points, whose explicit keywords stay, and commands.
 ENTRY_POINTS = {"simulate", "sweep", "equations", "dynamics"}
 # To be split: longer than 50 lines where each argument or operand has a line of its own.
-LONG = {"kernel", "_Writer._scan", "_move", "equations_of_motion", "write", "steps",
+LONG = {"kernel", "_Writer._scan", "_move", "steps",
         "_Module._call", "_definition", "march_of", "_fixed",
         "_adaptive", "Propagator.run", "dataset", "read", "_streamed", "Propagator._check", "Reactions._transition"}
 # To be given objects in place of arguments that belong together.

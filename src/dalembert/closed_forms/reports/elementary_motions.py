@@ -4,6 +4,9 @@ coefficients a0, a1, a2.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from dalembert.closed_forms.printing.documents import markdown_text
@@ -13,53 +16,88 @@ from dalembert.formulations import elementary_motions as method
 
 def write(steps: Steps) -> None:
     """One section per step of the source."""
-    symbolic, true, q = steps.mechanism, steps.verifier.mechanism, steps.states["q"]
-    rows = method.motions(true)
+    rows = method.motions(steps.verifier.mechanism)
     steps.section(
         "Elementary motions",
         "Each step is a variable motion with the constant motions before it:",
-        "\n".join(
-            f"{k}. {markdown_text(row.name)}: {markdown_text(row.kind)}, on "
-            f"{f'step {row.parent}' if row.parent else 'the base'}"
-            + (f", carries {markdown_text(row.body)}" if row.body else "")
-            for k, row in enumerate(rows, 1)
-        ),
+        "\n".join(map(_described, range(1, len(rows) + 1), rows)),
     )
+    _placements(steps, rows)
+    _derivatives(steps, rows)
+    steps.section("Pseudo-inertias", r"$$I_i = \int \rho \rho^T dm, \qquad \rho = (x, y, z, 1)^T$$")
+    inertias = zip(
+        method.pseudo_inertias(steps.mechanism), method.pseudo_inertias(steps.numbers), strict=True
+    )
+    for i, (I, right) in enumerate(inertias, 1):
+        steps.array(f"I_{{{i}}}", I, right)
+    _coefficients(steps)
+    steps.equations()
+
+
+def _described(k: int, row: Any) -> str:
+    """A step in words."""
+    on = f"step {row.parent}" if row.parent else "the base"
+    carried = f", carries {markdown_text(row.body)}" if row.body else ""
+    return f"{k}. {markdown_text(row.name)}: {markdown_text(row.kind)}, on {on}{carried}"
+
+
+def _placements(steps: Steps, rows: Sequence[Any]) -> None:
+    """Matrices of the steps, and their products."""
+    symbolic, true, q = steps.mechanism, steps.verifier.mechanism, steps.states["q"]
     steps.section("Matrices of the steps", "$$T_i = C_i\\, T(q_i)$$")
-    T, true_T = method.joint_matrices(symbolic, steps.q), method.joint_matrices(true, q)
+    T, right = method.joint_matrices(symbolic, steps.q), method.joint_matrices(true, q)
     for i in range(len(rows)):
-        steps.array(f"T_{{{i + 1}}}", T[i], true_T[:, i])
+        steps.array(f"T_{{{i + 1}}}", T[i], right[:, i])
     steps.section("Placements of the bodies", "$$B_i = B_p T_i$$")
-    B, true_B = method.products(symbolic, steps.q), method.products(true, q)
+    B, right = method.products(symbolic, steps.q), method.products(true, q)
     for i, row in enumerate(rows):
         product = f"B_{{{row.parent}}} T_{{{i + 1}}}" if row.parent else f"T_{{{i + 1}}}"
-        steps.array(f"B_{{{i + 1}}}", B[i], true_B[:, i], product)
+        steps.array(f"B_{{{i + 1}}}", B[i], right[:, i], product)
 
+
+def _derivatives(steps: Steps, rows: Sequence[Any]) -> None:
+    """First and second derivatives of the placements."""
+    symbolic, true, q = steps.mechanism, steps.verifier.mechanism, steps.states["q"]
     steps.section(
         "First derivatives",
         r"$$B_i^j = \partial B_i / \partial q_j = T_1 \cdots T_j D_j T_{j+1} \cdots T_i, "
         r"\qquad B_i^j = B_p^j T_i \ \text{for } j \text{ before step } i$$",
     )
-    B1, true_B1 = method.first_derivatives(symbolic, steps.q), method.first_derivatives(true, q)
+    B1, right = method.first_derivatives(symbolic, steps.q), method.first_derivatives(true, q)
     for i, j in np.ndindex(B1.shape[:2]):
-        _derivative(steps, f"B_{{{i + 1}}}", rows[i].parent, i, (j,), B1[i, j], true_B1[:, i, j])
+        _derivative(steps, rows[i].parent, i, (j,), B1[i, j], right[:, i, j])
     steps.section(
         "Second derivatives",
         r"$$B_i^{jk} = \partial B_i^j / \partial q_k, \qquad B_i^{jk} = B_p^{jk} T_i \ "
         r"\text{for } j, k \text{ before step } i$$",
     )
-    B2, true_B2 = method.second_derivatives(symbolic, steps.q), method.second_derivatives(true, q)
+    B2, right = method.second_derivatives(symbolic, steps.q), method.second_derivatives(true, q)
     for i, j, k in np.ndindex(B2.shape[:3]):
         if k >= j:
-            _derivative(
-                steps, f"B_{{{i + 1}}}", rows[i].parent, i, (j, k), B2[i, j, k], true_B2[:, i, j, k]
-            )
+            _derivative(steps, rows[i].parent, i, (j, k), B2[i, j, k], right[:, i, j, k])
 
-    steps.section("Pseudo-inertias", r"$$I_i = \int \rho \rho^T dm, \qquad \rho = (x, y, z, 1)^T$$")
-    I, true_I = method.pseudo_inertias(symbolic), method.pseudo_inertias(steps.numbers)
-    for i in range(len(rows)):
-        steps.array(f"I_{{{i + 1}}}", I[i], true_I[i])
 
+def _derivative(
+    steps: Steps,
+    parent: int,
+    i: int,
+    along: tuple[int, ...],
+    entries: np.ndarray,
+    right: np.ndarray,
+) -> None:
+    """A derivative of B_i that is not zero; where it is long and those of the parent are not, by
+    the product with T_i.
+    """
+    if all(isinstance(x, (int, float)) and x == 0 for x in entries.flat):
+        return
+    index = ("" if max(along) < 9 else ",").join(str(k + 1) for k in along)
+    product = f"B_{{{parent}}}^{{{index}}} T_{{{i + 1}}}" if parent and max(along) < i else ""
+    steps.array(f"B_{{{i + 1}}}^{{{index}}}", entries, right, product)
+
+
+def _coefficients(steps: Steps) -> None:
+    """Coefficients a0, a1 and a2 of the equations of motion."""
+    true, q, qd = steps.verifier.mechanism, steps.states["q"], steps.states["qd"]
     steps.section(
         "Coefficients $a_0$: the mass matrix",
         r"$$a_{0,ki} = \sum_l S\left(B_l^i I_l B_l^{kT}\right)$$",
@@ -73,30 +111,6 @@ def write(steps: Steps) -> None:
         r"As the symbols $c_{ijk} = a_{1,kji} / \sigma$:",
     )
     steps.sheet("christoffel", method.christoffel_symbols(true, q))
-    steps.sheet("coriolis_vector", method.coriolis_vector(true, q, steps.states["qd"]))
+    steps.sheet("coriolis_vector", method.coriolis_vector(true, q, qd))
     steps.section("Coefficients $a_2$: gravity", r"$$a_{2,k} = -g^T \sum_l m_l B_l^k r_l$$")
     steps.sheet("gravity_vector", method.gravity_coefficients(true, q), "a_{2,%s}")
-    steps.equations()
-
-
-def _derivative(
-    steps: Steps,
-    base: str,
-    parent: int,
-    i: int,
-    along: tuple[int, ...],
-    found: np.ndarray,
-    right: np.ndarray,
-) -> None:
-    """A derivative that is not zero; where it is long and those of the parent are not, by the
-    product with T_i.
-    """
-    if all(isinstance(x, (int, float)) and x == 0 for x in found.flat):
-        return
-    index = (
-        "".join(str(k + 1) for k in along)
-        if max(along) < 9
-        else ",".join(str(k + 1) for k in along)
-    )
-    product = f"B_{{{parent}}}^{{{index}}} T_{{{i + 1}}}" if parent and max(along) < i else ""
-    steps.array(f"{base}^{{{index}}}", found, right, product)

@@ -27,38 +27,15 @@ def write(steps: Steps) -> None:
     steps.section("Momenta", r"$$p_k = \partial T / \partial \dot q_k = \sum_j M_{kj}\, \dot q_j$$")
     M, M_values = _entries_of_M(steps)
     steps.entries("p", M @ steps.qd, momenta)
-    steps.section("Velocities", r"$$\dot q = M^{-1} p = \partial H / \partial p$$")
-    W = _inverse(steps, M, M_values) if len(M) <= EXPLICIT else None
-    p = np.array(
-        [steps.new_symbol(entry("p", k + 1), values) for k, values in enumerate(momenta.T)],
-        dtype=object,
-    )
-    if W is not None:
-        steps.entries(r"\dot q", W @ p, qd)
-    else:
-        names = ", ".join(f"${steps.target.name(x.name)}$" for x in p)
-        steps.text(
-            f"By elimination along the tree, without forming the inverse; {names} are the momenta:"
-        )
-        steps.entries(
-            r"\dot q", hamilton.velocities(steps.mechanism, steps.q, p), qd, in_parts=True
-        )
-
+    kinetic = _velocities(steps, M, M_values, momenta)
     steps.section(
         "Function of Hamilton",
         r"$$H = \tfrac12 p^T M^{-1} p + \Pi = \tfrac12 \sum_k p_k \dot q_k + \Pi$$",
     )
-    if W is not None:
-        kinetic = p @ (W @ p) / 2
-        found, potential = (
-            np.asarray(evaluate(x, steps.point)) for x in (kinetic, steps.eom.potential_energy)
-        )
-        if steps.context.grouped:  # what these leave out of the potential energy: a constant
-            potential = potential + (steps.verifier.dynamics.potential_energy(q) - potential)[0]
-        steps.array("H - \\Pi", kinetic, hamilton.kinetic_energy(true, q, qd))
-        steps.check("H", found + potential, hamilton.hamiltonian(true, q, momenta))
-    else:
+    if kinetic is None:
         steps.text(r"with $\dot q$ of the step before, and $\Pi$ as above.")
+    else:
+        _check_hamiltonian(steps, kinetic, momenta)
 
     steps.section(
         "Derivatives by the coordinates",
@@ -81,6 +58,39 @@ def write(steps: Steps) -> None:
             r"For spherical and free joints the velocities are those along the child's axes, and $\dot p$ has the "
             r"terms of Lie and Poisson $p \times \omega$ besides."
         )
+
+
+def _velocities(steps: Steps, M: np.ndarray, M_values: np.ndarray, momenta: np.ndarray) -> Any:
+    """Print the velocities; the kinetic energy in terms of momenta, None where the inverse of M is
+    not written.
+    """
+    qd = steps.states["qd"]
+    steps.section("Velocities", r"$$\dot q = M^{-1} p = \partial H / \partial p$$")
+    W = _inverse(steps, M, M_values) if len(M) <= EXPLICIT else None
+    symbols = [steps.new_symbol(entry("p", k + 1), values) for k, values in enumerate(momenta.T)]
+    p = np.array(symbols, dtype=object)
+    if W is not None:
+        steps.entries(r"\dot q", W @ p, qd)
+        return p @ (W @ p) / 2
+    names = ", ".join(f"${steps.target.name(x.name)}$" for x in p)
+    steps.text(
+        f"By elimination along the tree, without forming the inverse; {names} are the momenta:"
+    )
+    velocities = hamilton.velocities(steps.mechanism, steps.q, p)
+    steps.entries(r"\dot q", velocities, qd, in_parts=True)
+    return None
+
+
+def _check_hamiltonian(steps: Steps, kinetic: Any, momenta: np.ndarray) -> None:
+    """Print the kinetic energy in terms of momenta, and compare its sum with the potential one."""
+    true, q, qd = steps.verifier.mechanism, steps.states["q"], steps.states["qd"]
+    values, potential = (
+        np.asarray(evaluate(x, steps.point)) for x in (kinetic, steps.eom.potential_energy)
+    )
+    if steps.context.grouped:  # they leave a constant out of the potential energy
+        potential = potential + (steps.verifier.dynamics.potential_energy(q) - potential)[0]
+    steps.array("H - \\Pi", kinetic, hamilton.kinetic_energy(true, q, qd))
+    steps.check("H", values + potential, hamilton.hamiltonian(true, q, momenta))
 
 
 def _entries_of_M(steps: Steps) -> tuple[np.ndarray, np.ndarray]:

@@ -11,34 +11,8 @@ from dalembert.formulations import lagrange
 
 def write(steps: Steps) -> None:
     """One section per step of the standard procedure."""
-    symbolic = steps.context.ungrouped_twin(steps.point)
     true, q, qd = steps.verifier.mechanism, steps.states["q"], steps.states["qd"]
-    names = lagrange.link_names(true)
-    steps.section(
-        "Positions of the mass centres",
-        r"$$\begin{pmatrix} c_i \\ 1 \end{pmatrix} = H_1(q_1) \cdots H_i(q_i) "
-        r"\begin{pmatrix} c_i^{(i)} \\ 1 \end{pmatrix}$$",
-        "In base axes; links: "
-        + ", ".join(f"{k} {markdown_text(name)}" for k, name in enumerate(names, 1))
-        + ".",
-    )
-    centers, right = lagrange.mass_centers(symbolic, steps.q), lagrange.mass_centers(true, q)
-    for k in range(len(names)):
-        steps.array(f"c_{{{k + 1}}}", centers[k], right[:, k])
-
-    steps.section(
-        "Jacobians of the links",
-        r"$$\dot c_i = J_{v,i}\, \dot q, \qquad \omega_i = J_{\omega,i}\, \dot q$$",
-    )
-    for letter, x, y in zip(
-        ("v", r"\omega"),
-        lagrange.link_jacobians(symbolic, steps.q),
-        lagrange.link_jacobians(true, q),
-        strict=True,
-    ):
-        for k in range(len(names)):
-            steps.array(f"J_{{{letter},{k + 1}}}", x[k], y[:, k])
-
+    _positions(steps)
     steps.section(
         "Potential energy",
         r"$$\Pi = -\sum_i m_i\, g^T c_i, \qquad g_k = \partial \Pi / \partial q_k$$",
@@ -61,3 +35,29 @@ def write(steps: Steps) -> None:
     steps.sheet("christoffel", lagrange.christoffel_symbols(true, q))
     steps.sheet("coriolis_vector", lagrange.coriolis_vector(true, q, qd))
     steps.equations()
+
+
+def _positions(steps: Steps) -> None:
+    """Positions of the mass centres, and Jacobians of the links."""
+    symbolic = steps.context.ungrouped_twin(steps.point)
+    true, q = steps.verifier.mechanism, steps.states["q"]
+    names = lagrange.link_names(true)
+    steps.section(
+        "Positions of the mass centres",
+        r"$$\begin{pmatrix} c_i \\ 1 \end{pmatrix} = H_1(q_1) \cdots H_i(q_i) "
+        r"\begin{pmatrix} c_i^{(i)} \\ 1 \end{pmatrix}$$",
+        "In base axes; links: "
+        + ", ".join(f"{k} {markdown_text(name)}" for k, name in enumerate(names, 1))
+        + ".",
+    )
+    centers, right = lagrange.mass_centers(symbolic, steps.q), lagrange.mass_centers(true, q)
+    for k in range(len(names)):
+        steps.array(f"c_{{{k + 1}}}", centers[k], right[:, k])
+    steps.section(
+        "Jacobians of the links",
+        r"$$\dot c_i = J_{v,i}\, \dot q, \qquad \omega_i = J_{\omega,i}\, \dot q$$",
+    )
+    jacobians = (lagrange.link_jacobians(symbolic, steps.q), lagrange.link_jacobians(true, q))
+    for letter, J, right in zip(("v", r"\omega"), *jacobians, strict=True):
+        for k in range(len(names)):
+            steps.array(f"J_{{{letter},{k + 1}}}", J[k], right[:, k])

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.closed_forms.algebra.sums import Name
+from dalembert.closed_forms.algebra.sums import Name, Sum
 from dalembert.closed_forms.printing.documents import markdown_text
 from dalembert.closed_forms.reports.derivation_steps import Steps
 from dalembert.expr import Expr
@@ -34,16 +34,16 @@ INWARD = (
     r"$$f_i = m_i a_{o,i} + U_i\, m_i c_i + \sum_j R_j f_j, \qquad n_i = I_i \dot\omega_i + \omega_i "
     r"\times I_i \omega_i + m_i c_i \times a_{o,i} + \sum_j \left(R_j n_j + r_j \times R_j f_j\right)$$"
 )
+CLOSED_FORMS = {
+    "mass_matrix": "the mass matrix",
+    "coriolis_vector": "Coriolis forces",
+    "gravity_vector": "gravity",
+}
 
 
 def write(steps: Steps) -> None:
     """One section per pass, one part per link; then the closed forms."""
-    vectors = {"q": steps.q, "qd": steps.qd, "qdd": steps.qdd}
-    tree, (q, qd, qdd), _ = steps.mechanism.at(**vectors)
-    right, state, pack = steps.numbers.at(**steps.states)
-    rates, true_rates = {0: base_rates(tree.gravity)}, {0: base_rates(right.gravity)}
-    X, S, true_X = {}, {}, {}
-
+    recursion = _Recursion(steps)
     steps.section(
         "Outward: velocities and accelerations",
         "In the axes of each link, from its parent $p$ (sliding "
@@ -53,29 +53,8 @@ def write(steps: Steps) -> None:
         "Gravity enters as an acceleration of the base upward. Components that "
         "are not listed are zero.",
     )
-    for i in tree.outward():
-        X[i], true_X[i] = tree.joint[i].placement(q), right.joint[i].placement(state[0])
-        S[i], velocity, rate = joint_motion(tree, i, q, qd, qdd)
-        true_rates[i] = outward_step(
-            true_rates[tree.parent[i]], true_X[i], *joint_motion(right, i, *state)[1:]
-        )
-        joint, on = tree.joint[i], f"link {tree.parent[i]}" if tree.parent[i] else "the base"
-        steps.text(
-            f"**Link {i}** ({markdown_text(joint.body)}), on {on} by joint "
-            f"{markdown_text(joint.name)} ({joint.type.name}):"
-        )
-        found = outward_step(rates[tree.parent[i]], X[i], velocity, rate)
-        true = true_rates[i]
-        w, dw, a = (
-            _named(steps, letter, i, x, y)
-            for letter, x, y in (
-                ("omega_{}", found.w, true.w),
-                ("omega_{}_dot", found.dw, true.dw),
-                ("a_{}", found.a, true.a),
-            )
-        )
-        rates[i] = Rates(w, dw, a, acceleration_field(w, dw))
-
+    for i in recursion.tree.outward():
+        recursion.outward(i)
     steps.section(
         "Inward: forces",
         "What the joint of link $i$ carries: the force $f_i$, and the moment $n_i$ about the "
@@ -87,33 +66,15 @@ def write(steps: Steps) -> None:
             "With base parameters the forces along the joint axes are those of the mechanism; the "
             "reactions across them are not, as mass has moved to the parent."
         )
-    f = {i: body_wrench(tree.inertia[i], rates[i]) for i in tree.outward()}
-    true_f = {i: body_wrench(right.inertia[i], true_rates[i]) for i in tree.outward()}
-    tau: list[Any] = [0] * tree.nv
-    for i in tree.inward():
-        steps.text(f"**Link {i}** ({markdown_text(tree.joint[i].body)}):")
-        force = _named(steps, "f_{}", i, f[i].force, true_f[i].force)
-        moment = _named(steps, "n_{}", i, f[i].moment, true_f[i].moment)
-        f[i] = Force(moment, force)
-        for k, s in zip(tree.joint[i].dof, S[i], strict=True):
-            tau[k] = tau[k] + f[i].dot(s)
-        if j := tree.parent[i]:
-            f[j] = f[j] + X[i].force_to_parent(f[i])
-            true_f[j] = true_f[j] + true_X[i].force_to_parent(true_f[i])
-
+    recursion.begin_inward()
+    for i in recursion.tree.inward():
+        recursion.inward(i)
     steps.section(
         "Joint forces", "The part of these along each joint's motion, rotors, springs and friction:"
     )
-    total = [
-        t + r * a - p for t, r, a, p in zip(tau, tree.rotor, qdd, passive(tree, q, qd), strict=True)
-    ]
-    wanted = newton_euler.inverse_dynamics(steps.verifier.mechanism, **steps.states)
-    steps.entries(r"\tau", np.array([*total, None], dtype=object)[:-1], wanted)
-    for quantity, title in (
-        ("mass_matrix", "the mass matrix"),
-        ("coriolis_vector", "Coriolis forces"),
-        ("gravity_vector", "gravity"),
-    ):
+    right = newton_euler.inverse_dynamics(steps.verifier.mechanism, **steps.states)
+    steps.entries(r"\tau", recursion.joint_forces(), right)
+    for quantity, title in CLOSED_FORMS.items():
         steps.section(f"Closed form: {title}")
         if quantity == "coriolis_vector" and "christoffel" in steps.eom.shown:
             steps.sheet("christoffel")
@@ -121,12 +82,76 @@ def write(steps: Steps) -> None:
     steps.equations()
 
 
-def _named(steps: Steps, letter: str, i: int, found: Vector, right: Vector) -> Vector:
+class _Recursion:
+    """The recursion on symbols, each step beside the same step on numbers (`right`)."""
+
+    def __init__(self, steps: Steps):
+        self.steps = steps
+        symbols = {"q": steps.q, "qd": steps.qd, "qdd": steps.qdd}
+        self.tree, self.state, _ = steps.mechanism.at(**symbols)
+        self.right_tree, self.right_state, _ = steps.numbers.at(**steps.states)
+        self.rates = {0: base_rates(self.tree.gravity)}
+        self.right_rates = {0: base_rates(self.right_tree.gravity)}
+        self.X: dict[int, Any] = {}
+        self.S: dict[int, Any] = {}
+        self.right_X: dict[int, Any] = {}
+        self.tau: list[Any] = [0] * self.tree.nv
+
+    def outward(self, i: int) -> None:
+        """Print velocity and acceleration of a link."""
+        joint, parent = self.tree.joint[i], self.tree.parent[i]
+        on = f"link {parent}" if parent else "the base"
+        self.steps.text(
+            f"**Link {i}** ({markdown_text(joint.body)}), on {on} by joint "
+            f"{markdown_text(joint.name)} ({joint.type.name}):"
+        )
+        self.X[i] = joint.placement(self.state[0])
+        self.right_X[i] = self.right_tree.joint[i].placement(self.right_state[0])
+        self.S[i], *motion = joint_motion(self.tree, i, *self.state)
+        _, *right_motion = joint_motion(self.right_tree, i, *self.right_state)
+        rates = outward_step(self.rates[parent], self.X[i], *motion)
+        right = outward_step(self.right_rates[parent], self.right_X[i], *right_motion)
+        w = _named(self.steps, "omega_{}", i, rates.w, right.w)
+        dw = _named(self.steps, "omega_{}_dot", i, rates.dw, right.dw)
+        a = _named(self.steps, "a_{}", i, rates.a, right.a)
+        self.rates[i] = Rates(w, dw, a, acceleration_field(w, dw))
+        self.right_rates[i] = right
+
+    def begin_inward(self) -> None:
+        """Find the forces on the bodies."""
+        bodies, right_bodies = self.tree.inertia, self.right_tree.inertia
+        self.f = {i: body_wrench(bodies[i], self.rates[i]) for i in self.tree.outward()}
+        self.right_f = {
+            i: body_wrench(right_bodies[i], self.right_rates[i]) for i in self.tree.outward()
+        }
+
+    def inward(self, i: int) -> None:
+        """Print force and moment that a joint carries, and give them to the parent."""
+        f, right = self.f[i], self.right_f[i]
+        self.steps.text(f"**Link {i}** ({markdown_text(self.tree.joint[i].body)}):")
+        force = _named(self.steps, "f_{}", i, f.force, right.force)
+        moment = _named(self.steps, "n_{}", i, f.moment, right.moment)
+        f = Force(moment, force)
+        for k, s in zip(self.tree.joint[i].dof, self.S[i], strict=True):
+            self.tau[k] = self.tau[k] + f.dot(s)
+        if j := self.tree.parent[i]:
+            self.f[j] = self.f[j] + self.X[i].force_to_parent(f)
+            self.right_f[j] = self.right_f[j] + self.right_X[i].force_to_parent(right)
+
+    def joint_forces(self) -> np.ndarray:
+        """Forces along the joints, with rotors, springs and friction."""
+        q, qd, qdd = self.state
+        forces = zip(self.tau, self.tree.rotor, qdd, passive(self.tree, q, qd), strict=True)
+        total = [t + rotor * a - p for t, rotor, a, p in forces]
+        return np.array([*total, None], dtype=object)[:-1]
+
+
+def _named(steps: Steps, letter: str, i: int, vector: Vector, right: Vector) -> Vector:
     """Print the components of a vector that are more than a name, and give these names for what
     comes after.
     """
     components = []
-    for axis, x, y in zip("xyz", found, right, strict=True):
+    for axis, x, y in zip("xyz", vector, right, strict=True):
         if not isinstance(x, Expr):
             components.append(x)
             continue
@@ -134,16 +159,18 @@ def _named(steps: Steps, letter: str, i: int, found: Vector, right: Vector) -> V
         name = letter.format(f"{{{i}{axis}}}" if i > 9 else f"{i}{axis}")
         values = steps.values([form])[:, 0]
         steps.check(name, values, y)
-        if (
-            len(form.terms) == 1
-            and len(form.terms[0].factors) == 1
-            and isinstance(form.terms[0].factors[0][0], Name)
-        ):
-            left, made = steps.target.name(steps.declare(name)), x
+        if _is_name(form):
+            left, symbol = steps.target.name(steps.declare(name)), x
         else:
-            made = steps.new_symbol(name, values)
-            left = steps.target.name(made.name)
+            symbol = steps.new_symbol(name, values)
+            left = steps.target.name(symbol.name)
         if form.terms:
             steps.formula(left, form)
-        components.append(made if form.terms else 0)
+        components.append(symbol if form.terms else 0)
     return Vector(components)
+
+
+def _is_name(form: Sum) -> bool:
+    """Whether a form is a name up to a number and a power."""
+    factors = form.terms[0].factors if len(form.terms) == 1 else ()
+    return len(factors) == 1 and isinstance(factors[0][0], Name)
