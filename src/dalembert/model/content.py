@@ -76,17 +76,19 @@ class _ContentReader:
 
     def text(self, value: Any) -> Iterator[str]:
         """Parts of the text of a value."""
-        kind = type(value)
-        if kind in ATOMS:
-            yield f"{kind.__name__} {value!r}"
+        value_class = type(value)
+        if value_class in ATOMS:
+            yield f"{value_class.__name__} {value!r}"
         elif isinstance(value, (np.ndarray, np.generic)) and value.dtype != object:
-            yield f"{kind.__qualname__} {value.dtype.str} {value.shape} {_sha256(value.tobytes())}"
-        elif kind is Expr:
+            yield f"{value_class.__qualname__} {value.dtype.str} {value.shape} {_sha256(value.tobytes())}"
+        elif value_class is Expr:
             yield f"expression {pack([value])!r}"
-        elif kind in (tuple, np.ndarray):
-            yield from self._listed(kind.__name__, value.tolist() if kind is np.ndarray else value)
-        elif kind in (set, frozenset):
-            yield f"{kind.__name__} {len(value)}"
+        elif value_class in (tuple, np.ndarray):
+            yield from self._listed(
+                value_class.__name__, value.tolist() if value_class is np.ndarray else value
+            )
+        elif value_class in (set, frozenset):
+            yield f"{value_class.__name__} {len(value)}"
             yield from sorted(digest("\n".join(_ContentReader(self.strict).text(v))) for v in value)
         elif id(value) in self.met:
             yield f"number {self.met[id(value)]}"
@@ -219,10 +221,10 @@ class _ContentReader:
             return
         yield f"class {c.__name__}"
         yield from self._listed("bases", [type(c), *c.__bases__])
-        made = "__dataclass_fields__" in vars(c)
+        is_dataclass = "__dataclass_fields__" in vars(c)
         for name, value in sorted(vars(c).items()):
             generated = (
-                made
+                is_dataclass
                 and isinstance(value, types.FunctionType)
                 and value.__code__.co_filename == "<string>"
             )
@@ -245,8 +247,8 @@ class _ContentReader:
             slots = {
                 name
                 for c in type(value).__mro__
-                for name, at in vars(c).items()
-                if isinstance(at, types.MemberDescriptorType)
+                for name, member in vars(c).items()
+                if isinstance(member, types.MemberDescriptorType)
             }
             held = {name: getattr(value, name) for name in sorted(slots) if hasattr(value, name)}
             yield from self._mapping("attributes", held | getattr(value, "__dict__", {}))
@@ -301,8 +303,8 @@ def _is_installed(module: str) -> bool:
     file = getattr(sys.modules.get(root), "__file__", None)
     if file is None:
         return False
-    places = {Path(sysconfig.get_path(name)).resolve() for name in ("purelib", "platlib")}
-    return bool(places.intersection(Path(file).resolve().parents))
+    folders = {Path(sysconfig.get_path(name)).resolve() for name in ("purelib", "platlib")}
+    return bool(folders.intersection(Path(file).resolve().parents))
 
 
 @functools.cache

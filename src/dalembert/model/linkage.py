@@ -55,21 +55,21 @@ class Linkage:
     @cached_property
     def entries(self) -> dict[str, Entry]:
         """Place of each moving joint in q and qd, by joint name."""
-        places: dict[str, Entry] = {}
+        entries: dict[str, Entry] = {}
         nq = nv = 0
         for joint in self.joints:
             if not joint.is_fixed and joint.mimic is None:
-                places[joint.name] = Entry(
+                entries[joint.name] = Entry(
                     slice(nq, nq + joint.type.nq), range(nv, nv + joint.type.nv)
                 )
                 nq, nv = nq + joint.type.nq, nv + joint.type.nv
         for joint in self.joints:
             if joint.mimic is not None:
                 leader, factor, offset = leader_of(self._joints, joint)
-                places[joint.name] = replace(
-                    places[leader], factor=factor, offset=offset, is_follower=True
+                entries[joint.name] = replace(
+                    entries[leader], factor=factor, offset=offset, is_follower=True
                 )
-        return places
+        return entries
 
     @cached_property
     def quaternions(self) -> dict[str, int]:
@@ -217,12 +217,12 @@ class Linkage:
         >>> ball = da.planar_chain(1).floating()
         >>> ball.check_quaternions("q", ball.neutral().tolist())
         """
-        for joint, at in self.quaternions.items():
-            parts = q[at : at + 4]
-            if any(isinstance(x, Expr) for x in parts):
+        for joint, start in self.quaternions.items():
+            quaternion = q[start : start + 4]
+            if any(isinstance(x, Expr) for x in quaternion):
                 continue
             with np.errstate(over="ignore"):  # to infinity, which is not 1 either
-                norms = np.atleast_1d(np.sqrt(sum(np.square(x) for x in parts)))
+                norms = np.atleast_1d(np.sqrt(sum(np.square(x) for x in quaternion)))
             worst = int(np.argmax(np.abs(norms - 1))) if norms.size else 0
             if norms.size and abs(norms[worst] - 1) > QUATERNION_TOLERANCE:
                 row = f" in row {worst}" if norms.size > 1 else ""
@@ -245,7 +245,7 @@ def leader_of(joints: Mapping[str, Joint], joint: Joint) -> tuple[str, Number, N
     return joint.name, factor, offset
 
 
-def _named(table, what, name):
+def _named(table, noun, name):
     if name not in table:
-        raise UnknownNameError(what, name, tuple(table))
+        raise UnknownNameError(noun, name, tuple(table))
     return table[name]

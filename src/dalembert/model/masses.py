@@ -37,18 +37,18 @@ def inertia_findings(
     tensors = np.array([[[as_float(x) for x in row] for row in b.tensor()] for b in numeric])
     scales = np.abs(tensors).max(axis=(1, 2))  # of size 1, moments do not overflow
     scaled = np.linalg.eigvalsh(tensors / np.where(scales > 0, scales, 1)[:, None, None])
-    found: list[Finding] = []
+    doubts: list[Finding] = []
     still = _carried(bodies, joints)[""]
     for body, scale, moments in zip(numeric, scales.tolist(), scaled, strict=True):
         mass = as_float(body.mass)
         if mass < 0:
-            found.append(
+            doubts.append(
                 _of(body, "error", f"its mass is {mass:g} kg, below 0.", "Give a positive mass.")
             )
             continue
         noise = NOISE * mass * length * length if mass > 0 else MOMENTS_NOISE * float(scales.max())
         if mass == 0 and any(as_float(x) for x in body.com):
-            found.append(
+            doubts.append(
                 _of(
                     body,
                     "warning",
@@ -60,7 +60,7 @@ def inertia_findings(
             severity = (
                 "note" if body.name in still else "error"
             )  # of the base nothing depends on them
-            found.append(
+            doubts.append(
                 _of(
                     body,
                     severity,
@@ -69,8 +69,8 @@ def inertia_findings(
                 )
             )
         if scale > 0:
-            found += _moment_findings(body, moments, scale, noise)
-    return found
+            doubts += _moment_findings(body, moments, scale, noise)
+    return doubts
 
 
 def _moment_findings(body: Body, moments: np.ndarray, scale: float, noise: float) -> list[Finding]:

@@ -290,11 +290,11 @@ class Mechanism(Linkage):
         array([ 0.4, -0.1])
         """
         _, (q1, q0), pack = self.at(q_1=q1, q_0=q0)
-        parts: list[Scalar] = []
+        step: list[Scalar] = []
         for joint in self.independent_joints:
-            at = self.entries[joint.name].at_q
-            parts += joint.type.difference(q1[at], q0[at])
-        return pack(parts)
+            entries = self.entries[joint.name].at_q
+            step += joint.type.difference(q1[entries], q0[entries])
+        return pack(step)
 
     def _per_joint(self, act, q, v):
         result: list[Scalar] = []
@@ -317,15 +317,15 @@ class Mechanism(Linkage):
         q = packed(columns, rows)
         for joint in self.independent_joints:
             if joint.type.quaternion_at is not None:
-                at = self.entries[joint.name].at_q.start + joint.type.quaternion_at
-                norm = np.linalg.norm(q[..., at : at + 4], axis=-1, keepdims=True)
+                start = self.entries[joint.name].at_q.start + joint.type.quaternion_at
+                norm = np.linalg.norm(q[..., start : start + 4], axis=-1, keepdims=True)
                 if not np.all(norm > 0):
                     raise QuaternionError(
                         f"the quaternion of joint {joint.name!r} is zero and has no direction.",
                         joint.name,
                         0.0,
                     )
-                q[..., at : at + 4] /= norm
+                q[..., start : start + 4] /= norm
         return q
 
     def random_state(self, seed: Any = 0) -> tuple[VectorArray, VectorArray]:
@@ -500,10 +500,10 @@ class Mechanism(Linkage):
         >>> da.planar_chain(1).findings()
         []
         """
-        found = self._found()
+        findings = self._found()
         if self._graph is None:  # without symbols
-            found += validation.undetermined(self.tree(), self.neutral().tolist(), self.bodies)
-        return found
+            findings += validation.undetermined(self.tree(), self.neutral().tolist(), self.bodies)
+        return findings
 
     def _found(self) -> list[Finding]:
         """Findings that need no state, of which a new mechanism warns."""
@@ -519,8 +519,8 @@ class Mechanism(Linkage):
         """
         self._warn(self.check())
 
-    def _warn(self, found: Sequence[Finding]) -> None:
-        serious = [f for f in found if f.severity != "note"]
+    def _warn(self, findings: Sequence[Finding]) -> None:
+        serious = [f for f in findings if f.severity != "note"]
         if serious:
             object.__setattr__(self, "warned", self.warned | {str(f) for f in serious})
             more = " (all: mechanism.check(), dalembert check)" if len(serious) > MAX_LISTED else ""

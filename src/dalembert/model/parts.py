@@ -27,7 +27,7 @@ from dalembert.spatial.vectors import AXES, Matrix, Vector
 
 AXIS_LETTERS = {"x": AXES[0], "y": AXES[1], "z": AXES[2]}
 TENSOR = tuple(
-    f"inertia[{at}]" for at in ("0,0", "0,1", "1,1", "0,2", "1,2", "2,2")
+    f"inertia[{indices}]" for indices in ("0,0", "0,1", "1,1", "0,2", "1,2", "2,2")
 )  # entries of Body.inertia
 DENSE_FROM = 3  # a product of this many turns that are not quarter turns costs more than its matrix
 
@@ -352,9 +352,9 @@ class Joint(Part):
         bounds = {}
         for name in ("lower", "upper", "velocity", "effort"):
             if (bound := getattr(self.limits, name)) is not None:
-                what = f"{name} limit of joint {self.name!r}"
+                label = f"{name} limit of joint {self.name!r}"
                 bounds[name] = checked_vector(
-                    self._per_velocity(bound), self.type.nv, what, angle=True
+                    self._per_velocity(bound), self.type.nv, label, angle=True
                 )
         object.__setattr__(self, "limits", Limits(**bounds))
 

@@ -124,9 +124,11 @@ def _evaluated(mechanism: L, values: Mapping[str, Number]) -> L:
 
     def changed(part: Part) -> Part:
         """A part with the symbols' values in its numbers."""
-        own = part.numbers()
+        numbers = part.numbers()
         new = {
-            name: y for name, x in own.items() if (y := valued(f"{part.name}.{name}", x)) is not x
+            name: y
+            for name, x in numbers.items()
+            if (y := valued(f"{part.name}.{name}", x)) is not x
         }
         return part.with_numbers(new) if new else part
 
@@ -162,8 +164,8 @@ def _with_numbers(mechanism: L, values: Mapping[str, Number]) -> L:
 
 def _part_of(mechanism: Linkage, path: Any) -> tuple[Part, str]:
     """Part and the name of its number that a path names."""
-    if place := _found(mechanism, path):
-        return place
+    if number := _found(mechanism, path):
+        return number
     name, _, suffix = str(path).rpartition(".")
     if parts := mechanism.parts_named(name):
         raise UnknownNameError(
@@ -181,8 +183,8 @@ def _found(mechanism: Linkage, path: Any) -> tuple[Part, str] | None:
     if match := re.fullmatch(r"(\w+)\[(\d),(\d)\]", suffix):
         suffix = "{}[{},{}]".format(match[1], *sorted(match.groups()[1:]))
     for part in mechanism.parts_named(name):
-        own = part.numbers()
+        numbers = part.numbers()
         for candidate in (suffix, f"{suffix}[0]"):
-            if candidate in own and (candidate == suffix or f"{suffix}[1]" not in own):
+            if candidate in numbers and (candidate == suffix or f"{suffix}[1]" not in numbers):
                 return part, candidate
     return None

@@ -131,16 +131,16 @@ class PivotCheck:
         pivot = _number(pivot)
         if isinstance(pivot, Expr):
             return
-        if not self.symbolic and (known := self._sizes()) is not None:
-            self._look(pivot, known[k] if size is None else _number(size))
+        if not self.symbolic and (known_sizes := self._sizes()) is not None:
+            self._look(pivot, known_sizes[k] if size is None else _number(size))
         self._refuse(np.asarray(pivot) <= 0, pivot, k)
 
     def _look(self, pivot: Scalar, size: Scalar) -> None:
         if self._looked or np.all(np.asarray(pivot) > SUSPICIOUS * np.asarray(size)):
             return
         self._looked = True
-        if found := self.singular(self._sizes() or ()):
-            self._refuse(found.bad, found.pivot, found.k)
+        if singular := self.singular(self._sizes() or ()):
+            self._refuse(singular.bad, singular.pivot, singular.k)
 
     def _refuse(self, bad: np.ndarray, pivot: Scalar, k: int) -> None:
         if np.any(bad):
@@ -159,8 +159,8 @@ class Singular(NamedTuple):
 
 def singular_leaf(tree: Tree, q: Sequence[Scalar]) -> Singular | None:
     """The first body that carries none and moves no inertia; of a batch, in its first state."""
-    found = undetermined(tree, [np.ravel(_number(x))[0] for x in q])
-    return Singular(found[0].entry, np.asarray(0.0), np.asarray(True)) if found else None
+    leaves = undetermined(tree, [np.ravel(_number(x))[0] for x in q])
+    return Singular(leaves[0].entry, np.asarray(0.0), np.asarray(True)) if leaves else None
 
 
 def first_singular(M: np.ndarray, size: np.ndarray) -> Singular | None:
@@ -223,16 +223,20 @@ def sizes(tree: Tree, q: Sequence[Scalar]) -> list[Scalar]:
         2 |omega|^2 tr J + 2 |omega| |v| |h| + |v|^2 m
     """
     moved: list[Any] = [None, *(_magnitudes(inertia) for inertia in tree.inertia[1:])]
-    found: list[Scalar] = [abs(_number(rotor)) for rotor in tree.rotor]
+    sums: list[Scalar] = [abs(_number(rotor)) for rotor in tree.rotor]
     for i in tree.inward():
         m, h, J = moved[i]
         for k, s in zip(tree.joint[i].dof, tree.joint[i].subspace(q), strict=True):
-            found[k] = found[k] + _size(moved[i], s)
+            sums[k] = sums[k] + _size(moved[i], s)
         if parent := tree.parent[i]:
             p = _length(tree.joint[i].placement(q).p)
-            own = moved[parent]
-            moved[parent] = own[0] + m, own[1] + (h + m * p), own[2] + (J + 2 * p * h + m * p * p)
-    return found
+            magnitudes = moved[parent]
+            moved[parent] = (
+                magnitudes[0] + m,
+                magnitudes[1] + (h + m * p),
+                magnitudes[2] + (J + 2 * p * h + m * p * p),
+            )
+    return sums
 
 
 class Undetermined(NamedTuple):
@@ -251,7 +255,7 @@ def undetermined(tree: Tree, q: Sequence[Scalar]) -> list[Undetermined]:
     """Bodies that carry none that moves, with a direction in which their joint moves no inertia,
     within rounding.
     """
-    found = []
+    directions = []
     carriers = set(tree.parent)
     for i in tree.outward():
         joint, S = tree.joint[i], tree.joint[i].subspace(q)
@@ -267,9 +271,14 @@ def undetermined(tree: Tree, q: Sequence[Scalar]) -> list[Undetermined]:
                 for b, s in enumerate(S)
             ]
         )
-        own = _magnitudes(tree.inertia[i])
+        magnitudes = _magnitudes(tree.inertia[i])
         size = stacked(
-            [[_size(own, s) + abs(_number(rotor)) for s, rotor in zip(S, rotors, strict=True)]]
+            [
+                [
+                    _size(magnitudes, s) + abs(_number(rotor))
+                    for s, rotor in zip(S, rotors, strict=True)
+                ]
+            ]
         )[0]
         if (
             size.any()
@@ -283,7 +292,7 @@ def undetermined(tree: Tree, q: Sequence[Scalar]) -> list[Undetermined]:
                 [[_number(x) for x in (*s.angular, *s.linear)] for s in S], dtype=float
             )
             direction = weights @ columns
-            found.append(
+            directions.append(
                 Undetermined(
                     joint.name,
                     joint.body,
@@ -291,7 +300,7 @@ def undetermined(tree: Tree, q: Sequence[Scalar]) -> list[Undetermined]:
                     tuple(direction / np.abs(direction).max()),
                 )
             )
-    return found
+    return directions
 
 
 def _size(magnitudes: tuple[Scalar, Scalar, Scalar], s: Motion) -> Scalar:

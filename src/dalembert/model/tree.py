@@ -54,8 +54,8 @@ class TreeJoint:
 
     def coordinates(self, q: Sequence[Scalar]) -> list[Scalar]:
         """The joint's own coordinates."""
-        own = list(q[self.at_q])
-        return [own[0] * self.factor + self.offset] if self.is_follower else own
+        values = list(q[self.at_q])
+        return [values[0] * self.factor + self.offset] if self.is_follower else values
 
     def velocities(self, v: Sequence[Scalar]) -> list[Scalar]:
         """Entries of a velocity-like vector that move this joint (the leader's, for a follower)."""
@@ -213,13 +213,13 @@ def _each(key: Any, make: Callable[[], Any]) -> Any:
 
 def _first() -> Callable[[Any, Callable[[], Any]], Any]:
     """Equal parts of a long chain are converted once."""
-    known: dict[Any, Any] = {}
+    made_once: dict[Any, Any] = {}
 
     def once(key: Any, make: Callable[[], Any]) -> Any:
         """The value under a key, made at its first use."""
-        if key not in known:
-            known[key] = make()
-        return known[key]
+        if key not in made_once:
+            made_once[key] = make()
+        return made_once[key]
 
     return once
 
@@ -227,8 +227,8 @@ def _first() -> Callable[[Any, Callable[[], Any]], Any]:
 def _rotors(joints: Sequence[Any], nv: int) -> tuple[Scalar, ...]:
     rotor: list[Scalar] = [0] * nv
     for moving in joints:
-        for k, own in zip(moving.dof, moving.rotor, strict=True):
-            rotor[k] = rotor[k] + moving.factor * moving.factor * own
+        for k, inertia in zip(moving.dof, moving.rotor, strict=True):
+            rotor[k] = rotor[k] + moving.factor * moving.factor * inertia
     return tuple(rotor)
 
 
@@ -249,22 +249,22 @@ def _collapsed(X: Transform) -> Transform:
 def _tree_joint(
     joint: Joint, origin: Transform, entry, convert: Converter, once: Callable[..., Any]
 ) -> TreeJoint:
-    given = tuple(getattr(joint, name) for name in PER_VELOCITY)
+    numbers = tuple(getattr(joint, name) for name in PER_VELOCITY)
     per = dict(
         zip(
             PER_VELOCITY,
-            once(given, lambda: [[convert(x) for x in row] for row in given]),
+            once(numbers, lambda: [[convert(x) for x in row] for row in numbers]),
             strict=True,
         )
     )
-    kind, converted = joint.type, partial(joint.type.converted, convert)
-    kind = (
-        once(kind, converted) if type(kind) in BUILT_IN else converted()
+    joint_type, converted = joint.type, partial(joint.type.converted, convert)
+    joint_type = (
+        once(joint_type, converted) if type(joint_type) in BUILT_IN else converted()
     )  # equal ones of a user's own may differ
     return TreeJoint(
         name=joint.name,
         body=joint.child,
-        type=kind,
+        type=joint_type,
         origin=origin,
         at_q=entry.at_q,
         dof=entry.at_v,

@@ -30,19 +30,19 @@ def unit_findings(
     """Questions about angles of more than a turn, limits of whole degrees, and lengths of more than
     20 m.
     """
-    found: list[Finding] = []
+    doubts: list[Finding] = []
     parts: list[tuple[str, Any]] = [
         *(("joint", j) for j in joints),
         *(("frame", f) for f in frames),
     ]
     for kind, part in parts:
         if (angle := beyond_a_turn(angle for _, angle in part.origin.rotations)) is not None:
-            found.append(
+            doubts.append(
                 degrees_finding(f"{kind} {part.name!r}", "its origin turns by", angle, part.source)
             )
     for joint in joints:
         if (limit := _limit_in_degrees(joint)) is not None:
-            found.append(
+            doubts.append(
                 degrees_finding(f"joint {joint.name!r}", "it has a limit of", limit, joint.source)
             )
     lengths = [
@@ -51,35 +51,35 @@ def unit_findings(
         if (size := _size(j.origin.xyz)) > LONG
     ]
     lengths += [
-        (size, f"body {b.name!r}", f"its {what} {size:.6g} m{away}", b.source)
+        (size, f"body {b.name!r}", f"its {label} {size:.6g} m{away}", b.source)
         for b in bodies
-        for what, size, away in _sizes(b)
+        for label, size, away in _sizes(b)
         if size > LONG
     ]
     if lengths:
-        _, what, why, source = max(lengths, key=lambda length: length[0])
+        _, label, why, source = max(lengths, key=lambda length: length[0])
         others = (
             f", and {len(lengths) - 1} more lengths are above {LONG:g} m"
             if len(lengths) > 1
             else ""
         )
-        found.append(
+        doubts.append(
             Finding(
                 "warning",
-                what,
+                label,
                 f"{why}{others}.",
                 "Are these millimetres? Lengths are read as metres, moments as kg m^2.",
                 source,
             )
         )
-    return found
+    return doubts
 
 
-def degrees_finding(what: str, why: str, angle: float, source: Any) -> Finding:
+def degrees_finding(label: str, why: str, angle: float, source: Any) -> Finding:
     """The question whether an angle is in degrees."""
     return Finding(
         "warning",
-        what,
+        label,
         f"{why} {angle:g} rad, {abs(angle) / (2 * math.pi):.1f} full turns.",
         QUESTION,
         source,

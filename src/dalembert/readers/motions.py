@@ -83,8 +83,8 @@ def from_motions(
     joints: list[tuple[str, JointType, Origin]] = []
     constants: list[Elementary] = []
     seen: set[str] = set()
-    for kind, value, where in _parsed(chain) if isinstance(chain, str) else _listed(chain):
-        motion = _elementary(kind, value, where)
+    for letters, value, where in _parsed(chain) if isinstance(chain, str) else _listed(chain):
+        motion = _elementary(letters, value, where)
         if motion.coordinate in seen:
             raise ReadError(
                 f"{where}: the coordinate {motion.coordinate} occurs twice; each moves one joint."
@@ -123,18 +123,19 @@ def placement(motions: Iterable[Elementary]) -> Origin:
     """Constant motions as one placement: the turns stay as they are, translations go to the
     parent's axes.
     """
-    at = Origin()
+    origin = Origin()
     for kind, value, _ in motions:
         if kind[0] == "T":
-            step = at.transform(lambda x: x, exact=True).R.to_parent(
+            step = origin.transform(lambda x: x, exact=True).R.to_parent(
                 Vector(value if k == kind[1] else 0 for k in "xyz")
             )
-            at = Origin(
-                tuple(_sum(a, plain(b)) for a, b in zip(at.xyz, step, strict=True)), at.rotations
+            origin = Origin(
+                tuple(_sum(a, plain(b)) for a, b in zip(origin.xyz, step, strict=True)),
+                origin.rotations,
             )
         elif not known_zero(value):
-            at = Origin(at.xyz, (*at.rotations, (kind[1], value)))
-    return at
+            origin = Origin(origin.xyz, (*origin.rotations, (kind[1], value)))
+    return origin
 
 
 def _sum(a: Number, b: Number) -> Number:
@@ -156,8 +157,8 @@ def links(inertia: Sequence[Any] | None, frames: Sequence[Origin]) -> list[Body]
         )
     try:
         return [
-            body_of(f"link{k}", given, frame)
-            for k, (given, frame) in enumerate(zip(properties, frames), 1)
+            body_of(f"link{k}", body, frame)
+            for k, (body, frame) in enumerate(zip(properties, frames), 1)
         ]
     except (TypeError, ValueError) as error:
         raise ReadError(str(error)) from None
@@ -172,12 +173,16 @@ def serial(
 ) -> Mechanism:
     """Mechanism of a base and bodies in a row, each on its joint: name, type and origin."""
     parents = ["base", *(b.name for b in bodies)]
-    made = tuple(
+    row = tuple(
         Joint(joint, of_type, parent, body.name, origin)
         for (joint, of_type, origin), parent, body in zip(joints, parents, bodies, strict=False)
     )
     return Mechanism(
-        name, (Body("base"), *bodies), made, tuple(frames), several(gravity, "gravity", "3 numbers")
+        name,
+        (Body("base"), *bodies),
+        row,
+        tuple(frames),
+        several(gravity, "gravity", "3 numbers"),
     )
 
 
@@ -191,14 +196,14 @@ def _parsed(chain: str) -> Iterator[tuple[str, str, str]]:
             f"a chain of {len(chain)} characters; at most MAX_CHAIN = {MAX_CHAIN} are read."
         )
     chain = chain.rstrip()
-    at = 0
-    while at < len(chain):
-        head = HEAD.match(chain, at)
+    position = 0
+    while position < len(chain):
+        head = HEAD.match(chain, position)
         if head is None:
-            rest = chain[at:].lstrip()
-            where = _place(chain, len(chain) - len(rest))
+            following = chain[position:].lstrip()
+            where = _place(chain, len(chain) - len(following))
             raise ReadError(
-                f"{where}: {rest[:20]!r} is no motion. Write Tx(...), Ty, Tz, Rx, Ry or Rz, each "
+                f"{where}: {following[:20]!r} is no motion. Write Tx(...), Ty, Tz, Rx, Ry or Rz, each "
                 "with its value in parentheses."
             )
         where, depth = _place(chain, head.start("kind")), 1
@@ -209,11 +214,11 @@ def _parsed(chain: str) -> Iterator[tuple[str, str, str]]:
         else:
             raise ReadError(f"{where}: the parenthesis after {head['kind']} is not closed.")
         yield head["kind"], chain[head.end() : mark.start()].strip(), where
-        at = mark.end()
+        position = mark.end()
 
 
-def _place(text: str, at: int) -> str:
-    line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
+def _place(text: str, position: int) -> str:
+    line, column = text.count("\n", 0, position) + 1, position - text.rfind("\n", 0, position)
     return f"line {line}, column {column}"
 
 
@@ -232,12 +237,12 @@ def _listed(chain: Any) -> Iterator[tuple[Any, Any, str]]:
 
 def _elementary(kind: Any, value: Any, where: str) -> Elementary:
     """The motion by a coordinate where the value is its name alone, else by a constant."""
-    known = (
+    names = (
         kind in KINDS
         if isinstance(kind, str)
         else isinstance(kind, Integral) and kind in range(1, len(KINDS) + 1)
     )
-    if not known:
+    if not names:
         raise ReadError(
             f"{where}: unknown motion {kind!r} (known: {', '.join(KINDS)}; in lists also 1 to 6)."
         )
@@ -249,12 +254,12 @@ def _elementary(kind: Any, value: Any, where: str) -> Elementary:
     return Elementary(kind, constant_value(value, f"{where}, {kind}", hint, angle=kind[0] == "R"))
 
 
-def constant_value(value: Any, what: str, hint: str, angle: bool) -> Number:
+def constant_value(value: Any, noun: str, hint: str, angle: bool) -> Number:
     """A constant length or angle; ReadError for what is no number, and, with the hint, for a
     coordinate inside.
     """
     try:
-        x = given_angle(value, what) if angle else given_number(value, what)
+        x = given_angle(value, noun) if angle else given_number(value, noun)
     except (TypeError, ValueError) as error:
         raise ReadError(str(error)) from None
     inside = (
@@ -264,7 +269,7 @@ def constant_value(value: Any, what: str, hint: str, angle: bool) -> Number:
     )
     if inside:
         raise ReadError(
-            f"{what} is {x}, but {inside[0]} is the name of a coordinate. {hint}; constants have "
+            f"{noun} is {x}, but {inside[0]} is the name of a coordinate. {hint}; constants have "
             "other names."
         )
     return x

@@ -81,19 +81,19 @@ def read_toml(data: bytes | str, file: str = "") -> Mechanism:
     text = data if isinstance(data, str) else _decoded(data, file)
     if text.count("\n") >= MAX_LINES:
         raise ReadError(f"more than MAX_LINES = {MAX_LINES} lines.", file)
-    places = _Places(text)
-    for kind in PARTS:
-        if len(places.headers[kind]) > MAX_LINKS:
+    lines = _Places(text)
+    for plural in PARTS:
+        if len(lines.headers[plural]) > MAX_LINKS:
             raise ReadError(
-                f"{len(places.headers[kind])} tables [[{kind}]]; the limit MAX_LINKS is "
+                f"{len(lines.headers[plural])} tables [[{plural}]]; the limit MAX_LINKS is "
                 f"{MAX_LINKS}.",
                 file,
             )
-    if places.deep_key:
-        raise ReadError(f"a key of more than {MAX_KEY_PARTS} parts.", file, places.deep_key)
-    document = _Table(_parsed(text, file), "the file", file, places, 0)
+    if lines.deep_key:
+        raise ReadError(f"a key of more than {MAX_KEY_PARTS} parts.", file, lines.deep_key)
+    document = _Table(_parsed(text, file), "the file", file, lines, 0)
     document.allow("name", "decimals", "gravity", *PARTS)
-    places.doubles = document.choice("decimals", DECIMALS, "exact") == "double"
+    lines.doubles = document.choice("decimals", DECIMALS, "exact") == "double"
     bodies = tuple(map(_body, document.tables("body")))
     joints = tuple(map(_joint, document.tables("joint")))
     frames = tuple(map(_frame, document.tables("frame")))
@@ -123,11 +123,14 @@ def _parsed(text: str, file: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text, parse_float=_decimal)
     except tomllib.TOMLDecodeError as error:
-        what, line = str(error), 0
-        if place := re.search(r" \(at line (\d+), column (\d+)\)$", what):
-            what, line = f"{what[: place.start()]} (column {place[2]})", int(place[1])
+        message, line = str(error), 0
+        if position := re.search(r" \(at line (\d+), column (\d+)\)$", message):
+            message, line = (
+                f"{message[: position.start()]} (column {position[2]})",
+                int(position[1]),
+            )
         neither = "" if file.lower().endswith(".toml") else "not XML, which begins with '<', and "
-        raise ReadError(f"{neither}not TOML: {what}.", file, line) from None
+        raise ReadError(f"{neither}not TOML: {message}.", file, line) from None
     except RecursionError:
         raise ReadError("lists or tables are nested too deeply.", file) from None
     except ValueError as error:  # an integer of thousands of digits
@@ -192,13 +195,15 @@ def _tensor(table: _Table) -> tuple[Number, ...]:
 
 def _joint(table: _Table) -> Joint:
     name = table.name("joint")
-    kind = JOINT_TYPES[table.choice("type", tuple(JOINT_TYPES))]
-    table.allow(*JOINT_KEYS, *kind.parameters, of=f"a {kind.name} joint")
-    given = {
-        key: table.vector(key, 3) if isinstance(getattr(kind, key), tuple) else table.number(key)
-        for key in kind.parameters
+    joint_class = JOINT_TYPES[table.choice("type", tuple(JOINT_TYPES))]
+    table.allow(*JOINT_KEYS, *joint_class.parameters, of=f"a {joint_class.name} joint")
+    values = {
+        key: table.vector(key, 3)
+        if isinstance(getattr(joint_class, key), tuple)
+        else table.number(key)
+        for key in joint_class.parameters
     }
-    joint_type = kind(**given)
+    joint_type = joint_class(**values)
     mimic = None
     if "mimic" in table.data:
         leader = table.table("mimic")
@@ -252,10 +257,10 @@ def _origin(table: _Table) -> Origin:
         return Origin.rpy(xyz, *origin.vector("rpy", 3, (0, 0, 0), angle=True))
     if "rpy" in origin.data:
         raise origin.error("it has both rpy and rotations; keep one.", "rpy")
-    form = "pairs of an axis and an angle, as [['z', 0.3], [[0.6, 0.8, 0], 'pi/2']]"
+    expected = "pairs of an axis and an angle, as [['z', 0.3], [[0.6, 0.8, 0], 'pi/2']]"
     turns = []
-    for turn in origin.checked_list("rotations", origin.data["rotations"], None, form):
-        axis, angle = origin.checked_list("rotations", turn, 2, form)
+    for turn in origin.checked_list("rotations", origin.data["rotations"], None, expected):
+        axis, angle = origin.checked_list("rotations", turn, 2, expected)
         if isinstance(axis, str) and axis not in AXIS_LETTERS:
             raise origin.error(
                 f"rotation about {axis!r}; expected 'x', 'y', 'z' or a vector of length 1.",
@@ -264,7 +269,7 @@ def _origin(table: _Table) -> Origin:
         if not isinstance(axis, str):
             axis = tuple(
                 origin.as_number("rotations", x)
-                for x in origin.checked_list("rotations", axis, 3, form)
+                for x in origin.checked_list("rotations", axis, 3, expected)
             )
         turns.append((axis, origin.as_number("rotations", angle, angle=True)))
     return Origin(xyz, tuple(turns))
@@ -276,17 +281,17 @@ class _Table:
     def __init__(
         self,
         data: dict[str, Any],
-        what: str,
+        label: str,
         file: str,
-        places: _Places,
+        lines: _Places,
         line: int,
         path: tuple[str, ...] = (),
     ):
-        self.data, self.what, self.file, self.places, self.line, self.path = (
+        self.data, self.label, self.file, self.lines, self.line, self.path = (
             data,
-            what,
+            label,
             file,
-            places,
+            lines,
             line,
             path,
         )
@@ -299,16 +304,16 @@ class _Table:
     def error(self, why: str, key: str = "") -> ReadError:
         """The error for this table, with the line of a key."""
         return ReadError(
-            f"{self.what}: {why}", self.file, self.places.line(self.line, *self.path, key)
+            f"{self.label}: {why}", self.file, self.lines.line(self.line, *self.path, key)
         )
 
-    def allow(self, *known: str, of: str = "") -> None:
+    def allow(self, *keys: str, of: str = "") -> None:
         """Error for any other key."""
         for key in self.data:
-            if key not in known:
-                near = nearest(key, known)
+            if key not in keys:
+                near = nearest(key, keys)
                 raise self.error(
-                    f"unknown key {key!r}{f' for {of}' if of else ''} (known: {', '.join(known)})."
+                    f"unknown key {key!r}{f' for {of}' if of else ''} (known: {', '.join(keys)})."
                     + (f" Did you mean {near!r}?" if near else ""),
                     key,
                 )
@@ -328,19 +333,19 @@ class _Table:
             )
         return value
 
-    def name(self, kind: str) -> str:
+    def name(self, noun: str) -> str:
         """The part's name, which from here on stands in its messages."""
         name = self.text("name")
-        self.what = f"{kind} {name!r}"
+        self.label = f"{noun} {name!r}"
         return name
 
-    def choice(self, key: str, known: tuple[str, ...], default: str | None = None) -> str:
+    def choice(self, key: str, choices: tuple[str, ...], default: str | None = None) -> str:
         """The text under a key, checked against the known texts."""
         value = self.text(key, default)
-        if value not in known:
-            near = nearest(value, known)
+        if value not in choices:
+            near = nearest(value, choices)
             raise self.error(
-                f"unknown {key} {value!r} (known: {', '.join(known)})."
+                f"unknown {key} {value!r} (known: {', '.join(choices)})."
                 + (f" Did you mean {near!r}?" if near else ""),
                 key,
             )
@@ -362,7 +367,7 @@ class _Table:
             raise self.error(f"{key} is too large for a number.", key) from None
         except ValueError as error:
             raise self.error(str(error), key) from None
-        as_double = value is x and isinstance(x, Literal) and self.places.doubles
+        as_double = value is x and isinstance(x, Literal) and self.lines.doubles
         return float(x) if as_double or isinstance(x, PiMultiple) and not angle else x
 
     def number(self, key: str, default: Number | None = None) -> Number:
@@ -392,11 +397,11 @@ class _Table:
         )
         return tuple(self.as_number(key, x, angle) for x in values)
 
-    def checked_list(self, key: str, value: Any, length: int | None, form: str) -> list[Any]:
+    def checked_list(self, key: str, value: Any, length: int | None, expected: str) -> list[Any]:
         """A value that has to be a list, of a length if one is given."""
         if not isinstance(value, list) or length is not None and len(value) != length:
             count = f" of {len(value)}" if isinstance(value, list) else ""
-            raise self.error(f"{key} is {_said(value)}{count}; expected {form}.", key)
+            raise self.error(f"{key} is {_said(value)}{count}; expected {expected}.", key)
         return value
 
     def table(self, key: str, value: Any = None) -> _Table:
@@ -407,24 +412,26 @@ class _Table:
                 f"{key} is {_said(value)}; expected a table, as {key} = {{ ... }}.", key
             )
         return _Table(
-            value, f"{self.what}, {key}", self.file, self.places, self.line, (*self.path, key)
+            value, f"{self.label}, {key}", self.file, self.lines, self.line, (*self.path, key)
         )
 
-    def tables(self, kind: str) -> Iterator[_Table]:
+    def tables(self, plural: str) -> Iterator[_Table]:
         """The tables [[kind]], each with the line of its header."""
-        found = self.data.get(kind, [])
-        if not isinstance(found, list) or not all(isinstance(part, dict) for part in found):
-            raise self.error(f"{kind} is {_said(found)}; write a table [[{kind}]] for each.", kind)
-        lines = self.places.headers[kind]
-        if len(lines) != len(found):  # written as a list of inline tables
-            lines = [self.places.line(0, kind)] * len(found)
-        for k, (part, line) in enumerate(zip(found, lines, strict=True), 1):
-            yield _Table(part, f"{kind} number {k}", self.file, self.places, line)
+        entries = self.data.get(plural, [])
+        if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+            raise self.error(
+                f"{plural} is {_said(entries)}; write a table [[{plural}]] for each.", plural
+            )
+        starts = self.lines.headers[plural]
+        if len(starts) != len(entries):  # written as a list of inline tables
+            starts = [self.lines.line(0, plural)] * len(entries)
+        for k, (entry, line) in enumerate(zip(entries, starts, strict=True), 1):
+            yield _Table(entry, f"{plural} number {k}", self.file, self.lines, line)
 
 
 def _said(value: Any) -> str:
     """A value of the file in words."""
-    kinds: dict[type, Callable[[Any], str]] = {
+    words: dict[type, Callable[[Any], str]] = {
         bool: lambda v: str(v).lower(),
         str: repr,
         list: lambda v: "a list",
@@ -432,7 +439,7 @@ def _said(value: Any) -> str:
         int: str,
         Literal: repr,
     }
-    return kinds.get(type(value), lambda v: f"a {type(v).__name__}")(value)
+    return words.get(type(value), lambda v: f"a {type(v).__name__}")(value)
 
 
 class _Places:
@@ -457,7 +464,7 @@ class _Places:
         self.deep_key = bare.count("\n", 0, deep.start()) + 1 if deep else 0
         self.doubles = False
         self.lines = bare.split("\n")
-        self.headers: dict[str, list[int]] = {kind: [] for kind in PARTS}
+        self.headers: dict[str, list[int]] = {plural: [] for plural in PARTS}
         for number, line in enumerate(self.lines, 1):
             if (match := self.HEADER.match(line)) and match[1] in self.headers:
                 self.headers[match[1]].append(number)
@@ -499,8 +506,8 @@ def write_toml(mechanism: Mechanism) -> str:
     ReadError
         A joint is given by a Python function, or a number cannot be written.
     """
-    kinds = Counter(type(x) for _, x in numbers(mechanism))
-    doubles = kinds[float] > kinds[Literal]
+    classes = Counter(type(x) for _, x in numbers(mechanism))
+    doubles = classes[float] > classes[Literal]
     head = (
         {"name": mechanism.name}
         | ({"decimals": "double"} if doubles else {})
@@ -538,19 +545,21 @@ def _body_entries(body: Body) -> dict[str, Any]:
 
 
 def _joint_entries(joint: Joint) -> dict[str, Any]:
-    kind: JointType = joint.type
-    if JOINT_TYPES.get(kind.name) is not type(kind):
+    joint_type: JointType = joint.type
+    if JOINT_TYPES.get(joint_type.name) is not type(joint_type):
         raise ReadError(
             f"joint {joint.name!r} is given by a Python function and cannot be written. Keep it in "
             f"Python, or use one of the types {', '.join(JOINT_TYPES)}."
         )
     entries: dict[str, Any] = {
         "name": joint.name,
-        "type": kind.name,
+        "type": joint_type.name,
         "parent": joint.parent,
         "child": joint.child,
     }
-    entries |= {key: getattr(kind, key) for key in kind.parameters} | _origin_entry(joint.origin)
+    entries |= {key: getattr(joint_type, key) for key in joint_type.parameters} | _origin_entry(
+        joint.origin
+    )
     limits = {
         key: _short(bound) for key in BOUNDS if (bound := getattr(joint.limits, key)) is not None
     }

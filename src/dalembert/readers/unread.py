@@ -63,7 +63,7 @@ for parent, kind in KINDS.items():
         HOMES.setdefault(name, []).append(parent)
 
 
-def near(name: str, known: Collection[str]) -> str:
+def near(name: str, names: Collection[str]) -> str:
     """The known name that was probably meant, '' if none is like it; prefixes and capitals do not
     count.
     """
@@ -71,7 +71,7 @@ def near(name: str, known: Collection[str]) -> str:
     if len(local) > MAX_COMPARED:
         return ""
     cutoff = SHORT_LIKENESS if len(local) <= SHORT else LIKENESS
-    return nearest(local, known, cutoff)
+    return nearest(local, names, cutoff)
 
 
 class Unread:
@@ -91,26 +91,26 @@ class Unread:
         """Remember what of an element of KINDS, and of its children of KINDS, is not read; `where`
         is for messages.
         """
-        kind = KINDS[element.tag]
-        self._attributes(element, kind)
+        allowed = KINDS[element.tag]
+        self._attributes(element, allowed)
         if element.text:
-            self._text(element, kind)
+            self._text(element, allowed)
         first: dict[str, Element] = {}
         for child in element:
             tag = child.tag
-            if tag in kind.once and tag in first:
+            if tag in allowed.once and tag in first:
                 self._second(element, first[tag], child, where)
-            elif tag not in (*kind.once, *kind.repeated):
+            elif tag not in (*allowed.once, *allowed.repeated):
                 self._unknown(element, child)
-            if tag in kind.once and first.setdefault(tag, child) is child:
+            if tag in allowed.once and first.setdefault(tag, child) is child:
                 self.note(child, where)
 
-    def _text(self, element: Element, kind: ElementKind) -> None:
+    def _text(self, element: Element, allowed: ElementKind) -> None:
         """Text is mechanics lost where it has numbers; without them it is somebody's comment."""
         if any(c.isdigit() for c in element.text) and element.tag != "robot":
             fix = (
-                f'Write <{element.tag} {kind.attributes[0]}="..."/>.'
-                if kind.attributes
+                f'Write <{element.tag} {allowed.attributes[0]}="..."/>.'
+                if allowed.attributes
                 else "Numbers are attributes."
             )
             self._lose(
@@ -138,25 +138,25 @@ class Unread:
             second.line,
         )
 
-    def _attributes(self, element: Element, kind: ElementKind) -> None:
+    def _attributes(self, element: Element, allowed: ElementKind) -> None:
         for attribute in element.attributes:
-            if attribute in kind.attributes or attribute.startswith("xmlns:"):
+            if attribute in allowed.attributes or attribute.startswith("xmlns:"):
                 continue
-            what = f"<{element.tag} {attribute[:60]}>"
-            absent = [a for a in kind.attributes if a not in element.attributes]
-            if meant := self._near(attribute, what, absent):
+            label = f"<{element.tag} {attribute[:60]}>"
+            absent = [a for a in allowed.attributes if a not in element.attributes]
+            if meant := self._near(attribute, label, absent):
                 self._lose(
-                    what, "the attribute is not read.", f"Did you mean {meant!r}?", element.line
+                    label, "the attribute is not read.", f"Did you mean {meant!r}?", element.line
                 )
             elif attribute in HOMES:
                 self._lose(
-                    what,
+                    label,
                     "the attribute is not read.",
                     f"It belongs in {_homes(attribute)}.",
                     element.line,
                 )
             else:
-                self._add(what, element.line)
+                self._add(label, element.line)
 
     def _unknown(self, parent: Element, child: Element) -> None:
         at_home = parent.tag in NOT_DYNAMICS.get(child.tag, ())
@@ -183,67 +183,69 @@ class Unread:
 
     def _fix(self, parent: str, tag: str) -> str:
         """The probable meaning of an unknown element; '' if it is no mechanics."""
-        kind = KINDS[parent]
+        allowed = KINDS[parent]
         if tag in NOT_DYNAMICS:
             return ""
-        if tag in kind.attributes:
+        if tag in allowed.attributes:
             return f'It is an attribute: <{parent} {tag}="..."/>.'
         if tag in HOMES:
             return f"It belongs in {_homes(tag)}."
-        meant = self._near(tag, parent, (*kind.once, *kind.repeated)) or self._near(
+        meant = self._near(tag, parent, (*allowed.once, *allowed.repeated)) or self._near(
             tag, "", tuple(KINDS)
         )
         return f"Did you mean <{meant}>?" if meant else ""
 
     def note_vain(self, joint: Element, tag: str, why: str = "") -> None:
         """Remember a part of a joint that means nothing for its type."""
-        if (part := joint.find(tag)) is not None:
-            what = f"<{tag}>{why} of {joint.get('type')} joints"
-            self.harmless.add(what)
-            self._add(what, part.line)
+        if (element := joint.find(tag)) is not None:
+            label = f"<{tag}>{why} of {joint.get('type')} joints"
+            self.harmless.add(label)
+            self._add(label, element.line)
 
-    def _near(self, name: str, what: str, known: Collection[str]) -> str:
+    def _near(self, name: str, noun: str, names: Collection[str]) -> str:
         """`near`, each once and not for ever new names."""
-        key = (name, what)
+        key = (name, noun)
         if key not in self.hints:
             if len(self.hints) >= MAX_HINTS:
                 return ""
-            self.hints[key] = near(name, known)
+            self.hints[key] = near(name, names)
         return self.hints[key]
 
-    def _add(self, what: str, line: int) -> None:
+    def _add(self, label: str, line: int) -> None:
         self.unused.setdefault(
-            what if what in self.unused or len(self.unused) < MAX_KINDS else OTHERS, []
+            label if label in self.unused or len(self.unused) < MAX_KINDS else OTHERS, []
         ).append(line)
 
-    def _lose(self, what: str, why: str, fix: str, line: int) -> None:
-        self.lost.setdefault((what, why, fix), []).append(line)
+    def _lose(self, label: str, why: str, fix: str, line: int) -> None:
+        self.lost.setdefault((label, why, fix), []).append(line)
 
     def findings(self) -> Iterator[Finding]:
         """An error for each kind of lost mechanics, a note and a warning for all else that is not
         used.
         """
-        for (what, why, fix), lines in list(self.lost.items())[:MAX_UNUSED]:
+        for (label, why, fix), lines in list(self.lost.items())[:MAX_UNUSED]:
             times = f"{why} It stands {len(lines)} times." if len(lines) > 1 else why
-            yield Finding("error", what, times, fix, Source(self.file, min(lines)))
+            yield Finding("error", label, times, fix, Source(self.file, min(lines)))
         if (more := len(self.lost) - MAX_UNUSED) > 0:
             yield Finding(
                 "error", f"{more} more kinds of content", "are not read.", "", Source(self.file)
             )
         for severity, expected in (("note", True), ("warning", False)):
-            found = {
-                what: min(at)
-                for what, at in self.unused.items()
-                if (what in self.harmless) == expected
+            unused = {
+                label: min(lines)
+                for label, lines in self.unused.items()
+                if (label in self.harmless) == expected
             }
-            if found:
+            if unused:
                 listed = ", ".join(
-                    f"{what[:60]} ({len(self.unused[what])}, first in line {at})"
-                    for what, at in list(found.items())[:MAX_UNUSED]
+                    f"{label[:60]} ({len(self.unused[label])}, first in line {lines})"
+                    for label, lines in list(unused.items())[:MAX_UNUSED]
                 )
-                listed += f" and {len(found) - MAX_UNUSED} more" if len(found) > MAX_UNUSED else ""
+                listed += (
+                    f" and {len(unused) - MAX_UNUSED} more" if len(unused) > MAX_UNUSED else ""
+                )
                 yield Finding(
-                    severity, "not used", f"{listed}.", "", Source(self.file, min(found.values()))
+                    severity, "not used", f"{listed}.", "", Source(self.file, min(unused.values()))
                 )
 
 

@@ -128,10 +128,11 @@ class _Reader:
     def mechanism(self, robot: Element) -> Mechanism:
         """The mechanism of a <robot>."""
         links, connections = robot.all("link"), robot.all("joint")
-        for what, parts in (("links", links), ("joints", connections)):
-            if len(parts) > MAX_LINKS:
+        for noun, elements in (("links", links), ("joints", connections)):
+            if len(elements) > MAX_LINKS:
                 self._fail(
-                    f"{len(parts)} {what}, the limit MAX_LINKS is {MAX_LINKS}.", parts[MAX_LINKS]
+                    f"{len(elements)} {noun}, the limit MAX_LINKS is {MAX_LINKS}.",
+                    elements[MAX_LINKS],
                 )
         if not links:
             raise ReadError(
@@ -156,51 +157,51 @@ class _Reader:
                 remarks=tuple(self.remarks),
             )
         except ModelError as error:  # with content that was not read, which may be the cause
-            found = [*error.findings, *(f for f in self.remarks if f.severity == "error")]
-            raise ModelError(listed(found), tuple(found)) from None
+            findings = [*error.findings, *(f for f in self.remarks if f.severity == "error")]
+            raise ModelError(listed(findings), tuple(findings)) from None
 
     # --- links ---
 
     def _body(self, element: Element) -> Body:
         name, source = self._name(element), self._source(element)
-        what = f"link {name!r}"
-        self.unread.note(element, what)
+        owner = f"link {name!r}"
+        self.unread.note(element, owner)
         inertial = element.find("inertial")
         if inertial is None:
             return Body(name, source=source)
-        xyz, turns = self._pose(inertial.find("origin"), what)
+        xyz, turns = self._pose(inertial.find("origin"), owner)
         if (angle := beyond_a_turn(angle for _, angle in turns)) is not None:
             self.remarks.append(
                 degrees_finding(
-                    what, "the origin of its inertia turns by", angle, self._source(inertial)
+                    owner, "the origin of its inertia turns by", angle, self._source(inertial)
                 )
             )
-        mass = self._mass(inertial, what)
-        tensor = self._tensor(inertial, what)
+        mass = self._mass(inertial, owner)
+        tensor = self._tensor(inertial, owner)
         if turns:
             rotation = Origin((0, 0, 0), turns).transform(_plain).R
             tensor = _rotated(rotation, tensor)
         return Body(name, mass, xyz, tensor, source)
 
-    def _mass(self, inertial: Element, what: str) -> Number:
+    def _mass(self, inertial: Element, owner: str) -> Number:
         element = inertial.find("mass")
         if element is None:
             self._remark(
                 "error",
-                what,
+                owner,
                 f"it has no <mass>;{_meant(inertial, 'mass')}",
                 "taken as 0.",
                 inertial,
             )
             return 0
-        return self._number(element, "value", where=what)
+        return self._number(element, "value", where=owner)
 
-    def _tensor(self, inertial: Element, what: str) -> tuple[Number, ...]:
+    def _tensor(self, inertial: Element, owner: str) -> tuple[Number, ...]:
         element = inertial.find("inertia")
         if element is None:
             self._remark(
                 "error",
-                what,
+                owner,
                 f"it has no <inertia>;{_meant(inertial, 'inertia')}",
                 "its moments are taken as 0.",
                 inertial,
@@ -210,28 +211,28 @@ class _Reader:
         if missing:
             severity = "error" if {"ixx", "iyy", "izz"} & {*missing} else "warning"
             self._remark(
-                severity, what, f"<inertia> lacks {', '.join(missing)};", "taken as 0.", element
+                severity, owner, f"<inertia> lacks {', '.join(missing)};", "taken as 0.", element
             )
-        return tuple(self._number(element, m, 0, what) for m in MOMENTS)
+        return tuple(self._number(element, m, 0, owner) for m in MOMENTS)
 
     # --- joints ---
 
     def _joint(self, element: Element) -> Joint:
         name, source = self._name(element), self._source(element)
-        what = f"joint {name!r}"
-        self.unread.note(element, what)
-        kind = self._kind(element, name)
+        owner = f"joint {name!r}"
+        self.unread.note(element, owner)
+        type_name = self._kind(element, name)
         parent, child = (
-            self._required(self._part(element, role, what), "link", what)
+            self._required(self._part(element, role, owner), "link", owner)
             for role in ("parent", "child")
         )
-        kind_type = JOINT_KINDS[kind]
+        kind_type = JOINT_KINDS[type_name]
         has_axis = "axis" in kind_type.parameters
-        axis = self._axis(element, what, has_axis)
+        axis = self._axis(element, owner, has_axis)
         joint_type = kind_type(axis) if has_axis else kind_type()  # type: ignore[call-arg]
-        xyz, turns = self._pose(element.find("origin"), what)
-        viscous, coulomb = self._friction(element, joint_type, what)
-        limits = self._limits(element, joint_type, what)
+        xyz, turns = self._pose(element.find("origin"), owner)
+        viscous, coulomb = self._friction(element, joint_type, owner)
+        limits = self._limits(element, joint_type, owner)
         return Joint(
             name,
             joint_type,
@@ -241,24 +242,24 @@ class _Reader:
             limits,
             viscous=viscous,
             coulomb=coulomb,
-            mimic=self._mimic(element, joint_type, what),
+            mimic=self._mimic(element, joint_type, owner),
             source=source,
         )
 
     def _kind(self, element: Element, name: str) -> str:
-        kind = self._required(element, "type", f"joint {name!r}")
-        if kind not in JOINT_KINDS:
-            similar = nearest(kind[:60].lower(), JOINT_KINDS)
+        type_name = self._required(element, "type", f"joint {name!r}")
+        if type_name not in JOINT_KINDS:
+            similar = nearest(type_name[:60].lower(), JOINT_KINDS)
             hint = f" Did you mean {similar!r}?" if similar else ""
             raise ReadError(
-                f"joint {name!r}: unknown joint type {_short(kind)} "
+                f"joint {name!r}: unknown joint type {_short(type_name)} "
                 f"(known: {', '.join(JOINT_KINDS)}).{hint}",
                 self.file,
                 element.line,
             )
-        return kind
+        return type_name
 
-    def _axis(self, element: Element, what: str, needed: bool) -> tuple[Number, ...]:
+    def _axis(self, element: Element, owner: str, needed: bool) -> tuple[Number, ...]:
         axis = element.find("axis")
         if not needed:  # exporters write zero axes on fixed joints: never looked at
             self.unread.note_vain(element, "axis")
@@ -266,26 +267,26 @@ class _Reader:
         if axis is None:
             self._remark(
                 "note",
-                what,
+                owner,
                 "it has no <axis>;",
                 "read as (1, 0, 0), the default of URDF.",
                 element,
             )
             return AXIS_DEFAULT
-        return self._vector(axis, "xyz", f"axis of {what}")
+        return self._vector(axis, "xyz", f"axis of {owner}")
 
     def _friction(
-        self, element: Element, joint_type: JointType, what: str
+        self, element: Element, joint_type: JointType, owner: str
     ) -> tuple[Number, Number]:
         dynamics = element.find("dynamics")
         if dynamics is None or not joint_type.nv:
             self.unread.note_vain(element, "dynamics")
             return 0, 0
-        return self._number(dynamics, "damping", 0, what), self._number(
-            dynamics, "friction", 0, what
+        return self._number(dynamics, "damping", 0, owner), self._number(
+            dynamics, "friction", 0, owner
         )
 
-    def _limits(self, element: Element, joint_type: JointType, what: str) -> Limits:
+    def _limits(self, element: Element, joint_type: JointType, owner: str) -> Limits:
         limit = element.find("limit")
         bounded = joint_type.name in ("revolute", "prismatic")
         if not joint_type.nv or joint_type.nq != joint_type.nv:
@@ -294,7 +295,7 @@ class _Reader:
         if limit is None:
             if bounded:
                 self._remark(
-                    "warning", what, "it has no <limit>;", "it is read without limits.", element
+                    "warning", owner, "it has no <limit>;", "it is read without limits.", element
                 )
             return Limits()
 
@@ -302,40 +303,40 @@ class _Reader:
             """A limit of every freedom; None if it is not given."""
             if limit.get(attribute) is None:
                 return None
-            return (self._number(limit, attribute, where=what),) * joint_type.nv
+            return (self._number(limit, attribute, where=owner),) * joint_type.nv
 
         lower, upper, velocity, effort = (
             bound(a) for a in ("lower", "upper", "velocity", "effort")
         )
         if bounded:
-            self._missing("warning", limit, what, lower=lower, upper=upper)
+            self._missing("warning", limit, owner, lower=lower, upper=upper)
         elif lower is not None or upper is not None:
             self.unread.note_vain(element, "limit", " with lower or upper")
             lower = upper = None
-        self._missing("note", limit, what, velocity=velocity, effort=effort)
+        self._missing("note", limit, owner, velocity=velocity, effort=effort)
         if lower is not None and lower == upper:
-            self._remark("note", what, f"both limits are {lower[0]};", "read as no limit.", limit)
+            self._remark("note", owner, f"both limits are {lower[0]};", "read as no limit.", limit)
             lower = upper = None
         return Limits(lower, upper, velocity, effort)
 
     def _missing(
-        self, severity: str, limit: Element, what: str, **bounds: tuple[Number, ...] | None
+        self, severity: str, limit: Element, owner: str, **bounds: tuple[Number, ...] | None
     ) -> None:
         """Remark on the bounds of a <limit> that are not there."""
         if missing := " and ".join(name for name, value in bounds.items() if value is None):
             self._remark(
-                severity, what, f"its <limit> has no {missing};", "read as no limit there.", limit
+                severity, owner, f"its <limit> has no {missing};", "read as no limit there.", limit
             )
 
-    def _mimic(self, element: Element, joint_type: JointType, what: str) -> Mimic | None:
+    def _mimic(self, element: Element, joint_type: JointType, owner: str) -> Mimic | None:
         mimic = element.find("mimic")
         if mimic is None:
             return None
-        leader = self._required(mimic, "joint", what)
+        leader = self._required(mimic, "joint", owner)
         if not joint_type.nv:
             self._remark(
                 "warning",
-                what,
+                owner,
                 f"it is fixed and is to follow {leader!r};",
                 "its <mimic> is not used.",
                 mimic,
@@ -343,16 +344,20 @@ class _Reader:
             return None
         if self.mimic == "independent":
             self._remark(
-                "note", what, f"it follows {leader!r};", "made independent, as asked.", mimic
+                "note", owner, f"it follows {leader!r};", "made independent, as asked.", mimic
             )
             return None
         self._remark(
-            "note", what, f"it follows {leader!r}:", "reduced exactly, it has no entry in q.", mimic
+            "note",
+            owner,
+            f"it follows {leader!r}:",
+            "reduced exactly, it has no entry in q.",
+            mimic,
         )
         return Mimic(
             leader,
-            self._number(mimic, "multiplier", 1, what),
-            self._number(mimic, "offset", 0, what),
+            self._number(mimic, "multiplier", 1, owner),
+            self._number(mimic, "offset", 0, owner),
         )
 
     # --- numbers, attributes, places ---
@@ -370,24 +375,24 @@ class _Reader:
         return name
 
     def _pose(
-        self, element: Element | None, what: str
+        self, element: Element | None, owner: str
     ) -> tuple[tuple[Number, ...], tuple[tuple[str, Number], ...]]:
         if element is None:
             return (0, 0, 0), ()
         xyz, angles = (
-            self._vector(element, a, f"origin of {what}")
+            self._vector(element, a, f"origin of {owner}")
             if element.get(a) is not None
             else (0, 0, 0)
             for a in ("xyz", "rpy")
         )
-        roll, pitch, yaw = (self._angle(a, element.line, what) for a in angles)
+        roll, pitch, yaw = (self._angle(a, element.line, owner) for a in angles)
         return xyz, Origin.rpy(xyz, roll, pitch, yaw).rotations
 
-    def _angle(self, angle: Number, line: int, what: str) -> Number:
+    def _angle(self, angle: Number, line: int, owner: str) -> Number:
         if self.tolerance is None or angle == 0:
             return angle
         if abs(angle) <= SNAP:
-            self.zeroed.append(Zeroed(float(angle), f"{what}, rpy", Source(self.file, line)))
+            self.zeroed.append(Zeroed(float(angle), f"{owner}, rpy", Source(self.file, line)))
             return 0
         multiple = snapped(float(angle), self.tolerance)
         if multiple is None:
@@ -395,20 +400,22 @@ class _Reader:
         self.angles.append((float(angle) - float(multiple), line))
         return multiple
 
-    def _vector(self, element: Element, attribute: str, what: str) -> tuple[Number, ...]:
-        text = self._required(element, attribute, what)
-        parts = text.split()
-        if len(parts) != 3:
-            self._refuse_expression(text, element, attribute, what)
+    def _vector(self, element: Element, attribute: str, owner: str) -> tuple[Number, ...]:
+        text = self._required(element, attribute, owner)
+        numbers = text.split()
+        if len(numbers) != 3:
+            self._refuse_expression(text, element, attribute, owner)
             count = (
-                "commas" if "," in text else f"{len(parts)} number{'' if len(parts) == 1 else 's'}"
+                "commas"
+                if "," in text
+                else f"{len(numbers)} number{'' if len(numbers) == 1 else 's'}"
             )
             self._fail(
-                f"{what}: {attribute}={_short(text)} has {count}, expected 3 numbers separated by "
+                f"{owner}: {attribute}={_short(text)} has {count}, expected 3 numbers separated by "
                 "spaces.",
                 element,
             )
-        return tuple(self._literal(p, element, attribute, what) for p in parts)
+        return tuple(self._literal(p, element, attribute, owner) for p in numbers)
 
     def _number(
         self, element: Element, attribute: str, default: Number | None = None, where: str = ""
@@ -438,11 +445,11 @@ class _Reader:
                 element,
             )
 
-    def _part(self, element: Element, tag: str, what: str) -> Element:
-        part = element.find(tag)
-        if part is None:
-            self._fail(f"{what} has no <{tag} link=...>.{_meant(element, tag)}", element)
-        return part
+    def _part(self, element: Element, tag: str, owner: str) -> Element:
+        child = element.find(tag)
+        if child is None:
+            self._fail(f"{owner} has no <{tag} link=...>.{_meant(element, tag)}", element)
+        return child
 
     def _required(self, element: Element, attribute: str, where: str = "") -> str:
         value = element.get(attribute)
@@ -479,8 +486,8 @@ class _Reader:
 
     # --- what is said about the file ---
 
-    def _remark(self, severity: str, what: str, why: str, fix: str, element: Element) -> None:
-        self.remarks.append(Finding(severity, what, why, fix, self._source(element)))
+    def _remark(self, severity: str, owner: str, why: str, fix: str, element: Element) -> None:
+        self.remarks.append(Finding(severity, owner, why, fix, self._source(element)))
 
     def _summarise(self) -> None:
         """Findings for all that is not read, for all angles read as multiples of pi, for all noise
@@ -488,7 +495,7 @@ class _Reader:
         """
         self.remarks += self.unread.findings()
         if self.angles:
-            worst, line = max(self.angles, key=lambda found: abs(found[0]))
+            worst, line = max(self.angles, key=lambda angle: abs(angle[0]))
             why = f"read as exact multiples of pi/12; the largest difference is {worst:.2g} rad."
             self.remarks.append(
                 Finding(
