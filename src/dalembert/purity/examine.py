@@ -36,7 +36,7 @@ State = tuple[Any, ...]  # numbers and vectors, as the function takes them
 
 
 class TriedStates:
-    """TriedStates at which a function is tried, made when they are first looked at.
+    """States at which a function is tried, made when they are first looked at.
 
     shapes : of the numbers and vectors of each
     """

@@ -1,4 +1,4 @@
-"""TriedStates at which functions of users are tried before a run."""
+"""States at which functions of users are tried before a run."""
 
 from __future__ import annotations
 
