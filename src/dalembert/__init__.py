@@ -63,7 +63,7 @@ _HOMES = {
     "dalembert.compiled.dynamics": ("Dynamics", "compile"),
     "dalembert.native.function": ("function",),
     "dalembert.results.run": ("Run",),
-    "dalembert.simulation.friction": ("Stribeck",),
+    "dalembert.model.friction_laws": ("Stribeck",),
     "dalembert.simulation.simulate": ("resume", "simulate"),
     "dalembert.sweeps.sweep": ("Sweep", "sweep"),
     "dalembert.closed_forms.equations": ("Equations", "equations"),

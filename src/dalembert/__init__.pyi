@@ -88,6 +88,7 @@ from dalembert.kinematics.poses import center_of_mass as center_of_mass
 from dalembert.kinematics.poses import placement as placement
 from dalembert.model.external_forces import ExternalForce as ExternalForce
 from dalembert.model.findings import Finding as Finding
+from dalembert.model.friction_laws import Stribeck as Stribeck
 from dalembert.model.joints import Continuous as Continuous
 from dalembert.model.joints import Custom as Custom
 from dalembert.model.joints import Cylindrical as Cylindrical
@@ -117,7 +118,6 @@ from dalembert.readers.load import load as load
 from dalembert.readers.load import save as save
 from dalembert.readers.motions import from_motions as from_motions
 from dalembert.results.run import Run as Run
-from dalembert.simulation.friction import Stribeck as Stribeck
 from dalembert.simulation.simulate import resume as resume
 from dalembert.simulation.simulate import simulate as simulate
 from dalembert.spatial import solids as solids

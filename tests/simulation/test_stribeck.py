@@ -94,3 +94,57 @@ def test_a_law_that_changes_nothing_is_told():
         da.simulate(da.planar_chain(1), [0.1], [0.0], 0.01, friction=LAW)
     with pytest.raises(ValueError, match="needs the formulation 'newton_euler', not 'hamilton'"):
         da.simulate(BLOCK, [0.1], [0.0], 0.01, friction=LAW, formulation="hamilton")
+
+
+def test_a_joint_has_a_law_of_its_own_with_the_bits_of_the_same_law_for_all():
+    joint = replace(BLOCK.joints[0], friction=LAW)
+    m = replace(BLOCK, joints=(joint,))
+    options = {"control": lambda t, q, qd: [10 * (0.1 * t - q[0])], "h": 0.01}
+    own, given = da.simulate(m, [0.0], [0.0], 5.0, **options), da.simulate(BLOCK, [0.0], [0.0], 5.0, friction=LAW, **options)
+    assert np.array_equal(own.q, given.q) and own.changes == given.changes and len(own.changes) > 2
+    plain = da.simulate(BLOCK, [0.0], [0.0], 5.0, **options)
+    for over in (da.simulate(m, [0.0], [0.0], 5.0, friction=da.Stribeck(), **options), da.simulate(m.without("friction").replace({"x.coulomb": 2.0}), [0.0], [0.0], 5.0, **options)):
+        assert np.array_equal(over.q, plain.q)
+
+
+def test_numbers_of_a_law_are_numbers_of_its_joint():
+    m = replace(BLOCK, joints=(replace(BLOCK.joints[0], friction=LAW),))
+    assert m.number("x.static_ratio") == 1.5 and m.number("x.stribeck_velocity") == 0.2
+    other = m.replace({"x.static_ratio": 2.0})
+    assert other.joints[0].friction == da.Stribeck(2.0, 0.2) and len({other.identity(), m.identity(), BLOCK.identity()}) == 3
+    assert BLOCK.joints[0].numbers().keys() == m.joints[0].numbers().keys() - {"x.static_ratio", "static_ratio", "stribeck_velocity"}
+    with pytest.raises(da.ParameterError, match="x.static_ratio cannot be inputs"):
+        da.simulate(m, [0.0], [0.0], 0.1, parameters={"x.static_ratio": 2.0})
+
+
+@pytest.mark.parametrize(("friction", "message"), [
+    (da.Stribeck(0.5), "joint 'x': static of its law of friction is 0.5, below 1"),
+    (da.Stribeck(1.5, -1), "velocity of its law of friction is -1, below 0")])
+def test_laws_of_joints_that_are_none_are_faults(friction, message):
+    with pytest.raises(da.ModelError, match=message):
+        replace(BLOCK, joints=(replace(BLOCK.joints[0], friction=friction),))
+    with pytest.raises(TypeError, match="friction of joint 'x'"):
+        replace(BLOCK.joints[0], friction="stribeck")
+
+
+def test_a_law_in_a_file_is_written_read_and_simulated(tmp_path):
+    m = replace(BLOCK, joints=(replace(BLOCK.joints[0], friction=LAW),))
+    da.save(m, tmp_path / "block.toml")
+    assert 'friction = { law = "stribeck", static = 1.5, velocity = 0.2 }' in (tmp_path / "block.toml").read_text()
+    read = da.load(tmp_path / "block.toml")
+    assert read.joints[0].friction == LAW and read == m
+    text = (tmp_path / "block.toml").read_text()
+    (tmp_path / "wrong.toml").write_text(text.replace('"stribeck"', '"stribek"'))
+    with pytest.raises(da.ReadError, match="unknown law 'stribek'.*Did you mean 'stribeck'"):
+        da.load(tmp_path / "wrong.toml")
+    (tmp_path / "wrong.toml").write_text(text.replace("static = 1.5", "statik = 1.5"))
+    with pytest.raises(da.ReadError, match="unknown key 'statik'"):
+        da.load(tmp_path / "wrong.toml")
+    assert np.array_equal(da.simulate(read, [0.0], [0.3], 0.2).q, da.simulate(BLOCK, [0.0], [0.3], 0.2, friction=LAW).q)
+
+
+def test_a_follower_has_no_law_of_its_own():
+    m = da.planar_chain(2)
+    follower = replace(m.joints[1], mimic=da.Mimic("q1"), friction=LAW)
+    with pytest.raises(da.ModelError, match="it follows another joint and has a law of friction"):
+        replace(m, joints=(m.joints[0], follower))

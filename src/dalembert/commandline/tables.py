@@ -67,7 +67,9 @@ def _limits(joint: Joint) -> str:
 
 
 def _friction(joint: Joint) -> str:
-    parts = (("viscous", joint.viscous), ("Coulomb", joint.coulomb))
+    parts = [("viscous", joint.viscous), ("Coulomb", joint.coulomb)]
+    if joint.friction is not None:
+        parts.append(("Stribeck", joint.friction))
     return ", ".join(
         f"{name} {' '.join(map(number, values))}"
         for name, values in parts

@@ -32,7 +32,7 @@ def without(mechanism: L, kinds: Sequence[str]) -> L:
             raise UnknownNameError("kind", kind, KINDS)
     changes: dict[str, Any] = {}
     if "friction" in kinds:
-        changes |= {"viscous": 0, "coulomb": 0}
+        changes |= {"viscous": 0, "coulomb": 0, "friction": None}
     if "springs" in kinds:
         changes |= {"stiffness": 0, "rest": 0}
     if "rotors" in kinds:

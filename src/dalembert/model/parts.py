@@ -8,6 +8,7 @@ from typing import Any
 
 from dalembert.arguments import check_instance, check_text, refused
 from dalembert.expr import known_zero
+from dalembert.model.friction_laws import Stribeck
 from dalembert.model.joints import Fixed, JointType
 from dalembert.model.numbered import Numbered, Part, entries, named
 from dalembert.model.numbers import (
@@ -292,6 +293,7 @@ class Mimic:
             )
 
 
+OF_FRICTION = ("static_ratio", "stribeck_velocity")  # numbers of a Stribeck law
 PER_VELOCITY = ("viscous", "coulomb", "rotor_inertia", "gear_ratio", "stiffness", "rest")
 
 
@@ -301,7 +303,8 @@ class Joint(Part):
 
     viscous [N m s/rad, N s/m], coulomb [N m, N], rotor_inertia [kg m^2] behind gear_ratio (motor
     turns per joint turn, 1/m for a translation), stiffness [N m/rad, N/m] about rest [rad, m]: one
-    number per velocity entry, a single number for all.
+    number per velocity entry, a single number for all. friction: law of dry friction in
+    simulations, where it is another than Coulomb's.
 
     Examples
     --------
@@ -325,6 +328,7 @@ class Joint(Part):
     rest: Any = 0
     mimic: Mimic | None = None
     source: Source = field(default=NOWHERE, compare=False)
+    friction: Stribeck | None = None
 
     def __post_init__(self) -> None:
         for role in ("name", "parent", "child"):
@@ -349,6 +353,7 @@ class Joint(Part):
             object.__setattr__(
                 self, name, checked_vector(entries, self.type.nv, f"{name} of joint {self.name!r}")
             )
+        object.__setattr__(self, "friction", self._checked_friction())
         bounds = {}
         for name in ("lower", "upper", "velocity", "effort"):
             if (bound := getattr(self.limits, name)) is not None:
@@ -357,6 +362,15 @@ class Joint(Part):
                     self._per_velocity(bound), self.type.nv, label, angle=True
                 )
         object.__setattr__(self, "limits", Limits(**bounds))
+
+    def _checked_friction(self) -> Stribeck | None:
+        """The law of friction with numbers as a mechanism has them."""
+        what = f"friction of joint {self.name!r}"
+        check_instance(what, self.friction, (Stribeck, type(None)), "a da.Stribeck, or nothing")
+        if self.friction is None:
+            return None
+        names = zip(Stribeck._fields, self.friction, strict=True)
+        return Stribeck(*(checked(value, f"{name} of the {what}") for name, value in names))
 
     def _per_velocity(self, value: Any) -> tuple[Any, ...]:
         """An entry per velocity; a single number stands for all."""
@@ -370,14 +384,16 @@ class Joint(Part):
 
     def numbers(self) -> dict[str, Number]:
         """Numbers by name: origin[k], rotation[k]; the type's own; PER_VELOCITY[k]; multiplier and
-        offset of a follower.
+        offset of a follower; OF_FRICTION.
         """
         numbers = self.origin.numbers() | self.type.numbers()
         for name in PER_VELOCITY:
             numbers |= named(name, getattr(self, name))
-        return numbers | (
-            {"multiplier": self.mimic.multiplier, "offset": self.mimic.offset} if self.mimic else {}
-        )
+        if self.mimic:
+            numbers |= {"multiplier": self.mimic.multiplier, "offset": self.mimic.offset}
+        if self.friction:
+            numbers |= dict(zip(OF_FRICTION, self.friction, strict=True))
+        return numbers
 
     def with_numbers(self, numbers: Mapping[str, Number]) -> Joint:
         """The joint with other numbers, by the names of `numbers()`."""
@@ -393,6 +409,7 @@ class Joint(Part):
             type=self.type.with_numbers(numbers),
             origin=self.origin.with_numbers(numbers),
             mimic=mimic,
+            friction=self.friction and Stribeck(*(numbers[name] for name in OF_FRICTION)),
             **changes,
         )
 

@@ -4,7 +4,8 @@
 Of a body: mass, com[k], inertia[i,j]. Of a joint: origin[k] and rotation[k] (translation, and
 angles of its constant rotations in their order), axis[k], pitch, and viscous, coulomb,
 rotor_inertia, gear_ratio, stiffness, rest with [k] where the joint has several velocities;
-multiplier and offset of a follower. Of a frame: origin[k], rotation[k]. Of the mechanism:
+multiplier and offset of a follower; static_ratio and stribeck_velocity of a law of friction. Of a
+frame: origin[k], rotation[k]. Of the mechanism:
 gravity[k].
 """
 

@@ -15,6 +15,7 @@ import numpy as np
 from dalembert.errors import nearest
 from dalembert.model import pivots
 from dalembert.model.findings import MAX_LISTED, Finding
+from dalembert.model.friction_laws import Stribeck
 from dalembert.model.masses import inertia_findings, massless
 from dalembert.model.numbered import Part
 from dalembert.model.numbers import Number, as_float, is_symbolic
@@ -205,9 +206,21 @@ def _joint_faults(joint: Joint) -> Iterator[Finding]:
             if _negative(value):
                 why = f"{name} is {as_float(value):g}, below 0."
                 yield _of_joint(joint, why, "It would feed energy in; give its magnitude.")
+    if joint.friction is not None:
+        yield from _friction_faults(joint, joint.friction)
     if joint.mimic is not None and (joint.type.nq, joint.type.nv) != (1, 1):
         why = f"a {joint.type.name} joint cannot follow another."
         yield _of_joint(joint, why, "A follower has one coordinate.")
+
+
+def _friction_faults(joint: Joint, law: Stribeck) -> Iterator[Finding]:
+    for name, value, least in (("static", law.static, 1), ("velocity", law.velocity, 0)):
+        if not is_symbolic(value) and as_float(value) < least:
+            why = f"{name} of its law of friction is {as_float(value):g}, below {least}."
+            yield _of_joint(joint, why, "Friction at rest is no less than where it slides.")
+    if joint.mimic is not None:
+        why = "it follows another joint and has a law of friction."
+        yield _of_joint(joint, why, "Give the law to its leader, for which its friction counts.")
 
 
 def _axis_faults(joint: Joint) -> Iterator[Finding]:

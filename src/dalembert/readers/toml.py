@@ -18,6 +18,7 @@ from typing import Any
 from dalembert.errors import ReadError, nearest
 from dalembert.expr import Expr
 from dalembert.model.findings import Finding
+from dalembert.model.friction_laws import Stribeck
 from dalembert.model.joints import JOINT_TYPES, JointType
 from dalembert.model.linkage import GRAVITY
 from dalembert.model.mechanism import Mechanism
@@ -44,7 +45,18 @@ DECIMALS = ("exact", "double")  # meaning of a number with a point or exponent
 PARTS = ("body", "joint", "frame")
 MOMENTS = ("xx", "xy", "yy", "xz", "yz", "zz")  # the order of Body.inertia
 BOUNDS = ("lower", "upper", "velocity", "effort")
-JOINT_KEYS = ("name", "type", "parent", "child", "origin", "limits", *PER_VELOCITY, "mimic")
+JOINT_KEYS = (
+    "name",
+    "type",
+    "parent",
+    "child",
+    "origin",
+    "limits",
+    *PER_VELOCITY,
+    "friction",
+    "mimic",
+)
+FRICTION_LAWS = ("coulomb", "stribeck")
 DEFAULTS = {name: 1 if name == "gear_ratio" else 0 for name in PER_VELOCITY}
 MAX_LINES = 1_000_000  # MAX_LINKS bodies and joints take some 700 000
 MAX_KEY_PARTS = 8  # of a.b.c = 1; the parser's time grows with their square
@@ -224,7 +236,20 @@ def _joint(table: _Table) -> Joint:
         **per_velocity,
         mimic=mimic,
         source=table.source,
+        friction=_friction_law(table),
     )
+
+
+def _friction_law(table: _Table) -> Stribeck | None:
+    """Law of dry friction, if it is another than Coulomb's."""
+    if "friction" not in table.data:
+        return None
+    friction = table.table("friction")
+    if friction.choice("law", FRICTION_LAWS) == "coulomb":
+        friction.allow("law", of="Coulomb's law, whose force is the joint's key coulomb")
+        return None
+    friction.allow("law", *Stribeck._fields)
+    return Stribeck(friction.number("static"), friction.number("velocity", 0))
 
 
 def _limits(table: _Table, nv: int) -> Limits:
@@ -569,6 +594,8 @@ def _joint_entries(joint: Joint) -> dict[str, Any]:
         entries |= _unless((default,) * len(values), **{key: values})
         if key in entries:
             entries[key] = _short(values)
+    if joint.friction is not None:
+        entries["friction"] = {"law": "stribeck", **joint.friction._asdict()}
     if joint.mimic is not None:
         mimic = joint.mimic
         entries["mimic"] = (

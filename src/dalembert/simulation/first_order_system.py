@@ -25,6 +25,8 @@ from dalembert.integrators import METHODS, Adaptive, External, Fixed, Method
 from dalembert.integrators import method as known_method
 from dalembert.integrators.kinds import INPUTS, MOMENTA, QUASI_MOMENTA, VELOCITIES
 from dalembert.kinematics.forces import SIGN, STICK, coulomb
+from dalembert.model.friction_laws import Stribeck
+from dalembert.model.parts import OF_FRICTION
 from dalembert.native import builtin
 from dalembert.native.propagator import Propagator, Trajectories
 from dalembert.native.routine import Routine
@@ -33,7 +35,6 @@ from dalembert.results.observables import Observable, observables_of
 from dalembert.simulation.applied_forces import CALLED, NONE, TRACED, Force, Forces, beside
 from dalembert.simulation.event_functions import EventFunctions
 from dalembert.simulation.formulation import Formulation, Rates, formulation_of
-from dalembert.simulation.friction import Stribeck
 from dalembert.simulation.inputs import numbers_of
 from dalembert.simulation.options import (
     DRY_FRICTION,
@@ -109,7 +110,9 @@ class FirstOrderSystem:
         bounds = [
             p
             for p in paths
-            if ".coulomb" in p or self.reactions and p.endswith((".multiplier", ".offset"))
+            if p.rpartition(".")[2].startswith(("coulomb", *OF_FRICTION))
+            or self.reactions
+            and p.endswith((".multiplier", ".offset"))
         ]
         if bounds and (
             self.reactions or friction != SIGN and self.formulation.name == "newton_euler"

@@ -6,62 +6,40 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from dalembert.errors import UnknownNameError
 from dalembert.expr import exp
+from dalembert.model.friction_laws import Stribeck
 from dalembert.model.mechanism import Mechanism
+from dalembert.model.numbers import as_float
 
-PerJoint = float | Mapping[str, float]
 
+def shape_of(mechanism: Mechanism, law: Stribeck | None) -> np.ndarray:
+    """Ratio of friction at rest to that of fast sliding, and velocity at which the difference has
+    fallen to 1/e, of each entry of qd (2, nv); joints that the law does not name have their own.
 
-class Stribeck(NamedTuple):
-    """Friction that sticks, larger at rest than where it slides fast: a law for
-    `simulate(friction=)`.
-
-        F(v) = F_c (1 + (static - 1) exp(-(v/velocity)^2)),    at rest |r| <= static F_c
-
-    with the joint's Coulomb friction F_c. Each is one number, or {joint name: number} of some
-    joints.
-
-    Parameters
-    ----------
-    static : ratio of friction at rest to F_c, at least 1
-    velocity : at which the difference has fallen to 1/e [rad/s, m/s]; 0: sliding friction is F_c at
-        any velocity
-
-    References
-    ----------
-    Armstrong-Helouvry, Dupont, Canudas de Wit, A survey of models, analysis tools and compensation
-    methods for the control of machines with friction, Automatica 30 (1994) 1083-1138, section 2.
-
-    Examples
-    --------
-    >>> import dalembert as da
-    >>> da.Stribeck(static=1.5, velocity=0.02).static
-    1.5
+    Raises
+    ------
+    TypeError, ValueError, UnknownNameError
+        A number is none, or too small; there is no such joint.
     """
-
-    static: PerJoint = 1.0
-    velocity: PerJoint = 0.0
-
-    def of_entries(self, mechanism: Mechanism) -> np.ndarray:
-        """Both, for each entry of qd (2, nv).
-
-        Raises
-        ------
-        TypeError, ValueError, UnknownNameError
-            A number is none, or too small; there is no such joint.
-        """
-        given = ("static", self.static, 1.0), ("velocity", self.velocity, 0.0)
-        return np.array([_of_entries(mechanism, *one) for one in given])
+    shape = np.array([np.ones(mechanism.nv), np.zeros(mechanism.nv)])
+    for joint in mechanism.joints:
+        if joint.friction is not None and joint.type.nv:
+            entries = mechanism.entries[joint.name].at_v
+            shape[:, entries] = np.array([[as_float(x)] for x in joint.friction])
+    if law is not None:
+        _put(shape[0], mechanism, "static", law.static, 1.0)
+        _put(shape[1], mechanism, "velocity", law.velocity, 0.0)
+    return shape
 
 
 def kinetic(coulomb: np.ndarray, law: np.ndarray, qd: Any) -> list[Any]:
-    """Friction of sliding entries (nv,), of floats or expressions [N m, N]; law:
-    `Stribeck.of_entries`.
+    """Friction of sliding entries (nv,), of floats or expressions [N m, N]; law: from
+    `shape_of`.
     """
     found = []
     for F, ratio, velocity, v in zip(coulomb.tolist(), *law.tolist(), qd, strict=True):
@@ -72,9 +50,9 @@ def kinetic(coulomb: np.ndarray, law: np.ndarray, qd: Any) -> list[Any]:
     return found
 
 
-def _of_entries(mechanism: Mechanism, name: str, given: Any, least: float) -> np.ndarray:
+def _put(entries: np.ndarray, mechanism: Mechanism, name: str, given: Any, least: float) -> None:
+    """Put a number of all joints, or numbers of some, in place of those of the entries of qd."""
     numbers = dict(given) if isinstance(given, Mapping) else dict.fromkeys(mechanism.entries, given)
-    found = np.full(mechanism.nv, least)
     for joint, value in numbers.items():
         if joint not in mechanism.entries:
             raise UnknownNameError("joint", joint, tuple(mechanism.entries))
@@ -85,5 +63,4 @@ def _of_entries(mechanism: Mechanism, name: str, given: Any, least: float) -> np
                 f"friction: {name} of joint {joint!r} is {value!r}, expected a number of at least "
                 f"{least:g}."
             )
-        found[mechanism.entries[joint].at_v] = value
-    return found
+        entries[mechanism.entries[joint].at_v] = value

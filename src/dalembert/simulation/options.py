@@ -18,9 +18,9 @@ from dalembert.errors import ShapeError
 from dalembert.integrators import METHODS, Fixed, Method
 from dalembert.integrators.fixed_point import HUGE
 from dalembert.kinematics.forces import STICK
+from dalembert.model.friction_laws import Stribeck
 from dalembert.native.calls import thread_count
 from dalembert.results.even_times import Even
-from dalembert.simulation.friction import Stribeck
 from dalembert.simulation.progress import Progress
 
 STEP = 1e-3  # s

@@ -34,13 +34,14 @@ from dalembert.expr import Graph, absolute, array, maximum
 from dalembert.formulations import newton_euler
 from dalembert.integrators.choice import chosen
 from dalembert.kinematics.forces import SIGN, STICK, coulomb, passive_force
+from dalembert.model.friction_laws import Stribeck
 from dalembert.model.mechanism import Mechanism
 from dalembert.native.function import CompiledFunction, function
 from dalembert.native.routine import Routine
 from dalembert.results.observables import Observable
 from dalembert.results.records import rows_of
 from dalembert.simulation.formulation import NONE, Formulation
-from dalembert.simulation.friction import Stribeck, kinetic
+from dalembert.simulation.friction import kinetic, shape_of
 from dalembert.simulation.impacts import impact, is_short
 from dalembert.simulation.lcp import UNBOUNDED
 from dalembert.simulation.options import Contact
@@ -80,12 +81,12 @@ def reactions_of(formulation: Formulation, contact: Contact) -> Reactions | None
     if m is None or formulation.name != "newton_euler":
         _refuse_contact(contact, formulation.name)
         return None
-    shape = friction if isinstance(friction, Stribeck) else Stribeck()
 
     def made() -> Reactions | None:
-        law, sticking = shape.of_entries(m), friction != SIGN and bool(coulomb(m).any())
+        shape = shape_of(m, friction if isinstance(friction, Stribeck) else None)
+        sticking = friction != SIGN and bool(coulomb(m).any())
         acts = sticking or np.isfinite(limits(m, stops)[:2]).any()
-        return Reactions(m, sticking, stops, formulation.paths, law) if acts else None
+        return Reactions(m, sticking, stops, formulation.paths, shape) if acts else None
 
     key = repr(friction), stops is True or tuple(dict(stops or {}).items()), formulation.paths
     law = kept(m, ("reactions", *key), made)
@@ -141,7 +142,7 @@ class Reactions:
         Of numbers of the mechanism that are inputs of the compiled functions; `at` gives the law
         for some numbers.
     shape : (2, nv) array, optional
-        `Stribeck.of_entries`: how friction at rest and of slow sliding is larger than that of fast
+        Of `shape_of`: how friction at rest and of slow sliding is larger than that of fast
         sliding.
 
     Raises
@@ -162,7 +163,7 @@ class Reactions:
         n, self.paths = mechanism.nv, paths
         self.mechanism, self.n, self.sticking = mechanism, n, sticking
         self.friction = coulomb(mechanism) if sticking else np.zeros(n)
-        self._shape = Stribeck().of_entries(mechanism) if shape is None else shape
+        self._shape = shape_of(mechanism, None) if shape is None else shape
         self.lower, self.upper, self.restitution = limits(mechanism, stops)
         self.place = np.zeros(n, dtype=int)  # in q, of entries with stops
         for entry in mechanism.entries.values():

@@ -13,6 +13,7 @@ from dalembert.errors import DalembertError, RememberingError
 from dalembert.formulations.hamilton.velocity_solver import Solver
 from dalembert.integrators import External, Fixed, Method
 from dalembert.kinematics.forces import STICK
+from dalembert.model.friction_laws import Stribeck
 from dalembert.model.mechanism import Mechanism
 from dalembert.native.propagator import Trajectories, joined
 from dalembert.purity.examine import INSTEAD
@@ -24,7 +25,6 @@ from dalembert.simulation.event_loop import EventLoop
 from dalembert.simulation.failures import check_events, check_forces
 from dalembert.simulation.first_order_system import FirstOrderSystem
 from dalembert.simulation.formulation import formulation_for
-from dalembert.simulation.friction import Stribeck
 from dalembert.simulation.loads import Given, loads_described
 from dalembert.simulation.options import (
     STEP,
