@@ -248,7 +248,14 @@ class Equations(Movable):
         return made(self._context, self, quantity)
 
     def described(self, quantity: str) -> tuple[str, str]:
-        """Also of "placement:tool", "jacobian:tool" and "jacobian:tool:local"."""
+        """Also of "placement:tool", "jacobian:tool" and "jacobian:tool:local".
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.equations(da.planar_chain(1)).described("jacobian:tip")
+        ('Jacobian of tip, angular rows first, in aligned axes', 'J:tip')
+        """
         return frames.described(self.mechanism, quantity) or super().described(quantity)
 
     @property
@@ -276,17 +283,39 @@ class Equations(Movable):
     def resting_force(self) -> np.ndarray:
         """g - f with its dependence on qd: the joint forces that qdd = 0 needs, up to products of
         velocities.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.equations(da.planar_chain(1)).resting_force()
+        array([g*MX1*cos(q1)], dtype=object)
         """
         return self.entries("gravity_vector") - self.entries("passive_force")
 
     def report(self) -> str:
-        """The derivation by the chosen formulation, step by step, as Markdown with LaTeX formulas."""
+        """The derivation by the chosen formulation, step by step, as Markdown with LaTeX formulas.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> print(da.equations(da.planar_chain(1)).report().splitlines()[0])
+        # Derivation by newton_euler: the equations of motion of planar chain
+        """
         from dalembert.closed_forms.reports import report
 
         return report(self)
 
     def abbreviated(self, significance: float = 0.01, states: int = 200) -> Abbreviation:
-        """Mass matrix and gravity vector without the terms that matter least; see `Abbreviation`."""
+        """Mass matrix and gravity vector without the terms that matter least; see `Abbreviation`.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> forms = da.equations(da.planar_chain(2), symbols="all")
+        >>> short = forms.abbreviated(significance=0.1)
+        >>> type(short).__name__
+        'Abbreviation'
+        """
         from dalembert.closed_forms.quantities.significance import abbreviate
 
         return abbreviate(self, significance, states)

@@ -77,7 +77,18 @@ class Limited:
         return getattr(self.controller, "states", ())
 
     def rate(self, t: Any, q: np.ndarray, qd: np.ndarray, states: np.ndarray) -> Any:
-        """Time derivative of the controller's states."""
+        """Time derivative of the controller's states.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> arm = da.planar_chain(2)
+        >>> reference = da.controllers.Hold([0.5, 0.0])
+        >>> adaptive = da.controllers.AdaptivePassivity(arm, reference, K=10.0, L=5.0, G=0.1)
+        >>> limited = da.controllers.Limited(adaptive, [10.0, 5.0])
+        >>> limited.rate(0.0, [0.5, 0.0], [0.0, 0.0], limited.states).shape
+        (20,)
+        """
         return self.controller.rate(t, q, qd, states)  # type: ignore[attr-defined]
 
     @property

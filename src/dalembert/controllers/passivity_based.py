@@ -149,7 +149,17 @@ class AdaptivePassivity(Tracking):
         return Y @ states + rotors * qdd_r - passive_force(self.mechanism, q, qd) - self.K * s
 
     def rate(self, t: Any, q: np.ndarray, qd: np.ndarray, states: np.ndarray) -> np.ndarray:
-        """dp/dt (10 n,)."""
+        """dp/dt (10 n,).
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> arm = da.planar_chain(2)
+        >>> reference = da.controllers.Hold([0.5, 0.0])
+        >>> control = da.controllers.AdaptivePassivity(arm, reference, K=10.0, L=5.0, G=0.1)
+        >>> control.rate(0.0, [0.5, 0.0], [0.0, 0.0], control.states).shape
+        (20,)
+        """
         Y, s, _ = self._regressor(t, q, qd)
         return -self.G * (Y.T @ s)
 

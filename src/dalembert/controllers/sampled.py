@@ -93,6 +93,14 @@ class Sampled:
         ------
         TypeError
             It has states, which a differential equation moves: write a law whose memory they are.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> arm = da.planar_chain(1)
+        >>> pd = da.controllers.GravityPD(arm, [0.0], 25.0, 10.0)
+        >>> da.controllers.Sampled.of(pd, period=0.01).period
+        0.01
         """
         if np.size(getattr(controller, "states", ())):
             raise TypeError(

@@ -210,7 +210,15 @@ class Records:
         return system_of(self.mechanism)
 
     def own_mechanism(self, trajectory: int = 0) -> Any:
-        """The mechanism of a trajectory: with its numbers, if the run has `parameters`."""
+        """The mechanism of a trajectory: with its numbers, if the run has `parameters`.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> run = da.simulate(da.planar_chain(1), [0.5], [0.0], 0.1, parameters={"link1.mass": 2.0})
+        >>> float(run.own_mechanism().number("link1.mass"))
+        2.0
+        """
         if not self.parameters:
             return self.mechanism
         values = np.broadcast_to(
@@ -251,7 +259,15 @@ class Records:
         return last_records(self.times, self.q, self.qd, self.work, self.controller_states)
 
     def final(self) -> tuple[Array, Array]:
-        """q and qd at the `end` of each trajectory: where another run goes on."""
+        """q and qd at the `end` of each trajectory: where another run goes on.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> q, qd = da.simulate(da.planar_chain(1), [0.5], [0.0], 0.1).final()
+        >>> q.shape, qd.shape
+        ((1,), (1,))
+        """
         return self.end.q, self.end.qd
 
     @cached_property
@@ -296,6 +312,13 @@ class Records:
         ------
         UnknownNameError, DalembertError
             There is none; it follows from forces, which are not known.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> run = da.simulate(da.planar_chain(1), [0.5], [0.0], 0.1)
+        >>> run.quantity("momenta").shape
+        (101, 1)
         """
         times = self.times if times is None else times
         if name not in self.system.quantities:

@@ -81,6 +81,13 @@ class Run(Records):
         ------
         ShapeError
             There are several trajectories.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> run = da.simulate(da.planar_chain(1), [0.5], [0.0], 0.1)
+        >>> run.to_csv("swing.csv").name
+        'swing.csv'
         """
         self._check_single("CSV holds")
         path = path_of("file", file)
@@ -102,6 +109,13 @@ class Run(Records):
         ------
         ShapeError, DalembertError
             There are several trajectories; pandas is not installed.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> run = da.simulate(da.planar_chain(1), [0.5], [0.0], 0.1)
+        >>> list(run.to_dataframe().columns)[:2]
+        ['q1', 'rate of q1']
         """
         self._check_single("a DataFrame holds")
         table = {name: np.asarray(values) for name, values in columns(self).items()}
@@ -129,11 +143,26 @@ class Run(Records):
         with the names of the entries and their units; variables q, qd, kinetic_energy,
         potential_energy, work, power_balance, steps, rejected, reason, with their units as
         attributes.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> run = da.simulate(da.planar_chain(1), [0.5], [0.0], 0.1)
+        >>> run.to_xarray()["q"].shape
+        (101, 1)
         """
         return dataset(self)
 
     def to_netcdf(self, file: str | os.PathLike[str]) -> Path:
-        """Write the dataset as a file of NetCDF 4 (needs the extra `files`)."""
+        """Write the dataset as a file of NetCDF 4 (needs the extra `files`).
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> run = da.simulate(da.planar_chain(1), [0.5], [0.0], 0.1)
+        >>> run.to_netcdf("swing.nc").name
+        'swing.nc'
+        """
         return run_files.write_netcdf(self, file)
 
     def to_zarr(self, folder: str | os.PathLike[str]) -> Path:
@@ -144,6 +173,13 @@ class Run(Records):
         ------
         DalembertError
             There is something else of that name.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> run = da.simulate(da.planar_chain(1), [0.5], [0.0], 0.1)
+        >>> run.to_zarr("swing.zarr").name
+        'swing.zarr'
         """
         return run_files.write_zarr(self, folder)
 
@@ -159,6 +195,14 @@ class Run(Records):
         ------
         DalembertError
             There is none, or it is of a mechanism with other names.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> arm = da.planar_chain(1)
+        >>> file = da.simulate(arm, [0.5], [0.0], 0.1).to_zarr("swing.zarr")
+        >>> da.Run.load(arm, file).reason
+        'finished'
         """
         return Run(**run_files.read(mechanism, file, lazy))
 
@@ -171,6 +215,13 @@ class Run(Records):
         With a file (.png, .svg, .pdf) the figure is saved there; a name that is no observable is a
         file. Up to 8 joints share a row of panels; of many trajectories the first 50 are drawn.
         Needs the extra `plot`.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> figure = da.simulate(da.planar_chain(1), [0.5], [0.0], 0.1).plot()
+        >>> len(figure.axes) > 3
+        True
         """
         drawn = [str(name) for name in names if name in self.observables]
         files = [name for name in (*names, file) if name is not None and name not in drawn]
@@ -210,12 +261,25 @@ class Run(Records):
             pictures; no such frame.
         DalembertError
             A library or ffmpeg is not installed, or ffmpeg failed.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.simulate(da.planar_chain(1), [0.5], [0.0], 0.1).animate("swing.html").name
+        'swing.html'
         """
         path: Path = display("animate")(self, file, fps, speed, trace)
         return path
 
     def summary(self) -> str:
-        """A few lines: how long, how, what the energies did, why it stopped."""
+        """A few lines: how long, how, what the energies did, why it stopped.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> print(da.simulate(da.planar_chain(1), [0.5], [0.0], 0.1).summary().splitlines()[0])
+        1 trajectory of 'planar chain', 0 s to 0.1 s, 101 records
+        """
         count = "1 trajectory" if self.q.ndim == 2 else f"{len(self.q)} trajectories"
         ways = (
             ", ".join(f"{name} {kind}" for name, kind in self.forces.items() if kind != "none")

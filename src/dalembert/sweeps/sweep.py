@@ -89,11 +89,29 @@ class Sweep:
         return {int(k): str(messages[k]) for k in failed}
 
     def sample(self, k: int) -> dict[str, Any]:
-        """Parameters of sample k in C order."""
+        """Parameters of sample k in C order.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from concurrent.futures import ThreadPoolExecutor
+        >>> swept = da.sweep(lambda x: x * x, {"x": [1.0, 2.0]}, ThreadPoolExecutor(1))
+        >>> swept.sample(1)
+        {'x': 2.0}
+        """
         return self._samples[k]
 
     def summary(self) -> str:
-        """How many samples, how they went, and the first error."""
+        """How many samples, how they went, and the first error.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from concurrent.futures import ThreadPoolExecutor
+        >>> swept = da.sweep(lambda x: x * x, {"x": [1.0, 2.0]}, ThreadPoolExecutor(1))
+        >>> print(swept.summary())
+        2 samples (x 2): 2 done, 0 failed, 2 computed now
+        """
         names = " x ".join(f"{name} {n}" for name, n in zip(self.dims, self.shape, strict=True))
         done = int((self.status == DONE).sum())
         count = f"{len(self._samples)} sample{'s' if len(self._samples) > 1 else ''}"
@@ -112,6 +130,14 @@ class Sweep:
     def to_xarray(self) -> Dataset:
         """An `xarray.Dataset` with the parameters as dimensions (needs the extra `files`); of a
         folder, loaded when used.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from concurrent.futures import ThreadPoolExecutor
+        >>> swept = da.sweep(lambda x: x * x, {"x": [1.0, 2.0]}, ThreadPoolExecutor(1))
+        >>> swept.to_xarray()["result"].values
+        array([1., 4.])
         """
         xarray = library("xarray", storage.EXTRA)
         if self._table.folder is not None:

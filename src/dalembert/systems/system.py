@@ -95,6 +95,14 @@ class System(ABC):
     def identity(self) -> str | None:
         """Text that is equal for systems with equal equations; None: it cannot be told, and nothing
         is kept.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from dalembert.systems.kinds import system_of
+        >>> chain = system_of(da.planar_chain(2))
+        >>> chain.identity() == system_of(da.planar_chain(2)).identity()
+        True
         """
         return None
 
@@ -107,34 +115,101 @@ class System(ABC):
 
     @abstractmethod
     def mass_matrix(self, q: Any, t: Any = 0.0) -> Any:
-        """M (nv, nv), symmetric."""
+        """M (nv, nv), symmetric.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from dalembert.systems.kinds import system_of
+        >>> system_of(da.planar_chain(1)).mass_matrix([0.5]).round(3)
+        array([[0.333]])
+        """
 
     @abstractmethod
     def bias_force(self, q: Any, qd: Any, t: Any = 0.0) -> Any:
-        """All forces of inertia and of potentials but M qdd: (nv,)."""
+        """All forces of inertia and of potentials but M qdd: (nv,).
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from dalembert.systems.kinds import system_of
+        >>> system_of(da.planar_chain(1)).bias_force([0.0], [2.0]).round(3)
+        array([4.905])
+        """
 
     @abstractmethod
     def potential_energy(self, q: Any, t: Any = 0.0) -> Any:
-        """Potential energy [J]."""
+        """Potential energy [J].
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from dalembert.systems.kinds import system_of
+        >>> round(float(system_of(da.planar_chain(1)).potential_energy([0.5])), 3)
+        2.352
+        """
 
     def generalized_forces(self, q: Any, qd: Any, t: Any = 0.0) -> Any:
-        """Q (nv,): forces of the system that have no potential."""
+        """Q (nv,): forces of the system that have no potential.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from dalembert.systems.kinds import system_of
+        >>> arm = da.planar_chain(1).replace({"q1.viscous": 0.5})
+        >>> system_of(arm).generalized_forces([0.0], [2.0])
+        array([-1.])
+        """
         return np.zeros(self.nv)
 
     def kinetic_energy(self, q: Any, qd: Any, t: Any = 0.0) -> Any:
-        """1/2 qd^T M qd [J]."""
+        """1/2 qd^T M qd [J].
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from dalembert.systems.kinds import system_of
+        >>> round(float(system_of(da.planar_chain(1)).kinetic_energy([0.0], [3.0])), 3)
+        1.5
+        """
         return qd @ (np.asarray(self.mass_matrix(q, t)) @ qd) / 2
 
     def momenta(self, q: Any, qd: Any, t: Any = 0.0) -> Any:
-        """p = M qd (nv,)."""
+        """p = M qd (nv,).
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from dalembert.systems.kinds import system_of
+        >>> system_of(da.planar_chain(1)).momenta([0.0], [3.0])
+        array([1.])
+        """
         return np.asarray(self.mass_matrix(q, t)) @ np.asarray(qd)
 
     def energy(self, q: Any, qd: Any, t: Any = 0.0) -> Any:
-        """The energy that is constant where `power` is 0 [J]: T + Pi."""
+        """The energy that is constant where `power` is 0 [J]: T + Pi.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from dalembert.systems.kinds import system_of
+        >>> round(float(system_of(da.planar_chain(1)).energy([0.0], [3.0])), 3)
+        1.5
+        """
         return self.kinetic_energy(q, qd, t) + self.potential_energy(q, t)
 
     def power(self, q: Any, qd: Any, tau: Any, t: Any = 0.0) -> Any:
-        """Rate of the energy [W]: (Q + tau) . qd, and what depends on time."""
+        """Rate of the energy [W]: (Q + tau) . qd, and what depends on time.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> import numpy as np
+        >>> from dalembert.systems.kinds import system_of
+        >>> arm = system_of(da.planar_chain(1))
+        >>> float(arm.power(np.zeros(1), np.array([3.0]), np.array([2.0])))
+        6.0
+        """
         return (np.asarray(self.generalized_forces(q, qd, t)) + tau) @ qd
 
     @property
@@ -143,7 +218,15 @@ class System(ABC):
         return True
 
     def inverse_dynamics(self, q: Any, qd: Any, qdd: Any, t: Any = 0.0) -> Any:
-        """tau = M qdd + bias - Q (nv,)."""
+        """tau = M qdd + bias - Q (nv,).
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from dalembert.systems.kinds import system_of
+        >>> system_of(da.planar_chain(1)).inverse_dynamics([0.0], [0.0], [3.0]).round(3)
+        array([5.905])
+        """
         force = np.asarray(self.bias_force(q, qd, t)) - np.asarray(
             self.generalized_forces(q, qd, t)
         )
@@ -156,6 +239,13 @@ class System(ABC):
         ------
         SingularMassMatrixError
             M is singular within rounding; not looked at on expressions.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from dalembert.systems.kinds import system_of
+        >>> system_of(da.planar_chain(1)).forward_dynamics([0.0], [0.0], [0.0]).round(3)
+        array([-14.715])
         """
         force = (
             np.asarray(tau)
@@ -165,15 +255,39 @@ class System(ABC):
         return self._solved(self.mass_matrix(q, t), force)
 
     def velocities(self, q: Any, p: Any, t: Any = 0.0, solver: Any = None) -> Any:
-        """qd of momenta (nv,), by one of `solvers`. Raises as `forward_dynamics`."""
+        """qd of momenta (nv,), by one of `solvers`. Raises as `forward_dynamics`.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from dalembert.systems.kinds import system_of
+        >>> system_of(da.planar_chain(1)).velocities([0.0], [1.0]).round(3)
+        array([3.])
+        """
         return self._solved(self.mass_matrix(q, t), np.asarray(p))
 
     def momentum_rate(self, q: Any, qd: Any, p: Any, t: Any = 0.0) -> Any:
-        """p' without tau, with the velocities qd of the momenta p (nv,)."""
+        """p' without tau, with the velocities qd of the momenta p (nv,).
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from dalembert.systems.kinds import system_of
+        >>> system_of(da.planar_chain(1)).momentum_rate([0.0], [3.0], [1.0]).round(3)
+        array([-4.905])
+        """
         raise NotImplementedError
 
     def hamiltonian(self, q: Any, p: Any, t: Any = 0.0) -> Any:
-        """The energy as a function of momenta [J]."""
+        """The energy as a function of momenta [J].
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from dalembert.systems.kinds import system_of
+        >>> round(float(system_of(da.planar_chain(1)).hamiltonian([0.0], [1.0])), 3)
+        1.5
+        """
         return self.energy(q, self.velocities(q, p, t), t)
 
     def _solved(self, M: Any, b: Any) -> Any:
@@ -200,23 +314,63 @@ class System(ABC):
         return {}
 
     def rate(self, q: Any, qd: Any) -> Any:
-        """q' (nq,)."""
+        """q' (nq,).
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from dalembert.systems.kinds import system_of
+        >>> system_of(da.planar_chain(1)).rate([0.0], [3.0])
+        array([3.])
+        """
         return qd
 
     def integrate(self, q: Any, step: Any) -> Any:
-        """q moved by a step (nv,) along the velocities."""
+        """q moved by a step (nv,) along the velocities.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from dalembert.systems.kinds import system_of
+        >>> system_of(da.planar_chain(1)).integrate([0.25], [0.5])
+        array([0.75])
+        """
         return q + step
 
     def difference(self, q_1: Any, q_0: Any) -> Any:
-        """Step (nv,) from q_0 to q_1."""
+        """Step (nv,) from q_0 to q_1.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from dalembert.systems.kinds import system_of
+        >>> system_of(da.planar_chain(1)).difference([0.75], [0.25])
+        array([0.5])
+        """
         return np.asarray(q_1) - np.asarray(q_0)
 
     def normalize(self, q: Any) -> Any:
-        """q with quaternions of unit length."""
+        """q with quaternions of unit length.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from dalembert.systems.kinds import system_of
+        >>> system_of(da.planar_chain(1)).normalize([0.25])
+        [0.25]
+        """
         return q
 
     def neutral(self) -> np.ndarray:
-        """Coordinates to begin with where none are given (nq,)."""
+        """Coordinates to begin with where none are given (nq,).
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from dalembert.systems.kinds import system_of
+        >>> system_of(da.planar_chain(2)).neutral()
+        array([0., 0.])
+        """
         return np.zeros(self.nq)
 
     @property
@@ -232,6 +386,12 @@ class System(ABC):
     def check(self, q: Any, qd: Any) -> None:
         """Raise if these are no states, (nq,), (nv,) or (N, nq), (N, nv): ShapeError, ValueError,
         QuaternionError.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from dalembert.systems.kinds import system_of
+        >>> system_of(da.planar_chain(1)).check([0.5], [1.0])      # a state: nothing is raised
         """
         for name, vector, names in (
             ("q", q, self.coordinate_names),
@@ -256,6 +416,12 @@ class System(ABC):
     def check_determined(self, q: Any, qd: Any, t: Any = 0.0) -> None:
         """Raise a SingularMassMatrixError where accelerations of states (N, nq), (N, nv) are not
         determined.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from dalembert.systems.kinds import system_of
+        >>> system_of(da.planar_chain(1)).check_determined([[0.5]], [[1.0]])
         """
         for state in zip(q, qd, strict=True):
             self.forward_dynamics(*state, np.zeros(self.nv), t)
@@ -268,6 +434,13 @@ class System(ABC):
         Raises
         ------
         UnknownNameError
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from dalembert.systems.kinds import system_of
+        >>> system_of(da.planar_chain(1)).number("link1.com[0]")
+        0.5
         """
         if path not in self.parameters:
             raise UnknownNameError("parameter", path, self.parameters)
@@ -279,6 +452,13 @@ class System(ABC):
         Raises
         ------
         UnknownNameError, ParameterError
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from dalembert.systems.kinds import system_of
+        >>> system_of(da.planar_chain(1)).replace({"link1.mass": 2.0}).number("link1.mass")
+        2.0
         """
         if values:
             raise ParameterError(
@@ -317,6 +497,15 @@ class System(ABC):
     def traced(self, names: Sequence[str]) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         """Inputs of some quantities as arrays of symbols (t of one entry), and their expressions,
         in the current graph.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from dalembert.systems.kinds import system_of
+        >>> with da.Graph():
+        ...     inputs, outputs = system_of(da.planar_chain(1)).traced(["potential_energy"])
+        >>> list(inputs), outputs["potential_energy"]
+        (['q'], 4.905*sin(symbol('input q[0]')))
         """
         sizes = {"q": self.nq, "qd": self.nv, "qdd": self.nv, "tau": self.nv, "p": self.nv, "t": 1}
         if unknown := [name for name in names if name not in self.quantities]:
@@ -332,11 +521,27 @@ class System(ABC):
     def formulated(self, name: str) -> System | None:
         """The system whose state equations have a name of `formulations`; None: they are those of
         its `lagrangian`.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from dalembert.systems.kinds import system_of
+        >>> chain = system_of(da.planar_chain(1))
+        >>> chain.formulated(chain.formulations[0]) is chain
+        True
         """
         return self if name == self.formulations[0] else None
 
     def lagrange_function(self, q: Any, qd: Any, t: Any = 0.0) -> Any:
-        """L = T - Pi [J]."""
+        """L = T - Pi [J].
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from dalembert.systems.kinds import system_of
+        >>> round(float(system_of(da.planar_chain(1)).lagrange_function([0.0], [3.0])), 3)
+        1.5
+        """
         return self.kinetic_energy(q, qd, t) - self.potential_energy(q, t)
 
     def lagrangian(self) -> LagrangianSystem:
@@ -346,6 +551,13 @@ class System(ABC):
         ------
         DalembertError
             Velocities are no rates of coordinates.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from dalembert.systems.kinds import system_of
+        >>> system_of(da.planar_chain(1)).lagrangian().coordinate_names
+        ('q1',)
         """
         if self.nq != self.nv or self.quaternions:
             raise DalembertError(

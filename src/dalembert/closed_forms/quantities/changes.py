@@ -188,12 +188,27 @@ class Changeable(ClosedForms):
         Raises
         ------
         UnknownNameError, TypeError, ValueError
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> forms = da.equations(da.planar_chain(1))
+        >>> forms.substitute({"g": 10}).entries("gravity_vector")
+        array([10*MX1*cos(q1)], dtype=object)
         """
         with self.graph:
             return substituted(self, values)
 
     def at(self, **values: Any) -> ChangedForms:
-        """Closed forms at some values, eom.at(q2=0, qd1=0); see `substitute`."""
+        """Closed forms at some values, eom.at(q2=0, qd1=0); see `substitute`.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> forms = da.equations(da.planar_chain(1))
+        >>> forms.at(q1=0).entries("gravity_vector")
+        array([g*MX1], dtype=object)
+        """
         return self.substitute(values)
 
     def small_angles(self, *names: str, order: int = 1) -> ChangedForms:
@@ -206,6 +221,13 @@ class Changeable(ClosedForms):
         Raises
         ------
         UnknownNameError, ValueError
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> forms = da.equations(da.planar_chain(1))
+        >>> forms.small_angles().entries("gravity_vector")
+        array([g*MX1], dtype=object)
         """
         with self.graph:
             return to_order(self, names, order)

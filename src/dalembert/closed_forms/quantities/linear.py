@@ -158,7 +158,14 @@ class Movable(Changeable):
 
     @abstractmethod
     def resting_force(self) -> np.ndarray:
-        """The joint forces that hold the machine still, with their dependence on slow velocities."""
+        """The joint forces that hold the machine still, with their dependence on slow velocities.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.equations(da.planar_chain(1)).resting_force()
+        array([g*MX1*cos(q1)], dtype=object)
+        """
 
     def linearize(self, q: Any = None, tau: Any = None) -> Any:
         """Linear equations of motion about an equilibrium, in symbols; see `LinearEquations`.
@@ -179,6 +186,14 @@ class Movable(Changeable):
         DalembertError
             The machine is not at rest there with these forces; it depends on time; a joint has
             quasi-velocities.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> import math
+        >>> linear = da.equations(da.planar_chain(1)).linearize(q=[-math.pi / 2])
+        >>> linear.shown
+        ('mass_matrix', 'stiffness_matrix', 'state_matrix', 'input_matrix')
         """
         if len(self.coordinates) != len(self.velocities):
             raise DalembertError(

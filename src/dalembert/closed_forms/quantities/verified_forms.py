@@ -186,6 +186,12 @@ class ClosedForms(ABC):
         Raises
         ------
         UnknownNameError, VerificationError, TooLarge
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> len(da.equations(da.planar_chain(2), symbols="all").sheet("mass_matrix").lines)
+        3
         """
         if not isinstance(quantity, str):
             raise TypeError(
@@ -204,13 +210,26 @@ class ClosedForms(ABC):
         Raises
         ------
         UnknownNameError
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.equations(da.planar_chain(1)).described("mass_matrix")
+        ('Mass matrix', 'M')
         """
         if quantity not in self.titles:
             raise UnknownNameError("quantity", quantity, tuple(self.titles))
         return self.titles[quantity], self.letters[quantity]
 
     def entries(self, quantity: str) -> np.ndarray:
-        """Expressions of a quantity's entries, an array of its shape; errors as for `sheet`."""
+        """Expressions of a quantity's entries, an array of its shape; errors as for `sheet`.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.equations(da.planar_chain(1)).entries("gravity_vector")
+        array([g*MX1*cos(q1)], dtype=object)
+        """
         self.sheet(quantity)
         return self._owner(quantity)._expressions[quantity]
 
@@ -293,7 +312,15 @@ class ClosedForms(ABC):
     # --- kinds of sheets ---
 
     def length(self, sheet: Sheet) -> int:
-        """Characters of a sheet's lines and parts in plain text."""
+        """Characters of a sheet's lines and parts in plain text.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> forms = da.equations(da.planar_chain(1))
+        >>> forms.length(forms.sheet("mass_matrix")) > 0
+        True
+        """
         measured, length = self._measured
         if measured is not sheet:
             length = documents.length(self, sheet)
@@ -361,6 +388,12 @@ class ClosedForms(ABC):
     def determinant_name(self, k: int) -> str:
         """Names of determinants that are not taken: Delta, or Delta, Delta2, ... where there are
         several.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.equations(da.planar_chain(1)).determinant_name(0)
+        'Delta'
         """
         taken = {*self.symbols, *self.coordinates, *self.velocities, *self.accelerations}
         prefix = next(p for p in DETERMINANTS if not any(name.startswith(p) for name in taken))
@@ -373,15 +406,37 @@ class ClosedForms(ABC):
     # --- output ---
 
     def text(self, *quantities: str) -> str:
-        """Plain text of some quantities (default: all that are usually printed)."""
+        """Plain text of some quantities (default: all that are usually printed).
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> print(da.equations(da.planar_chain(1)).text("gravity_vector"))
+        Gravity vector
+        g1 = MX1 g c1
+        """
         return documents.text(self, quantities or self.shown)
 
     def latex(self, *quantities: str) -> str:
-        """LaTeX of some quantities, for amsmath: no document around it."""
+        """LaTeX of some quantities, for amsmath: no document around it.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.equations(da.planar_chain(1)).latex("gravity_vector").splitlines()[0]
+        '% Gravity vector'
+        """
         return documents.latex(self, quantities or self.shown)
 
     def mathml(self, *quantities: str) -> str:
-        """MathML of some quantities: one <math> element per equation."""
+        """MathML of some quantities: one <math> element per equation.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.equations(da.planar_chain(1)).mathml("gravity_vector").count("<math")
+        1
+        """
         return documents.mathml(self, quantities or self.shown)
 
     def names(self, form: str = "text") -> dict[str, str]:
@@ -391,22 +446,49 @@ class ClosedForms(ABC):
         Raises
         ------
         UnknownNameError
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.equations(da.planar_chain(1)).names("latex")["q1"]
+        'q_{1}'
         """
         return source.printed_names(self, form)
 
     def legend(self) -> str:
-        """Plain text: what the names mean that occur in what has been derived so far."""
+        """Plain text: what the names mean that occur in what has been derived so far.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> forms = da.equations(da.planar_chain(1))
+        >>> text = forms.text("gravity_vector")
+        >>> print(forms.legend().splitlines()[0])
+        Symbols
+        """
         return documents.legend_text(self)
 
     def python(self, *quantities: str) -> str:
         """Python source: one function per quantity, in terms of the printed names; `NAMES` there
         says what was renamed.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> "def gravity_vector" in da.equations(da.planar_chain(1)).python("gravity_vector")
+        True
         """
         return source.python(self, quantities or self.programmed)
 
     def to_sympy(self, *quantities: str) -> Any:
         """SymPy matrices or expressions of some quantities as a dict (needs sympy); one quantity
         alone as itself.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.equations(da.planar_chain(1)).to_sympy("gravity_vector").shape
+        (1, 1)
         """
         names = quantities or self.programmed
         symbols = self.names("sympy")
@@ -421,5 +503,11 @@ class ClosedForms(ABC):
         ------
         ValueError, DalembertError
             Another ending; there is no LaTeX, or it failed.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.equations(da.planar_chain(1)).write("arm.tex", "gravity_vector").name
+        'arm.tex'
         """
         return documents.write(self, path_of("file", file), quantities or self.shown)

@@ -310,6 +310,14 @@ class LagrangianSystem:
         Inputs are those of q, qd, qdd, tau, p, t (a vector of one entry) that occur, and
         `parameters` where there are any, as arrays of symbols; outputs are expressions, named as
         the quantities.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> system = da.lagrangian_system(lambda q, qd, t: 2 * qd[0] ** 2 - q[0] ** 2, ("x",))
+        >>> inputs, outputs = system.traced(["momenta"])
+        >>> outputs["momenta"]
+        array([2*x_dot + 2*x_dot], dtype=object)
         """
         outputs: dict[str, Any] = {}
         wanted: set[str] = set()
@@ -365,11 +373,27 @@ class LagrangianSystem:
     # --- values ---
 
     def lagrangian(self, q: Values, qd: Values, t: Any = 0.0) -> float | Array:
-        """L(q, qd, t): number or (N,) [J]."""
+        """L(q, qd, t): number or (N,) [J].
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> system = da.lagrangian_system(lambda q, qd, t: 2 * qd[0] ** 2 - q[0] ** 2, ("x",))
+        >>> float(system.lagrangian([1.0], [3.0]))
+        17.0
+        """
         return self._value("lagrangian", q=q, qd=qd, t=t)
 
     def momenta(self, q: Values, qd: Values, t: Any = 0.0) -> Array:
-        """p = dL/dqd: (n,) or (N, n)."""
+        """p = dL/dqd: (n,) or (N, n).
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> system = da.lagrangian_system(lambda q, qd, t: 2 * qd[0] ** 2 - q[0] ** 2, ("x",))
+        >>> system.momenta([1.0], [3.0])
+        array([12.])
+        """
         return self._value("momenta", q=q, qd=qd, t=t)
 
     def energy(self, q: Values, qd: Values, t: Any = 0.0) -> float | Array:
@@ -377,25 +401,63 @@ class LagrangianSystem:
 
         T + Pi where L = T - Pi with T quadratic in qd. Constant where L holds no t and no forces
         act.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> system = da.lagrangian_system(lambda q, qd, t: 2 * qd[0] ** 2 - q[0] ** 2, ("x",))
+        >>> float(system.energy([1.0], [3.0]))
+        19.0
         """
         return self._value("energy", q=q, qd=qd, t=t)
 
     def potential_energy(self, q: Values, qd: Values | None = None, t: Any = 0.0) -> float | Array:
-        """-L at qd = 0 [J], that of moving frames included: number or (N,). qd changes nothing."""
+        """-L at qd = 0 [J], that of moving frames included: number or (N,). qd changes nothing.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> system = da.lagrangian_system(lambda q, qd, t: 2 * qd[0] ** 2 - q[0] ** 2, ("x",))
+        >>> float(system.potential_energy([2.0]))
+        4.0
+        """
         return self._value("potential_energy", q=q, qd=np.zeros(self.nv) if qd is None else qd, t=t)
 
     def kinetic_energy(self, q: Values, qd: Values, t: Any = 0.0) -> float | Array:
         """`energy` less `potential_energy` [J]: number or (N,). 1/2 qd^T M qd of a Lagrangian
         quadratic in qd.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> system = da.lagrangian_system(lambda q, qd, t: 2 * qd[0] ** 2 - q[0] ** 2, ("x",))
+        >>> float(system.kinetic_energy([1.0], [3.0]))
+        18.0
         """
         return self._value("kinetic_energy", q=q, qd=qd, t=t)
 
     def energy_rate(self, q: Values, qd: Values, tau: Values, t: Any = 0.0) -> float | Array:
-        """Rate of `energy` along the motion: (Q + tau) . qd - dL/dt [W]."""
+        """Rate of `energy` along the motion: (Q + tau) . qd - dL/dt [W].
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> system = da.lagrangian_system(lambda q, qd, t: 2 * qd[0] ** 2 - q[0] ** 2, ("x",))
+        >>> float(system.energy_rate([1.0], [3.0], [0.5]))
+        1.5
+        """
         return self._value("energy_rate", q=q, qd=qd, tau=tau, t=t)
 
     def mass_matrix(self, q: Values, qd: Values | None = None, t: Any = 0.0) -> Array:
-        """M = d2L/dqd2: (n, n) or (N, n, n). qd is needed only if L is not quadratic in it."""
+        """M = d2L/dqd2: (n, n) or (N, n, n). qd is needed only if L is not quadratic in it.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> system = da.lagrangian_system(lambda q, qd, t: 2 * qd[0] ** 2 - q[0] ** 2, ("x",))
+        >>> system.mass_matrix([1.0])
+        array([[4.]])
+        """
         if qd is None:
             held = {s.name for s in free_symbols(self.quantities["mass_matrix"].expressions)}
             if held & {s.name for s in self._qd}:
@@ -406,19 +468,53 @@ class LagrangianSystem:
         return self._value("mass_matrix", q=q, qd=qd, t=t)
 
     def bias_force(self, q: Values, qd: Values, t: Any = 0.0) -> Array:
-        """All of d/dt dL/dqd - dL/dq but M qdd: (n,) or (N, n)."""
+        """All of d/dt dL/dqd - dL/dq but M qdd: (n,) or (N, n).
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> system = da.lagrangian_system(lambda q, qd, t: 2 * qd[0] ** 2 - q[0] ** 2, ("x",))
+        >>> system.bias_force([1.0], [3.0])
+        array([2.])
+        """
         return self._value("bias_force", q=q, qd=qd, t=t)
 
     def lagrangian_gradient(self, q: Values, qd: Values, t: Any = 0.0) -> Array:
-        """dL/dq: (n,) or (N, n). With Q and other forces the rate of the momenta."""
+        """dL/dq: (n,) or (N, n). With Q and other forces the rate of the momenta.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> system = da.lagrangian_system(lambda q, qd, t: 2 * qd[0] ** 2 - q[0] ** 2, ("x",))
+        >>> system.lagrangian_gradient([1.0], [3.0])
+        array([-2.])
+        """
         return self._value("lagrangian_gradient", q=q, qd=qd, t=t)
 
     def generalized_forces(self, q: Values, qd: Values, t: Any = 0.0) -> Array:
-        """Q(q, qd, t): (n,) or (N, n)."""
+        """Q(q, qd, t): (n,) or (N, n).
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> damped = da.lagrangian_system(
+        ...     lambda q, qd, t: 2 * qd[0] ** 2, ("x",), lambda q, qd, t: [-0.5 * qd[0]]
+        ... )
+        >>> damped.generalized_forces([1.0], [3.0])
+        array([-1.5])
+        """
         return self._value("generalized_forces", q=q, qd=qd, t=t)
 
     def inverse_dynamics(self, q: Values, qd: Values, qdd: Values, t: Any = 0.0) -> Array:
-        """tau = M qdd + bias - Q: (n,) or (N, n), forces that must act besides the given ones."""
+        """tau = M qdd + bias - Q: (n,) or (N, n), forces that must act besides the given ones.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> system = da.lagrangian_system(lambda q, qd, t: 2 * qd[0] ** 2 - q[0] ** 2, ("x",))
+        >>> system.inverse_dynamics([1.0], [3.0], [0.5])
+        array([4.])
+        """
         return self._value("inverse_dynamics", q=q, qd=qd, qdd=qdd, t=t)
 
     def forward_dynamics(self, q: Values, qd: Values, tau: Values, t: Any = 0.0) -> Array:
@@ -429,6 +525,13 @@ class LagrangianSystem:
         SingularMassMatrixError
             M is singular within rounding; the coordinate that moves no inertia is named. Not
             checked on expressions.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> system = da.lagrangian_system(lambda q, qd, t: 2 * qd[0] ** 2 - q[0] ** 2, ("x",))
+        >>> system.forward_dynamics([1.0], [3.0], [4.0])
+        array([0.5])
         """
         quantities = self.quantities
         b = self._Q + self.symbols["tau"] - quantities["bias_force"].expressions
@@ -448,6 +551,13 @@ class LagrangianSystem:
             M is singular within rounding. Not checked on expressions.
         DalembertError
             The Lagrangian is not quadratic in qd.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> system = da.lagrangian_system(lambda q, qd, t: 2 * qd[0] ** 2 - q[0] ** 2, ("x",))
+        >>> system.velocities([1.0], [12.0])
+        array([3.])
         """
         M = self._quadratic("velocities of momenta in closed form. Integrate it in (q, qd)")
         b = self.symbols["p"] - self._at_rest(self.quantities["momenta"].expressions)
@@ -460,13 +570,34 @@ class LagrangianSystem:
     # --- the parts of a Lagrangian that is quadratic in qd: L = 1/2 qd^T M qd + b^T qd + L_0 ---
 
     def christoffel_symbols(self, q: Values, t: Any = 0.0) -> Array:
-        """c[i, j, k] = 1/2 (dM_kj/dq_i + dM_ki/dq_j - dM_ij/dq_k): (n, n, n) or (N, n, n, n)."""
+        """c[i, j, k] = 1/2 (dM_kj/dq_i + dM_ki/dq_j - dM_ij/dq_k): (n, n, n) or (N, n, n, n).
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> polar = da.lagrangian_system(
+        ...     lambda q, qd, t: (qd[0] ** 2 + (q[0] * qd[1]) ** 2) / 2, ("r", "phi")
+        ... )
+        >>> polar.christoffel_symbols([2.0, 0.0])[1, 1]
+        array([-2.,  0.])
+        """
         M = self._quadratic()
         dM = np.moveaxis(np.asarray(jacobian(M, self._q)), -1, 0)
         return self._values([connection(dM, None, np.zeros(0))], q=q, t=t)[0]
 
     def coriolis_matrix(self, q: Values, qd: Values, t: Any = 0.0) -> Array:
-        """C_kj = sum_i c_ijk qd_i: (n, n) or (N, n, n)."""
+        """C_kj = sum_i c_ijk qd_i: (n, n) or (N, n, n).
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> polar = da.lagrangian_system(
+        ...     lambda q, qd, t: (qd[0] ** 2 + (q[0] * qd[1]) ** 2) / 2, ("r", "phi")
+        ... )
+        >>> polar.coriolis_matrix([2.0, 0.0], [1.0, 3.0])
+        array([[ 0., -6.],
+               [ 6.,  2.]])
+        """
         return contracted(self.christoffel_symbols(q, t), np.asarray(qd))
 
     def gyroscopic_matrix(self, q: Values, t: Any = 0.0) -> Array:
@@ -474,6 +605,16 @@ class LagrangianSystem:
         to the bias.
 
         (n, n) or (N, n, n). These forces do no work.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> charge = da.lagrangian_system(
+        ...     lambda q, qd, t: (qd[0] ** 2 + qd[1] ** 2) / 2 + q[0] * qd[1], ("x", "y")
+        ... )
+        >>> charge.gyroscopic_matrix([0.0, 0.0])
+        array([[ 0., -1.],
+               [ 1.,  0.]])
         """
         self._quadratic()
         by_q = np.asarray(jacobian(self._at_rest(self.quantities["momenta"].expressions), self._q))
@@ -492,6 +633,14 @@ class LagrangianSystem:
     def replace(self, values: Mapping[str, Any]) -> LagrangianSystem:
         """The system with values, numbers or expressions of one graph, for some of its parameters,
         by name.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> m = da.symbol("m")
+        >>> system = da.lagrangian_system(lambda q, qd, t: m * qd[0] ** 2 / 2, ("x",))
+        >>> system.replace({"m": 3.0}).momenta([0.0], [2.0])
+        array([6.])
         """
         for name in values:
             if name not in self.parameters:
@@ -566,7 +715,16 @@ class LagrangianSystem:
         return f"<LagrangianSystem {self.name!r} of {', '.join(self.coordinate_names)}>"
 
     def identity(self) -> str:
-        """Text that is the same for systems with the same equations."""
+        """Text that is the same for systems with the same equations.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> free = da.lagrangian_system(lambda q, qd, t: qd[0] ** 2 / 2, ("x",))
+        >>> bound = da.lagrangian_system(lambda q, qd, t: qd[0] ** 2 / 2 - q[0] ** 2, ("x",))
+        >>> free.identity() == bound.identity()
+        False
+        """
         return digest(repr(self.__reduce__()[1]))
 
     def __reduce__(self):
