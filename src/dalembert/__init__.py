@@ -104,6 +104,7 @@ _HOMES = {
         "where",
     ),
     "dalembert.errors": (
+        "ConstraintError",
         "DalembertError",
         "DalembertWarning",
         "DamagedStoreError",
@@ -124,6 +125,7 @@ _HOMES = {
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 _MODULES = {
+    "constraints": "dalembert.systems.constraints",
     "controllers": "dalembert.controllers",
     "convert": "dalembert.convert",
     "data": "dalembert.data",

@@ -9,6 +9,7 @@ from dalembert.closed_forms.printing.expressions import latex as latex
 from dalembert.closed_forms.printing.expressions import text as text
 from dalembert.compiled.dynamics import Dynamics as Dynamics
 from dalembert.compiled.dynamics import compile as compile
+from dalembert.errors import ConstraintError as ConstraintError
 from dalembert.errors import DalembertError as DalembertError
 from dalembert.errors import DalembertWarning as DalembertWarning
 from dalembert.errors import DamagedStoreError as DamagedStoreError
@@ -124,11 +125,13 @@ from dalembert.spatial import solids as solids
 from dalembert.spatial.inertias import Inertia as Inertia
 from dalembert.sweeps.sweep import Sweep as Sweep
 from dalembert.sweeps.sweep import sweep as sweep
+from dalembert.systems import constraints as constraints
 from dalembert.systems.system import System as System
 from dalembert.tracing.quantity import Quantity as Quantity
 
 __all__ = [
     "Body",
+    "ConstraintError",
     "Continuous",
     "Custom",
     "Cylindrical",
@@ -190,6 +193,7 @@ __all__ = [
     "centroidal_momentum_matrix",
     "compile",
     "constant",
+    "constraints",
     "controllers",
     "convert",
     "coriolis_matrix",

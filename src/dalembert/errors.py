@@ -130,6 +130,17 @@ class SingularConfigurationError(DalembertError, ArithmeticError):
         )
 
 
+class ConstraintError(DalembertError, ArithmeticError):
+    """Constraints depend on each other, or a state does not meet them.
+
+    Attributes: `constraint` (name of the row), `rank` of the rows where they depend on each other.
+    """
+
+    def __init__(self, message: str, constraint: str = "", rank: int | None = None):
+        super().__init__(message)
+        self.constraint, self.rank = constraint, rank
+
+
 class OverflowedError(DalembertError, ArithmeticError):
     """A result is not finite although all inputs are; `index` says which entry."""
 

@@ -198,7 +198,7 @@ def test_a_step_that_collapses_stops_one_trajectory_and_no_other(name):
     assert np.allclose(found.x[good, :, 0], 1 / (1 - 0.1 * np.array([0.5, 2, 3])), rtol=1e-6, atol=0)
 
 
-NEEDING_MORE = ("discrete_gradient", "lie_rk4", "symplectic_euler", "semi_implicit_euler")      # than one number
+NEEDING_MORE = ("discrete_gradient", "lie_rk4", "symplectic_euler", "semi_implicit_euler", "rattle")      # than one number
 
 
 @pytest.mark.parametrize("name", [n for n in COMPILED if n not in NEEDING_MORE])

@@ -2,7 +2,7 @@
 also compiles.
 """
 
-from dalembert.integrators.kinds import Adaptive, External, Fixed, Method
+from dalembert.integrators.kinds import Adaptive, Constrained, External, Fixed, Method
 from dalembert.integrators.methods import METHODS, REASONS, method
 from dalembert.integrators.plain import Record, records
 
@@ -10,6 +10,7 @@ __all__ = [
     "METHODS",
     "REASONS",
     "Adaptive",
+    "Constrained",
     "External",
     "Fixed",
     "Method",

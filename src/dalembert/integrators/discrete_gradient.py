@@ -12,7 +12,7 @@ import numpy as np
 from dalembert.expr import Expr, Graph, absolute, evaluate, gradient, substitute, symbols
 from dalembert.integrators.choice import chosen
 from dalembert.integrators.fixed_point import FixedPoint, Solver
-from dalembert.integrators.kinds import INPUTS, SOLUTION, Fixed
+from dalembert.integrators.kinds import CONSTRAINED, INPUTS, SOLUTION, Fixed
 
 TINY = 1e-300  # a gradient of 0 is no direction
 
@@ -110,8 +110,10 @@ METHOD = Fixed(
     memory={SOLUTION: 1},
     needs=needs,
     refuses={
+        CONSTRAINED: "discrete_gradient does not know constraints, whose projection would change the "
+        "energy that it keeps: take method='rattle', 'rk4' or 'dop853'.",
         INPUTS: "discrete_gradient keeps the energy of one mechanism, without numbers that are "
         "inputs: use "
-        "mechanism.replace, or another method."
+        "mechanism.replace, or another method.",
     },
 )

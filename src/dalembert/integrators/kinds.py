@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 # Kinds of states x = (q, y, ...), for methods that do not go with all of them: y are velocities, or
 # momenta, or momenta beside quaternions; the energy depends on numbers that are inputs.
 VELOCITIES, MOMENTA, QUASI_MOMENTA, INPUTS = "velocities", "momenta", "quasi_momenta", "inputs"
+# There are constraints; some of them are on velocities alone.
+CONSTRAINED, NONHOLONOMIC = "constrained", "nonholonomic"
 
 STEEP = 8.0  # of `Adaptive.bend`
 
@@ -36,8 +38,7 @@ class Fixed(NamedTuple):
 
     needs(**given) -> options, of all that is known of the system: nq, nv, move, quaternions,
     energy, energy_gradient, resting, along (see `methods.method`); a ValueError says what is
-    missing. A method that solves for the end of a step with constraints asks for these in the same
-    way.
+    missing.
     """
 
     name: str
@@ -50,6 +51,43 @@ class Fixed(NamedTuple):
     @property
     def implicit(self) -> bool:
         return SOLUTION in self.memory
+
+
+class Manifold(Protocol):
+    """States that a system may have, in x = (q, qd, ...): quaternions of unit length, constraints
+    met.
+
+    Attributes
+    ----------
+    is_constrained : whether there are constraints
+    """
+
+    is_constrained: bool
+
+    def __call__(self, t: Any, x: Any) -> Any:
+        """The state nearby that is one: positions, then velocities."""
+
+    def normalized(self, x: Any) -> Any:
+        """The state with quaternions of unit length."""
+
+    def position(self, t: Any, q: Any) -> Any:
+        """phi of holonomic constraints (k,)."""
+
+    def velocity(self, t: Any, q: Any, qd: Any) -> Any:
+        """phi' of the same (k,)."""
+
+    def response(self, t: Any, q: Any, qd: Any) -> Any:
+        """M, the Jacobian J and the bias of constraints at a state: `rows`, and `towards(r)`, the
+        step M^-1 J^T (J M^-1 J^T)^-1 r.
+        """
+
+
+class Constrained(Fixed):
+    """A fixed step that solves for its end with the constraints of the system.
+
+    step(f, t, x, h, manifold=, **options) -> x on the constraints of the `Manifold`, if there is
+    one. f gives accelerations under constraint forces.
+    """
 
 
 class Adaptive(NamedTuple):

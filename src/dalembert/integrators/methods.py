@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -18,13 +17,14 @@ from dalembert.integrators import (
     implicit_midpoint,
     lie_rk4,
     radau5,
+    rattle,
     rk4,
     semi_implicit_euler,
     symplectic_euler,
 )
 from dalembert.integrators.choice import chosen
 from dalembert.integrators.fixed_point import HUGE
-from dalembert.integrators.kinds import Adaptive, Fixed, Method
+from dalembert.integrators.kinds import Adaptive, Constrained, Fixed, Manifold, Method
 
 SAFETY, SHRINK, GROW = 0.9, 0.2, 5.0  # of the step that would just do
 LEAST = 1e-14  # of the time: a smaller step does not move on
@@ -58,6 +58,7 @@ MODULES = (
     gauss6,
     discrete_gradient,
     lie_rk4,
+    rattle,
     radau5,
 )
 METHODS: dict[str, Method] = {module.METHOD.name: module.METHOD for module in MODULES}
@@ -96,6 +97,25 @@ def method(name: str, **known: Any) -> Method:
     if options and isinstance(chosen_method, Fixed):
         return chosen_method._replace(step=partial(chosen_method.step, **options))
     return chosen_method
+
+
+def stepped(
+    method: Fixed,
+    f: Any,
+    t: Any,
+    x: Any,
+    h: Any,
+    end: Any,
+    solve: Any = None,
+    manifold: Manifold | None = None,
+) -> Any:
+    """x at the end of a step of fixed length, brought back to the manifold of states."""
+    options: dict[str, Any] = {"solve": solve} if method.implicit else {}
+    if isinstance(method, Constrained):
+        new = method.step(f, t, x, h, manifold=manifold, **options)
+        return manifold.normalized(new) if manifold is not None else new
+    new = method.step(f, t, x, h, **options)
+    return new if manifold is None else manifold(end, new)
 
 
 class Stepped(NamedTuple):
@@ -145,7 +165,7 @@ def controlled_step(
     way: Any,
     rtol: Any,
     atol: Any,
-    project: Callable[[Any], Any] | None = None,
+    manifold: Manifold | None = None,
     longest: Any = HUGE,
 ) -> Controlled:
     """One step of length h [s], or less to end at the last time `end`, taken only if its error is
@@ -176,7 +196,8 @@ def controlled_step(
         size * minimum(factor, 1.0),
     )
     following = minimum(following, longest)
-    t_new, x_new = chosen(last, end, t + used), project(x_new) if project else x_new
+    t_new = chosen(last, end, t + used)
+    x_new = x_new if manifold is None else manifold(t_new, x_new)
     stuck = chosen(
         following > LEAST * absolute(t) + TINY * absolute(end),
         0.0,

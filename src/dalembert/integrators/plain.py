@@ -8,8 +8,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.integrators.fixed_point import HUGE, FixedPoint
-from dalembert.integrators.kinds import Adaptive, Fixed, Method, Watch
-from dalembert.integrators.methods import Controlled, controlled_step, fixed_step, held_back, length
+from dalembert.integrators.kinds import Adaptive, Fixed, Manifold, Method, Watch
+from dalembert.integrators.methods import (
+    Controlled,
+    controlled_step,
+    fixed_step,
+    held_back,
+    length,
+    stepped,
+)
 
 
 class Record(NamedTuple):
@@ -34,7 +41,7 @@ def records(
     repeats: int,
     rtol: float = 0.0,
     atol: float = 0.0,
-    project: Callable[[Any], Any] | None = None,
+    manifold: Manifold | None = None,
     jacobian: Callable[[float, np.ndarray], np.ndarray] | None = None,
     watch: Watch | None = None,
     steps: int = 0,
@@ -52,9 +59,9 @@ def records(
     """
     x = np.asarray(x, dtype=float)
     if isinstance(method, Fixed):
-        found = _fixed(method, f, x, times, h, repeats, project, watch, steps)
+        found = _fixed(method, f, x, times, h, repeats, manifold, watch, steps)
     elif isinstance(method, Adaptive):
-        found = _adaptive(method, f, x, times, h, repeats, rtol, atol, project, watch, longest)
+        found = _adaptive(method, f, x, times, h, repeats, rtol, atol, manifold, watch, longest)
     else:
         found = (
             Record(t, y, steps, 0, failed, span)
@@ -79,21 +86,18 @@ def _fixed(
     times: np.ndarray,
     h: float,
     repeats: int,
-    project: Any,
+    manifold: Manifold | None,
     watch: Watch | None,
     steps: int,
 ) -> Iterator[Record]:
     start = float(times[0])
     t, failed, solver = start + steps * h, 0.0, FixedPoint()
-    options = {"solve": solver} if method.implicit else {}
     for _ in times[1:]:
         for _ in range(repeats):
-            new = method.step(f, t, x, h, **options)
-            settled, new = (
-                float(not method.implicit or solver.settled),
-                project(new) if project else new,
-            )
-            caught = watch(t, x, start + (steps + 1) * h, new, h, None) if watch else 0.0
+            end = start + (steps + 1) * h
+            new = stepped(method, f, t, x, h, end, solver, manifold)
+            settled = float(not method.implicit or solver.settled)
+            caught = watch(t, x, end, new, h, None) if watch else 0.0
             t, x, steps, failed = fixed_step(x, new, settled, start, h, steps, failed, caught)
             if failed:
                 break
@@ -109,7 +113,7 @@ def _adaptive(
     repeats: int,
     rtol: float,
     atol: float,
-    project: Any,
+    manifold: Manifold | None,
     watch: Watch | None,
     longest: float,
 ) -> Iterator[Record]:
@@ -126,7 +130,7 @@ def _adaptive(
             else:
                 h = step.h
             step = controlled_step(
-                method, f, t, x, h, first, end, way, rtol, atol, project, longest
+                method, f, t, x, h, first, end, way, rtol, atol, manifold, longest
             )
             rejected += int(not step.accepted)
             if watch and step.accepted:
@@ -139,5 +143,5 @@ def _adaptive(
             used = length(t, h, end, way)
             k = k or [*step.k, *(method.extra(f, t, x, used, step.k) if method.extra else ())]
             at, y = goal, method.between(x, step.x, used, k, (goal - t) / used)
-            y = project(y) if project else y
+            y = y if manifold is None else manifold(at, y)
         yield Record(at, y, steps, rejected, step.failed if at != goal else 0.0, step.h)

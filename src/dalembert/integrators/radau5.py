@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.errors import DalembertError
-from dalembert.integrators.kinds import External
+from dalembert.integrators.kinds import CONSTRAINED, External
 
 ORDER, TOO_SMALL = 5, 3.0
 
@@ -86,4 +86,12 @@ def coefficients(dense: Any, x1: np.ndarray) -> list[np.ndarray]:
     return [x, x + first / 3, x + 2 / 3 * first + second / 3, x1]
 
 
-METHOD = External("radau5", ORDER, steps)
+METHOD = External(
+    "radau5",
+    ORDER,
+    steps,
+    refuses={
+        CONSTRAINED: "radau5 is a library's method, whose steps are not brought back to constraints: "
+        "take method='dop853', or 'rattle'."
+    },
+)

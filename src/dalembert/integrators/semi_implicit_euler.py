@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.integrators.kinds import MOMENTA, Fixed
+from dalembert.integrators.moving_coordinates import coordinates
 
 
 def step(
@@ -27,39 +28,11 @@ def step(
     return np.concatenate([move(x[:nq], h * rest[:nv]), rest])
 
 
-def needs(
-    nq: int | None = None, nv: int | None = None, move: Any = None, **known: Any
-) -> dict[str, Any]:
-    """Options of the step: where coordinates end, and how they move along velocities; by default q
-    + step.
-
-    Raises
-    ------
-    ValueError
-        nq is missing; there are other velocities than coordinates, and no `move`.
-    """
-    if nq is None:
-        raise ValueError(
-            "semi_implicit_euler must know where coordinates end and velocities begin: give nq= "
-            "(and nv=, if it is another number)."
-        )
-    if move is None and nv not in (None, nq):
-        raise ValueError(
-            f"semi_implicit_euler with {nq} coordinates and {nv} velocities: give move=, as q + "
-            "step has no meaning."
-        )
-    return {"nq": nq, "nv": nq if nv is None else nv, "move": move or _added}
-
-
-def _added(q: Any, step: Any) -> Any:
-    return q + step
-
-
 METHOD = Fixed(
     "semi_implicit_euler",
     1,
     step,
-    needs=needs,
+    needs=coordinates("semi_implicit_euler"),
     refuses={
         MOMENTA: "semi_implicit_euler steps velocities, which a state (q, p) has not: take "
         "method='symplectic_euler', "

@@ -76,7 +76,7 @@ def observables_of(system: System) -> dict[str, Observable]:
     DalembertError
         A name is no identifier, or that of something else in a run.
     """
-    for name in system.observables:
+    for name in system.recorded:
         if not name.isidentifier() or name in RESERVED:
             raise DalembertError(
                 f"observable {name!r} of {system.name!r}: "
@@ -86,7 +86,7 @@ def observables_of(system: System) -> dict[str, Observable]:
                     else "expected a name of letters, digits and underscores."
                 )
             )
-    return {name: observable_of(name, q) for name, q in system.observables.items()}
+    return {name: observable_of(name, q) for name, q in system.recorded.items()}
 
 
 class Observables(Mapping[str, Array]):

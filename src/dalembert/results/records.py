@@ -281,7 +281,7 @@ class Records:
     @cached_property
     def end_observables(self) -> dict[str, Array]:
         """Observables of the system at the `end` of each trajectory, (...) or (N, ...) each."""
-        names = self.system.observables
+        names = self.system.recorded
         if not names:
             return {}
         times, q, qd, _, states = (None if v is None else np.asarray(v) for v in self.end)

@@ -65,7 +65,7 @@ def force_without_number(
             h,
             STEPS,
             *tolerances,
-            motion.projected,
+            motion.manifold and motion.manifold.bound(p),
         ):
             pass
     except _NotFinite as found:

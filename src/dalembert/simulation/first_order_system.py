@@ -23,7 +23,14 @@ from dalembert.errors import ParameterError
 from dalembert.expr import Expr, Graph, array, sqrt
 from dalembert.integrators import METHODS, Adaptive, External, Fixed, Method
 from dalembert.integrators import method as known_method
-from dalembert.integrators.kinds import INPUTS, MOMENTA, QUASI_MOMENTA, VELOCITIES
+from dalembert.integrators.kinds import (
+    CONSTRAINED,
+    INPUTS,
+    MOMENTA,
+    NONHOLONOMIC,
+    QUASI_MOMENTA,
+    VELOCITIES,
+)
 from dalembert.kinematics.forces import SIGN, STICK, coulomb
 from dalembert.model.friction_laws import Stribeck
 from dalembert.model.parts import OF_FRICTION
@@ -36,6 +43,7 @@ from dalembert.simulation.applied_forces import CALLED, NONE, TRACED, Force, For
 from dalembert.simulation.event_functions import EventFunctions
 from dalembert.simulation.formulation import Formulation, Rates, formulation_of
 from dalembert.simulation.inputs import numbers_of
+from dalembert.simulation.manifold import StateManifold, normalized
 from dalembert.simulation.options import (
     DRY_FRICTION,
     NO_ACTIONS,
@@ -262,6 +270,9 @@ class FirstOrderSystem:
     def _kinds_of_state(self) -> list[str]:
         """Kinds of state that x is, for methods that do not go with all of them."""
         kinds = [INPUTS] if self.formulation.paths else []
+        constraints = self.system.constraints
+        kinds += [CONSTRAINED] if constraints else []
+        kinds += [NONHOLONOMIC] if any(not c.is_holonomic for c in constraints) else []
         kinds += [MOMENTA] if self.formulation.canonical else [VELOCITIES]
         return kinds + ([QUASI_MOMENTA] if self.formulation.canonical and self.quaternions else [])
 
@@ -274,7 +285,7 @@ class FirstOrderSystem:
         """
 
         def slope(t: Any, x: Any) -> Any:
-            rates = f(t, self.projected(x)).copy()
+            rates = f(t, normalized(self.formulation, x)).copy()
             for at in self.formulation.quaternions.values():
                 rates[at : at + 4] = rates[at : at + 4] * sqrt(sum(c * c for c in x[at : at + 4]))
             return rates
@@ -283,7 +294,7 @@ class FirstOrderSystem:
 
     def energy(self, x: np.ndarray) -> Any:
         """The energy, which changes by the work done alone."""
-        q, y, *_ = self.split(self.projected(x))
+        q, y, *_ = self.split(normalized(self.formulation, x))
         return self.formulation.energy(q, y)
 
     def energy_at(self, q: np.ndarray, qd: np.ndarray, p: np.ndarray) -> Any:
@@ -346,11 +357,10 @@ class FirstOrderSystem:
         return program.text(), *self.events.directions
 
     def _propagator(self, method: Method) -> Propagator:
-        project = self._project if self.formulation.quaternions else None
         calls = () if isinstance(method, External) else tuple(self.forces.lengths.values())
         watch = self.witnesses if self.is_watched else None
         return propagator(
-            self._right_hand_side, self.nx, self.inputs.size, method, project, calls, watch
+            self._right_hand_side, self.nx, self.inputs.size, method, self.manifold, calls, watch
         )
 
     def compiles(self, method: Method) -> bool:
@@ -383,7 +393,7 @@ class FirstOrderSystem:
                     self.nx,
                     self.inputs.size,
                     method,
-                    self._project if self.formulation.quaternions else None,
+                    self.manifold,
                     self.witnesses,
                 )
             ),
@@ -424,7 +434,10 @@ class FirstOrderSystem:
         quaternions.
         """
         called = dict(zip(self.forces.lengths, outside, strict=True)) if outside else {}
-        form, (q, y, _, states) = self.at(p), self.split(self.projected(x) if outside else x)
+        form, (q, y, _, states) = (
+            self.at(p),
+            self.split(normalized(self.formulation, x) if outside else x),
+        )
         t = self.clock(t, p)
         qd = form.velocities(t, q, y)
         tau = self.forces(t, q, qd, p, states, called)
@@ -485,12 +498,9 @@ class FirstOrderSystem:
 
         return self.kept("forces", made)
 
-    def projected(self, x: np.ndarray) -> np.ndarray:
-        """x with quaternions of unit length."""
-        return self._project(x) if self.formulation.quaternions else x
-
-    def _project(self, x: np.ndarray) -> np.ndarray:
-        x = x.copy()
-        for at in self.formulation.quaternions.values():
-            x[at : at + 4] = x[at : at + 4] / sqrt(sum(c * c for c in x[at : at + 4]))
-        return x
+    @cached_property
+    def manifold(self) -> StateManifold | None:
+        """States that the system may have; None if these are all."""
+        if not (self.formulation.quaternions or self.system.constraints):
+            return None
+        return StateManifold(self)

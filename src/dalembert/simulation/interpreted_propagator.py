@@ -144,7 +144,7 @@ class InterpretedPropagator:
             repeats,
             rtol,
             atol,
-            motion.projected,
+            motion.manifold and motion.manifold.bound(p),
             watch=watch,
             steps=int(lane.steps) if fixed else 0,
             longest=longest,
@@ -322,14 +322,17 @@ class InterpretedPropagator:
         if whole is None:
             f = self.motion.function(p=p)
             whole = hermite(x, x1, f(t, x), f(t + h, x1), h)
-        return self.motion.projected(self.motion.witnesses.between(way, whole, s))
+        between, manifold = self.motion.witnesses.between(way, whole, s), self.motion.manifold
+        return between if manifold is None else manifold.bound(p)(t + s * h, between)
 
     def _made(self, t: float, x: np.ndarray, h: float, p: np.ndarray) -> tuple[SearchedStep, float]:
         """The step of length h from (t, x), and 0, or why it cannot be made."""
         f = self.motion.function(p=p)
         if isinstance(self.method, Adaptive):
             x1, _, k = self.method.step(f, t, x, h, f(t, x))
-            return self._step_of(t, x, h, self.motion.projected(x1), k, p, t + h), 0.0
+            manifold = self.motion.manifold
+            x1 = x1 if manifold is None else manifold.bound(p)(t + h, x1)
+            return self._step_of(t, x, h, x1, k, p, t + h), 0.0
         x1, code = self._stepped(t, x, p, h)
         return self._step_of(t, x, h, x1, None, p, t + h), code
 

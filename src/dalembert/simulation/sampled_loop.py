@@ -16,7 +16,7 @@ from dalembert.controllers.sampled import LAW, Sampled
 from dalembert.expr import Graph
 from dalembert.integrators import External, Fixed
 from dalembert.integrators.choice import chosen
-from dalembert.integrators.methods import fixed_step
+from dalembert.integrators.methods import fixed_step, stepped
 from dalembert.native.propagator import Trajectories
 from dalembert.native.routine import Routine
 from dalembert.purity.examine import Guard, TriedStates, examine, remembering
@@ -417,7 +417,11 @@ class SampledLoop:
                     }
                 )
                 with trace.loop("done", MOST):
-                    new = motion.projected(method.step(trace.f, trace["t"], v["x"], trace["h"]))
+                    manifold = motion.manifold and motion.manifold.bound(v["p"])
+                    end = trace["t"] + trace["h"]
+                    new = stepped(
+                        method, trace.f, trace["t"], v["x"], trace["h"], end, None, manifold
+                    )
                     after = fixed_step(
                         v["x"], new, 1.0, trace["start"], trace["h"], trace["steps"], trace["done"]
                     )

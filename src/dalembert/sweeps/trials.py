@@ -156,7 +156,7 @@ def records(run: Run, row: int) -> dict[str, Any]:
         "qd": (("record", "velocity"), run.qd[row]),
         **_counts(run, row),
         **{name: ("record", getattr(run, name)[row]) for name in QUANTITIES},
-        **_observables(run, {n: run.observables[n][row] for n in run.system.observables}, "record"),
+        **_observables(run, {n: run.observables[n][row] for n in run.system.recorded}, "record"),
     }
 
 

@@ -14,6 +14,9 @@ from dalembert.formulations.lagrange.regular import check_regular, singular
 from dalembert.formulations.lagrange.symbolic_system import LagrangianSystem, lagrangian_system
 from dalembert.model.mechanism import Mechanism
 from dalembert.spatial import linear_algebra
+from dalembert.spatial.ldl import Factors, factorised, unchecked
+from dalembert.systems.constraint_set import ConstraintSet
+from dalembert.systems.constraints import Constraint
 from dalembert.tracing.quantity import Quantity
 
 LAGRANGE, HAMILTON = "lagrange", "hamilton"  # names of state equations in (q, qd) and in (q, p)
@@ -36,7 +39,8 @@ class System(ABC):
     coordinate_names, velocity_names : names of the entries of q and qd; equal unless said
         otherwise.
     parameters : names of symbols without values.
-    constraints : none, unless said otherwise.
+    constraints : rows that the motion keeps at 0, of `da.constraints`; none, unless said
+        otherwise.
     mechanism : the mechanism whose bodies, frames and joints these equations have, if there is one.
     formulations : names of the state equations that there are; the first is the default.
     positive_definite : whether M is positive wherever the system is.
@@ -65,7 +69,7 @@ class System(ABC):
     name: str
     coordinate_names: tuple[str, ...]
     parameters: tuple[str, ...] = ()
-    constraints: tuple[Any, ...] = ()
+    constraints: tuple[Constraint, ...] = ()
     mechanism: Mechanism | None = None
     formulations: tuple[str, ...] = (LAGRANGE, HAMILTON)
     solvers: tuple[str, ...] = ()
@@ -210,7 +214,10 @@ class System(ABC):
         >>> float(arm.power(np.zeros(1), np.array([3.0]), np.array([2.0])))
         6.0
         """
-        return (np.asarray(self.generalized_forces(q, qd, t)) + tau) @ qd
+        power = (np.asarray(self.generalized_forces(q, qd, t)) + tau) @ qd
+        if not self.constraints or not (rows := ConstraintSet(self)).does_work:
+            return power
+        return power - self.multipliers(q, qd, tau, t) @ rows.rates(q, qd, t).leftover
 
     @property
     def is_autonomous(self) -> bool:
@@ -247,12 +254,61 @@ class System(ABC):
         >>> system_of(da.planar_chain(1)).forward_dynamics([0.0], [0.0], [0.0]).round(3)
         array([-14.715])
         """
-        force = (
-            np.asarray(tau)
-            + self.generalized_forces(q, qd, t)
-            - np.asarray(self.bias_force(q, qd, t))
-        )
+        force = self._force(q, qd, tau, t)
+        if self.constraints:
+            return ConstraintSet(self).accelerations(force, q, qd, t)[0]
         return self._solved(self.mass_matrix(q, t), force)
+
+    def _force(self, q: Any, qd: Any, tau: Any, t: Any) -> Any:
+        """Q + tau - bias (nv,)."""
+        applied = np.asarray(tau) + self.generalized_forces(q, qd, t)
+        return applied - np.asarray(self.bias_force(q, qd, t))
+
+    def multipliers(self, q: Any, qd: Any, tau: Any, t: Any = 0.0) -> Any:
+        """lambda (k,) of M qdd + bias = Q + tau + J^T lambda. Raises as `forward_dynamics`, and a
+        ConstraintError where constraints depend on each other.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from dalembert.systems.kinds import system_of
+        >>> system_of(da.planar_chain(1)).constraints
+        ()
+        """
+        return ConstraintSet(self).accelerations(self._force(q, qd, tau, t), q, qd, t)[1]
+
+    def factors_of_inertia(self, q: Any, t: Any = 0.0) -> Factors:
+        """Factors of M by L^T D L. Raises as `forward_dynamics`.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from dalembert.systems.kinds import system_of
+        >>> float(round(system_of(da.planar_chain(1)).factors_of_inertia([0.5]).inverse_pivots[0], 6))
+        3.0
+        """
+        M = np.asarray(self.mass_matrix(q, t))
+        if M.dtype != object:
+            check_regular(M, self.name, self.velocity_names)
+        return factorised(M.tolist(), unchecked)
+
+    def project(self, q: Any, qd: Any, t: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+        """A state (nq,), (nv,) near by that meets the constraints, moved in the metric of M.
+
+        Raises
+        ------
+        ConstraintError
+            There is none, or constraints depend on each other.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from dalembert.systems.kinds import system_of
+        >>> system_of(da.planar_chain(1)).project([0.5], [1.0])
+        (array([0.5]), array([1.]))
+        """
+        q, qd = np.asarray(q, dtype=float), np.asarray(qd, dtype=float)
+        return ConstraintSet(self).consistent(q, qd, t) if self.constraints else (q, qd)
 
     def velocities(self, q: Any, p: Any, t: Any = 0.0, solver: Any = None) -> Any:
         """qd of momenta (nv,), by one of `solvers`. Raises as `forward_dynamics`.
@@ -414,8 +470,8 @@ class System(ABC):
                 )
 
     def check_determined(self, q: Any, qd: Any, t: Any = 0.0) -> None:
-        """Raise a SingularMassMatrixError where accelerations of states (N, nq), (N, nv) are not
-        determined.
+        """Raise a SingularMassMatrixError or ConstraintError where accelerations of states (N, nq),
+        (N, nv) are not determined, or where these do not meet the constraints.
 
         Examples
         --------
@@ -425,6 +481,8 @@ class System(ABC):
         """
         for state in zip(q, qd, strict=True):
             self.forward_dynamics(*state, np.zeros(self.nv), t)
+            if self.constraints:
+                ConstraintSet(self).check(*state, t)
 
     # --- numbers ---
 
@@ -477,6 +535,33 @@ class System(ABC):
         return {}
 
     @property
+    def recorded(self) -> Mapping[str, Quantity]:
+        """Quantities that runs record: `observables`, multipliers and residuals of constraints."""
+        if not self.constraints:
+            return self.observables
+        rows, state = ConstraintSet(self), ("q", "qd", "tau", "t")
+        found = {
+            "multipliers": Quantity(
+                self.multipliers,
+                state,
+                ("constraint",),
+                rows.units,
+                "multipliers of constraints, forces on the side of the applied ones",
+                rows.labels,
+            )
+        }
+        if rows.holonomic:
+            found["constraint_residual"] = Quantity(
+                rows.position,
+                ("q", "t"),
+                ("holonomic",),
+                ", ".join(dict.fromkeys(c.unit for c in rows.holonomic if c.unit)),
+                "residuals of holonomic constraints",
+                rows.position_labels,
+            )
+        return {**found, **self.observables}
+
+    @property
     def quantities(self) -> Mapping[str, Quantity]:
         """Quantities by name: what compiles."""
         vector, energy = ("nv",), (("q", "qd", "t"), (), "J")
@@ -491,7 +576,7 @@ class System(ABC):
             "momenta": Quantity(self.momenta, ("q", "qd", "t"), vector),
             "inverse_dynamics": Quantity(self.inverse_dynamics, ("q", "qd", "qdd", "t"), vector),
             "forward_dynamics": Quantity(self.forward_dynamics, ("q", "qd", "tau", "t"), vector),
-            **self.observables,
+            **self.recorded,
         }
 
     def traced(self, names: Sequence[str]) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
@@ -530,7 +615,19 @@ class System(ABC):
         >>> chain.formulated(chain.formulations[0]) is chain
         True
         """
-        return self if name == self.formulations[0] else None
+        if name == self.formulations[0]:
+            return self
+        self._check_free(f"the formulation {name!r}")
+        return None
+
+    def _check_free(self, what: str) -> None:
+        """Raise a DalembertError if the system has constraints, which something does not know."""
+        if self.constraints:
+            names = ", ".join(constraint.name for constraint in self.constraints)
+            raise DalembertError(
+                f"{self.name!r} has constraints ({names}), and {what} has no multipliers: take "
+                f"{self.formulations[0]!r}, compiled quantities and runs, which have them."
+            )
 
     def lagrange_function(self, q: Any, qd: Any, t: Any = 0.0) -> Any:
         """L = T - Pi [J].
@@ -550,7 +647,7 @@ class System(ABC):
         Raises
         ------
         DalembertError
-            Velocities are no rates of coordinates.
+            Velocities are no rates of coordinates; there are constraints.
 
         Examples
         --------
@@ -559,6 +656,7 @@ class System(ABC):
         >>> system_of(da.planar_chain(1)).lagrangian().coordinate_names
         ('q1',)
         """
+        self._check_free("its Lagrangian, of which closed forms are made,")
         if self.nq != self.nv or self.quaternions:
             raise DalembertError(
                 f"{self.name!r} has velocities that are no rates of its coordinates (quaternions), "

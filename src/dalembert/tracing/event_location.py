@@ -15,11 +15,10 @@ from dalembert.integrators.choice import chosen
 from dalembert.integrators.crossing import DONE, Locating, begun, located, narrowed, resolution
 from dalembert.integrators.fixed_point import HUGE
 from dalembert.integrators.kinds import Adaptive, Fixed
-from dalembert.integrators.methods import NOT_FINITE, NOT_SETTLED
+from dalembert.integrators.methods import NOT_FINITE, NOT_SETTLED, stepped
 from dalembert.integrators.search import CLEAR, SEARCHING, hermite
 from dalembert.tracing.integration import (
     Function,
-    Projection,
     Steps,
     in_registers,
     memory_of,
@@ -39,7 +38,7 @@ def crossing_of(
     nx: int,
     parameters: int,
     method: Fixed | Adaptive,
-    project: Projection | None,
+    manifold: Any,
     watch: Any,
 ) -> March:
     """Where in a step of length h from (t, x) something happens first, behind a part `origin` of
@@ -85,24 +84,23 @@ def crossing_of(
             rate = rate_of(f, nx, parameters, ())
         with Graph():
             trace = Steps(rate, registers)
-            way, whole = _searched(method, trace, project, watch)
+            manifold = manifold and manifold.bound(trace.registers["p"])
+            way, whole = _searched(method, trace, manifold, watch)
 
             def between(s: Any) -> np.ndarray:
                 x = watch.between(way, whole, s)
-                return project(x) if project else x
+                return manifold(trace["t"] + s * trace["h"], x) if manifold else x
 
             if watch.events:
                 _end_without_value(trace, watch, way, between)
             _pin(trace, watch, way)
-            _locate(method, trace, project, watch, between)
+            _locate(method, trace, manifold, watch, between)
             _place(trace, watch, between)
     inputs = ("t", "x", "h", "p", "origin", *(("fresh",) if watch.events else ()))
     return trace.march(inputs, ("at", "there", "deep", "near", "code"))
 
 
-def _searched(
-    method: Fixed | Adaptive, trace: Steps, project: Projection | None, watch: Any
-) -> tuple[Any, Any]:
+def _searched(method: Fixed | Adaptive, trace: Steps, manifold: Any, watch: Any) -> tuple[Any, Any]:
     """Make the whole step, and look for the first interval of it in which something happens.
 
     Returns its polynomials: as they are watched, and those of all entries of x.
@@ -113,13 +111,12 @@ def _searched(
         trace.give({"first": trace.f(t, v["x"])})
         new, _, k = method.step(trace.f, t, v["x"], h, v["first"])
         trace.give({"at": [h]})
-        _end_at(trace, project(new) if project else new, 1.0)
+        _end_at(trace, manifold(t + h, new) if manifold else new, 1.0)
         k = [*k, *(method.extra(trace.f, t, v["x"], h, k) if method.extra else ())]
         coefficients = method.coefficients(v["x"], v["there"], h, k)
     else:
         trace.give({"at": [h]})
-        new, settled = _stepped(method, trace)
-        _end_at(trace, project(new) if project else new, settled)
+        _end_at(trace, *_stepped(method, trace, manifold))
         _forget(method, trace)
     way = watch.extension(t, v["x"], t + h, v["there"], h, p, coefficients)
     whole = coefficients or hermite(
@@ -219,7 +216,7 @@ def _pin(trace: Steps, watch: Any, way: Any) -> None:
 def _locate(
     method: Fixed | Adaptive,
     trace: Steps,
-    project: Projection | None,
+    manifold: Any,
     watch: Any,
     between: Callable[[Any], np.ndarray],
 ) -> None:
@@ -235,8 +232,7 @@ def _locate(
     with trace.loop("ready", MOST):
         over = trace["ready"] > 0
         trace.give({"at": [chosen(over, trace["at"], trace["look"] * h)]})
-        s, (new, settled) = trace["at"], _stepped(method, trace)
-        new = project(new) if project else new
+        s, (new, settled) = trace["at"], _stepped(method, trace, manifold)
         if isinstance(method, Fixed) and method.implicit:
             settled = chosen(settled > 0, chosen(sum(absolute(new)) <= HUGE, 1.0, 0.0), 0.0)
             new = chosen(settled > 0, new, between(trace["look"]))
@@ -299,14 +295,14 @@ def _largest(depths: list[Any], changed: Any) -> Any:
     )
 
 
-def _stepped(method: Fixed | Adaptive, trace: Steps) -> tuple[np.ndarray, Any]:
+def _stepped(method: Fixed | Adaptive, trace: Steps, manifold: Any) -> tuple[np.ndarray, Any]:
     """x after a step of length `at`, and whether an implicit step could be solved: above 0 if so."""
     t, x, s = trace["t"], trace.registers["x"], trace["at"]
     if isinstance(method, Adaptive):
-        return np.asarray(method.step(trace.f, t, x, s, trace.registers["first"])[0]), 1.0
-    if not method.implicit:
-        return np.asarray(method.step(trace.f, t, x, s)), 1.0
-    return np.asarray(method.step(trace.f, t, x, s, solve=trace.solve)), trace["settled"]
+        new = method.step(trace.f, t, x, s, trace.registers["first"])[0]
+        return np.asarray(manifold(t + s, new) if manifold else new), 1.0
+    new = stepped(method, trace.f, t, x, s, t + s, trace.solve, manifold)
+    return np.asarray(new), trace["settled"] if method.implicit else 1.0
 
 
 def _forget(method: Fixed | Adaptive, trace: Steps) -> None:

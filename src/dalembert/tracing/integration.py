@@ -16,7 +16,14 @@ from dalembert.expr import Graph, absolute, array, maximum
 from dalembert.integrators.choice import chosen
 from dalembert.integrators.fixed_point import GOING, HUGE, LOST, MOST, judged
 from dalembert.integrators.kinds import SOLUTION, Adaptive, Fixed
-from dalembert.integrators.methods import Controlled, controlled_step, fixed_step, held_back, length
+from dalembert.integrators.methods import (
+    Controlled,
+    controlled_step,
+    fixed_step,
+    held_back,
+    length,
+    stepped,
+)
 from dalembert.integrators.search import CLEAR, SEARCHING, following, hermite
 from dalembert.integrators.search import MOST as INTERVALS
 from dalembert.tracing.trace import Trace
@@ -38,7 +45,6 @@ NUMBERS = (
     "atol",
     "longest",
 )
-Projection = Callable[[np.ndarray], np.ndarray]
 
 
 class Steps(Trace):
@@ -92,13 +98,13 @@ def march_of(
     nx: int,
     parameters: int,
     method: Fixed | Adaptive,
-    project: Projection | None = None,
+    manifold: Any = None,
     calls: Sequence[int] = (),
     watch: Any = None,
 ) -> March:
     """The march of a method over f: its calls of f, and straight-line parts between them.
 
-    project: what becomes of each new state, such as quaternions scaled to unit length.
+    manifold: a `simulation.manifold.StateManifold`, to which each new state is brought back.
     calls: lengths of the results of functions outside; f is then called with stand-ins for them
     too, (t, *vectors) each.
     watch: a `Witnesses`; a trajectory stays before a step in which something happens that it looks
@@ -127,8 +133,9 @@ def march_of(
             rate = rate_of(f, nx, parameters, calls)
         with Graph():
             trace = Steps(rate, registers)
+            manifold = manifold and manifold.bound(trace.registers["p"])
             if isinstance(method, Fixed):
-                _fixed(method, trace, project, watch)
+                _fixed(method, trace, manifold, watch)
                 state = (
                     "t",
                     "x",
@@ -141,7 +148,7 @@ def march_of(
                 read, recorded = (*state, "h", "p"), ("t", "x", "steps", "failed", "h")
             else:
                 begin = _begin(trace)
-                _adaptive(method, trace, project, watch)
+                _adaptive(method, trace, manifold, watch)
                 state = ("t", "x", *method.memory, "h", "steps", "rejected", "failed")
                 state += _seen(watch)
                 read = (*state, "p", "end", "way", "rtol", "atol", "longest")
@@ -238,7 +245,7 @@ def searching(watch: Any) -> dict[str, int]:
     return sizes | ({"fresh": watch.events} if watch.events else {})
 
 
-def _fixed(method: Fixed, trace: Steps, project: Projection | None, watch: Any = None) -> None:
+def _fixed(method: Fixed, trace: Steps, manifold: Any, watch: Any = None) -> None:
     v = trace.registers
 
     def over(failed: Any, steps: Any) -> Any:
@@ -250,13 +257,9 @@ def _fixed(method: Fixed, trace: Steps, project: Projection | None, watch: Any =
     if watch:
         trace.give({"done": [over(trace["failed"], trace["steps"])]})
     with trace.loop("done" if watch else "failed"):
-        options = {"solve": trace.solve} if method.implicit else {}
-        new = method.step(trace.f, trace["t"], v["x"], trace["h"], **options)
-        settled, new = (
-            trace["settled"] if method.implicit else 1.0,
-            project(new) if project else new,
-        )
         t1 = trace["start"] + (trace["steps"] + 1) * trace["h"]
+        new = stepped(method, trace.f, trace["t"], v["x"], trace["h"], t1, trace.solve, manifold)
+        settled = trace["settled"] if method.implicit else 1.0
         if not watch:
             after = fixed_step(
                 v["x"], new, settled, trace["start"], trace["h"], trace["steps"], trace["failed"]
@@ -329,9 +332,7 @@ def _begin(trace: Steps) -> tuple[Item, ...]:
     return begin
 
 
-def _adaptive(
-    method: Adaptive, trace: Steps, project: Projection | None, watch: Any = None
-) -> None:
+def _adaptive(method: Adaptive, trace: Steps, manifold: Any, watch: Any = None) -> None:
     """Steps from (t, x), where f is `first`, to (t1, x1), where f is `last`, with length h, and h1
     for the next one.
 
@@ -362,7 +363,7 @@ def _adaptive(
             trace["way"],
             trace["rtol"],
             trace["atol"],
-            project,
+            manifold,
             trace["longest"],
         )
         if watch:
@@ -382,7 +383,7 @@ def _adaptive(
     trace.give(
         {
             "at": [chosen(between, trace[GOAL], chosen(over, trace["t1"], trace["t"]))],
-            "there": chosen(between, project(y) if project else y, last),
+            "there": chosen(between, manifold(trace[GOAL], y) if manifold else y, last),
             "taken": [trace["steps"] + trace["over"]],
             "code": [chosen(_reached(trace, trace["over"], trace["t1"]) > 0, 0.0, trace["failed"])],
             "ahead": [chosen(over, trace["h1"], trace["h"])],

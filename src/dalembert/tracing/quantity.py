@@ -19,6 +19,13 @@ class Quantity(NamedTuple):
     labels : names of the entries along its last axis, if that is an axis of its own
     framed, turned : it takes a frame ('placement:tool'); a frame and axes ('jacobian:tool:local')
     loaded : it takes external forces
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> height = da.Quantity(lambda q: da.sin(q[0]), ("q",), (), "m", "height of the tip")
+    >>> height.function([0.0]), height.unit
+    (0.0, 'm')
     """
 
     function: Callable[..., Any]

@@ -1,0 +1,234 @@
+"""All constraints of a system together: accelerations with multipliers, and projection.
+
+    M qdd + bias = Q + tau + J^T lambda,    J qdd = k
+
+Multipliers count as applied forces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dalembert.codegen.symbols import vector_of_symbols
+from dalembert.errors import ConstraintError
+from dalembert.expr import Expr, Graph, symbol
+from dalembert.spatial.ldl import Factors, factorised, solved
+from dalembert.systems.constraints import Constraint, ConstraintRates, does_work
+
+DEPENDENT = 1e-11  # of a row's own inverse inertia: what other rows leave of it is rounding
+UNMET = 1e-9  # of a state: a residual of more is no rounding
+SWEEPS = 2  # corrections of coordinates and of velocities in a projection
+MOST, CLOSE = 50, 1e-14  # corrections of a state from far away; the last one relative to the state
+
+Vector = Any  # (n,) of floats or expressions
+
+
+class Response(NamedTuple):
+    """Motion that forces of constraints cause at a state.
+
+    rows : of velocities and accelerations at that state
+    columns : rows of J M^-1 (k, nv)
+    factors : of J M^-1 J^T
+    """
+
+    rows: ConstraintRates
+    columns: np.ndarray
+    factors: Factors
+
+    def towards(self, residual: Vector) -> Vector:
+        """The step (nv,) of least kinetic energy that changes J qd by the residual (k,)."""
+        return self.along(solved(self.factors, list(residual)))
+
+    def along(self, multipliers: Sequence[Any]) -> Vector:
+        """M^-1 J^T lambda (nv,)."""
+        return self.columns.T @ np.asarray(multipliers)
+
+
+class ConstraintSet:
+    """The rows of all constraints of a system, in their order.
+
+    Attributes
+    ----------
+    constraints : in the order of the system
+    holonomic : those with a `position`
+    """
+
+    def __init__(self, system: Any):
+        self.system, self.constraints = system, tuple(system.constraints)
+        self.holonomic = tuple(c for c in self.constraints if c.is_holonomic)
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """Name of each row: of its constraint, with a number where it has several rows."""
+        return self._labels(self.constraints)
+
+    @cached_property
+    def position_labels(self) -> tuple[str, ...]:
+        """Names of the rows of holonomic constraints."""
+        return self._labels(self.holonomic)
+
+    def _labels(self, constraints: Sequence[Constraint]) -> tuple[str, ...]:
+        labels: list[str] = []
+        for constraint in constraints:
+            rows = constraint.rates(self.system, self.system.neutral(), np.zeros(self.system.nv))
+            count = len(rows.velocity)
+            numbered = [f"{constraint.name}[{k}]" for k in range(count)]
+            labels += numbered if count > 1 else [constraint.name]
+        return tuple(labels)
+
+    @property
+    def units(self) -> str:
+        """Units of the multipliers, joined by commas."""
+        return ", ".join(dict.fromkeys(f"J/({c.unit})" for c in self.constraints if c.unit))
+
+    def position(self, q: Vector, t: Any = 0.0) -> Vector:
+        """phi of the holonomic rows."""
+        parts = [np.asarray(c.position(q, t)) for c in self.holonomic]
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+    def rates(
+        self, q: Vector, qd: Vector, t: Any, constraints: Sequence[Constraint] | None = None
+    ) -> ConstraintRates:
+        """Rows of all constraints, or of some."""
+        chosen = self.constraints if constraints is None else constraints
+        parts = [c.rates(self.system, q, qd, t) for c in chosen]
+        return ConstraintRates(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+
+    @property
+    def does_work(self) -> bool:
+        """Whether constraints may do work: they move with time, or depend on velocities otherwise
+        than linearly.
+        """
+        with Graph():
+            q = vector_of_symbols("q", self.system.nq)
+            qd = vector_of_symbols("qd", self.system.nv)
+            return does_work(self.rates(q, qd, symbol("t")))
+
+    def response(self, inertia: Factors, rows: ConstraintRates) -> Response:
+        """Motion that forces along rows cause.
+
+        Raises
+        ------
+        ConstraintError
+            Rows depend on each other; not looked at on expressions.
+        """
+        J = rows.jacobian
+        columns = np.array([solved(inertia, list(row)) for row in J])
+        mobility = (J @ columns.T).tolist()
+        factors = factorised(mobility, self._independent(mobility))
+        return Response(rows, columns, factors)
+
+    def _independent(self, mobility: Sequence[Sequence[Any]]) -> Callable[[int, Any], None]:
+        """Check of pivots: a row that is left with rounding alone depends on others."""
+
+        def check(k: int, pivot: Any) -> None:
+            if isinstance(pivot, Expr) or pivot > DEPENDENT * mobility[k][k]:
+                return
+            raise self._dependent(np.array(mobility, dtype=float), k)
+
+        return check
+
+    def _dependent(self, mobility: np.ndarray, k: int) -> ConstraintError:
+        """The error of a row that follows from others, with the rank of all."""
+        scale = np.sqrt(np.maximum(np.diag(mobility), np.finfo(float).tiny))
+        rank = int(np.linalg.matrix_rank(mobility / np.outer(scale, scale), tol=DEPENDENT))
+        count = len(mobility)
+        labels = self.labels if count == len(self.labels) else self.position_labels
+        return ConstraintError(
+            f"constraints of {self.system.name!r} depend on each other: {count} rows have the rank "
+            f"{rank}, and {labels[k]!r} follows from others or holds no coordinate that moves. Its "
+            "multiplier is not determined: leave it out.",
+            labels[k],
+            rank,
+        )
+
+    def inertia(self, q: Vector, t: Any) -> Factors:
+        """Factors of the mass matrix.
+
+        Raises
+        ------
+        SingularMassMatrixError
+        """
+        return self.system.factors_of_inertia(q, t)  # type: ignore[no-any-return]
+
+    def accelerations(
+        self, force: Vector, q: Vector, qd: Vector, t: Any = 0.0
+    ) -> tuple[Vector, Vector]:
+        """qdd (nv,) and multipliers (k,) under Q + tau - bias.
+
+        J M^-1 J^T lambda = k - J M^-1 force
+
+        Raises
+        ------
+        SingularMassMatrixError, ConstraintError
+        """
+        inertia, rows = self.inertia(q, t), self.rates(q, qd, t)
+        response = self.response(inertia, rows)
+        free = np.asarray(solved(inertia, list(force)))
+        multipliers = solved(response.factors, list(rows.bias - rows.jacobian @ free))
+        return free + response.along(multipliers), np.asarray(multipliers)
+
+    # --- projection ---
+
+    def responses(self, q: Vector, qd: Vector, t: Any) -> tuple[Response | None, Response]:
+        """Motion that forces along the rows of positions, and along all rows, cause at a state."""
+        inertia, rows = self.inertia(q, t), self.rates(q, qd, t)
+        whole = self.response(inertia, rows)
+        if not self.holonomic or len(self.holonomic) == len(self.constraints):
+            return whole if self.holonomic else None, whole
+        return self.response(inertia, self.rates(q, qd, t, self.holonomic)), whole
+
+    def projected(
+        self, q: Vector, qd: Vector, t: Any = 0.0, sweeps: int = SWEEPS
+    ) -> tuple[Vector, Vector]:
+        """The state nearby that meets positions, then velocities, in the metric of M.
+
+        Directions are those of the first state, so that a residual r leaves r^(1 + sweeps).
+        """
+        positions, whole = self.responses(q, qd, t)
+        if positions is not None:
+            for _ in range(sweeps):
+                q = self.system.integrate(q, -positions.towards(self.position(q, t)))
+        for _ in range(sweeps):
+            qd = qd - whole.towards(self.rates(q, qd, t).velocity)
+        return q, qd
+
+    def consistent(self, q: Vector, qd: Vector, t: float = 0.0) -> tuple[Vector, Vector]:
+        """A state of floats that meets the constraints to rounding, by Newton's iteration.
+
+        Raises
+        ------
+        ConstraintError
+            There is none near by.
+        """
+        state = np.concatenate([q, qd])
+        scale = 1.0 + np.abs(state).max()
+        for _ in range(MOST):
+            q, qd = self.projected(q, qd, t, 1)
+            q = self.system.normalize(q)
+            before, state = state, np.concatenate([q, qd])
+            if np.abs(state - before).max() <= CLOSE * scale:
+                return q, qd
+        raise self.unmet(q, qd, t, "no state near by meets them")
+
+    def check(self, q: Vector, qd: Vector, t: float = 0.0) -> None:
+        """Raise a ConstraintError if a state of floats does not meet the constraints."""
+        rows = self.rates(q, qd, t)
+        reach = np.abs(rows.jacobian).sum(axis=1).max()  # of a change of all coordinates by 1
+        limit = UNMET * (1.0 + reach * (1.0 + np.abs(qd).max(initial=0.0)))
+        if not (np.abs([*self.position(q, t), *rows.velocity]) <= limit).all():
+            raise self.unmet(q, qd, t, "begin at a state that meets it, as system.project gives it")
+
+    def unmet(self, q: Vector, qd: Vector, t: float, why: str) -> ConstraintError:
+        """The error of a state that does not meet the constraints."""
+        residuals = [*self.position(q, t), *self.rates(q, qd, t).velocity]
+        names = [*self.position_labels, *(f"the rate of {name}" for name in self.labels)]
+        k = int(np.argmax(np.abs(np.array(residuals, float))))
+        return ConstraintError(
+            f"{names[k]!r} of {self.system.name!r} is {float(residuals[k]):.3g}, expected 0: {why}.",
+            names[k],
+        )
