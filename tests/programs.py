@@ -6,7 +6,8 @@ import itertools
 import numpy as np
 
 import dalembert as da
-from dalembert.codegen.program import CONDITIONS, program_of
+from dalembert.codegen.blocks import CONDITIONS
+from dalembert.codegen.program import program_of
 from dalembert.expr.graph import OPERATIONS
 from dalembert.expr.node import BUILD
 

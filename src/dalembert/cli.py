@@ -396,7 +396,7 @@ def codegen(
         ),
     ],
     target: Annotated[
-        str, Option(help="Language: c (C99, with a test), numpy.", metavar="NAME")
+        str, Option(help="Language: c (C99, with a test), numpy, llvm.", metavar="NAME")
     ] = "c",
     folder: Annotated[
         Path,

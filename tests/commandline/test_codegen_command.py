@@ -69,7 +69,7 @@ def test_names_of_a_file_stay_out_of_code_and_of_each_other(run, tmp_path):
 
 @pytest.mark.parametrize("arguments, parts", [
     (["--functions", "mass_matrx"], ["unknown quantity 'mass_matrx'", "Did you mean 'mass_matrix'?"]),
-    (["--functions", "mass_matrix", "--target", "fortran"], ["unknown target 'fortran' (known: c, numpy)."]),
+    (["--functions", "mass_matrix", "--target", "fortran"], ["unknown target 'fortran' (known: c, numpy, llvm)."]),
     (["--functions", ""], ["unknown quantity ''"]), (["--functions", "jacobian:hand"], ["hand"]), ([], ["--functions"])])
 def test_wrong_usage_is_one_line_and_writes_nothing(run, tmp_path, arguments, parts):
     code, out, err = run(*arguments)

@@ -13,7 +13,7 @@ import pytest
 
 import dalembert as da
 import oracles
-from dalembert.codegen.program import ProgramError
+from dalembert.codegen.blocks import ProgramError
 from dalembert.tracing.quantities import QUANTITIES
 from formulations.test_derivatives import assert_agrees
 from model.test_validation import wrist

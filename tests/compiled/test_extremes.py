@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dalembert as da
-from dalembert.codegen.program import Port
+from dalembert.codegen.blocks import Port
 from dalembert.native import builtin
 from dalembert.native.calls import results_for
 

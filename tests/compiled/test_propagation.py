@@ -1,4 +1,4 @@
-"""Integrators as machine code: against the march on plain numbers, the methods in Python, closed forms and invariants."""
+"""Integrators as machine code: against the interpreter, the methods in Python, closed forms and invariants."""
 
 import numpy as np
 import pytest
@@ -6,19 +6,18 @@ from scipy.integrate import solve_ivp
 from scipy.special import ellipj
 
 import dalembert as da
-from dalembert.codegen.interpreter import marched
-from dalembert.codegen.march import Loop, March, Part
-from dalembert.codegen.program import ProgramError
-from dalembert.codegen.rolled import Rolled
-from dalembert.codegen.targets.llvm import march as llvm_march
+from dalembert.codegen.blocks import ProgramError
+from dalembert.codegen.interpreter import evaluated
+from dalembert.codegen.program import Scan
+from dalembert.codegen.targets.llvm import memory
 from dalembert.compiled.propagation import propagator
 from dalembert.errors import ShapeError
 from dalembert.integrators import METHODS, Adaptive, Fixed, method, records
 from dalembert.integrators.methods import NOT_FINITE, NOT_SETTLED, TOO_SMALL
 from dalembert.native import cache
 from dalembert.tracing import regrouping
-from dalembert.tracing.integration import march_of
 from dalembert.tracing.regrouping import accelerations
+from dalembert.tracing.trace import Trace
 
 COMPILED = [name for name, m in METHODS.items() if isinstance(m, Fixed | Adaptive)]
 ENOUGH = 100_000
@@ -68,7 +67,7 @@ def arrays(found):
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_machine_code_the_march_on_numbers_and_the_method_in_python_agree(marchings, starts, name):
+def test_machine_code_the_interpreter_and_the_method_in_python_agree(marchings, starts, name):
     found = run(marchings[name], starts[:3])
     assert not found.failed.any() and np.allclose(found.t, [0.5, 1.0], rtol=1e-15)
     fixed = isinstance(METHODS[name], Fixed)
@@ -78,13 +77,14 @@ def test_machine_code_the_march_on_numbers_and_the_method_in_python_agree(marchi
         assert np.abs([r.x for r in plain] - found.x[k]).max() < 1e-13 * (1e3 if name == "radau5" else 1)
         assert [r.steps for r in plain] == found.steps[k].tolist() and [r.rejected for r in plain] == found.rejected[k].tolist()
         if name in COMPILED:
-            m = marchings[name].march
+            program = marchings[name].program
             values = {"t": [0.0], "x": x, "h": [0.05], "p": [1.0], "rtol": [1e-8], "atol": [1e-8], "end": [1.0], "way": [1.0],
                       "longest": [1e300]}
-            sizes = {r.name: r.size for r in m.registers}
-            right, left = marched(m, [values.get(n, np.zeros(sizes[n])) for n in m.read], [0.5, 1.0], 10 if fixed else ENOUGH)
-            assert np.abs([r[1] for r in right] - found.x[k]).max() < 1e-14
-            assert all(np.allclose(a, found.state[n][k], rtol=1e-6, atol=0) for n, a in zip(m.left, left, strict=True))
+            inputs = [values.get(r.name, np.zeros(r.size)) for r in program.inputs]
+            right = evaluated(program, *inputs, goals=[0.5, 1.0], repeats=10 if fixed else ENOUGH)
+            assert np.abs(right[1] - found.x[k]).max() < 1e-14
+            left = zip(program.outputs, right[len(program.records):], strict=True)
+            assert all(np.allclose(a, found.state[r.name][k], rtol=1e-6, atol=0) for r, a in left)
 
 
 @pytest.mark.parametrize("name", COMPILED)
@@ -345,32 +345,26 @@ def test_wrong_arguments_are_named(marchings, starts):
         run(marchings["dopri5"], starts, tolerance=0.0)
 
 
-def test_a_march_that_breaks_its_rules_is_refused():
-    good = march_of(swing, 4, 1, METHODS["implicit_midpoint"])
-    loop = next(item for item in good.parts if isinstance(item, Loop))
-
-    def changed(*parts):
-        return March(good.registers, good.read, good.programs, parts, good.recorded)
-
-    with pytest.raises(ProgramError, match="no registers nowhere"):
-        changed(Loop(loop.parts, "nowhere", 3))
-    with pytest.raises(ProgramError, match="does not fit its program"):
-        changed(Loop((Part(0, ("s", "y"), ("y",)),), "settled", 3))
+def test_values_that_do_not_fit_their_register_are_refused():
+    with da.Graph():
+        trace = Trace({"x": 2, "y": 3})
+        with pytest.raises(ProgramError, match="2 values do not fit the register 'y'"):
+            trace.give({"y": trace.registers["x"]})
 
 
 # --- loops over bodies in loops over steps ------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("on_stack", [True, False])
 @pytest.mark.parametrize("name", ["rk4", "dopri5", "implicit_midpoint"])
-def test_scans_within_a_march_equal_straight_code(monkeypatch, name, on_stack):
+def test_scans_within_loops_over_steps_equal_straight_code(monkeypatch, name, on_stack):
     straight = propagator(falling, 8, 1, METHODS[name])
     monkeypatch.setattr(regrouping, "ROLLED_FROM", 2)
     scanned = propagator(falling, 8, 1, METHODS[name])
     if not on_stack:
-        monkeypatch.setattr(llvm_march, "MOST_ON_STACK", 0)
+        monkeypatch.setattr(memory, "MOST_ON_STACK", 0)
         monkeypatch.setattr(cache, "kept", lambda key, make: make())
-    assert any(isinstance(p, Rolled) for p in scanned.march.programs)
-    assert not any(isinstance(p, Rolled) for p in straight.march.programs)
+    longest = [max(len(i.order) for i in m.program.every_item() if isinstance(i, Scan)) for m in (straight, scanned)]
+    assert longest == [1, 4]
     x = np.random.default_rng(3).uniform(-0.1, 0.1, (19, 8))
     right, found = run(straight, x, h=0.02), run(scanned, x, h=0.02)
     assert (scanned.kernel(len(x)).work_bytes > 0) == (not on_stack)
@@ -382,15 +376,14 @@ def test_scans_within_a_march_equal_straight_code(monkeypatch, name, on_stack):
 
 
 @pytest.mark.parametrize("name", ["rk4", "dopri5"])
-def test_scans_within_a_march_do_what_the_interpreter_says(monkeypatch, name):
+def test_scans_within_loops_over_steps_do_what_the_interpreter_says(monkeypatch, name):
     monkeypatch.setattr(regrouping, "ROLLED_FROM", 2)
     scanned = propagator(falling, 8, 1, METHODS[name])
-    m, x = scanned.march, np.random.default_rng(3).uniform(-1, 1, 8)
+    m, x = scanned.program, np.random.default_rng(3).uniform(-1, 1, 8)
     found, fixed = run(scanned, x[None]), isinstance(METHODS[name], Fixed)
     values = {"t": [0.0], "start": [0.0], "x": x, "h": [0.05], "p": [1.0], "rtol": [1e-8], "atol": [1e-8], "end": [1.0],
               "longest": [1e300], "way": [1.0]}
-    sizes = {r.name: r.size for r in m.registers}
-    inputs = [values.get(n, np.zeros(sizes[n])) for n in m.read]
-    right, _ = marched(m, inputs, [0.5, 1.0], 10 if fixed else ENOUGH)
-    at = m.recorded.index("x" if fixed else "there")
-    np.testing.assert_allclose(found.x[0], [record[at] for record in right], rtol=0, atol=1e-13)
+    inputs = [values.get(r.name, np.zeros(r.size)) for r in m.inputs]
+    right = evaluated(m, *inputs, goals=[0.5, 1.0], repeats=10 if fixed else ENOUGH)
+    at = [r.name for r in m.records].index("x" if fixed else "there")
+    np.testing.assert_allclose(found.x[0], right[at], rtol=0, atol=1e-13)

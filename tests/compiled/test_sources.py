@@ -347,7 +347,7 @@ def test_parameters_and_lagrangians_have_sources_too():
 
 
 @pytest.mark.parametrize("target, names, error, says", [
-    ("fortran", ["mass_matrix"], da.UnknownNameError, "unknown target 'fortran' .known: c, numpy"),
+    ("fortran", ["mass_matrix"], da.UnknownNameError, "unknown target 'fortran' .known: c, numpy, llvm"),
     ("c", "mass_matrix", da.UnknownNameError, r"\['mass_matrix'\]"), ("c", [], ValueError, "names is empty"),
     ("c", ["mas_matrix"], da.UnknownNameError, "Did you mean 'mass_matrix'"),
     ("c", ["jacobian:hand"], da.UnknownNameError, "hand"),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.codegen.program import ProgramError
+from dalembert.codegen.blocks import ProgramError
 from dalembert.formulations import lagrange
 
 M1, M2, L1, L2 = da.symbols("m1 m2 l1 l2")

@@ -1,4 +1,4 @@
-"""Functions called from a march: against the methods in Python, what they are given, what they return, what they raise."""
+"""Functions called from a program: against the methods in Python, what they are given, what they return, what they raise."""
 
 import gc
 import sys
@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.codegen.interpreter import marched
-from dalembert.codegen.program import ProgramError
-from dalembert.codegen.targets.llvm import march as llvm_march
+from dalembert.codegen.interpreter import evaluated
+from dalembert.codegen.blocks import ProgramError
+from dalembert.codegen.targets import llvm
 from dalembert.integrators import METHODS, Adaptive, Fixed, method, records
 from dalembert.integrators.fixed_point import HUGE
 from dalembert.compiled.propagation import propagator
@@ -75,10 +75,9 @@ def test_calls_are_those_of_the_method_in_python_one_for_each_value_of_f(name):
         for one, other in zip(ours.seen, theirs.seen, strict=True):
             assert all(np.allclose(a, b, rtol=0, atol=1e-14 if fixed else 1e-9) for a, b in zip(one, other, strict=True))
     values = {"x": x, "h": [0.05], "rtol": [1e-7], "atol": [1e-7], "end": [0.6], "way": [1.0], "longest": [HUGE]}
-    sizes = {r.name: r.size for r in marching.march.registers}
-    inputs = [values.get(n, np.zeros(sizes[n])) for n in marching.march.read]
-    right, _ = marched(marching.march, inputs, times[1:], 6 if fixed else 1000, [control, rate])
-    assert np.abs(found.x[0] - [r[1] for r in right]).max() < 1e-14
+    inputs = [values.get(r.name, np.zeros(r.size)) for r in marching.program.inputs]
+    right = evaluated(marching.program, *inputs, goals=times[1:], repeats=6 if fixed else 1000, functions=[control, rate])
+    assert np.abs(found.x[0] - right[1]).max() < 1e-14
 
 
 def test_several_trajectories_run_one_after_the_other_and_those_that_end_are_not_called_again():
@@ -187,6 +186,6 @@ def test_no_reference_is_lost_or_kept_over_many_calls():
 
 
 def test_calls_need_a_kernel_of_one_lane():
-    made = propagator(swing, 5, 0, METHODS["rk4"], calls=(2, 1)).march
+    made = propagator(swing, 5, 0, METHODS["rk4"], calls=(2, 1)).program
     with pytest.raises(ProgramError, match="made for one lane"):
-        llvm_march.assembly(made, machine_for(), callbacks.definitions(made))
+        llvm.assembly(made, machine_for(), callbacks.definitions(made))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.codegen.program import ProgramError
+from dalembert.codegen.blocks import ProgramError
 from dalembert.expr import ExpressionTypeError, GraphMixError, NonFiniteError
 
 ARM = da.planar_chain(3)
@@ -142,7 +142,7 @@ def test_out_is_filled_and_may_overlap_inputs():
     (lambda f: f(Q + 0j, QD), TypeError, "q holds complex128"),
     (lambda f: f.jacobian("p"), da.UnknownNameError, "unknown input 'p' .known: q, qd."),
     (lambda f: f.gradient("q").gradient("q"), da.ShapeError, r"energy_gradient_q returns shape \(3,\), expected one number"),
-    (lambda f: f.source("fortran"), da.UnknownNameError, "unknown target 'fortran' .known: c, numpy"),
+    (lambda f: f.source("fortran"), da.UnknownNameError, "unknown target 'fortran' .known: c, numpy, llvm"),
     (lambda f: da.function(lambda R: R, R=(2, 2))(np.eye(3)), da.ShapeError, r"R has shape \(3, 3\), expected \(2, 2\) or \(N, 2, 2\)"),
     (lambda f: da.function(lambda s: s, s=())(np.eye(3)), da.ShapeError, r"s has shape \(3, 3\), expected \(\) or \(N,\)"),
     (lambda f: da.function(energy, q=3), TypeError, "qd"),

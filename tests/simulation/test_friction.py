@@ -329,7 +329,7 @@ def test_a_loop_in_parts_is_the_loop_in_one(method):
 
 def test_what_neither_rubs_nor_stops_is_compiled_as_before():
     m = da.random_tree(3, 1, ["revolute"]).without("friction")
-    texts = {FirstOrderSystem(Model(m), contact=c).propagator(FirstOrderSystem(Model(m)).method("rk4")).march.text()
+    texts = {FirstOrderSystem(Model(m), contact=c).propagator(FirstOrderSystem(Model(m)).method("rk4")).program.text()
              for c in (Contact(), Contact("sign"), Contact(stops=False))}
     assert len(texts) == 1 and FirstOrderSystem(Model(m)).extra == 0
 

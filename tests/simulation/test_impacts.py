@@ -89,7 +89,7 @@ def test_compiled_text_gives_the_same_velocities():
         N, *rest = [trace.registers[name] for name in sizes]
         found = impact(N.reshape(n, n), *rest, repeat=traced(trace))
         trace.give({"after": found.velocity, "impulse": found.impulse})
-    routine = Routine(trace.march(tuple(sizes), ("after", "impulse")))
+    routine = Routine(trace.program(tuple(sizes), ("after", "impulse")))
     cases = [random_case(rng, n) for _ in range(40)]
     given = [np.array([np.linalg.inv(M).ravel() for M, *_ in cases]), *(np.array([c[k] for c in cases]) for k in range(1, 5))]
     after, impulse = routine(*given)

@@ -22,7 +22,7 @@ def compiled(n):
         A, *rest = [trace.registers[name] for name in sizes][:5]
         r, a = bounded(A.reshape(n, n), *rest, repeat=traced(trace))
         trace.give({"reaction": r, "acceleration": a})
-    return Routine(trace.march(tuple(sizes)[:5], tuple(sizes)[5:]))
+    return Routine(trace.program(tuple(sizes)[:5], tuple(sizes)[5:]))
 
 
 def box(A, b, lower, upper, asked=1.0):

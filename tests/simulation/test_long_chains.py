@@ -7,8 +7,8 @@ import pytest
 
 import dalembert as da
 from dalembert.compiled import propagation
-from dalembert.codegen.rolled import Rolled
-from dalembert.codegen.targets.llvm import march as llvm_march
+from dalembert.codegen.program import Scan
+from dalembert.codegen.targets.llvm import memory
 from dalembert.tracing import regrouping
 
 Q, QD = np.array([0.1, -0.2, 0.3]), np.array([0.2, 0.1, -0.1])
@@ -31,17 +31,17 @@ def simulated(batch=False, **options):
 @pytest.mark.parametrize("way", WAYS)
 def test_runs_are_those_of_straight_code(monkeypatch, way, on_stack):
     right = simulated(**WAYS[way])
-    scans, made = [], propagation.march_of
+    scans, made = [], propagation.propagation_of
     monkeypatch.setattr(regrouping, "ROLLED_FROM", 2)
-    monkeypatch.setattr(llvm_march, "MOST_ON_STACK", 2**18 if on_stack else 0)
+    monkeypatch.setattr(memory, "MOST_ON_STACK", 2**18 if on_stack else 0)
     monkeypatch.setenv("DALEMBERT_CACHE", "off")
 
     def watched(*arguments, **options):
         found = made(*arguments, **options)
-        scans.extend(p for p in found.programs if isinstance(p, Rolled))
+        scans.extend(i for i in found.every_item() if isinstance(i, Scan) and len(i.order) > 1)
         return found
 
-    monkeypatch.setattr(propagation, "march_of", watched)
+    monkeypatch.setattr(propagation, "propagation_of", watched)
     found = simulated(**WAYS[way])
     assert scans
     np.testing.assert_allclose(found.q[..., -1, :], right.q[..., -1, :], rtol=0, atol=1e-9)

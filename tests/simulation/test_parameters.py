@@ -123,7 +123,7 @@ def test_other_values_compile_nothing(monkeypatch):
         raise AssertionError("it compiles")
 
     monkeypatch.setattr(cache, "kept", refuse)
-    monkeypatch.setattr(propagation, "march_of", refuse)
+    monkeypatch.setattr(propagation, "propagation_of", refuse)
     first, other = quantities(MASSES)[0], quantities(2 * MASSES)[0]
     assert np.abs(first - other).max() > 1e-3
 

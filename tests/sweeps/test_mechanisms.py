@@ -53,7 +53,7 @@ def test_other_numbers_compile_nothing_and_do_not_depend_on_the_batch(thread, mo
     def refuse(*_):
         raise AssertionError("it compiles")
 
-    monkeypatch.setattr(propagation, "march_of", refuse)
+    monkeypatch.setattr(propagation, "propagation_of", refuse)
     monkeypatch.setattr(cache, "kept", refuse)
     for batch in (1, 7):
         again = da.sweep(ARM, {"link2.mass": masses[::-1]}, thread, t=0.1, batch=batch)

@@ -35,9 +35,9 @@ def test_links_slide_to_where_their_places_have_fewer_entries():
 
 def test_shifts_save_operations(monkeypatch):
     m = oracles.robot("ur5")
-    count = [len(straight(m, ["forward_dynamics"]).code)]
+    count = [len(straight(m, ["forward_dynamics"]).block.code)]
     monkeypatch.setattr("dalembert.tracing.regrouping.slid", lambda tree: tree)
-    count.append(len(straight(m, ["forward_dynamics"]).code))
+    count.append(len(straight(m, ["forward_dynamics"]).block.code))
     assert count[0] < 0.92 * count[1]
 
 

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.codegen.program import Program, operations
-from dalembert.codegen.rolled import Rolled, verify_rolled
+from dalembert.codegen.program import Scan
 from dalembert.codegen.targets import c, numpy_source
 from dalembert.codegen.targets.llvm import Machine, assembly
+from dalembert.codegen.verifier import verify
 from dalembert.compiled import dynamics
 from dalembert.model.joints import JOINT_TYPES, Prismatic
 from dalembert.model.parts import Body, Joint, Origin
@@ -75,8 +75,8 @@ def test_numpy_target_equals_plain_on_every_joint_type(monkeypatch, always, sort
     sort(monkeypatch, sorting)
     m = tree(seed)
     program, given = traced(m, [quantity]), arguments(m, quantity, 5)
-    assert isinstance(program, Rolled)
-    verify_rolled(program)
+    assert program.block is None
+    verify(program)
     found, *status = numpy_source.compiled(program)(*given)
     # solutions with M: condition number of M beyond the 1e-12 of the others
     assert_close(found, getattr(da, quantity)(m, *given), 1e-11 if quantity == "forward_dynamics" else OWN)
@@ -166,8 +166,8 @@ def test_scans_are_chosen_by_the_number_of_moving_bodies(monkeypatch):
     monkeypatch.setattr(quantities, "ROLLED_FROM", 24)
     monkeypatch.setattr(entries, "folder", lambda: None)
     few, many = da.planar_chain(23), da.planar_chain(24)
-    assert isinstance(traced(few, ["gravity_vector"]), Program)
-    assert isinstance(traced(many, ["gravity_vector"]), Rolled)
+    assert traced(few, ["gravity_vector"]).block
+    assert traced(many, ["gravity_vector"]).block is None
     given = [arguments(m, "forward_dynamics", 6) for m in (few, many)]
     for m, vectors in zip((few, many), given, strict=True):
         qdd = da.compile(m).forward_dynamics(*vectors)
@@ -190,9 +190,9 @@ def test_long_chain_equals_plain():
 def test_cost_and_code_do_not_grow_with_the_chain():
     programs = {n: [rolled.rolled(da.planar_chain(n), [q], 1e-12) for q in ("inverse_dynamics", "forward_dynamics")] for n in (100, 400)}
     for short, long, most in zip(programs[100], programs[400], (36, 84), strict=True):
-        assert [len(scan.steps) for scan in short.scans] == [len(scan.steps) for scan in long.scans]
-        assert operations(long) / 400 <= most                  # 34 and 82; Newton-Euler in space takes 300
-        assert long.size / 400 <= 12                           # numbers in the work array per body
+        assert len(short.tables) == len(long.tables)
+        assert long.operations() / 400 <= most                  # 34 and 82; Newton-Euler in space takes 300
+        assert long.size / 400 <= 12                           # numbers in the memory per body
         texts = [assembly(program, host()[0]) for program in (short, long)]
         functions = [re.findall(r"define [^@]*@(\w+)", text) for text in texts]
         assert functions[0] == functions[1]
@@ -201,7 +201,7 @@ def test_cost_and_code_do_not_grow_with_the_chain():
 def test_branched_tree_of_many_bodies_has_few_kinds():
     m = da.random_tree(5, 150, ["revolute", "prismatic"])
     program = traced(m, ["inverse_dynamics"])
-    assert all(len(scan.steps) <= 40 for scan in program.scans)
+    assert all(len({table for table, _, _ in scan.runs}) <= 40 for scan in program.items if isinstance(scan, Scan))
     given = arguments(m, "inverse_dynamics", 7)
     outputs = [np.empty((7, *p.shape)) for p in program.outputs]
     Kernel.of(program).run(given, outputs, 7)
@@ -215,15 +215,15 @@ def test_what_scans_do_not_cover_stays_straight(always):
     assert any(j.mimic for j in followed.joints)
     chain = da.planar_chain(4)
     given = arguments(followed, "inverse_dynamics", 5)
-    assert isinstance(traced(followed, ["inverse_dynamics"]), Program)
+    assert traced(followed, ["inverse_dynamics"]).block
     assert_close(da.compile(followed).inverse_dynamics(*given), da.inverse_dynamics(followed, *given))
-    assert isinstance(traced(chain, ["inverse_dynamics", "mass_matrix"]), Program)
-    assert isinstance(traced(chain, ["inverse_dynamics"], parameters=["link1.mass"]), Program)
-    assert isinstance(traced(chain, ["inverse_dynamics"], loads=(("tip", "world"),)), Program)
+    assert traced(chain, ["inverse_dynamics", "mass_matrix"]).block
+    assert traced(chain, ["inverse_dynamics"], parameters=["link1.mass"]).block
+    assert traced(chain, ["inverse_dynamics"], loads=(("tip", "world"),)).block
     load = [da.ExternalForce("tip", (1, 2, 3))]
     q, qd, qdd = arguments(chain, "inverse_dynamics", 1)
     assert_close(da.compile(chain).inverse_dynamics(q[0], qd[0], qdd[0], load), da.inverse_dynamics(chain, q[0], qd[0], qdd[0], load))
-    with pytest.raises(da.codegen.program.ProgramError, match="link1"):
+    with pytest.raises(da.codegen.blocks.ProgramError, match="link1"):
         da.compile(chain.replace({"link1.mass": da.symbol("link1 m")})).inverse_dynamics(q[0], qd[0], qdd[0])
 
 
@@ -301,10 +301,10 @@ def test_kernels_assemble_for_every_processor_and_call_nothing_but_their_parts(
     target = llvm.Target.from_triple(triple).create_target_machine(cpu=cpu, opt=2, reloc="pic", codemodel="small")
     module.triple = triple
     text = target.emit_assembly(module)
-    own = {"slow_sin", "slow_cos", "turns", *re.findall(r"^\.?L?((?:scan|step|read|write)[\d_]+):", text, re.M)}
+    own = {"slow_sin", "slow_cos", "turns", *re.findall(r"^\.?L?((?:scan\d+|table\d+_chunk\d+|read|write)):", text, re.M)}
     called = {name.removesuffix("@PLT").removeprefix(".L") for name in re.findall(
         r"^\s+(?:callq?|bl|jmp|b)\s+\*?([A-Za-z_][\w@.]*)", text, re.M)}
-    assert {name for name in called if name not in own and not name.startswith("LBB")} <= {"sin", "cos"}
+    assert {name for name in called if name not in own and not name.startswith("LBB")} <= {"sin", "cos", "memset"}
 
 
 @pytest.mark.parametrize("lanes", [2, 4, 8])

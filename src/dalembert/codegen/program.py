@@ -1,33 +1,25 @@
-"""A straight-line program over vectors of doubles: what every target translates."""
+"""Programs: blocks run on one memory of doubles, in loops over tables and over registers.
+
+All values of a state lie in one memory: inputs, what is carried from body to body or from step to
+step, outputs. Items say in which order rows of tables are run on it. A row is a block with places
+in the memory for its ports, so that the same block serves many bodies and many stages. A straight
+program has one row; a scan is a run of rows; an integrator is a loop over goals whose items make
+steps from record to record.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
 from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.errors import DalembertError
-from dalembert.expr import Expr, evaluate, topological
-from dalembert.expr.graph import ARITHMETIC, COMPARISONS, FUNCTIONS, LEAVES, LOGIC
+from dalembert.codegen.blocks import Block, Port, block_of
 
-ARITY = (
-    {op: 2 for op in ARITHMETIC + COMPARISONS}
-    | {op: 1 for op in FUNCTIONS}
-    | {
-        "neg": 1,
-        "not": 1,
-        "and": 2,
-        "or": 2,
-        "select": 3,
-        "atan2": 2,
-        "hypot": 2,
-        "min": 2,
-        "max": 2,
-    }
-)
 STATUS = "status"  # name of an output that is 0 where the results are valid
 INPUT_NOT_FINITE, RESULT_NOT_FINITE = (
     1000000,
@@ -38,184 +30,277 @@ CODES = (
     f"{INPUT_NOT_FINITE}: an input is infinite or not a number",
     f"{RESULT_NOT_FINITE}: a result is infinite or not a number",
 )
-CONDITIONS = frozenset(COMPARISONS + LOGIC)  # their results are truth values
+REPEATS = 0  # for `most` of a loop: as often as the call says
 
 
-class ProgramError(DalembertError):
-    """A program breaks its own rules, or expressions hold symbols that are no inputs."""
-
-
-class Instruction(NamedTuple):
-    """One value: 'constant' (float), 'input' (place in inputs, entry), or an operation on earlier
-    values (their places).
-    """
-
-    op: str
-    args: tuple[Any, ...]
-
-
-class Port(NamedTuple):
-    """A named input or output; inputs are vectors, outputs have any shape and are stored in
-    row-major order.
-    """
+class Register(NamedTuple):
+    """A named stretch of the memory, of any shape, in row-major order."""
 
     name: str
     shape: tuple[int, ...]
+    start: int
 
     @property
     def size(self) -> int:
         return prod(self.shape)
 
+    @property
+    def stop(self) -> int:
+        return self.start + self.size
 
-@dataclass(frozen=True)
-class Program:
-    """Inputs, instructions in an order that respects their use, and per output the places of its
-    entries.
+    @property
+    def stretch(self) -> slice:
+        return slice(self.start, self.stop)
+
+
+@dataclass(frozen=True, eq=False)
+class BlockTable:
+    """A block, and rows of places in memory for its ports.
+
+    All inputs of a row are read before an output is stored, so they may overlap.
+
+    places : (rows, ports) where each port begins
+    numbers : (rows, n) constants; if there are any, the block's first input has them and no place
     """
 
-    inputs: tuple[Port, ...]
-    outputs: tuple[Port, ...]
-    code: tuple[Instruction, ...]
-    results: tuple[tuple[int, ...], ...]
+    block: Block
+    places: np.ndarray
+    numbers: np.ndarray | None = None
+
+    @property
+    def constants(self) -> int:
+        """Number of the block's inputs that are rows of constants: none or one."""
+        return int(self.numbers is not None)
+
+    @property
+    def inputs(self) -> tuple[Port, ...]:
+        """Inputs that have places."""
+        return self.block.inputs[self.constants :]
+
+    @property
+    def ports(self) -> tuple[Port, ...]:
+        """Ports that have places, in the order of `places`."""
+        return (*self.inputs, *self.block.outputs)
+
+    def reads(self, row: int) -> list[slice]:
+        """Stretches of the memory that a row reads."""
+        return self._stretches(row)[: len(self.inputs)]
+
+    def stores(self, row: int) -> list[slice]:
+        """Stretches of the memory that a row stores."""
+        return self._stretches(row)[len(self.inputs) :]
+
+    def _stretches(self, row: int) -> list[slice]:
+        return [
+            slice(start, start + port.size)
+            for start, port in zip(self.places[row].tolist(), self.ports, strict=True)
+        ]
+
+    @cached_property
+    def apart(self) -> bool:
+        """Whether no row stores to a place that it reads, so that it may store at any time."""
+        sizes = np.array([port.size for port in self.ports])
+        reads = range(len(self.inputs))
+        begin, end = self.places, self.places + sizes
+        return not any(
+            ((begin[:, a] < end[:, b]) & (begin[:, b] < end[:, a])).any()
+            for a in reads
+            for b in range(len(self.inputs), len(self.ports))
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Scan:
+    """Rows of tables run one after the other: (n, 2) numbers of the table and of the row."""
+
+    order: np.ndarray
+
+    @cached_property
+    def runs(self) -> list[tuple[int, int, int]]:
+        """The order as (table, first row, number of rows) of consecutive ones."""
+        jumps = (np.diff(self.order, axis=0) != (0, 1)).any(axis=1)
+        starts = np.concatenate([[0], 1 + np.flatnonzero(jumps), [len(self.order)]])
+        return [
+            (*self.order[a].tolist(), int(b - a))
+            for a, b in zip(starts, starts[1:], strict=False)
+            if b > a
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class Turns:
+    """Sines and cosines of many angles: (n, 3) places of an angle, its sine and its cosine."""
+
+    places: np.ndarray
+
+
+@dataclass(frozen=True)
+class Clear:
+    """A stretch of the memory becomes 0."""
+
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True)
+class Callback:
+    """A function outside, by its number, called with registers: the first a number, the others
+    vectors. Its result goes to a register.
+    """
+
+    function: int
+    takes: tuple[Register, ...]
+    gives: Register
+
+
+@dataclass(frozen=True)
+class Loop:
+    """Items repeated while the place `until` is 0 in some lane, `most` times at most; without a
+    place, that many times.
+
+    Lanes wait for each other: items must leave what counts of a lane whose place is not 0 as it is.
+    """
+
+    items: tuple[Item, ...]
+    until: int | None
+    most: int
+
+
+@dataclass(frozen=True)
+class Goals:
+    """Items repeated for each of a list of numbers, the goals, with records of registers after
+    each.
+
+    goal : place that becomes the next goal, if there is one
+    """
+
+    items: tuple[Item, ...]
+    goal: int | None
+    records: tuple[Register, ...]
+
+
+Item = Scan | Turns | Clear | Callback | Loop | Goals
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """Inputs and outputs in a memory of `size` numbers, and the items between them.
+
+    Results are the records of its goals, if it has any, then its outputs.
+    """
+
+    inputs: tuple[Register, ...]
+    outputs: tuple[Register, ...]
+    size: int
+    tables: tuple[BlockTable, ...]
+    items: tuple[Item, ...]
+
+    @staticmethod
+    def of(block: Block) -> Program:
+        """The program that is one block."""
+        ports = (*block.inputs, *block.outputs)
+        starts = [0, *accumulate(port.size for port in ports)]
+        registers = tuple(
+            Register(*port, start) for port, start in zip(ports, starts, strict=False)
+        )
+        number = len(block.inputs)
+        table = BlockTable(block, np.array([starts[:-1]], dtype=np.int64))
+        scan = Scan(np.zeros((1, 2), dtype=np.int64))
+        return Program(registers[:number], registers[number:], starts[-1], (table,), (scan,))
+
+    @cached_property
+    def block(self) -> Block | None:
+        """The block of a straight program."""
+        if len(self.tables) != 1 or len(self.items) != 1:
+            return None
+        (table,), (item,) = self.tables, self.items
+        starts = [r.start for r in (*self.inputs, *self.outputs)]
+        whole = table.constants == 0 and table.places.tolist() == [starts] and table.apart
+        once = isinstance(item, Scan) and len(item.order) == 1
+        return table.block if whole and once else None
+
+    @cached_property
+    def goals(self) -> Goals | None:
+        """The loop over goals, if there is one."""
+        return next((item for item in self.items if isinstance(item, Goals)), None)
+
+    @property
+    def records(self) -> tuple[Register, ...]:
+        """Results that there is one of for each goal."""
+        return self.goals.records if self.goals else ()
+
+    @property
+    def results(self) -> tuple[Register, ...]:
+        return (*self.records, *self.outputs)
+
+    def every_item(self) -> Iterator[Item]:
+        """All items, each once, in their order; a loop comes behind what is in it."""
+        seen: set[int] = set()
+        for item in _every(self.items):
+            if id(item) not in seen:
+                seen.add(id(item))
+                yield item
+
+    def callbacks(self) -> list[Callback]:
+        """The different calls of functions outside."""
+        return list(dict.fromkeys(i for i in self.every_item() if isinstance(i, Callback)))
 
     def operations(self) -> int:
-        """Number of operations, negations and selections included."""
-        return sum(i.op not in ("constant", "input") for i in self.code)
+        """Number of operations where each item runs once, sines and cosines included."""
+        counts = [table.block.operations() for table in self.tables]
+        count = 0
+        for item in _every(self.items):
+            if isinstance(item, Scan):
+                count += sum(counts[table] * rows for table, _, rows in item.runs)
+            elif isinstance(item, Turns):
+                count += 2 * len(item.places)
+        return count
+
+    def used(self) -> set[str]:
+        """Operations of the blocks."""
+        return {i.op for table in self.tables for i in table.block.code}
 
     def text(self) -> str:
-        """One line per value: the same for the same function on every machine."""
-        lines = [f"in {p.name} {p.shape}" for p in self.inputs]
-        lines += [f"{k} = {i.op} {' '.join(map(repr, i.args))}" for k, i in enumerate(self.code)]
-        lines += [
-            f"out {p.name} {p.shape} {' '.join(map(str, r))}"
-            for p, r in zip(self.outputs, self.results, strict=True)
-        ]
-        return "\n".join(lines) + "\n"
+        """The same for the same program on every machine."""
+        if self.block:
+            return self.block.text()
+        numbers = {id(item): k for k, item in enumerate(self.every_item())}
+        lines = [repr((self.inputs, self.outputs, self.size))]
+        for table in self.tables:
+            constants = None if table.numbers is None else table.numbers.tolist()
+            lines += [table.block.text(), repr(table.places.tolist()), repr(constants)]
+        lines += [_line(item, numbers) for item in self.every_item()]
+        lines.append(repr([numbers[id(item)] for item in self.items]))
+        return "\n".join(lines)
+
+
+def _every(items: Sequence[Item]) -> Iterator[Item]:
+    for item in items:
+        if isinstance(item, (Loop, Goals)):
+            yield from _every(item.items)
+        yield item
+
+
+def _line(item: Item, numbers: Mapping[int, int]) -> str:
+    """Text of an item, with the numbers of those that are in it."""
+    if isinstance(item, Scan):
+        return f"Scan {item.order.tolist()}"
+    if isinstance(item, Turns):
+        return f"Turns {item.places.tolist()}"
+    if isinstance(item, (Clear, Callback)):
+        return repr(item)
+    inner = [numbers[id(i)] for i in item.items]
+    if isinstance(item, Loop):
+        return f"Loop {item.until} {item.most} {inner}"
+    return f"Goals {item.goal} {item.records} {inner}"
 
 
 def program_of(inputs: Mapping[str, Iterable[Any]], outputs: Mapping[str, Any]) -> Program:
-    """The program that computes outputs (arrays of expressions and numbers) from inputs (vectors of
-    symbols).
-
-    Values are ordered operands first and so that few are alive at a time (`ordered`).
-
-    Raises
-    ------
-    ProgramError
-        A symbol of the outputs is in no input.
-    """
-    arrays = {name: np.asarray(array, dtype=object) for name, array in outputs.items()}
-    entries = {s: (k, j) for k, vector in enumerate(inputs.values()) for j, s in enumerate(vector)}
-    code: list[Instruction] = []
-    place: dict[Any, int] = {}
-
-    def put(key: Any, op: str, args: tuple[Any, ...]) -> int:
-        if key not in place:
-            place[key] = len(code)
-            code.append(Instruction(op, args))
-        return place[key]
-
-    for node in ordered(
-        [x for array in arrays.values() for x in array.flat if isinstance(x, Expr)]
-    ):
-        if node.op in ("exact", "float"):
-            put(node, "constant", (float(evaluate(node)),))
-        elif node.op == "symbol":
-            if node not in entries:
-                raise ProgramError(
-                    f"the symbol {node.name!r} is not among the inputs {', '.join(inputs)}."
-                )
-            put(node, "input", entries[node])
-        else:
-            put(node, node.op, tuple(place[a] for a in node.args))
-    results = tuple(
-        tuple(
-            place[x]
-            if isinstance(x, Expr)
-            else put(("number", float(x)), "constant", (float(x) + 0.0,))
-            for x in array.flat
-        )
-        for array in arrays.values()
-    )
-    ports = tuple(Port(name, (len(list(vector)),)) for name, vector in inputs.items())
-    return Program(
-        ports, tuple(Port(name, a.shape) for name, a in arrays.items()), tuple(code), results
-    )
+    """The straight program that computes outputs from inputs; see `block_of`."""
+    return Program.of(block_of(inputs, outputs))
 
 
-def ordered(results: list[Expr]) -> list[Expr]:
-    """All nodes under the results, operands first, in the one of three orders that keeps values
-    alive for the shortest time.
-
-    As they were made: a recursion takes one body at a time. Or as a walk meets them from the
-    results, these in the order they were made (pairs of joints, each to its end) or as given. A
-    humanoid's inverse dynamics takes 385 ns in the first and 511 ns in the last; its derivatives
-    have 400 values alive instead of 1300 in the second (3.7 us instead of 3.8, and 5.9 instead of
-    7.0 where others use the same caches).
-    """
-    nodes = topological(results)
-    if not results:
-        return nodes
-    made = {node: k for k, node in enumerate(results[0].graph.nodes.values())}
-    by_age = [
-        sorted(roots, key=lambda node: made.get(node, -1))
-        for roots in ([*made.keys() & nodes, *results], results)
-    ]
-    return min((nodes, *map(topological, by_age)), key=_lifetime)
-
-
-def _lifetime(order: list[Expr]) -> int:
-    """Sum of the times from each operation to its last use."""
-    operations = [node for node in order if node.op not in LEAVES]
-    last: dict[Expr, int] = {}
-    for k, node in enumerate(operations):
-        last.update(dict.fromkeys(node.args, k))
-    return sum(last.get(node, k) - k for k, node in enumerate(operations))
-
-
-def results_and_status(program: Any) -> tuple[list[int], list[int]]:
-    """Places among the outputs of the results, and of the status: one or none."""
-    status = [k for k, port in enumerate(program.outputs) if port.name == STATUS]
-    return [k for k in range(len(program.outputs)) if k not in status], status
-
-
-def operations(program: Any) -> int:
-    """Number of operations of a program of either form."""
-    return int(program.operations())
-
-
-def verify(program: Program) -> None:
-    """Raise ProgramError unless operands come first, have the right kind and number, and results
-    fit the outputs.
-    """
-    for k, (op, args) in enumerate(program.code):
-        if op == "constant":
-            ok = len(args) == 1 and isinstance(args[0], float) and np.isfinite(args[0])
-        elif op == "input":
-            ok = (
-                len(args) == 2
-                and 0 <= args[0] < len(program.inputs)
-                and 0 <= args[1] < program.inputs[args[0]].size
-            )
-        else:
-            ok = ARITY.get(op) == len(args) and all(isinstance(a, int) and 0 <= a < k for a in args)
-            wanted = (
-                [True] * len(args)
-                if op in LOGIC
-                else [i == 0 and op == "select" for i in range(len(args))]
-            )
-            ok = ok and all(
-                (program.code[a].op in CONDITIONS) == w for a, w in zip(args, wanted, strict=True)
-            )
-        if not ok:
-            raise ProgramError(f"value {k} = {op} {args} is malformed.")
-    if len(program.outputs) != len(program.results):
-        raise ProgramError(
-            f"{len(program.outputs)} outputs have {len(program.results)} lists of results."
-        )
-    for port, places in zip(program.outputs, program.results, strict=True):
-        known = all(
-            0 <= p < len(program.code) and program.code[p].op not in CONDITIONS for p in places
-        )
-        if port.size != len(places) or not known:
-            raise ProgramError(f"output {port.name!r} of shape {port.shape} has wrong results.")
+def results_and_status(program: Program) -> tuple[list[int], list[int]]:
+    """Numbers of the results that are not the status, and of the status: one or none."""
+    status = [k for k, register in enumerate(program.results) if register.name == STATUS]
+    return [k for k in range(len(program.results)) if k not in status], status

@@ -14,7 +14,6 @@ import numpy as np
 
 from dalembert.arguments import check_choice, path_of, refused
 from dalembert.codegen.program import Program, results_and_status
-from dalembert.codegen.rolled import Rolled
 from dalembert.codegen.targets.registry import TARGETS
 from dalembert.codegen.targets.text import identifiers
 from dalembert.errors import DalembertError, UnknownNameError
@@ -38,7 +37,7 @@ class Described(NamedTuple):
     others are drawn.
     """
 
-    program: Program | Rolled
+    program: Program
     notes: Sequence[str]
     vectors: Vectors
 
@@ -122,7 +121,7 @@ def write(folder: Any, files: Mapping[str, str], overwrite: bool = False) -> lis
     return list(paths)
 
 
-def notes(title: str, program: Program | Rolled, names: Mapping[str, Sequence[str]]) -> list[str]:
+def notes(title: str, program: Program, names: Mapping[str, Sequence[str]]) -> list[str]:
     """Lines for a reader of the code: what it computes, order of the entries of each input, meaning
     of the status.
     """

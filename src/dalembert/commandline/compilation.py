@@ -11,7 +11,6 @@ import numpy as np
 from rich.console import Console
 
 import dalembert as da
-from dalembert.codegen.program import operations
 from dalembert.commandline.output import TableColumn, left, line, show_table
 from dalembert.commandline.timing import side_by_side
 from dalembert.model.mechanism import Mechanism
@@ -52,7 +51,7 @@ def show_compiled(out: Console, mechanism: Mechanism) -> bool:
         agree &= difference <= TOLERANCE
         speed = side_by_side({name: partial(call, *arguments, out=result)}, STATES, ROUNDS)[name]
         rows.append(
-            (name, operations(program), middle - start, end - middle, speed.median, difference)
+            (name, program.operations(), middle - start, end - middle, speed.median, difference)
         )
     line(out)
     line(

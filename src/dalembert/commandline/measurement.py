@@ -423,9 +423,11 @@ def _casadi_function(program: Program, count: int) -> tuple[Any, tuple[str, ...]
     """
     import casadi
 
+    block = program.block
+    assert block
     inputs = [casadi.SX.sym(port.name, port.size) for port in program.inputs]
     values: list[Any] = []
-    for op, args in program.code:
+    for op, args in block.code:
         if op == "constant":
             values.append(casadi.SX(args[0]))
         elif op == "input":
@@ -436,6 +438,6 @@ def _casadi_function(program: Program, count: int) -> tuple[Any, tuple[str, ...]
                 -operands[0] if op == "neg" else getattr(casadi, IN_CASADI.get(op, op))(*operands)
             )
     at = next(k for k, port in enumerate(program.outputs) if port.name != STATUS)
-    result = casadi.densify(casadi.vertcat(*(values[k] for k in program.results[at])))
+    result = casadi.densify(casadi.vertcat(*(values[k] for k in block.results[at])))
     function = casadi.Function("f", inputs, [result]).map(count)
     return function.buffer(), tuple(port.name for port in program.inputs), program.outputs[at].shape

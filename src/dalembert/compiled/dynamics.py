@@ -375,7 +375,7 @@ class Dynamics:
 
         Parameters
         ----------
-        target : 'c' or 'numpy'
+        target : 'c', 'numpy' or 'llvm'
             C99, which C++ compiles as well, with a header and a test for each function; or NumPy,
             over arrays of states.
         names : sequence of str

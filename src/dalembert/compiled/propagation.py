@@ -8,7 +8,7 @@ from typing import Any
 from dalembert.expr import jacobian
 from dalembert.integrators import External, Method
 from dalembert.native.propagator import Propagator
-from dalembert.tracing.integration import Function, march_of, right_hand_side
+from dalembert.tracing.integration import Function, propagation_of, right_hand_side
 
 
 def propagator(
@@ -22,10 +22,10 @@ def propagator(
 ) -> Propagator:
     """The propagator of a method over x' = f(t, x, p), for x (nx,) and p (parameters,).
 
-    manifold, calls, watch: as those of `march_of`; not for methods of a library.
+    manifold, calls, watch: as those of `propagation_of`; not for methods of a library.
     """
     if not isinstance(method, External):
-        return Propagator(method, march_of(f, nx, parameters, method, manifold, calls, watch))
+        return Propagator(method, propagation_of(f, nx, parameters, method, manifold, calls, watch))
 
     def slopes(t: Any, x: Any, p: Any) -> Any:
         return jacobian(f(t, x, p), x)

@@ -29,7 +29,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from dalembert.codegen.program import Port
+from dalembert.codegen.blocks import Port
+from dalembert.codegen.program import Register
 from dalembert.errors import DalembertWarning
 
 VARIABLE = "DALEMBERT_CACHE"  # a folder, or 'off'
@@ -46,7 +47,8 @@ _unseen: float = (
     math.inf
 )  # bytes that this process wrote since it looked; it looks after its first entry
 
-Entry = tuple[tuple[Port, ...], tuple[Port, ...], bytes]  # inputs, outputs, code
+Ports = tuple[Port | Register, ...]
+Entry = tuple[Ports, Ports, bytes]  # inputs, outputs, code
 
 
 @cache
@@ -203,12 +205,14 @@ def _seal(name: str, rest: bytes) -> bytes:
     return hashlib.sha256(name.encode() + b"\n" + rest).hexdigest().encode()
 
 
-def write(name: str, inputs: tuple[Port, ...], outputs: tuple[Port, ...], code: bytes) -> None:
+def write(name: str, inputs: Ports, outputs: Ports, code: bytes) -> None:
     """Keep an entry; failing to is no error, and what was there stays whole."""
     path = _path(name)
     if path is None:
         return
-    rest = json.dumps({"inputs": inputs, "outputs": outputs}).encode() + b"\n" + code
+    ports = {"inputs": inputs, "outputs": outputs}
+    head = json.dumps({role: [(p.name, p.shape) for p in those] for role, those in ports.items()})
+    rest = head.encode() + b"\n" + code
     temporary = ""
     try:
         descriptor, temporary = tempfile.mkstemp(

@@ -1,4 +1,4 @@
-"""Calls of Python functions from a march: machine code that hands over numbers and takes what comes
+"""Calls of Python functions from a program: machine code that hands over numbers and takes what comes
 back.
 
 The function is given a float and fresh arrays, which it may keep. A vector of doubles of the right
@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.codegen.march import Call, March
-from dalembert.codegen.targets.llvm.march import OUTSIDE, RAISED
+from dalembert.codegen.program import Callback, Program
+from dalembert.codegen.targets.llvm.items import OUTSIDE, RAISED
 from dalembert.native.builtin import ALIGNED, AXES, DATA, DTYPE, FLAGS, SHAPE, STRIDES, TYPE, Body
 
 DECLARED = (
@@ -42,9 +42,8 @@ class Outside:
     this.
     """
 
-    def __init__(self, march: March, functions: Sequence[Function]):
-        sizes = {r.name: r.size for r in march.registers}
-        lengths = {c.function: [sizes[name] for name in c.takes[1:]] for c in march.calls()}
+    def __init__(self, program: Program, functions: Sequence[Function]):
+        lengths = {c.function: [r.size for r in c.takes[1:]] for c in program.callbacks()}
         objects: list[Any] = [np.ndarray, np.dtype(float), np.empty]
         for number, (function, convert) in enumerate(functions):
             arguments = [x for length in lengths[number] for x in (length, objects[1])]
@@ -54,35 +53,33 @@ class Outside:
         self.address = ctypes.addressof(self._table)
 
 
-def definitions(march: March) -> list[str]:
-    """LLVM assembly of the march's calls, and what they call."""
-    calls = march.calls()
+def definitions(program: Program) -> list[str]:
+    """LLVM assembly of the program's callbacks, and what they call."""
+    callbacks = program.callbacks()
     return [
-        *(f"declare {d}" for d in DECLARED if calls),
-        *(_definition(march, k, call) for k, call in enumerate(calls)),
+        *(f"declare {d}" for d in DECLARED if callbacks),
+        *(_definition(program.size, k, callback) for k, callback in enumerate(callbacks)),
     ]
 
 
-def _definition(march: March, number: int, call: Call) -> str:
-    """void call<number>(ptr scratch), of one lane."""
-    body, places = Body(), march.places()
-    end, m = sum(map(len, places.values())), len(call.takes)
+def _definition(end: int, number: int, call: Callback) -> str:
+    """void call<number>(ptr scratch), of one lane, whose memory ends at a place."""
+    body, m = Body(), len(call.takes)
     raised = body.put(f"getelementptr inbounds double, ptr %scratch, i64 {end + RAISED}")
     body.expect("i64", body.put(f"load i64, ptr {raised}, align 8"), "0", "done")
     objects = body.field("%scratch", 8 * (end + OUTSIDE), "ptr")
     empty, own = body.field(objects, 16, "ptr"), COMMON + EACH * call.function
     function, convert = (body.field(objects, 8 * k, "ptr") for k in (own, own + 1))
     body.lines += [f"  store ptr null, ptr {_argument(body, k)}, align 8" for k in range(m)]
-    (time,) = places[call.takes[0]]
-    t = body.field("%scratch", 8 * time, "double")
+    t = body.field("%scratch", 8 * call.takes[0].start, "double")
     _own(body, 0, f"call ptr @PyFloat_FromDouble(double {t})")
-    for k, name in enumerate(call.takes[1:], 1):
+    for k, register in enumerate(call.takes[1:], 1):
         size = body.put(f"getelementptr inbounds ptr, ptr {objects}, i64 {own + 2 * k}")
         array = _own(
             body, k, f"call ptr @PyObject_Vectorcall(ptr {empty}, ptr {size}, i64 2, ptr null)"
         )
         data = body.field(array, DATA, "ptr")
-        for entry, place in enumerate(places[name]):
+        for entry, place in enumerate(range(register.start, register.stop)):
             x, to = (
                 body.field("%scratch", 8 * place, "double"),
                 body.put(f"getelementptr double, ptr {data}, i64 {entry}"),
@@ -104,7 +101,7 @@ def _definition(march: March, number: int, call: Call) -> str:
     body.expect("i32", body.field(found, AXES, "i32"), "1", "convert")
     size = body.field(body.field(found, SHAPE, "ptr"), 0, "i64")
     body.lines += [
-        f"  %fits = icmp eq i64 {size}, {len(places[call.gives])}",
+        f"  %fits = icmp eq i64 {size}, {call.gives.size}",
         "  br i1 %fits, label %plain, label %convert",
         "plain:",
         "  br label %read",
@@ -127,7 +124,7 @@ def _definition(march: March, number: int, call: Call) -> str:
         body.field("%result", DATA, "ptr"),
         body.field(body.field("%result", STRIDES, "ptr"), 0, "i64"),
     )
-    for entry, place in enumerate(places[call.gives]):
+    for entry, place in enumerate(range(call.gives.start, call.gives.stop)):
         at = body.put(f"getelementptr i8, ptr {data}, i64 {body.put(f'mul i64 {stride}, {entry}')}")
         x, to = (
             body.put(f"load double, ptr {at}, align 8"),

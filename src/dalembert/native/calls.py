@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.codegen.program import Port
+from dalembert.codegen.blocks import Port
+from dalembert.codegen.program import Register
 from dalembert.errors import ShapeError
 from dalembert.spatial.arrays import check_rows
 
@@ -20,7 +21,7 @@ def common_rows(inputs: Mapping[str, np.ndarray]) -> int | None:
 
 
 def results_for(
-    ports: Sequence[Port], rows: int | None, out: Any, dtype: Any = np.float64
+    ports: Sequence[Port | Register], rows: int | None, out: Any, dtype: Any = np.float64
 ) -> list[np.ndarray]:
     """An array for each output: those given, checked, or new ones.
 

@@ -7,7 +7,8 @@ from typing import Any, Generic, TypeVar, overload
 
 import numpy as np
 
-from dalembert.codegen.program import CONDITIONS, STATUS, program_of
+from dalembert.codegen.blocks import CONDITIONS
+from dalembert.codegen.program import STATUS, program_of
 from dalembert.codegen.symbols import vector_of_symbols, without_collection
 from dalembert.codegen.targets.llvm import FINE
 from dalembert.errors import ShapeError, UnknownNameError
@@ -231,7 +232,7 @@ class CompiledFunction(Generic[Result]):
         return self._derived("hessian", name, lambda y, x: _jacobian(self._gradient(y, x), x))
 
     def source(self, target: str) -> dict[str, str]:
-        """File name -> text of the function as source code; target 'c' or 'numpy'.
+        """File name -> text of the function as source code; target 'c', 'numpy' or 'llvm'.
 
         Raises
         ------

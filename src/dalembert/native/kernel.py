@@ -1,4 +1,4 @@
-"""Machine code of a program on this machine, by LLVM."""
+"""Machine code of a program on this machine, by LLVM, which is imported when it is needed."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-import llvmlite.binding as llvm
 import numpy as np
 
 from dalembert.codegen.program import Program
-from dalembert.codegen.rolled import Rolled
 from dalembert.codegen.targets.llvm import DOUBTFUL, FINE, Machine, assembly
 from dalembert.codegen.targets.llvm.machine import ALIGNMENT
+from dalembert.codegen.verifier import verify
 from dalembert.native.once import once
 
 SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
@@ -25,12 +24,14 @@ HELD_SIGNATURE = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int
 SIZE_SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int64)
 OPTIMISATION = 2  # of code generation; the graph is already simplified, and 3 gains nothing
 SPLIT_FROM = 256  # states: below it handing a batch to a second thread costs more than it saves
-SPLIT_ROLLED_FROM = 32
+SPLIT_LARGE_FROM = 32
 
 
 @cache
 def host() -> tuple[Machine, str]:
     """What kernels are made for on this machine, and the processor's features for LLVM."""
+    import llvmlite.binding as llvm
+
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     features = llvm.get_host_cpu_features()
@@ -51,6 +52,8 @@ def machine_for(dtype: Any = np.float64, checked: bool = True) -> Machine:
 
 def _target() -> Any:
     """Target machine of this host; an engine owns the one it is given, so each gets its own."""
+    import llvmlite.binding as llvm
+
     _, features = host()
     return llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(
         cpu=llvm.get_host_cpu_name(),
@@ -61,13 +64,17 @@ def _target() -> Any:
     )  # constants by short addresses: a third faster than the default for JIT
 
 
-def object_code(program: Program | Rolled, machine: Machine) -> bytes:
-    """Relocatable code of a program's kernel for this processor."""
-    return object_of_text(assembly(program, machine))
+def object_code(program: Program, machine: Machine, calls: Sequence[str] | None = None) -> bytes:
+    """Relocatable code of a program's kernel for this processor; calls: of its callbacks."""
+    if program.block is None:  # a single block is as it was traced
+        verify(program)
+    return object_of_text(assembly(program, machine, calls))
 
 
 def engine(code: bytes) -> Any:
     """Execution engine that holds object code."""
+    import llvmlite.binding as llvm
+
     empty = llvm.parse_assembly("")
     empty.triple = llvm.get_process_triple()
     made = llvm.create_mcjit_compiler(empty, _target())
@@ -78,6 +85,8 @@ def engine(code: bytes) -> Any:
 
 def object_of_text(text: str) -> bytes:
     """Relocatable code of some LLVM assembly."""
+    import llvmlite.binding as llvm
+
     host()
     module = llvm.parse_assembly(text)
     module.triple = llvm.get_process_triple()
@@ -99,7 +108,7 @@ class Kernel:
         self._works = threading.local()
 
     @staticmethod
-    def of(program: Program | Rolled, checked: bool = True) -> Kernel:
+    def of(program: Program, checked: bool = True) -> Kernel:
         """The kernel of a program, compiled now."""
         return Kernel(object_code(program, machine_for(checked=checked)))
 
@@ -124,7 +133,7 @@ class Kernel:
         strides += [a.strides[0] if rows > 1 else 0 for a in results]
         arrays = zip([*inputs, *results], strides, strict=True)
         addresses = [(address_of(a), stride) for a, stride in arrays]
-        parts = min(threads, max(1, rows // (SPLIT_ROLLED_FROM if self.work_bytes else SPLIT_FROM)))
+        parts = min(threads, max(1, rows // (SPLIT_LARGE_FROM if self.work_bytes else SPLIT_FROM)))
         if parts <= 1:
             return self._part(addresses, extra, 0, rows)
         ends = [rows * k // parts for k in range(parts + 1)]
@@ -137,14 +146,14 @@ class Kernel:
 
     def call(self, arguments: np.ndarray, rows: int) -> int:
         """`run` with addresses, strides and extra numbers that the caller has put together; not for
-        rolled kernels.
+        kernels whose memory is the caller's.
         """
         return self._call(address_of(arguments), 0, rows)
 
     def _part(
         self, addresses: Sequence[tuple[int, int]], extra: Sequence[int], first: int, end: int
     ) -> int:
-        """Compute some states; a rolled kernel is given this thread's work array, which is kept."""
+        """Compute some states; a kernel with a large memory is given this thread's, which is kept."""
         if self.work_bytes:
             if not hasattr(self._works, "array"):
                 self._works.array = np.zeros(self.work_bytes + ALIGNMENT, dtype=np.uint8)

@@ -9,15 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.codegen.march import GOAL, March
 from dalembert.codegen.program import Program
-from dalembert.codegen.targets.llvm import march as llvm_march
-from dalembert.codegen.targets.llvm.straight import assembly
 from dalembert.errors import ShapeError
 from dalembert.integrators.fixed_point import HUGE
 from dalembert.integrators.kinds import External, Fixed, Method
 from dalembert.native import cache, callbacks
-from dalembert.native.kernel import Kernel, address_of, machine_for, object_of_text
+from dalembert.native.kernel import Kernel, address_of, machine_for, object_code
 
 
 class Trajectories(NamedTuple):
@@ -52,21 +49,22 @@ def joined(parts: Sequence[Trajectories]) -> Trajectories:
 
 
 class Propagator:
-    """The kernel of a method's march, compiled or from the cache, and its calls; of a library's
+    """The kernel of a method's program, compiled or from the cache, and its calls; of a library's
     method, f and df/dx compiled.
     """
 
-    def __init__(self, method: Method, propagation: March | Sequence[Program]):
+    def __init__(self, method: Method, propagation: Program | Sequence[Program]):
         self.method = method
-        if not isinstance(propagation, March):
-            self._called = [_kernel_of(program) for program in propagation]
+        if not isinstance(propagation, Program):
+            self._called = [kernel_of(program, False) for program in propagation]
             _, x, p = propagation[0].inputs
             self.nx, self.parameters = x.size, p.size
             return
-        self.march, self._sizes = propagation, {r.name: r.size for r in propagation.registers}
-        self.nx, self.parameters = self._sizes["x"], self._sizes["p"]
-        self._calls = bool(self.march.calls())
-        self._counts = isinstance(method, Fixed) and GOAL in self._sizes
+        self.program, sizes = propagation, {r.name: r.size for r in propagation.inputs}
+        self.nx, self.parameters = sizes["x"], sizes["p"]
+        self._calls = bool(self.program.callbacks())
+        assert self.program.goals
+        self._counts = isinstance(method, Fixed) and self.program.goals.goal is not None
         self._kernels: dict[bool, Kernel] = {}
 
     def kernel(self, rows: int) -> Kernel:
@@ -75,7 +73,7 @@ class Propagator:
         """
         alone = rows == 1 or self._calls
         if alone not in self._kernels:
-            self._kernels[alone] = kernel_of(self.march, alone)
+            self._kernels[alone] = kernel_of(self.program, alone)
         return self._kernels[alone]
 
     def run(
@@ -131,7 +129,7 @@ class Propagator:
             )
         else:
             goals = np.ascontiguousarray(times[1:])
-        sizes, end = self._sizes, float(times[-1]) if end is None else end
+        end = float(times[-1]) if end is None else end
         values = {
             "t": times[:1],
             "start": times[:1],
@@ -145,17 +143,13 @@ class Propagator:
             "way": 1.0 if end >= times[0] else -1.0,
         } | (state or {})
         inputs = [
-            np.ascontiguousarray(values[name], dtype=np.float64)
-            if name in values
-            else np.zeros(sizes[name])
-            for name in self.march.read
+            np.ascontiguousarray(values.get(register.name, np.zeros(register.size)), np.float64)
+            for register in self.program.inputs
         ]
-        records, left = (
-            [np.zeros((rows, *k, sizes[name])) for name in names]
-            for names, k in ((self.march.recorded, (len(goals),)), (self.march.left, ()))
-        )
+        records = [np.zeros((rows, len(goals), r.size)) for r in self.program.records]
+        left = [np.zeros((rows, r.size)) for r in self.program.outputs]
         extra = [address_of(goals), len(goals), repeats]
-        outside = callbacks.Outside(self.march, functions) if functions else None
+        outside = callbacks.Outside(self.program, functions) if functions else None
         if outside:
             extra.append(outside.address)
         self.kernel(rows).run(inputs, [*records, *left], rows, 1 if outside else threads, extra)
@@ -168,7 +162,7 @@ class Propagator:
             rejected[0] if rejected else np.zeros(steps.shape),
             failed,
             step,
-            dict(zip(self.march.left, left, strict=True)),
+            {r.name: a for r, a in zip(self.program.outputs, left, strict=True)},
         )
 
     def _check(
@@ -261,32 +255,17 @@ class Propagator:
         )
 
 
-def kernel_of(march: March, alone: bool) -> Kernel:
-    """The kernel of a march, compiled or from the cache; for one trajectory by itself, or for
-    several side by side.
-    """
-    machine = machine_for().alone if alone else machine_for()
-    *_, code = cache.kept(
-        (march.text(), repr(machine)),
-        lambda: (
-            (),
-            (),
-            object_of_text(llvm_march.assembly(march, machine, callbacks.definitions(march))),
-        ),
-    )
-    return Kernel(code, held=bool(march.calls()))
-
-
-def _kernel_of(program: Program) -> Kernel:
+def kernel_of(program: Program, alone: bool) -> Kernel:
     """The kernel of a program, compiled or from the cache, which does not stop at numbers that are
-    not finite.
+    not finite; for one lane by itself, or for several side by side.
     """
     machine = machine_for(checked=False)
+    machine = machine.alone if alone else machine
+    calls = callbacks.definitions(program)
     *_, code = cache.kept(
-        (program.text(), repr(machine)),
-        lambda: ((), (), object_of_text(assembly(program, machine))),
+        (program.text(), repr(machine)), lambda: ((), (), object_code(program, machine, calls))
     )
-    return Kernel(code)
+    return Kernel(code, held=bool(calls))
 
 
 def _callable(

@@ -1,12 +1,10 @@
-"""A march without goals as a function of arrays: loops that a program of straight lines cannot
-have.
-"""
+"""A program without goals as a function of arrays."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from dalembert.codegen.march import March
+from dalembert.codegen.program import Program
 from dalembert.native.kernel import Kernel
 from dalembert.native.propagator import kernel_of
 
@@ -14,26 +12,17 @@ BYTES = 8  # of a number
 
 
 class Routine:
-    """A march compiled at its first call or from the cache: registers that it records, of those
-    that are its inputs.
-    """
+    """A program compiled at its first call or from the cache, called with arrays."""
 
-    def __init__(self, march: March):
-        self.march, sizes = march, {r.name: r.size for r in march.registers}
-        inputs, results = march.read, march.recorded
-        self._sizes = [sizes[name] for name in (*inputs, *results)]
-        self._ends, self._inputs, self._goal = (
-            np.cumsum([0, *self._sizes]).tolist(),
-            len(inputs),
-            np.zeros(1),
-        )
+    def __init__(self, program: Program):
+        self.program, self._inputs = program, len(program.inputs)
+        self._sizes = [r.size for r in (*program.inputs, *program.outputs)]
+        self._ends = np.cumsum([0, *self._sizes]).tolist()
         offsets, strides = BYTES * np.array(self._ends[:-1]), BYTES * np.array(self._sizes)
         self._places = np.array(
             [*np.column_stack([offsets, 0 * strides]).ravel(), 0, 0, 0]
         )  # these, n times,
-        self._strides = np.array(
-            [*np.column_stack([0 * strides, strides]).ravel(), self._goal.ctypes.data, 1, 1]
-        )
+        self._strides = np.array([*np.column_stack([0 * strides, strides]).ravel(), 0, 0, 1])
         self._base = np.array([1, 0] * len(strides) + [0, 0, 0])  # and where the block is
         self._kernels: dict[bool, Kernel] = {}
 
@@ -43,7 +32,7 @@ class Routine:
         """
         n = len(inputs[0])
         if (n == 1) not in self._kernels:
-            self._kernels[n == 1] = kernel_of(self.march, n == 1)
+            self._kernels[n == 1] = kernel_of(self.program, n == 1)
         block, ends = (
             np.empty(n * self._ends[-1]),
             self._ends,
@@ -60,7 +49,7 @@ class Routine:
                 parts[: self._inputs],
                 parts[self._inputs :],
                 n,
-                extra=[self._goal.ctypes.data, 1, 1],
+                extra=[0, 0, 1],
             )
         else:
             kernel.call(n * self._places + self._strides + block.ctypes.data * self._base, n)

@@ -494,7 +494,7 @@ class FirstOrderSystem:
             with Graph():
                 trace = Trace(sizes | {"tau": self.system.nv})
                 trace.give({"tau": self._forces_of(*(trace.registers[name] for name in sizes))})
-            return Routine(trace.march(tuple(sizes), ("tau",)))
+            return Routine(trace.program(tuple(sizes), ("tau",)))
 
         return self.kept("forces", made)
 

@@ -387,7 +387,7 @@ class Reactions:
                         "again": [self._goes_on(v["q"], q, after, out, h)],
                     }
                 )
-        return Routine(trace.march(tuple(inputs), tuple(results)))
+        return Routine(trace.program(tuple(inputs), tuple(results)))
 
     def _joined(self, q: np.ndarray, qd: np.ndarray, h: Any) -> list[Any]:
         """q with joints placed on their stops that are there but for rounding, or would be within

@@ -114,7 +114,7 @@ class Law:
                 trace["k"], trace["t"], q.copy(), qd.copy(), v.get("memory", np.zeros(0))
             )
             trace.give({"tau": found[:nv], **({"later": found[nv:]} if size else {})})
-        return Routine(trace.march(tuple(inputs), tuple(outputs)))
+        return Routine(trace.program(tuple(inputs), tuple(outputs)))
 
     def __call__(
         self, k: int, t: float, x: np.ndarray, p: np.ndarray, memory: np.ndarray
@@ -436,7 +436,7 @@ class SampledLoop:
                         }
                     )
         read = ("t", "x", "start", "h", "count", "failed", "p")
-        return Routine(trace.march(read, ("t", "x", "steps", "failed")))
+        return Routine(trace.program(read, ("t", "x", "steps", "failed")))
 
     def _stretches(self, times: np.ndarray, end: float) -> Iterator[Stretch]:
         """The ways to the records at times[1:], each without a jump inside; of methods of fixed

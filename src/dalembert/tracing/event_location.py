@@ -1,4 +1,4 @@
-"""The first event in a step of a method, as a march."""
+"""The first event in a step of a method, as a program."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.codegen.march import March
+from dalembert.codegen.program import Program
 from dalembert.codegen.symbols import without_collection
 from dalembert.expr import Graph, absolute, array, maximum, minimum
 from dalembert.integrators.choice import chosen
@@ -40,9 +40,9 @@ def crossing_of(
     method: Fixed | Adaptive,
     manifold: Any,
     watch: Any,
-) -> March:
+) -> Program:
     """Where in a step of length h from (t, x) something happens first, behind a part `origin` of
-    it: a march
+    it: a program
 
         (t, x, h, p, origin, fresh) -> (at [s], there (nx,), deep (count,), part, code)
 
@@ -97,7 +97,7 @@ def crossing_of(
             _locate(method, trace, manifold, watch, between)
             _place(trace, watch, between)
     inputs = ("t", "x", "h", "p", "origin", *(("fresh",) if watch.events else ()))
-    return trace.march(inputs, ("at", "there", "deep", "near", "code"))
+    return trace.program(inputs, ("at", "there", "deep", "near", "code"))
 
 
 def _searched(method: Fixed | Adaptive, trace: Steps, manifold: Any, watch: Any) -> tuple[Any, Any]:

@@ -1,16 +1,14 @@
-"""An integrator and x' = f(t, x, p) as one march: loops over its steps, with records on the way."""
+"""An integrator and x' = f(t, x, p) as one program: loops over its steps, with records on the way."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from dalembert.codegen.march import GOAL, Item, March, Part
-from dalembert.codegen.program import Program, program_of
+from dalembert.codegen.program import Item, Program, Scan, program_of
 from dalembert.codegen.symbols import outlined, vector_of_symbols, without_collection
 from dalembert.expr import Graph, absolute, array, maximum
 from dalembert.integrators.choice import chosen
@@ -26,7 +24,7 @@ from dalembert.integrators.methods import (
 )
 from dalembert.integrators.search import CLEAR, SEARCHING, following, hermite
 from dalembert.integrators.search import MOST as INTERVALS
-from dalembert.tracing.trace import Trace
+from dalembert.tracing.trace import GOAL, Trace
 
 Function = Callable[..., np.ndarray]  # (t, x, p) -> x'
 SEEN = 1e-9  # of a step: one that ends no later than the last that was looked at, has been
@@ -51,15 +49,22 @@ class Steps(Trace):
     """The trace of a step, for which f and `solve` stand for items of their own."""
 
     def __init__(self, rate: Trace, registers: dict[str, int]):
-        super().__init__(registers | {name: len(x) for name, x in rate.registers.items()})
-        self.programs, self._rate = list(rate.programs), rate.items
+        super().__init__({})
+        self.size, self.tables, self._rate = rate.size, rate.tables, rate.items
+        for name, n in registers.items():
+            self.add(name, n)
+        for name in rate.registers:
+            self.add(name, rate.places[name].size, rate.places[name].start)
 
     def f(self, t: Any, x: Any) -> np.ndarray:
         self.give({"s": [t], "y": x})
         name, k = self.new("k", len(x))
         *before, last = self._rate
-        assert isinstance(last, Part)
-        self.items += [*before, replace(last, gives=(name,))]
+        assert isinstance(last, Scan)
+        self.items += before
+        ((table, row),) = last.order.tolist()
+        *inputs, _ = self.tables[table].places[row]
+        self.run(table, [*inputs, self.places[name].start])
         return k
 
     def solve(
@@ -93,7 +98,7 @@ class Steps(Trace):
         return z
 
 
-def march_of(
+def propagation_of(
     f: Function,
     nx: int,
     parameters: int,
@@ -101,8 +106,8 @@ def march_of(
     manifold: Any = None,
     calls: Sequence[int] = (),
     watch: Any = None,
-) -> March:
-    """The march of a method over f: its calls of f, and straight-line parts between them.
+) -> Program:
+    """The program of a method over f: its calls of f, and straight code between them.
 
     manifold: a `simulation.manifold.StateManifold`, to which each new state is brought back.
     calls: lengths of the results of functions outside; f is then called with stand-ins for them
@@ -153,7 +158,7 @@ def march_of(
                 state += _seen(watch)
                 read = (*state, "p", "end", "way", "rtol", "atol", "longest")
                 recorded = ("at", "there", "taken", "code", "ahead", "rejected")
-    return trace.march(read, recorded, begin, state)
+    return trace.program(read, state, recorded, begin)
 
 
 def memory_of(method: Fixed | Adaptive, nx: int) -> dict[str, int]:
@@ -172,6 +177,7 @@ def rate_of(f: Function, nx: int, parameters: int, calls: Sequence[int]) -> Trac
         k = f(trace["s"], trace.registers["y"], trace.registers["p"], *outside)
     finally:
         outlined.reset(token)
+    trace.place("k", nx)
     trace.give({"k": k})
     return trace
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.codegen.program import STATUS, Program, ProgramError, program_of
-from dalembert.codegen.rolled import Rolled
+from dalembert.codegen.blocks import ProgramError
+from dalembert.codegen.program import STATUS, Program, program_of
 from dalembert.codegen.symbols import vector_of_symbols, without_collection
 from dalembert.errors import UnknownNameError
 from dalembert.expr import Graph, absolute, constant, count_operations
@@ -125,7 +125,7 @@ def traced(
     loads: Loads = (),
     formulation: str = "newton_euler",
     dtype: Any = np.float64,
-) -> Program | Rolled:
+) -> Program:
     """The program of some quantities, sharing what they share: scans over the bodies of a large
     mechanism where the quantities allow it (see `rolled`), else straight-line code.
 

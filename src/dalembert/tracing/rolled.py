@@ -15,9 +15,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.codegen.program import STATUS, Port, Program, program_of
-from dalembert.codegen.rolled import Rolled, Scan, Step
-from dalembert.codegen.steps import pruned, settled, turn_of, turned
+from dalembert.codegen.blocks import Block, Port, block_of
+from dalembert.codegen.passes.specializing import pruned, settled, turn_of, turned
+from dalembert.codegen.program import (
+    STATUS,
+    BlockTable,
+    Clear,
+    Item,
+    Program,
+    Register,
+    Scan,
+    Turns,
+)
 from dalembert.codegen.symbols import vector_of_symbols, without_collection
 from dalembert.expr import Expr, Graph, absolute, constant, equal, free_symbols, known_zero, where
 from dalembert.formulations.newton_euler.mass_matrix import composite_diagonal
@@ -47,7 +56,7 @@ def covers(mechanism: Mechanism, names: Sequence[str]) -> bool:
     )
 
 
-def rolled(mechanism: Mechanism, names: Sequence[str], doubtful: float = 0.0) -> Rolled:
+def rolled(mechanism: Mechanism, names: Sequence[str], doubtful: float = 0.0) -> Program:
     """The scans of some quantities of ALGORITHMS.
 
     Inputs and outputs are as `quantities.traced` has them; a pivot is in doubt below the part
@@ -72,7 +81,7 @@ def _usual_inertias(bodies: _Bodies) -> np.ndarray:
     return np.asarray(pack(composite_diagonal(tree, q))).max(axis=0, initial=0.0)
 
 
-def _built(bodies: _Bodies, algorithms: Mapping[str, Algorithm], scale: np.ndarray) -> Rolled:
+def _built(bodies: _Bodies, algorithms: Mapping[str, Algorithm], scale: np.ndarray) -> Program:
     try:
         return _Builder(bodies, algorithms, scale, False).built()
     except _TooManySteps:
@@ -106,7 +115,7 @@ class _Bodies:
 
 
 class _Builder:
-    """Lays out the work array and makes the scans."""
+    """Lays out the memory and makes the scans."""
 
     def __init__(
         self, bodies: _Bodies, algorithms: Mapping[str, Algorithm], scale: np.ndarray, coarse: bool
@@ -147,7 +156,7 @@ class _Builder:
         )  # places of sine and cosine by entry of q; -1: none are taken
 
     def taken(self, size: int) -> int:
-        """A new stretch of the work array."""
+        """A new stretch of the memory."""
         self.size += size
         return self.size - size
 
@@ -157,25 +166,26 @@ class _Builder:
         self.turn[fresh] = self.taken(2 * len(fresh)) + 2 * np.arange(len(fresh))
         return self.turn[entries]
 
-    def built(self) -> Rolled:
+    def built(self) -> Program:
+        tables: list[BlockTable] = []
         scans = []
         for name, algorithm in self.algorithms.items():
             stored = _Stored(self.tree.n)
-            scans += [
-                _Scanning(self, name, one, stored, one is algorithm.passes[0]).scan()
-                for one in algorithm.passes
-            ]
-        places = [self.at[p.name] for p in self.inputs] + [self.out[p.name] for p in self.outputs]
+            for one in algorithm.passes:
+                steps, order = _Scanning(self, name, one, stored, one is algorithm.passes[0]).scan()
+                scans.append(Scan(order + [len(tables), 0]))
+                tables += steps
         angles = np.flatnonzero(self.turn >= 0)
         turns = np.stack([self.at["q"] + angles, self.turn[angles], self.turn[angles] + 1], axis=1)
-        return Rolled(
-            self.inputs,
-            tuple(self.outputs),
-            tuple(places),
+        items: list[Item] = [Turns(turns)] if len(turns) else []
+        if self.cleared.stop > self.cleared.start:
+            items.append(Clear(self.cleared.start, self.cleared.stop))
+        return Program(
+            tuple([Register(*port, self.at[port.name]) for port in self.inputs]),
+            tuple([Register(*port, self.out[port.name]) for port in self.outputs]),
             self.size,
-            self.cleared,
-            turns,
-            tuple(scans),
+            tuple(tables),
+            (*items, *scans),
         )
 
 
@@ -202,13 +212,13 @@ class _Trace(NamedTuple):
 
 @dataclass(eq=False)
 class _Group:
-    """A step in the making: its program, its bodies with the rows of their kind's numbers, places
+    """A step in the making: its block, its bodies with the rows of their kind's numbers, places
     of what is handed on.
     """
 
     number: int
     trace: _Trace
-    program: Program
+    block: Block
     angles: tuple[int, ...]
     bodies: list[int] = field(default_factory=list)
     rows: list[int] = field(default_factory=list)
@@ -237,13 +247,14 @@ class _Scanning:
         self.free: dict[int, list[int]] = {}  # stretches given back, by size
         self.read: Structure = ()  # entries of what is handed on that are of use
 
-    def scan(self) -> Scan:
+    def scan(self) -> tuple[list[BlockTable], np.ndarray]:
+        """Tables of the steps, and the order of their rows."""
         if self.one.outward:
             self._outward()
         else:
             self._inward()
-        steps = tuple([self._step(group) for group in self.groups.values()])
-        return Scan(steps, np.array(self.order, dtype=np.int64).reshape(-1, 2))
+        tables = [self._table(group) for group in self.groups.values()]
+        return tables, np.array(self.order, dtype=np.int64).reshape(-1, 2)
 
     def _outward(self) -> None:
         """A body's values are kept until its last child has read them, which may then take their
@@ -407,9 +418,9 @@ class _Scanning:
         """
         group = self.groups.get((trace, handed, added))
         if group is None:
-            program, angles = self._program(self.traces[trace], handed, added)
+            block, angles = self._block(self.traces[trace], handed, added)
             group = self.groups[trace, handed, added] = _Group(
-                len(self.groups), self.traces[trace], program, angles
+                len(self.groups), self.traces[trace], block, angles
             )
         self.order.append((group.number, len(group.bodies)))
         group.bodies.append(i)
@@ -417,10 +428,10 @@ class _Scanning:
         group.handed.append(places)
         self.stored.shape[i] = group.trace.after
 
-    def _program(
+    def _block(
         self, trace: _Trace, handed: Structure, added: bool
-    ) -> tuple[Program, tuple[int, ...]]:
-        """The program of a step, and the entries of its q that sines and cosines are taken of."""
+    ) -> tuple[Block, tuple[int, ...]]:
+        """The block of a step, and the entries of its q that sines and cosines are taken of."""
         nq, nv = trace.kind.joint.type.nq, trace.kind.joint.type.nv
         sizes = {"q": nq, "qd": nv, "last": nv, "sum": sum(handed), STATUS: 1, "total": 1}
         sizes |= {name: sum(structure) for name, structure in trace.shape}
@@ -436,18 +447,16 @@ class _Scanning:
             name: _entries(values, trace.structures[name]) for name, values in trace.stored.items()
         }
         return turned(
-            program_of(inputs, {name: values for name, values in outputs.items() if values}), "q"
+            block_of(inputs, {name: values for name, values in outputs.items() if values}), "q"
         )
 
-    def _step(self, group: _Group) -> Step:
-        """A step with the tables of its bodies."""
+    def _table(self, group: _Group) -> BlockTable:
+        """The table of a step's bodies."""
         bodies, trace, b = np.array(group.bodies), group.trace, self.b
         at_q, at_v = b.bodies.at_q[bodies], b.bodies.at_v[bodies]
         scales = b.scale[at_v[:, None] + np.arange(trace.kind.joint.type.nv)]
-        program, numbers = settled(
-            group.program, np.hstack([trace.kind.numbers[group.rows], scales])
-        )
-        program = pruned(program)
+        block, numbers = settled(group.block, np.hstack([trace.kind.numbers[group.rows], scales]))
+        block = pruned(block)
         places = dict(zip(("carried", "on", "sum"), np.array(group.handed).T, strict=True))
         places |= {name: at + (at_q if name == "q" else at_v) for name, at in self.vectors.items()}
         places |= {"out": self.out + at_v, "total": np.full(len(bodies), self.out)}
@@ -464,13 +473,13 @@ class _Scanning:
         places |= {
             name: self.stored.places[name][bodies] for name, _ in trace.after if name != "out"
         }
-        names = [p.name for p in (*program.inputs[1:], *program.outputs)]
+        names = [p.name for p in (*block.inputs[1:], *block.outputs)]
         table = (
             np.stack([places[name] for name in names], axis=1)
             if names
             else np.zeros((len(bodies), 0), dtype=np.int64)
         )
-        return Step(program, numbers, table)
+        return BlockTable(block, table, numbers)
 
 
 def _opened(name: str, structure: Structure) -> list[Any]:

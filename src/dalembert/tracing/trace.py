@@ -1,40 +1,95 @@
-"""Registers of a march and what happens to them, while they are traced."""
+"""Registers of a program and what happens to them, while they are traced."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from dalembert.codegen.march import REPEATS, Call, Item, Loop, March, Part
-from dalembert.codegen.program import Port, Program, program_of
-from dalembert.codegen.rolled import Rolled
+from dalembert.codegen.blocks import Block, ProgramError, block_of
+from dalembert.codegen.passes.specializing import pruned
+from dalembert.codegen.program import (
+    REPEATS,
+    BlockTable,
+    Callback,
+    Clear,
+    Goals,
+    Item,
+    Loop,
+    Program,
+    Register,
+    Scan,
+    Turns,
+)
 from dalembert.codegen.symbols import vector_of_symbols
+
+GOAL = "goal"  # register that becomes the next goal
+
+
+@dataclass
+class _Rows:
+    """A table whose rows are not all known yet."""
+
+    block: Block
+    places: list[list[int]]
+    numbers: np.ndarray | None = None
+
+    def table(self) -> BlockTable:
+        places = np.array(self.places, dtype=np.int64).reshape(len(self.places), -1)
+        return BlockTable(self.block, places, self.numbers)
 
 
 class Trace:
-    """Registers, programs and items of a march, while they are traced."""
+    """Registers, tables and items of a program, while they are traced."""
 
     def __init__(self, registers: dict[str, int]):
-        self.registers = {name: vector_of_symbols(name, n) for name, n in registers.items()}
-        self.programs: list[Program | Rolled] = []
+        self.registers: dict[str, np.ndarray] = {}  # symbols of each
+        self.places: dict[str, Register] = {}
+        self.tables: list[_Rows] = []
         self.items: list[Item] = []
+        self.size = 0
+        for name, n in registers.items():
+            self.add(name, n)
 
     def __getitem__(self, name: str) -> Any:
         return self.registers[name][0]
 
-    def new(self, stem: str, n: int) -> tuple[str, np.ndarray]:
+    def add(self, name: str, n: int, start: int | None = None) -> np.ndarray:
+        """A new register, behind the others or at a place that is taken already."""
+        self.place(name, n, start)
+        self.registers[name] = vector_of_symbols(name, n)
+        return self.registers[name]
+
+    def place(self, name: str, n: int, start: int | None = None) -> None:
+        """A place for results of this name; no code here reads it."""
+        if start is None:
+            start = self.size
+            self.size += n
+        self.places[name] = Register(name, (n,), start)
+
+    def new(self, stem: str, n: int, start: int | None = None) -> tuple[str, np.ndarray]:
         """A register of a name that is not taken."""
         name = f"{stem}{len(self.registers)}"
-        self.registers[name] = vector_of_symbols(name, n)
-        return name, self.registers[name]
+        return name, self.add(name, n, start)
 
     def give(self, results: dict[str, Any]) -> None:
         """Registers become these values."""
-        self.programs.append(program_of(self.registers, results))
-        self.items.append(Part(len(self.programs) - 1, tuple(self.registers), tuple(results)))
+        block = pruned(block_of(self.registers, results), 0)
+        for port in block.outputs:
+            if port.size != self.places[port.name].size:
+                raise ProgramError(f"{port.size} values do not fit the register {port.name!r}.")
+        self.tables.append(_Rows(block, []))
+        ports = (*block.inputs, *block.outputs)
+        self.run(len(self.tables) - 1, [self.places[port.name].start for port in ports])
+
+    def run(self, table: int, places: list[int]) -> None:
+        """A row of a table is run with these places."""
+        rows = self.tables[table].places
+        rows.append(places)
+        self.items.append(Scan(np.array([[table, len(rows) - 1]])))
 
     def stored(self, stem: str, vectors: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Vectors put into new registers, from which what follows reads them."""
@@ -43,40 +98,75 @@ class Trace:
         return [register for _, register in named]
 
     def call(self, function: int, size: int, t: Any, *vectors: Any) -> np.ndarray:
-        """What a function outside gives, by its number."""
-        given = {self.new("a", len(v))[0]: v for v in ([t], *vectors)}
-        self.give(given)
-        name, found = self.new("u", size)
-        self.items.append(Call(function, tuple(given), name))
-        return found
+        """Result of a function outside, by its number."""
+        arguments = {self.new("a", len(v))[0]: v for v in ([t], *vectors)}
+        self.give(arguments)
+        name, result = self.new("u", size)
+        takes = tuple([self.places[a] for a in arguments])
+        self.items.append(Callback(function, takes, self.places[name]))
+        return result
 
-    def scanned(self, program: Rolled, *vectors: Any) -> list[np.ndarray]:
-        """Outputs of a program that stays apart."""
-        inputs = {self.new("a", len(v))[0]: v for v in vectors}
-        self.give(inputs)
-        outputs = [self.new("b", port.size) for port in program.outputs]
-        self.programs.append(program)
-        self.items.append(
-            Part(len(self.programs) - 1, tuple(inputs), tuple(name for name, _ in outputs))
-        )
-        return [symbols for _, symbols in outputs]
+    def scanned(self, program: Program, *vectors: Any) -> list[np.ndarray]:
+        """Outputs of a program of scans, whose memory becomes a stretch of this one."""
+        start = self.size
+        self.size += program.size
+        inputs = zip(program.inputs, vectors, strict=True)
+        self.give({self.new("a", r.size, start + r.start)[0]: v for r, v in inputs})
+        first = len(self.tables)
+        self.tables += [
+            _Rows(table.block, (table.places + start).tolist(), table.numbers)
+            for table in program.tables
+        ]
+        self.items += [_moved(item, start, first) for item in program.items]
+        return [self.new("b", r.size, start + r.start)[1] for r in program.outputs]
 
-    def march(
+    def program(
         self,
-        read: Sequence[str],
-        recorded: Sequence[str],
+        inputs: Sequence[str],
+        outputs: Sequence[str],
+        records: Sequence[str] = (),
         begin: tuple[Item, ...] = (),
-        left: Sequence[str] = (),
-    ) -> March:
-        """The march of these items: registers that are inputs, recorded, and left at the end."""
-        ports = tuple(Port(name, (len(x),)) for name, x in self.registers.items())
-        programs, items = tuple(self.programs), tuple(self.items)
-        return March(ports, tuple(read), programs, items, tuple(recorded), begin, tuple(left))
+    ) -> Program:
+        """The program of these items: once, or before each record of registers for a goal, behind
+        items that begin it. Registers that are no inputs are 0 at first.
+        """
+        items = tuple(self.items)
+        if records:
+            goal = self.places[GOAL].start if GOAL in self.places else None
+            items = (Goals(items, goal, self._registers(records)),)
+        return Program(
+            self._registers(inputs),
+            self._registers(outputs),
+            self.size,
+            tuple([rows.table() for rows in self.tables]),
+            (*self._cleared(inputs), *begin, *items),
+        )
+
+    def _registers(self, names: Sequence[str]) -> tuple[Register, ...]:
+        return tuple([self.places[name] for name in names])
+
+    def _cleared(self, inputs: Sequence[str]) -> list[Clear]:
+        """Stretches of registers that are no inputs, but for memory of scans."""
+        free = np.zeros(self.size + 1, dtype=bool)
+        for name, register in self.places.items():
+            free[register.stretch] = name not in inputs
+        ends = np.flatnonzero(np.diff(free, prepend=False))
+        return [Clear(*pair) for pair in ends.reshape(-1, 2).tolist()]
 
     @contextmanager
     def loop(self, until: str, most: int = REPEATS) -> Iterator[None]:
-        """What is traced inside is repeated until a register is not 0."""
+        """Items traced inside are repeated until a register is not 0."""
         outside, self.items = self.items, []
         yield
-        outside.append(Loop(tuple(self.items), until, most))
+        outside.append(Loop(tuple(self.items), self.places[until].start, most))
         self.items = outside
+
+
+def _moved(item: Item, start: int, table: int) -> Item:
+    """An item of a program without loops, whose memory and tables begin elsewhere."""
+    if isinstance(item, Scan):
+        return Scan(item.order + [table, 0])
+    if isinstance(item, Clear):
+        return Clear(start + item.start, start + item.stop)
+    assert isinstance(item, Turns)
+    return Turns(item.places + start)

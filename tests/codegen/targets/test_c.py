@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.codegen.program import Instruction, Port, Program, ProgramError, program_of
+from dalembert.codegen.blocks import Block, Instruction, Port, ProgramError
+from dalembert.codegen.program import Program, program_of
 from dalembert.codegen.targets import c
+from dalembert.codegen.targets.c import statements
 from formulations.test_tracing import locked_panda
 from programs import (
     HOSTILE,
@@ -118,9 +120,9 @@ def test_quantities_of_the_panda_agree_with_numpy(tmp_path, quantity):
 
 
 @needs_gcc
-@pytest.mark.parametrize("size, part", [(60, 1), (300, 7), (500, c.PART)])
+@pytest.mark.parametrize("size, part", [(60, 1), (300, 7), (500, statements.PART)])
 def test_programs_cut_into_parts_agree_with_numpy(tmp_path, monkeypatch, size, part):
-    monkeypatch.setattr(c, "PART", part)
+    monkeypatch.setattr(statements, "PART", part)
     texts = c.files(long_program(3, size)[0], "scratch")
     assert texts["scratch_2.c"].count("static void part_") > 2 and "!= 0.0)" in texts["scratch_2.c"]
     passes(tmp_path, texts, FLAGS[:1])
@@ -172,7 +174,7 @@ def test_empty_and_constant_programs_compile(tmp_path):
 @needs_gcc
 def test_values_that_nothing_needs_are_not_computed(tmp_path):
     one, x, y = Instruction("constant", (1.0,)), Instruction("input", (0, 0)), Port("y", ())
-    program = Program((Port("x", (1,)),), (y,), (one, x, Instruction("sign", (1,))), ((0,),))
+    program = Program.of(Block((Port("x", (1,)),), (y,), (one, x, Instruction("sign", (1,))), ((0,),)))
     texts = c.files(program)
     assert "sign" not in texts["function.c"]
     passes(tmp_path, texts, FLAGS[:1])
@@ -204,5 +206,5 @@ def test_compile_time_is_linear_in_the_size(tmp_path):
         texts = c.files(program, "f")
         begin = time.perf_counter()
         passes(tmp_path, texts, FLAGS[:1])
-        seconds.append((time.perf_counter() - begin) / len(program.code))
+        seconds.append((time.perf_counter() - begin) / len(program.block.code))
     assert seconds[1] < 2 * seconds[0]      # per operation

@@ -2,12 +2,14 @@
 
 import ast
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.codegen.program import ProgramError, program_of
+from dalembert.codegen.blocks import ProgramError
+from dalembert.codegen.program import program_of
 from dalembert.codegen.targets.numpy_source import compiled, source
 from formulations.test_tracing import locked_panda
 from programs import (
@@ -159,4 +161,5 @@ def test_compiled_functions_see_numpy_only():
 def test_malformed_programs_are_refused():
     program = operations_program()[0]
     with pytest.raises(ProgramError):
-        source(type(program)(program.inputs, program.outputs, program.code, ((10_000,), *program.results[1:])))
+        block = program.block
+        source(type(program).of(replace(block, results=((10_000,), *block.results[1:]))))

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from dalembert.codegen.program import Program
-from dalembert.codegen.rolled import Rolled
-from dalembert.codegen.targets import c, numpy_source
+from dalembert.codegen.targets import c, llvm, numpy_source
 
 
 class Target(Protocol):
@@ -17,7 +16,7 @@ class Target(Protocol):
 
     def files(
         self,
-        program: Program | Rolled,
+        program: Program,
         name: str = "function",
         notes: Sequence[str] = (),
         vectors: Sequence[Any] | None = None,
@@ -27,18 +26,19 @@ class Target(Protocol):
 
         Parameters
         ----------
-        program : Program or Rolled
+        program : Program
         name : str
             Any text: public names are a safe identifier of it, behind the prefix.
         notes : sequence of str
-            Lines for the reader: what it computes, units.
+            Lines for the reader: the quantity, units.
         vectors : sequence of (N, n) arrays, optional
             Inputs to test the function with, one array per input of the program.
         prefix : str
-            What public names and names of files begin with: letters, digits and underscores, or
-            nothing.
+            Text that public names and names of files begin with: letters, digits and underscores,
+            or nothing.
 
-        The function has a status; see CODES in `codegen.program`.
+        The function says whether inputs and results are finite, by a status (see CODES in
+        `codegen.program`) or, of `llvm`, as kernels do.
 
         Raises
         ------
@@ -50,4 +50,5 @@ class Target(Protocol):
 TARGETS: dict[str, Target] = {
     "c": c,
     "numpy": numpy_source,
+    "llvm": llvm,
 }

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from dalembert.codegen.program import REPEATS, Loop, Program
 from dalembert.expr.identifiers import safe_identifiers
 
 INFIX = {
@@ -36,6 +37,21 @@ def numbered(stem: str, names: Iterable[str]) -> str:
     while any(name.startswith(stem) and name[len(stem) :].isdigit() for name in names):
         stem += stem[-1]
     return stem
+
+
+def beside(program: Program) -> dict[str, str]:
+    """Arguments of a written function behind its inputs, as far as a program needs them, and
+    sentences about them: goals, number of repeats, functions outside.
+    """
+    found = {"goals": "numbers that records are made for"} if program.goals else {}
+    items = program.every_item()
+    if any(isinstance(item, Loop) and item.most == REPEATS for item in items):
+        found["repeats"] = "turns of loops whose number is not fixed"
+    for callback in program.callbacks():
+        sizes = ", ".join(str(register.size) for register in callback.takes[1:])
+        about = f"function of a number and vectors of {sizes}, gives {callback.gives.size} numbers"
+        found[f"call_{callback.function + 1}"] = about
+    return found
 
 
 def operand(x: float) -> str:

@@ -12,7 +12,7 @@ import struct
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
-from dalembert.codegen.steps import FUSED
+from dalembert.codegen.passes.specializing import FUSED
 from dalembert.codegen.targets.llvm.function import Function
 from dalembert.codegen.targets.llvm.machine import Machine
 

@@ -67,6 +67,12 @@ class Function:
             for (real, x), at in self.constants.items()
         ]
 
+    def everywhere(self, x: str) -> str:
+        """A number in all lanes."""
+        v, lanes = self.vector, self.machine.lanes
+        first = self.put(f"insertelement {v} poison, {self.machine.real} {x}, i32 0")
+        return self.put(f"shufflevector {v} {first}, {v} poison, <{lanes} x i32> zeroinitializer")
+
     def load(self, address: str, kind: str = "") -> str:
         """A vector at an aligned place."""
         return self.put(f"load {kind or self.vector}, ptr {address}, align {self.machine.align}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass, replace
 
-ALIGNMENT = 64  # bytes: of the work array of a rolled kernel
+ALIGNMENT = 64  # bytes: of the memory of a block of lanes
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dalembert.codegen.program import Port
+from dalembert.codegen.blocks import Port
+from dalembert.codegen.program import Register
 from dalembert.codegen.targets.llvm.function import Function
 
 ALONE = -1  # first entry of a group of single entries
 
 
-def groups(ports: Sequence[Port], lanes: int) -> list[tuple[int, int]]:
+def groups(ports: Sequence[Port | Register], lanes: int) -> list[tuple[int, int]]:
     """(port, first entry) of runs of as many entries as there are lanes; the last run of a port may
     overlap its neighbour, and a port of fewer entries is one run of single entries (first entry
     ALONE).
@@ -24,7 +25,7 @@ def groups(ports: Sequence[Port], lanes: int) -> list[tuple[int, int]]:
     ]
 
 
-def entries(port: Port, first: int, lanes: int) -> range:
+def entries(port: Port | Register, first: int, lanes: int) -> range:
     """The entries of a group."""
     return range(first, first + lanes) if first >= 0 else range(port.size)
 

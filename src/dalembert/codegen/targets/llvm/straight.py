@@ -1,4 +1,4 @@
-"""Kernel of a straight-line program: a loop over blocks of W states side by side in the lanes of
+"""Kernel of a straight program: a loop over blocks of W states side by side in the lanes of
 vectors.
 
 A block is loaded from rows into a scratch array and computed there (`Values`). Few results are
@@ -11,81 +11,81 @@ from __future__ import annotations
 
 from functools import partial
 
-from dalembert.codegen.program import STATUS, Program
+from dalembert.codegen.blocks import Block
+from dalembert.codegen.passes.cutting import parted
+from dalembert.codegen.program import STATUS
 from dalembert.codegen.targets.llvm import streams as streaming
-from dalembert.codegen.targets.llvm.blocks import kernel, module
+from dalembert.codegen.targets.llvm import values as functions
+from dalembert.codegen.targets.llvm.batches import kernel, module
 from dalembert.codegen.targets.llvm.function import Function
 from dalembert.codegen.targets.llvm.machine import Machine
 from dalembert.codegen.targets.llvm.rows import entries, groups, loaded, stored
 from dalembert.codegen.targets.llvm.streams import Stream
-from dalembert.codegen.targets.llvm.values import Leave, Values, Watch, cut
+from dalembert.codegen.targets.llvm.values import Leave, Scratch, Values, Watch
 
 # values: programs of at most so many get code for single states too, which compiles as long again
 ALONE = 2500
 EARLY = 16  # entries: results that fit two lines of the cache are stored as soon as they are known
 
 
-def assembly(program: Program, machine: Machine, name: str = "kernel") -> str:
+def assembly(block: Block, machine: Machine, name: str = "kernel") -> str:
     """LLVM assembly of a program's kernel."""
     constants: dict[tuple[str, str], int] = {}
-    small = len(program.code) <= ALONE
+    small = len(block.code) <= ALONE
     alone = (
-        _Writer(program, machine.alone, constants, "alone_").parts(f"alone_{name}") if small else []
+        _StraightKernel(block, machine.alone, constants, "alone_").parts(f"alone_{name}")
+        if small
+        else []
     )
-    writer = _Writer(program, machine, constants)
+    writer = _StraightKernel(block, machine, constants)
     parts = writer.parts(name, f"alone_{name}" if small else "")
-    return module(writer.function(), {i.op for i in program.code}, [*alone, *parts], small)
+    return module(writer.function(), {i.op for i in block.code}, [*alone, *parts], small)
 
 
-class _Writer:
-    """Kernel of one program; the prefix is that of all functions it calls."""
+class _StraightKernel:
+    """Kernel of one block; the prefix is that of all functions it calls."""
 
     def __init__(
         self,
-        program: Program,
+        block: Block,
         machine: Machine,
         constants: dict[tuple[str, str], int],
         prefix: str = "",
     ):
-        self.program, self.machine, self.constants, self.prefix = (
-            program,
-            machine,
-            constants,
-            prefix,
-        )
-        self.ports, lanes = (*program.inputs, *program.outputs), machine.lanes
+        self.block, self.machine, self.constants, self.prefix = block, machine, constants, prefix
+        self.ports, lanes = (*block.inputs, *block.outputs), machine.lanes
         self.status = [
             places[0]
-            for port, places in zip(program.outputs, program.results, strict=True)
+            for port, places in zip(block.outputs, block.results, strict=True)
             if port.name == STATUS
         ]
         leaving = [
             Leave(
                 tuple(
-                    program.results[output][e]
-                    for e in entries(program.outputs[output], first, lanes)
+                    block.results[output][e] for e in entries(block.outputs[output], first, lanes)
                 ),
-                partial(stored, port=len(program.inputs) + output, first=first),
-                program.outputs[output].size <= EARLY,
+                partial(stored, port=len(block.inputs) + output, first=first),
+                block.outputs[output].size <= EARLY,
             )
-            for output, first in groups(program.outputs, lanes)
+            for output, first in groups(block.outputs, lanes)
         ]
-        self.values = Values(
-            program, machine, constants, prefix, self.status, leaving=leaving, beside="%rows"
-        )
+        entries_read = [i.args for i in block.code if i.op == "input"]
+        places = {entry: n for n, entry in enumerate(entries_read)}
+        scratch = Scratch(places, len(places), "ptr noalias %scratch, ptr noalias %rows")
+        self.values = Values(block, machine, constants, prefix, scratch, leaving, self.status)
         reads = [
             (port, first)
-            for port, first in groups(program.inputs, lanes)
+            for port, first in groups(block.inputs, lanes)
             if machine.checked
             or any(
-                (port, e) in self.values.entry for e in entries(program.inputs[port], first, lanes)
+                (port, e) in self.values.entry for e in entries(block.inputs[port], first, lanes)
             )
         ]
-        self.reads = cut(reads, lambda _: 5 * lanes)
-        self.writes = cut(self.values.late, lambda _: 5 * lanes)
+        self.reads = parted(reads, lambda _: 5 * lanes, functions.CHUNK)
+        self.writes = parted(self.values.late, lambda _: 5 * lanes, functions.CHUNK)
         streams = [
             Stream(place, port, machine)
-            for place, port in enumerate(program.outputs, len(program.inputs))
+            for place, port in enumerate(block.outputs, len(block.inputs))
             if port.size > EARLY and lanes > 1
         ]
         self.streams = [s for s in streams if s.block <= streaming.BLOCK]
@@ -110,7 +110,7 @@ class _Writer:
         f = self.function()
         watch = Watch(f, self.values.total)
         for port, first in self.reads[number]:
-            shape = self.program.inputs[port]
+            shape = self.block.inputs[port]
             columns = loaded(f, port, first, shape.size)
             for entry, x in zip(entries(shape, first, self.machine.lanes), columns, strict=True):
                 if (port, entry) in self.values.entry:
@@ -139,7 +139,7 @@ class _Writer:
 
         def call(function: str, number: int) -> None:
             f.lines += [
-                f"  call void @{self.prefix}{function}{n}({self.values.takes})"
+                f"  call void @{self.prefix}{function}{n}({self.values.outside.takes})"
                 for n in range(number)
             ]
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dalembert.codegen.program import Port
+from dalembert.codegen.blocks import Port
 from dalembert.codegen.targets.llvm.function import Function
 from dalembert.codegen.targets.llvm.machine import Machine
 

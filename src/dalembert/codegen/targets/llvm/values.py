@@ -1,4 +1,4 @@
-"""Functions that compute the values of a straight-line program in a scratch array of vectors.
+"""Functions that compute the values of a block in a scratch array of vectors.
 
 Each has some hundred operations: LLVM's time grows faster than linearly in the size of a function
 (26 000 operations in one took 25 s). Sines and cosines are taken together, as early as their angles
@@ -8,13 +8,12 @@ bound.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from itertools import accumulate
-from typing import Any, NamedTuple
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import NamedTuple
 
-from dalembert.codegen.program import Program
-from dalembert.codegen.steps import fused
-from dalembert.codegen.targets.llvm.blocks import TURNS
+from dalembert.codegen.blocks import SOURCES, TURNS, Block
+from dalembert.codegen.passes.cutting import cut, slots
+from dalembert.codegen.passes.specializing import fused
 from dalembert.codegen.targets.llvm.elementary import LIBRARY, angles, kind, operation
 from dalembert.codegen.targets.llvm.function import Function, Zeros
 from dalembert.codegen.targets.llvm.machine import Machine
@@ -22,22 +21,14 @@ from dalembert.codegen.targets.llvm.machine import Machine
 # operations per function at most: compile time is linear, and values fit the registers and the
 # stack
 CHUNK = 450
-LEAVES = ("constant", "input")
 
-
-def cut(items: Iterable[Any], weight: Callable[[Any], int]) -> list[list[Any]]:
-    """Runs of items, as few and as equal as they can be with some CHUNK of weight each at most."""
-    items = list(items)
-    ends = list(accumulate(map(weight, items)))
-    count = -(-(ends[-1] if ends else 0) // CHUNK)
-    runs: list[list[Any]] = [[] for _ in range(count)]
-    for item, end in zip(items, ends, strict=True):
-        runs[(end - 1) * count // ends[-1]].append(item)
-    return [run for run in runs if run]
+Entry = tuple[int, int]  # of a block's inputs: number of the port, entry
 
 
 class Leave(NamedTuple):
-    """Values that leave together, what puts the code for it, and whether as soon as all are known."""
+    """Values that leave together, the function that puts the code for it, and whether they leave as
+    soon as all are known.
+    """
 
     values: tuple[int, ...]
     put: Callable[[Function, list[str]], None]
@@ -67,62 +58,82 @@ class Watch:
         return self.f.load(self.f.put(self.at)) if self.f.machine.checked else self.f.const(0.0)
 
 
+class Scratch(NamedTuple):
+    """Inputs of a block, and the scratch array.
+
+    places : where the array has inputs
+    load : puts code that loads another input
+    start : first place of the array that is free
+    takes : parameters of the functions
+    """
+
+    places: Mapping[Entry, int]
+    start: int
+    takes: str
+    load: Callable[[Function, int, int], str] | None = None
+
+
 class Values:
-    """Functions that compute the values of a program in a scratch array.
+    """Functions that compute the values of a block in a scratch array.
 
     kept : values that are in the array at the end
-    places : where the array has the inputs, by port and entry; by default at its beginning
-    start : first place that is free for other values
     leaving : values that leave, if the machine is checked with a sum that is not finite if one of
         them is not. Those of `late` are left to the caller.
-    beside : name of what functions take beside the array, for those that leave
+    closed : values leave at the end of the function that knows the last of them, and late ones at
+        the end of the last function
     """
 
     def __init__(
         self,
-        program: Program,
+        block: Block,
         machine: Machine,
         constants: dict[tuple[str, str], int],
-        prefix: str = "",
+        prefix: str,
+        scratch: Scratch,
+        leaving: Sequence[Leave],
         kept: Collection[int] = (),
-        places: Mapping[tuple[int, int], int] | None = None,
-        start: int = 0,
-        leaving: Sequence[Leave] = (),
-        beside: str = "",
+        closed: bool = False,
     ):
-        self.program, self.machine, self.constants, self.prefix = (
-            program,
-            machine,
-            constants,
-            prefix,
-        )
-        if machine.fused:
-            self.program = fused(program)
-        self.chunks = self._chunked()
+        self.machine, self.constants, self.prefix = machine, constants, prefix
+        self.outside, self.closed = scratch, closed
+        self.block = fused(block) if machine.fused else block
+        inputs = {k: i.args for k, i in enumerate(block.code) if i.op == "input"}
+        given = {k: scratch.places[entry] for k, entry in inputs.items() if entry in scratch.places}
+        self.entry = {entry: k for k, entry in inputs.items()}
+        loaded = {k for k, i in enumerate(block.code) if i.op in SOURCES and k not in given}
+        self.chunks = cut(self.block, CHUNK, self._weight, TURNS, loaded)
+        if closed and (not self.chunks or self._turns(self.chunks[-1])):
+            self.chunks.append([])
         self.chunk_of = {k: number for number, chunk in enumerate(self.chunks) for k in chunk}
         self.late: list[Leave] = []
-        self.leaving = self._after(leaving)
-        self.kept = {*kept, *(k for leave in self.late for k in leave.values)}
-        self.takes = "ptr noalias %scratch" + (f", ptr noalias {beside}" if beside else "")
-        self.entry = {
-            at: k for k, i in enumerate(program.code) if i.op == "input" for at in [i.args]
+        self.leaving: list[list[tuple[int, Leave]]] = [[] for _ in self.chunks]
+        for leave in leaving:
+            self._place(leave)
+        read = {
+            number: [k for _, leave in leaves for k in leave.values]
+            for number, leaves in enumerate(self.leaving)
         }
-        if places is None:
-            places, start = {at: n for n, at in enumerate(self.entry)}, len(self.entry)
-        self.slot = self._slots({k: places[at] for at, k in self.entry.items()}, start)
+        read[len(self.chunks)] = [*kept, *(k for leave in self.late for k in leave.values)]
+        slot, used = slots(self.block, self.chunks, read, scratch.start)
+        self.slot = given | slot
+        self.unused, self.total, self.scratch = used, used + 1, used + 2
         self.rows: dict[int, int] = {}  # angles of each chunk of sines and cosines
 
     def functions(self) -> list[str]:
         """Definitions of all functions and tables."""
-        return [self._chunk(n) for n in range(len(self.chunks))]
+        return [
+            self._table(n) if self._turns(chunk) else self._chunk(n)
+            for n, chunk in enumerate(self.chunks)
+        ]
 
-    def calls(self) -> list[str]:
-        """Lines that compute all values."""
+    def calls(self, arguments: str = "") -> list[str]:
+        """Lines that compute all values, once the functions are defined."""
         turns, prefix = self.machine.turns, self.prefix
+        arguments = arguments or self.outside.takes
         return [
             f"  call void @{turns}(ptr %scratch, ptr @{prefix}table{n}, i64 {self.rows[n]})"
             if n in self.rows
-            else f"  call void @{prefix}chunk{n}({self.takes})"
+            else f"  call void @{prefix}chunk{n}({arguments})"
             for n in range(len(self.chunks))
         ]
 
@@ -131,142 +142,101 @@ class Values:
         return f.put(f"getelementptr inbounds {f.vector}, ptr %scratch, i64 {self.slot[k]}")
 
     def value(self, f: Function, k: int) -> str:
-        """A value that an earlier function left."""
-        op, args = self.program.code[k]
-        return f.const(args[0]) if op == "constant" else f.load(self.at(f, k), kind(op, f))
+        """A value that an earlier function left, or a source."""
+        op, args = self.block.code[k]
+        if op == "constant":
+            return f.const(args[0])
+        if op == "input" and k not in self.slot:
+            assert self.outside.load
+            return self.outside.load(f, *args)
+        return f.load(self.at(f, k), kind(op, f))
 
-    def _chunked(self) -> list[list[int]]:
-        """All operations in an order that respects their use: sines and cosines by themselves, as
-        early as they can be.
-        """
-        code = self.program.code
-        depth = [0] * len(code)  # sines and cosines on the way to a value
-        for k, (op, args) in enumerate(code):
-            if op not in LEAVES:
-                depth[k] = max((depth[a] for a in args), default=0) + (op in TURNS)
-        chunks: list[list[int]] = []
-        placed = [i.op in LEAVES for i in code]
+    def defined(self, name: str, f: Function) -> str:
+        """Definition of a function of the scratch array and what is beside it."""
+        return define(f"{self.prefix}{name}", self.outside.takes, f)
 
-        def put(ks: Iterable[int]) -> None:
-            fresh = [k for k in ks if not placed[k]]
-            for k in fresh:
-                placed[k] = True
-            chunks.extend(cut(fresh, self._weight))
-
-        for level in range(1, max(depth, default=0) + 1):
-            turns: dict[int, list[int]] = {}
-            for k, (op, args) in enumerate(code):
-                if op in TURNS and depth[k] == level:
-                    turns.setdefault(args[0], []).append(k)
-            put(self._needed(turns, placed))
-            chunks.append([k for ks in turns.values() for k in ks])
-            for k in chunks[-1]:
-                placed[k] = True
-        put(range(len(code)))
-        return chunks
-
-    def _needed(self, roots: Iterable[int], placed: list[bool]) -> list[int]:
-        """Operations that some values need, themselves included, of those that are not placed yet."""
-        found: set[int] = set()
-        stack = [k for k in roots if not placed[k]]
-        while stack:
-            k = stack.pop()
-            if k not in found:
-                found.add(k)
-                stack += [a for a in self.program.code[k].args if not placed[a]]
-        return sorted(found)
+    def _turns(self, chunk: Sequence[int]) -> bool:
+        return bool(chunk) and self.block.code[chunk[0]].op in TURNS
 
     def _weight(self, k: int) -> int:
         """Size of a value's code in operations."""
-        return 3 * self.machine.lanes if self.program.code[k].op in LIBRARY else 1
+        return 3 * self.machine.lanes if self.block.code[k].op in LIBRARY else 1
 
-    def _after(self, leaving: Sequence[Leave]) -> dict[int, list[Leave]]:
-        """What leaves after which value: the last of its own, or the first of the next chunk that
-        is not of sines.
+    def _place(self, leave: Leave) -> None:
+        """Find out after which value something leaves: the last of its own, or the first of the
+        next chunk that is not of sines.
         """
-        order = {k: n for n, k in enumerate(k for chunk in self.chunks for k in chunk)}
-        found: dict[int, list[Leave]] = {}
-        for leave in leaving:
-            known = [k for k in leave.values if k in order and leave.early]
-            last = max(known, key=order.__getitem__, default=None)
-            if last is not None and self.program.code[last].op in TURNS:
-                last = next(
-                    (
-                        chunk[0]
-                        for chunk in self.chunks[self.chunk_of[last] :]
-                        if self.program.code[chunk[0]].op not in TURNS
-                    ),
-                    None,
-                )
-            (self.late if last is None else found.setdefault(last, [])).append(leave)
-        return found
-
-    def _slots(self, slot: dict[int, int], used: int) -> dict[int, int]:
-        """Scratch places of inputs (given) and of values that later chunks need; one is used again
-        after its last reader.
-        """
-        last: dict[int, int] = {}
-
-        def read(ks: Iterable[int], number: int) -> None:
-            for k in ks:
-                if self.chunk_of.get(k, number) != number:
-                    last[k] = max(last.get(k, 0), number)
-
-        for k, number in self.chunk_of.items():
-            read(self.program.code[k].args, number)
-            for leave in self.leaving.get(k, ()):
-                read(leave.values, number)
-        read(self.kept, len(self.chunks))
-        free: list[int] = []
-        released: dict[int, list[int]] = {}
-        for number, chunk in enumerate(self.chunks):
-            free += released.pop(number, [])
-            for k in chunk:
-                if k in last:
-                    if not free:
-                        free, used = [used], used + 1
-                    slot[k] = free.pop()
-                    released.setdefault(last[k] + 1, []).append(slot[k])
-        self.unused, self.total, self.scratch = used, used + 1, used + 2
-        return slot
+        known = [k for k in leave.values if k in self.chunk_of and leave.early]
+        last = max(known, key=lambda k: (self.chunk_of[k], k), default=None)
+        number = len(self.chunks) - 1 if self.closed else None
+        if last is not None:
+            number = next(
+                (
+                    n
+                    for n in range(self.chunk_of[last], len(self.chunks))
+                    if not self._turns(self.chunks[n])
+                ),
+                None,
+            )
+        if number is None:
+            self.late.append(leave)
+            return
+        chunk = self.chunks[number]
+        after = chunk[-1:] if self.closed else [last] if last in chunk else chunk[:1]
+        self.leaving[number].append((after[0] if after else -1, leave))
 
     def _chunk(self, number: int) -> str:
         """Values of a chunk; those that later chunks need are left in the scratch array."""
-        f, chunk = Function(self.machine, self.constants), self.chunks[number]
-        if self.program.code[chunk[0]].op in TURNS:
-            return self._table(number)
+        f, code = Function(self.machine, self.constants), self.block.code
         watch = Watch(f, self.total)
         values: dict[int, str] = {}
 
         def get(k: int) -> str:
-            if self.program.code[k].op == "constant":
+            if code[k].op == "constant":
                 return self.value(f, k)
             if k not in values:
                 values[k] = self.value(f, k)
             return values[k]
 
-        for k in chunk:
-            op, args = self.program.code[k]
-            values[k] = operation(f, op, [get(a) for a in args])
-            if k in self.slot:
-                f.store(values[k], self.at(f, k), kind(op, f))
-            for leave in self.leaving.get(k, ()):
-                columns = [get(a) for a in leave.values]
+        leaving: dict[int, list[Leave]] = {}
+        for after, leave in self.leaving[number]:
+            leaving.setdefault(after, []).append(leave)
+
+        def leave_after(k: int) -> None:
+            """All columns are read before one is stored."""
+            found = [(leave, [get(a) for a in leave.values]) for leave in leaving.get(k, ())]
+            for leave, columns in found:
                 leave.put(f, columns)
                 watch.add(columns)
+
+        for k in self.chunks[number]:
+            op, args = code[k]
+            if op in SOURCES:  # an angle that sines are taken of
+                values[k] = f.const(args[0]) if op == "constant" else self._loaded(f, *args)
+            else:
+                values[k] = operation(f, op, [get(a) for a in args])
+            if k in self.slot:
+                f.store(values[k], self.at(f, k), kind(op, f))
+            leave_after(k)
+        leave_after(-1)
         watch.keep()
         return self.defined(f"chunk{number}", f)
 
-    def defined(self, name: str, f: Function) -> str:
-        """Definition of a function of the scratch array and what is beside it."""
-        return f"define internal void @{self.prefix}{name}({self.takes}) noinline {{\n{f.body()}\n  ret void\n}}"
+    def _loaded(self, f: Function, port: int, entry: int) -> str:
+        assert self.outside.load
+        return self.outside.load(f, port, entry)
 
     def _table(self, number: int) -> str:
         """Places of the angles of a chunk, their sines and cosines."""
         rows: dict[int, list[int]] = {}
         for k in self.chunks[number]:
-            op, (angle,) = self.program.code[k]
+            op, (angle,) = self.block.code[k]
             places = rows.setdefault(angle, [self.slot[angle], self.unused, self.unused])
             places[1 + TURNS.index(op)] = self.slot[k]
         self.rows[number] = len(rows)
         return angles(f"{self.prefix}table{number}", rows.values(), self.machine)
+
+
+def define(name: str, takes: str, f: Function) -> str:
+    """Definition of a function of a module."""
+    return f"define internal void @{name}({takes}) noinline {{\n{f.body()}\n  ret void\n}}"

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from dalembert.codegen.blocks import TURNS
 from dalembert.codegen.targets.llvm.elementary import LIBRARY, slow, turns
 from dalembert.codegen.targets.llvm.function import Function
 from dalembert.codegen.targets.llvm.rows import Addresses
 
 FINE, DOUBTFUL = -1, -2
-TURNS = ("sin", "cos")
 ARITY = {"atan2": 2, "hypot": 2, "pow": 2}
 
 

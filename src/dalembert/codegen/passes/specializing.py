@@ -1,5 +1,5 @@
-"""Passes over a program: sines from a table, constants settled beforehand, unneeded values left
-out, products fused.
+"""Blocks made special: for a table's rows, whose constants are settled beforehand, for sines and
+cosines that are known, for processors that multiply and add at once.
 """
 
 from __future__ import annotations
@@ -8,11 +8,9 @@ from collections import Counter
 
 import numpy as np
 
-from dalembert.codegen.interpreter import evaluated
-from dalembert.codegen.program import CONDITIONS, Instruction, Port, Program
+from dalembert.codegen.blocks import CONDITIONS, SOURCES, TURNS, Block, Instruction, Port
+from dalembert.codegen.interpreter import block_values
 
-TURNS = ("sin", "cos")
-LEAVES = ("constant", "input")
 FUSED = {
     "fma": (1, 1),
     "fms": (1, -1),
@@ -23,26 +21,22 @@ NAMES = {signs: name for name, signs in FUSED.items()}
 SUMS = {"add": 1, "sub": -1}  # sign of the second operand
 
 
-def turned(program: Program, angles: str) -> tuple[Program, tuple[int, ...]]:
+def turned(block: Block, angles: str) -> tuple[Block, tuple[int, ...]]:
     """Sine and cosine of each entry of an input that some are taken of as a new input of two
     numbers, and these entries.
     """
-    at = next((k for k, p in enumerate(program.inputs) if p.name == angles), None)
-    reads = {
-        k: i.args[1] for k, i in enumerate(program.code) if i.op == "input" and i.args[0] == at
-    }
-    entries = sorted(
-        {reads[i.args[0]] for i in program.code if i.op in TURNS and i.args[0] in reads}
-    )
-    port = {entry: len(program.inputs) + n for n, entry in enumerate(entries)}
+    at = next((k for k, p in enumerate(block.inputs) if p.name == angles), None)
+    reads = {k: i.args[1] for k, i in enumerate(block.code) if i.op == "input" and i.args[0] == at}
+    entries = sorted({reads[i.args[0]] for i in block.code if i.op in TURNS and i.args[0] in reads})
+    port = {entry: len(block.inputs) + n for n, entry in enumerate(entries)}
     code = [
         Instruction("input", (port[reads[i.args[0]]], TURNS.index(i.op)))
         if i.op in TURNS and i.args[0] in reads
         else i
-        for i in program.code
+        for i in block.code
     ]
-    inputs = (*program.inputs, *(Port(turn_of(entry), (2,)) for entry in entries))
-    return Program(inputs, program.outputs, tuple(code), program.results), tuple(entries)
+    inputs = (*block.inputs, *(Port(turn_of(entry), (2,)) for entry in entries))
+    return Block(inputs, block.outputs, tuple(code), block.results), tuple(entries)
 
 
 def turn_of(entry: int) -> str:
@@ -50,14 +44,14 @@ def turn_of(entry: int) -> str:
     return f"turn {entry}"
 
 
-def settled(program: Program, rows: np.ndarray) -> tuple[Program, np.ndarray]:
+def settled(block: Block, rows: np.ndarray) -> tuple[Block, np.ndarray]:
     """What depends on the first input alone is computed now, for each of its rows, and becomes the
     first input.
 
     Entries that are equal in all rows become constants.
     """
     fixed: list[bool] = []
-    for op, args in program.code:
+    for op, args in block.code:
         fixed.append(
             op == "constant"
             or (
@@ -68,29 +62,31 @@ def settled(program: Program, rows: np.ndarray) -> tuple[Program, np.ndarray]:
         )
     wanted = {
         a
-        for k, (op, args) in enumerate(program.code)
-        if op not in LEAVES and not fixed[k]
+        for k, (op, args) in enumerate(block.code)
+        if op not in SOURCES and not fixed[k]
         for a in args
     }
-    wanted |= {k for places in program.results for k in places}
-    frontier = [k for k in sorted(wanted) if fixed[k] and program.code[k].op != "constant"]
+    wanted |= {k for places in block.results for k in places}
+    frontier = [k for k in sorted(wanted) if fixed[k] and block.code[k].op != "constant"]
     kept = [k for k, is_fixed in enumerate(fixed) if is_fixed]
     moved = {k: n for n, k in enumerate(kept)}
-    part = Program(
-        program.inputs[:1],
+    part = Block(
+        block.inputs[:1],
         (Port("found", (len(frontier),)),),
-        tuple(_renumbered(program.code[k], moved) for k in kept),
+        tuple(_renumbered(block.code[k], moved) for k in kept),
         (tuple(moved[k] for k in frontier),),
     )
-    (columns,) = evaluated(part, rows)
-    columns = columns.reshape(len(rows), len(frontier))
+    columns = np.empty((len(rows), len(frontier)))
+    with np.errstate(all="ignore"):
+        for n, column in enumerate(block_values(part, [rows])[0]):
+            columns[:, n] = column
     same = (columns == columns[:1]).all(axis=0)
     loads = {k: n for n, k in enumerate(k for k, s in zip(frontier, same, strict=True) if not s)}
     equal = {k: float(columns[0, n]) for n, k in enumerate(frontier) if same[n]}
 
     code: list[Instruction] = []
     place: dict[int, int] = {}
-    for k, instruction in enumerate(program.code):
+    for k, instruction in enumerate(block.code):
         if k in loads:
             instruction = Instruction("input", (0, loads[k]))
         elif k in equal:
@@ -99,23 +95,23 @@ def settled(program: Program, rows: np.ndarray) -> tuple[Program, np.ndarray]:
             continue
         place[k] = len(code)
         code.append(_renumbered(instruction, place))
-    ports = (Port(program.inputs[0].name, (len(loads),)), *program.inputs[1:])
-    results = tuple(tuple(place[k] for k in places) for places in program.results)
-    return Program(ports, program.outputs, tuple(code), results), columns[:, ~same]
+    ports = (Port(block.inputs[0].name, (len(loads),)), *block.inputs[1:])
+    results = tuple(tuple(place[k] for k in places) for places in block.results)
+    return Block(ports, block.outputs, tuple(code), results), columns[:, ~same]
 
 
-def fused(program: Program) -> Program:
+def fused(block: Block) -> Block:
     """Sums with a product that nothing else needs as one operation, which rounds once; values keep
     their places.
 
-    The choice is made here and not by the compiler, so that it depends neither on how a program is
+    The choice is made here and not by the compiler, so that it depends neither on how a block is
     cut into functions nor on the number of lanes: a state's results have the same bits alone and in
     a batch.
     """
-    code = list(program.code)
-    uses = Counter(k for places in program.results for k in places)
-    for op, args in program.code:
-        uses.update(() if op in LEAVES else args)
+    code = list(block.code)
+    uses = Counter(k for places in block.results for k in places)
+    for op, args in block.code:
+        uses.update(() if op in SOURCES else args)
 
     def product(k: int) -> tuple[int, list[int]]:
         """Sign of a product that is used once, maybe negated, and the places of it; 0 for other
@@ -129,7 +125,7 @@ def fused(program: Program) -> Program:
         sign, places = product(args[0])
         return -sign, [k, *places]
 
-    for k, (op, args) in enumerate(program.code):
+    for k, (op, args) in enumerate(block.code):
         if op not in SUMS:
             continue
         first, second = args
@@ -145,33 +141,33 @@ def fused(program: Program) -> Program:
                 for place in places:
                     code[place] = Instruction("constant", (0.0,))  # which nothing reads
                 break
-    return Program(program.inputs, program.outputs, tuple(code), program.results)
+    return Block(block.inputs, block.outputs, tuple(code), block.results)
 
 
-def pruned(program: Program) -> Program:
-    """Without operations that no result needs, nor inputs, other than the first, that nothing
-    reads.
+def pruned(block: Block, fixed: int = 1) -> Block:
+    """Without operations that no result needs, nor inputs, other than the first `fixed`, that
+    nothing reads.
     """
-    needed = {k for places in program.results for k in places}
-    for k in reversed(range(len(program.code))):
-        if k in needed and program.code[k].op not in LEAVES:
-            needed.update(program.code[k].args)
+    needed = {k for places in block.results for k in places}
+    for k in reversed(range(len(block.code))):
+        if k in needed and block.code[k].op not in SOURCES:
+            needed.update(block.code[k].args)
     kept = sorted(needed)
-    read = {0} | {program.code[k].args[0] for k in kept if program.code[k].op == "input"}
+    read = {*range(fixed)} | {block.code[k].args[0] for k in kept if block.code[k].op == "input"}
     port = {p: n for n, p in enumerate(sorted(read))}
     moved = {k: n for n, k in enumerate(kept)}
-    code = [_renumbered(program.code[k], moved) for k in kept]
+    code = [_renumbered(block.code[k], moved) for k in kept]
     code = [
         Instruction("input", (port[i.args[0]], i.args[1])) if i.op == "input" else i for i in code
     ]
-    return Program(
-        tuple(program.inputs[p] for p in sorted(read)),
-        program.outputs,
+    return Block(
+        tuple(block.inputs[p] for p in sorted(read)),
+        block.outputs,
         tuple(code),
-        tuple(tuple(moved[k] for k in places) for places in program.results),
+        tuple(tuple(moved[k] for k in places) for places in block.results),
     )
 
 
 def _renumbered(instruction: Instruction, place: dict[int, int]) -> Instruction:
     op, args = instruction
-    return instruction if op in LEAVES else Instruction(op, tuple(place[a] for a in args))
+    return instruction if op in SOURCES else Instruction(op, tuple(place[a] for a in args))

@@ -1,0 +1,1 @@
+"""Passes over blocks, which every target may use."""
