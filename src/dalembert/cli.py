@@ -134,16 +134,25 @@ def demo(
 
 
 @app.command
-def info(file: File, base: Base = "fixed", tolerance: Tolerance = None) -> None:
+def info(
+    file: File,
+    base: Base = "fixed",
+    tolerance: Tolerance = None,
+    quantities: Annotated[
+        bool, Option("--quantities", help="List what can be computed, with shapes and units.")
+    ] = False,
+) -> None:
     """Show bodies, joints, frames and mass of a model.
 
     Followers that were reduced and what of the file was not used are listed as well.
     """
     from dalembert.commandline.summary import summarize
-    from dalembert.commandline.tables import show_findings
+    from dalembert.commandline.tables import show_findings, show_quantities
 
     mechanism, out = load(file, quiet=True, base=base, angle_tolerance=tolerance), _console()
     summarize(out, mechanism)
+    if quantities:
+        show_quantities(out, mechanism)
     show_findings(out, mechanism.check())
 
 

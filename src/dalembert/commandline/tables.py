@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from dalembert.commandline.output import TableColumn, left, message, show_table
+from dalembert.commandline.output import TableColumn, left, line, message, show_table
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import Number, as_float, is_symbolic
 from dalembert.model.parts import Joint
+from dalembert.systems.kinds import system_of
 
 
 def show_joints(out: Console, mechanism: Mechanism) -> None:
@@ -33,6 +34,14 @@ def show_joints(out: Console, mechanism: Mechanism) -> None:
             left("friction", [_friction(j) for j in joints]),
         ],
     )
+
+
+def show_quantities(out: Console, mechanism: Mechanism) -> None:
+    """Quantities with inputs, shapes, units and a few words."""
+    names, inputs, results, words = zip(*system_of(mechanism).table(), strict=True)
+    rest = (("of", inputs), ("result", results), ("what it is", words))
+    show_table(out, [left("quantity", names)], [left(title, texts) for title, texts in rest])
+    line(out)
 
 
 def _entries(mechanism: Mechanism, joint: Joint) -> str:

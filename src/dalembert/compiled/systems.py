@@ -175,8 +175,14 @@ class SystemDynamics:
                 **dict.fromkeys(("qd", "qdd", "tau", "p"), self._equations.velocity_names),
                 "q": self._equations.coordinate_names,
             }
+            function.__doc__ = "\n".join(map(self._said, names))
             self._functions[names, make] = function
         return self._functions[names, make]
+
+    def _said(self, name: str) -> str:
+        """Inputs, results and description of a quantity, for help."""
+        quantity = self._equations.quantities[name]
+        return f"{name}({', '.join(quantity.inputs)}): {quantity.result}, {quantity.description}."
 
     def __getstate__(self) -> Any:
         return {"system": self._equations, "parameters": self.parameters}

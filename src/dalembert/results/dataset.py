@@ -52,8 +52,9 @@ def dataset(run: Records, start: Any = None) -> Any:
     energies[ENERGIES[-1]] = (
         run.energy - (run.energy[..., :1] if start is None else start) - run.work
     )
+    unit = m.quantities["kinetic_energy"].unit
     for name, values in energies.items():
-        variables[name] = along, values, {"long_name": name.replace("_", " "), "units": "J"}
+        variables[name] = along, values, {"long_name": name.replace("_", " "), "units": unit}
     if run.controller_states is not None:
         variables["controller_states"] = (*along, "controller_state"), run.controller_states
     observables = _observables(run, along)

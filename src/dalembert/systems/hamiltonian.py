@@ -4,7 +4,7 @@ systems.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property, partial
 from typing import Any
 
@@ -18,7 +18,7 @@ from dalembert.formulations.hamilton.velocity_solver import SOLVERS
 from dalembert.formulations.lagrange.symbolic_system import LagrangianSystem
 from dalembert.systems.mechanism import MechanismSystem
 from dalembert.systems.system import HAMILTON, LAGRANGE, System
-from dalembert.tracing.quantity import Quantity
+from dalembert.tracing.quantity import Quantity, described
 
 
 class HamiltonianSystem(System):
@@ -137,13 +137,12 @@ class HamiltonianSystem(System):
 
     @property
     def quantities(self) -> Mapping[str, Quantity]:
-        state, form = ("q", "qd", "t"), partial
-        own = {
-            "velocities": Quantity(self.velocities, ("q", "p", "t"), ("nv",)),
-            "lagrangian_gradient": Quantity(
-                form(hamilton.lagrangian_gradient, self._form), state, ("nv",)
-            ),
-            "momentum_rate": Quantity(self.momentum_rate, ("q", "qd", "p", "t"), ("nv",)),
-            "hamiltonian": Quantity(self.hamiltonian, ("q", "p", "t"), (), "J"),
+        gradient = partial(hamilton.lagrangian_gradient, self._form)
+        own: dict[str, tuple[Callable[..., Any], str]] = {
+            "velocities": (self.velocities, "q p t"),
+            "lagrangian_gradient": (gradient, "q qd t"),
+            "momentum_rate": (self.momentum_rate, "q qd p t"),
+            "hamiltonian": (self.hamiltonian, "q p t"),
         }
-        return {**super().quantities, **own}
+        found = {name: described(name, *function) for name, function in own.items()}
+        return {**super().quantities, **found}

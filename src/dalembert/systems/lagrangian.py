@@ -10,7 +10,7 @@ import numpy as np
 from dalembert.expr import free_symbols
 from dalembert.formulations.lagrange.symbolic_system import LagrangianSystem
 from dalembert.systems.system import System
-from dalembert.tracing.quantity import Quantity
+from dalembert.tracing.quantity import Quantity, described
 
 
 class LagrangianEquations(System):
@@ -92,7 +92,7 @@ class LagrangianEquations(System):
     @property
     def quantities(self) -> Mapping[str, Quantity]:
         return {
-            name: Quantity(getattr(self._own, name), quantity.inputs)
+            name: described(name, getattr(self._own, name), " ".join(quantity.inputs))
             for name, quantity in self._own.quantities.items()
         }
 

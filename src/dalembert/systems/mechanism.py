@@ -161,7 +161,7 @@ class MechanismSystem(System):
     @property
     def quantities(self) -> Mapping[str, Quantity]:
         return {
-            name: Quantity(partial(quantity.function, self._mechanism), quantity.inputs)
+            name: quantity._replace(function=partial(quantity.function, self._mechanism))
             for name, quantity in QUANTITIES.items()
         }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from dalembert.spatial import linear_algebra
 from dalembert.spatial.ldl import Factors, factorised, unchecked
 from dalembert.systems.constraint_set import ConstraintSet
 from dalembert.systems.constraints import Constraint
-from dalembert.tracing.quantity import Quantity
+from dalembert.tracing.quantity import Quantity, described
 
 LAGRANGE, HAMILTON = "lagrange", "hamilton"  # names of state equations in (q, qd) and in (q, p)
 
@@ -564,20 +564,38 @@ class System(ABC):
     @property
     def quantities(self) -> Mapping[str, Quantity]:
         """Quantities by name: what compiles."""
-        vector, energy = ("nv",), (("q", "qd", "t"), (), "J")
+        state = "q qd t"
+        functions: dict[str, tuple[Callable[..., Any], str]] = {
+            "mass_matrix": (self.mass_matrix, "q t"),
+            "bias_force": (self.bias_force, state),
+            "generalized_forces": (self.generalized_forces, state),
+            "kinetic_energy": (self.kinetic_energy, state),
+            "potential_energy": (self.potential_energy, "q t"),
+            "energy": (self.energy, state),
+            "energy_rate": (self.power, "q qd tau t"),
+            "momenta": (self.momenta, state),
+            "inverse_dynamics": (self.inverse_dynamics, "q qd qdd t"),
+            "forward_dynamics": (self.forward_dynamics, "q qd tau t"),
+        }
         return {
-            "mass_matrix": Quantity(self.mass_matrix, ("q", "t"), ("nv", "nv")),
-            "bias_force": Quantity(self.bias_force, ("q", "qd", "t"), vector),
-            "generalized_forces": Quantity(self.generalized_forces, ("q", "qd", "t"), vector),
-            "kinetic_energy": Quantity(self.kinetic_energy, *energy),
-            "potential_energy": Quantity(self.potential_energy, ("q", "t"), (), "J"),
-            "energy": Quantity(self.energy, *energy),
-            "energy_rate": Quantity(self.power, ("q", "qd", "tau", "t"), (), "W"),
-            "momenta": Quantity(self.momenta, ("q", "qd", "t"), vector),
-            "inverse_dynamics": Quantity(self.inverse_dynamics, ("q", "qd", "qdd", "t"), vector),
-            "forward_dynamics": Quantity(self.forward_dynamics, ("q", "qd", "tau", "t"), vector),
+            **{name: described(name, *function) for name, function in functions.items()},
             **self.recorded,
         }
+
+    def table(self) -> list[tuple[str, ...]]:
+        """Name, inputs, results and description of each quantity.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from dalembert.systems.kinds import system_of
+        >>> system_of(da.planar_chain(1)).table()[0]
+        ('inverse_dynamics', 'q, qd, qdd', '(nv,) [N m, N]', 'tau that gives qdd')
+        """
+        return [
+            (f"{name}:FRAME" if q.framed else name, ", ".join(q.inputs), q.result, q.description)
+            for name, q in self.quantities.items()
+        ]
 
     def traced(self, names: Sequence[str]) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         """Inputs of some quantities as arrays of symbols (t of one entry), and their expressions,

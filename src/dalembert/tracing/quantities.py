@@ -23,7 +23,7 @@ from dalembert.model.external_forces import ExternalForce
 from dalembert.model.linkage import QUATERNION_TOLERANCE
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.pivots import ALWAYS, eliminated, guards, sizes, stacked
-from dalembert.tracing.quantity import Quantity
+from dalembert.tracing.quantity import Quantity, described
 from dalembert.tracing.regrouping import FACTORS_UP_TO, ROLLED_FROM, on_regrouped_tree
 
 DOUBTFUL = {
@@ -38,37 +38,46 @@ UNUSUAL = (
 STATES = 8  # random ones, to learn usual inertias from
 
 
-def _plain(inputs: str, *names: str) -> dict[str, Quantity]:
-    return {
-        name: Quantity(
-            getattr(newton_euler, name),
-            tuple(inputs.split()),
-            loaded=name in ("inverse_dynamics", "forward_dynamics"),
-        )
-        for name in names
-    }
+def _of_newton_euler(inputs: str, *names: str) -> dict[str, Quantity]:
+    return {name: described(name, getattr(newton_euler, name), inputs) for name in names}
+
+
+def _loaded(inputs: str, name: str) -> Quantity:
+    return described(name, getattr(newton_euler, name), inputs, loaded=True)
 
 
 QUANTITIES: dict[str, Quantity] = {
-    **_plain("q qd qdd", "inverse_dynamics", "regressor", "inverse_dynamics_derivatives"),
-    **_plain("q qd tau", "forward_dynamics", "forward_dynamics_derivatives", "linearize"),
-    **_plain("q", "mass_matrix", "inverse_mass_matrix", "gravity_vector", "potential_energy"),
-    **_plain(
+    "inverse_dynamics": _loaded("q qd qdd", "inverse_dynamics"),
+    **_of_newton_euler("q qd qdd", "regressor", "inverse_dynamics_derivatives"),
+    "forward_dynamics": _loaded("q qd tau", "forward_dynamics"),
+    **_of_newton_euler("q qd tau", "forward_dynamics_derivatives", "linearize"),
+    **_of_newton_euler(
+        "q", "mass_matrix", "inverse_mass_matrix", "gravity_vector", "potential_energy"
+    ),
+    "bias_force": described("bias_force", newton_euler.bias_force, "q qd")._replace(
+        description="C qd + g; without springs and friction"
+    ),
+    **_of_newton_euler(
         "q qd",
-        "bias_force",
         "coriolis_vector",
         "coriolis_matrix",
         "kinetic_energy",
         "momenta",
         "centroidal_momentum",
     ),
-    "passive_force": Quantity(forces.passive_force, ("q", "qd")),
-    "center_of_mass": Quantity(poses.center_of_mass, ("q",)),
-    "center_of_mass_jacobian": Quantity(momentum.center_of_mass_jacobian, ("q",)),
-    "centroidal_momentum_matrix": Quantity(momentum.centroidal_momentum_matrix, ("q",)),
-    "placement": Quantity(poses.placement, ("q",), framed=True),
-    "jacobian": Quantity(jacobians.jacobian, ("q",), framed=True, turned=True),
-    "jacobian_rate": Quantity(jacobians.jacobian_rate, ("q", "qd"), framed=True, turned=True),
+    "passive_force": described("passive_force", forces.passive_force, "q qd"),
+    "center_of_mass": described("center_of_mass", poses.center_of_mass, "q"),
+    "center_of_mass_jacobian": described(
+        "center_of_mass_jacobian", momentum.center_of_mass_jacobian, "q"
+    ),
+    "centroidal_momentum_matrix": described(
+        "centroidal_momentum_matrix", momentum.centroidal_momentum_matrix, "q"
+    ),
+    "placement": described("placement", poses.placement, "q", framed=True),
+    "jacobian": described("jacobian", jacobians.jacobian, "q", framed=True, turned=True),
+    "jacobian_rate": described(
+        "jacobian_rate", jacobians.jacobian_rate, "q qd", framed=True, turned=True
+    ),
 }
 
 # Forces and accelerations do not change when inertial parameters are regrouped; energies do, by
