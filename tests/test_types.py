@@ -1,5 +1,6 @@
 """Types that a user's checker sees: the public names and no others, with real types."""
 
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -45,6 +46,12 @@ def test_a_users_script_passes_strict_checks_and_knows_every_type(tmp_path):
     revealed = [line for line in said.splitlines() if "Revealed type" in line]
     assert len(revealed) == len(names) > 30 and "error" not in said, said
     assert not [line for line in revealed if "Any" in line.replace("tuple[Any, ...]", "")], said
+
+
+def test_the_same_script_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    results = runpy.run_path(str(SESSION))
+    assert (tmp_path / "run.csv").is_file() and results["spring"] == pytest.approx([-0.15]) and not results["failures"]
 
 
 @pytest.mark.parametrize("use", ["da.nonsense"])
