@@ -132,7 +132,7 @@ def test_mathml_is_well_formed():
     assert len(text.splitlines()) > 20
 
 
-@pytest.mark.parametrize("name", ["scara", "panda"])
+@pytest.mark.parametrize("name", ["scara", pytest.param("panda", marks=pytest.mark.slow)])
 def test_python_source_computes_what_the_plain_functions_do(name):
     m = robots.dense(name)
     code = {}

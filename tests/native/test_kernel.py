@@ -274,7 +274,7 @@ def test_nothing_beyond_the_arrays_is_touched(lanes, at_end, streamed, monkeypat
 @pytest.mark.parametrize("real", ["double", "float"])
 def test_results_that_go_to_memory_past_the_caches_are_the_same(lanes, real, monkeypatch):
     """Wherever an array begins in a line of memory, with and without room between its rows."""
-    program = traced(da.planar_chain(5), ["mass_matrix", "inverse_dynamics", "regressor"])
+    program = traced(da.planar_chain(3), ["mass_matrix", "inverse_dynamics", "regressor"])
     machine = Machine(lanes if real == "double" else 2 * lanes, host()[0].fused, real=real)
     usual = Kernel(object_code(program, machine))
     monkeypatch.setattr(streams, "FROM", 0)
@@ -282,7 +282,7 @@ def test_results_that_go_to_memory_past_the_caches_are_the_same(lanes, real, mon
     kernel = Kernel(object_code(program, machine))
     number = np.float64 if real == "double" else np.float32
     for n in (0, 1, 9, 33):
-        inputs = [np.random.default_rng(k).standard_normal((n, 5)).astype(number) for k in range(3)]
+        inputs = [np.random.default_rng(k).standard_normal((n, 3)).astype(number) for k in range(3)]
         right = [np.zeros((n, p.size), number) for p in program.outputs]
         usual.run(inputs, right, n)
         for start in range(0, 64, number().itemsize):

@@ -129,7 +129,8 @@ def test_programs_cut_into_parts_agree_with_numpy(tmp_path, monkeypatch, size, p
 
 
 @needs_gcc
-@pytest.mark.parametrize("name", ['"; system("', "*/", "part_1", "printf", "M_PI", "k", "плечо 1"])
+@pytest.mark.parametrize("name", ['"; system("', "*/", "part_1", "плечо 1", *(
+    pytest.param(name, marks=pytest.mark.slow) for name in ("printf", "M_PI", "k"))])
 def test_hostile_names_compile_and_keep_their_values(tmp_path, name):
     texts = c.files(hostile_program(), name, notes=["*/ ??/ /*/ \\", "two\nlines", *HOSTILE])
     passes(tmp_path, texts, [FLAGS[0], FLAGS[2]] if name == "*/" else FLAGS[:1])
