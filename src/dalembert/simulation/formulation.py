@@ -26,7 +26,7 @@ from dalembert.systems.kinds import formulated, system_of
 from dalembert.systems.system import HAMILTON, System
 
 Rates = tuple[np.ndarray, np.ndarray, Any]  # q', y' and the power [W]
-NONE = np.zeros(0)
+NONE: np.ndarray = np.zeros(0)
 NEARLY = 1e-6  # of the smallest singular value of the mass matrix at the start
 # error of velocities that come back from their momenta: the mass matrix is looked at again
 DOUBTFUL = 1e-3

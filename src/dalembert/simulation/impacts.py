@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.expr import absolute, array, minimum
-from dalembert.integrators.choice import chosen
+from dalembert.simulation.elementwise import less, where
 from dalembert.simulation.lcp import UNBOUNDED, Scalars, bounded
 from dalembert.simulation.repetition import Repeat, repeated
 
@@ -31,7 +31,7 @@ class Impact(NamedTuple):
 
     velocity: np.ndarray  # (n,) after it
     impulse: np.ndarray  # (n,) along the entries of qd [N m s, N s]
-    met: list[Any]  # (n,) velocities with which stops were moved into, else 0
+    met: np.ndarray  # (n,) velocities with which stops were moved into, else 0
 
 
 def impact(
@@ -52,48 +52,22 @@ def impact(
     restitution : (n,) from 0 to 1
     locked : (n,) 1 where an entry cannot move, with `out` 1; else 0
     """
-    leaving = [o * own for o, own in zip(out, v, strict=True)]
-    met = [
-        chosen(s < 0, own, chosen(lock * absolute(own) > 0, own, 0.0))
-        for s, lock, own in zip(leaving, locked, v, strict=True)
-    ]
-    any_met = chosen(sum(absolute(own) for own in met) > 0, 1.0, 0.0)
-    taking_part = [
-        any_met * absolute(o) * chosen(s > 0, lock, 1.0)
-        for o, s, lock in zip(out, leaving, locked, strict=True)
-    ]
-    elastic = chosen(
-        sum(lock * absolute(own) for lock, own in zip(locked, v, strict=True)) > 0, 0.0, 1.0
-    )
-    rebound = [
-        (1 - lock) * elastic * e * minimum(s, 0.0)
-        for s, e, lock in zip(leaving, restitution, locked, strict=True)
-    ]
-    lower = [chosen(lock > 0, -UNBOUNDED, 0.0) for lock in locked]
-    o = array(list(out))
-    p, _ = bounded(
-        o[:, None] * N * o,
-        array([s + back for s, back in zip(leaving, rebound, strict=True)]),
-        lower,
-        [UNBOUNDED] * len(v),
-        taking_part,
-        repeat,
-    )
-    p = o * p
-    after = [
-        chosen(_comes_to_rest(*of) > 0, 0.0, own)
-        for own, *of in zip(v + N @ p, p, rebound, taking_part, locked, strict=True)
-    ]
-    return Impact(array(after), p, met)
-
-
-def _comes_to_rest(p: Any, rebound: Any, takes_part: Any, lock: Any) -> Any:
-    """1 where the law makes a velocity 0, which rounding must not change: pushed without a rebound,
-    or locked.
-    """
-    return takes_part * chosen(
-        lock > 0, 1.0, chosen(absolute(p) > 0, chosen(rebound < 0, 0.0, 1.0), 0.0)
-    )
+    out, restitution, locked = (array(list(given)) for given in (out, restitution, locked))
+    leaving = out * v
+    met = where(less(leaving, 0.0), v, where(less(0.0, locked * absolute(v)), v, 0.0))
+    any_met = where(less(0.0, sum(absolute(met))), 1.0, 0.0)
+    taking_part = any_met * absolute(out) * where(less(0.0, leaving), locked, 1.0)
+    elastic = where(less(0.0, sum(locked * absolute(v))), 0.0, 1.0)
+    rebound = (1 - locked) * elastic * restitution * minimum(leaving, 0.0)
+    lower = where(less(0.0, locked), -UNBOUNDED, 0.0)
+    upper = np.full(len(v), UNBOUNDED)
+    p, _ = bounded(out[:, None] * N * out, leaving + rebound, lower, upper, taking_part, repeat)
+    p = out * p
+    # velocities that the law makes 0, which rounding must not change: pushed without a rebound, or
+    # locked
+    stays = where(less(0.0, absolute(p)), where(less(rebound, 0.0), 0.0, 1.0), 0.0)
+    stays = taking_part * where(less(0.0, locked), 1.0, stays)
+    return Impact(where(less(0.0, stays), 0.0, v + N @ p), p, met)
 
 
 def is_short(out: Any, v: Any, acceleration: Any, room: Any, least: Any) -> Any:
@@ -102,6 +76,6 @@ def is_short(out: Any, v: Any, acceleration: Any, room: Any, least: Any) -> Any:
     It ends at the same stop after 2 v/|a|, if a leads back there, or at the other one after room/v.
     """
     away, rate = out * v, out * acceleration
-    back = chosen(-rate * least > 2 * away, 1.0, 0.0)
-    across = chosen(room < away * least, 1.0, 0.0)
-    return chosen(away > 0, back + across - back * across, 0.0)
+    back = where(less(2 * away, -rate * least), 1.0, 0.0)
+    across = where(less(room, away * least), 1.0, 0.0)
+    return where(less(0.0, away), back + across - back * across, 0.0)

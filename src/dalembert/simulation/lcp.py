@@ -11,6 +11,7 @@ import numpy as np
 
 from dalembert.expr import absolute, array, maximum, minimum
 from dalembert.integrators.choice import chosen
+from dalembert.simulation.elementwise import at_most, less, where
 from dalembert.simulation.repetition import Repeat, Vectors, repeated
 from dalembert.spatial.ldl import factorised, solved, unchecked
 
@@ -20,7 +21,7 @@ ROUNDING = 1e-12  # of the terms that a sum is made of
 PATIENCE = 3.0  # exchanges of all wrong unknowns together that do not make them fewer
 FREE, LOWER, UPPER = 0.0, -1.0, 1.0  # where an unknown is: between its bounds, or at one of them
 
-Scalars = Sequence[Any]
+Scalars = Sequence[Any] | np.ndarray
 
 
 def bounded(
@@ -54,74 +55,50 @@ def bounded(
     complementarity problems, Computers Ops Res. 21 (1994) 587-596.
     """
     n = len(b)
+    lower, upper, asked = (array(list(v)) for v in (lower, upper, asked))
 
     def exchange(
-        place: Scalars, progress: Scalars, _r: Scalars, _a: Scalars
+        places: Scalars, progress: Scalars, _r: Scalars, _a: Scalars
     ) -> tuple[Vectors, Any]:
-        free = [
-            one * chosen(absolute(k) < 0.5, 1.0, 0.0) for k, one in zip(place, asked, strict=True)
-        ]
-        r = _balanced(A, b, free, _at_bounds(place, lower, upper))
+        place = array(list(places))
+        free = asked * where(less(absolute(place), 0.5), 1.0, 0.0)
+        at_bounds = where(less(place, -0.5), lower, where(less(0.5, place), upper, 0.0))
+        r = _balanced(A, b, free, at_bounds)
         rounding = ROUNDING * (absolute(A) @ absolute(r) + absolute(b))
-        a = array([one * (1 - f) * x for one, f, x in zip(asked, free, A @ r + b, strict=True)])
-        wanted = [_place(*of) for of in zip(place, free, r, a, rounding, lower, upper, strict=True)]
+        a = asked * (1 - free) * (A @ r + b)
+        # a free unknown beyond a bound belongs there; one that moves away from its bound is free
+        slack = ROUNDING * absolute(r)
+        beyond = where(less(upper + slack, r), UPPER, where(less(r, lower - slack), LOWER, FREE))
+        leaving = where(less(rounding, place * a), FREE, place)
+        wanted = where(less(0.0, free), beyond, leaving)
         following, progress, last = _exchanged(place, wanted, progress)
-        within = [
-            minimum(maximum(x, low), high) for x, low, high in zip(r, lower, upper, strict=True)
-        ]
-        exact = [chosen(absolute(x) <= least, 0.0, x) for x, least in zip(a, rounding, strict=True)]
+        within = minimum(maximum(r, lower), upper)
+        exact = where(at_most(absolute(a), rounding), 0.0, a)
         return (following, progress, within, exact), last
 
     start = [FREE] * n, [n + 1.0, PATIENCE], [0.0] * n, [0.0] * n
     *_, r, a = repeat(exchange, start, MOST * (n + 1))
-    return array([one * x for one, x in zip(asked, r, strict=True)]), array(list(a))
+    return asked * array(list(r)), array(list(a))
 
 
-def _at_bounds(place: Scalars, lower: Scalars, upper: Scalars) -> np.ndarray:
-    """Reactions of the unknowns at their bounds, 0 of the others."""
-    return array(
-        [
-            chosen(k < -0.5, low, chosen(k > 0.5, high, 0.0))
-            for k, low, high in zip(place, lower, upper, strict=True)
-        ]
-    )
-
-
-def _balanced(A: np.ndarray, b: np.ndarray, free: Scalars, r: np.ndarray) -> np.ndarray:
+def _balanced(A: np.ndarray, b: np.ndarray, free: np.ndarray, r: np.ndarray) -> np.ndarray:
     """Reactions with which the free unknowns have the acceleration 0; the others keep theirs, r."""
-    n = len(b)
-    among_free = [
-        [A[i][j] * free[i] * free[j] + (1 - free[i] if i == j else 0.0) for j in range(n)]
-        for i in range(n)
-    ]
-    left = [f * x for f, x in zip(free, -b - A @ r, strict=True)]
-    y = solved(factorised(among_free, unchecked), left)
-    return array([chosen(f > 0, own, other) for f, own, other in zip(free, y, r, strict=True)])
-
-
-def _place(place: Any, free: Any, r: Any, a: Any, rounding: Any, lower: Any, upper: Any) -> Any:
-    """Where an unknown belongs: a free one beyond a bound at that bound; one that moves away from
-    its bound becomes free.
-    """
-    slack = ROUNDING * absolute(r)
-    beyond = chosen(r > upper + slack, UPPER, chosen(r < lower - slack, LOWER, FREE))
-    return chosen(free > 0, beyond, chosen(place * a > rounding, FREE, place))
+    among_free = A * free[:, None] * free + np.diag(1 - free)
+    L = factorised([list(row) for row in among_free], unchecked)
+    return where(less(0.0, free), solved(L, list(free * (-b - A @ r))), r)
 
 
 def _exchanged(
-    place: Scalars, wanted: Scalars, progress: Scalars
-) -> tuple[list[Any], list[Any], Any]:
+    place: np.ndarray, wanted: np.ndarray, progress: Scalars
+) -> tuple[np.ndarray, list[Any], Any]:
     """The next places, the fewest wrong unknowns so far with the patience that is left, and 1 if
     none is wrong.
     """
     fewest, patience = progress
-    wrong = [absolute(new - old) for new, old in zip(wanted, place, strict=True)]
+    wrong = absolute(wanted - place)
     count = sum(wrong)
     patience = chosen(count < fewest, PATIENCE, patience - 1)
-    changes = [
-        chosen(patience > 0, w, chosen(sum(wrong[:i]) > 0, 0.0, w)) for i, w in enumerate(wrong)
-    ]
-    following = [
-        chosen(c > 0, new, old) for c, new, old in zip(changes, wanted, place, strict=True)
-    ]
+    before = array([sum(wrong[:i]) for i in range(len(wrong))])
+    first = where(less(0.0, before), 0.0, wrong)  # of the wrong ones, alone
+    following = where(less(0.0, chosen(patience > 0, wrong, first)), wanted, place)
     return following, [minimum(count, fewest), patience], chosen(count > 0, 0.0, 1.0)

@@ -40,6 +40,7 @@ from dalembert.native.function import CompiledFunction, function
 from dalembert.native.routine import Routine
 from dalembert.results.observables import Observable
 from dalembert.results.records import rows_of
+from dalembert.simulation.elementwise import at_most, less, where
 from dalembert.simulation.formulation import NONE, Formulation
 from dalembert.simulation.friction import kinetic, shape_of
 from dalembert.simulation.impacts import impact, is_short
@@ -288,14 +289,10 @@ class Reactions:
         M, force = self._equations(q, qd, tau)
         friction = self._sliding(qd, modes)
         qdd = self._accelerations(M, force + friction, modes)
-        return array(
-            [
-                chosen(modes[i] > 0, friction[i], sum(M[i] * qdd) - force[i])
-                if self.restable[i]
-                else friction[i]
-                for i in range(self.n)
-            ]
-        )
+        r = friction.copy()
+        for i in self.entries:
+            r[i] = chosen(modes[i] > 0, friction[i], sum(M[i] * qdd) - force[i])
+        return r
 
     def transition(
         self,
@@ -329,65 +326,44 @@ class Reactions:
     def _transition(self) -> Routine:
         """`transition` as a routine; flights that would not last are found one by one."""
         n, nq = self.n, self.mechanism.nq
-        inputs = {"q": nq, "qd": n, "tau": n, "h": 1, "plastic": n} | (
-            {"numbers": len(self.paths)} if self.paths else {}
-        )
-        results = {
-            "modes": 4 * n,
-            "after": n,
-            "energy": 1,
-            "impacts": n,
-            "joined": nq,
-            "does": n,
-            "again": 1,
-        }
+        inputs = {"q": nq, "qd": n, "tau": n, "h": 1, "plastic": n}
+        inputs |= {"numbers": len(self.paths)} if self.paths else {}
+        results = {"modes": 4 * n, "after": n, "energy": 1, "impacts": n}
+        results |= {"joined": nq, "does": n, "again": 1}
         with without_collection(), Graph():
             trace = Trace(inputs | results | {"N": n * n, "force": n, "weak": n, "over": 1})
-            v, repeat = trace.registers, traced(trace)
-            before, tau, h, after = v["qd"], v["tau"], trace["h"], v["after"]
-            trace.give({"joined": self._joined(v["q"], before, h), "weak": v["plastic"]})
-            q, law = v["joined"], self.at(v.get("numbers"))
-            out, restitution = self._out(q)
-            M, _ = law._equations(q, before, tau)
-            L = factorised(M, unchecked)
-            trace.give({"N": array([solved(L, row) for row in np.eye(n).tolist()]).reshape(-1)})
-            N = v["N"].reshape(n, n)
-            with trace.loop("over", n + 2):
-                elastic = [(1 - weak) * e for weak, e in zip(v["weak"], restitution, strict=True)]
-                hit = impact(N, before, out, elastic, self._locked, repeat)
-                trace.give({"after": hit.velocity, "impacts": hit.met})
-                trace.give({"force": law._equations(q, after, tau)[1]})
-                rest = resting(
-                    N,
-                    v["force"],
-                    after,
-                    out,
-                    self._locked,
-                    self.friction * self._shape[0],
-                    self._kinetic(after),
-                    repeat,
-                )
-                short = [
-                    is_short(*of, SHORT * h)
-                    for of in zip(out, after, rest.acceleration, self._room, strict=True)
-                ]
-                found = [new * (1 - known) for known, new in zip(v["weak"], short, strict=True)]
-                trace.give(
-                    {
-                        "weak": [known + new for known, new in zip(v["weak"], found, strict=True)],
-                        "over": [1 - reduce(maximum, found)],
-                        "modes": [
-                            *(1 - one for one in rest.held),
-                            *rest.way,
-                            *rest.lower,
-                            *rest.upper,
-                        ],
-                        "does": _shown(rest),
-                        "energy": [(sum(after * (M @ after)) - sum(before * (M @ before))) / 2],
-                        "again": [self._goes_on(v["q"], q, after, out, h)],
-                    }
-                )
+            self._trace_transition(trace)
         return Routine(trace.program(tuple(inputs), tuple(results)))
+
+    def _trace_transition(self, trace: Trace) -> None:
+        v, h, repeat = trace.registers, trace["h"], traced(trace)
+        before, after = v["qd"], v["after"]
+        trace.give({"joined": self._joined(v["q"], before, h), "weak": v["plastic"]})
+        q, law = v["joined"], self.at(v.get("numbers"))
+        out, restitution = self._out(q)
+        M, _ = law._equations(q, before, v["tau"])
+        L = factorised(M, unchecked)
+        trace.give({"N": array([solved(L, row) for row in np.eye(self.n).tolist()]).reshape(-1)})
+        N = v["N"].reshape(self.n, self.n)
+        with trace.loop("over", self.n + 2):  # until no more flights are short
+            elastic = (1 - v["weak"]) * restitution
+            hit = impact(N, before, out, elastic, self._locked, repeat)
+            trace.give({"after": hit.velocity, "impacts": hit.met})
+            trace.give({"force": law._equations(q, after, v["tau"])[1]})
+            bounds = self.friction * self._shape[0], self._kinetic(after)
+            rest = resting(N, v["force"], after, out, self._locked, *bounds, repeat)
+            short = is_short(out, after, rest.acceleration, array(self._room), SHORT * h)
+            new = short * (1 - v["weak"])
+            trace.give(
+                {
+                    "weak": v["weak"] + new,
+                    "over": [1 - reduce(maximum, new)],
+                    "modes": np.concatenate([1 - rest.held, rest.way, rest.lower, rest.upper]),
+                    "does": _shown(rest),
+                    "energy": [(sum(after * (M @ after)) - sum(before * (M @ before))) / 2],
+                    "again": [self._goes_on(v["q"], q, after, out, h)],
+                }
+            )
 
     def _joined(self, q: np.ndarray, qd: np.ndarray, h: Any) -> list[Any]:
         """q with joints placed on their stops that are there but for rounding, or would be within
@@ -401,38 +377,26 @@ class Reactions:
                     found[self.place[i]] = chosen(absolute(own - bound) <= reach, bound, own)
         return found
 
-    def _out(self, q: np.ndarray) -> tuple[list[Any], list[Any]]:
+    def _out(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The way out of its stop of each entry that is at one, else 0, and the restitution there."""
 
-        def at(i: int, bound: float) -> Any:
-            return (
-                chosen(absolute(q[self.place[i]] - bound) <= 0, 1.0, 0.0)
-                if np.isfinite(bound)
-                else 0.0
-            )
+        def at(bounds: np.ndarray) -> np.ndarray:
+            return where(at_most(absolute(q[self.place] - bounds), 0.0), 1.0, 0.0)
 
-        out = [
-            at(i, self.lower[i]) - (0.0 if self._locked[i] else at(i, self.upper[i]))
-            for i in range(self.n)
-        ]
-        return out, [
-            chosen(o > 0, low, high)
-            for o, low, high in zip(out, *self.restitution.tolist(), strict=True)
-        ]
+        has_lower, has_upper = np.isfinite([self.lower, self.upper]) * 1.0
+        lower, upper = np.nan_to_num(self.lower), np.nan_to_num(self.upper)
+        out = has_lower * at(lower) - has_upper * (1 - np.array(self._locked)) * at(upper)
+        return out, where(less(0.0, out), *self.restitution)
 
     def _goes_on(
-        self, given: np.ndarray, q: np.ndarray, qd: np.ndarray, out: list[Any], h: Any
+        self, given: np.ndarray, q: np.ndarray, qd: np.ndarray, out: np.ndarray, h: Any
     ) -> Any:
         """1 if joints were moved to their stops, or velocities after an impact lead into stops at
         once, else 0.
         """
-        moved = [
-            absolute(new - old)
-            for place in (given, self._joined(q, qd, h))
-            for new, old in zip(place, q, strict=True)
-        ]
-        into = [chosen(o * own < 0, 1.0, 0.0) for o, own in zip(out, qd, strict=True)]
-        return chosen(sum(moved) + sum(into) > 0, 1.0, 0.0)
+        moved = sum(absolute(q - given)) + sum(absolute(array(self._joined(q, qd, h)) - q))
+        into = where(less(out * qd, 0.0), 1.0, 0.0)
+        return chosen(moved + sum(into) > 0, 1.0, 0.0)
 
     def _sliding(self, qd: Any, modes: Any) -> Any:
         return -self._kinetic(qd) * modes[self.n : 2 * self.n]
@@ -457,10 +421,10 @@ def _rounding(bound: float) -> float:
     return TOUCHING * max(1.0, abs(bound)) if np.isfinite(bound) else 0.0
 
 
-def _shown(rest: Resting) -> list[Any]:
+def _shown(rest: Resting) -> np.ndarray:
     """Modes as records have them."""
-    sliding = [chosen(absolute(way) > 0, way, FREE) for way in rest.way]
-    return [chosen(one > 0, HELD, other) for one, other in zip(rest.held, sliding, strict=True)]
+    sliding = where(less(0.0, absolute(rest.way)), rest.way, FREE)
+    return where(less(0.0, rest.held), HELD, sliding)
 
 
 def _without_limits(mechanism: Mechanism) -> str:

@@ -12,12 +12,12 @@ Brogliato, Nonsmooth Mechanics (2016), chapter 5.
 from __future__ import annotations
 
 from functools import reduce
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from dalembert.expr import absolute, maximum, minimum, sign
-from dalembert.integrators.choice import chosen
+from dalembert.expr import absolute, array, maximum, minimum, sign
+from dalembert.simulation.elementwise import less, where
 from dalembert.simulation.lcp import UNBOUNDED, Scalars, bounded
 from dalembert.simulation.repetition import Repeat, repeated
 
@@ -27,11 +27,11 @@ SLACK = 1e-10  # of the reactions: a held entry moves once its reaction is as mu
 class Resting(NamedTuple):
     """What each entry of qd does, (n,) each."""
 
-    acceleration: list[Any]
-    held: list[Any]  # 1 at rest, else 0
-    way: list[Any]  # of sliding friction: 1, -1, or 0
-    lower: list[Any]  # of the reaction, with a slack
-    upper: list[Any]
+    acceleration: np.ndarray
+    held: np.ndarray  # 1 at rest, else 0
+    way: np.ndarray  # of sliding friction: 1, -1, or 0
+    lower: np.ndarray  # of the reaction, with a slack
+    upper: np.ndarray
 
 
 def resting(
@@ -54,33 +54,19 @@ def resting(
     friction : (n,) floats F at rest
     kinetic : (n,) of entries that slide
     """
-    rubs, F = [1.0 if f > 0 else 0.0 for f in friction], friction.tolist()
-    rests = [
-        chosen(absolute(own) > 0, 0.0, maximum(rub, absolute(o)))
-        for own, rub, o in zip(qd, rubs, out, strict=True)
-    ]
-    way = [rub * sign(own) for rub, own in zip(rubs, qd, strict=True)]
-    lower = [
-        chosen(lock > 0, -UNBOUNDED, chosen(o < 0, -UNBOUNDED, -f))
-        for o, lock, f in zip(out, locked, F, strict=True)
-    ]
-    upper = [
-        chosen(lock > 0, UNBOUNDED, chosen(o > 0, UNBOUNDED, f))
-        for o, lock, f in zip(out, locked, F, strict=True)
-    ]
+    out, locked, rubs = array(list(out)), array(list(locked)), (friction > 0) * 1.0
+    rests = where(less(0.0, absolute(qd)), 0.0, maximum(rubs, absolute(out)))
+    way = rubs * sign(qd)
+    lower = where(less(0.0, locked), -UNBOUNDED, where(less(out, 0.0), -UNBOUNDED, -friction))
+    upper = where(less(0.0, locked), UNBOUNDED, where(less(0.0, out), UNBOUNDED, friction))
     driving = force - kinetic * way
     r, a = bounded(N, N @ driving, lower, upper, rests, repeat)
-    held = [one * chosen(absolute(x) > 0, 0.0, 1.0) for one, x in zip(rests, a, strict=True)]
-    acceleration = [chosen(one > 0, 0.0, x) for one, x in zip(held, N @ (driving + r), strict=True)]
-    way = [
-        chosen(one > 0, rub * sign(x), own)
-        for one, x, rub, own in zip(rests, a, rubs, way, strict=True)
-    ]
-    slack = [SLACK * (reduce(maximum, absolute(r)) + f) + 1 / UNBOUNDED for f in F]
+    held = rests * where(less(0.0, absolute(a)), 0.0, 1.0)
+    slack = SLACK * (reduce(maximum, absolute(r)) + friction) + 1 / UNBOUNDED
     return Resting(
-        acceleration,
-        held,
-        way,
-        [maximum(low - s, -UNBOUNDED) for low, s in zip(lower, slack, strict=True)],
-        [minimum(high + s, UNBOUNDED) for high, s in zip(upper, slack, strict=True)],
+        acceleration=where(less(0.0, held), 0.0, N @ (driving + r)),
+        held=held,
+        way=where(less(0.0, rests), rubs * sign(a), way),
+        lower=maximum(lower - slack, -UNBOUNDED),
+        upper=minimum(upper + slack, UNBOUNDED),
     )
