@@ -8,9 +8,9 @@ from collections import Counter
 import pytest
 
 import dalembert as da
+from dalembert.closed_forms.equations import equations
 from dalembert.compiled.documentation import sections
 from dalembert.compiled.systems import SystemDynamics
-from dalembert.closed_forms.equations import equations
 from dalembert.formulations import elementary_motions
 from dalembert.tracing.quantities import QUANTITIES
 

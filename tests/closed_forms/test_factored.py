@@ -10,9 +10,9 @@ import dalembert as da
 from dalembert import data
 from dalembert.closed_forms.algebra.factored import Parts, factored
 from dalembert.closed_forms.algebra.fingerprints import Fingerprints
+from dalembert.closed_forms.algebra.sharing import width
 from dalembert.closed_forms.algebra.sums import Builder, Sum, factors_in, object_array
 from dalembert.closed_forms.printing.names import entry
-from dalembert.closed_forms.algebra.sharing import width
 from dalembert.expr import cos, evaluate, sin, symbols
 
 from . import robots

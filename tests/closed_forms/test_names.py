@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.closed_forms.printing.documents import printer
 from dalembert.closed_forms.algebra.sums import Cosine
+from dalembert.closed_forms.printing.documents import printer
 from dalembert.closed_forms.printing.names import Names, entry, free_prefix
 from dalembert.closed_forms.printing.naming import latex_symbol, look, mathml_symbol
 from dalembert.closed_forms.printing.notation import LATEX, MATHML, TEXT

@@ -9,10 +9,10 @@ import pytest
 
 import dalembert as da
 from dalembert import data
-from dalembert.closed_forms.equations import SHOWN
 from dalembert.closed_forms.algebra.sums import ZERO, Sum, Term
-from dalembert.closed_forms.quantities.quantity_sheets import MAKE
+from dalembert.closed_forms.equations import SHOWN
 from dalembert.closed_forms.printing.sheets import Groups
+from dalembert.closed_forms.quantities.quantity_sheets import MAKE
 from dalembert.closed_forms.quantities.verification import VerificationError
 
 from . import robots

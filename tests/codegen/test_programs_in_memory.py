@@ -10,7 +10,17 @@ import pytest
 import dalembert as da
 from dalembert.codegen.blocks import ProgramError, block_of
 from dalembert.codegen.passes.specializing import pruned, settled, turn_of, turned
-from dalembert.codegen.program import BlockTable, Callback, Clear, Goals, Loop, Program, Register, Scan, Turns
+from dalembert.codegen.program import (
+    BlockTable,
+    Callback,
+    Clear,
+    Goals,
+    Loop,
+    Program,
+    Register,
+    Scan,
+    Turns,
+)
 from dalembert.codegen.targets import c, numpy_source
 from dalembert.codegen.targets.llvm import memory
 from dalembert.codegen.verifier import verify

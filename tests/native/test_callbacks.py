@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.codegen.interpreter import evaluated
 from dalembert.codegen.blocks import ProgramError
+from dalembert.codegen.interpreter import evaluated
 from dalembert.codegen.targets import llvm
+from dalembert.compiled.propagation import propagator
 from dalembert.integrators import METHODS, Adaptive, Fixed, method, records
 from dalembert.integrators.fixed_point import HUGE
-from dalembert.compiled.propagation import propagator
 from dalembert.native import builtin, callbacks
 from dalembert.native.kernel import machine_for
 

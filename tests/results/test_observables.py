@@ -159,7 +159,7 @@ def test_names_of_something_else_are_refused():
         observables = {"q": da.Quantity(lambda q: q[0], ("q",))}
 
     with pytest.raises(da.DalembertError, match="observable 'q' of 'bead': runs have something else of that name"):
-        da.simulate(Wrong(), Q, QD, 0.1).observables
+        _ = da.simulate(Wrong(), Q, QD, 0.1).observables
     Wrong.observables = {"a b": Wrong.observables["q"]}
     with pytest.raises(da.DalembertError, match="letters, digits and underscores"):
         da.simulate(Wrong(), Q, QD, 0.1)
@@ -175,7 +175,7 @@ def test_files_of_earlier_versions_are_read(tmp_path):
         old = da.Run.load(arm, tmp_path / "old.nc")
     np.testing.assert_array_equal(old.modes, run.modes)
     with pytest.raises(da.DalembertError, match="reactions of this run are not known"):
-        old.reactions
+        _ = old.reactions
 
 
 def test_the_command_line_prints_their_last_values(capsys):

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.compiled import propagation
 from dalembert.codegen.program import Scan
 from dalembert.codegen.targets.llvm import memory
+from dalembert.compiled import propagation
 from dalembert.tracing import regrouping
 
 Q, QD = np.array([0.1, -0.2, 0.3]), np.array([0.2, 0.1, -0.1])

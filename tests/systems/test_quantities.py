@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_kinds_of_systems import SYSTEMS, source, start      # noqa: F401
+from test_kinds_of_systems import SYSTEMS, source, start  # noqa: F401
 
 import dalembert as da
 from dalembert import cli
