@@ -4,7 +4,7 @@ functions are.
     python benchmarks/density.py [FOLDER]
 
 Docstrings, comments and layout do not count as tokens; a line counts if it has one. Lines of a
-function are those from its `def` to its end, without its docstring.
+function go from its `def` to its end, without docstrings.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def measured(text: str, name: str) -> Module:
         if token.type not in LAYOUT and token.start[0] not in hidden
     ]
     functions = tuple(
-        _function(name, own, node, code)
+        _function(name, own, node, code, hidden)
         for own, node in inner
         if not isinstance(node, ast.ClassDef)
     )
@@ -89,13 +89,16 @@ def measured(text: str, name: str) -> Module:
 
 
 def _function(
-    module: str, name: str, node: ast.FunctionDef | ast.AsyncFunctionDef, code: list[int]
+    module: str,
+    name: str,
+    node: ast.FunctionDef | ast.AsyncFunctionDef,
+    code: list[int],
+    hidden: set[int],
 ) -> Function:
     end = (node.end_lineno or node.lineno) + 1
     tokens = bisect_left(code, end) - bisect_left(code, node.lineno)
-    return Function(
-        module, name, end - node.lineno - len(docstring(node)), _arguments(node), tokens
-    )
+    lines = len(set(range(node.lineno, end)) - hidden)
+    return Function(module, name, lines, _arguments(node), tokens)
 
 
 def _arguments(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:

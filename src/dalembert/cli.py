@@ -581,7 +581,7 @@ def _console() -> Any:
 
 
 def main() -> None:
-    """Run the command line: one line per error, the exit code says which kind."""
+    """Run the command line: a line per error, the exit code says which kind."""
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `dalembert ... | head` ends without a word
     for stream in filter(None, (sys.stdout, sys.stderr)):  # None where closed
@@ -606,7 +606,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _report(error: Any) -> int:
-    """One line for an error; its exit code."""
+    """The exit code of an error, after its line is printed."""
     from dalembert.commandline.output import say
 
     if isinstance(error, UsageError):

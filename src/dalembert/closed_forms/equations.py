@@ -212,7 +212,7 @@ class Equations(Movable):
 
     @cached_property
     def _with_groups(self) -> Equations:
-        """These, or the same with base parameters."""
+        """The forms themselves, or the same with base parameters."""
         if self._selection.grouped:
             return self
         geometry = [

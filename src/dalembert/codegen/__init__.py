@@ -1,3 +1,3 @@
-"""From expressions to a checked program, and from it to targets, one per file; nothing here knows
-mechanics.
+"""From expressions to a checked program, and from it to targets, a file for each; nothing here
+knows mechanics.
 """

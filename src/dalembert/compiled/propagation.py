@@ -28,6 +28,7 @@ def propagator(
         return Propagator(method, propagation_of(f, nx, parameters, method, manifold, calls, watch))
 
     def slopes(t: Any, x: Any, p: Any) -> Any:
+        """df/dx as expressions."""
         return jacobian(f(t, x, p), x)
 
     return Propagator(method, [right_hand_side(g, nx, parameters) for g in (f, slopes)])

@@ -1,4 +1,4 @@
-"""Integrators of x' = f(t, x): one method per file, each written once over any scalar, so that it
+"""Integrators of x' = f(t, x): a method per file, each written once over any scalar, so that it
 also compiles.
 """
 

@@ -1,4 +1,4 @@
-"""Collocation at given nodes: what the Gauss methods share."""
+"""Collocation at given nodes, the base of the Gauss methods."""
 
 from __future__ import annotations
 
@@ -33,10 +33,12 @@ def step(
     stages, n = len(c), len(x)
 
     def slopes(z: Any) -> Any:
+        """Slopes at the nodes for the slopes z."""
         k = z.reshape(stages, n)
         return np.concatenate([h * f(t + c[i] * h, x + _weighted(A[i], k)) for i in range(stages)])
 
     def predicted(z: Any) -> Any:
+        """Slopes at the nodes of the next step, continued from those of this step."""
         return np.concatenate([_weighted(row, z.reshape(stages, n)) for row in ahead])
 
     return x + _weighted(

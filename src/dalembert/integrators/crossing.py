@@ -1,4 +1,4 @@
-"""Where a function first goes through 0 within a step."""
+"""Location of a function's first zero within a step."""
 
 from __future__ import annotations
 
@@ -84,8 +84,8 @@ REACH = (
 
 
 def located(now: Locating, near: Any, least: Any, deep: Any, width: Any) -> Locating:
-    """Where to look next, after the depth `deep` at now.look, for a zero near `near`, in (least,
-    1].
+    """The next place to look, after the depth `deep` at now.look, for a zero near `near`, in
+    (least, 1].
 
     At `least` nothing has happened. Where the depth is negative from `near` up to 1, the last look
     is at `near`: the neighbouring function says that it happens there. Otherwise it is where the

@@ -46,6 +46,7 @@ def step(
     f = along(f) if along else f
 
     def increment(d: Any) -> Any:
+        """The step's increment for the increment d."""
         g = energy_gradient(x + d / 2)
         slope = f(t + h / 2, x + d / 2)
         if resting:
@@ -61,6 +62,7 @@ def gradient_of(energy: Callable[[Any], Any]) -> Callable[[Any], Any]:
     traced: dict[int, tuple[Any, Any]] = {}
 
     def of(x: Any) -> Any:
+        """Gradient of the energy at x."""
         n = len(x)
         if isinstance(x[0], Expr):
             y = symbols("energy at", n, x[0].graph)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 # Kinds of states x = (q, y, ...), for methods that do not go with all of them: y are velocities, or
 # momenta, or momenta beside quaternions; the energy depends on numbers that are inputs.
 VELOCITIES, MOMENTA, QUASI_MOMENTA, INPUTS = "velocities", "momenta", "quasi_momenta", "inputs"
-# There are constraints; some of them are on velocities alone.
+# Of a system: it has constraints; some of them are on velocities alone.
 CONSTRAINED, NONHOLONOMIC = "constrained", "nonholonomic"
 
 STEEP = 8.0  # of `Adaptive.bend`
@@ -33,7 +33,7 @@ def nothing(**given: Any) -> dict[str, Any]:
 
 
 class Fixed(NamedTuple):
-    """step(f, t, x, h, **options) -> x; one whose `memory` has a SOLUTION is implicit and takes
+    """step(f, t, x, h, **options) -> x; with a SOLUTION in its `memory` it is implicit and takes
     `solve` too, a `fixed_point.Solver`.
 
     needs(**given) -> options, of all that is known of the system: nq, nv, move, quaternions,
@@ -50,6 +50,7 @@ class Fixed(NamedTuple):
 
     @property
     def implicit(self) -> bool:
+        """Whether a step solves equations."""
         return SOLUTION in self.memory
 
 

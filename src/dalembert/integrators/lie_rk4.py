@@ -31,9 +31,11 @@ def step(f: Any, t: Any, x: Any, h: Any, *, quaternions: Sequence[tuple[int, int
     """
 
     def slope(t: Any, x: Any) -> Any:
+        """The slope with the angular velocities behind it, times h."""
         return h * np.concatenate([f(t, x), *(x[w : w + 3] for _, w in quaternions)])
 
     def move(x: Any, k: Any) -> Any:
+        """The state moved by an increment, its quaternions turned."""
         y = x + k[: len(x)]
         for n, (at, _) in enumerate(quaternions):
             turn = len(x) + 3 * n

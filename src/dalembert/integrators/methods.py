@@ -1,4 +1,4 @@
-"""The methods by name, one step of each kind, and control of the step."""
+"""The methods by name, a step of each kind, and control of the step."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def stepped(
 
 
 class Stepped(NamedTuple):
-    """What one step of fixed length leaves; x and steps stay where they were if it failed."""
+    """State after a step of fixed length; x and steps stay as before if it failed."""
 
     t: Any
     x: Any
@@ -168,7 +168,7 @@ def controlled_step(
     manifold: Manifold | None = None,
     longest: Any = HUGE,
 ) -> Controlled:
-    """One step of length h [s], or less to end at the last time `end`, taken only if its error is
+    """A step of length h [s], or less to end at the last time `end`, taken only if its error is
     within the tolerances.
 
         err = sqrt(mean_i (e_i / (atol + rtol max(|x_i|, |x_new,i|)))^2) <= 1
@@ -220,9 +220,7 @@ def held_back(step: Controlled, h: Any, caught: Any) -> Controlled:
 
 
 def length(t: Any, h: Any, end: Any, way: Any) -> Any:
-    """What is made of a step h from t: the rest of the time, if that is less; negative back in
-    time.
-    """
+    """Length of a step h from t: the rest of the time, if that is less; negative back in time."""
     left = absolute(end - t)
     return way * chosen(h >= left, left, h)
 

@@ -115,8 +115,8 @@ def hull(c: Sequence[Any]) -> tuple[Any, Any]:
 
 
 class Looked(NamedTuple):
-    """What an interval shows of one function: each 1 or 0, and on which side of 0 the function is
-    at its end.
+    """Findings in an interval about each function: each 1 or 0, and on which side of 0 the function
+    is at its end.
 
     free: it has no zero there; changed: it has gone through 0 at the end; fine: no shorter interval
     would tell more
@@ -180,8 +180,8 @@ def missing(value: Any) -> Any:
 
 
 def or_missing(looked: Looked, before: Any, after: Any, w: Any) -> Looked:
-    """What an interval of length w shows of a function that may have no value at its ends: that is
-    found like a zero.
+    """Findings in an interval of length w about a function that may have no value at its ends: that
+    is found like a zero.
     """
     nothing = maximum(missing(after), chosen(absolute(before) > 1, 1.0, 0.0))
     short = chosen(w <= LEAST, 1.0, 0.0)
@@ -199,7 +199,7 @@ def excluded(bounds: tuple[Any, Any]) -> Any:
 
 
 class Search(NamedTuple):
-    """Where a search is: the interval [a, a + w], and how it stands."""
+    """State of a search: the interval [a, a + w], and how it stands."""
 
     a: Any
     w: Any

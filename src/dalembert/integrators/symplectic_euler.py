@@ -21,6 +21,7 @@ def step(f: Any, t: Any, x: Any, h: Any, solve: Solver | None = None, *, nq: int
     end = nq + nv
 
     def increment(d: Any) -> Any:
+        """The step's increment for the increment d of the momenta."""
         return h * f(t, np.concatenate([x[:nq], x[nq:end] + d[nq:end], x[end:]]))
 
     return x + (solve or FixedPoint())(increment, x, lambda d: d)

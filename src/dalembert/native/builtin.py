@@ -207,7 +207,7 @@ class Body:
         return f"%t{self.count}"
 
     def field(self, base: str, offset: int, kind: str) -> str:
-        """What stands at an offset [bytes]."""
+        """A field at an offset [bytes]."""
         at = self.put(f"getelementptr inbounds i8, ptr {base}, i64 {offset}")
         return self.put(
             f"load {kind}, ptr {at}, align {4 if kind == 'i32' else 8 if kind != 'i8' else 1}"
@@ -245,6 +245,7 @@ class _Module:
         self.size = np.dtype(layout.dtype).itemsize
 
     def text(self) -> str:
+        """Text of the module."""
         inputs, outputs = self.layout.inputs, self.layout.outputs
         declared = [
             "ptr @PyBytes_AsString(ptr)",
@@ -377,7 +378,7 @@ class _Module:
         )
 
     def _new(self, k: int, shape: Shape) -> str:
-        """ptr new(function, kinds, rows): a fresh array, or null; one without axes where a single
+        """ptr new(function, kinds, rows): a fresh array, or null; without axes where a single
         result has none.
         """
         lengths = "\n".join(

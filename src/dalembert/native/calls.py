@@ -23,7 +23,7 @@ def common_rows(inputs: Mapping[str, np.ndarray]) -> int | None:
 def results_for(
     ports: Sequence[Port | Register], rows: int | None, out: Any, dtype: Any = np.float64
 ) -> list[np.ndarray]:
-    """An array for each output: those given, checked, or new ones.
+    """An array for each output, given and checked, or new.
 
     Raises
     ------

@@ -19,7 +19,7 @@ from dalembert.native.calls import apart, common_rows, number_or_array, results_
 from dalembert.native.kernel import Kernel, machine_for, object_code
 from dalembert.spatial.arrays import Array, check_finite, finite_results, floats, in_order
 
-RESERVED = ("out", "threads")  # what calls take besides the inputs
+RESERVED = ("out", "threads")  # arguments of calls besides the inputs
 RESULT = "result"  # name of the output of a function that returns one array
 
 Shape = tuple[int, ...]

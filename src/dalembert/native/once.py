@@ -20,6 +20,7 @@ def once(make: Callable[..., Value]) -> Callable[..., Value]:
 
     @wraps(make)
     def value(*arguments: Any) -> Value:
+        """The value for these arguments, made at the first call."""
         if arguments not in made:
             made.setdefault(arguments, make(*arguments))  # in one step of the interpreter
         return made[arguments]

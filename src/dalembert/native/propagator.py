@@ -68,8 +68,8 @@ class Propagator:
         self._kernels: dict[bool, Kernel] = {}
 
     def kernel(self, rows: int) -> Kernel:
-        """For a number of trajectories: one by itself has no other lanes, and functions outside are
-        called for one.
+        """The kernel for a number of trajectories: a single trajectory has no other lanes, and
+        functions outside are called for one.
         """
         alone = rows == 1 or self._calls
         if alone not in self._kernels:
@@ -229,7 +229,7 @@ class Propagator:
         longest: float,
         told: Callable[[float], object] | None,
     ) -> Trajectories:
-        """One trajectory after the other by a library's method."""
+        """Run trajectories one after the other by a library's method."""
         assert isinstance(self.method, External)
         rows, records = len(x), len(times) - 1
         t, found = np.zeros((rows, records)), np.full((rows, records, self.nx), np.nan)
@@ -275,6 +275,7 @@ def _callable(
     told: Callable[[float], object] | None = None,
 ) -> Callable[[float, np.ndarray], np.ndarray]:
     def called(t: float, x: np.ndarray) -> np.ndarray:
+        """f(t, x) by the kernel."""
         if told:
             told(t)
         out = np.empty(shape)

@@ -1,1 +1,1 @@
-"""What simulations leave: data of runs, their files, and the table of what shows them."""
+"""Results of simulations: data of runs, their files, and the table of displays."""

@@ -128,7 +128,7 @@ def observables_in(data: Any) -> dict[str, Observable]:
 
 
 def _ends(end: End) -> dict[str, Any]:
-    """Where each of several trajectories ended, as variables `end_time`, `end_q` and so on."""
+    """Ends of several trajectories, as variables `end_time`, `end_q` and so on."""
     return {
         name: (("trajectory", *dims), values)
         for (name, dims), values in zip(ENDS.items(), end, strict=True)
@@ -137,7 +137,7 @@ def _ends(end: End) -> dict[str, Any]:
 
 
 def ended_of(data: Any) -> End | None:
-    """Where each of several trajectories ended, if a dataset tells."""
+    """Ends of several trajectories, if a dataset tells."""
     values: list[Any] = [data[name].values if name in data else None for name in ENDS]
     return End(*values) if "end_time" in data else None
 

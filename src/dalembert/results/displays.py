@@ -1,5 +1,5 @@
-"""Functions that show something for methods of objects below them: one table, which
-`dalembert.views` fills.
+"""Functions that show something for methods of objects below them: a table, which `dalembert.views`
+fills.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where trajectories end: at the last record, or between two records where an event or a failure
+"""Ends of trajectories: at the last record, or between two records where an event or a failure
 ended them.
 """
 
@@ -24,6 +24,7 @@ class End(NamedTuple):
         """Ends of N trajectories: these where `chosen` (N,) holds, and those of `other` elsewhere."""
 
         def merged(own: Any, others: Any) -> Any:
+            """The first values in the chosen rows, the second elsewhere."""
             if own is None:
                 return None
             rows = chosen.reshape(-1, *[1] * (np.ndim(own) - 1))

@@ -18,7 +18,7 @@ class Event(NamedTuple):
 
 
 class Change(NamedTuple):
-    """What an entry of qd does from a time on: it 'slides forward', 'slides back' or 'sticks',
+    """Behaviour of an entry of qd from a time on: it 'slides forward', 'slides back' or 'sticks',
     'stops' at a limit, or 'moves' where it has no Coulomb friction.
     """
 

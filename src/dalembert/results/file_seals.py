@@ -29,6 +29,7 @@ class FileSeal(NamedTuple):
 
     @staticmethod
     def of(data: bytes) -> FileSeal:
+        """Seal of some data: its length and digest."""
         return FileSeal(len(data), digest(data))
 
 

@@ -1,4 +1,4 @@
-"""What the numbers of a run are called, their units, and the libraries that only its outputs need."""
+"""Names of the numbers of a run, their units, and the libraries that only its outputs need."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def packed(state: Any) -> Any:
 
 
 def unpacked(data: Any) -> Any:
-    """What `packed` was given; tuples as lists."""
+    """The value that was packed; tuples as lists."""
     if isinstance(data, list):
         return [unpacked(value) for value in data]
     if isinstance(data, dict):

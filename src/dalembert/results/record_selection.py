@@ -15,9 +15,11 @@ def selected(run: Recorded, at: slice) -> Recorded:
     """Some records of a run, in memory."""
 
     def rows(values: Any) -> Any:
+        """Values of the selected records."""
         return None if values is None else np.asarray(values[..., at, :])
 
     def taken(name: str, values: Any) -> Any:
+        """An observable at the selected records."""
         declared = run.observables.declared[name]
         if not declared.is_of_records:
             return values
@@ -52,6 +54,7 @@ def trajectory(run: Recorded, row: int) -> Recorded:
         return np.concatenate([records[:made], *[np.asarray(last)[None]] * between])
 
     def taken(name: str, values: Any) -> Any:
+        """An observable of the trajectory."""
         is_of_records = run.observables.declared[name].is_of_records
         return values[row][: made + between] if is_of_records else values
 

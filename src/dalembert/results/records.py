@@ -32,7 +32,7 @@ INTERNAL = (
     "own_mechanism",
     "quantity",
     "recorded",
-)  # which `dir` does not list
+)  # names that `dir` does not list
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Records:
     )  # (trajectory, t, q, qd, name), in order of time
     changes: tuple[Change, ...] = field(
         default=(), repr=False
-    )  # what friction and stops did, and when
+    )  # changes of friction and stops, with their times
     friction: str | None = None  # Coulomb's: 'stick', 'sign' or 'none'; None: it is not known
     parameters: dict[str, Any] = field(
         default_factory=dict, repr=False
@@ -102,7 +102,7 @@ class Records:
 
     @cached_property
     def observables(self) -> Observables:
-        """Quantities that were recorded, or follow from the records, by name: those of the system,
+        """Quantities that were recorded, or follow from the records, by name: the system's own,
         `modes` and `reactions` of friction and stops, `held_forces` of a sampled controller,
         `solutions` of an iterative solver.
         """
@@ -145,7 +145,7 @@ class Records:
 
     @property
     def power_balance(self) -> Array:
-        """T + Pi less its first value and the work done [J]: what the integrator gained or lost."""
+        """T + Pi less its first value and the work done [J]: the integrator's gain or loss."""
         energy = self.energy
         return energy - energy[..., :1] - self.work
 
@@ -249,7 +249,7 @@ class Records:
 
     @property
     def end(self) -> End:
-        """Where each trajectory ended: t () or (N,) [s], q, qd, work, controller_states, from which
+        """Ends of the trajectories: t () or (N,) [s], q, qd, work, controller_states, from which
         another run goes on.
 
         The last record, or the state between two records at which an event or a failure ended it.
@@ -330,6 +330,7 @@ class Records:
         function = getattr(compiled, name)
 
         def valued(t: np.ndarray, *rows: np.ndarray) -> np.ndarray:
+            """The quantity at times and states."""
             known = dict(zip([*of_states, "parameters"], rows, strict=False)) | {"t": t}
             given = [known[i] for i in inputs]
             if not self.parameters:

@@ -272,7 +272,7 @@ class Run(Records):
         return path
 
     def summary(self) -> str:
-        """A few lines: how long, how, what the energies did, why it stopped.
+        """Summary in a few lines: duration, method, energies, reason of the end.
 
         Examples
         --------

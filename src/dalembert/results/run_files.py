@@ -84,7 +84,7 @@ def write_netcdf(run: Records, file: Any) -> Path:
 
 
 def write_zarr(run: Records, folder: Any) -> Path:
-    """Write a folder of Zarr; one that is there is replaced, but nothing else is."""
+    """Write a folder of Zarr; a folder of Zarr that is there is replaced, but nothing else is."""
     require(".zarr")
     path = folder_of(folder, "folder")
     if isinstance(run.q, Stored) and path.resolve() == Path(run.q.folder).resolve():
@@ -140,6 +140,7 @@ def read(mechanism: Mechanism, file: Any, lazy: bool = False) -> dict[str, Any]:
         axis, declared = data["q"].dims.index("time"), observables_in(data)
 
         def records(name: str) -> Any:
+            """Records of a variable, read now or when they are looked at."""
             if name in declared and not declared[name].is_of_records:
                 return data[name].values
             if lazy:
@@ -214,8 +215,8 @@ def _opened(path: Path, folder: StoreFolder | None, lazy: bool) -> Any:
 
 
 def written(folder: StoreFolder) -> int:
-    """Records of a run in a folder of Zarr: those that a run has got to which is being computed, or
-    was cut off.
+    """Records of a run in a folder of Zarr, as far as a run has got that is being computed, or was
+    cut off.
     """
     group = group_of(folder)
     with reading(folder.path):

@@ -34,7 +34,7 @@ class Solutions(NamedTuple):
 
     @staticmethod
     def total(first: Array, second: Array) -> Array:
-        """Such a vector of two parts of a run."""
+        """The vectors of two parts of a run as one."""
         return np.array([*(first + second)[:-1], max(first[-1], second[-1])])
 
     @staticmethod

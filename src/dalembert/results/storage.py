@@ -22,7 +22,7 @@ LIBRARIES = {
 }  # by the ending of the name
 # group whose attributes say how many records are written, and what to go on from
 CONTINUATION = "continuation"
-STORES = ("zarr.json", ".zgroup")  # what makes a folder one of Zarr
+STORES = ("zarr.json", ".zgroup")  # files by which a folder is Zarr
 
 
 def require(ending: str) -> None:
@@ -112,7 +112,7 @@ def checked_store(folder: StoreFolder, read_only: bool = True) -> Any:
 
 
 def group_of(folder: StoreFolder, read_only: bool = True) -> Any:
-    """The group of Zarr in a folder; what is written to it waits for the folder's commit."""
+    """The group of Zarr in a folder; writes to it wait for the folder's commit."""
     zarr = library("zarr", EXTRA)
     with reading(folder.path):
         return zarr.open_group(

@@ -271,7 +271,7 @@ class StoreFolder:
         )
 
     def _named(self, key: str) -> str:
-        """What of a folder of Zarr a file holds."""
+        """The part of a folder of Zarr that a file holds."""
         array, _, name = key.rpartition("/")
         if name.startswith("."):
             return f"the description of {array!r}" if array else "the description of the folder"
@@ -392,16 +392,17 @@ def seal(path: Path) -> None:
 
 
 def opened(path: Any) -> StoreFolder:
-    """A folder for reading; what a killed writer left in the journal is put in its place where
-    nobody writes.
-    """
+    """A folder for reading; a killed writer's journal is put in its place where nobody writes."""
     folder = StoreFolder(path)
     if folder._journal is not None:
         try:
             with StoreLock(path):
                 folder.reload()
                 folder.recover()
-        except (OSError, StoreError):  # it is being written, or cannot be: then read past the files
+        except (
+            OSError,
+            StoreError,
+        ):  # the folder is being written, or cannot be: then read past the files
             folder.reload()
     return folder
 

@@ -1,4 +1,4 @@
-"""One writer for one folder: a lock that ends with its process, however that ends."""
+"""Lock of a folder, for a single writer: it ends with its process, however that ends."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-NO_LINK = getattr(os, "O_NOFOLLOW", 0)  # what a link leads to is not ours to write
+NO_LINK = getattr(os, "O_NOFOLLOW", 0)  # the end of a link is not ours to write
 FAR = 2**30  # the byte that Windows locks: others can read the text before it
 
 _held: weakref.WeakSet[StoreLock] = weakref.WeakSet()

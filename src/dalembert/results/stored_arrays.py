@@ -42,14 +42,17 @@ class Stored(np.lib.mixins.NDArrayOperatorsMixin):
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """Shape of the records that there are."""
         return *self._zarr.shape[: self.axis], self.count, *self._zarr.shape[self.axis + 1 :]
 
     @property
     def ndim(self) -> int:
+        """Number of axes."""
         return len(self._zarr.shape)
 
     @property
     def dtype(self) -> np.dtype:
+        """Type of the numbers."""
         return self._zarr.dtype
 
     def __len__(self) -> int:

@@ -27,6 +27,7 @@ class CheckedStore(Store):
         self.folder = folder
 
     def with_read_only(self, read_only: bool = False) -> CheckedStore:
+        """The store for reading, or for writing."""
         return type(self)(self.folder, read_only)
 
     def __eq__(self, other: object) -> bool:
@@ -38,6 +39,7 @@ class CheckedStore(Store):
         return str(self.folder.path)
 
     async def get(self, key: str, prototype: Any = None, byte_range: Any = None) -> Any:
+        """Bytes of a key, or a range of them; None where there is none."""
         data = await asyncio.to_thread(self.folder.read, key)
         if data is None:
             return None
@@ -52,32 +54,40 @@ class CheckedStore(Store):
     async def get_partial_values(
         self, prototype: Any, key_ranges: Iterable[tuple[str, Any]]
     ) -> list[Any]:
+        """Ranges of bytes of several keys."""
         return [await self.get(key, prototype, byte_range) for key, byte_range in key_ranges]
 
     async def set_partial_values(self, key_start_values: Any) -> None:
+        """Refused: chunks are written whole."""
         raise NotImplementedError
 
     async def exists(self, key: str) -> bool:
+        """Whether the folder has a key."""
         return self.folder.has(key)
 
     async def set(self, key: str, value: Any) -> None:
+        """Stage the bytes of a key for the next commit."""
         self._check_writable()
         self.folder.stage(key, value.to_bytes())
 
     async def delete(self, key: str) -> None:
+        """Stage the removal of a key for the next commit."""
         self._check_writable()
         self.folder.stage(key, None)
 
     async def list(self) -> AsyncIterator[str]:
+        """All keys."""
         for key in self.folder.keys():
             yield key
 
     async def list_prefix(self, prefix: str) -> AsyncIterator[str]:
+        """Keys with a prefix."""
         for key in self.folder.keys():
             if key.startswith(prefix):
                 yield key
 
     async def list_dir(self, prefix: str) -> AsyncIterator[str]:
+        """Names in a folder."""
         stem = f"{prefix.rstrip('/')}/" if prefix.rstrip("/") else ""
         for name in sorted(
             {

@@ -174,9 +174,7 @@ class Forces:
         states: np.ndarray,
         called: Mapping[str, Force] = NOTHING,
     ) -> np.ndarray:
-        """Sum of the forces at a state; p begins with the constants; called: what stands for
-        functions.
-        """
+        """Sum of the forces at a state; p begins with the constants; `called` stands for functions."""
         tau, at = np.zeros(self.nv), 0
         for name, given in self._given.items():
             if name == EXTERNAL and self.loads:
@@ -224,6 +222,7 @@ class Forces:
         given = {name: v for name, v in flat.items() if v.shape[1]}  # p and z may have no entries
 
         def tau(**at: Any) -> np.ndarray:
+            """Sum of the forces at a state."""
             t, *rest = (at.get(name, np.zeros(0)) for name in flat)
             return self(t[0], *rest)
 
@@ -303,12 +302,12 @@ def _check_results(results: Sequence[np.ndarray | None], name: str, nv: int) -> 
 
 
 def _entries(found: Any) -> Any:
-    """What a function returned as an array; a shape or kind that does not fit is found later."""
+    """A function's result as an array; a shape or kind that does not fit is found later."""
     return found if found is None or isinstance(found, (str, dict)) else np.asarray(found)
 
 
 def _vector(found: Any, name: str, nv: int) -> np.ndarray:
-    """What a function returned, as (nv,) of real numbers or expressions.
+    """A function's result as (nv,) of real numbers or expressions.
 
     Raises
     ------
@@ -349,5 +348,5 @@ def _is_number(x: Any) -> bool:
 
 
 def _floats(found: Any, name: str, nv: int) -> np.ndarray:
-    """What a function returned, as machine code reads it."""
+    """A function's result as machine code reads it."""
     return np.ascontiguousarray(_vector(found, name, nv), dtype=float)

@@ -157,6 +157,6 @@ def _examined(g: Any, system: Any) -> Examined:
 
 
 def _opened(found: Any) -> Any:
-    """What an event returned; an array of one number as this number."""
+    """An event's result; an array of one number as this number."""
     values = np.asarray(found)
     return values.reshape(()) if values.size == 1 else found

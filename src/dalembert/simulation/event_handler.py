@@ -1,5 +1,5 @@
-"""What happens to trajectories between steps: events of the user, and transitions of modes at stops,
-at ends of sliding and of rest.
+"""Handling of trajectories between steps: events of the user, and transitions of modes at stops, at
+ends of sliding and of rest.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class EventHandler:
     def _event(self, lanes: Lanes, row: int, k: int, h: float) -> None:
         """Note an event, which may end its trajectory."""
         motion, t, x = self.motion, lanes.t[row, 0], lanes.x[row]
-        if t - lanes.last[row, k] <= SEEN * h:  # it stood at a stop, met at the same time
+        if t - lanes.last[row, k] <= SEEN * h:  # a stop met at the same time
             return
         lanes.last[row, k] = t
         clock, name, most = (

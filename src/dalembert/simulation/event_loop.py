@@ -25,7 +25,7 @@ AHEAD = 100_000  # numbers in the records to which trajectories go on before eve
 
 
 class _Located(NamedTuple):
-    """What happens first in some steps, (m, n) each.
+    """First happenings in some steps, (m, n) each.
 
     s : how far behind the beginning [s]
     x : where
@@ -90,6 +90,7 @@ class EventLoop:
 
     def _propagator(self) -> Propagate:
         def told(t: float) -> None:
+            """Tell how far the motion is."""
             self.told(t)
 
         self.motion.told = told  # from functions that are called with numbers
@@ -240,7 +241,7 @@ class EventLoop:
     def _located(
         self, rows: np.ndarray, length: np.ndarray, p: np.ndarray, origin: np.ndarray
     ) -> _Located:
-        """What happens first in steps of some lanes of a length [s], behind a fraction of them."""
+        """First happenings in steps of some lanes of a length [s], behind a fraction of them."""
         lanes = self._lanes
         t, x, fresh = lanes.t[rows], lanes.x[rows], lanes.fresh[rows]
         return _Located(*self._locate(t, x, length[:, None], p, origin[:, None], fresh))

@@ -13,7 +13,7 @@ from dalembert.integrators import records as records_of
 from dalembert.simulation.applied_forces import CALLED, TRACED
 from dalembert.simulation.first_order_system import FirstOrderSystem
 
-STEPS = 20_000  # that are looked at
+STEPS = 20_000  # steps that are looked at
 
 
 class _NotFinite(Exception):
@@ -44,6 +44,7 @@ def force_without_number(
     rate = motion.function(p=p)
 
     def looked_at(t: float, x: np.ndarray) -> np.ndarray:
+        """The state, after a look at every function there."""
         for name, f in functions.items():
             try:
                 _look(motion, name, f, t, x, p)
@@ -107,7 +108,7 @@ def check_events(motion: FirstOrderSystem, x: np.ndarray) -> None:
 
 
 def event_without_number(motion: FirstOrderSystem, x: np.ndarray, t: float, p: np.ndarray) -> str:
-    """Which event has no value at a state x (nx,) at time t of the motion, or an empty text."""
+    """The event that has no value at a state x (nx,) at time t of the motion, or an empty text."""
     q, *_ = motion.split(x)
     clock, qd = float(motion.clock(t, p)), motion.velocities_in(t, x, p)
     for name, g in zip(motion.events.names, motion.events.functions, strict=True):

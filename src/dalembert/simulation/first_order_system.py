@@ -138,7 +138,7 @@ class FirstOrderSystem:
 
     @property
     def guards(self) -> list[Guard]:
-        """Of all functions, what they can reach."""
+        """Memory that all functions can reach."""
         return [*self.forces.guards, *self.events.guards]
 
     def check_memory(
@@ -228,7 +228,7 @@ class FirstOrderSystem:
 
     @property
     def quaternions(self) -> list[tuple[int, int]]:
-        """Where in x each quaternion begins, and where its angular velocity (or momentum) does."""
+        """Offsets in x of each quaternion, and of its angular velocity (or momentum)."""
         turning = self.system.angular_velocities
         return [
             (at, self.system.nq + turning[joint])
@@ -285,6 +285,7 @@ class FirstOrderSystem:
         """
 
         def slope(t: Any, x: Any) -> Any:
+            """Rates; of quaternions, for the direction alone."""
             rates = f(t, normalized(self.formulation, x)).copy()
             for at in self.formulation.quaternions.values():
                 rates[at : at + 4] = rates[at : at + 4] * sqrt(sum(c * c for c in x[at : at + 4]))
@@ -316,7 +317,7 @@ class FirstOrderSystem:
         return self.kept(method.name, lambda: self._propagator(method))
 
     def kept(self, what: str, make: Callable[[], Any]) -> Any:
-        """What is made of the traced functions and laws of this motion, kept while these are the
+        """A value made of the traced functions and laws of this motion, kept while these are the
         same.
         """
         key = (
@@ -378,13 +379,14 @@ class FirstOrderSystem:
         run, functions = self.propagator(method).run, self.forces.outside()
 
         def propagate(segment: Segment) -> Trajectories:
+            """Run the propagator over a segment."""
             x, times, h, p, repeats, end, state, goals = segment
             return run(x, times, h, p, repeats, *control, end, state, functions, goals, told)
 
         return propagate
 
     def crossing(self, method: Fixed | Adaptive) -> Routine:
-        """What looks into the method's steps over this motion for where something happens."""
+        """The location of happenings within the method's steps over this motion."""
         return self.kept(
             f"crossing of {method.name}",
             lambda: Routine(
@@ -414,9 +416,11 @@ class FirstOrderSystem:
             def rates(
                 t: float, q: np.ndarray, y: np.ndarray, qd: np.ndarray, tau: np.ndarray
             ) -> Rates:
+                """Rates under the law of contact."""
                 return law.called(q, qd, tau, modes, numbers)
 
         def f(t: float, x: np.ndarray) -> np.ndarray:
+            """Rates of the whole state."""
             self.told(t)
             q, y, _, states = self.split(x)
             t = float(self.clock(t, p))
@@ -457,7 +461,7 @@ class FirstOrderSystem:
 
     @cached_property
     def witnesses(self) -> Witnesses:
-        """What is looked for in the steps."""
+        """Functions that are watched in the steps."""
         return Witnesses(self)
 
     def velocities_in(self, t: Any, x: np.ndarray, p: np.ndarray) -> np.ndarray:
@@ -490,6 +494,7 @@ class FirstOrderSystem:
     @cached_property
     def _compiled_forces(self) -> Any:
         def made() -> Routine:
+            """Trace and compile the forces."""
             sizes = {"t": 1, "x": self.nx, "p": self.inputs.size}
             with Graph():
                 trace = Trace(sizes | {"tau": self.system.nv})

@@ -124,6 +124,7 @@ class Formulation(ABC):
         n, m = self.system.nq, self.system.nv
 
         def rates(t: Any, q: Any, y: Any, qd: Any, tau: Any, numbers: Any) -> Rates:
+            """Rates of q and y, and the power."""
             own = self.at(numbers)
             return *own.rates(t, q, y, qd, tau), own.power(t, q, qd, tau)
 
@@ -139,6 +140,7 @@ class Formulation(ABC):
         """(t, q, y, numbers) -> qd; batches too."""
 
         def velocities(t: Any, q: Any, y: Any, numbers: Any) -> np.ndarray:
+            """Velocities of y."""
             return self.at(numbers).velocities(t, q, y)
 
         return kept(
@@ -205,7 +207,7 @@ class Formulation(ABC):
         if changed.size:
             return int(changed[0]), self._says(*_singular_between(M[changed[0] - 1], M[changed[0]]))
         first = np.abs(np.diag(M[0]))
-        scale = np.where(first > 0, first, 1.0) ** -0.5  # whatever the units
+        scale = np.where(first > 0, first, 1.0) ** -0.5  # independent of the units
         values, right = np.linalg.svd(M[[0, -1]] * scale[:, None] * scale)[1:]
         if stuck and values[1, -1] < NEARLY * values[0, -1]:
             return len(M) - 1, self._says("nearly singular", right[1, -1])
@@ -223,6 +225,7 @@ class Accelerations(Formulation):
     """
 
     def check(self, q, qd, numbers=NONE):
+        """Raise if these are no states, or accelerations are not determined."""
         super().check(q, qd, numbers)
         if not self.system.explained_by_code:
             return
@@ -231,9 +234,10 @@ class Accelerations(Formulation):
             dynamics_of(source, self.paths).forward_dynamics(q, qd, rest, parameters=numbers)
         else:
             (accelerations,) = quantities_of(source, "forward_dynamics")
-            accelerations(q, qd, rest)  # they are determined, too
+            accelerations(q, qd, rest)  # accelerations are determined, too
 
     def started(self, q, qd, t, numbers=NONE):
+        """Initial y: the velocities."""
         if not self.system.explained_by_code:
             rows = np.broadcast_to(numbers, (len(q), len(self.paths)))
             for own in np.unique(rows, axis=0):
@@ -242,22 +246,27 @@ class Accelerations(Formulation):
         return qd
 
     def velocities(self, t, q, y):
+        """The velocities y themselves."""
         return y
 
     def rates(self, t, q, y, qd, tau):
+        """Rates of q and qd."""
         return self.system.rate(q, qd), self.system.forward_dynamics(q, qd, tau, t)
 
     def energy(self, q, y):
+        """Energy [J]."""
         self.check_energy()
         return self.system.energy(q, y)
 
     def called(self, numbers=NONE):
+        """Velocities and rates by compiled functions."""
         if not self.system.explained_by_code:
             return super().called(numbers)
         own, dynamics = self.at(numbers), dynamics_of(self.system.source, self.paths)
         given = {"parameters": numbers} if self.paths else {}
 
         def rates(t: float, q: np.ndarray, y: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> Rates:
+            """Rates of q and qd, and the power."""
             return (
                 own.system.rate(q, qd),
                 dynamics.forward_dynamics(q, qd, tau, **given),
@@ -267,6 +276,7 @@ class Accelerations(Formulation):
         return self.velocities, rates
 
     def recorded(self, t, q, y, numbers=NONE):
+        """Velocities at the records."""
         return y
 
 
@@ -292,13 +302,16 @@ class Canonical(Formulation):
 
     @property
     def key(self):
+        """Key of the compiled code."""
         return *super().key, self._direct
 
     @property
     def counts(self):  # type: ignore[override]
+        """Counts of the iterations for the velocities."""
         return added([own.counts for own in self._iterations])
 
     def called(self, numbers=NONE):
+        """Velocities and rates, called step by step."""
         velocities, rates = super().called(numbers)
         if self.iteration is None:
             return velocities, rates
@@ -307,6 +320,7 @@ class Canonical(Formulation):
         return lambda t, q, y: own.velocities(system, q, y, t), rates
 
     def started(self, q, qd, t, numbers=NONE):
+        """Initial y: the momenta."""
         sizes: dict[str, Any] = {
             "q": self.system.nq,
             "qd": self.system.nv,
@@ -331,16 +345,20 @@ class Canonical(Formulation):
         return p
 
     def velocities(self, t, q, y):
+        """Velocities of the momenta y."""
         return self.system.velocities(q, y, t, self._direct)
 
     def rates(self, t, q, y, qd, tau):
+        """Rates of q and p."""
         return self.system.rate(q, qd), self.system.momentum_rate(q, qd, y, t) + tau
 
     def energy(self, q, y):
+        """The function of Hamilton [J]."""
         self.check_energy()
         return self.system.hamiltonian(q, y)
 
     def recorded(self, t, q, y, numbers=NONE):
+        """Velocities at the records."""
         return along(t, self.compiled_velocities, q, y, rows_of(numbers, q))
 
 

@@ -27,7 +27,7 @@ from dalembert.simulation.repetition import Repeat, repeated
 
 
 class Impact(NamedTuple):
-    """What an impact leaves."""
+    """State after an impact."""
 
     velocity: np.ndarray  # (n,) after it
     impulse: np.ndarray  # (n,) along the entries of qd [N m s, N s]
@@ -42,7 +42,7 @@ def impact(
     locked: Scalars,
     repeat: Repeat = repeated,
 ) -> Impact:
-    """Velocities after an impact, over any scalar; those before it if no stop is moved into.
+    """Velocities after an impact, over any scalar; unchanged if no stop is moved into.
 
     Parameters
     ----------

@@ -1,5 +1,5 @@
-"""Numbers of a mechanism or parameters of a system that are inputs of its motion: one code serves
-all their values.
+"""Numbers of a mechanism or parameters of a system that are inputs of its motion: the same code
+serves all their values.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def numbers_of(source: Any, given: Mapping[str, Any] | None) -> tuple[tuple[str,
     for row in {
         tuple(rows.min(axis=0).tolist()),
         tuple(rows.max(axis=0).tolist()),
-    }:  # what a number may be is a range
+    }:  # admissible numbers are a range
         system.replace(dict(zip(paths, row, strict=True)))  # raises if it is none
     return paths, values
 

@@ -45,8 +45,8 @@ class SearchedStep(NamedTuple):
 
 
 class Crossed(NamedTuple):
-    """What happens first: which depths, their sides at the beginning of the search, and near which
-    part of the step.
+    """First happening: depths, their sides at the beginning of the search, and the part of the step
+    that it is near.
 
     None of them if an event has no value there.
     """
@@ -58,7 +58,7 @@ class Crossed(NamedTuple):
 
 @dataclass
 class _Lane:
-    """One trajectory where it is: the registers of a propagator in machine code."""
+    """A trajectory on its way: the registers of a propagator in machine code."""
 
     x: np.ndarray
     start: float
@@ -113,7 +113,7 @@ class InterpretedPropagator:
         return [_Lane(**{name: rows[row] for name, rows in columns.items()}) for row in range(n)]
 
     def _records(self, lane: _Lane, segment: Segment, p: np.ndarray) -> Iterator[None]:
-        """Move a trajectory from record to record; one that has failed stays where it is."""
+        """Move a trajectory from record to record; a failed trajectory stays where it is."""
         times, repeats = segment.times, segment.repeats
         if lane.failed > 0:
             yield
@@ -159,6 +159,7 @@ class InterpretedPropagator:
         """The watch of steps of a trajectory, whose `fresh` events it makes older."""
 
         def watch(t: float, x: np.ndarray, t1: float, x1: np.ndarray, h: float, k: Any) -> float:
+            """The part of a step behind which something happens first; 0 if nothing does."""
             if p[-1] <= 0 or not np.isfinite(x1).all():
                 return 0.0
             if t1 - lane.until > SEEN * h:
@@ -190,7 +191,7 @@ class InterpretedPropagator:
     def _search(
         self, step: SearchedStep, p: np.ndarray, origin: float, fresh: np.ndarray
     ) -> Crossed | None:
-        """What happens first behind a part of the step; None if nothing does."""
+        """The first happening behind a part of the step; None if nothing happens."""
         watch, way = self.motion.witnesses, step.way
         if origin == 0 and watch.clear(way, p) > 0:
             return None
@@ -218,6 +219,7 @@ class InterpretedPropagator:
         t, _, h, _, way, _ = step
 
         def depths(s: float) -> list[float]:
+            """Depths at a part s of the step."""
             return self._changed(crossed, way.time(s), way.at(s), p)
 
         width = resolution(t, h) / h
@@ -257,8 +259,8 @@ class InterpretedPropagator:
         origin: np.ndarray,
         fresh: np.ndarray,
     ) -> tuple[np.ndarray, ...]:
-        """As `crossing_of`, one after the other; a method that chooses its steps does so on the
-        way, too.
+        """Locations as `crossing_of` gives them, lane after lane; a method that chooses its steps
+        does so on the way, too.
         """
         found = [
             self._crossing(*row)

@@ -103,6 +103,7 @@ def _function_of(
     mechanism: Mechanism, given: Callable[..., Sequence[ExternalForce]]
 ) -> Callable[..., np.ndarray]:
     def along_velocities(t: Any, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+        """The forces along the velocities."""
         return generalized_force(mechanism, q, given(t, q, qd))
 
     along_velocities.traced = getattr(given, "traced", True)  # type: ignore[attr-defined]
@@ -117,6 +118,8 @@ def weightless(mechanism: Mechanism) -> Mechanism:
 def generalized_force(
     mechanism: Mechanism, q: np.ndarray, loads: Sequence[ExternalForce]
 ) -> np.ndarray:
-    """sum_i J_i(q)^T f_i: what actuators need not give to a weightless mechanism at rest (nv,)."""
+    """sum_i J_i(q)^T f_i: the forces that actuators need not give to a weightless mechanism at rest
+    (nv,).
+    """
     rest = np.zeros(mechanism.nv)
     return -inverse_dynamics(mechanism, q, rest, rest, external_forces=loads)

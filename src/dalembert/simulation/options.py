@@ -1,5 +1,4 @@
-"""Arguments of `simulate` in groups: what moves, under which forces, with which laws of contact, in
-which steps, and what is recorded.
+"""Arguments of `simulate` in groups: system, forces, laws of contact, steps, and recording.
 
 Fields have the names of the arguments, so that a file tells them by these.
 """

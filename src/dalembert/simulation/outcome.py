@@ -131,7 +131,7 @@ def _observables(initial: dict[str, np.ndarray], found: Trajectories) -> dict[st
 def _ends(
     loop: EventLoop, times: np.ndarray, x: np.ndarray, qd: np.ndarray, found: Trajectories
 ) -> _Ends:
-    """Where and why trajectories end."""
+    """Places and reasons of the trajectories' ends."""
     motion, n = loop.motion, len(x)
     finished = _all_recorded(times - motion.begin, x, found, rounding_of(times))
     if not (finished and motion.system.positive_definite):
@@ -141,7 +141,7 @@ def _ends(
 
 
 def _all_recorded(times: np.ndarray, x: np.ndarray, found: Trajectories, rounding: float) -> bool:
-    """Whether all states x (N, K, nx) are numbers, those of their times (K,)."""
+    """Whether all states x (N, K, nx) are numbers, with their times (K,)."""
     least, most = np.minimum.reduce(x, axis=None), np.maximum.reduce(x, axis=None)
     if not (-BOUND < least and most < BOUND) or np.count_nonzero(found.failed):  # NaN is not
         return False

@@ -33,8 +33,8 @@ class Throttled:
 
 
 class Piece(NamedTuple):
-    """A segment that was made: what it took [s], the attempts of each trajectory before it, the
-    state that it left, and its number of records.
+    """A computed segment: its duration [s], the attempts of each trajectory before it, the state at
+    its end, and its number of records.
     """
 
     took: float

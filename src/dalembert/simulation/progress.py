@@ -12,7 +12,7 @@ Progress = Callable[[float, float], object] | bool | None
 
 
 def reported(progress: Progress) -> AbstractContextManager[Callable[[float, float], object]]:
-    """What is to be told how much is done, from 0 to 1, and the time reached [s].
+    """The function to tell how much is done, from 0 to 1, and the time reached [s].
 
     Raises
     ------

@@ -33,6 +33,7 @@ def traced(trace: Trace) -> Repeat:
     """
 
     def repeat(step: Step, vectors: Vectors, most: int) -> Vectors:
+        """The loop of the steps, in the trace."""
         names, registers = zip(*(trace.new("vector", len(v)) for v in vectors), strict=True)
         over_name, (over,) = trace.new("over", 1)
         trace.give(dict(zip(names, vectors, strict=True)) | {over_name: [0.0]})

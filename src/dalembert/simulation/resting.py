@@ -25,7 +25,7 @@ SLACK = 1e-10  # of the reactions: a held entry moves once its reaction is as mu
 
 
 class Resting(NamedTuple):
-    """What each entry of qd does, (n,) each."""
+    """Behaviour of each entry of qd, (n,) each."""
 
     acceleration: np.ndarray
     held: np.ndarray  # 1 at rest, else 0
@@ -44,7 +44,7 @@ def resting(
     kinetic: np.ndarray,
     repeat: Repeat = repeated,
 ) -> Resting:
-    """What entries do from velocities qd on, in which those that rest are 0, over any scalar.
+    """Behaviour of entries from velocities qd on, in which resting entries are 0, over any scalar.
 
     Parameters
     ----------

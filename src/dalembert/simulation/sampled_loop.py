@@ -270,7 +270,7 @@ class SampledLoop:
         return found[apart & (found > begin + SAME * max(begin, period))]
 
     def _jump(self, t: float) -> None:
-        """What is due at a moment: a sample, then outputs that take effect."""
+        """Do the things due at a moment: a sample, then outputs that take effect."""
         now, period, nv = self._now, self.sampled.period, self.motion.system.nv
         near = SAME * max(abs(t), period)
         k, effects = int(now["samples"][0, 0]), int(now["effects"][0, 0])
@@ -333,9 +333,7 @@ class SampledLoop:
         return constants
 
     def _force_jumped(self) -> None:
-        """What follows for the loop where the force is another: its parameters, rates, and joints
-        that rest.
-        """
+        """Follow a jump of the force: parameters, rates, and joints that rest."""
         now = self._now
         self.loop.constants[:, : self.motion.system.nv] = now["held"]
         if self.quick:
@@ -351,14 +349,14 @@ class SampledLoop:
     # --- from moment to moment ---
 
     def _moments_at(self, times: np.ndarray) -> np.ndarray:
-        """Moments up to one behind the records; one at a record is at the record's time."""
+        """Moments up to the first behind the records; a moment at a record has the record's time."""
         moments = self._moments(float(times[0]), float(times[-1]))
         at = np.minimum(np.searchsorted(times, moments * (1 - SAME)), len(times) - 1)
         near = np.abs(times[at] - moments) <= SAME * np.maximum(moments, self.sampled.period)
         return np.where(near, times[at], moments)
 
     def _go_quickly(self, times: np.ndarray, found: Trajectories) -> None:
-        """All records of a method of fixed step in machine code, one routine call for each way
+        """All records of a method of fixed step in machine code, a routine call for each way
         between two moments.
         """
         moments = self._moments_at(times)
@@ -408,6 +406,7 @@ class SampledLoop:
                 v = trace.registers
 
                 def over(failed: Any, steps: Any) -> Any:
+                    """1 where a lane failed or has its steps."""
                     return chosen(failed > 0, 1.0, chosen(steps >= trace["count"], 1.0, 0.0))
 
                 trace.give(

@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Sections:
-    """Named sections of a flat vector, one after the other: `Sections(q=7, y=7, work=1)`.
+    """Named sections of a flat vector, in a row: `Sections(q=7, y=7, work=1)`.
 
     Attributes
     ----------

@@ -234,7 +234,9 @@ class Simulation:
         return replace(run, applied=motion.forces.applied, declared=declared)
 
     def _described(self, motion: FirstOrderSystem, q: Values, qd: Values) -> dict[str, Any]:
-        """The arguments by name, those that a file cannot keep as what tells them from others."""
+        """The arguments by name; in place of arguments that a file cannot keep, texts that tell
+        them from others.
+        """
         parts = self.model, self.actions, self.contact, self.stepping, self.recording
         arguments: dict[str, Any] = {"q": q, "qd": qd, "events": motion.events.names}
         for part in parts:

@@ -1,6 +1,4 @@
-"""Where motions begin: states of as many trajectories as are given, between their stops,
-coordinates in radians.
-"""
+"""Initial states of as many trajectories as are given, between their stops, coordinates in radians."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from dalembert.systems.system import System
 
 
 class Iteration:
-    """One motion's velocities, each from the last ones, with their counts."""
+    """Velocities of a motion, each from the last ones, with their counts."""
 
     def __init__(self, solver: Solver):
         self._solver = Solver(

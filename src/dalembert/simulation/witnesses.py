@@ -1,4 +1,4 @@
-"""What is looked for inside the steps of a motion: stops, ends of sliding and of rest, and zeros of
+"""Functions watched inside the steps of a motion: stops, ends of sliding and of rest, and zeros of
 the user's functions.
 
 Each of these is a depth along the step that is negative until it happens. Between the ends of a
@@ -103,8 +103,8 @@ class Witnesses:
         return len(self.stops) + len(self.turns) + len(self.rests) + self.events
 
     def ends(self, happened: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Of depths that happened (m, count): of the entries that can rest (m, entries), and of the
-        events (m, events).
+        """Ends by depths that happened (m, count): of the entries that can rest (m, entries), and
+        of the events (m, events).
         """
         first = len(self.stops) + len(self.turns)
         entries = happened[:, first : first + len(self.rests)].copy()
@@ -117,7 +117,9 @@ class Witnesses:
     def extension(
         self, t: Any, x: Any, t1: Any, x1: Any, h: Any, p: Any, coefficients: Sequence[Any] | None
     ) -> Extension:
-        """Of a step h from (t, x) to (t1, x1); coefficients: of x, if the method has them."""
+        """Extension of a step h from (t, x) to (t1, x1); coefficients: of x, if the method has
+        them.
+        """
         motion, nq, nv = self.motion, self.motion.system.nq, self.motion.system.nv
         velocities = motion.velocities_in(t, x, p), motion.velocities_in(t1, x1, p)
         times = [np.array([t]), np.array([t1])]
@@ -299,7 +301,7 @@ class Witnesses:
         return list(zip(values.min(axis=0).tolist(), values.max(axis=0).tolist(), strict=True))
 
     def look(self, way: Extension, p: Any, a: Any, w: Any, sides: Any) -> list[Looked]:
-        """What the interval [a, a + w] of the step shows of each."""
+        """Findings in the interval [a, a + w] of the step about each function."""
         part = Extension(*(search.restricted(c, a, w) for c in way))
         end = (part.q[-1], part.qd[-1], part.states[-1])
         t1 = part.times[-1][0]
@@ -372,8 +374,8 @@ class Witnesses:
         ]
 
     def together(self, changed: Any, depths: Any) -> list[Any]:
-        """What has happened where the first depths have `changed`: where a mode ends, events passed
-        by then, too.
+        """Happenings where the first depths have `changed`: where a mode ends, events passed by
+        then, too.
         """
         modes = len(self.stops) + len(self.turns) + len(self.rests)
         ends = reduce(maximum, changed[:modes]) if modes else 0.0

@@ -1,6 +1,4 @@
-"""What makes a sweep the same sweep when it is called again: its function, its options, its
-samples.
-"""
+"""Identity of a sweep that is called again: its function, its options, its samples."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ STATUS, ERROR = "status", "error"
 
 
 class Table:
-    """One array for every result, shaped as the samples, and then as the result; status and error
+    """Arrays of the results, each shaped as the samples, and then as the result; status and error
     of each sample.
 
     In a folder a sample's results and its status are written in one step: a sample that is marked

@@ -62,7 +62,7 @@ class SampleSet:
         }
 
     def place(self, k: int) -> tuple[int, ...]:
-        """Where sample k is in the arrays of results."""
+        """Place of sample k in the arrays of results."""
         return tuple(int(at) for at in np.unravel_index(k, self.shape))
 
     def text(self, k: int) -> str:

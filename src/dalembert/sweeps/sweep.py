@@ -38,7 +38,7 @@ Progress = Callable[[int, int], Any]
 
 
 class Sweep:
-    """Results of a sweep: one array for each, shaped as the samples and then as the result.
+    """Results of a sweep, an array for each, shaped as the samples and then as the result.
 
     Attributes
     ----------
@@ -256,10 +256,12 @@ class _Task:
         return self.function(**self.constants, **sample)
 
     def check(self, names: list[str]) -> None:
+        """Raise if a parameter is a constant, too."""
         if twice := [name for name in names if name in self.constants]:
             raise ValueError(f"{', '.join(twice)}: given as a parameter and as a constant.")
 
     def labels(self) -> dict[str, tuple[str, ...]]:
+        """Names of the entries of results."""
         return {}
 
 
@@ -327,12 +329,12 @@ class _Sweeping:
         return list(islice(rest, self._size if self._fixed else min(self._size, fair)))
 
     def _take(self, done: set[Future[Any]]) -> None:
-        """Outcomes of batches; those whose worker died are computed again."""
+        """Outcomes of batches; batches whose worker died are computed again."""
         lost = [
             k for future in [f for f in self._pending if f in done] for k in self._outcomes(future)
         ]
         if lost and self._workers.is_broken:
-            rest, _ = wait(self._pending)  # they have failed as well
+            rest, _ = wait(self._pending)  # the other batches have failed as well
             lost += [k for future in rest for k in self._outcomes(future)]
             self._workers.renew()
         for k in lost:

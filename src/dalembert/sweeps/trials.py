@@ -43,7 +43,7 @@ Arrays = dict[str, tuple[tuple[str, ...], np.ndarray]]  # name -> names of dimen
 
 
 class Outcome(NamedTuple):
-    """What became of sample k: arrays, or an error's message with what it was raised by."""
+    """Outcome of sample k: arrays, or an error's message with the error's origin."""
 
     k: int
     arrays: Arrays
@@ -70,8 +70,8 @@ def outcome(k: int, work: Callable[..., Any], sample: dict[str, Any]) -> Outcome
 
 
 def arrays_of(result: Any) -> Arrays:
-    """What a function returned, as named arrays: numbers as floats, complex numbers, truth values,
-    or texts.
+    """A function's result as named arrays: numbers as floats, complex numbers, truth values, or
+    texts.
 
     Raises
     ------
@@ -119,8 +119,8 @@ def _array(name: str, value: Any) -> tuple[tuple[str, ...], np.ndarray]:
 
 
 def final(run: Run, row: int | None = None) -> dict[str, Any]:
-    """Where a run of one trajectory, or trajectory `row` of it, ended: time, states, energies and
-    how it went.
+    """End of a run of one trajectory, or of trajectory `row`: time, states, energies and how it
+    went.
     """
     if row is None and run.q.ndim != 2:
         raise ShapeError(
@@ -236,7 +236,7 @@ class Simulated:
         return self._collected(self._run([sample]), 0)
 
     def together(self, batch: Sequence[tuple[int, dict[str, Any]]]) -> list[Outcome]:
-        """Outcomes of a batch, those that go side by side in one run."""
+        """Outcomes of a batch whose samples go side by side in one run."""
         groups: dict[tuple[Any, ...], list[tuple[int, dict[str, Any]]]] = {}
         known: dict[
             int, str
@@ -311,7 +311,9 @@ class Simulated:
                 model = Model(self.mechanism, formulation, parameters=own)
                 FirstOrderSystem(model, contact=Contact(**some)).method(method)
                 self._inputs[key] = True
-            except Exception:  # they cannot, or an option is none, as the samples will say
+            except (
+                Exception
+            ):  # runs that cannot go together, or a wrong option, as the samples will say
                 self._inputs[key] = False
         return self._inputs[key]
 

@@ -1,5 +1,5 @@
-"""Who computes: an executor of the standard library, Dask's, or processes of one's own that may die
-and be replaced.
+"""Workers of a sweep: an executor of the standard library, Dask's, or processes of one's own that
+may die and be replaced.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ KILLED = ("KilledWorker",)  # Dask's, after some workers died of a task
 
 
 class Workers:
-    """An executor that is given, one that a given function makes, or processes on this machine.
+    """An executor, given or made by a given function, or processes on this machine.
 
     The latter two are made anew where a process has died, and closed in the end.
     """
@@ -88,8 +88,8 @@ class Workers:
 
 
 def processes(count: int | None = None) -> ProcessPoolExecutor:
-    """Processes that begin from nothing (not as copies of this one with its threads), one for each
-    processor by default.
+    """Processes that begin from nothing (not as copies of this process with its threads), by
+    default as many as processors.
     """
     ways = multiprocessing.get_all_start_methods()
     context = multiprocessing.get_context("forkserver" if "forkserver" in ways else "spawn")
@@ -107,6 +107,7 @@ def _begin() -> None:
     parent = multiprocessing.parent_process()
 
     def follow() -> None:
+        """End with the process that began this one."""
         if parent is not None:
             parent.join()
             os._exit(1)
@@ -147,7 +148,7 @@ def _computed_of(
 
 @lru_cache(maxsize=4)
 def _unpickled(work: bytes) -> Callable[..., Any]:
-    """The function, one object for all batches, so that what it compiles is kept."""
+    """The function, the same object for all batches, so that what it compiles is kept."""
     return pickle.loads(work)
 
 

@@ -126,6 +126,7 @@ class ConstraintSet:
         """Check of pivots: a row that is left with rounding alone depends on others."""
 
         def check(k: int, pivot: Any) -> None:
+            """Raise where a row depends on the rows before it."""
             if isinstance(pivot, Expr) or pivot > DEPENDENT * mobility[k][k]:
                 return
             raise self._dependent(np.array(mobility, dtype=float), k)

@@ -29,10 +29,15 @@ class Moving(Protocol):
     """A system whose coordinates move along its velocities."""
 
     @property
-    def nq(self) -> int: ...
+    def nq(self) -> int:
+        """Number of coordinates."""
+
     @property
-    def nv(self) -> int: ...
-    def rate(self, q: Any, qd: Any) -> Any: ...
+    def nv(self) -> int:
+        """Number of velocities."""
+
+    def rate(self, q: Any, qd: Any) -> Any:
+        """Rates of the coordinates (nq,)."""
 
 
 class ConstraintRates(NamedTuple):
@@ -91,10 +96,14 @@ class Holonomic(Constraint):
     unit: str = ""
 
     def position(self, q: Any, t: Any = 0.0) -> Any:
+        """phi(q, t) (k,)."""
         return _rows(self.phi(q, t))
 
     def rates(self, system: Moving, q: Any, qd: Any, t: Any = 0.0) -> ConstraintRates:
+        """Rates of phi: J qd + dphi/dt, with its derivatives."""
+
         def velocity(q: Any, qd: Any, t: Any) -> Any:
+            """dphi/dt along the motion."""
             phi = array(self.phi(q, t))
             rates = array([derivative(row, t) for row in phi])
             return jacobian(phi, q) @ np.asarray(system.rate(q, qd)) + rates
@@ -122,6 +131,7 @@ class Velocity(Constraint):
     is_holonomic = False
 
     def rates(self, system: Moving, q: Any, qd: Any, t: Any = 0.0) -> ConstraintRates:
+        """psi(q, qd, t) with its derivatives."""
         return _rates_of(lambda *state: array(self.psi(*state)), system, q, qd, t)
 
 

@@ -30,77 +30,99 @@ class LagrangianEquations(System):
 
     @property
     def source(self) -> LagrangianSystem:
+        """The Lagrangian."""
         return self._own
 
     def identity(self) -> str:
+        """Text that is equal for equal equations."""
         return self._own.identity()
 
     def mass_matrix(self, q, t=0.0):
+        """M = d2L/dqd2 (nv, nv)."""
         return self._own.mass_matrix(q, t=t)
 
     def bias_force(self, q, qd, t=0.0):
+        """Forces of inertia and of potentials but M qdd (nv,)."""
         return self._own.bias_force(q, qd, t)
 
     def potential_energy(self, q, t=0.0):
+        """-L at qd = 0 [J]."""
         return self._own.potential_energy(q, t=t)
 
     def generalized_forces(self, q, qd, t=0.0):
+        """Forces without a potential (nv,)."""
         return self._own.generalized_forces(q, qd, t)
 
     def kinetic_energy(self, q, qd, t=0.0):
+        """Kinetic energy [J]."""
         return self._own.kinetic_energy(q, qd, t)
 
     def momenta(self, q, qd, t=0.0):
+        """p = dL/dqd (nv,)."""
         return self._own.momenta(q, qd, t)
 
     def energy(self, q, qd, t=0.0):
+        """Jacobi's function p . qd - L [J]."""
         return self._own.energy(q, qd, t)
 
     def power(self, q, qd, tau, t=0.0):
+        """Rate of the energy [W]."""
         return self._own.energy_rate(q, qd, tau, t)
 
     @property
     def is_autonomous(self) -> bool:
+        """Whether the energy is a function of q and qd alone."""
         return not any(
             s.name == "t" for s in free_symbols(self._own.quantities["energy"].expressions)
         )
 
     def inverse_dynamics(self, q, qd, qdd, t=0.0):
+        """Forces of the accelerations (nv,)."""
         return self._own.inverse_dynamics(q, qd, qdd, t)
 
     def forward_dynamics(self, q, qd, tau, t=0.0):
+        """Accelerations of the forces (nv,)."""
         return self._own.forward_dynamics(q, qd, tau, t)
 
     def velocities(self, q, p, t=0.0, solver=None):
+        """Velocities of the momenta (nv,)."""
         return self._own.velocities(q, p, t)
 
     def momentum_rate(self, q, qd, p, t=0.0):
+        """dL/dq + Q (nv,)."""
         return self._own.lagrangian_gradient(q, qd, t) + self._own.generalized_forces(q, qd, t)
 
     def check(self, q, qd):
+        """Raise if these are no states."""
         if self.parameters:  # the values of a batch are not known
             super().check(q, qd)
         else:
             self._own.lagrangian(q, qd)
 
     def check_determined(self, q, qd, t=0.0):
+        """Raise where accelerations are not determined."""
         self._own.forward_dynamics(q, qd, np.zeros(self.nv), t)
 
     def replace(self, values: Mapping[str, Any]) -> LagrangianEquations:
+        """The system with other numbers."""
         return LagrangianEquations(self._own.replace(values)) if values else self
 
     @property
     def quantities(self) -> Mapping[str, Quantity]:
+        """Quantities by name."""
         return {
             name: described(name, getattr(self._own, name), " ".join(quantity.inputs))
             for name, quantity in self._own.quantities.items()
         }
 
     def traced(self, names: Sequence[str]) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """Inputs and expressions of some quantities."""
         return self._own.traced(names)
 
     def formulated(self, name: str) -> LagrangianEquations:
+        """The system itself, whatever the name."""
         return self
 
     def lagrangian(self) -> LagrangianSystem:
+        """The Lagrangian itself."""
         return self._own

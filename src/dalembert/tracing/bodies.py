@@ -44,7 +44,7 @@ Numbers = tuple[Any, ...]
 
 @dataclass(eq=False)
 class Kind:
-    """One body as an algorithm sees it, and the numbers of all of this kind.
+    """A body as an algorithm sees it, and the numbers of all bodies of this kind.
 
     tree : the body SELF alone; its parent is BASE or PARENT
     symbols : what stands for its numbers where bodies differ, then for where it starts in q and qd,
@@ -58,6 +58,7 @@ class Kind:
 
     @property
     def joint(self) -> TreeJoint:
+        """The joint of the body."""
         return self.tree.joint[SELF]
 
     @property
@@ -72,6 +73,7 @@ class Kind:
 
     @property
     def scales(self) -> np.ndarray:
+        """Symbols of the scales of the joint's subspace."""
         return self.symbols[len(self.symbols) - self.joint.type.nv :]
 
 
@@ -124,7 +126,7 @@ def _kind(tree: Tree, bodies: list[int], skeleton: Any, rows: list[Numbers]) -> 
 
 
 def _opened(tree: Tree, i: int, level: int) -> tuple[Any, Numbers]:
-    """What is not a number about a body and its joint, and its numbers in order."""
+    """All about a body and its joint but its numbers, and these in order."""
     joint, body = tree.joint[i], tree.inertia[i]
     kind, of_type = _opened_type(joint.type, level < OBLIQUE)
     turn, of_turn = _opened_turn(joint.origin.R, level > FINE)

@@ -57,6 +57,7 @@ class Steps(Trace):
             self.add(name, rate.places[name].size, rate.places[name].start)
 
     def f(self, t: Any, x: Any) -> np.ndarray:
+        """Trace f(t, x)."""
         self.give({"s": [t], "y": x})
         name, k = self.new("k", len(x))
         *before, last = self._rate
@@ -398,7 +399,7 @@ def _adaptive(method: Adaptive, trace: Steps, manifold: Any, watch: Any = None) 
 
 
 def _length(trace: Steps) -> Any:
-    """Of the step from t."""
+    """Length of the step from t."""
     return length(trace["t"], trace["h"], trace["end"], trace["way"])
 
 

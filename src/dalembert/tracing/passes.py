@@ -1,4 +1,4 @@
-"""The passes of each quantity that is compiled as scans over bodies: one body's part, in the
+"""Passes of each quantity that is compiled as scans over bodies: the part of a body, in the
 foundation's step functions.
 
 A pass goes outward (parents before children) or inward. Its step sees one body with what its parent
@@ -41,8 +41,8 @@ Scalars = list[Scalar]
 
 @dataclass
 class Body:
-    """A body in a tree of its own, its joint's entries of the vectors, what comes from its
-    neighbour (None: there is none), and what earlier passes stored.
+    """A body in a tree of its own, its joint's entries of the vectors, the data from its neighbour
+    (None: there is none), and the data stored by earlier passes.
     """
 
     tree: Tree
@@ -69,13 +69,13 @@ class Body:
 
 
 class Found(NamedTuple):
-    """What a step hands to the children, or to the parent, and what it stores; 'out' are entries of
-    the result.
+    """Data that a step hands to the children, or to the parent, and that it stores; 'out' are
+    entries of the result.
     """
 
     carried: Scalars
     stored: dict[str, Scalars]
-    total: Scalar = 0.0  # what the body adds to a result that is one number
+    total: Scalar = 0.0  # the body's term of a result that is one number
 
 
 class Pass(NamedTuple):

@@ -1,4 +1,4 @@
-"""Which quantities there are, and their programs: a formulation traced on symbols."""
+"""Quantities by name, and their programs: a formulation traced on symbols."""
 
 from __future__ import annotations
 
@@ -260,7 +260,7 @@ def _outputs(
 
 
 def _doubtful_pivots(mechanism: Mechanism, doubtful: float) -> np.ndarray:
-    """For each entry of qd the pivot up to which a state is looked at again, from pivots at some
+    """Pivots up to which a state is looked at again, for each entry of qd, from pivots at some
     random states.
 
     It is ALWAYS where a pivot at one of these states is no more than its rounding error, and 0

@@ -128,6 +128,7 @@ def _cheapest(
     inside, outside = axis
 
     def cost(t: float) -> int:
+        """Entries that are not zero, with the origin moved by t."""
         found = weight * _entries(joint.origin.p + outside * t)
         for child, its_weight in children:
             p = child.origin.p - inside * t
@@ -177,8 +178,8 @@ def _entries(place: Vector) -> int:
 
 
 def carried_by_parent(joint_type: Any, body: Inertia) -> tuple[Inertia, Inertia] | None:
-    """(what the link keeps, what its parent carries in the joint's frame), or None where nothing
-    can be moved.
+    """(the part that the link keeps, the part that its parent carries in the joint's frame), or
+    None where nothing can be moved.
     """
     screw = only_screw(joint_type.screws())
     if screw is None:

@@ -1,4 +1,4 @@
-"""One basis per polynomial: each angle in powers of its cosine and sine, or in its multiples, never
+"""A basis per polynomial: each angle in powers of its cosine and sine, or in its multiples, never
 in both.
 
 c2 s2, c2^2 and s2^2 stand for one another with sin(2 q2) and cos(2 q2). Where a polynomial has an
@@ -70,6 +70,7 @@ def rewriter(angle: Vector, basis: str) -> Callable[[Factor], Series]:
     u, unit = direction(angle), gcd(*angle)
 
     def rewritten(factor: Factor) -> Series:
+        """A factor in the basis."""
         own = [(gcd(*v) // unit, kind, e) for v, kind, e in factor if direction(v) == u]
         rest = tuple(x for x in factor if direction(x[0]) != u)
         if basis == MULTIPLES:

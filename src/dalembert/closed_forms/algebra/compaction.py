@@ -30,7 +30,7 @@ from dalembert.closed_forms.algebra.bases import (
 )
 from dalembert.closed_forms.algebra.ring import Poly, Ring, plain
 
-Trig = tuple[int, ...]  # one factor per group, by its number there; 0 is 1
+Trig = tuple[int, ...]  # a factor per group, by its number there; 0 is 1
 Terms = dict[Trig, int]
 Parts = dict[
     tuple[int, int], Terms
@@ -222,8 +222,8 @@ class Compactor:
         return [g.table[f] for g, f in zip(self.groups, t, strict=True)]
 
     def terms(self, p: Any) -> Mapping[int, Mapping[Trig, Any]]:
-        """Of a polynomial or number: monomial without sines and cosines -> product of sines and
-        cosines -> coefficient.
+        """Terms of a polynomial or number: monomial without sines and cosines -> product of sines
+        and cosines -> coefficient.
         """
         return self.terms_of_several([p])[0]
 
@@ -324,9 +324,7 @@ class Compactor:
         return len(D), sum(e for t in D for f in self.factors(t) for _, _, e in f)
 
     def order(self, t: Trig) -> Any:
-        """What terms are ordered by: few factors first; by the factors themselves, not by their
-        numbers.
-        """
+        """Order of terms: few factors first; by the factors themselves, not by their numbers."""
         factors = self.factors(t)
         return sum(map(len, factors)), factors
 
@@ -342,6 +340,7 @@ class Compactor:
         ] = {}  # (group, the other factors) -> factors there are
 
         def put(t: Trig, v: int) -> None:
+            """Add to a coefficient; 0 is removed."""
             total = D.get(t, 0) + v
             if total:
                 D[t] = total

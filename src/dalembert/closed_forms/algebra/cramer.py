@@ -150,7 +150,7 @@ def is_long(M: np.ndarray, F: Sequence[Any]) -> bool:
 def by_names(
     M: np.ndarray, F: Sequence[Sum], label: Callable[[int, int], str], name: Callable[[int], str]
 ) -> Solution:
-    """M x = F in terms of names of the entries of M, those that are zero the number 0; F are forms."""
+    """M x = F in terms of names of the entries of M, zero entries as the number 0; F are forms."""
     normal = Normal({})
     entries = np.array(
         [

@@ -1,4 +1,4 @@
-"""Large expressions as short lines: what occurs more than once, or is long, becomes a named part."""
+"""Large expressions as short lines: parts that are repeated or long get names."""
 
 from __future__ import annotations
 
@@ -105,6 +105,7 @@ class _Drafts:
         forms: dict[int, Sum] = {}
 
         def of(node: Expr) -> Sum:
+            """Form of a node, with its sign."""
             form = forms[self.fingerprints.key(node)]
             return form if self.fingerprints.sign(node) > 0 else opposite(form)
 
@@ -123,7 +124,7 @@ class _Drafts:
         return [of(x) if isinstance(x, Expr) else _number(x) for x in outputs]
 
     def _chosen(self, wanted: Iterable[Expr]) -> tuple[list[Expr], Counter[int]]:
-        """Of all nodes that are equal up to sign the first, where it is needed, and how often it
+        """The first of all nodes that are equal up to sign, where it is needed, and how often it
         is.
         """
         first: dict[int, Expr] = {}

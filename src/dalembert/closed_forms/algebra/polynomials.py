@@ -25,9 +25,11 @@ class Polynomials:
         self._known: dict[Any, Any] = {}
 
     def coordinate(self, k: int) -> Poly:
+        """Coordinate k as a polynomial."""
         return self.ring.variable(("q", k))
 
     def cos_sin(self, angle: Angle) -> tuple[Any, Any]:
+        """Cosine and sine of an angle as polynomials."""
         if angle[0][1] > 0:
             return self.ring.cos_sin(angle)
         c, s = self.ring.cos_sin(
@@ -36,6 +38,7 @@ class Polynomials:
         return c, -s
 
     def quaternion(self, k: int) -> list[Poly]:
+        """The quaternion at k as polynomials."""
         return self.ring.unit_quaternion(("q", k + j) for j in range(4))
 
     def scalar(self, x: Any) -> Any:
@@ -78,7 +81,7 @@ class Polynomials:
         return self.ring.variable(name)
 
     def _other(self, node: Expr, args: Sequence[Any]) -> Any:
-        """What is no polynomial but for sines and cosines of a symbol."""
+        """An expression that is no polynomial but for sines and cosines of a symbol."""
         if node.op in ("cos", "sin"):
             symbol, sign = (
                 (node.args[0].args[0], -1) if node.args[0].op == "neg" else (node.args[0], 1)

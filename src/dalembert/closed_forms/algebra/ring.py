@@ -1,4 +1,4 @@
-"""Sparse polynomials in normal form: what closed forms of equations are derived in.
+"""Sparse polynomials in normal form: the ring in which closed forms of equations are derived.
 
 A monomial is one integer: the number of an inertial parameter (all terms are linear in these) in
 the lowest bits, above it one field of bits per cosine, sine, length or coordinate with its

@@ -46,7 +46,7 @@ class Reference(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where a pattern stands: in a row, times a number and factors."""
+    """Occurrence of a pattern: a row, a number and factors."""
 
     row: int
     number: Any
@@ -73,7 +73,7 @@ class Table:
         self._numbers: dict[Factors, int] = {}
 
     def add(self, form: Sum, names: Mapping[str, Term]) -> Term:
-        """A form as a factor: a row and its sign; names: those that stand for rows."""
+        """A form as a factor: a row and its sign; `names` stand for rows."""
         terms = _collected(self._flat(t, names) for t in form.terms)
         for sign, key in ((1, frozenset(terms)), (-1, frozenset(opposite(Sum(terms)).terms))):
             if key in self._known:
@@ -106,6 +106,7 @@ class Table:
         uses: Counter[int] = Counter()
 
         def visit(k: int) -> None:
+            """Add a row behind the rows that it refers to."""
             if k in order or k in known:
                 return
             for inner in (

@@ -121,7 +121,7 @@ def sole_factor(form: Sum) -> Any:
 
 
 def factors_in(form: Sum) -> int:
-    """Factors in a form, those in parentheses included."""
+    """Factors in a form, also within parentheses."""
     return sum(
         1
         if not t.factors
@@ -131,7 +131,7 @@ def factors_in(form: Sum) -> int:
 
 
 def factor_order(factor: Any) -> Any:
-    """What factors are ordered by: roots of numbers, names, sums, functions, cosines."""
+    """Order of factors: roots of numbers, names, sums, functions, cosines."""
     if isinstance(factor, Name):
         return 0, factor.name[:1].islower(), len(factor.name), factor.name
     if isinstance(factor, Call):
@@ -156,8 +156,8 @@ def opposite(form: Sum) -> Sum:
 
 
 def content(terms: Sequence[Term]) -> tuple[Any, tuple[tuple[Any, int], ...], tuple[Term, ...]]:
-    """(number, factors, rest): what all terms have in common pulled out; the first term of the rest
-    is positive.
+    """(number, factors, rest): the factors that all terms have in common pulled out; the first term
+    of the rest is positive.
     """
     number = _common_number([t.number for t in terms])
     common = _common_factors([dict(t.factors) for t in terms])
@@ -195,7 +195,7 @@ def _common_factors(powers: Sequence[dict[Any, int]]) -> dict[Any, int]:
 
 
 def _flat(terms: Sequence[Term]) -> tuple[Term, ...]:
-    """Terms, those that are a sum in parentheses alone as the terms of that sum."""
+    """Terms, a sum in parentheses alone as its own terms."""
     found: list[Term] = []
     for term in terms:
         inner = sole_factor(Sum((term._replace(number=abs(term.number)),)))

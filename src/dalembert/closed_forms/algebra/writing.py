@@ -176,7 +176,7 @@ class Writer:
         return found
 
     def _named(self, k: Any) -> Any:
-        """What a part of an angle is printed as."""
+        """Printed name of a part of an angle."""
         return (
             self.form(k.value)
             if isinstance(k, Phase)
@@ -214,9 +214,7 @@ class Writer:
 
 
 class Atom(NamedTuple):
-    """What a polynomial has for a variable but is none: a function of polynomials; op "div" is 1 /
-    (its argument).
-    """
+    """A variable of a polynomial that is a function of polynomials; op "div" is 1 / (its argument)."""
 
     op: str
     args: tuple[Any, ...]

@@ -1,4 +1,4 @@
-"""Derivation context: what the closed forms of a system are derived from, and what it is called."""
+"""Derivation context: the system from which closed forms are derived, and its names."""
 
 from __future__ import annotations
 

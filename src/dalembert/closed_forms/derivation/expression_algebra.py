@@ -18,16 +18,20 @@ class Expressions:
         self.q = [symbol(name, graph) for name in coordinates]
 
     def scalar(self, x: Any) -> Any:
+        """The number or expression itself."""
         return x
 
     def coordinate(self, k: int) -> Expr:
+        """Coordinate k."""
         return self.q[k]
 
     def cos_sin(self, angle: Angle) -> tuple[Any, Any]:
+        """Cosine and sine of an angle."""
         total: Any = 0
         for k, factor in angle:
             total = total + (self.q[k] if factor == 1 else self.q[k] * factor)
         return cos(total), sin(total)
 
     def quaternion(self, k: int) -> list[Expr]:
+        """The quaternion at k."""
         return self.q[k : k + 4]

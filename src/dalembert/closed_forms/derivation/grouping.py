@@ -120,7 +120,7 @@ def grouped(tree: Tree, algebra: Polynomials, mark: str = "") -> list[Parameter]
 
 
 def _split(kind: Any, body: RunInertia) -> tuple[RunInertia, RunInertia]:
-    """(what the link keeps, what its parent carries, in the joint's frame).
+    """(the part that the link keeps, the part that its parent carries, in the joint's frame).
 
     With axis k of a revolute joint the second moment along it is moved so that the tensor's entry
     jj becomes zero.
@@ -204,7 +204,7 @@ def _state_mask(ring: Ring) -> int:
 def _numeric(
     d: PolynomialEquations, columns: dict[int, Column], acting: Sequence[int]
 ) -> tuple[np.ndarray, list[int]]:
-    """Effects at random states and random lengths, one column per parameter, and which of them are
+    """Effects at random states and random lengths, a column per parameter, and which of them are
     independent.
 
     There are as many states as it takes: one more adds to the rank wherever columns that were
@@ -262,6 +262,7 @@ def _values_of_monomials(ring: Ring, values: Mapping[Any, Any]) -> Callable[[int
     known: dict[int, Any] = {0: 1.0}
 
     def value(m: int) -> Any:
+        """Value of a monomial."""
         found = known.get(m)
         if found is None:
             key, shift = owner[m.bit_length() - 1 - first]
@@ -272,7 +273,7 @@ def _values_of_monomials(ring: Ring, values: Mapping[Any, Any]) -> Callable[[int
 
 
 def _random_values(ring: Ring, states: int) -> dict[Any, Any]:
-    """Values of a ring's variables: states by random coordinates, one random value for each symbol."""
+    """Values of a ring's variables: states by random coordinates, a random value for each symbol."""
     rng = np.random.default_rng(SEED)
     q: dict[Any, Any] = defaultdict(lambda: rng.uniform(-3, 3, states))
     values: dict[Any, Any] = {}
@@ -363,6 +364,7 @@ def without(d: PolynomialEquations, dropped: Iterable[int]) -> None:
     dropped = set(dropped)
 
     def rest(p: Any) -> Any:
+        """A polynomial without the dropped parameters."""
         if not isinstance(p, Poly):
             return p
         terms = {m: c for m, c in p.terms.items() if m & PARAMETER not in dropped}

@@ -32,7 +32,7 @@ OBLIQUE = -1  # an axis with which no run goes on
 
 @dataclass
 class Column:
-    """One freedom of a link: entry of qd, and unit velocity of the link in its run's axes, at its
+    """A freedom of a link: entry of qd, and unit velocity of the link in its run's axes, at its
     origin.
     """
 
@@ -43,7 +43,7 @@ class Column:
 
 @dataclass
 class Link:
-    """One body or intermediate frame.
+    """A body or intermediate frame.
 
     parent: number of the link it hangs on; shift: its origin from the parent's, in the axes of the
     parent's run; carry: rotation from its run's axes to those of the parent's run; turn: from its
@@ -154,6 +154,7 @@ def _turning(axis: Any, k: int, dof: int, factor: Any = 1, offset: Any = 0, pitc
     """Rotation by factor q_k about an axis, with a translation of pitch per angle along it."""
 
     def link(parent: Link, at: int, E: Rotation, r: Vector, algebra: Any, alone: bool) -> Link:
+        """The link behind a turn."""
         if offset != 0 or factor != int(factor):
             raise NotPolynomial(f"a follower that turns by {factor} q + {offset}.")
         a, along = _unit(axis, algebra), ZERO
@@ -212,6 +213,7 @@ def _sliding(axis: Any, k: int, dof: int, factor: Any = 1, offset: Any = 0) -> A
     """Translation by factor q_k + offset along an axis."""
 
     def link(parent: Link, at: int, E: Rotation, r: Vector, algebra: Any, alone: bool) -> Link:
+        """The link behind a slide."""
         a = _unit(axis, algebra)
         shift = parent.turn.to_parent(
             r + E.to_parent(a * (algebra.coordinate(k) * factor + offset))
@@ -232,6 +234,7 @@ def _floating(k: int, dof: int, free: bool):
     """Rotation by a unit quaternion, and translation if free; velocities in the child's axes."""
 
     def link(parent: Link, at: int, E: Rotation, r: Vector, algebra: Any, alone: bool) -> Link:
+        """The link behind a quaternion, free or spherical."""
         columns = [Column(dof + j, axis, ZERO) for j, axis in enumerate(AXES)]
         if free:
             r = r + E.to_parent(Vector(algebra.coordinate(k + 4 + j) for j in range(3)))
@@ -324,6 +327,7 @@ def mass_matrix(links: Sequence[Link], total: Sequence[RunInertia], nv: int) -> 
     M: list[list[Scalar]] = [[0] * nv for _ in range(nv)]
 
     def add(other: Column, column: Column, L: Vector, f: Vector) -> None:
+        """Add the coupling of two freedoms."""
         value = other.angular.dot(L) + other.linear.dot(f)
         M[other.dof][column.dof] = M[other.dof][column.dof] + value
         if other is not column:  # a follower and its leader share an entry: twice

@@ -1,4 +1,4 @@
-"""What the symbols of a mechanism stand for, and their units."""
+"""Meanings of the symbols of a mechanism, and their units."""
 
 from __future__ import annotations
 
@@ -73,8 +73,8 @@ def unit_at(mechanism: Mechanism, path: str) -> str:
 
 
 def parameter(name: str, body: str) -> tuple[str, str]:
-    """What an inertial parameter about a joint frame's origin is, and its unit: m2, mx2, Ixx2, MX2
-    or XX2 of a body.
+    """Meaning of an inertial parameter about a joint frame's origin, and its unit: m2, mx2, Ixx2,
+    MX2 or XX2 of a body.
     """
     letters = name.rstrip("_").rstrip("0123456789")
     grouped = letters.isupper()

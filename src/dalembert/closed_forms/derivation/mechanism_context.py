@@ -103,7 +103,7 @@ class MechanismContext(DerivationContext):
             self._derive()
         except (NotPolynomial, TooLarge) as error:
             self.why_factored, self.minimal = str(error).rstrip("."), not self.grouped
-            # there are no parameters where a constant placement is no polynomial
+            # a constant placement that is no polynomial has no parameters
             self.grouped = self.grouped and bool(self.parameters)
 
         self.numbers = self.own | self.values
@@ -250,6 +250,7 @@ class MechanismContext(DerivationContext):
         """The mechanism with symbols, of base parameters where inertias are grouped."""
 
         def named(name: str) -> Expr:
+            """A symbol of the context's graph."""
             return symbol(name, self.graph)
 
         if self.grouped:

@@ -1,4 +1,4 @@
-"""Which numbers of a mechanism become symbols, and what these are called."""
+"""Numbers of a mechanism that become symbols, and the names of these."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def select(
             ("-" if turned else "") + path,
             abs(as_float(x)) if turned else as_float(x),
         )
-    with without_warnings():  # they were issued of these numbers when the mechanism was made
+    with without_warnings():  # the mechanism warned of these numbers when it was made
         symbolic = mechanism.replace(replaced) if replaced else mechanism
     symbols |= meanings_of(own)
     return Selection(symbolic, graph, symbols, values, grouped, wishes)

@@ -1,4 +1,4 @@
-"""A mechanism with symbols for numbers, and its quantities as expressions: what is printed where
+"""A mechanism with symbols for numbers, and its quantities as expressions: printed where
 polynomials are too long, or do not exist.
 """
 
@@ -82,6 +82,7 @@ class SymbolicMechanism:
             return mechanism
 
         def numbers(row: Iterable[Any]) -> Vector:
+            """Numbers of a vector."""
             return Vector(value_of(x, values) for x in row)
 
         inertias = [

@@ -44,7 +44,7 @@ class Style(NamedTuple):
 
 
 class Section(NamedTuple):
-    """What a document says of a quantity.
+    """Section of a document on a quantity.
 
     lines: left sides and signed terms; whole: left side and entries of a matrix or vector, after
     the lines of its parts or, if it shows the names of its entries, before the lines.
@@ -127,6 +127,7 @@ def _with_matrix(
     named = {name for name, _ in sheet.parts}
 
     def formula(at: tuple[int, ...], form: Sum) -> str:
+        """An entry by its name, or its form."""
         name = entry(sheet.letter, *(k + 1 for k in at))
         return target.name(name) if name in named else target.sum(form)
 
@@ -252,7 +253,7 @@ def latex_blocks(section: Section, target: Printer, within: bool = False) -> lis
 
 
 def mathml(eom: Any, quantities: Sequence[str]) -> str:
-    """One <math> element per line."""
+    """A <math> element per line."""
     target = printer(eom, MATHML)
     return "\n".join(
         f'<math xmlns="http://www.w3.org/1998/Math/MathML"><mrow>{left}<mo>=</mo>{target.joined(terms)}</mrow></math>'
@@ -301,7 +302,7 @@ def write(eom: Any, file: Path, quantities: Sequence[str]) -> Path:
 
 
 def checked(eom: Any) -> str:
-    """What the verification found, in a sentence."""
+    """Result of the verification, in a sentence."""
     worst = max(eom.verified.values(), default=0.0)
     return f"Every entry was compared with the compiled function at random states; largest relative difference {worst:.0e}."
 
@@ -312,6 +313,7 @@ def _law(eom: Any, target: Printer) -> str:
     vectors = {"q": ("q", 0), "q_dot": ("q", 1), "q_ddot": ("q", 2), "tau": (r"\tau", 0)}
 
     def vector(name: str) -> str:
+        """A vector of the law."""
         letter, dots = vectors.get(name, (name, 0))
         return notation.whole(target.names, letter, dots)
 
@@ -411,7 +413,7 @@ def _html_lines(section: Section) -> list[str]:
 
 
 def _html_line(left: str, terms: Terms) -> str:
-    """One equation; each term is a formula of its own, so that the browser breaks lines between
+    """An equation; each term is a formula of its own, so that the browser breaks lines between
     terms.
     """
     if not left:

@@ -141,7 +141,7 @@ def _pieces(formula: str, longest: int, depth: int = 0) -> list[str]:
 
 
 def _signs(formula: str, allowed: int) -> tuple[list[int], int]:
-    """Where + and - stand that are in no argument of a command and in so many parentheses at most;
+    """Positions of + and - that are in no argument of a command and in so many parentheses at most;
     how deep these are.
     """
     places, inside, depth, deepest = [], 0, 0, 0

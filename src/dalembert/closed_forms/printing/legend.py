@@ -1,4 +1,4 @@
-"""What the names in a document mean."""
+"""Legend: the meanings of the names in a document."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dalembert.closed_forms.printing.notation import Printer
 
 
 class Row(NamedTuple):
-    """A name, what it is, its unit, and its number as text."""
+    """A name, its meaning, its unit, and its number as text."""
 
     name: str
     what: str

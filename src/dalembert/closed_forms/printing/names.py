@@ -141,8 +141,8 @@ class Names:
         return {**self.__dict__, "_written": {}}
 
     def written(self, notation: Any, *options: Any) -> tuple[dict[Any, Any], dict[Any, Any]]:
-        """Factors and sums that were written with these names in a notation: what was measured is
-        not written again to be shown.
+        """Factors and sums that were written with these names in a notation: a measured text is not
+        written again to be shown.
         """
         return self._written.setdefault((id(notation), *options), ({}, {}))
 

@@ -1,4 +1,4 @@
-"""Forms as text, LaTeX and MathML: one way to write them, and a notation for each target."""
+"""Forms as text, LaTeX and MathML: a single writer, and a notation for each target."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ RELATIONS = {"less": "<", "less_equal": "<=", "equal": "=", "and": "and", "or": 
 
 
 class Notation(NamedTuple):
-    """What a target writes forms with; pieces take the place of %s."""
+    """Pieces with which a target writes forms; operands take the place of %s."""
 
     name: Callable[[Names, str], str]  # a symbol
     label: Callable[..., str]  # of names, a letter and an index: M_12, c_23

@@ -1,4 +1,4 @@
-"""What is printed of a quantity: its lines, and the named parts that they use."""
+"""Printed sheets of a quantity: its lines, and the named parts that they use."""
 
 from __future__ import annotations
 
@@ -61,13 +61,14 @@ class Sheet:
 def lines_of(
     forms: np.ndarray, symmetric: bool, short: np.ndarray | None = None
 ) -> tuple[Line, ...]:
-    """One line per entry that is not zero; of a symmetric matrix the upper triangle, of c_ijk =
-    c_jik the first.
+    """A line per entry that is not zero; of a symmetric matrix the upper triangle, of c_ijk = c_jik
+    the first.
 
     short: forms to be printed in place of these.
     """
 
     def again(at: tuple[int, ...], form: Sum) -> bool:
+        """Whether an earlier entry of a symmetric quantity is equal."""
         return (
             len(at) > 1
             and at[0] > at[1]
@@ -84,7 +85,7 @@ def lines_of(
 
 
 def by_first(forms: Any, letter: str) -> np.ndarray:
-    """Entries as they are, those that are equal or opposite to an earlier one by its name."""
+    """Entries, an entry that is equal or opposite to an earlier entry by its name."""
     named = named_entries(forms, letter)
     short = forms.copy()
     for at, form in np.ndenumerate(named):

@@ -31,7 +31,7 @@ PYTHON = {
 }
 WORDS = frozenset(
     [*keyword.kwlist, *FUNCTIONS, "q", "qd", "qdd", "tau", "NAMES"]
-)  # what the source itself says
+)  # names that the source itself uses
 
 
 class PythonWriter:
@@ -111,7 +111,7 @@ def _names(eom: Any) -> list[str]:
 
 
 def python(eom: Any, quantities: Sequence[str]) -> str:
-    """One function per quantity: vectors in, nested lists out; symbols as keywords with the
+    """A function per quantity: vectors in, nested lists out; symbols as keywords with the
     mechanism's numbers.
 
     Names that are no identifiers are renamed; comments, and NAMES in the source, say how.
@@ -140,7 +140,7 @@ def printed_names(eom: Any, form: str) -> dict[str, str]:
         names = [*_names(eom), *eom.forces]
         words = safe_identifiers(
             sorted(names, key=lambda name: not name.isidentifier()), frozenset()
-        )  # these are kept
+        )  # parts that are kept
         return {name: name if name.isidentifier() else words[name] for name in names}
     raise UnknownNameError("format", form, (*notations, "python", "sympy"))
 
@@ -156,7 +156,7 @@ def _function(eom: Any, quantity: str, name_here: str) -> str:
     result = _nested(_with_names(eom, sheet), writer)
     parts = [*eom.groups.definitions.items(), *eom.parts.definitions.items()]
     body: list[str] = []
-    for name, form in reversed(parts):  # those that what comes after them needs
+    for name, form in reversed(parts):  # parts that later parts need
         if name in writer.used:
             body.insert(0, f"{writer.atom(Name(name))} = {writer.sum(form)}")
     used = writer.used
@@ -197,7 +197,7 @@ def _function(eom: Any, quantity: str, name_here: str) -> str:
 
 
 def _with_names(eom: Any, sheet: Sheet) -> np.ndarray:
-    """Entries, those that have a definition by their name."""
+    """Entries, by their name where they have a definition."""
     forms = sheet.forms.copy()
     for at, form in np.ndenumerate(sheet.forms):
         name = entry(sheet.letter, *(k + 1 for k in at))

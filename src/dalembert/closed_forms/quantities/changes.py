@@ -42,7 +42,7 @@ HIGHEST = 4  # order of small quantities
 
 
 class Change(ABC):
-    """A change of closed forms. remark: what it is, as text."""
+    """A change of closed forms; `remark` describes it."""
 
     remark: str
 
@@ -52,7 +52,9 @@ class Change(ABC):
 
     @abstractmethod
     def values(self, verifier: Verifier, entries: np.ndarray) -> np.ndarray:
-        """What the changed expressions are at the verifier's states, found from the unchanged ones."""
+        """Values of the changed expressions at the verifier's states, found from the unchanged
+        expressions.
+        """
 
 
 @dataclass(frozen=True)
@@ -63,17 +65,20 @@ class Substitution(Change):
 
     @property
     def remark(self) -> str:  # type: ignore[override]
+        """The change in words."""
         return "at " + ", ".join(
             f"{name} = {to_text(x) if isinstance(x, Expr) else x}" for name, x in self.given
         )
 
     def of(self, eom: ClosedForms, entries: np.ndarray) -> np.ndarray:
+        """Entries with the values."""
         values = {symbol(name, eom.graph): x for name, x in self.given}
         turned = _turned(entries, {s: x for s, x in values.items() if isinstance(x, PiMultiple)})
         plain = {s: float(x) if isinstance(x, PiMultiple) else x for s, x in values.items()}
         return np.asarray(substitute(turned, plain), dtype=object)
 
     def values(self, verifier: Verifier, entries: np.ndarray) -> np.ndarray:
+        """Entries at the verifier's states, with the values."""
         numbers = {
             name: evaluate(x, verifier.point) if isinstance(x, Expr) else float(x)
             for name, x in self.given
@@ -110,10 +115,12 @@ class Small(Change):
 
     @property
     def remark(self) -> str:  # type: ignore[override]
+        """The change in words."""
         order = ("zeroth", "first", "second", "third", "fourth")[self.order]
         return f"to {order} order in {', '.join(self.names)}"
 
     def of(self, eom: ClosedForms, entries: np.ndarray) -> np.ndarray:
+        """Entries as Taylor polynomials."""
         xs = np.array([symbol(name, eom.graph) for name in self.names], dtype=object)
         along = np.array([symbol(f"{ENTRY}{name}", eom.graph) for name in self.names], dtype=object)
         at_zero = dict.fromkeys(xs, 0) | dict(zip(along, xs, strict=True))
@@ -127,6 +134,7 @@ class Small(Change):
         return np.asarray(total, dtype=object)
 
     def values(self, verifier: Verifier, entries: np.ndarray) -> np.ndarray:
+        """Entries at the verifier's states, as polynomials through Chebyshev's nodes."""
         nodes = REACH * np.cos(
             np.pi * (np.arange(NODES) + 0.5) / NODES
         )  # of Chebyshev: the values as a polynomial

@@ -111,6 +111,7 @@ class LagrangianVerifier(Verifier):
         g = self._potential_forces()
 
         def quadratic(v: np.ndarray) -> np.ndarray:  # h(v)
+            """Part of the bias that is quadratic in v."""
             return (self._bias(v) + self._bias(-v)) / 2 - bias_at_rest
 
         units = [np.broadcast_to(e, v.shape) for e in np.eye(v.shape[1])]
@@ -151,6 +152,7 @@ class LagrangianVerifier(Verifier):
         zero = np.zeros_like(q)
 
         def force(q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+            """Bias less the generalized forces."""
             return self._bias(qd, q) - self._compiled("generalized_forces", qd, q)
 
         def slopes(of: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:

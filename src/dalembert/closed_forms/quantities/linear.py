@@ -98,7 +98,7 @@ class LinearEquations(ClosedForms):
 
     @property
     def shown(self) -> tuple[str, ...]:
-        """What is not zero; state and input matrix for one to three freedoms."""
+        """Quantities that are not zero; state and input matrix for one to three freedoms."""
         few = len(self.accelerations) <= 3
         return tuple(
             name

@@ -46,8 +46,8 @@ class MechanismVerifier(Verifier):
 
     @cached_property
     def dynamics(self) -> Dynamics:
-        """The compiled functions of the formulation; for hamilton, which has not all of them, those
-        of newton_euler.
+        """The compiled functions of the formulation; newton_euler's in place of hamilton's, which
+        has not all of them.
         """
         formulation = self.context.formulation
         return _compiled(

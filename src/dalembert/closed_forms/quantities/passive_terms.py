@@ -20,7 +20,7 @@ def passive_forces(p: MechanismContext) -> list[Sum]:
         for m, k in enumerate(joint.dof):
             rate = Sum((Term(joint.factor, ((Name(v[k]), 1),)),))
             resisting = [(joint.viscous[m], rate), (joint.coulomb[m], Call("sign", (rate,)))]
-            if joint.type.nq == joint.type.nv:  # there are no springs elsewhere (validated)
+            if joint.type.nq == joint.type.nv:  # no other joint has springs (validated)
                 stretch = _stretch(joint, q[joint.at_q.start + m], joint.rest[m])
                 resisting.append((joint.stiffness[m], stretch))
             rows[k] += [

@@ -156,6 +156,7 @@ def coriolis_matrix(p: MechanismContext, eom: ClosedForms) -> Sheet:
         return _in_full(p, eom, "coriolis_matrix", polynomials.coriolis_matrix(p.derived), (n, n))
 
     def products(k: int, j: int) -> Products:
+        """Products that entry (k, j) is the sum of."""
         return [((i, j, k), 1, (v[i],)) for i in range(n)]
 
     return by_entries(eom, "coriolis_matrix", "christoffel", (n, n), products)
@@ -189,6 +190,7 @@ def kinetic_energy(p: MechanismContext, eom: ClosedForms) -> Sheet:
         return eom.in_full("kinetic_energy", object_array([form], ()))
 
     def products() -> Products:
+        """Products that the energy is the sum of."""
         pairs = ((i, j) for i in range(n) for j in range(i, n))
         return [((i, j), HALF if i == j else 1, (v[i], v[j])) for i, j in pairs]
 

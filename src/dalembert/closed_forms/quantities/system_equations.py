@@ -149,16 +149,14 @@ class SystemEquations(Movable):
 
     @property
     def law(self) -> Any:  # type: ignore[override]
-        """Those terms that are not zero."""
+        """Terms that are not zero."""
         shown = self.shown
         left = [part for name, part in LAW.items() if name in shown]
         return left, ("Q", "tau")["generalized_forces" not in shown :]
 
     @property
     def shown(self) -> tuple[str, ...]:
-        """Quantities that are printed by default: those that are not zero, without symbols that are
-        too long.
-        """
+        """Quantities that are printed by default: not zero, without symbols that are too long."""
         p = self._context
         names = SHOWN if p.is_quadratic else SHOWN_OTHERWISE
         if "christoffel" in names and not p.why_no_christoffel:

@@ -1,6 +1,4 @@
-"""What closed forms of any kind can do: be verified, printed, written, and handed to other
-programs.
-"""
+"""Base of closed forms of any kind: verified, printed, written, and handed to other programs."""
 
 from __future__ import annotations
 
@@ -93,7 +91,7 @@ class ClosedForms(ABC):
     titles: ClassVar[dict[str, str]]
     letters: ClassVar[dict[str, str]]
     law: tuple[Sequence[tuple[str, ...]], Sequence[str]]
-    programmed: tuple[str, ...]  # what `python` and `to_sympy` give by default
+    programmed: tuple[str, ...]  # quantities that `python` and `to_sympy` give by default
 
     def __init__(
         self,
@@ -124,11 +122,11 @@ class ClosedForms(ABC):
 
     @abstractmethod
     def _verifier(self) -> Verifier:
-        """What entries are compared with; made when something is derived first."""
+        """The verifier of entries, made when something is derived first."""
 
     @cached_property
     def verifier(self) -> Verifier:
-        """What entries are compared with before they are shown."""
+        """The verifier of entries, asked before they are shown."""
         verifier = self._verifier()
         verifier.add_forces(self.forces)
         return verifier
@@ -306,7 +304,7 @@ class ClosedForms(ABC):
 
     @property
     def sheets(self) -> tuple[Sheet, ...]:
-        """What has been derived so far."""
+        """Sheets that have been derived so far."""
         return tuple(self._sheets.values())
 
     # --- kinds of sheets ---
@@ -429,7 +427,7 @@ class ClosedForms(ABC):
         return documents.latex(self, quantities or self.shown)
 
     def mathml(self, *quantities: str) -> str:
-        """MathML of some quantities: one <math> element per equation.
+        """MathML of some quantities, a <math> element per equation.
 
         Examples
         --------
@@ -456,7 +454,7 @@ class ClosedForms(ABC):
         return source.printed_names(self, form)
 
     def legend(self) -> str:
-        """Plain text: what the names mean that occur in what has been derived so far.
+        """Plain text: meanings of the names in all that has been derived so far.
 
         Examples
         --------
@@ -469,7 +467,7 @@ class ClosedForms(ABC):
         return documents.legend_text(self)
 
     def python(self, *quantities: str) -> str:
-        """Python source: one function per quantity, in terms of the printed names; `NAMES` there
+        """Python source with a function per quantity, in terms of the printed names; `NAMES` there
         says what was renamed.
 
         Examples
@@ -481,7 +479,7 @@ class ClosedForms(ABC):
         return source.python(self, quantities or self.programmed)
 
     def to_sympy(self, *quantities: str) -> Any:
-        """SymPy matrices or expressions of some quantities as a dict (needs sympy); one quantity
+        """SymPy matrices or expressions of some quantities as a dict (needs sympy); a quantity
         alone as itself.
 
         Examples

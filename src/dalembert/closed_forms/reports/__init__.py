@@ -10,7 +10,7 @@ from dalembert.closed_forms.reports.derivation_steps import Steps
 
 
 def report(eom: Any) -> str:
-    """Markdown with LaTeX formulas, one section per step of `eom.formulation`.
+    """Markdown with LaTeX formulas, a section per step of `eom.formulation`.
 
     What a step prints is evaluated at random states beside the numbers that the formulation's own
     functions give there.

@@ -1,6 +1,4 @@
-"""What the reports of all formulations are written with: sections, formulas, and a check of each
-before it is shown.
-"""
+"""Writer of all reports: sections, formulas, and a check of each before it is shown."""
 
 from __future__ import annotations
 
@@ -72,7 +70,7 @@ class Steps:
     # --- text ---
 
     def section(self, title: str, *paragraphs: str) -> None:
-        """A title and paragraphs; those that begin with a dollar are formulas."""
+        """A title and paragraphs; paragraphs that begin with a dollar are formulas."""
         self.text(f"## {title}", *paragraphs)
 
     def text(self, *paragraphs: str) -> None:
@@ -144,7 +142,7 @@ class Steps:
         return rf"\begin{{pmatrix}} {body} \end{{pmatrix}}"
 
     def entries(self, letter: str, expressions: Any, right: Any, in_parts: bool = False) -> None:
-        """One line for each entry that is not zero, in normal form, or with named parts, also where
+        """A line for each entry that is not zero, in normal form, or with named parts, also where
         that is too long.
         """
         array = np.asarray(expressions, dtype=object)

@@ -15,7 +15,7 @@ from dalembert.formulations import elementary_motions as method
 
 
 def write(steps: Steps) -> None:
-    """One section per step of the source."""
+    """The report, a section per step of the source."""
     rows = method.motions(steps.verifier.mechanism)
     steps.section(
         "Elementary motions",

@@ -16,7 +16,7 @@ EXPLICIT = 3  # freedoms up to which the inverse of M is written by determinants
 
 
 def write(steps: Steps) -> None:
-    """One section per step."""
+    """The report, a section per step."""
     true, q, qd = steps.verifier.mechanism, steps.states["q"], steps.states["qd"]
     steps.section("Potential energy")
     steps.sheet("potential_energy")
@@ -87,7 +87,7 @@ def _check_hamiltonian(steps: Steps, kinetic: Any, momenta: np.ndarray) -> None:
     values, potential = (
         np.asarray(evaluate(x, steps.point)) for x in (kinetic, steps.eom.potential_energy)
     )
-    if steps.context.grouped:  # they leave a constant out of the potential energy
+    if steps.context.grouped:  # groups leave a constant out of the potential energy
         potential = potential + (steps.verifier.dynamics.potential_energy(q) - potential)[0]
     steps.array("H - \\Pi", kinetic, hamilton.kinetic_energy(true, q, qd))
     steps.check("H", values + potential, hamilton.hamiltonian(true, q, momenta))

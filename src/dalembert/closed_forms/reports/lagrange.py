@@ -10,7 +10,7 @@ from dalembert.formulations import lagrange
 
 
 def write(steps: Steps) -> None:
-    """One section per step of the standard procedure."""
+    """The report, a section per step of the standard procedure."""
     true, q, qd = steps.verifier.mechanism, steps.states["q"], steps.states["qd"]
     _positions(steps)
     steps.section(

@@ -42,7 +42,7 @@ CLOSED_FORMS = {
 
 
 def write(steps: Steps) -> None:
-    """One section per pass, one part per link; then the closed forms."""
+    """The report, a section per pass with a part per link; then the closed forms."""
     recursion = _Recursion(steps)
     steps.section(
         "Outward: velocities and accelerations",

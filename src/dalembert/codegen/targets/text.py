@@ -1,5 +1,5 @@
-"""What targets written as text share: infix operators, identifiers, and names of files as harmless
-text.
+"""Common parts of targets written as text: infix operators, identifiers, and names of files as
+harmless text.
 """
 
 from __future__ import annotations

@@ -167,13 +167,17 @@ def _sine_cosine(f: Function, x: str) -> tuple[str, str]:
     v, n = f.machine.doubles, f"<{f.machine.lanes} x i64>"
 
     def const(value: float) -> str:
+        """A vector of a number."""
         return f.const(value, "double")
 
     def fma(a: str, b: str, c: str) -> str:
+        """a b + c."""
         return f.fma(a, b, c, "double")
 
     def polynomial(coefficients: tuple[float, ...]) -> str:
-        """Of six coefficients, by pairs: half as long a chain of operations as one after the other."""
+        """A polynomial of six coefficients, by pairs: half as long a chain of operations as one
+        after the other.
+        """
         first, second, third = (
             fma(const(odd), z, const(even))
             for even, odd in zip(coefficients[::2], coefficients[1::2])
@@ -215,6 +219,7 @@ def _reduced(f: Function, x: str, quotient: str) -> str:
     v = f.machine.doubles
 
     def less_product(r: str, part: float) -> str:
+        """r less the quotient times a part of pi/2."""
         if f.machine.fused:
             return f.fma(quotient, f.const(-part, "double"), r, "double")
         number = f.const(part, "double")

@@ -35,13 +35,16 @@ class Function:
         return name
 
     def label(self, stem: str) -> str:
+        """A name for a block, used once."""
         self.count += 1
         return f"{stem}{self.count}"
 
     def body(self) -> str:
+        """Text of the function's body."""
         return "\n".join([*self.head.values(), *self.lines])
 
     def all_lanes(self, text: str, kind: str = "double") -> str:
+        """A vector constant with the same number in each lane."""
         return "<" + ", ".join([f"{kind} {text}"] * self.machine.lanes) + ">"
 
     def const(self, x: float, real: str = "") -> str:
@@ -78,6 +81,7 @@ class Function:
         return self.put(f"load {kind or self.vector}, ptr {address}, align {self.machine.align}")
 
     def store(self, value: str, address: str, kind: str = "") -> None:
+        """Store a vector."""
         self.lines.append(
             f"  store {kind or self.vector} {value}, ptr {address}, align {self.machine.align}"
         )
@@ -131,6 +135,7 @@ class Zeros:
         self.f, self.chains, self.count = f, [total], 0
 
     def add(self, vectors: Sequence[str]) -> None:
+        """Add vectors times 0, which are NaN where these are not finite."""
         f, zeros = self.f, self.f.const(0.0)
         for x in vectors:
             self.count += 1

@@ -1,4 +1,4 @@
-"""What a kernel is made for, and how its numbers are written."""
+"""Machines of kernels: processor, lanes, numbers, and how these are written."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Machine:
 
     @property
     def alone(self) -> Machine:
-        """For one state, which needs no transposition, and whose angles fill the lanes of sines and
-        cosines.
+        """The machine for a single state, which needs no transposition, and whose angles fill the
+        lanes of sines and cosines.
         """
         return replace(self, lanes=1, turning=self.lanes)
 
@@ -39,7 +39,7 @@ class Machine:
 
     @property
     def wide(self) -> Machine:
-        """For sines and cosines."""
+        """The machine for sines and cosines."""
         return replace(self, lanes=max(self.lanes, self.turning))
 
     @property
@@ -49,19 +49,22 @@ class Machine:
 
     @property
     def vector(self) -> str:
+        """Type of a vector of numbers."""
         return f"<{self.lanes} x {self.real}>"
 
     @property
     def doubles(self) -> str:
+        """Type of a vector of doubles."""
         return f"<{self.lanes} x double>"
 
     @property
     def bits(self) -> str:
+        """Type of a vector of truth values."""
         return f"<{self.lanes} x i1>"
 
     @property
     def suffix(self) -> str:
-        """Of the names of intrinsic functions on these vectors."""
+        """Suffix of the names of intrinsic functions on these vectors."""
         return f"v{self.lanes}f{8 * self.size}"
 
     @property

@@ -103,6 +103,7 @@ class _StraightKernel:
         ]
 
     def function(self) -> Function:
+        """An empty function."""
         return Function(self.machine, self.constants)
 
     def _read(self, number: int) -> str:
@@ -138,12 +139,14 @@ class _StraightKernel:
         watch, zeros = Watch(f, self.values.total), f.const(0.0)
 
         def call(function: str, number: int) -> None:
+            """Call numbered functions."""
             f.lines += [
                 f"  call void @{self.prefix}{function}{n}({self.values.outside.takes})"
                 for n in range(number)
             ]
 
         def read() -> str:
+            """Read the inputs of a block."""
             for stream in self.streams:
                 stream.follows(f)
             f.store(zeros, f.put(watch.at))
@@ -151,6 +154,7 @@ class _StraightKernel:
             return watch.found()
 
         def compute() -> str:
+            """Compute and write a block."""
             calls = self.values.calls()
             for part, line in enumerate(calls):
                 f.lines += [line, *(stream.moves(part, len(calls)) for stream in self.streams)]

@@ -40,6 +40,7 @@ class Stream:
 
     @property
     def name(self) -> str:
+        """Name of the stream's variable."""
         return f"%stream{self.place}"
 
     @property
@@ -100,7 +101,7 @@ def functions(machine: Machine) -> str:
 
 
 def _follow(machine: Machine) -> str:
-    """Definition of follow(stream, rows, bytes of a row, used): what was next becomes the source;
+    """Definition of follow(stream, rows, bytes of a row, used): the next block becomes the source;
     if used, the rows of the block that begins lead to the stage instead of to their destination, at
     the same place in a line.
     """
@@ -134,8 +135,8 @@ done:
 
 def _move(machine: Machine) -> str:
     """Definition of move(stream, bytes of a block, part, parts): a part of the whole lines of the
-    source goes to its destination past the caches; with the first part, number by number, what is
-    before and behind them.
+    source goes to its destination past the caches; with the first part, number by number, the
+    numbers before and behind them.
     """
     number = f"i{8 * machine.size}"
     return f"""define internal void @move(ptr noalias %stream, i64 %bytes, i64 %part, i64 %parts) noinline {{
