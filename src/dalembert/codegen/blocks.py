@@ -38,7 +38,7 @@ class ProgramError(DalembertError):
 
 
 class Instruction(NamedTuple):
-    """One value: 'constant' (float), 'input' (number of the port, entry), or an operation on earlier
+    """A value: 'constant' (float), 'input' (number of the port, entry), or an operation on earlier
     values (their numbers).
     """
 
@@ -56,6 +56,7 @@ class Port(NamedTuple):
 
     @property
     def size(self) -> int:
+        """Number of entries."""
         return prod(self.shape)
 
 
@@ -75,7 +76,7 @@ class Block:
         return sum(i.op not in SOURCES for i in self.code)
 
     def text(self) -> str:
-        """One line per value: the same for the same function on every machine."""
+        """The block in lines, a value in each: the same for the same function on every machine."""
         lines = [f"in {p.name} {p.shape}" for p in self.inputs]
         lines += [f"{k} = {i.op} {' '.join(map(repr, i.args))}" for k, i in enumerate(self.code)]
         lines += [
@@ -102,6 +103,7 @@ def block_of(inputs: Mapping[str, Iterable[Any]], outputs: Mapping[str, Any]) ->
     place: dict[Any, int] = {}
 
     def put(key: Any, op: str, args: tuple[Any, ...]) -> int:
+        """Number of an instruction; equal instructions have the same."""
         if key not in place:
             place[key] = len(code)
             code.append(Instruction(op, args))

@@ -94,10 +94,12 @@ class _Run:
         self.records: list[list[np.ndarray]] = []
 
     def value(self, register: Register) -> np.ndarray:
+        """The value of a register."""
         stretch = self.memory[..., register.stretch]
         return stretch.reshape((*stretch.shape[:-1], *register.shape)).copy()
 
     def items(self, items: Sequence[Item]) -> None:
+        """Execute items in their order."""
         memory = self.memory
         for item in items:
             if isinstance(item, Scan):

@@ -42,14 +42,17 @@ class Register(NamedTuple):
 
     @property
     def size(self) -> int:
+        """Number of entries."""
         return prod(self.shape)
 
     @property
     def stop(self) -> int:
+        """End of the register in the memory."""
         return self.start + self.size
 
     @property
     def stretch(self) -> slice:
+        """Places of the register in the memory."""
         return slice(self.start, self.stop)
 
 
@@ -231,6 +234,7 @@ class Program:
 
     @property
     def results(self) -> tuple[Register, ...]:
+        """Registers of the records and outputs."""
         return (*self.records, *self.outputs)
 
     def every_item(self) -> Iterator[Item]:
@@ -301,6 +305,6 @@ def program_of(inputs: Mapping[str, Iterable[Any]], outputs: Mapping[str, Any]) 
 
 
 def results_and_status(program: Program) -> tuple[list[int], list[int]]:
-    """Numbers of the results that are not the status, and of the status: one or none."""
+    """Places among the outputs of the results, and of the status if there is one."""
     status = [k for k, register in enumerate(program.results) if register.name == STATUS]
     return [k for k in range(len(program.results)) if k not in status], status

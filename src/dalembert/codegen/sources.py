@@ -21,7 +21,7 @@ from dalembert.errors import DalembertError, UnknownNameError
 TESTED, SEED = 10, 0  # states that a test is made with
 WIDTH = 110  # columns of a comment
 LONGEST = 40  # characters of a prefix: names of files end at 255
-DIGITS = 8  # that stand for the rest of a longer one
+DIGITS = 8  # digits that stand for the end of a longer name
 
 DOUBTS = (
     "Status 1 + k: the inertia about entry k of qd, the first such, is divided by and not "
@@ -122,8 +122,8 @@ def write(folder: Any, files: Mapping[str, str], overwrite: bool = False) -> lis
 
 
 def notes(title: str, program: Program, names: Mapping[str, Sequence[str]]) -> list[str]:
-    """Lines for a reader of the code: what it computes, order of the entries of each input, meaning
-    of the status.
+    """Notes for a reader of the code: the quantity, order of the entries of each input, meaning of
+    the status.
     """
     vectors: dict[tuple[str, ...], list[str]] = {}
     for port in program.inputs:
@@ -140,8 +140,8 @@ def notes(title: str, program: Program, names: Mapping[str, Sequence[str]]) -> l
 
 
 def _identifier(prefix: str) -> str:
-    """A prefix as an identifier; what is cut off a long one stays in digits, so that two of them
-    stay two.
+    """A prefix as an identifier; the end of a long prefix stays in digits, so that two of them stay
+    two.
     """
     (found,) = identifiers([prefix[:LONGEST]])
     if len(prefix) > LONGEST:

@@ -103,6 +103,7 @@ class _Flow:
         self.written = bytearray(program.size)
 
     def follow(self) -> None:
+        """Follow the program from its inputs to its outputs."""
         for register in (*self.program.inputs, *self.program.results):
             _inside(register.stretch, self.program.size, f"register {register.name!r}")
         for register in self.program.inputs:

@@ -29,7 +29,7 @@ SPLIT_LARGE_FROM = 32
 
 @cache
 def host() -> tuple[Machine, str]:
-    """What kernels are made for on this machine, and the processor's features for LLVM."""
+    """The target of kernels on this machine, and the processor's features for LLVM."""
     import llvmlite.binding as llvm
 
     llvm.initialize_native_target()
@@ -41,8 +41,8 @@ def host() -> tuple[Machine, str]:
 
 
 def machine_for(dtype: Any = np.float64, checked: bool = True) -> Machine:
-    """What kernels for some kind of numbers are made for: twice as many single-precision numbers
-    fit a vector.
+    """The machine of kernels for some kind of numbers: twice as many single-precision numbers fit a
+    vector.
     """
     machine, _ = host()
     if np.dtype(dtype) == np.float64:

@@ -21,14 +21,14 @@ class Routine:
         offsets, strides = BYTES * np.array(self._ends[:-1]), BYTES * np.array(self._sizes)
         self._places = np.array(
             [*np.column_stack([offsets, 0 * strides]).ravel(), 0, 0, 0]
-        )  # these, n times,
+        )  # the items, n times,
         self._strides = np.array([*np.column_stack([0 * strides, strides]).ravel(), 0, 0, 1])
         self._base = np.array([1, 0] * len(strides) + [0, 0, 0])  # and where the block is
         self._kernels: dict[bool, Kernel] = {}
 
     def __call__(self, *inputs: np.ndarray) -> list[np.ndarray]:
-        """Each result (n, size) of inputs (n, size), in their order; those of a lane do not depend
-        on others.
+        """Results (n, size) of inputs (n, size), in their order; results of a lane do not depend on
+        others.
         """
         n = len(inputs[0])
         if (n == 1) not in self._kernels:
@@ -36,7 +36,7 @@ class Routine:
         block, ends = (
             np.empty(n * self._ends[-1]),
             self._ends,
-        )  # one for all: addresses are found in one go
+        )  # a single array: addresses are found in one go
         parts = [
             block[n * at : n * to].reshape(n, to - at)
             for at, to in zip(ends, ends[1:], strict=False)

@@ -60,6 +60,7 @@ def bounded(
     def exchange(
         places: Scalars, progress: Scalars, _r: Scalars, _a: Scalars
     ) -> tuple[Vectors, Any]:
+        """A pass of exchanges, and whether it changed anything."""
         place = array(list(places))
         free = asked * where(less(absolute(place), 0.5), 1.0, 0.0)
         at_bounds = where(less(place, -0.5), lower, where(less(0.5, place), upper, 0.0))

@@ -1,4 +1,4 @@
-"""Joints that stick and joints at stops: one law for the reaction r of each entry of qd.
+"""Joints that stick and joints at stops: a single law for the reaction r of each entry of qd.
 
     M(q) qdd = tau + passive force - C qd - g + r,    lower <= r <= upper,
 
@@ -84,6 +84,7 @@ def reactions_of(formulation: Formulation, contact: Contact) -> Reactions | None
         return None
 
     def made() -> Reactions | None:
+        """The law of a system, or None where nothing rubs or stops."""
         shape = shape_of(m, friction if isinstance(friction, Stribeck) else None)
         sticking = friction != SIGN and bool(coulomb(m).any())
         acts = sticking or np.isfinite(limits(m, stops)[:2]).any()
@@ -194,8 +195,8 @@ class Reactions:
         )
 
     def at(self, numbers: Any) -> Reactions:
-        """The law for numbers at the paths, floats or expressions: what `rates` and `reactions` are
-        asked of.
+        """The law for numbers at the paths, floats or expressions, of which `rates` and `reactions`
+        are asked.
         """
         if not self.paths:
             return self
@@ -233,7 +234,7 @@ class Reactions:
         return self.called_reactions(*given, full, numbers).reshape(qd.shape)
 
     def mode(self, i: int, mode: int, x: np.ndarray) -> str:
-        """What an entry does, in a word."""
+        """Behaviour of an entry, in a word."""
         if mode == 0:
             return "stops" if x[self.place[i]] in (self.lower[i], self.upper[i]) else "sticks"
         return {1: "slides forward", -1: "slides back"}.get(int(mode), "moves")
@@ -303,8 +304,8 @@ class Reactions:
         numbers: np.ndarray = NONE,
         plastic: np.ndarray | float = 0.0,
     ) -> Transition:
-        """What each entry does from states (m, ...) on, in which those that rest have the velocity
-        0.
+        """Behaviour of each entry from states (m, ...) on, in which resting entries have the
+        velocity 0.
 
         Joints that move into their stops, or would within NEAR h, bounce by the law of `impacts`,
         all at once. Joints that friction alone holds are free in it: a finite force has no impulse.
@@ -381,6 +382,7 @@ class Reactions:
         """The way out of its stop of each entry that is at one, else 0, and the restitution there."""
 
         def at(bounds: np.ndarray) -> np.ndarray:
+            """1 at a bound of entry i, else 0."""
             return where(at_most(absolute(q[self.place] - bounds), 0.0), 1.0, 0.0)
 
         has_lower, has_upper = np.isfinite([self.lower, self.upper]) * 1.0

@@ -45,10 +45,12 @@ class HamiltonianSystem(System):
 
     @property
     def source(self) -> CanonicalSystem:
+        """The system in Hamilton's form."""
         return self._form
 
     @property
     def velocity_names(self) -> tuple[str, ...]:
+        """Names of the entries of qd, qdd and tau."""
         return self.coordinate_names if self._bodies is None else self._bodies.velocity_names
 
     @cached_property
@@ -56,17 +58,21 @@ class HamiltonianSystem(System):
         return super().lagrangian()
 
     def lagrangian(self) -> LagrangianSystem:
+        """The Lagrangian of the same equations."""
         return self._lagrangian
 
     def lagrange_function(self, q, qd, t=0.0):
+        """L = T - Pi, with the terms linear in qd [J]."""
         linear = hamilton.momenta(self._form, q, np.zeros(self.nv), t)
         kinetic = hamilton.kinetic_energy(self._form, q, qd)
         return kinetic + np.asarray(linear) @ qd - hamilton.potential_energy(self._form, q, t)
 
     def mass_matrix(self, q, t=0.0):
+        """M(q) (nv, nv)."""
         return hamilton.mass_matrix(self._form, q)
 
     def bias_force(self, q, qd, t=0.0):
+        """Forces of inertia and of potentials but M qdd (nv,)."""
         return self._lagrangian.bias_force(q, qd, t)
 
     def generalized_forces(self, q, qd, t=0.0):
@@ -78,43 +84,55 @@ class HamiltonianSystem(System):
         return hamilton.momentum_rate(self._form, q, qd, p, t) - rest
 
     def potential_energy(self, q, t=0.0):
+        """Potential energy [J]."""
         return hamilton.potential_energy(self._form, q, t)
 
     def kinetic_energy(self, q, qd, t=0.0):
+        """1/2 qd^T A qd [J]."""
         return hamilton.kinetic_energy(self._form, q, qd)
 
     def momenta(self, q, qd, t=0.0):
+        """p = A qd + a (nv,)."""
         return hamilton.momenta(self._form, q, qd, t)
 
     def velocities(self, q, p, t=0.0, solver=None):
+        """z of A z = p - a (nv,), by one of the solvers."""
         return hamilton.velocities(self._form, q, p, t, solver or SOLVERS[0])
 
     def momentum_rate(self, q, qd, p, t=0.0):
+        """Rates of the momenta without tau (nv,)."""
         return hamilton.momentum_rate(self._form, q, qd, p, t)
 
     def hamiltonian(self, q, p, t=0.0):
+        """Energy as a function of momenta [J]."""
         return hamilton.hamiltonian(self._form, q, p, t)
 
     def power(self, q, qd, tau, t=0.0):
+        """Rate of the energy [W]."""
         return hamilton.energy_rate(self._form, q, self.momenta(q, qd, t), tau, t=t)
 
     # --- coordinates: those of the bodies, where there are any ---
 
     @property
     def quaternions(self) -> Mapping[str, int]:
+        """Offsets in q of the quaternions, by joint."""
         return {} if self._bodies is None else self._bodies.quaternions
 
     @property
     def angular_velocities(self) -> Mapping[str, int]:
+        """Offsets in qd of the quaternions' angular velocities, by joint."""
         return {} if self._bodies is None else self._bodies.angular_velocities
 
     def rate(self, q, qd):
+        """Rates of the coordinates (nq,)."""
         return qd if self._bodies is None else self._bodies.rate(q, qd)
 
     def integrate(self, q, step):
+        """Coordinates after a step along the velocities."""
         return q + step if self._bodies is None else self._bodies.integrate(q, step)
 
     def difference(self, q_1, q_0):
+        """Step along the velocities from q_0 to q_1."""
         return (
             super().difference(q_1, q_0)
             if self._bodies is None
@@ -122,21 +140,26 @@ class HamiltonianSystem(System):
         )
 
     def normalize(self, q):
+        """Coordinates with quaternions of unit length."""
         return q if self._bodies is None else self._bodies.normalize(q)
 
     def neutral(self):
+        """Coordinates to begin with (nq,)."""
         return super().neutral() if self._bodies is None else self._bodies.neutral()
 
     @property
     def coordinate_units(self) -> list[str]:
+        """Units of the entries of q."""
         return ["rad"] * self.nq if self._bodies is None else self._bodies.coordinate_units
 
     @property
     def velocity_units(self) -> list[str]:
+        """Units of the entries of qd."""
         return ["rad/s"] * self.nv if self._bodies is None else self._bodies.velocity_units
 
     @property
     def quantities(self) -> Mapping[str, Quantity]:
+        """Quantities by name."""
         gradient = partial(hamilton.lagrangian_gradient, self._form)
         own: dict[str, tuple[Callable[..., Any], str]] = {
             "velocities": (self.velocities, "q p t"),

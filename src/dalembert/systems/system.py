@@ -361,12 +361,12 @@ class System(ABC):
 
     @property
     def quaternions(self) -> Mapping[str, int]:
-        """Where in q each quaternion begins, by joint."""
+        """Offsets in q of the quaternions, by joint."""
         return {}
 
     @property
     def angular_velocities(self) -> Mapping[str, int]:
-        """Where in qd the angular velocity of each quaternion begins, by joint."""
+        """Offsets in qd of the quaternions' angular velocities, by joint."""
         return {}
 
     def rate(self, q: Any, qd: Any) -> Any:
@@ -563,7 +563,7 @@ class System(ABC):
 
     @property
     def quantities(self) -> Mapping[str, Quantity]:
-        """Quantities by name: what compiles."""
+        """Quantities that compile, by name."""
         state = "q qd t"
         functions: dict[str, tuple[Callable[..., Any], str]] = {
             "mass_matrix": (self.mass_matrix, "q t"),

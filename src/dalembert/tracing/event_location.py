@@ -41,7 +41,7 @@ def crossing_of(
     manifold: Any,
     watch: Any,
 ) -> Program:
-    """Where in a step of length h from (t, x) something happens first, behind a part `origin` of
+    """First happening in a step of length h from (t, x), behind a part `origin` of
     it: a program
 
         (t, x, h, p, origin, fresh) -> (at [s], there (nx,), deep (count,), part, code)
@@ -88,6 +88,7 @@ def crossing_of(
             way, whole = _searched(method, trace, manifold, watch)
 
             def between(s: Any) -> np.ndarray:
+                """The state at a part s of the step."""
                 x = watch.between(way, whole, s)
                 return manifold(trace["t"] + s * trace["h"], x) if manifold else x
 

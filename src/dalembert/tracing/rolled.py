@@ -40,7 +40,7 @@ STATES = 4  # random ones, to learn usual inertias from
 MAX_STEPS = 24  # per scan with fine kinds: some 0.1 s of compile time each
 MAX_KINDS = 24  # with axes along coordinate axes told from others
 
-Structure = tuple[bool, ...]  # which entries are not zero
+Structure = tuple[bool, ...]  # whether entries are not zero
 Shape = tuple[tuple[str, Structure], ...]  # of what is stored for a body, by name
 
 
@@ -106,10 +106,12 @@ class _Bodies:
 
     @cached_property
     def fine(self) -> tuple[list[Kind], list[tuple[int, int]]]:
+        """Bodies sorted into kinds that differ in numbers alone."""
         return sorted_bodies(self.tree, FINE)
 
     @cached_property
     def coarse(self) -> tuple[list[Kind], list[tuple[int, int]]]:
+        """Bodies sorted into fewer kinds, with more entries each."""
         found = sorted_bodies(self.tree, ALIGNED)
         return found if len(found[0]) <= MAX_KINDS else sorted_bodies(self.tree, OBLIQUE)
 
@@ -167,6 +169,7 @@ class _Builder:
         return self.turn[entries]
 
     def built(self) -> Program:
+        """The program of all algorithms."""
         tables: list[BlockTable] = []
         scans = []
         for name, algorithm in self.algorithms.items():
@@ -190,7 +193,7 @@ class _Builder:
 
 
 class _Stored:
-    """What the passes of an algorithm store for each body: its shape, and its places by name."""
+    """Data that the passes of an algorithm store for each body: its shape, and its places by name."""
 
     def __init__(self, n: int):
         self.shape: list[Shape] = [()] * (n + 1)
@@ -198,7 +201,7 @@ class _Stored:
 
 
 class _Trace(NamedTuple):
-    """What a step found, and which entries of it are not zero."""
+    """Results of a step, and which entries of them are not zero."""
 
     kind: Kind
     given: Structure | None
@@ -228,7 +231,7 @@ class _Group:
 
 
 class _Scanning:
-    """One pass of an algorithm as a scan."""
+    """A pass of an algorithm as a scan."""
 
     def __init__(
         self, builder: _Builder, name: str, one: Pass, stored: _Stored, checks_quaternions: bool
@@ -328,7 +331,7 @@ class _Scanning:
         return [known[s] for s in structures]
 
     def _taken(self, structure: Structure) -> int:
-        """A stretch for the entries that are not zero, one given back if there is one."""
+        """A stretch for the entries that are not zero, used again if one was given back."""
         size = sum(structure)
         known = self.free.get(size)
         return known.pop() if known else self.b.taken(size)
@@ -494,7 +497,7 @@ def _entries(values: Sequence[Any], structure: Structure) -> list[Any]:
 
 
 def _dependence(values: Iterable[Any], carried: Structure | None) -> list[list[int]]:
-    """For each value the entries of what is carried that it depends on."""
+    """Entries of the carried data on which each value depends."""
     entry = {x: k for k, x in enumerate(_opened("carried", carried or ())) if isinstance(x, Expr)}
     return [
         [entry[s] for s in free_symbols(x) if s in entry] if isinstance(x, Expr) else []

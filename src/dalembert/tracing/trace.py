@@ -38,6 +38,7 @@ class _Rows:
     numbers: np.ndarray | None = None
 
     def table(self) -> BlockTable:
+        """The table of the rows."""
         places = np.array(self.places, dtype=np.int64).reshape(len(self.places), -1)
         return BlockTable(self.block, places, self.numbers)
 

@@ -50,6 +50,7 @@ def cut(
     runs: list[list[int]] = []
 
     def place(values: Iterable[int]) -> None:
+        """Put values that have no run yet into runs."""
         fresh = [k for k in values if not placed[k]]
         for k in fresh:
             placed[k] = True
@@ -120,6 +121,7 @@ def slots(
     last: dict[int, int] = {}
 
     def reads(values: Iterable[int], number: int) -> None:
+        """Note the last run that reads values."""
         for k in values:
             if run_of.get(k, number) != number:
                 last[k] = max(last.get(k, 0), number)

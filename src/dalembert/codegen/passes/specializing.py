@@ -45,8 +45,8 @@ def turn_of(entry: int) -> str:
 
 
 def settled(block: Block, rows: np.ndarray) -> tuple[Block, np.ndarray]:
-    """What depends on the first input alone is computed now, for each of its rows, and becomes the
-    first input.
+    """The program with values that depend on the first input alone computed now, for each of its
+    rows: they become the first input.
 
     Entries that are equal in all rows become constants.
     """
@@ -139,7 +139,7 @@ def fused(block: Block) -> Block:
                     NAMES[of_term * sign, of_other], (*code[places[-1]].args, other)
                 )
                 for place in places:
-                    code[place] = Instruction("constant", (0.0,))  # which nothing reads
+                    code[place] = Instruction("constant", (0.0,))  # read by nothing
                 break
     return Block(block.inputs, block.outputs, tuple(code), block.results)
 

@@ -166,6 +166,7 @@ def _status(inputs: list[Array], results: list[Array], doubts: Sequence[str]) ->
     """The status of each state; `doubts`: the array of the program's own status, if it has one."""
 
     def look(x: Array) -> str:
+        """Whether all entries of an array are finite."""
         return f"np.all(np.isfinite({x.identifier}), axis={_tuple(range(-len(x.axes), 0))})"
 
     return [
@@ -180,7 +181,7 @@ def _status(inputs: list[Array], results: list[Array], doubts: Sequence[str]) ->
 
 
 def _straight(block: Block, inputs: list[str], outputs: list[str]) -> list[str]:
-    """One line per value, then the outputs."""
+    """Lines of a straight program, a value in each, then the outputs."""
     v = numbered("v", [*inputs, *outputs])
     lines = _values(block, inputs, v)
     for x, port, places in zip(outputs, block.outputs, block.results, strict=True):
@@ -294,7 +295,7 @@ def _table(table: BlockTable, name: str) -> str:
 
 
 def _values(block: Block, inputs: list[str], v: str, rows: tuple[int, ...] = ()) -> list[str]:
-    """One line per value; `rows` are inputs without a batch."""
+    """Lines of values; `rows` are inputs without a batch."""
     return [
         f"{v}{k} = {_value(block, instruction, inputs, v, rows)}"
         for k, instruction in enumerate(block.code)
@@ -314,6 +315,7 @@ def _docstring(
     results: list[Array],
 ) -> list[str]:
     def described(x: Array) -> str:
+        """Line of an array in the docstring."""
         return f"{known_as(x.identifier, x.name)} : {_tuple(['...', *x.axes])} array"
 
     text = [

@@ -1,4 +1,4 @@
-"""C99 target: one function without allocation that needs nothing but math.h, and a test of it with
+"""C99 target: a function without allocation that needs nothing but math.h, and a test of it with
 vectors.
 
 A straight program reads all inputs before an output is written, so that they may overlap. Other

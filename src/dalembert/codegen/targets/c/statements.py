@@ -216,6 +216,7 @@ class Items:
         ]
 
     def definitions(self) -> str:
+        """Definitions of the tables and functions that the items use."""
         text = "".join(table.definitions() for table in self.tables)
         for item in self.program.every_item():
             number = self.numbers[id(item)]

@@ -15,7 +15,7 @@ from dalembert.codegen.targets import numpy_source
 from dalembert.codegen.targets.c.interface import Interface, comment
 
 VECTORS, SEED = 10, 0  # test vectors, if the caller has none
-GOALS, TURNS = (1.0, 2.0, 3.0), 2  # that programs with records are tested with, and repeats
+GOALS, TURNS = (1.0, 2.0, 3.0), 2  # goals and repeats with which programs with records are tested
 TEST = Template("""\
 $about
 #include <math.h>
@@ -108,7 +108,7 @@ def test_of(
 
 
 def _arguments(program: Program, interface: Interface) -> list[str]:
-    """What the function is called with."""
+    """Arguments with which the function is called."""
     arguments = [f"vectors[k].{x.identifier}" for x in interface.inputs]
     arguments += [f"found.{x.identifier}" for x in interface.outputs]
     if program.goals:
@@ -144,6 +144,7 @@ def _summing(size: int) -> Any:
     """The same function of arrays."""
 
     def function(t: Any, *vectors: Any) -> Any:
+        """The time plus the sum of all entries."""
         for x in np.concatenate(vectors, axis=-1).T:
             t = t + x.T
         return np.repeat(np.asarray(t)[..., None], size, axis=-1)

@@ -257,6 +257,7 @@ class _TableFunctions:
         )
 
     def functions(self) -> list[str]:
+        """Texts of the functions of a table."""
         parts = self.values.functions()
         if len(self.uneven):
             places = self.table.places[:, self.uneven].tolist()

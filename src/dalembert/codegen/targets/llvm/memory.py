@@ -53,6 +53,7 @@ class _MemoryKernel:
         self.is_large = self.items.size * machine.align > MOST_ON_STACK
 
     def module(self, calls: Sequence[str] | None) -> str:
+        """Text of the module."""
         program, port = self.program, len(self.program.inputs)
         parts = [
             self._moves("read", program.inputs, 0, True),
@@ -90,9 +91,11 @@ class _MemoryKernel:
         prepared, f.lines = f.lines, []
 
         def read() -> str:
+            """Read the inputs."""
             return self._call(f, "read")
 
         def compute() -> str:
+            """Execute the items."""
             f.lines += self.items.lines(self.program.items)
             return self._doubt(f)
 

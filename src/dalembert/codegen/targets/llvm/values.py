@@ -45,11 +45,13 @@ class Watch:
         self.zeros: Zeros | None = None
 
     def add(self, columns: Sequence[str]) -> None:
+        """Add columns to the watch."""
         if self.f.machine.checked and columns:
             self.zeros = self.zeros or Zeros(self.f, self.f.load(self.f.put(self.at)))
             self.zeros.add(columns)
 
     def keep(self) -> None:
+        """Store the watch."""
         if self.zeros:
             self.f.store(self.zeros.total(), self.f.put(self.at))
 
@@ -186,12 +188,13 @@ class Values:
         self.leaving[number].append((after[0] if after else -1, leave))
 
     def _chunk(self, number: int) -> str:
-        """Values of a chunk; those that later chunks need are left in the scratch array."""
+        """Values of a chunk; values that later chunks need are left in the scratch array."""
         f, code = Function(self.machine, self.constants), self.block.code
         watch = Watch(f, self.total)
         values: dict[int, str] = {}
 
         def get(k: int) -> str:
+            """The vector of value k."""
             if code[k].op == "constant":
                 return self.value(f, k)
             if k not in values:
