@@ -1,5 +1,22 @@
 """Forces along the velocities of a motion, given as numbers or functions: of actuators, and any
 others.
+
+A function is evaluated by one of three engines. They keep one contract, and tests of
+`test_control_functions.py` hold for each:
+
+    traced       called once, on symbols; its operations are part of the machine code
+    called       called with numbers, from the machine code of the steps
+    interpreted  called with numbers, from steps in Python: where functions that are called meet
+                 events, friction that sticks or stops, or a library's method
+
+- It is called as f(t, q, qd), with states of the controller behind if it has any, with the caller's
+  time; arrays are its own, which it may change. Quaternions have unit length; of a traced one
+  those of the stages of a step do so up to the step's error.
+- It gives nv real numbers. Others, and errors that it raises, end `simulate` by name. Numbers that
+  are not finite end the trajectory with a reason that names the function.
+- How often and in which order it is called is the method's affair, so that it remembers nothing:
+  what it does is looked at before the run, on trial states, and after it, at records.
+- Each trajectory of several has its own states, and the same motion that it has alone.
 """
 
 from __future__ import annotations

@@ -422,11 +422,16 @@ class FirstOrderSystem:
         def f(t: float, x: np.ndarray) -> np.ndarray:
             """Rates of the whole state."""
             self.told(t)
+            if not np.isfinite(x).all():
+                return np.full(self.nx, np.nan)
             q, y, _, states = self.split(x)
             t = float(self.clock(t, p))
             q = self.system.normalize(q)
             qd = velocities(t, q, y)
-            q_rate, y_rate, power = rates(t, q, y, qd, self.forces(t, q, qd, p, states))
+            tau = self.forces(t, q, qd, p, states)
+            if not np.isfinite(tau).all():  # as in machine code, no number follows
+                return np.full(self.nx, np.nan)
+            q_rate, y_rate, power = rates(t, q, y, qd, tau)
             return np.concatenate([q_rate, y_rate, [power], self.forces.rates(t, q, qd, states)])
 
         return f
