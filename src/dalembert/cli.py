@@ -312,7 +312,7 @@ def simulate(
         str,
         Option(
             metavar="stick|sign",
-            help=("Coulomb friction of a joint at rest: holds it up to its bound, or is 0."),
+            help=("Dry friction of a joint at rest: holds it up to the bound of its law, or is 0."),
         ),
     ] = "stick",
     stops: Annotated[bool, Option("--stops", help="Joints stop at their limits.")] = False,
@@ -358,25 +358,18 @@ def simulate(
     """
     from dalembert.commandline import simulation
     from dalembert.commandline.output import say
+    from dalembert.simulation.options import Contact, Model, Recording, Stepping
 
     files = simulation.Files(output, plot, animate, speed, resume)
     files.check(t)
     typed = simulation.TypedState(q, qd, tau, controller, goal, bandwidth, sampled, delay)
-    options = {
-        "method": method,
-        "formulation": formulation,
-        "h": h,
-        "rtol": rtol,
-        "atol": atol,
-        "friction": friction,
-        "stops": stops or None,
-        "record": record,
-        "longest_step": longest_step,
-        **files.streamed,
-    }
-    run = simulation.simulated(
-        numeric(load(file, base=base, angle_tolerance=tolerance)), typed, t, **options
-    )
+    model = Model(numeric(load(file, base=base, angle_tolerance=tolerance)), formulation)
+    with simulation.wrong_usage():
+        stepping = Stepping(method, h, rtol, atol, longest_step)
+        recording = Recording(t, record, **files.streamed)
+        run = simulation.simulated(
+            typed, model, Contact(friction, stops or None), stepping, recording
+        )
     try:
         written = files.write(run)
     except (OSError, StoreError) as error:

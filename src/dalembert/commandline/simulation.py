@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeGuard
 
@@ -21,6 +23,8 @@ from dalembert.results import storage
 from dalembert.results.labels import library
 from dalembert.results.record_selection import selected
 from dalembert.results.run import Run
+from dalembert.simulation.options import Actions, Contact, Model, Recording, Stepping
+from dalembert.simulation.simulate import Simulation
 from dalembert.views import animation, diagrams
 from dalembert.views.fonts import EXTRA
 
@@ -121,31 +125,41 @@ class TypedState(NamedTuple):
     delay: float | None = None  # of its force [s]
 
 
-def simulated(mechanism: Mechanism, typed: TypedState, t: float, **options: Any) -> Run:
+@contextmanager
+def wrong_usage() -> Iterator[None]:
+    """Errors in times, steps and other numbers as typed are wrong usage."""
+    try:
+        yield
+    except da.QuaternionError as error:
+        raise VectorError(f"--{error}", "--q") from None
+    except ValueError as error:
+        if isinstance(error, DalembertError):
+            raise
+        raise VectorError(str(error)) from None
+
+
+def simulated(
+    typed: TypedState, model: Model, contact: Contact, stepping: Stepping, recording: Recording
+) -> Run:
     """The run from a state as typed, under constant joint forces and a controller as typed.
 
     Raises
     ------
     VectorError, UnknownNameError
-        A vector, time, step, method or controller as typed is none.
+        A vector, method or controller as typed is none.
     SingularMassMatrixError
         Accelerations are not determined.
     """
+    mechanism = model.mechanism
     names, zero = mechanism.velocity_names, np.zeros(mechanism.nv)
     q = typed_vector(typed.q, "--q", mechanism.coordinate_names, mechanism.neutral(), mechanism)
     qd = typed_vector(typed.qd, "--qd", names, zero, mechanism)
     tau = None if typed.tau is None else typed_vector(typed.tau, "--tau", names, zero, mechanism)
     law = _controller(mechanism, typed, q)
-    acting = {"control": tau} if law is None else {"control": law, "forces": tau}
-    try:
-        with progress_bar() as progress:
-            return da.simulate(mechanism, q, qd, t, progress=progress, **acting, **options)
-    except da.QuaternionError as error:
-        raise VectorError(f"--{error}", "--q") from None
-    except ValueError as error:  # in times and steps; vectors were checked above
-        if isinstance(error, DalembertError):
-            raise
-        raise VectorError(str(error)) from None
+    actions = Actions(tau) if law is None else Actions(law, tau)
+    with progress_bar() as progress:
+        recording = replace(recording, progress=progress)
+        return Simulation(model, actions, contact, stepping, recording).run(q, qd)
 
 
 def _controller(mechanism: Mechanism, typed: TypedState, q: np.ndarray) -> Any:
