@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections import Counter
 from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -53,13 +53,23 @@ def dynamics_of(mechanism: Any, parameters: tuple[str, ...] = ()) -> Any:
     )
 
 
+@dataclass
+class _Uses:
+    """How often quantities were used, and what is compiled of them."""
+
+    count: int = 0
+    compiled: list[Callable[..., Any]] = field(default_factory=list)
+
+
 def quantities_of(mechanism: Mechanism, *names: str) -> list[Callable[..., Any]]:
     """Quantities of a mechanism for a few states: at their first uses the plain functions, which
     are not worth compiling for them, then the compiled ones.
     """
-    uses = kept(mechanism, "uses", Counter)
-    uses[names] += 1
-    if uses[names] * mechanism.nv <= PLAIN:
+    uses = kept(mechanism, ("at a few states", *names), _Uses)
+    uses.count += 1
+    if uses.count * mechanism.nv <= PLAIN:
         return [partial(QUANTITIES[name].function, mechanism) for name in names]
-    dynamics = dynamics_of(mechanism)
-    return [getattr(dynamics, name) for name in names]
+    if not uses.compiled:
+        dynamics = dynamics_of(mechanism)
+        uses.compiled = [getattr(dynamics, name) for name in names]
+    return uses.compiled

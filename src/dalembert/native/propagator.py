@@ -198,13 +198,8 @@ class Propagator:
                 "times",
                 times.shape,
             )
-        for name, a in (
-            ("x", x),
-            ("times", times),
-            ("h", h),
-            ("p", p),
-            ("rtol, atol", np.array([rtol, atol])),
-        ):
+        tolerances = () if isfinite(rtol + atol) else (("rtol, atol", np.array([rtol, atol])),)
+        for name, a in (("x", x), ("times", times), ("h", h), ("p", p), *tolerances):
             if not isfinite(np.add.reduce(a, axis=None)) and not np.isfinite(a).all():
                 at = np.argwhere(~np.isfinite(a))[0]
                 raise ValueError(f"{name}{at.tolist()} is {a[tuple(at)]}: expected finite numbers.")

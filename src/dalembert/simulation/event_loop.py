@@ -89,9 +89,9 @@ class EventLoop:
         self._propagate = self._propagator()
 
     def _propagator(self) -> Propagate:
-        def told(t: float) -> None:
+        def told(times: Any) -> None:
             """Tell how far the motion is."""
-            self.told(t)
+            self.told(times)
 
         self.motion.told = told  # from functions that are called with numbers
         if not self._compiled:

@@ -198,8 +198,12 @@ class Recording:
     @property
     def begin(self) -> float:
         """Time of the initial state [s]."""
-        instants = np.ravel(np.asarray(self.t))
-        return float(instants[0]) if len(instants) > 1 else 0.0
+        return 0.0 if self._is_duration else float(np.ravel(np.asarray(self.t))[0])
+
+    @property
+    def _is_duration(self) -> bool:
+        """Whether one time is given."""
+        return isinstance(self.t, (int, float)) or np.size(self.t) == 1
 
     def schedule(self, h: float, method: Method, size: int, longest: float) -> Schedule:
         """Times of the records of `size` numbers, and the paces of a method with steps up to h.
@@ -212,7 +216,7 @@ class Recording:
                 times, Pace(min(h, float(times[-1] - times[0]), longest), ATTEMPTS), None
             )
         spacing, rest = (float(times[k] - times[k - 1]) for k in (1, -1))
-        if np.size(self.t) > 1:
+        if not self._is_duration:
             spacing = rest = float(times[-1] - times[0]) / (len(times) - 1)
             if not np.allclose(np.diff(times), spacing, rtol=1e-9, atol=rounding_of(times)):
                 raise ValueError(
@@ -261,7 +265,8 @@ def check_number(name: str, value: Any) -> None:
     TypeError, ShapeError
         It is something else: a text, None, a bool, several; t is empty.
     """
-    if type(value) is float or value is None and name in OPTIONAL:
+    is_plain = type(value) is float or type(value) is int and abs(value) <= TOO_MANY_STEPS
+    if is_plain or value is None and name in OPTIONAL:
         return
     expected = "a duration, or times [s]" if name == "t" else "one number"
     try:

@@ -21,13 +21,15 @@ LEAST = 64  # of these
 
 
 class Throttled:
-    """Passes times on that are later than before, once in SPAN seconds at most."""
+    """Passes the time on that all trajectories have reached, if it is later than before, once in
+    SPAN seconds at most.
+    """
 
     def __init__(self, told: Told):
         self._told, self._latest, self._due = told, -np.inf, perf_counter() + SPAN
 
-    def __call__(self, t: float) -> None:
-        if perf_counter() >= self._due and t > self._latest:
+    def __call__(self, times: Any) -> None:
+        if perf_counter() >= self._due and (t := float(np.min(times))) > self._latest:
             self._latest, self._due = t, perf_counter() + SPAN
             self._told(t)
 
@@ -61,8 +63,9 @@ class Pieces:
 
     def __call__(self, segment: Segment) -> Trajectories:
         self._steps = self._steps or max(1.0, FIRST / segment.x.shape[1])
-        end = float(segment.times[-1]) if segment.end is None else segment.end
-        return self._cut(segment._replace(end=end))
+        if segment.end is None:
+            segment = segment._replace(end=float(segment.times[-1]))
+        return self._cut(segment)
 
     def _piece(self, piece: Segment) -> Trajectories:
         """Records of a piece."""
@@ -70,7 +73,7 @@ class Pieces:
         found = self._propagate(piece)
         took = perf_counter() - began
         self._latest = Piece(took, before, found.state, len(piece.times) - 1)
-        self._told(float(found.t[:, -1].min()))
+        self._told(found.t[:, -1])
         return found
 
     def _learn(self) -> None:

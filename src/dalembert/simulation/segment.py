@@ -40,4 +40,4 @@ class Segment(NamedTuple):
 
 
 Propagate = Callable[[Segment], Trajectories]
-Told = Callable[[float], object]  # called now and then with the time that all have reached [s]
+Told = Callable[[Any], object]  # called now and then with the time reached, or one of each (N,) [s]

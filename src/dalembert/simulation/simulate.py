@@ -191,8 +191,9 @@ class Simulation:
     def run(self, q: Values, qd: Values) -> Run:
         """Trajectories from one state, or from one of each."""
         stepping, recording = self.stepping, self.recording
-        formulation = formulation_for(stepping.name, self.model.formulation)
-        model = replace(self.model, formulation=formulation)
+        model, formulation = self.model, formulation_for(stepping.name, self.model.formulation)
+        if formulation is not model.formulation:
+            model = replace(model, formulation=formulation)
         motion = FirstOrderSystem(model, self.actions, self.contact, self.events, recording.begin)
         method = motion.method(stepping.name)
         control = stepping.control(method)
