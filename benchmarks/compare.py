@@ -23,7 +23,8 @@ from typing import Any
 import numpy as np
 
 TURN = 5e-3  # s of one turn: below it a call is repeated
-ROUNDS = 41  # pairs of turns of one case
+ROUNDS = 7  # pairs of turns of two processes, which take their medians
+SERVERS = 7  # pairs of processes of one case: addresses change its speed by 10 %
 PROCESSES = 15  # pairs of fresh processes of one case
 Z = 1.96  # of a 95 % interval
 Call = Callable[[], object]
@@ -113,7 +114,7 @@ def new_control() -> Call:
     """A controller that is made anew before each run, and traced."""
 
     simulate = double_pendulum()
-    return lambda: simulate(control=lambda t, q, qd: -2.0 * q - 0.5 * qd)
+    return lambda: simulate(control=lambda t, q, qd: -2.0 * q - 0.5 * qd)  # type: ignore[call-arg]
 
 
 def cases() -> dict[str, Callable[[], Call]]:
@@ -200,10 +201,15 @@ class Tree:
             raise SystemExit(f"{code!r} ended with code {child.returncode}")
         return used.ru_utime + used.ru_stime, 1024.0 * used.ru_maxrss
 
-    def close(self) -> None:
-        """End the process and remove the cache."""
+    def stop(self) -> None:
+        """End the process that answers; the next question starts another."""
         if self._server:
             self._server.communicate()
+            self._server = None
+
+    def close(self) -> None:
+        """End the process and remove the cache."""
+        self.stop()
         self._folder.cleanup()
 
 
@@ -228,7 +234,13 @@ def compared(trees: list[Tree], wanted: Callable[[str], bool]) -> Iterator[tuple
     for name in filter(wanted, cases()):
         seconds = in_turn(trees, 2, partial(Tree.seconds, case=name, calls=1)).min()
         calls = max(1, round(TURN / seconds))
-        yield name, in_turn(trees, ROUNDS, partial(Tree.seconds, case=name, calls=calls))
+        medians = []
+        for _ in range(SERVERS):
+            pairs = in_turn(trees, ROUNDS, partial(Tree.seconds, case=name, calls=calls))
+            medians.append(np.median(pairs, axis=0))
+            for tree in trees:
+                tree.stop()
+        yield name, np.array(medians)
     for name in filter(wanted, FRESH):
         in_turn(trees, 1, partial(Tree.fresh, code=FRESH[name]))  # compiles modules of Python
         found = in_turn(trees, PROCESSES, partial(Tree.fresh, code=FRESH[name]))

@@ -17,7 +17,8 @@ from dalembert.model.mechanism import Mechanism
 from dalembert.tracing.quantities import QUANTITIES
 
 MOST = 64
-PLAIN = 100  # uses of a plain function, times nv, that take less time than compiling it
+PLAIN = 4  # uses of a plain function, which together take less time than compiling it,
+LONGEST = 100  # unless there are more velocities
 _kept: dict[Hashable, tuple[Any, Any]] = {}
 _changing = threading.Lock()  # held while entries are stored and dropped, not while they are made
 
@@ -67,7 +68,7 @@ def quantities_of(mechanism: Mechanism, *names: str) -> list[Callable[..., Any]]
     """
     uses = kept(mechanism, ("at a few states", *names), _Uses)
     uses.count += 1
-    if uses.count * mechanism.nv <= PLAIN:
+    if uses.count <= PLAIN and mechanism.nv <= LONGEST:
         return [partial(QUANTITIES[name].function, mechanism) for name in names]
     if not uses.compiled:
         dynamics = dynamics_of(mechanism)

@@ -118,8 +118,9 @@ class Pieces:
         parts: list[Trajectories] = []
         count, repeats, state = len(segment.times) - 1, segment.repeats, segment.state
         made, attempts = 0, 0
-        first = float(segment.times[1] - segment.times[0]) / float(np.min(segment.h))
-        self._per_record = self._per_record or max(1.0, first)
+        if not self._per_record:
+            h = segment.h if isinstance(segment.h, float) else np.min(segment.h)
+            self._per_record = max(1.0, float(segment.times[1] - segment.times[0]) / float(h))
         while made < count:
             self._learn()
             steps = max(1, int(self._steps / len(segment.x)))
@@ -129,11 +130,11 @@ class Pieces:
             expected = steps if until == made + 1 else SPARE * steps // (until - made)
             most = min(repeats - attempts, max(LEAST, expected))
             found, late = self._attempted(_between(segment, made, until, state), most)
-            if late.any() and until > made + 1:  # again, up to the first of them
+            if until > made + 1 and np.count_nonzero(late):  # again, up to the first of them
                 until = made + max(1, int(np.argmax(late)))
                 found, late = self._attempted(_between(segment, made, until, state), most)
             state = (state or {}) | (found.state or {})
-            attempts = attempts + most if late.any() else 0
+            attempts = attempts + most if np.count_nonzero(late) else 0
             if not attempts or attempts >= repeats:
                 parts.append(found)
                 made, attempts = until, 0
@@ -144,7 +145,8 @@ class Pieces:
         reached, though nothing keeps it from going on.
         """
         found = self._piece(piece._replace(repeats=most))
-        return found, ((found.failed == 0) & (found.t < piece.times[1:])).any(axis=0)
+        late = (found.failed == 0) & (found.t < piece.times[1:])
+        return found, late[0] if len(late) == 1 else late.any(axis=0)
 
 
 def _between(segment: Segment, first: int, until: int, state: State | None) -> Segment:
