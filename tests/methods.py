@@ -2,8 +2,8 @@
 
 import pytest
 
-from dalembert.integrators import METHODS, Adaptive, External, Fixed
-from dalembert.integrators.kinds import MOMENTA, VELOCITIES
+from dalembert.integrators import METHODS, Adaptive, External, FixedStep
+from dalembert.integrators.method_kinds import MOMENTA, VELOCITIES
 
 
 def names(kind, state=VELOCITIES):
@@ -11,9 +11,9 @@ def names(kind, state=VELOCITIES):
     return [name for name, method in METHODS.items() if isinstance(method, kind) and state not in method.refuses]
 
 
-FIXED, ADAPTIVE, EXTERNAL = (names(kind) for kind in (Fixed, Adaptive, External))
+FIXED, ADAPTIVE, EXTERNAL = (names(kind) for kind in (FixedStep, Adaptive, External))
 EVERY = [*FIXED, *ADAPTIVE, *EXTERNAL]
-IN_MOMENTA = [name for kind in (Fixed, Adaptive, External) for name in names(kind, MOMENTA)]
+IN_MOMENTA = [name for kind in (FixedStep, Adaptive, External) for name in names(kind, MOMENTA)]
 EXACT = [name for name in EVERY if METHODS[name].order > 1]      # under constant forces
 
 ONE_OF_EACH = ("rk4", "gauss4", "dopri5", "radau5")      # explicit, implicit, with a step that it chooses, a library's
@@ -29,4 +29,4 @@ def each(names, quick=ONE_OF_EACH):
 
 def tolerances(method, rtol):
     """Options of a method: of fixed step it has no tolerance."""
-    return {} if isinstance(METHODS[method], Fixed) else {"rtol": rtol, "atol": rtol}
+    return {} if isinstance(METHODS[method], FixedStep) else {"rtol": rtol, "atol": rtol}

@@ -98,7 +98,7 @@ def test_expressions_integrators_and_code_generation_know_no_mechanics(name, kno
 def test_native_code_knows_no_mechanics():
     known = {"native", "codegen", "integrators", "expr", "arguments", "errors"}
     assert {i for m, imports in modules().items() if layer(m) == "native" for i in imports if layer(i) == "integrators"} == {
-        "integrators.kinds", "integrators.fixed_point"}
+        "integrators.method_kinds", "integrators.fixed_point"}
     assert {i for m, imports in modules().items() if layer(m) == "native" for i in imports if layer(i) not in known} == {
         "spatial.arrays"}
 

@@ -9,10 +9,9 @@ from pathlib import Path
 import dalembert
 
 ROOT = Path(dalembert.__file__).parent
-# Names that stand more than once, until their rooms are redrawn.
-CLASSES_TWICE = {"Argument", "Array", "Body", "Call", "Change", "Derivation", "Fixed", "Function", "Items", "Part", "Solution", "Source", "Steps",
-                 "Table", "_Rows", "_Run", "_Writer"}
-FILES_TWICE = {"function.py", "kinds.py", "mechanism.py", "memory.py"}
+# Names that stand more than once: none.
+CLASSES_TWICE: set[str] = set()
+FILES_TWICE: set[str] = set()
 PRONOUN = re.compile(r"(What|Whatever|Those|One|Of|As for|That|There|It|They|This|These|Which|Whoever|Where|Who|Such|For)\b")
 SUBJECT = re.compile(r"(^|[,;:] )(what|those|one) ")      # of a clause that has no noun
 COMMENT = re.compile(r"#\s*(what|whatever|those|one|as for|that|there|it|they|these|which|whoever)\b", re.IGNORECASE)

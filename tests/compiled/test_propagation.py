@@ -12,14 +12,14 @@ from dalembert.codegen.program import Scan
 from dalembert.codegen.targets.llvm import memory
 from dalembert.compiled.propagation import propagator
 from dalembert.errors import ShapeError
-from dalembert.integrators import METHODS, Adaptive, Fixed, method, records
+from dalembert.integrators import METHODS, Adaptive, FixedStep, method, records
 from dalembert.integrators.methods import NOT_FINITE, NOT_SETTLED, TOO_SMALL
 from dalembert.native import cache
 from dalembert.tracing import regrouping
 from dalembert.tracing.regrouping import accelerations
 from dalembert.tracing.trace import Trace
 
-COMPILED = [name for name, m in METHODS.items() if isinstance(m, Fixed | Adaptive)]
+COMPILED = [name for name, m in METHODS.items() if isinstance(m, FixedStep | Adaptive)]
 ENOUGH = 100_000
 NONE = np.zeros(0)
 
@@ -49,7 +49,7 @@ def starts():
 
 
 def run(marching, x, times=(0.0, 0.5, 1.0), h=0.05, p=(1.0,), threads=1, tolerance=1e-8):
-    repeats = round((times[1] - times[0]) / h) if isinstance(marching.method, Fixed) else ENOUGH
+    repeats = round((times[1] - times[0]) / h) if isinstance(marching.method, FixedStep) else ENOUGH
     return marching.run(x, np.array(times), h, np.array(p), repeats, tolerance, tolerance, threads)
 
 
@@ -70,7 +70,7 @@ def arrays(found):
 def test_machine_code_the_interpreter_and_the_method_in_python_agree(marchings, starts, name):
     found = run(marchings[name], starts[:3])
     assert not found.failed.any() and np.allclose(found.t, [0.5, 1.0], rtol=1e-15)
-    fixed = isinstance(METHODS[name], Fixed)
+    fixed = isinstance(METHODS[name], FixedStep)
     for k, x in enumerate(starts[:3]):
         plain = list(records(known(name), lambda t, x: np.asarray(swing(t, x, [1.0]), float), x, np.array([0, 0.5, 1.0]), 0.05,
                              10 if fixed else ENOUGH, 1e-8, 1e-8))
@@ -101,7 +101,7 @@ def test_a_trajectory_does_not_depend_on_its_neighbours_to_the_last_bit(marching
         assert len(set(whole.steps[:8, -1])) > 1
 
 
-@pytest.mark.parametrize("name", [n for n in COMPILED if isinstance(METHODS[n], Fixed)])
+@pytest.mark.parametrize("name", [n for n in COMPILED if isinstance(METHODS[n], FixedStep)])
 def test_error_falls_with_the_order_of_the_method(marchings, starts, name):
     right = run(marchings["dop853"], starts[:8], (0.0, 1.0), tolerance=1e-14).x
     steps = (5, 10) if METHODS[name].order > 4 else (20, 40) if METHODS[name].order > 1 else (1000, 2000)
@@ -122,7 +122,7 @@ def test_error_and_work_follow_the_tolerance_as_scipys(marchings, starts, name, 
 
 def test_equal_steps_back_in_time_lead_to_the_start(marchings, starts):
     for name in METHODS:
-        fixed = isinstance(METHODS[name], Fixed)
+        fixed = isinstance(METHODS[name], FixedStep)
         there = run(marchings[name], starts[:8], (0.0, 1.0), 1e-3 if fixed else 0.05)
         repeats = 1000 if fixed else ENOUGH
         back = marchings[name].run(there.x[:, 0], np.array([1.0, 0.0]), -1e-3 if fixed else 0.05, np.ones(1), repeats, 1e-8, 1e-8)
@@ -133,7 +133,7 @@ def test_equal_steps_back_in_time_lead_to_the_start(marchings, starts):
 def test_a_run_goes_on_in_parts_to_the_last_bit(marchings, starts, name):
     """Steps cross the ends of the parts, and so do the first guesses of implicit methods."""
     m, times = marchings[name], np.linspace(0, 1, 11)
-    repeats = 4 if isinstance(m.method, Fixed) else ENOUGH
+    repeats = 4 if isinstance(m.method, FixedStep) else ENOUGH
 
     def part(first, last, state=None):
         return m.run(starts, times[first:last + 1], 0.025, np.ones(1), repeats, 1e-6, 1e-6, end=1.0, state=state)
@@ -208,10 +208,10 @@ def test_numbers_that_are_not_finite_stop_one_trajectory_before_its_goal(name):
 
     p = np.full((9, 1), 0.1)
     p[3] = 1.0
-    repeats = 100 if isinstance(METHODS[name], Fixed) else ENOUGH
+    repeats = 100 if isinstance(METHODS[name], FixedStep) else ENOUGH
     found = propagator(sinking, 1, 1, known(name)).run(np.ones((9, 1)), np.array([0, 0.5, 1.0]), 0.005, p, repeats, 1e-6, 1e-6)
     assert found.failed[3, 0] == 0 and found.failed[3, 1] > 0 and found.t[3, 1] < 0.7
-    assert isinstance(METHODS[name], Fixed) or np.isfinite(found.x[3]).all()
+    assert isinstance(METHODS[name], FixedStep) or np.isfinite(found.x[3]).all()
     good = np.delete(np.arange(9), 3)
     assert not found.failed[good].any() and np.allclose(found.x[good, 1, 0], 0.85 ** (2 / 3), rtol=1e-3)
 
@@ -380,7 +380,7 @@ def test_scans_within_loops_over_steps_do_what_the_interpreter_says(monkeypatch,
     monkeypatch.setattr(regrouping, "ROLLED_FROM", 2)
     scanned = propagator(falling, 8, 1, METHODS[name])
     m, x = scanned.program, np.random.default_rng(3).uniform(-1, 1, 8)
-    found, fixed = run(scanned, x[None]), isinstance(METHODS[name], Fixed)
+    found, fixed = run(scanned, x[None]), isinstance(METHODS[name], FixedStep)
     values = {"t": [0.0], "start": [0.0], "x": x, "h": [0.05], "p": [1.0], "rtol": [1e-8], "atol": [1e-8], "end": [1.0],
               "longest": [1e300], "way": [1.0]}
     inputs = [values.get(r.name, np.zeros(r.size)) for r in m.inputs]

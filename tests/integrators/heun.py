@@ -1,6 +1,6 @@
 """A method that tests register: Heun's, of order 2. One file, which the package does not know."""
 
-from dalembert.integrators.kinds import Fixed
+from dalembert.integrators.method_kinds import FixedStep
 
 
 def step(f, t, x, h):
@@ -8,4 +8,4 @@ def step(f, t, x, h):
     return x + h / 2 * (k + f(t + h, x + h * k))
 
 
-METHOD = Fixed("heun", 2, step)
+METHOD = FixedStep("heun", 2, step)

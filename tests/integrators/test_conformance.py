@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.integrators import METHODS, Fixed
+from dalembert.integrators import METHODS, FixedStep
 from methods import EVERY, tolerances
 
 CHAIN, STATE = da.planar_chain(2), ([0.3, -0.8], [1.0, 0.5])
@@ -32,7 +32,7 @@ def test_errors_fall_with_its_order_or_follow_the_tolerance(method, exact):
         assert run.reason == "finished" and run.method == method
         return np.abs(np.subtract(run.final(), exact)).max()
 
-    if isinstance(METHODS[method], Fixed):
+    if isinstance(METHODS[method], FixedStep):
         order = METHODS[method].order
         h = {1: 1 / 512, 2: 1 / 128}.get(order, 1 / 40)
         coarse, fine = error(h=h), error(h=h / 2)

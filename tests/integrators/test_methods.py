@@ -11,7 +11,7 @@ from dalembert.integrators import (
     METHODS,
     REASONS,
     Adaptive,
-    Fixed,
+    FixedStep,
     dop853,
     dopri5,
     gauss4,
@@ -21,7 +21,7 @@ from dalembert.integrators import (
 )
 from dalembert.integrators.methods import NOT_FINITE, NOT_SETTLED, TOO_SMALL
 
-FIXED = [name for name, m in METHODS.items() if isinstance(m, Fixed)]
+FIXED = [name for name, m in METHODS.items() if isinstance(m, FixedStep)]
 ADAPTIVE = [name for name, m in METHODS.items() if isinstance(m, Adaptive)]
 ENOUGH = 100_000
 
@@ -41,7 +41,7 @@ def known(name):
 
 def final(name, f, x, end, h, rtol=1e-9, start=0.0):
     m = known(name)
-    repeats = round((end - start) / h) if isinstance(m, Fixed) else ENOUGH
+    repeats = round((end - start) / h) if isinstance(m, FixedStep) else ENOUGH
     *_, last = records(m, f, np.array(x), np.array([start, end]), h, repeats, rtol, rtol)
     return last
 
@@ -140,9 +140,9 @@ def test_energy_changes_by_the_power_of_friction_at_the_midpoint():
 @pytest.mark.parametrize("name", METHODS)
 def test_motion_goes_back_to_where_it_came_from(name):
     error = {"explicit_euler": 1e-2, "semi_implicit_euler": 1e-2, "symplectic_euler": 1e-2, "radau5": 1e-6}.get(name, 1e-5)
-    h = 1e-3 if isinstance(METHODS[name], Fixed) else 1e-2
+    h = 1e-3 if isinstance(METHODS[name], FixedStep) else 1e-2
     there = final(name, pendulum, [1.0, 0.5], 1.0, h)
-    back = final(name, pendulum, there.x, 0.0, -h if isinstance(METHODS[name], Fixed) else h, start=1.0)
+    back = final(name, pendulum, there.x, 0.0, -h if isinstance(METHODS[name], FixedStep) else h, start=1.0)
     assert back.t == pytest.approx(0, abs=1e-15) and np.abs(back.x - [1.0, 0.5]).max() < error
 
 
@@ -159,7 +159,7 @@ def test_numbers_that_are_not_finite_end_the_trajectory_before_the_goal(name):
         return np.array([x[1], np.nan if t > 0.55 else -x[0]])
 
     m = known(name)
-    repeats = 10 if isinstance(m, Fixed) else ENOUGH
+    repeats = 10 if isinstance(m, FixedStep) else ENOUGH
     found = list(records(m, broken, np.array([1.0, 0.0]), np.array([0, 0.3, 1.3, 2.3]), 0.03, repeats, 1e-4, 1e-4))
     assert len(found) == 2 and not found[0].failed and found[1].failed in (NOT_FINITE, TOO_SMALL)
     assert found[1].t < 0.65 and found[1].steps < 60

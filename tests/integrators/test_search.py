@@ -5,7 +5,7 @@ import pytest
 
 from dalembert.integrators import METHODS, search
 from dalembert.integrators.crossing import DONE, FIRST, Locating, located
-from dalembert.integrators.kinds import STEEP
+from dalembert.integrators.method_kinds import STEEP
 from dalembert.integrators.search import (
     CLEAR,
     FOUND,

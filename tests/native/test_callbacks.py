@@ -12,13 +12,13 @@ from dalembert.codegen.blocks import ProgramError
 from dalembert.codegen.interpreter import evaluated
 from dalembert.codegen.targets import llvm
 from dalembert.compiled.propagation import propagator
-from dalembert.integrators import METHODS, Adaptive, Fixed, method, records
+from dalembert.integrators import METHODS, Adaptive, FixedStep, method, records
 from dalembert.integrators.fixed_point import HUGE
 from dalembert.native import builtin, callbacks
 from dalembert.native.kernel import machine_for
 
 NONE = np.zeros(0)
-COMPILED = [name for name, m in METHODS.items() if isinstance(m, Fixed | Adaptive)]
+COMPILED = [name for name, m in METHODS.items() if isinstance(m, FixedStep | Adaptive)]
 pytestmark = pytest.mark.skipif(not builtin.supported(), reason="another interpreter or NumPy")
 
 
@@ -63,7 +63,7 @@ def known(name):
 
 @pytest.mark.parametrize("name", COMPILED)
 def test_calls_are_those_of_the_method_in_python_one_for_each_value_of_f(name):
-    x, times, fixed = np.array([0.3, -0.2, 0.1, 0.4, 0.0]), np.array([0, 0.3, 0.6]), isinstance(METHODS[name], Fixed)
+    x, times, fixed = np.array([0.3, -0.2, 0.1, 0.4, 0.0]), np.array([0, 0.3, 0.6]), isinstance(METHODS[name], FixedStep)
     marching = propagator(swing, 5, 0, known(name), calls=(2, 1))
     first, second = [Spy(control), Spy(rate)], [Spy(control), Spy(rate)]
     found = marching.run(x[None], times, 0.05, NONE, 6 if fixed else 1000, 1e-7, 1e-7, functions=[(f, floats) for f in first])

@@ -25,7 +25,7 @@ import pytest
 import dalembert as da
 from dalembert import controllers
 from dalembert.purity.examine import examine
-from dalembert.purity.memory import Memory
+from dalembert.purity.reachable import Memory
 from dalembert.simulation.trial_states import trial_states
 
 ARM = da.planar_chain(2)

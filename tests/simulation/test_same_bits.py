@@ -5,7 +5,7 @@ import pytest
 
 import dalembert as da
 from dalembert.codegen.targets.llvm import values
-from dalembert.integrators.kinds import Fixed
+from dalembert.integrators.method_kinds import FixedStep
 from dalembert.integrators.methods import METHODS
 from dalembert.native.kernel import Kernel
 from dalembert.tracing.quantities import FORMULATIONS
@@ -17,7 +17,7 @@ def assert_same_bits(mechanism, method, formulation, t=0.2, **options):
     rng = np.random.default_rng(mechanism.nv)
     q, qd = rng.uniform(-1, 1, (max(SIZES), mechanism.nq)), rng.uniform(-1, 1, (max(SIZES), mechanism.nv))
     options |= {"method": method, "formulation": formulation, "record": 0.1}
-    options |= {"h": 0.02} if isinstance(METHODS[method], Fixed) else {}
+    options |= {"h": 0.02} if isinstance(METHODS[method], FixedStep) else {}
     runs = [da.simulate(mechanism, q[:n], qd[:n], t, **options) for n in SIZES]
     for row in (0, 1):
         alone = da.simulate(mechanism, q[row], qd[row], t, **options)

@@ -2,7 +2,7 @@
 also compiles.
 """
 
-from dalembert.integrators.kinds import Adaptive, Constrained, External, Fixed, Method
+from dalembert.integrators.method_kinds import Adaptive, Constrained, External, FixedStep, Method
 from dalembert.integrators.methods import METHODS, REASONS, method
 from dalembert.integrators.plain import Record, records
 
@@ -12,7 +12,7 @@ __all__ = [
     "Adaptive",
     "Constrained",
     "External",
-    "Fixed",
+    "FixedStep",
     "Method",
     "Record",
     "method",

@@ -12,7 +12,7 @@ import numpy as np
 from dalembert.expr import Expr, Graph, absolute, evaluate, gradient, substitute, symbols
 from dalembert.integrators.choice import chosen
 from dalembert.integrators.fixed_point import FixedPoint, Solver
-from dalembert.integrators.kinds import CONSTRAINED, INPUTS, SOLUTION, Fixed
+from dalembert.integrators.method_kinds import CONSTRAINED, INPUTS, SOLUTION, FixedStep
 
 TINY = 1e-300  # a gradient of 0 is no direction
 
@@ -105,7 +105,7 @@ def needs(
     return options if along is None else options | {"along": along}
 
 
-METHOD = Fixed(
+METHOD = FixedStep(
     "discrete_gradient",
     2,
     step,

@@ -10,7 +10,7 @@ from functools import reduce
 from typing import Any
 
 from dalembert.expr import absolute, maximum, minimum
-from dalembert.integrators.kinds import Adaptive
+from dalembert.integrators.method_kinds import Adaptive
 from dalembert.integrators.search import through
 
 # fmt: off

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from dalembert.expr import absolute
-from dalembert.integrators.kinds import Adaptive
+from dalembert.integrators.method_kinds import Adaptive
 from dalembert.integrators.search import through
 
 # fmt: off

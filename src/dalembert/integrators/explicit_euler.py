@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dalembert.integrators.kinds import Fixed
+from dalembert.integrators.method_kinds import FixedStep
 
 
 def step(f: Any, t: Any, x: Any, h: Any) -> Any:
@@ -12,4 +12,4 @@ def step(f: Any, t: Any, x: Any, h: Any) -> Any:
     return x + h * f(t, x)
 
 
-METHOD = Fixed("explicit_euler", 1, step)
+METHOD = FixedStep("explicit_euler", 1, step)

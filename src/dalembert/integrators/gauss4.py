@@ -7,7 +7,7 @@ from typing import Any
 
 from dalembert.integrators import collocation
 from dalembert.integrators.fixed_point import Solver
-from dalembert.integrators.kinds import SOLUTION, Fixed
+from dalembert.integrators.method_kinds import SOLUTION, FixedStep
 
 R = sqrt(3) / 6
 C = (1 / 2 - R, 1 / 2 + R)
@@ -21,4 +21,4 @@ def step(f: Any, t: Any, x: Any, h: Any, solve: Solver | None = None) -> Any:
     return collocation.step(f, t, x, h, C, A, B, AHEAD, solve)
 
 
-METHOD = Fixed("gauss4", 4, step, memory={SOLUTION: len(C)})
+METHOD = FixedStep("gauss4", 4, step, memory={SOLUTION: len(C)})

@@ -9,7 +9,7 @@ from typing import Any
 
 from dalembert.integrators import collocation
 from dalembert.integrators.fixed_point import Solver
-from dalembert.integrators.kinds import SOLUTION, Fixed
+from dalembert.integrators.method_kinds import SOLUTION, FixedStep
 
 R = sqrt(15)
 C = (1 / 2 - R / 10, 1 / 2, 1 / 2 + R / 10)
@@ -27,4 +27,4 @@ def step(f: Any, t: Any, x: Any, h: Any, solve: Solver | None = None) -> Any:
     return collocation.step(f, t, x, h, C, A, B, AHEAD, solve)
 
 
-METHOD = Fixed("gauss6", 6, step, memory={SOLUTION: len(C)})
+METHOD = FixedStep("gauss6", 6, step, memory={SOLUTION: len(C)})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dalembert.integrators.fixed_point import FixedPoint, Solver
-from dalembert.integrators.kinds import SOLUTION, Fixed
+from dalembert.integrators.method_kinds import SOLUTION, FixedStep
 
 
 def step(f: Any, t: Any, x: Any, h: Any, solve: Solver | None = None) -> Any:
@@ -16,4 +16,4 @@ def step(f: Any, t: Any, x: Any, h: Any, solve: Solver | None = None) -> Any:
     return x + (solve or FixedPoint())(lambda d: h * f(t + h / 2, x + d / 2), x, lambda d: d)
 
 
-METHOD = Fixed("implicit_midpoint", 2, step, memory={SOLUTION: 1})
+METHOD = FixedStep("implicit_midpoint", 2, step, memory={SOLUTION: 1})

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.expr import cos, sin, sqrt
-from dalembert.integrators.kinds import QUASI_MOMENTA, Fixed
+from dalembert.integrators.method_kinds import QUASI_MOMENTA, FixedStep
 
 TINY = 1e-300  # added to the square of an angle: sin(a)/a is then 1 at 0
 
@@ -77,7 +77,7 @@ def needs(quaternions: Sequence[tuple[int, int]] = (), **known: Any) -> dict[str
     return {"quaternions": tuple(quaternions)}
 
 
-METHOD = Fixed(
+METHOD = FixedStep(
     "lie_rk4",
     4,
     step,

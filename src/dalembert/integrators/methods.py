@@ -24,7 +24,7 @@ from dalembert.integrators import (
 )
 from dalembert.integrators.choice import chosen
 from dalembert.integrators.fixed_point import HUGE
-from dalembert.integrators.kinds import Adaptive, Constrained, Fixed, Manifold, Method
+from dalembert.integrators.method_kinds import Adaptive, Constrained, FixedStep, Manifold, Method
 
 SAFETY, SHRINK, GROW = 0.9, 0.2, 5.0  # of the step that would just do
 LEAST = 1e-14  # of the time: a smaller step does not move on
@@ -94,13 +94,13 @@ def method(name: str, **known: Any) -> Method:
     check_choice("method", name, tuple(METHODS))
     chosen_method = METHODS[name]
     options = chosen_method.needs(**known)
-    if options and isinstance(chosen_method, Fixed):
+    if options and isinstance(chosen_method, FixedStep):
         return chosen_method._replace(step=partial(chosen_method.step, **options))
     return chosen_method
 
 
 def stepped(
-    method: Fixed,
+    method: FixedStep,
     f: Any,
     t: Any,
     x: Any,

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.integrators.fixed_point import HUGE, FixedPoint
-from dalembert.integrators.kinds import Adaptive, Fixed, Manifold, Method, Watch
+from dalembert.integrators.method_kinds import Adaptive, FixedStep, Manifold, Method, Watch
 from dalembert.integrators.methods import (
     Controlled,
     controlled_step,
@@ -58,7 +58,7 @@ def records(
     longest: greatest step of the others.
     """
     x = np.asarray(x, dtype=float)
-    if isinstance(method, Fixed):
+    if isinstance(method, FixedStep):
         found = _fixed(method, f, x, times, h, repeats, manifold, watch, steps)
     elif isinstance(method, Adaptive):
         found = _adaptive(method, f, x, times, h, repeats, rtol, atol, manifold, watch, longest)
@@ -80,7 +80,7 @@ def records(
 
 
 def _fixed(
-    method: Fixed,
+    method: FixedStep,
     f: Any,
     x: np.ndarray,
     times: np.ndarray,

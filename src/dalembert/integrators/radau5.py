@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.errors import DalembertError
-from dalembert.integrators.kinds import CONSTRAINED, External
+from dalembert.integrators.method_kinds import CONSTRAINED, External
 
 ORDER, TOO_SMALL = 5, 3.0
 

@@ -8,7 +8,13 @@ from typing import Any
 import numpy as np
 
 from dalembert.integrators.fixed_point import FixedPoint, Solver
-from dalembert.integrators.kinds import MOMENTA, NONHOLONOMIC, SOLUTION, Constrained, Manifold
+from dalembert.integrators.method_kinds import (
+    MOMENTA,
+    NONHOLONOMIC,
+    SOLUTION,
+    Constrained,
+    Manifold,
+)
 from dalembert.integrators.moving_coordinates import coordinates
 
 

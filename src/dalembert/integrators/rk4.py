@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dalembert.integrators.kinds import Fixed
+from dalembert.integrators.method_kinds import FixedStep
 
 
 def step(f: Any, t: Any, x: Any, h: Any) -> Any:
@@ -16,4 +16,4 @@ def step(f: Any, t: Any, x: Any, h: Any) -> Any:
     return x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
 
 
-METHOD = Fixed("rk4", 4, step)
+METHOD = FixedStep("rk4", 4, step)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.integrators.kinds import MOMENTA, Fixed
+from dalembert.integrators.method_kinds import MOMENTA, FixedStep
 from dalembert.integrators.moving_coordinates import coordinates
 
 
@@ -28,7 +28,7 @@ def step(
     return np.concatenate([move(x[:nq], h * rest[:nv]), rest])
 
 
-METHOD = Fixed(
+METHOD = FixedStep(
     "semi_implicit_euler",
     1,
     step,

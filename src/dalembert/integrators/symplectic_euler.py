@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.integrators.fixed_point import FixedPoint, Solver
-from dalembert.integrators.kinds import QUASI_MOMENTA, SOLUTION, VELOCITIES, Fixed
+from dalembert.integrators.method_kinds import QUASI_MOMENTA, SOLUTION, VELOCITIES, FixedStep
 
 
 def step(f: Any, t: Any, x: Any, h: Any, solve: Solver | None = None, *, nq: int, nv: int) -> Any:
@@ -43,7 +43,7 @@ def needs(nq: int | None = None, nv: int | None = None, **known: Any) -> dict[st
     return {"nq": nq, "nv": nq if nv is None else nv}
 
 
-METHOD = Fixed(
+METHOD = FixedStep(
     "symplectic_euler",
     1,
     step,

@@ -193,7 +193,7 @@ def _definition(name: str, doc: str, layout: Layout) -> tuple[_MethodDefinition,
     ), owner
 
 
-class Body:
+class FunctionBody:
     """Lines of a function."""
 
     def __init__(self) -> None:
@@ -272,7 +272,7 @@ class _Module:
             ]
         )
 
-    def _array(self, body: Body, flags: int) -> tuple[str, str, str]:
+    def _array(self, body: FunctionBody, flags: int) -> tuple[str, str, str]:
         """Number of axes, shape and strides of %object, which must be an array of the right kind of
         numbers.
         """
@@ -294,7 +294,7 @@ class _Module:
             body.field("%object", STRIDES, "ptr"),
         )
 
-    def _placed(self, body: Body, rows: str, stride: str, length: int) -> None:
+    def _placed(self, body: FunctionBody, rows: str, stride: str, length: int) -> None:
         """Hand on address and row stride, and what lies behind the last row."""
         address = body.field("%object", DATA, "i64")
         body.set("%port", 0, address)
@@ -312,7 +312,7 @@ class _Module:
         """i1 input(object, kinds, port, end, rows): a vector, or one per row; rows becomes the
         number of rows.
         """
-        body = Body()
+        body = FunctionBody()
         axes, shape, strides = self._array(body, ALIGNED)
         body.lines += [
             f"  switch i32 {axes}, label %wrong [ i32 1, label %vector i32 2, label %batch ]",
@@ -345,7 +345,7 @@ class _Module:
         """i1 output(object, kinds, port, end, rows): the result of one state, or one per row, side
         by side in a row.
         """
-        body = Body()
+        body = FunctionBody()
         axes, shapes, strides = self._array(body, ALIGNED | WRITEABLE)
         body.lines += [
             f"  %single = icmp eq i64 %rows, {SINGLE}",
@@ -402,7 +402,7 @@ class _Module:
 }}"""
 
     def _call(self) -> str:
-        body = Body()
+        body = FunctionBody()
         n, m = len(self.layout.inputs), len(self.layout.outputs)
         owner = body.put("call ptr @PyBytes_AsString(ptr %self)")
         kernel, new, fallback, keyword, make = (body.field(owner, 8 * k, "ptr") for k in range(5))
@@ -496,7 +496,7 @@ class _Module:
             ]
         )
 
-    def _port(self, body: Body, k: int, function: str, target: str, rows: str) -> None:
+    def _port(self, body: FunctionBody, k: int, function: str, target: str, rows: str) -> None:
         """Address and row stride of an array for the kernel."""
         port = body.put(f"getelementptr inbounds i64, ptr %ports, i64 {2 * k}")
         end = body.put(f"getelementptr inbounds i64, ptr %ends, i64 {k}")
@@ -507,7 +507,7 @@ class _Module:
             "refused",
         )
 
-    def _own(self, body: Body, k: int, new: str) -> None:
+    def _own(self, body: FunctionBody, k: int, new: str) -> None:
         """%out<k>, given or new, owned from here on."""
         body.lines += [f"  br i1 %bare, label %fresh{k}, label %given{k}", f"given{k}:"]
         given = body.field("%args", 8 * len(self.layout.inputs), "ptr")
@@ -529,7 +529,7 @@ class _Module:
             f"  store i64 {k + 1}, ptr %owned, align 8",
         ]
 
-    def _apart(self, body: Body, one: int, other: int) -> None:
+    def _apart(self, body: FunctionBody, one: int, other: int) -> None:
         """Refuse arrays that share memory."""
         (start, end), (start2, end2) = (
             (body.field("%ports", 16 * k, "i64"), body.field("%ends", 8 * k, "i64"))

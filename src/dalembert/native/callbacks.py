@@ -17,7 +17,17 @@ import numpy as np
 
 from dalembert.codegen.program import Callback, Program
 from dalembert.codegen.targets.llvm.items import OUTSIDE, RAISED
-from dalembert.native.builtin import ALIGNED, AXES, DATA, DTYPE, FLAGS, SHAPE, STRIDES, TYPE, Body
+from dalembert.native.builtin import (
+    ALIGNED,
+    AXES,
+    DATA,
+    DTYPE,
+    FLAGS,
+    SHAPE,
+    STRIDES,
+    TYPE,
+    FunctionBody,
+)
 
 DECLARED = (
     "ptr @PyFloat_FromDouble(double)",
@@ -64,7 +74,7 @@ def definitions(program: Program) -> list[str]:
 
 def _definition(end: int, number: int, call: Callback) -> str:
     """void call<number>(ptr scratch), of one lane, whose memory ends at a place."""
-    body, m = Body(), len(call.takes)
+    body, m = FunctionBody(), len(call.takes)
     raised = body.put(f"getelementptr inbounds double, ptr %scratch, i64 {end + RAISED}")
     body.expect("i64", body.put(f"load i64, ptr {raised}, align 8"), "0", "done")
     objects = body.field("%scratch", 8 * (end + OUTSIDE), "ptr")
@@ -158,11 +168,11 @@ def _definition(end: int, number: int, call: Callback) -> str:
     )
 
 
-def _argument(body: Body, k: int) -> str:
+def _argument(body: FunctionBody, k: int) -> str:
     return body.put(f"getelementptr inbounds ptr, ptr %arguments, i64 {1 + k}")
 
 
-def _own(body: Body, k: int, made: str) -> str:
+def _own(body: FunctionBody, k: int, made: str) -> str:
     """A new object as an argument, if there is memory for it."""
     made, at = body.put(made), _argument(body, k)
     body.lines.append(f"  store ptr {made}, ptr {at}, align 8")

@@ -12,7 +12,7 @@ import numpy as np
 from dalembert.codegen.program import Program
 from dalembert.errors import ShapeError
 from dalembert.integrators.fixed_point import HUGE
-from dalembert.integrators.kinds import External, Fixed, Method
+from dalembert.integrators.method_kinds import External, FixedStep, Method
 from dalembert.native import cache, callbacks
 from dalembert.native.kernel import Kernel, address_of, machine_for, object_code
 
@@ -64,7 +64,7 @@ class Propagator:
         self.nx, self.parameters = sizes["x"], sizes["p"]
         self._calls = bool(self.program.callbacks())
         assert self.program.goals
-        self._counts = isinstance(method, Fixed) and self.program.goals.goal is not None
+        self._counts = isinstance(method, FixedStep) and self.program.goals.goal is not None
         self._kernels: dict[bool, Kernel] = {}
 
     def kernel(self, rows: int) -> Kernel:
@@ -203,7 +203,7 @@ class Propagator:
             if not isfinite(np.add.reduce(a, axis=None)) and not np.isfinite(a).all():
                 at = np.argwhere(~np.isfinite(a))[0]
                 raise ValueError(f"{name}{at.tolist()} is {a[tuple(at)]}: expected finite numbers.")
-        fixed = isinstance(self.method, Fixed)
+        fixed = isinstance(self.method, FixedStep)
         if np.count_nonzero(h if fixed else h > 0) < h.size or (
             not fixed and not (rtol >= 0 and atol >= 0 and rtol + atol > 0)
         ):

@@ -17,7 +17,7 @@ import numpy as np
 from dalembert.errors import RememberingError
 from dalembert.expr import Expr, Graph, comparing, evaluate, symbols
 from dalembert.purity.judge import Verdict, changed_later, judged
-from dalembert.purity.memory import Memory
+from dalembert.purity.reachable import Memory
 
 NEAR = 1e-8  # relative difference between values of an expression and of the function that gave it
 INSTEAD = (

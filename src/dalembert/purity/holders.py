@@ -213,7 +213,7 @@ class Context(NamedValues):
         pass
 
 
-class Items(Holder):
+class SequenceEntries(Holder):
     """Entries of a list, a deque, a bytearray."""
 
     def read(self) -> list[Any]:
@@ -288,7 +288,7 @@ class Members(Holder):
         yield from (set(), after, {Mark(self.label, reads)})
 
 
-class Array(Holder):
+class ArrayEntries(Holder):
     """Entries of an array of NumPy, or of another that it can look at."""
 
     def read(self) -> np.ndarray:

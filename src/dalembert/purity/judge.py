@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.purity.holders import Holder, Items, NamedValues, same
+from dalembert.purity.holders import Holder, NamedValues, SequenceEntries, same
 from dalembert.purity.marks import Mark
-from dalembert.purity.memory import Memory, is_clock, is_library, marked_clock, random_sources
+from dalembert.purity.reachable import Memory, is_clock, is_library, marked_clock, random_sources
 
 READS_CLOCK = "reads the clock ({}), and its results may depend on when it is called"
 LONG = 0.2  # s: no more states are tried after it
@@ -290,7 +290,7 @@ def _drawn_from(memory: Memory, states: Sequence[Any], call: Call) -> str:
         reads: list[str] = []
         contents = holder.read()
         iterator = Mark(label, reads)
-        if isinstance(holder, Items):
+        if isinstance(holder, SequenceEntries):
             holder.write(
                 [iterator if label == f"{holder.label}[{k}]" else x for k, x in enumerate(contents)]
             )

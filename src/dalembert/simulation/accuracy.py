@@ -8,7 +8,7 @@ import numpy as np
 
 from dalembert.compiled.memo import quantities_of
 from dalembert.errors import DalembertWarning
-from dalembert.integrators import METHODS, Fixed
+from dalembert.integrators import METHODS, FixedStep
 from dalembert.results.records import FINISHED, along
 from dalembert.results.run import Run
 
@@ -76,7 +76,7 @@ def _energies(run: Run, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def _remedy(run: Run) -> str:
-    if isinstance(METHODS[run.method], Fixed):
+    if isinstance(METHODS[run.method], FixedStep):
         return (
             f"the step h={run.h:g} s is too long for {run.method!r}. Take a smaller h=, or an "
             "adaptive method, method='dop853'"

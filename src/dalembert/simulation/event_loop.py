@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.integrators import External, Fixed, Method
+from dalembert.integrators import External, FixedStep, Method
 from dalembert.native.propagator import Trajectories, joined
 from dalembert.results.events import Change, Event
 from dalembert.simulation.event_functions import CAUGHT, NO_VALUE
@@ -85,7 +85,7 @@ class EventLoop:
         self.constants = motion.constants
         self.initial: dict[str, np.ndarray] = {}
         self._handler = EventHandler(motion)
-        self._fixed, self._compiled = isinstance(method, Fixed), motion.compiles(method)
+        self._fixed, self._compiled = isinstance(method, FixedStep), motion.compiles(method)
         self._propagate = self._propagator()
 
     def _propagator(self) -> Propagate:

@@ -21,9 +21,9 @@ from dalembert.compiled.propagation import propagator
 from dalembert.controllers.checks import is_unchanging
 from dalembert.errors import ParameterError
 from dalembert.expr import Expr, Graph, array, sqrt
-from dalembert.integrators import METHODS, Adaptive, External, Fixed, Method
+from dalembert.integrators import METHODS, Adaptive, External, FixedStep, Method
 from dalembert.integrators import method as known_method
-from dalembert.integrators.kinds import (
+from dalembert.integrators.method_kinds import (
     CONSTRAINED,
     INPUTS,
     MOMENTA,
@@ -385,7 +385,7 @@ class FirstOrderSystem:
 
         return propagate
 
-    def crossing(self, method: Fixed | Adaptive) -> Routine:
+    def crossing(self, method: FixedStep | Adaptive) -> Routine:
         """The location of happenings within the method's steps over this motion."""
         return self.kept(
             f"crossing of {method.name}",

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.integrators import Adaptive, Fixed, Method, records
+from dalembert.integrators import Adaptive, FixedStep, Method, records
 from dalembert.integrators.crossing import (
     DONE,
     FIRST,
@@ -18,7 +18,7 @@ from dalembert.integrators.crossing import (
     narrowed,
     resolution,
 )
-from dalembert.integrators.kinds import Watch
+from dalembert.integrators.method_kinds import Watch
 from dalembert.integrators.search import FOUND, SEARCHING, following, hermite
 from dalembert.native.propagator import Trajectories
 from dalembert.simulation.event_functions import CAUGHT, NO_VALUE
@@ -120,7 +120,7 @@ class InterpretedPropagator:
             return
         first = repeats if segment.goals is None else int(segment.goals[0] - lane.steps)
         watch = self._watch(p, lane) if self.motion.is_watched else None
-        if isinstance(self.method, Fixed) and first != repeats and len(times) > 2:
+        if isinstance(self.method, FixedStep) and first != repeats and len(times) > 2:
             # after an event the way to the next record is shorter
             yield from self._steps(lane, times[:2], first, p, watch)
             if lane.failed:
@@ -132,7 +132,7 @@ class InterpretedPropagator:
         self, lane: _Lane, times: np.ndarray, repeats: int, p: np.ndarray, watch: Watch | None
     ) -> Iterator[None]:
         """Move a trajectory with `repeats` steps to each later time, of adaptive methods at most."""
-        fixed, motion = isinstance(self.method, Fixed), self.motion
+        fixed, motion = isinstance(self.method, FixedStep), self.motion
         rtol, atol, _, longest = self.control
         steps, rejected = 0.0 if fixed else lane.steps, lane.rejected
         for record in records(
@@ -344,7 +344,7 @@ class InterpretedPropagator:
         """x after a step of length s, unwatched, and 0; or x, and why the step cannot be made."""
         if not t + s > t:
             return x, 0.0
-        repeats = 1 if isinstance(self.method, Fixed) else ATTEMPTS
+        repeats = 1 if isinstance(self.method, FixedStep) else ATTEMPTS
         unwatched = np.append(p[:-1], 0.0)
         found = self(Segment(x[None], np.array([t, t + s]), s, unwatched, repeats))
         code = float(found.failed[0, -1])

@@ -12,7 +12,7 @@ from dalembert.systems.constraint_set import ConstraintSet, Response
 
 
 class StateManifold:
-    """An `integrators.kinds.Manifold` in x = (q, y, ...), with the numbers and the clock of a
+    """An `integrators.method_kinds.Manifold` in x = (q, y, ...), with the numbers and the clock of a
     motion.
 
     motion : the first-order system

@@ -14,7 +14,7 @@ import numpy as np
 
 from dalembert.arguments import check_flag, real_array, refused
 from dalembert.errors import ShapeError
-from dalembert.integrators import METHODS, Fixed, Method
+from dalembert.integrators import METHODS, FixedStep, Method
 from dalembert.integrators.fixed_point import HUGE
 from dalembert.kinematics.forces import STICK
 from dalembert.model.friction_laws import Stribeck
@@ -119,7 +119,7 @@ class Stepping:
                 f"method={self.method!r}: expected the name of a method, such as 'rk4'."
             )
         given = self._given_tolerances
-        if given and isinstance(METHODS.get(self.name), Fixed):
+        if given and isinstance(METHODS.get(self.name), FixedStep):
             options = " and ".join(f"{option}={value:g}" for option, value in given.items())
             raise ValueError(
                 f"{options} with method={self.name!r}, whose steps are fixed and have no "
@@ -160,7 +160,7 @@ class Stepping:
     def _greatest_step(self, method: Method) -> float:
         if self.longest_step is None:
             return HUGE
-        if isinstance(method, Fixed):
+        if isinstance(method, FixedStep):
             raise ValueError(
                 f"longest_step= is for methods that choose their step; {method.name!r} has a fixed "
                 "one: give h=."
@@ -211,7 +211,7 @@ class Recording:
         Of a stored run there are as many times as are wanted.
         """
         stored, times = self.store is not None, self._times(h, method, size)
-        if not isinstance(method, Fixed):
+        if not isinstance(method, FixedStep):
             return Schedule(
                 times, Pace(min(h, float(times[-1] - times[0]), longest), ATTEMPTS), None
             )
@@ -239,7 +239,9 @@ class Recording:
                 f"t={self.t!r}, h={h!r}: expected a duration or times [s], and a positive step."
             )
         if len(given) == 1:
-            times = _evenly(float(given[0]), self.record, h if isinstance(method, Fixed) else 0.0)
+            times = _evenly(
+                float(given[0]), self.record, h if isinstance(method, FixedStep) else 0.0
+            )
             if self.store is not None:
                 return times
             if len(times) * size > TOO_MANY:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.integrators import REASONS, Fixed
+from dalembert.integrators import REASONS, FixedStep
 from dalembert.integrators.methods import TOO_SMALL
 from dalembert.native.propagator import Trajectories
 from dalembert.results.ends import End, ends_of
@@ -47,7 +47,7 @@ class _Ends(NamedTuple):
         return counts[np.arange(len(self.last)), self.last - 1] * (self.last > 0)
 
 
-class _Rows(NamedTuple):
+class _RecordRows(NamedTuple):
     """Records of N trajectories, (N, K, ...) each."""
 
     x: np.ndarray
@@ -63,11 +63,11 @@ class _Rows(NamedTuple):
             if values.dtype.kind == "f":
                 values[beyond] = np.nan
 
-    def single(self, last: int) -> _Rows:
+    def single(self, last: int) -> _RecordRows:
         """Records of one trajectory up to the last, without N."""
         until = slice(last + 1)
         observables = {name: values[0, until] for name, values in self.observables.items()}
-        return _Rows(self.x[0, until], self.qd[0, until], observables)
+        return _RecordRows(self.x[0, until], self.qd[0, until], observables)
 
 
 def run_of(
@@ -86,7 +86,9 @@ def run_of(
     whole = start.single and ends.good is None
     end = None if whole else _end_states(motion, ends.t, x_end)
     steps, rejected = ends.counted(found.steps), ends.counted(found.rejected)
-    rows = _Rows(x, qd, _observables(loop.initial | (sampled.initial if sampled else {}), found))
+    rows = _RecordRows(
+        x, qd, _observables(loop.initial | (sampled.initial if sampled else {}), found)
+    )
     if ends.good is not None:
         rows.blank(ends.good, ends.last)
     if start.single:
@@ -255,7 +257,7 @@ def _explain(
     for k in lost[:EXPLAINED]:
         if (count := int(good[k].sum())) and k not in loop.reasons:
             ahead = float(times[min(count, len(times) - 1)] - times[count - 1])
-            fixed = isinstance(loop.method, Fixed)
+            fixed = isinstance(loop.method, FixedStep)
             h = loop.h if fixed else min(loop.h, ahead or loop.h)
             state = x[k, count - 1], float(times[count - 1])
             force = force_without_number(

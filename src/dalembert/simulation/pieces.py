@@ -49,7 +49,7 @@ class Pieces:
     """A propagator in machine code, whose segments are cut so that each call takes about SPAN
     seconds.
 
-    Fixed steps are cut at counts of steps, where a state goes on to the last bit. Steps of adaptive
+    FixedStep steps are cut at counts of steps, where a state goes on to the last bit. Steps of adaptive
     methods are cut where a call has made as many as it may: the state that it leaves repeats the
     last of them.
     """

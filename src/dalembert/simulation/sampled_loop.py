@@ -14,13 +14,13 @@ import numpy as np
 from dalembert.codegen.symbols import without_collection
 from dalembert.controllers.sampled import LAW, Sampled
 from dalembert.expr import Graph
-from dalembert.integrators import External, Fixed
+from dalembert.integrators import External, FixedStep
 from dalembert.integrators.choice import chosen
 from dalembert.integrators.methods import fixed_step, stepped
 from dalembert.native.propagator import Trajectories
 from dalembert.native.routine import Routine
 from dalembert.purity.examine import Guard, TriedStates, examine, remembering
-from dalembert.purity.memory import Memory
+from dalembert.purity.reachable import Memory
 from dalembert.simulation.event_handler import ENDED
 from dalembert.simulation.event_loop import EventLoop
 from dalembert.simulation.first_order_system import FirstOrderSystem
@@ -190,10 +190,10 @@ class SampledLoop:
         """
         self.loop, self.motion, self.sampled, self.law = loop, loop.motion, sampled, law
         method = loop.method
-        self.step, self.fixed = h, isinstance(method, Fixed)
+        self.step, self.fixed = h, isinstance(method, FixedStep)
         self.counts_anew = self.fixed or isinstance(method, External)  # its steps, in each stretch
         self.method = method
-        explicit = isinstance(method, Fixed) and not method.implicit
+        explicit = isinstance(method, FixedStep) and not method.implicit
         self.quick = explicit and self.motion.traced and not self.motion.is_watched
         late = sampled.delay / sampled.period
         self.late = (
@@ -396,7 +396,7 @@ class SampledLoop:
         """Steps of length h from (start, x), `count` of them."""
         motion, method = self.motion, self.method
         nx, parameters = motion.nx, motion.constants.shape[-1]
-        assert isinstance(method, Fixed)
+        assert isinstance(method, FixedStep)
         with without_collection():
             with Graph():
                 rate = rate_of(motion.right_hand_side, nx, parameters, ())

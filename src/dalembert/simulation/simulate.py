@@ -11,7 +11,7 @@ import numpy as np
 
 from dalembert.errors import DalembertError, RememberingError
 from dalembert.formulations.hamilton.velocity_solver import Solver
-from dalembert.integrators import External, Fixed, Method
+from dalembert.integrators import External, FixedStep, Method
 from dalembert.kinematics.forces import STICK
 from dalembert.model.friction_laws import Stribeck
 from dalembert.model.mechanism import Mechanism
@@ -204,7 +204,7 @@ class Simulation:
         _check_trajectories(motion, len(start.x))
         sampled = motion.forces.sampled
         loop = EventLoop(motion, method, schedule.pace, control, None if sampled else schedule.last)
-        longest = stepping.h if isinstance(method, Fixed) else schedule.pace.h
+        longest = stepping.h if isinstance(method, FixedStep) else schedule.pace.h
         sampling = SampledLoop(loop, sampled, Law(sampled, motion), longest) if sampled else None
         with reported(recording.progress) as shown:
             records = _Records(loop, sampling, start, schedule.times, shown)
@@ -305,7 +305,7 @@ def _size(schedule: Schedule, method: Method, numbers: int, stored: bool) -> int
     if isinstance(method, External) and not stored:
         return len(times)
     spacing = float(times[-1] - times[0]) / (len(times) - 1)
-    steps = pace.repeats if isinstance(method, Fixed) else max(1.0, spacing / pace.h)
+    steps = pace.repeats if isinstance(method, FixedStep) else max(1.0, spacing / pace.h)
     return streaming.records_of(numbers, numbers * steps)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.purity.examine import State, TriedStates
-from dalembert.purity.memory import Memory
+from dalembert.purity.reachable import Memory
 
 TIMES = (0.0, 0.004, 0.013, 0.37, 0.371, 1.0, 2.5, 40.0)  # s: close to each other and far apart
 SPEEDS = (

@@ -18,7 +18,7 @@ from dalembert.expr import Expr, absolute, maximum, minimum, sign, symbols
 from dalembert.expr.enclosure import enclosures
 from dalembert.integrators import search
 from dalembert.integrators.choice import chosen
-from dalembert.integrators.kinds import STEEP
+from dalembert.integrators.method_kinds import STEEP
 from dalembert.integrators.search import Looked
 from dalembert.simulation.event_functions import CAUGHT, NO_VALUE
 

@@ -32,7 +32,7 @@ NUMBERS = "bifc"  # kinds of arrays that hold no texts
 STATUS, ERROR = "status", "error"
 
 
-class Table:
+class OutcomeTable:
     """Arrays of the results, each shaped as the samples, and then as the result; status and error
     of each sample.
 
@@ -258,7 +258,7 @@ def blocked(shape: tuple[int, ...], rows: int) -> tuple[int, ...]:
 @contextmanager
 def table_of(
     samples: SampleSet, labels: Mapping[str, Sequence[str]], store: Any, identity: dict[str, str]
-) -> Iterator[Table]:
+) -> Iterator[OutcomeTable]:
     """The table of a sweep. A folder of it is locked; it is new, or of the same sweep and as it was
     written.
 
@@ -269,13 +269,13 @@ def table_of(
         another sweep.
     """
     if store is None:
-        yield Table(samples, labels)
+        yield OutcomeTable(samples, labels)
         return
     path = storage.folder_of(store)
     storage.require(".zarr")
     with StoreLock(path):
         with storage.reading(path):
-            table = Table(samples, labels, _opened(path, identity))
+            table = OutcomeTable(samples, labels, _opened(path, identity))
         yield table
 
 

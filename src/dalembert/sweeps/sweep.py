@@ -18,7 +18,7 @@ from dalembert.results import storage
 from dalembert.results.labels import library
 from dalembert.spatial.arrays import Array
 from dalembert.sweeps.identity import identity
-from dalembert.sweeps.outcome_table import DONE, ERROR, FAILED, MISSING, Table, table_of
+from dalembert.sweeps.outcome_table import DONE, ERROR, FAILED, MISSING, OutcomeTable, table_of
 from dalembert.sweeps.sample_sets import SampleSet
 from dalembert.sweeps.trials import Outcome, Simulated
 from dalembert.sweeps.workers import Workers, is_loss
@@ -57,7 +57,7 @@ class Sweep:
     ((2,), ('result',))
     """
 
-    def __init__(self, samples: SampleSet, table: Table, computed: int):
+    def __init__(self, samples: SampleSet, table: OutcomeTable, computed: int):
         self._samples, self._table, self.computed = samples, table, computed
         self.dims, self.shape, self.parameters = samples.dims, samples.shape, samples.values
         self.path = None if table.folder is None else table.folder.path
@@ -271,7 +271,12 @@ class _Sweeping:
     """
 
     def __init__(
-        self, samples: SampleSet, table: Table, raising: bool, batch: int | None, show: Progress
+        self,
+        samples: SampleSet,
+        table: OutcomeTable,
+        raising: bool,
+        batch: int | None,
+        show: Progress,
     ):
         self._samples, self._table, self._raising, self._show = samples, table, raising, show
         self._fixed, self._size = batch, batch or 1

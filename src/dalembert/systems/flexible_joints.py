@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from dalembert.formulations.lagrange.flexible import FlexibleJoints
-from dalembert.systems.mechanism import MechanismSystem
+from dalembert.systems.mechanism_system import MechanismSystem
 from dalembert.systems.system import System
 
 

@@ -16,7 +16,7 @@ from dalembert.formulations.hamilton.nonnatural import NonNatural
 from dalembert.formulations.hamilton.trees import CanonicalMechanism
 from dalembert.formulations.hamilton.velocity_solver import SOLVERS
 from dalembert.formulations.lagrange.symbolic_system import LagrangianSystem
-from dalembert.systems.mechanism import MechanismSystem
+from dalembert.systems.mechanism_system import MechanismSystem
 from dalembert.systems.system import HAMILTON, LAGRANGE, System
 from dalembert.tracing.quantity import Quantity, described
 

@@ -13,7 +13,7 @@ from dalembert.model.mechanism import Mechanism
 from dalembert.systems.flexible_joints import FlexibleJointsSystem
 from dalembert.systems.hamiltonian import HamiltonianSystem
 from dalembert.systems.lagrangian import LagrangianEquations
-from dalembert.systems.mechanism import MechanismSystem
+from dalembert.systems.mechanism_system import MechanismSystem
 from dalembert.systems.system import System
 
 OtherSystem: TypeAlias = (

@@ -14,7 +14,7 @@ from dalembert.expr import Graph, absolute, array, maximum, minimum
 from dalembert.integrators.choice import chosen
 from dalembert.integrators.crossing import DONE, Locating, begun, located, narrowed, resolution
 from dalembert.integrators.fixed_point import HUGE
-from dalembert.integrators.kinds import Adaptive, Fixed
+from dalembert.integrators.method_kinds import Adaptive, FixedStep
 from dalembert.integrators.methods import NOT_FINITE, NOT_SETTLED, stepped
 from dalembert.integrators.search import CLEAR, SEARCHING, hermite
 from dalembert.tracing.integration import (
@@ -37,7 +37,7 @@ def crossing_of(
     f: Function,
     nx: int,
     parameters: int,
-    method: Fixed | Adaptive,
+    method: FixedStep | Adaptive,
     manifold: Any,
     watch: Any,
 ) -> Program:
@@ -101,7 +101,9 @@ def crossing_of(
     return trace.program(inputs, ("at", "there", "deep", "near", "code"))
 
 
-def _searched(method: Fixed | Adaptive, trace: Steps, manifold: Any, watch: Any) -> tuple[Any, Any]:
+def _searched(
+    method: FixedStep | Adaptive, trace: Steps, manifold: Any, watch: Any
+) -> tuple[Any, Any]:
     """Make the whole step, and look for the first interval of it in which something happens.
 
     Returns its polynomials: as they are watched, and those of all entries of x.
@@ -215,7 +217,7 @@ def _pin(trace: Steps, watch: Any, way: Any) -> None:
 
 
 def _locate(
-    method: Fixed | Adaptive,
+    method: FixedStep | Adaptive,
     trace: Steps,
     manifold: Any,
     watch: Any,
@@ -234,7 +236,7 @@ def _locate(
         over = trace["ready"] > 0
         trace.give({"at": [chosen(over, trace["at"], trace["look"] * h)]})
         s, (new, settled) = trace["at"], _stepped(method, trace, manifold)
-        if isinstance(method, Fixed) and method.implicit:
+        if isinstance(method, FixedStep) and method.implicit:
             settled = chosen(settled > 0, chosen(sum(absolute(new)) <= HUGE, 1.0, 0.0), 0.0)
             new = chosen(settled > 0, new, between(trace["look"]))
         at = watch.state(t + s, new, p)
@@ -296,7 +298,7 @@ def _largest(depths: list[Any], changed: Any) -> Any:
     )
 
 
-def _stepped(method: Fixed | Adaptive, trace: Steps, manifold: Any) -> tuple[np.ndarray, Any]:
+def _stepped(method: FixedStep | Adaptive, trace: Steps, manifold: Any) -> tuple[np.ndarray, Any]:
     """x after a step of length `at`, and whether an implicit step could be solved: above 0 if so."""
     t, x, s = trace["t"], trace.registers["x"], trace["at"]
     if isinstance(method, Adaptive):
@@ -306,7 +308,7 @@ def _stepped(method: Fixed | Adaptive, trace: Steps, manifold: Any) -> tuple[np.
     return np.asarray(new), trace["settled"] if method.implicit else 1.0
 
 
-def _forget(method: Fixed | Adaptive, trace: Steps) -> None:
+def _forget(method: FixedStep | Adaptive, trace: Steps) -> None:
     """Begin the next iteration for an implicit step anew: no look depends on another."""
-    if isinstance(method, Fixed) and method.memory:
+    if isinstance(method, FixedStep) and method.memory:
         trace.give({name: 0 * trace.registers[name] for name in method.memory})

@@ -13,7 +13,7 @@ from dalembert.codegen.symbols import outlined, vector_of_symbols, without_colle
 from dalembert.expr import Graph, absolute, array, maximum
 from dalembert.integrators.choice import chosen
 from dalembert.integrators.fixed_point import GOING, HUGE, LOST, MOST, judged
-from dalembert.integrators.kinds import SOLUTION, Adaptive, Fixed
+from dalembert.integrators.method_kinds import SOLUTION, Adaptive, FixedStep
 from dalembert.integrators.methods import (
     Controlled,
     controlled_step,
@@ -103,7 +103,7 @@ def propagation_of(
     f: Function,
     nx: int,
     parameters: int,
-    method: Fixed | Adaptive,
+    method: FixedStep | Adaptive,
     manifold: Any = None,
     calls: Sequence[int] = (),
     watch: Any = None,
@@ -117,7 +117,7 @@ def propagation_of(
     for, but for steps that end before `until`. Goals of a method of fixed step that is watched are
     counts of steps, so that lanes which such a stop has left behind catch up.
     """
-    fixed = isinstance(method, Fixed)
+    fixed = isinstance(method, FixedStep)
     registers = {"t": 1, "x": nx, "h": 1, "steps": 1, "failed": 1} | (
         {"start": 1, "settled": 1, **dict.fromkeys((GOAL, "done") if watch else (), 1)}
         if fixed
@@ -140,7 +140,7 @@ def propagation_of(
         with Graph():
             trace = Steps(rate, registers)
             manifold = manifold and manifold.bound(trace.registers["p"])
-            if isinstance(method, Fixed):
+            if isinstance(method, FixedStep):
                 _fixed(method, trace, manifold, watch)
                 state = (
                     "t",
@@ -162,7 +162,7 @@ def propagation_of(
     return trace.program(read, state, recorded, begin)
 
 
-def memory_of(method: Fixed | Adaptive, nx: int) -> dict[str, int]:
+def memory_of(method: FixedStep | Adaptive, nx: int) -> dict[str, int]:
     """Registers of what a step leaves to the next, and their sizes."""
     return {name: states * nx or 1 for name, states in method.memory.items()}
 
@@ -252,7 +252,7 @@ def searching(watch: Any) -> dict[str, int]:
     return sizes | ({"fresh": watch.events} if watch.events else {})
 
 
-def _fixed(method: Fixed, trace: Steps, manifold: Any, watch: Any = None) -> None:
+def _fixed(method: FixedStep, trace: Steps, manifold: Any, watch: Any = None) -> None:
     v = trace.registers
 
     def over(failed: Any, steps: Any) -> Any:

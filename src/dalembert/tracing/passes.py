@@ -40,7 +40,7 @@ Scalars = list[Scalar]
 
 
 @dataclass
-class Body:
+class BodyView:
     """A body in a tree of its own, its joint's entries of the vectors, the data from its neighbour
     (None: there is none), and the data stored by earlier passes.
     """
@@ -83,13 +83,13 @@ class Pass(NamedTuple):
 
     outward: bool
     width: int
-    step: Callable[[Body], Found]
+    step: Callable[[BodyView], Found]
 
 
 # --- inverse dynamics and its kin: motion outward, forces inward ----------------------------------------------------------
 
 
-def _wrench_of_motion(body: Body, gravity: Vector, accelerations: Scalars | None) -> Found:
+def _wrench_of_motion(body: BodyView, gravity: Vector, accelerations: Scalars | None) -> Found:
     if body.carried is None:
         parent = base_rates(gravity)
     else:
@@ -102,29 +102,29 @@ def _wrench_of_motion(body: Body, gravity: Vector, accelerations: Scalars | None
     )
 
 
-def _of_accelerated(body: Body) -> Found:
+def _of_accelerated(body: BodyView) -> Found:
     return _wrench_of_motion(body, body.tree.gravity, body.last)
 
 
-def _of_bias(body: Body) -> Found:
+def _of_bias(body: BodyView) -> Found:
     return _wrench_of_motion(body, body.tree.gravity, None)
 
 
-def _of_velocities(body: Body) -> Found:
+def _of_velocities(body: BodyView) -> Found:
     return _wrench_of_motion(body, ZERO, None)
 
 
-def _of_gravity(body: Body) -> Found:
+def _of_gravity(body: BodyView) -> Found:
     up = body.X.R.to_child(-body.tree.gravity if body.carried is None else Vector(body.carried))
     return Found([*up], {"wrench": _flat(gravity_wrench(body.inertia, up))})
 
 
-def _of_momentum(body: Body) -> Found:
+def _of_momentum(body: BodyView) -> Found:
     v = _velocity(body)
     return Found([*v.angular, *v.linear], {"wrench": _flat(body.inertia.momentum(v))})
 
 
-def _collected(body: Body) -> Found:
+def _collected(body: BodyView) -> Found:
     """The joint's share of the wrenches of the body and all that it carries."""
     f = {SELF: _force(body.stored["wrench"]), PARENT: NO_FORCE}
     if body.carried is not None:
@@ -134,7 +134,7 @@ def _collected(body: Body) -> Found:
     return Found(_flat(f[PARENT]), {"out": tau})
 
 
-def _of_actuators(body: Body) -> Found:
+def _of_actuators(body: BodyView) -> Found:
     found = _collected(body)
     given = passive(body.tree, body.q, body.qd)
     tau = [
@@ -144,7 +144,7 @@ def _of_actuators(body: Body) -> Found:
     return Found(found.carried, {"out": tau})
 
 
-def _with_rotors(body: Body) -> Found:
+def _with_rotors(body: BodyView) -> Found:
     found = _collected(body)
     p = [x + r * v for x, r, v in zip(found.stored["out"], body.tree.rotor, body.qd, strict=True)]
     return Found(found.carried, {"out": p})
@@ -153,7 +153,7 @@ def _with_rotors(body: Body) -> Found:
 # --- forward dynamics by articulated bodies ---------------------------------------------------------------------------
 
 
-def _articulated(body: Body) -> Found:
+def _articulated(body: BodyView) -> Found:
     """Articulated inertia and bias force to the parent; V and D^-1 u are kept."""
     I_A, p_A, S, X = (
         ArticulatedInertia.of(body.inertia),
@@ -179,7 +179,7 @@ def _articulated(body: Body) -> Found:
     return Found([*inertia, *_flat(force)], stored)
 
 
-def _accelerated(body: Body) -> Found:
+def _accelerated(body: BodyView) -> Found:
     V = tuple(_force(body.stored["V"][k : k + 6]) for k in range(0, len(body.stored["V"]), 6))
     parent = NO_MOTION if body.carried is None else _motion(body.carried)
     a, qdd = acceleration_step(parent, body.X, Articulated(body.S, V, body.stored["out"]))
@@ -195,7 +195,7 @@ def _articulated_inertia(x: Scalars) -> ArticulatedInertia:
 # --- energies, inertias ---------------------------------------------------------------------------------------------------
 
 
-def _kinetic(body: Body) -> Found:
+def _kinetic(body: BodyView) -> Found:
     v = _velocity(body)
     twice = body.inertia.momentum(v).dot(v)
     for rotor, rate in zip(body.tree.rotor, body.qd, strict=True):
@@ -203,7 +203,7 @@ def _kinetic(body: Body) -> Found:
     return Found([*v.angular, *v.linear], {}, twice * 0.5)
 
 
-def _potential(body: Body) -> Found:
+def _potential(body: BodyView) -> Found:
     """Mass and first moment to the parent, as far as the base, which they are lifted from."""
     m, h = body.inertia.m, body.inertia.h
     if body.carried is not None:
@@ -245,7 +245,7 @@ ALGORITHMS = {
 }
 
 
-def _velocity(body: Body) -> Motion:
+def _velocity(body: BodyView) -> Motion:
     parent = NO_MOTION if body.carried is None else _motion(body.carried)
     return body.X.motion_to_child(parent) + combined(body.S, body.qd)
 

@@ -34,7 +34,7 @@ from dalembert.model.linkage import QUATERNION_TOLERANCE
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.pivots import ALWAYS, guards, undetermined
 from dalembert.tracing.bodies import ALIGNED, FINE, OBLIQUE, Kind, sorted_bodies
-from dalembert.tracing.passes import ALGORITHMS, Algorithm, Body, Pass
+from dalembert.tracing.passes import ALGORITHMS, Algorithm, BodyView, Pass
 
 STATES = 4  # random ones, to learn usual inertias from
 MAX_STEPS = 24  # per scan with fine kinds: some 0.1 s of compile time each
@@ -354,7 +354,7 @@ class _Scanning:
 
     def _trace(self, kind: Kind, given: Structure | None, shape: Shape) -> _Trace:
         joint = kind.joint
-        body = Body(
+        body = BodyView(
             kind.tree,
             [*vector_of_symbols("q", joint.type.nq)],
             [*vector_of_symbols("qd", joint.type.nv)],
@@ -390,7 +390,7 @@ class _Scanning:
         )
 
     def _status(
-        self, kind: Kind, body: Body, pivots: Iterable[tuple[int, Any]]
+        self, kind: Kind, body: BodyView, pivots: Iterable[tuple[int, Any]]
     ) -> dict[str, list[Any]]:
         """The status after a look at this body; the first one that is not 0 stays."""
         at_q, at_v = kind.starts

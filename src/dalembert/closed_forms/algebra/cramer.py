@@ -21,7 +21,7 @@ LONGEST = 60  # terms of all numerators that are multiplied out
 Factors = dict[Any, int]
 
 
-class Solution(NamedTuple):
+class CramerSolution(NamedTuple):
     """x of M x = F: forms in full, and the same with named determinants."""
 
     forms: list[Sum]
@@ -72,7 +72,7 @@ def check_freedoms(count: int, instead: str) -> None:
 
 def solved(
     M: np.ndarray, columns: Sequence[Sequence[Any]], normal: Normal, name: Callable[[int], str]
-) -> list[Solution]:
+) -> list[CramerSolution]:
     """M x = F for each column F of polynomials of one ring, each x a reduced fraction; name: of the
     k-th determinant.
 
@@ -102,7 +102,7 @@ def solved(
             if form.terms:
                 forms[k][i] = quotient(form, number, factors, Sum(rest), Sum(rest))
                 short[k][i] = quotient(form, number, factors, Sum(rest), named)
-    return [Solution(*pair, parts) for pair in zip(forms, short, strict=True)]
+    return [CramerSolution(*pair, parts) for pair in zip(forms, short, strict=True)]
 
 
 def apart(form: Sum) -> tuple[Any, Factors, tuple[Term, ...]]:
@@ -149,7 +149,7 @@ def is_long(M: np.ndarray, F: Sequence[Any]) -> bool:
 
 def by_names(
     M: np.ndarray, F: Sequence[Sum], label: Callable[[int, int], str], name: Callable[[int], str]
-) -> Solution:
+) -> CramerSolution:
     """M x = F in terms of names of the entries of M, zero entries as the number 0; F are forms."""
     normal = Normal({})
     entries = np.array(
@@ -180,7 +180,7 @@ def by_names(
                 short[i] = Sum((Term(terms[0].number, (*terms[0].factors, (named, -1))),))
             elif terms:
                 short[i] = Sum((Term(1, ((Sum(tuple(terms)), 1), (named, -1))),))
-    return Solution(short, short, parts)
+    return CramerSolution(short, short, parts)
 
 
 def _product(*forms: Sum) -> Term:

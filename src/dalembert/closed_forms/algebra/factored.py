@@ -9,7 +9,14 @@ from typing import Any
 
 from dalembert.closed_forms.algebra.fingerprints import Fingerprints
 from dalembert.closed_forms.algebra.ring import plain
-from dalembert.closed_forms.algebra.sharing import LINE, NAME, Reference, Table, in_order, width
+from dalembert.closed_forms.algebra.sharing import (
+    LINE,
+    NAME,
+    PatternTable,
+    Reference,
+    in_order,
+    width,
+)
 from dalembert.closed_forms.algebra.sums import (
     Call,
     Cosine,
@@ -161,7 +168,7 @@ class _Written:
         outputs: Sequence[Sum],
         labels: Mapping[int, str],
     ):
-        self.parts, self.table = parts, Table()
+        self.parts, self.table = parts, PatternTable()
         self._rows: dict[str, Term] = {}  # draft name -> its row, with a sign
         self._forms: dict[int, Sum] = {}
         self._names: dict[int, Term] = {}  # row -> its name, with a sign

@@ -63,7 +63,7 @@ class _Shared(NamedTuple):
     others: dict[Place, Term]
 
 
-class Table:
+class PatternTable:
     """Sums as rows; equal ones, up to sign, are one row."""
 
     def __init__(self) -> None:

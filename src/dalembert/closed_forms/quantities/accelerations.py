@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.closed_forms.algebra.cramer import (
-    Solution,
+    CramerSolution,
     by_names,
     check_freedoms,
     is_long,
@@ -70,7 +70,7 @@ def made(eom: ClosedForms, normal: Normal, pieces: Sequence[tuple[int, str]]) ->
 
 def _multiplied_out(
     eom: ClosedForms, normal: Normal, M: np.ndarray, force: np.ndarray
-) -> Solution | None:
+) -> CramerSolution | None:
     """Numerators and determinants as polynomials; None where they are long."""
     try:
         entries = np.array([[normal.scalar(x) for x in row] for row in M], dtype=object)
@@ -82,7 +82,7 @@ def _multiplied_out(
         return None
 
 
-def _of_entries(eom: ClosedForms, pieces: Sequence[tuple[int, str]]) -> Solution:
+def _of_entries(eom: ClosedForms, pieces: Sequence[tuple[int, str]]) -> CramerSolution:
     """Numerators and determinants in terms of the entries of M and of the forces."""
     F = [[Term(1, ((Name(name), 1),))] for name in eom.forces]
     for sign, quantity in pieces:

@@ -41,7 +41,7 @@ NODES, REACH = (
 HIGHEST = 4  # order of small quantities
 
 
-class Change(ABC):
+class FormChange(ABC):
     """A change of closed forms; `remark` describes it."""
 
     remark: str
@@ -58,7 +58,7 @@ class Change(ABC):
 
 
 @dataclass(frozen=True)
-class Substitution(Change):
+class Substitution(FormChange):
     """Values, exact numbers or expressions, for names."""
 
     given: tuple[tuple[str, Any], ...]
@@ -107,7 +107,7 @@ def _turned(entries: np.ndarray, angles: Mapping[Expr, PiMultiple]) -> np.ndarra
 
 
 @dataclass(frozen=True)
-class Small(Change):
+class Small(FormChange):
     """Taylor's polynomial in some names together, up to an order."""
 
     names: tuple[str, ...]
@@ -162,7 +162,7 @@ class Small(Change):
 class ChangeVerifier(Verifier):
     """Compares changed forms with numbers from the unchanged ones."""
 
-    def __init__(self, original: ClosedForms, change: Change):
+    def __init__(self, original: ClosedForms, change: FormChange):
         super().__init__()
         self.original, self.change, self.point = original, change, original.verifier.point
 
@@ -244,7 +244,7 @@ class Changeable(ClosedForms):
 class ChangedForms(Changeable):
     """Closed forms with values put in, or to some order; all that `ClosedForms` can do."""
 
-    def __init__(self, original: ClosedForms, change: Change):
+    def __init__(self, original: ClosedForms, change: FormChange):
         self.original, self.change = original, change
         self.titles, self.letters = original.titles, original.letters  # type: ignore[misc]
         self.law, self.programmed, self.minimal = (

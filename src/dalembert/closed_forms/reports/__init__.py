@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import Any
 
 from dalembert.closed_forms.printing.documents import markdown_text
-from dalembert.closed_forms.reports.derivation_steps import Steps
+from dalembert.closed_forms.reports.derivation_steps import DerivationSteps
 
 
 def report(eom: Any) -> str:
@@ -20,7 +20,7 @@ def report(eom: Any) -> str:
     VerificationError
     """
     with eom.graph:
-        steps = Steps(eom)
+        steps = DerivationSteps(eom)
         names = zip(eom.coordinates, eom.coordinate_names, strict=True)
         listed = (f"${steps.target.name(x)}$: {markdown_text(entry)}" for x, entry in names)
         steps.section("Coordinates", "; ".join(listed) + ".")

@@ -29,7 +29,7 @@ LONGEST = 60  # terms of a vector or matrix that is still written out
 POLYNOMIAL = 2000  # terms of a polynomial on the way to it
 
 
-class Steps:
+class DerivationSteps:
     """A report being written for `eom`.
 
     mechanism, numbers: the mechanism with symbols, and the same with the numbers that they have in

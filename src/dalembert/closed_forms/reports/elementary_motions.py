@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from dalembert.closed_forms.printing.documents import markdown_text
-from dalembert.closed_forms.reports.derivation_steps import Steps
+from dalembert.closed_forms.reports.derivation_steps import DerivationSteps
 from dalembert.formulations import elementary_motions as method
 
 
-def write(steps: Steps) -> None:
+def write(steps: DerivationSteps) -> None:
     """The report, a section per step of the source."""
     rows = method.motions(steps.verifier.mechanism)
     steps.section(
@@ -41,7 +41,7 @@ def _described(k: int, row: Any) -> str:
     return f"{k}. {markdown_text(row.name)}: {markdown_text(row.kind)}, on {on}{carried}"
 
 
-def _placements(steps: Steps, rows: Sequence[Any]) -> None:
+def _placements(steps: DerivationSteps, rows: Sequence[Any]) -> None:
     """Matrices of the steps, and their products."""
     symbolic, true, q = steps.mechanism, steps.verifier.mechanism, steps.states["q"]
     steps.section("Matrices of the steps", "$$T_i = C_i\\, T(q_i)$$")
@@ -55,7 +55,7 @@ def _placements(steps: Steps, rows: Sequence[Any]) -> None:
         steps.array(f"B_{{{i + 1}}}", B[i], right[:, i], product)
 
 
-def _derivatives(steps: Steps, rows: Sequence[Any]) -> None:
+def _derivatives(steps: DerivationSteps, rows: Sequence[Any]) -> None:
     """First and second derivatives of the placements."""
     symbolic, true, q = steps.mechanism, steps.verifier.mechanism, steps.states["q"]
     steps.section(
@@ -78,7 +78,7 @@ def _derivatives(steps: Steps, rows: Sequence[Any]) -> None:
 
 
 def _derivative(
-    steps: Steps,
+    steps: DerivationSteps,
     parent: int,
     i: int,
     along: tuple[int, ...],
@@ -95,7 +95,7 @@ def _derivative(
     steps.array(f"B_{{{i + 1}}}^{{{index}}}", entries, right, product)
 
 
-def _coefficients(steps: Steps) -> None:
+def _coefficients(steps: DerivationSteps) -> None:
     """Coefficients a0, a1 and a2 of the equations of motion."""
     true, q, qd = steps.verifier.mechanism, steps.states["q"], steps.states["qd"]
     steps.section(

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from dalembert.closed_forms.printing.names import entry
-from dalembert.closed_forms.reports.derivation_steps import Steps
+from dalembert.closed_forms.reports.derivation_steps import DerivationSteps
 from dalembert.expr import constant, evaluate
 from dalembert.formulations import hamilton
 
 EXPLICIT = 3  # freedoms up to which the inverse of M is written by determinants
 
 
-def write(steps: Steps) -> None:
+def write(steps: DerivationSteps) -> None:
     """The report, a section per step."""
     true, q, qd = steps.verifier.mechanism, steps.states["q"], steps.states["qd"]
     steps.section("Potential energy")
@@ -60,7 +60,9 @@ def write(steps: Steps) -> None:
         )
 
 
-def _velocities(steps: Steps, M: np.ndarray, M_values: np.ndarray, momenta: np.ndarray) -> Any:
+def _velocities(
+    steps: DerivationSteps, M: np.ndarray, M_values: np.ndarray, momenta: np.ndarray
+) -> Any:
     """Print the velocities; the kinetic energy in terms of momenta, None where the inverse of M is
     not written.
     """
@@ -81,7 +83,7 @@ def _velocities(steps: Steps, M: np.ndarray, M_values: np.ndarray, momenta: np.n
     return None
 
 
-def _check_hamiltonian(steps: Steps, kinetic: Any, momenta: np.ndarray) -> None:
+def _check_hamiltonian(steps: DerivationSteps, kinetic: Any, momenta: np.ndarray) -> None:
     """Print the kinetic energy in terms of momenta, and compare its sum with the potential one."""
     true, q, qd = steps.verifier.mechanism, steps.states["q"], steps.states["qd"]
     values, potential = (
@@ -93,7 +95,7 @@ def _check_hamiltonian(steps: Steps, kinetic: Any, momenta: np.ndarray) -> None:
     steps.check("H", values + potential, hamilton.hamiltonian(true, q, momenta))
 
 
-def _entries_of_M(steps: Steps) -> tuple[np.ndarray, np.ndarray]:
+def _entries_of_M(steps: DerivationSteps) -> tuple[np.ndarray, np.ndarray]:
     """M as symbols M_12, zeros as zeros, and its values."""
     forms, n = steps.eom.sheet("mass_matrix").forms, steps.mechanism.nv
     values = steps.verifier.evaluated(steps.eom.entries("mass_matrix"))
@@ -104,7 +106,7 @@ def _entries_of_M(steps: Steps) -> tuple[np.ndarray, np.ndarray]:
     return M, values
 
 
-def _inverse(steps: Steps, M: np.ndarray, values: np.ndarray) -> np.ndarray:
+def _inverse(steps: DerivationSteps, M: np.ndarray, values: np.ndarray) -> np.ndarray:
     """The inverse of M by determinants, as symbols W_12."""
     n = len(M)
     adjugate = np.array(

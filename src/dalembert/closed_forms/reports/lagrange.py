@@ -5,11 +5,11 @@ of motion.
 from __future__ import annotations
 
 from dalembert.closed_forms.printing.documents import markdown_text
-from dalembert.closed_forms.reports.derivation_steps import Steps
+from dalembert.closed_forms.reports.derivation_steps import DerivationSteps
 from dalembert.formulations import lagrange
 
 
-def write(steps: Steps) -> None:
+def write(steps: DerivationSteps) -> None:
     """The report, a section per step of the standard procedure."""
     true, q, qd = steps.verifier.mechanism, steps.states["q"], steps.states["qd"]
     _positions(steps)
@@ -37,7 +37,7 @@ def write(steps: Steps) -> None:
     steps.equations()
 
 
-def _positions(steps: Steps) -> None:
+def _positions(steps: DerivationSteps) -> None:
     """Positions of the mass centres, and Jacobians of the links."""
     symbolic = steps.context.ungrouped_twin(steps.point)
     true, q = steps.verifier.mechanism, steps.states["q"]

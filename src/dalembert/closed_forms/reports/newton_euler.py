@@ -10,7 +10,7 @@ import numpy as np
 
 from dalembert.closed_forms.algebra.sums import Name, Sum
 from dalembert.closed_forms.printing.documents import markdown_text
-from dalembert.closed_forms.reports.derivation_steps import Steps
+from dalembert.closed_forms.reports.derivation_steps import DerivationSteps
 from dalembert.expr import Expr
 from dalembert.formulations import newton_euler
 from dalembert.formulations.newton_euler.inverse import (
@@ -41,7 +41,7 @@ CLOSED_FORMS = {
 }
 
 
-def write(steps: Steps) -> None:
+def write(steps: DerivationSteps) -> None:
     """The report, a section per pass with a part per link; then the closed forms."""
     recursion = _Recursion(steps)
     steps.section(
@@ -85,7 +85,7 @@ def write(steps: Steps) -> None:
 class _Recursion:
     """The recursion on symbols, each step beside the same step on numbers (`right`)."""
 
-    def __init__(self, steps: Steps):
+    def __init__(self, steps: DerivationSteps):
         self.steps = steps
         symbols = {"q": steps.q, "qd": steps.qd, "qdd": steps.qdd}
         self.tree, self.state, _ = steps.mechanism.at(**symbols)
@@ -146,7 +146,7 @@ class _Recursion:
         return np.array([*total, None], dtype=object)[:-1]
 
 
-def _named(steps: Steps, letter: str, i: int, vector: Vector, right: Vector) -> Vector:
+def _named(steps: DerivationSteps, letter: str, i: int, vector: Vector, right: Vector) -> Vector:
     """Print the components of a vector that are more than a name, and give these names for what
     comes after.
     """

@@ -65,7 +65,7 @@ TAKEN = (
 )
 
 
-class Array(NamedTuple):
+class NamedArray(NamedTuple):
     """An input or result of the function: its identifier, name, and axes behind those of the batch."""
 
     identifier: str
@@ -151,21 +151,23 @@ def _function(
 
 def _arrays(
     program: Program, inputs: list[str], outputs: list[str]
-) -> tuple[list[Array], list[Array]]:
+) -> tuple[list[NamedArray], list[NamedArray]]:
     """Inputs, and records and outputs."""
     axes = [("goals", *r.shape) for r in program.records] + [r.shape for r in program.outputs]
     given = zip(inputs, program.inputs, strict=True)
     results = zip(outputs, program.results, axes, strict=True)
     return (
-        [Array(x, r.name, r.shape) for x, r in given],
-        [Array(x, r.name, shape) for x, r, shape in results],
+        [NamedArray(x, r.name, r.shape) for x, r in given],
+        [NamedArray(x, r.name, shape) for x, r, shape in results],
     )
 
 
-def _status(inputs: list[Array], results: list[Array], doubts: Sequence[str]) -> list[str]:
+def _status(
+    inputs: list[NamedArray], results: list[NamedArray], doubts: Sequence[str]
+) -> list[str]:
     """The status of each state; `doubts`: the array of the program's own status, if it has one."""
 
-    def look(x: Array) -> str:
+    def look(x: NamedArray) -> str:
         """Whether all entries of an array are finite."""
         return f"np.all(np.isfinite({x.identifier}), axis={_tuple(range(-len(x.axes), 0))})"
 
@@ -310,11 +312,11 @@ def _indented(lines: Sequence[str]) -> str:
 def _docstring(
     name: str,
     notes: Sequence[str],
-    inputs: list[Array],
+    inputs: list[NamedArray],
     more: Mapping[str, str],
-    results: list[Array],
+    results: list[NamedArray],
 ) -> list[str]:
-    def described(x: Array) -> str:
+    def described(x: NamedArray) -> str:
         """Line of an array in the docstring."""
         return f"{known_as(x.identifier, x.name)} : {_tuple(['...', *x.axes])} array"
 

@@ -212,7 +212,7 @@ def minimal_residuals(
     >>> found.z.round(4)
     array([ 0.5714, -0.2857])
     """
-    n, xi, run, looks_first = len(b), start, _Run(stop, b, limit, keep), stop.looks_first
+    n, xi, run, looks_first = len(b), start, _Iterations(stop, b, limit, keep), stop.looks_first
     y = product(xi) - b
     advance = step or (lambda xi, y: minimal_residual_step(product, xi, y))
     while looks_first or not run.full():
@@ -278,7 +278,7 @@ def conjugate_directions(
     >>> found.z.round(4), int(found.iterations)
     (array([ 0.5714, -0.2857]), 2)
     """
-    n, xi, run, looks_first = len(b), start, _Run(stop, b, limit, keep), stop.looks_first
+    n, xi, run, looks_first = len(b), start, _Iterations(stop, b, limit, keep), stop.looks_first
     r = b - product(xi)
     d, square = r, inner(r, r)
     advance = step or (lambda *state: conjugate_step(product, *state))
@@ -298,7 +298,7 @@ def conjugate_directions(
     )
 
 
-class _Run:
+class _Iterations:
     """Counts iterations, judges them, and freezes the rows of a batch that are done."""
 
     def __init__(self, stop: Stop, b: Any, limit: int, keep: bool):

@@ -36,7 +36,7 @@ from dalembert.model.content import digest
 from dalembert.model.numbers import several
 from dalembert.purity.examine import check_arguments, fits, remembering
 from dalembert.purity.judge import judged
-from dalembert.purity.memory import Memory
+from dalembert.purity.reachable import Memory
 from dalembert.spatial import linear_algebra
 from dalembert.spatial.arrays import Array, Values, check_rows, in_order, unpacked
 

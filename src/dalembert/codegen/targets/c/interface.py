@@ -59,7 +59,7 @@ $sizes$signature;
 """)
 
 
-class Argument:
+class ArrayArgument:
     """An input or result of the function: its identifier, name, and numbers of entries."""
 
     def __init__(self, identifier: str, name: str, shape: tuple[int, ...], records: bool):
@@ -95,9 +95,9 @@ class Interface:
         names = [register.name for register in (*program.inputs, *results)]
         ports = [*map(_no_macro, identifiers(names, called))]
         inputs = zip(ports, program.inputs, strict=False)
-        self.inputs = [Argument(x, r.name, r.shape, False) for x, r in inputs]
+        self.inputs = [ArrayArgument(x, r.name, r.shape, False) for x, r in inputs]
         outputs = zip(ports[len(self.inputs) :], self.results, strict=True)
-        self.outputs = [Argument(x, r.name, r.shape, many) for x, (r, many) in outputs]
+        self.outputs = [ArrayArgument(x, r.name, r.shape, many) for x, (r, many) in outputs]
         self.v = numbered("v", ports)
         # other names stay apart in their case
         macro = self.name.upper() if self.name.islower() else self.name
@@ -105,7 +105,7 @@ class Interface:
         self.guard = f"{macro}_H"
 
     @property
-    def arguments(self) -> list[Argument]:
+    def arguments(self) -> list[ArrayArgument]:
         """Arrays of the inputs and outputs."""
         return [*self.inputs, *self.outputs]
 
@@ -166,7 +166,7 @@ class Interface:
         )
 
 
-def _finite(arguments: Sequence[Argument], terms: Sequence[str]) -> str:
+def _finite(arguments: Sequence[ArrayArgument], terms: Sequence[str]) -> str:
     """A condition that holds where all entries are finite: a sum of these terms, if any, tells most
     often.
     """

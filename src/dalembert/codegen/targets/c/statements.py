@@ -22,7 +22,7 @@ from dalembert.codegen.program import (
     Scan,
     Turns,
 )
-from dalembert.codegen.targets.c.interface import Argument
+from dalembert.codegen.targets.c.interface import ArrayArgument
 from dalembert.codegen.targets.text import INFIX, operand
 
 # Statements per function: C99 promises 511 names in a block, and compile time stays linear (46 000
@@ -37,7 +37,7 @@ FUNCTIONS = {
 FORMS = {"neg": "-{}", "not": "!{}", "and": "{} && {}", "or": "{} || {}", "select": "{} ? {} : {}"}
 
 
-class Source(NamedTuple):
+class CSource(NamedTuple):
     """Entries of a block's input, as a form with a place for the number of the entry, and the
     parameters that it needs.
     """
@@ -49,7 +49,7 @@ class Source(NamedTuple):
 class BlockCode:
     """Functions and statements of a block; the stem is that of names of its functions."""
 
-    def __init__(self, block: Block, v: str, sources: Sequence[Source], stem: str = ""):
+    def __init__(self, block: Block, v: str, sources: Sequence[CSource], stem: str = ""):
         self.block, self.v, self.sources, self.stem = block, v, sources, stem
         self.runs = cut(block, PART) or [[]]
         self.run_of = {k: number for number, run in enumerate(self.runs) for k in run}
@@ -150,7 +150,7 @@ class TableCode:
         self.name, self.table = f"table_{number + 1}", table
         self.many = len(table.places) > 1 and len(table.ports) > 0
         self.constants = 0 if table.numbers is None else table.numbers.shape[1]
-        numbers = Source("numbers[{}]", ("const double *numbers",))
+        numbers = CSource("numbers[{}]", ("const double *numbers",))
         sources = [*[numbers] * table.constants, *map(self._source, range(len(table.inputs)))]
         self.code = BlockCode(table.block, v, sources, f"{self.name}_")
 
@@ -190,15 +190,15 @@ class TableCode:
         arguments += [f"numbers_{self.name}[{row}]"] * bool(self.constants)
         return f"{self.name}({', '.join(arguments)});"
 
-    def _source(self, port: int) -> Source:
+    def _source(self, port: int) -> CSource:
         if self.many:
             work = ("const double *work", "const int *places")
-            return Source(f"work[places[{port}] + {{}}]", work)
+            return CSource(f"work[places[{port}] + {{}}]", work)
         start = self.table.places[0, port]
-        return Source(f"work[{start} + {{}}]", ("const double *work",))
+        return CSource(f"work[{start} + {{}}]", ("const double *work",))
 
 
-class Items:
+class ItemStatements:
     """Functions and statements of the items of a program, whose memory is the array `work`."""
 
     def __init__(self, program: Program, v: str):
@@ -226,11 +226,11 @@ class Items:
                 text += self._scan(number, item)
         return text
 
-    def statements(self, items: Sequence[Item], records: Sequence[Argument]) -> list[str]:
+    def statements(self, items: Sequence[Item], records: Sequence[ArrayArgument]) -> list[str]:
         """Lines that run items, without their indentation."""
         return [line for item in items for line in self._item(item, records)]
 
-    def _item(self, item: Item, records: Sequence[Argument]) -> list[str]:
+    def _item(self, item: Item, records: Sequence[ArrayArgument]) -> list[str]:
         number = self.numbers[id(item)]
         if isinstance(item, Scan):
             if len(item.order) > 1:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from dalembert.codegen.blocks import TURNS
 from dalembert.codegen.targets.llvm.elementary import LIBRARY, slow, turns
-from dalembert.codegen.targets.llvm.function import Function
+from dalembert.codegen.targets.llvm.function_text import FunctionText
 from dalembert.codegen.targets.llvm.rows import Addresses
 
 FINE, DOUBTFUL = -1, -2
@@ -22,7 +22,7 @@ ARITY = {"atan2": 2, "hypot": 2, "pow": 2}
 
 
 def kernel(
-    f: Function,
+    f: FunctionText,
     name: str,
     ports: int,
     prepared: Iterable[str],
@@ -95,7 +95,7 @@ def kernel(
 
 
 def module(
-    f: Function, operations: Iterable[str], parts: Iterable[str], alone: bool = False
+    f: FunctionText, operations: Iterable[str], parts: Iterable[str], alone: bool = False
 ) -> str:
     """A module of some functions that use these operations, with what these call and the constants
     of f.
@@ -105,7 +105,7 @@ def module(
     machines = (f.machine, f.machine.alone) if alone else (f.machine,)
     wide = f.machine.wide
     own = [
-        *(slow(name, Function(wide, f.constants)) for name in TURNS),
+        *(slow(name, FunctionText(wide, f.constants)) for name in TURNS),
         *(turns(m, f.constants) for m in machines),
     ]
     kinds = {(m.vector, m.suffix) for m in machines} | {(wide.doubles, f"v{wide.lanes}f64")}

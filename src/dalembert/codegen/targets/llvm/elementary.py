@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 from dalembert.codegen.passes.specializing import FUSED
-from dalembert.codegen.targets.llvm.function import Function
+from dalembert.codegen.targets.llvm.function_text import FunctionText
 from dalembert.codegen.targets.llvm.machine import Machine
 
 BOUND = 1e6  # rad; beyond it (and for NaN) a lane takes the library's sine and cosine
@@ -89,7 +89,7 @@ def turns(machine: Machine, constants: dict[tuple[str, str], int]) -> str:
     [bytes] in the array, sine and cosine of the angle [rad] in all lanes; where more angles are
     side by side than there are lanes, of several rows.
     """
-    f, narrow = Function(machine.wide, constants), machine.real != "double"
+    f, narrow = FunctionText(machine.wide, constants), machine.real != "double"
     v, at_once = f.machine.doubles, f.machine.lanes // machine.lanes
     places = [_row(f, at) for at in range(at_once)]
     x = _joined(f, [row[0] for row in places])
@@ -124,7 +124,7 @@ finished:
 }}"""
 
 
-def _row(f: Function, ahead: int) -> list[str]:
+def _row(f: FunctionText, ahead: int) -> list[str]:
     """Addresses of an angle, its sine and cosine, by some row of the table from %row on, or the
     last one.
     """
@@ -141,7 +141,7 @@ def _row(f: Function, ahead: int) -> list[str]:
     return found
 
 
-def _joined(f: Function, places: list[str]) -> str:
+def _joined(f: FunctionText, places: list[str]) -> str:
     """A vector of all lanes at a place, or of one number at each of several places."""
     if len(places) == 1:
         return f.load(places[0])
@@ -152,7 +152,7 @@ def _joined(f: Function, places: list[str]) -> str:
     return x
 
 
-def _parted(f: Function, value: str, places: list[str]) -> None:
+def _parted(f: FunctionText, value: str, places: list[str]) -> None:
     """The reverse of `_joined`."""
     if len(places) == 1:
         f.store(value, places[0])
@@ -162,7 +162,7 @@ def _parted(f: Function, value: str, places: list[str]) -> None:
         f.lines.append(f"  store {f.machine.real} {number}, ptr {place}, align {f.machine.size}")
 
 
-def _sine_cosine(f: Function, x: str) -> tuple[str, str]:
+def _sine_cosine(f: FunctionText, x: str) -> tuple[str, str]:
     """Sine and cosine of doubles within the bound."""
     v, n = f.machine.doubles, f"<{f.machine.lanes} x i64>"
 
@@ -211,7 +211,7 @@ def _sine_cosine(f: Function, x: str) -> tuple[str, str]:
     return signed(s, second), signed(c, f.put(f"xor {n} {first}, {second}"))
 
 
-def _reduced(f: Function, x: str, quotient: str) -> str:
+def _reduced(f: FunctionText, x: str, quotient: str) -> str:
     """x - quotient pi/2 with one rounding that matters: by fma; or by parts of pi/2 so short that
     their products are exact, with what the second subtraction lost (where the result is small,
     nothing).
@@ -238,7 +238,7 @@ def _reduced(f: Function, x: str, quotient: str) -> str:
     return less_product(f.put(f"fsub {v} {r}, {correction}"), fourth)  # a difference: -0 stays -0
 
 
-def slow(function: str, f: Function) -> str:
+def slow(function: str, f: FunctionText) -> str:
     """Definition of slow_sin or slow_cos: lanes of x where the mask is set by the library, the
     others from `fast`.
     """
@@ -259,12 +259,12 @@ def slow(function: str, f: Function) -> str:
     )
 
 
-def kind(op: str, f: Function) -> str:
+def kind(op: str, f: FunctionText) -> str:
     """Type of an operation's result."""
     return f.bits if op in COMPARE or op in LOGICAL or op == "not" else f.vector
 
 
-def operation(f: Function, op: str, x: list[str]) -> str:
+def operation(f: FunctionText, op: str, x: list[str]) -> str:
     """The result of an operation other than sine and cosine."""
     v = f.vector
     if op in BINARY:
@@ -301,7 +301,7 @@ def operation(f: Function, op: str, x: list[str]) -> str:
     return _lane_by_lane(f, LIBRARY[op], x)
 
 
-def _lane_by_lane(f: Function, function: str, operands: list[str]) -> str:
+def _lane_by_lane(f: FunctionText, function: str, operands: list[str]) -> str:
     """A library function called for each lane, in double precision."""
     narrow = f.machine.real != "double"
     result = "poison"

@@ -27,7 +27,7 @@ from dalembert.codegen.program import (
     Turns,
 )
 from dalembert.codegen.targets.llvm.elementary import angles
-from dalembert.codegen.targets.llvm.function import Function
+from dalembert.codegen.targets.llvm.function_text import FunctionText
 from dalembert.codegen.targets.llvm.machine import Machine, literal
 from dalembert.codegen.targets.llvm.values import Leave, Scratch, Values
 
@@ -99,17 +99,17 @@ class Items:
             return [f"  call void @call{self.callbacks.index(item)}(ptr %scratch)"]
         return [f"  call void @items{number}(ptr %scratch, ptr %rows, ptr %extra)"]
 
-    def place(self, f: Function, place: int | str) -> str:
+    def place(self, f: FunctionText, place: int | str) -> str:
         """Address of a place in the memory."""
         return f.put(f"getelementptr inbounds {f.vector}, ptr %scratch, i64 {place}")
 
-    def extra(self, f: Function, name: str) -> str:
+    def extra(self, f: FunctionText, name: str) -> str:
         """A number that the call gives beside inputs and results."""
         real, place = EXTRA[name]
         at = f.put(f"getelementptr inbounds i64, ptr %extra, i64 {place}")
         return f.put(f"load {real}, ptr {at}, align 8")
 
-    def _going(self, f: Function, more: str, until: int | None = None) -> str:
+    def _going(self, f: FunctionText, more: str, until: int | None = None) -> str:
         """Whether to go on: there is more, a place is 0 in some lane, and no function raised."""
         if until is not None:
             x = f.load(self.place(f, until))
@@ -122,7 +122,7 @@ class Items:
         return more
 
     def _loop(self, number: int, loop: Loop) -> str:
-        f = Function(self.machine, self.constants)
+        f = FunctionText(self.machine, self.constants)
         most = self.extra(f, "repeats") if loop.most == REPEATS else str(loop.most)
         entry, f.lines = f.lines, []
         left = f.put(f"icmp slt i64 %turn, {most}")
@@ -130,7 +130,7 @@ class Items:
         return self._looped(number, entry, f.lines, going, self.lines(loop.items))
 
     def _goals(self, number: int, goals: Goals) -> str:
-        f = Function(self.machine, self.constants)
+        f = FunctionText(self.machine, self.constants)
         numbers, records = self.extra(f, "goals"), self.extra(f, "records")
         entry, f.lines = f.lines, []
         going = self._going(f, f.put(f"icmp slt i64 %turn, {records}"))
@@ -271,14 +271,14 @@ class _TableFunctions:
         """Lines that run a row."""
         return self.values.calls(f"ptr %scratch, i64 {row}")
 
-    def _row(self, f: Function, name: str, columns: int, real: str) -> str:
+    def _row(self, f: FunctionText, name: str, columns: int, real: str) -> str:
         """Address of the row of a table of constants."""
         return f.once(
             f"%{name}",
             f"getelementptr inbounds [{columns} x {real}], ptr @{name}{self.number}, i64 %row",
         )
 
-    def _stretch(self, f: Function, port: int) -> str:
+    def _stretch(self, f: FunctionText, port: int) -> str:
         """Address of a port's stretch of the memory."""
         column = port - self.table.constants
         if column in self.even:
@@ -297,7 +297,7 @@ class _TableFunctions:
             f"%p{port}", f"getelementptr inbounds {f.vector}, ptr %scratch, {kind} {place}"
         )
 
-    def _load(self, f: Function, port: int, entry: int) -> str:
+    def _load(self, f: FunctionText, port: int, entry: int) -> str:
         """An entry of an input: a constant of the row in all lanes, or a value of the memory."""
         if port >= self.table.constants:
             stretch = self._stretch(f, port)
@@ -306,7 +306,7 @@ class _TableFunctions:
         at = f.put(f"getelementptr inbounds {self.real}, ptr {row}, i64 {entry}")
         return f.everywhere(f.put(f"load {self.real}, ptr {at}, align {f.machine.size}"))
 
-    def _store(self, f: Function, columns: list[str], port: int, entry: int) -> None:
+    def _store(self, f: FunctionText, columns: list[str], port: int, entry: int) -> None:
         stretch = self._stretch(f, port)
         f.store(columns[0], f.put(f"getelementptr inbounds {f.vector}, ptr {stretch}, i64 {entry}"))
 

@@ -17,7 +17,7 @@ from functools import partial
 from dalembert.codegen.blocks import ProgramError
 from dalembert.codegen.program import STATUS, Program, Register
 from dalembert.codegen.targets.llvm.batches import kernel, module
-from dalembert.codegen.targets.llvm.function import Function, Zeros
+from dalembert.codegen.targets.llvm.function_text import FunctionText, Zeros
 from dalembert.codegen.targets.llvm.items import OUTSIDE, RAISED, Items, by_pointer
 from dalembert.codegen.targets.llvm.machine import ALIGNMENT, Machine
 from dalembert.codegen.targets.llvm.rows import ALONE, groups, loaded, stored
@@ -68,8 +68,8 @@ class _MemoryKernel:
             parts.append(f"define i64 @work_bytes() {{\n  ret i64 {size}\n}}")
         return module(self._function(), self.program.used(), parts)
 
-    def _function(self) -> Function:
-        return Function(self.machine, self.constants)
+    def _function(self) -> FunctionText:
+        return FunctionText(self.machine, self.constants)
 
     def _kernel(self) -> str:
         f = self._function()
@@ -101,7 +101,7 @@ class _MemoryKernel:
 
         return kernel(f, self.name, ports, prepared, read, compute)
 
-    def _doubt(self, f: Function) -> str:
+    def _doubt(self, f: FunctionText) -> str:
         """Outputs to their rows; lanes in which one is not finite or a status is not 0."""
         zeros = f.const(0.0)
         doubt = f.put(f"fcmp uno {f.vector} {self._call(f, 'write')}, {zeros}")
@@ -112,7 +112,7 @@ class _MemoryKernel:
                 doubt = f.put(f"or {f.bits} {doubt}, {wrong}")
         return doubt
 
-    def _call(self, f: Function, name: str) -> str:
+    def _call(self, f: FunctionText, name: str) -> str:
         """Put a call of a function that moves registers; the sum of 0 times each entry."""
         v = f.vector
         return f.put(f"call {v} @{name}(ptr %rows, ptr %scratch, {v} {f.const(0.0)})")
@@ -153,7 +153,7 @@ class _MemoryKernel:
 
     def _moved(
         self,
-        f: Function,
+        f: FunctionText,
         register: Register,
         port: int,
         reading: bool,
@@ -176,7 +176,7 @@ class _MemoryKernel:
             zeros.add(columns)
         return zeros.total()
 
-    def _at(self, f: Function, place: int, behind: int | str) -> str:
+    def _at(self, f: FunctionText, place: int, behind: int | str) -> str:
         """Address of a place that lies some places behind another."""
         if isinstance(behind, int):
             return self.items.place(f, place + behind)
@@ -184,7 +184,7 @@ class _MemoryKernel:
 
     def _looped(
         self,
-        f: Function,
+        f: FunctionText,
         register: Register,
         number: int,
         before: tuple[str, str],

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from dalembert.codegen.blocks import Port
 from dalembert.codegen.program import Register
-from dalembert.codegen.targets.llvm.function import Function
+from dalembert.codegen.targets.llvm.function_text import FunctionText
 
 ALONE = -1  # first entry of a group of single entries
 
@@ -30,7 +30,7 @@ def entries(port: Port | Register, first: int, lanes: int) -> range:
     return range(first, first + lanes) if first >= 0 else range(port.size)
 
 
-def loaded(f: Function, port: int, first: int | str, size: int) -> list[str]:
+def loaded(f: FunctionText, port: int, first: int | str, size: int) -> list[str]:
     """Entries of a group, each in all lanes; the first entry may be a value."""
     lanes, real = f.machine.lanes, f.machine.real
     if first != ALONE:
@@ -52,7 +52,7 @@ def loaded(f: Function, port: int, first: int | str, size: int) -> list[str]:
     return found
 
 
-def stored(f: Function, columns: Sequence[str], port: int, first: int | str) -> None:
+def stored(f: FunctionText, columns: Sequence[str], port: int, first: int | str) -> None:
     """Store the entries of a group, each given in all lanes."""
     lanes, real = f.machine.lanes, f.machine.real
     if first != ALONE:
@@ -70,7 +70,7 @@ def stored(f: Function, columns: Sequence[str], port: int, first: int | str) -> 
             )
 
 
-def _entry(f: Function, port: int, lane: int, entry: int | str) -> str:
+def _entry(f: FunctionText, port: int, lane: int, entry: int | str) -> str:
     """Address of an entry of a lane's row; the row's address is loaded once per function."""
     at = port * f.machine.lanes + lane
     place = f.once(f"%a{at}", f"getelementptr inbounds ptr, ptr %rows, i64 {at}")
@@ -85,7 +85,7 @@ class Addresses:
     Lanes beyond the last state repeat it.
     """
 
-    def __init__(self, f: Function, ports: int):
+    def __init__(self, f: FunctionText, ports: int):
         self.f, self.ports = f, ports
         self.bases: list[str] = []
         self.strides: list[str] = []

@@ -17,7 +17,7 @@ from dalembert.codegen.program import STATUS
 from dalembert.codegen.targets.llvm import streams as streaming
 from dalembert.codegen.targets.llvm import values as functions
 from dalembert.codegen.targets.llvm.batches import kernel, module
-from dalembert.codegen.targets.llvm.function import Function
+from dalembert.codegen.targets.llvm.function_text import FunctionText
 from dalembert.codegen.targets.llvm.machine import Machine
 from dalembert.codegen.targets.llvm.rows import entries, groups, loaded, stored
 from dalembert.codegen.targets.llvm.streams import Stream
@@ -102,9 +102,9 @@ class _StraightKernel:
             self._kernel(name, alone),
         ]
 
-    def function(self) -> Function:
+    def function(self) -> FunctionText:
         """An empty function."""
-        return Function(self.machine, self.constants)
+        return FunctionText(self.machine, self.constants)
 
     def _read(self, number: int) -> str:
         """Inputs into the scratch array."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dalembert.codegen.blocks import Port
-from dalembert.codegen.targets.llvm.function import Function
+from dalembert.codegen.targets.llvm.function_text import FunctionText
 from dalembert.codegen.targets.llvm.machine import Machine
 
 LINE = 64  # bytes
@@ -53,7 +53,7 @@ class Stream:
         """Bytes of a block's rows."""
         return self.row * self.machine.lanes
 
-    def made(self, f: Function) -> None:
+    def made(self, f: FunctionText) -> None:
         """Put code before the loop: an empty stream, and whether the call's results are many and
         one after the other.
         """
@@ -70,7 +70,7 @@ class Stream:
         many = f.put(f"icmp sge i64 {total}, {FROM}")
         f.lines.append(f"  {self.name}_used = and i1 {dense}, {many}")
 
-    def follows(self, f: Function) -> None:
+    def follows(self, f: FunctionText) -> None:
         """Put code at the beginning of a block: the last one is on its way, this one goes to the
         stage after it.
         """

@@ -15,7 +15,7 @@ from dalembert.codegen.blocks import SOURCES, TURNS, Block
 from dalembert.codegen.passes.cutting import cut, slots
 from dalembert.codegen.passes.specializing import fused
 from dalembert.codegen.targets.llvm.elementary import LIBRARY, angles, kind, operation
-from dalembert.codegen.targets.llvm.function import Function, Zeros
+from dalembert.codegen.targets.llvm.function_text import FunctionText, Zeros
 from dalembert.codegen.targets.llvm.machine import Machine
 
 # operations per function at most: compile time is linear, and values fit the registers and the
@@ -31,7 +31,7 @@ class Leave(NamedTuple):
     """
 
     values: tuple[int, ...]
-    put: Callable[[Function, list[str]], None]
+    put: Callable[[FunctionText, list[str]], None]
     early: bool
 
 
@@ -40,7 +40,7 @@ class Watch:
     is infinite or NaN.
     """
 
-    def __init__(self, f: Function, place: int):
+    def __init__(self, f: FunctionText, place: int):
         self.f, self.at = f, f"getelementptr inbounds {f.vector}, ptr %scratch, i64 {place}"
         self.zeros: Zeros | None = None
 
@@ -72,7 +72,7 @@ class Scratch(NamedTuple):
     places: Mapping[Entry, int]
     start: int
     takes: str
-    load: Callable[[Function, int, int], str] | None = None
+    load: Callable[[FunctionText, int, int], str] | None = None
 
 
 class Values:
@@ -139,11 +139,11 @@ class Values:
             for n in range(len(self.chunks))
         ]
 
-    def at(self, f: Function, k: int) -> str:
+    def at(self, f: FunctionText, k: int) -> str:
         """Address of a value in the scratch array."""
         return f.put(f"getelementptr inbounds {f.vector}, ptr %scratch, i64 {self.slot[k]}")
 
-    def value(self, f: Function, k: int) -> str:
+    def value(self, f: FunctionText, k: int) -> str:
         """A value that an earlier function left, or a source."""
         op, args = self.block.code[k]
         if op == "constant":
@@ -153,7 +153,7 @@ class Values:
             return self.outside.load(f, *args)
         return f.load(self.at(f, k), kind(op, f))
 
-    def defined(self, name: str, f: Function) -> str:
+    def defined(self, name: str, f: FunctionText) -> str:
         """Definition of a function of the scratch array and what is beside it."""
         return define(f"{self.prefix}{name}", self.outside.takes, f)
 
@@ -189,7 +189,7 @@ class Values:
 
     def _chunk(self, number: int) -> str:
         """Values of a chunk; values that later chunks need are left in the scratch array."""
-        f, code = Function(self.machine, self.constants), self.block.code
+        f, code = FunctionText(self.machine, self.constants), self.block.code
         watch = Watch(f, self.total)
         values: dict[int, str] = {}
 
@@ -225,7 +225,7 @@ class Values:
         watch.keep()
         return self.defined(f"chunk{number}", f)
 
-    def _loaded(self, f: Function, port: int, entry: int) -> str:
+    def _loaded(self, f: FunctionText, port: int, entry: int) -> str:
         assert self.outside.load
         return self.outside.load(f, port, entry)
 
@@ -240,6 +240,6 @@ class Values:
         return angles(f"{self.prefix}table{number}", rows.values(), self.machine)
 
 
-def define(name: str, takes: str, f: Function) -> str:
+def define(name: str, takes: str, f: FunctionText) -> str:
     """Definition of a function of a module."""
     return f"define internal void @{name}({takes}) noinline {{\n{f.body()}\n  ret void\n}}"

@@ -18,15 +18,15 @@ import numpy as np
 
 from dalembert.purity.holders import (
     SCALARS,
-    Array,
+    ArrayEntries,
     Attributes,
     Cell,
     Context,
     Draws,
     Holder,
-    Items,
     Members,
     NamedValues,
+    SequenceEntries,
     is_context,
     is_random,
     is_sequence,
@@ -224,7 +224,7 @@ class Memory:
     def _of_object(self, label: str, value: Any) -> Iterator[tuple[str, Any, Holder | None]]:
         if isinstance(value, np.ndarray):
             if value.flags.writeable:
-                yield from self._hold(Array(value, label))
+                yield from self._hold(ArrayEntries(value, label))
             if value.dtype == object:
                 yield from [
                     (f"{label}[{k}]", x, None)
@@ -238,7 +238,7 @@ class Memory:
         elif isinstance(value, dict):
             yield from self._hold(NamedValues(value, label, form="{label}[{key!r}]"))
         elif is_sequence(value):
-            yield from self._hold(Items(value, label))
+            yield from self._hold(SequenceEntries(value, label))
         elif isinstance(value, set):
             yield from self._hold(Members(value, label))
         yield from self._of_instance(label, value)

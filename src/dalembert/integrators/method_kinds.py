@@ -32,7 +32,7 @@ def nothing(**given: Any) -> dict[str, Any]:
     return {}
 
 
-class Fixed(NamedTuple):
+class FixedStep(NamedTuple):
     """step(f, t, x, h, **options) -> x; with a SOLUTION in its `memory` it is implicit and takes
     `solve` too, a `fixed_point.Solver`.
 
@@ -83,7 +83,7 @@ class Manifold(Protocol):
         """
 
 
-class Constrained(Fixed):
+class Constrained(FixedStep):
     """A fixed step that solves for its end with the constraints of the system.
 
     step(f, t, x, h, manifold=, **options) -> x on the constraints of the `Manifold`, if there is
@@ -128,7 +128,7 @@ class External(NamedTuple):
     memory: Lengths = NO_MEMORY
 
 
-Method = Fixed | Adaptive | External
+Method = FixedStep | Adaptive | External
 Watch = Callable[
     ..., Any
 ]  # (t, x, t1, x1, h, k) of a step, with values k of f -> 0, or a code to stop before it

@@ -9,7 +9,7 @@ from dalembert.codegen.targets.llvm.machine import Machine, literal
 CHAINS = 3  # sums side by side
 
 
-class Function:
+class FunctionText:
     """Lines of a function, and the constants of its module: (kind of number, bits) -> place in the
     table of that kind.
     """
@@ -63,7 +63,7 @@ class Function:
 
     def tables(self) -> list[str]:
         """Definitions of the constants."""
-        wide = Function(self.machine.wide, self.constants)
+        wide = FunctionText(self.machine.wide, self.constants)
         return [
             f"@constant{at} = internal constant <{wide.machine.lanes} x {real}> "
             f"{wide.all_lanes(x, real)}, align 64"
@@ -131,7 +131,7 @@ class Zeros:
     infinite. Chains of operations side by side are waited for less than one long chain.
     """
 
-    def __init__(self, f: Function, total: str):
+    def __init__(self, f: FunctionText, total: str):
         self.f, self.chains, self.count = f, [total], 0
 
     def add(self, vectors: Sequence[str]) -> None:
