@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dalembert.codegen.blocks import ARITY, CONDITIONS, Block, ProgramError
+from dalembert.codegen.blocks import ARITY, CONDITIONS, Block, Port, ProgramError
 from dalembert.codegen.program import (
     BlockTable,
     Callback,
@@ -79,15 +79,25 @@ def _verify_table(number: int, table: BlockTable, size: int) -> None:
         )
     if not np.isfinite(constants).all():
         raise ProgramError(f"a constant of table {number} is not finite.")
-    for row in range(rows):
-        stored: set[int] = set()
-        for stretch, port in zip([*table.reads(row), *table.stores(row)], table.ports, strict=True):
-            _inside(stretch, size, f"port {port.name!r} of table {number}")
-        for stretch in table.stores(row):
-            places = set(range(stretch.start, stretch.stop))
-            if stored & places:
-                raise ProgramError(f"outputs of row {row} of table {number} overlap.")
-            stored |= places
+    sizes = np.array([port.size for port in table.ports], dtype=np.int64)
+    ends = table.places + sizes
+    for row, k in np.argwhere((table.places < 0) | (ends > size))[:1].tolist():
+        stretch = slice(int(table.places[row, k]), int(ends[row, k]))
+        _inside(stretch, size, f"port {table.ports[k].name!r} of table {number}")
+    outputs = np.arange(len(table.ports)) >= len(table.inputs)
+    starts, ends = (places[:, outputs & (sizes > 0)] for places in (table.places, ends))
+    order = np.argsort(starts, axis=1)
+    starts, ends = (np.take_along_axis(places, order, axis=1) for places in (starts, ends))
+    for row in np.flatnonzero((starts[:, 1:] < ends[:, :-1]).any(axis=1))[:1].tolist():
+        raise ProgramError(f"outputs of row {row} of table {number} overlap.")
+
+
+def _places(table: BlockTable, rows: np.ndarray) -> list[tuple[Port, np.ndarray]]:
+    """Places of each port in some rows: (rows, size of the port)."""
+    return [
+        (port, table.places[rows, k, None] + np.arange(port.size))
+        for k, port in enumerate(table.ports)
+    ]
 
 
 def _inside(stretch: slice, size: int, noun: str) -> None:
@@ -100,7 +110,7 @@ class _Flow:
 
     def __init__(self, program: Program):
         self.program = program
-        self.written = bytearray(program.size)
+        self.written = np.zeros(program.size, dtype=bool)
 
     def follow(self) -> None:
         """Follow the program from its inputs to its outputs."""
@@ -114,14 +124,14 @@ class _Flow:
 
     def _read(self, stretch: slice, noun: str) -> None:
         _inside(stretch, self.program.size, noun)
-        if 0 in self.written[stretch]:
+        if not self.written[stretch].all():
             raise ProgramError(
                 f"{noun} at {stretch.start}:{stretch.stop} is read before it is written."
             )
 
     def _write(self, stretch: slice, noun: str = "a value") -> None:
         _inside(stretch, self.program.size, noun)
-        self.written[stretch] = b"\1" * (stretch.stop - stretch.start)
+        self.written[stretch] = True
 
     def _items(self, items: Sequence[Item]) -> None:
         for item in items:
@@ -137,15 +147,27 @@ class _Flow:
                 self._loop(item)
 
     def _scan(self, scan: Scan) -> None:
+        """A row may read what rows before it have stored: `first` says when a place was written."""
         tables = self.program.tables
-        for number, row in scan.order.tolist():
-            if not (0 <= number < len(tables) and 0 <= row < len(tables[number].places)):
-                raise ProgramError(f"row {row} of table {number} is in no table.")
-            table = tables[number]
-            for stretch, port in zip(table.reads(row), table.inputs, strict=True):
-                self._read(stretch, f"input {port.name!r} of table {number}")
-            for stretch in table.stores(row):
-                self._write(stretch)
+        lengths = np.array([len(table.places) for table in tables])
+        numbers, rows = scan.order.T
+        wrong = (numbers < 0) | (numbers >= len(tables)) | (rows < 0)
+        wrong[~wrong] = rows[~wrong] >= lengths[numbers[~wrong]]
+        for number, row in scan.order[wrong][:1].tolist():
+            raise ProgramError(f"row {row} of table {number} is in no table.")
+        first = np.where(self.written, -1, len(rows))
+        times = {number: np.flatnonzero(numbers == number) for number in np.unique(numbers)}
+        for number, at in times.items():
+            for _, stored in _places(tables[number], rows[at])[len(tables[number].inputs) :]:
+                np.minimum.at(first, stored, at[:, None])
+        for number, at in times.items():
+            for port, read in _places(tables[number], rows[at])[: len(tables[number].inputs)]:
+                for row in np.flatnonzero((first[read] >= at[:, None]).any(axis=1))[:1]:
+                    start, noun = int(read[row, 0]), f"input {port.name!r} of table {number}"
+                    raise ProgramError(
+                        f"{noun} at {start}:{start + port.size} is read before it is written."
+                    )
+        self.written |= first < len(rows)
 
     def _turns(self, turns: Turns) -> None:
         for angle, sine, cosine in turns.places.tolist():
@@ -162,7 +184,7 @@ class _Flow:
 
     def _loop(self, loop: Loop | Goals) -> None:
         """The items, which are not run for certain if the loop may end before its first turn."""
-        before = bytearray(self.written)
+        before = self.written.copy()
         place = loop.until if isinstance(loop, Loop) else loop.goal
         if isinstance(loop, Goals) and place is not None:
             self._write(slice(place, place + 1), "the goal")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from dalembert.expr.constants import number, value_of
+from dalembert.expr.entrywise import entrywise
 from dalembert.expr.expression_errors import ExpressionTypeError
 from dalembert.expr.graph import LEAVES, topological
 from dalembert.expr.node import BUILD, Expr, object_array
@@ -69,11 +70,15 @@ def _function(
         if any(type(x) is Expr for x in operands) and not arrays:
             result = BUILD[op](*operands)
             if result is NotImplemented:
+                result = entrywise(function, *operands)
+            if result is None:
                 raise ExpressionTypeError(
                     f"{name} needs numbers and expressions, not {operands!r}."
                 )
             return result
         if not arrays:
+            if (vector := entrywise(function, *operands)) is not None:
+                return vector
             return value_of(op, tuple(_number(name, x) for x in operands))
         if any(type(x) is Expr for x in operands) or any(x.dtype == object for x in arrays):
             return np.frompyfunc(function, len(operands), 1)(*operands)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from dalembert.expr import Expr
+from dalembert.expr.entrywise import entrywise
 from dalembert.expr.node import select
 
 
@@ -18,6 +20,8 @@ def chosen(condition: Any, a: Any, b: Any) -> Any:
         return np.where(condition, a, b)
     if not isinstance(condition, Expr):
         return a if condition else b
+    if (vector := entrywise(partial(select, condition), a, b)) is not None:
+        return vector
     if isinstance(a, np.ndarray):
         return np.frompyfunc(lambda x, y: select(condition, x, y), 2, 1)(a, b)
     return select(condition, a, b)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import reduce
 from typing import Any
 
 import numpy as np
 
-from dalembert.expr import absolute, maximum
 from dalembert.integrators.choice import chosen
+from dalembert.integrators.norms import largest
 
 Solver = Callable[..., Any]  # solve(g, x, ahead, stages=1) -> z, of length stages len(x)
 
@@ -28,14 +27,10 @@ def judged(z: Any, new: Any, x: Any, before: Any) -> tuple[Any, Any]:
     48 (2008) 231-243, stop where changes no longer shrink; here so too where they are smaller than
     a unit in the last place of the state.
     """
-    change, scale = _largest(new - z), _largest(np.concatenate([x, new]))
+    change, scale = largest(new - z), largest(np.concatenate([x, new]))
     least = chosen(change >= before, SETTLED, GOING)
     finite = chosen(change <= DONE * scale, SETTLED, chosen(change <= CLOSE * scale, least, GOING))
     return change, chosen(change <= HUGE, finite, LOST)
-
-
-def _largest(v: Any) -> Any:
-    return reduce(maximum, absolute(v)) if v.dtype == object else np.abs(v).max()
 
 
 class FixedPoint:

@@ -25,6 +25,7 @@ from dalembert.integrators import (
 from dalembert.integrators.choice import chosen
 from dalembert.integrators.fixed_point import HUGE
 from dalembert.integrators.method_kinds import Adaptive, Constrained, FixedStep, Manifold, Method
+from dalembert.integrators.norms import total
 
 SAFETY, SHRINK, GROW = 0.9, 0.2, 5.0  # of the step that would just do
 LEAST = 1e-14  # of the time: a smaller step does not move on
@@ -136,7 +137,9 @@ def fixed_step(
     be solved (settled is not above 0) or something was caught in the step (a code above those
     here), at the state that is not finite otherwise.
     """
-    found = chosen(settled > 0, chosen(sum(absolute(new)) <= HUGE, caught, NOT_FINITE), NOT_SETTLED)
+    found = chosen(
+        settled > 0, chosen(total(absolute(new)) <= HUGE, caught, NOT_FINITE), NOT_SETTLED
+    )
     code = chosen(failed > 0, failed, found)
     x = chosen(failed > 0, x, chosen(found > NOT_FINITE, x, new))
     steps = chosen(code > 0, steps, steps + 1)
@@ -226,7 +229,7 @@ def length(t: Any, h: Any, end: Any, way: Any) -> Any:
 
 
 def _mean_square(x: Any) -> Any:
-    return sum(x * x) / len(x)
+    return total(x * x) / len(x)
 
 
 def _squared(means: list[Any]) -> Any:

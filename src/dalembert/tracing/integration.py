@@ -24,7 +24,8 @@ from dalembert.integrators.methods import (
 )
 from dalembert.integrators.search import CLEAR, SEARCHING, following, hermite
 from dalembert.integrators.search import MOST as INTERVALS
-from dalembert.tracing.trace import GOAL, Trace
+from dalembert.tracing.loops import LoopTrace
+from dalembert.tracing.trace import GOAL
 
 Function = Callable[..., np.ndarray]  # (t, x, p) -> x'
 SEEN = 1e-9  # of a step: one that ends no later than the last that was looked at, has been
@@ -45,12 +46,18 @@ NUMBERS = (
 )
 
 
-class Steps(Trace):
+class Rate(LoopTrace):
+    """The trace of f: k of s, y and p. Items from `last` on store k."""
+
+    last = 0
+
+
+class Steps(LoopTrace):
     """The trace of a step, for which f and `solve` stand for items of their own."""
 
-    def __init__(self, rate: Trace, registers: dict[str, int]):
-        super().__init__({})
-        self.size, self.tables, self._rate = rate.size, rate.tables, rate.items
+    def __init__(self, rate: Rate, registers: dict[str, int], whole: bool = False):
+        super().__init__({}, whole)
+        self.size, self.tables, self._rate = rate.size, rate.tables, rate
         for name, n in registers.items():
             self.add(name, n)
         for name in rate.registers:
@@ -60,12 +67,11 @@ class Steps(Trace):
         """Trace f(t, x)."""
         self.give({"s": [t], "y": x})
         name, k = self.new("k", len(x))
-        *before, last = self._rate
-        assert isinstance(last, Scan)
-        self.items += before
-        ((table, row),) = last.order.tolist()
-        *inputs, _ = self.tables[table].places[row]
-        self.run(table, [*inputs, self.places[name].start])
+        rate = self._rate
+        self.items += rate.items[: rate.last]
+        for scan in rate.items[rate.last :]:
+            assert isinstance(scan, Scan)
+            self.items.append(self.moved(scan, rate.places["k"], self.places[name].start))
         return k
 
     def solve(
@@ -138,7 +144,8 @@ def propagation_of(
         with Graph():
             rate = rate_of(f, nx, parameters, calls)
         with Graph():
-            trace = Steps(rate, registers)
+            # Witnesses take polynomials of single entries, manifolds parts of the state.
+            trace = Steps(rate, registers, whole=watch is None and manifold is None)
             manifold = manifold and manifold.bound(trace.registers["p"])
             if isinstance(method, FixedStep):
                 _fixed(method, trace, manifold, watch)
@@ -167,9 +174,9 @@ def memory_of(method: FixedStep | Adaptive, nx: int) -> dict[str, int]:
     return {name: states * nx or 1 for name, states in method.memory.items()}
 
 
-def rate_of(f: Function, nx: int, parameters: int, calls: Sequence[int]) -> Trace:
+def rate_of(f: Function, nx: int, parameters: int, calls: Sequence[int]) -> Rate:
     """f traced: k of s, y, p."""
-    trace = Trace({"s": 1, "y": nx, "p": parameters})
+    trace = Rate({"s": 1, "y": nx, "p": parameters})
     outside = (
         ([partial(trace.call, number, size) for number, size in enumerate(calls)],) if calls else ()
     )
@@ -179,6 +186,7 @@ def rate_of(f: Function, nx: int, parameters: int, calls: Sequence[int]) -> Trac
     finally:
         outlined.reset(token)
     trace.place("k", nx)
+    trace.last = len(trace.items)
     trace.give({"k": k})
     return trace
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -30,7 +30,7 @@ GOAL = "goal"  # register that becomes the next goal
 
 
 @dataclass
-class _Rows:
+class Rows:
     """A table whose rows are not all known yet."""
 
     block: Block
@@ -46,10 +46,10 @@ class _Rows:
 class Trace:
     """Registers, tables and items of a program, while they are traced."""
 
-    def __init__(self, registers: dict[str, int]):
-        self.registers: dict[str, np.ndarray] = {}  # symbols of each
+    def __init__(self, registers: Mapping[str, int]):
+        self.registers: dict[str, Any] = {}  # symbols of each
         self.places: dict[str, Register] = {}
-        self.tables: list[_Rows] = []
+        self.tables: list[Rows] = []
         self.items: list[Item] = []
         self.size = 0
         for name, n in registers.items():
@@ -58,7 +58,7 @@ class Trace:
     def __getitem__(self, name: str) -> Any:
         return self.registers[name][0]
 
-    def add(self, name: str, n: int, start: int | None = None) -> np.ndarray:
+    def add(self, name: str, n: int, start: int | None = None) -> Any:
         """A new register, behind the others or at a place that is taken already."""
         self.place(name, n, start)
         self.registers[name] = vector_of_symbols(name, n)
@@ -71,20 +71,24 @@ class Trace:
             self.size += n
         self.places[name] = Register(name, (n,), start)
 
-    def new(self, stem: str, n: int, start: int | None = None) -> tuple[str, np.ndarray]:
+    def new(self, stem: str, n: int, start: int | None = None) -> tuple[str, Any]:
         """A register of a name that is not taken."""
         name = f"{stem}{len(self.registers)}"
         return name, self.add(name, n, start)
 
-    def give(self, results: dict[str, Any]) -> None:
+    def give(self, results: Mapping[str, Any]) -> None:
         """Registers become these values."""
-        block = pruned(block_of(self.registers, results), 0)
-        for port in block.outputs:
-            if port.size != self.places[port.name].size:
-                raise ProgramError(f"{port.size} values do not fit the register {port.name!r}.")
-        self.tables.append(_Rows(block, []))
+        for name, values in results.items():
+            if len(values) != self.places[name].size:
+                raise ProgramError(f"{len(values)} values do not fit the register {name!r}.")
+        block = pruned(block_of(self.inputs_of(results), results), 0)
+        self.tables.append(Rows(block, []))
         ports = (*block.inputs, *block.outputs)
         self.run(len(self.tables) - 1, [self.places[port.name].start for port in ports])
+
+    def inputs_of(self, results: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Symbols of registers, among which are those that results are computed from."""
+        return self.registers
 
     def run(self, table: int, places: list[int]) -> None:
         """A row of a table is run with these places."""
@@ -115,7 +119,7 @@ class Trace:
         self.give({self.new("a", r.size, start + r.start)[0]: v for r, v in inputs})
         first = len(self.tables)
         self.tables += [
-            _Rows(table.block, (table.places + start).tolist(), table.numbers)
+            Rows(table.block, (table.places + start).tolist(), table.numbers)
             for table in program.tables
         ]
         self.items += [_moved(item, start, first) for item in program.items]

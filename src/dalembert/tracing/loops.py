@@ -1,0 +1,297 @@
+"""Traces whose long registers are computed in loops over rows of entries, not by straight code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dalembert.codegen.blocks import CONDITIONS, Block, ProgramError, block_of
+from dalembert.codegen.program import Register, Scan
+from dalembert.expr import Expr, free_symbols, substitute
+from dalembert.expr.graph import LEAVES, topological
+from dalembert.integrators.choice import chosen
+from dalembert.tracing.likeness import alike, terms_of
+from dalembert.tracing.trace import Rows, Trace
+from dalembert.tracing.vectors import Entries, Piece, Vector
+
+FROM = 48  # entries: fewer are not slower as straight code, and their code is small
+WIDTH = 8  # entries in a row
+
+
+class Result(NamedTuple):
+    """Entries of a register from the first on, and the expression of a row that they become."""
+
+    register: str
+    first: int
+    size: int
+    entry: Any
+
+    @property
+    def stretch(self) -> tuple[str, int, int]:
+        return self.register, self.first, self.size
+
+
+Loop = list[Result]  # of one size
+
+
+class LoopTrace(Trace):
+    """A trace in which long vectors whose entries are alike are computed in loops.
+
+    whole : long registers are vectors from the first, not symbols of each entry
+    """
+
+    def __init__(self, registers: Mapping[str, int], whole: bool = False):
+        self.entries, self.whole = Entries(), whole
+        super().__init__(registers)
+
+    def add(self, name: str, n: int, start: int | None = None) -> Any:
+        if not (self.whole and n >= FROM):
+            symbols = super().add(name, n, start)
+            self.entries.one |= {s: (name, k) for k, s in enumerate(symbols)}
+            return symbols
+        self.place(name, n, start)
+        self.registers[name] = Vector(self, [Piece(n, self.entries.row(name, 0))])
+        return self.registers[name]
+
+    def vector_of(self, values: Any) -> Vector:
+        """Values as a vector."""
+        if isinstance(values, Vector):
+            return values
+        return Vector(self, alike(self.entries, values) or [Piece(1, x) for x in values])
+
+    def give(self, results: Mapping[str, Any]) -> None:
+        """Registers become these values, all of which are computed before any of them is changed."""
+        vectors = {name: self._as_vector(values) for name, values in results.items()}
+        for name, values in vectors.items():
+            if len(values) != self.places[name].size:
+                raise ProgramError(f"{len(values)} values do not fit the register {name!r}.")
+        looped = {name: v for name, v in vectors.items() if isinstance(v, Vector)}
+        straight = {name: v for name, v in vectors.items() if name not in looped}
+        loops, copies = self._kept_apart(_loops(looped), straight)
+        loops = self._prepared(loops, straight, results)
+        if straight:
+            super().give(straight)
+        for loop in [*loops, *copies]:
+            self._run_loop(loop)
+
+    def inputs_of(self, results: Mapping[str, Any]) -> Mapping[str, Any]:
+        symbols = free_symbols([x for values in results.values() for x in values])
+        used = {self.entries.one[s][0] for s in symbols if s in self.entries.one}
+        return {name: [*self.registers[name]] for name in self.registers if name in used}
+
+    def _as_vector(self, values: Any) -> Any:
+        """Values as a vector if there are many, and most are alike; else one by one."""
+        if isinstance(values, Vector):
+            few = len(values.pieces) * WIDTH > len(values)
+            return np.asarray(values) if few else values
+        if len(values) < FROM:
+            return values
+        pieces = alike(self.entries, [self._summed(x) for x in values])
+        return Vector(self, pieces) if pieces else values
+
+    def _summed(self, x: Any) -> Any:
+        """An entry; a sum of many terms that are alike as the register that a loop adds them in."""
+        terms = terms_of(self.entries, x)
+        pieces = alike(self.entries, terms) if len(terms) >= FROM else None
+        return Vector(self, pieces).total() if pieces else x
+
+    def _prepared(
+        self, loops: list[Loop], straight: dict[str, Any], written: Iterable[str] = ()
+    ) -> list[Loop]:
+        """Loops whose expressions read registers for values that are the same in all rows; straight
+        code computes these first, and so those in registers that are written.
+        """
+        entries = [result.entry for loop in loops for result in loop]
+        nodes = _the_same_in_all_rows(self.entries, entries, {*written})
+        if not nodes:
+            return loops
+        name, symbols = self.new("scalars", len(nodes))
+        conditions = [node.op in CONDITIONS for node in nodes]
+        straight[name] = [
+            chosen(node, 1.0, 0.0) if is_condition else node
+            for node, is_condition in zip(nodes, conditions, strict=True)
+        ]
+        new = {
+            node: s > 0 if is_condition else s
+            for node, is_condition, s in zip(nodes, conditions, symbols, strict=True)
+        }
+        return [[r._replace(entry=substitute(r.entry, new)) for r in loop] for loop in loops]
+
+    def _kept_apart(
+        self, loops: list[Loop], straight: dict[str, Any]
+    ) -> tuple[list[Loop], list[Loop]]:
+        """Loops that change nothing which is read behind it, and loops that copy what they and the
+        straight code before them keep elsewhere for that.
+        """
+        copies: list[Loop] = []
+        reads = [self._reads(loop) for loop in loops]
+
+        def elsewhere(register: str, first: int, size: int) -> str:
+            name, _ = self.new("late", size)
+            copies.append([Result(register, first, size, self.entries.row(name, 0))])
+            return name
+
+        for name in {name for read in reads for name, _, _ in read} & straight.keys():
+            values = straight.pop(name)
+            straight[elsewhere(name, 0, len(values))] = values
+        new = []
+        for number, loop in enumerate(loops):
+            later = [stretch for read in reads[number + 1 :] for stretch in read]
+            for k, result in enumerate(loop):
+                # A row reads its own entry before it stores it.
+                beside = [stretch for stretch in reads[number] if stretch[1] != result.first]
+                if any(_overlap(result.stretch, stretch) for stretch in [*later, *beside]):
+                    name = elsewhere(*result.stretch)
+                    loop = [*loop[:k], result._replace(register=name, first=0), *loop[k + 1 :]]
+            new.append(loop)
+        return new, copies
+
+    def _reads(self, loop: Loop) -> list[tuple[str, int, int]]:
+        """Stretches of registers that the rows of a loop read."""
+        symbols = free_symbols([result.entry for result in loop])
+        rows = self.entries.rows
+        return [(*rows[s], loop[0].size) for s in symbols if s in rows]
+
+    def reduced(self, vector: Vector, combined: Callable[[Any, Any], Any]) -> Any:
+        """A number made of 0 and all entries, from the first to the last."""
+        name, (number,) = self.new("number", 1)
+        straight: dict[str, Any] = {name: [0.0]}
+        loop = [Result(name, 0, *piece) for piece in vector.pieces]
+        (loop,) = self._prepared([loop], straight)
+        super().give(straight)
+        for result in loop:
+
+            def outputs(start: int, width: int, entry: Any = result.entry) -> list[list[Any]]:
+                value = number
+                for k in range(start, start + width):
+                    value = combined(value, self.entries.moved(entry, k))
+                return [[value]]
+
+            self._run_rows(result.size, outputs, [(name, 0, 0)])
+        return number
+
+    def _run_loop(self, loop: Loop) -> None:
+        def outputs(start: int, width: int) -> list[list[Any]]:
+            rows = range(start, start + width)
+            return [[self.entries.moved(result.entry, k) for k in rows] for result in loop]
+
+        self._run_rows(loop[0].size, outputs, [(r.register, r.first, 1) for r in loop])
+
+    def _run_rows(
+        self,
+        size: int,
+        outputs: Callable[[int, int], list[list[Any]]],
+        stores: Sequence[tuple[str, int, int]],
+    ) -> None:
+        """Run rows that compute some entries: WIDTH in each, and the rest in one more.
+
+        outputs : values of a row, given its first entry and their number
+        stores : register of each output, its first entry, and by how many it moves on with each
+        """
+        order = []
+        whole = size - size % WIDTH
+        for first, width, rows in ((0, WIDTH, whole // WIDTH), (whole, size - whole, 1)):
+            if rows and width:
+                block, reads = _block_of_row(self.entries, outputs(first, width), width)
+                places = [
+                    *reads,
+                    *((name, at + first * step, width * step) for name, at, step in stores),
+                ]
+                begin = np.array([self.places[name].start + at for name, at, _ in places])
+                steps = np.array([step for _, _, step in places])
+                order += [(len(self.tables), row) for row in range(rows)]
+                table = begin + np.arange(rows)[:, None] * steps
+                self.tables.append(Rows(block, table.tolist()))
+        self.items.append(Scan(np.array(order)))
+
+    def moved(self, scan: Scan, register: Register, start: int) -> Scan:
+        """A scan that stores to another place what it stores to a register."""
+        order = []
+        copies: dict[int, int] = {}
+        for number, row in scan.order.tolist():
+            table = self.tables[number]
+            places = [*table.places[row]]
+            for k in range(len(places) - len(table.block.outputs), len(places)):
+                if register.start <= places[k] < register.stop:
+                    places[k] += start - register.start
+            if len(scan.order) > 1:  # rows of a loop stay evenly spaced in a table of their own
+                if number not in copies:
+                    copies[number] = len(self.tables)
+                    self.tables.append(Rows(table.block, []))
+                number = copies[number]
+            self.tables[number].places.append(places)
+            order.append((number, len(self.tables[number].places) - 1))
+        return Scan(np.array(order))
+
+
+def _loops(vectors: Mapping[str, Vector]) -> list[Loop]:
+    """Loops over the pieces of vectors; those of one length are cut alike and share their loops."""
+    groups: dict[int, dict[str, Vector]] = {}
+    for name, vector in vectors.items():
+        groups.setdefault(len(vector), {})[name] = vector
+    loops = []
+    for group in groups.values():
+        cuts = sorted({cut for vector in group.values() for cut in vector.starts})
+        columns = [
+            [Result(name, start, *piece) for start, piece in zip(cuts, v.cut(cuts), strict=False)]
+            for name, v in group.items()
+        ]
+        loops += [list(row) for row in zip(*columns, strict=True)]
+    return loops
+
+
+def _overlap(a: tuple[str, int, int], b: tuple[str, int, int]) -> bool:
+    """Whether two stretches of registers, by their first entry and size, have an entry in common."""
+    (name, first, size), (other, second, length) = a, b
+    return name == other and first < second + length and second < first + size
+
+
+def _the_same_in_all_rows(
+    entries: Entries, expressions: Sequence[Any], written: set[str]
+) -> list[Expr]:
+    """Greatest parts of expressions that are the same in all rows: operations, and symbols of
+    registers that are written.
+    """
+    roots = [x for x in expressions if isinstance(x, Expr)]
+    moving: set[Expr] = set()
+    edge = dict.fromkeys(roots)
+    for node in topological(roots):
+        if node in entries.rows:
+            moving.add(node)
+        elif node.op not in LEAVES and not moving.isdisjoint(node.args):
+            moving.add(node)
+            edge |= dict.fromkeys(node.args)
+    return [
+        node
+        for node in edge
+        if node not in moving
+        and (node.op not in LEAVES or entries.one.get(node, ("",))[0] in written)
+    ]
+
+
+def _block_of_row(
+    entries: Entries, values: Sequence[Sequence[Any]], width: int
+) -> tuple[Block, list[tuple[str, int, int]]]:
+    """The block that computes a row, and for each of its inputs the register, the entry in row 0,
+    and by how many entries it moves on.
+    """
+    inputs: list[list[Any]] = []
+    places: list[tuple[str, int, int]] = []
+    read: set[Any] = set()
+    symbols = free_symbols([x for row in values for x in row])
+    for name, first in sorted(entries.rows[s] for s in symbols if s in entries.rows):
+        if entries.row(name, first) not in read:
+            inputs.append([entries.row(name, first + k) for k in range(width)])
+            places.append((name, first, width))
+            read.update(inputs[-1])
+    for s in symbols:
+        if s in entries.one:
+            inputs.append([s])
+            places.append((*entries.one[s], 0))
+    block = block_of(
+        {f"in{k}": vector for k, vector in enumerate(inputs)},
+        {f"out{k}": row for k, row in enumerate(values)},
+    )
+    return block, places
