@@ -33,62 +33,77 @@ def dataset(run: Records, start: Any = None) -> Any:
     """The run as an `xarray.Dataset`; see `Run.to_xarray`. start: T + Pi at the first record, if it
     is not the run's own.
     """
-    m, several = run.system, () if run.q.ndim == 2 else ("trajectory",)
-    units = m.coordinate_units, m.velocity_units
-    along = (*several, "time")
-    variables: dict[str, Any] = {
-        "q": (
-            (*along, "coordinate"),
-            run.q,
-            {"long_name": "coordinates", "units": _joined(units[0])},
-        ),
-        "qd": (
-            (*along, "velocity"),
-            run.qd,
-            {"long_name": "velocities", "units": _joined(units[1])},
-        ),
-    }
-    energies = {name: getattr(run, name) for name in ENERGIES[:-1]}
-    energies[ENERGIES[-1]] = (
-        run.energy - (run.energy[..., :1] if start is None else start) - run.work
-    )
-    unit = m.quantities["kinetic_energy"].unit
-    for name, values in energies.items():
-        variables[name] = along, values, {"long_name": name.replace("_", " "), "units": unit}
+    several = () if run.q.ndim == 2 else ("trajectory",)
+    observables = _observables(run, (*several, "time"))
+    variables = _states(run, (*several, "time")) | _energies(run, (*several, "time"), start)
+    variables |= observables | _outcome(run, several) | happenings(run.events, run.changes)
+    attributes = {"mechanism": run.system.name, "method": run.method, "h": run.h}
+    attributes["forces"] = json.dumps(run.forces)
+    if run.friction is not None:
+        attributes["friction"] = run.friction
+    coordinates = _coordinates(run, list(observables))
+    return library("xarray", EXTRA).Dataset(variables, coordinates, attributes)
+
+
+def _states(run: Records, along: tuple[str, ...]) -> dict[str, Any]:
+    """Variables of coordinates, velocities and states of the controller."""
+    found: dict[str, Any] = {}
+    for name, axis, words, units in (
+        ("q", "coordinate", "coordinates", run.system.coordinate_units),
+        ("qd", "velocity", "velocities", run.system.velocity_units),
+    ):
+        attributes = {"long_name": words, "units": _joined(units)}
+        found[name] = (*along, axis), getattr(run, name), attributes
     if run.controller_states is not None:
-        variables["controller_states"] = (*along, "controller_state"), run.controller_states
-    observables = _observables(run, along)
-    variables |= observables
+        found["controller_states"] = (*along, "controller_state"), run.controller_states
+    return found
+
+
+def _energies(run: Records, along: tuple[str, ...], start: Any) -> dict[str, Any]:
+    """Variables of energies; start: T + Pi at the first record."""
+    start = run.energy[..., :1] if start is None else start
+    values = {name: getattr(run, name) for name in ENERGIES[:-1]}
+    values[ENERGIES[-1]] = run.energy - start - run.work
+    unit = run.system.quantities["kinetic_energy"].unit
+    return {
+        name: (along, energy, {"long_name": name.replace("_", " "), "units": unit})
+        for name, energy in values.items()
+    }
+
+
+def _outcome(run: Records, several: tuple[str, ...]) -> dict[str, Any]:
+    """Variables of each trajectory: numbers that were inputs, its end, counts of steps."""
+    found: dict[str, Any] = {}
     if run.parameters:
-        sizes = (len(run.q), len(run.parameters)) if several else len(run.parameters)
-        variables["parameters"] = (*several, "parameter"), np.broadcast_to(run.numbers, sizes)
-    variables |= _ends(run.ended) if run.ended else {}
-    variables |= happenings(run.events, run.changes)
-    variables |= {
-        "steps": (several, run.steps),
-        "rejected": (several, run.rejected),
-        "reason": (several, _texts(run.reasons) if several else _texts(run.reasons)[0]),
-    }
-    coordinates = {
+        shape = (len(run.q), len(run.parameters)) if several else (len(run.parameters),)
+        found["parameters"] = (*several, "parameter"), np.broadcast_to(run.numbers, shape)
+    if run.ended:
+        found |= _ends(run.ended)
+    reasons = _texts(run.reasons)
+    found["steps"] = several, run.steps
+    found["rejected"] = several, run.rejected
+    found["reason"] = several, reasons if several else reasons[0]
+    return found
+
+
+def _coordinates(run: Records, observables: Sequence[str]) -> dict[str, Any]:
+    """Labels along the axes."""
+    system = run.system
+    found = {
         "time": ("time", run.times, {"units": "s"}),
-        "coordinate": ("coordinate", _texts(m.coordinate_names)),
-        "velocity": ("velocity", _texts(m.velocity_names)),
-        "coordinate_unit": ("coordinate", _texts(units[0])),
-        "velocity_unit": ("velocity", _texts(units[1])),
+        "coordinate": ("coordinate", _texts(system.coordinate_names)),
+        "velocity": ("velocity", _texts(system.velocity_names)),
+        "coordinate_unit": ("coordinate", _texts(system.coordinate_units)),
+        "velocity_unit": ("velocity", _texts(system.velocity_units)),
     }
-    coordinates |= {"parameter": ("parameter", _texts(run.parameters))} if run.parameters else {}
+    if run.parameters:
+        found["parameter"] = "parameter", _texts(run.parameters)
     for name in observables:
         declared = run.observables.declared[name]
         if declared.labels:
-            coordinates[declared.axes[-1]] = declared.axes[-1], _texts(declared.labels)
-    attributes = {
-        "mechanism": m.name,
-        "method": run.method,
-        "h": run.h,
-        "forces": json.dumps(run.forces),
-    }
-    attributes |= {} if run.friction is None else {"friction": run.friction}
-    return library("xarray", EXTRA).Dataset(variables, coordinates, attributes)
+            axis = declared.axes[-1]
+            found[axis] = axis, _texts(declared.labels)
+    return found
 
 
 def _observables(run: Records, along: tuple[str, ...]) -> dict[str, Any]:

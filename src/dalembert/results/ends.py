@@ -42,13 +42,17 @@ class End(NamedTuple):
 def last_records(times: np.ndarray, q: Any, qd: Any, work: Any, states: Any) -> End:
     """The last record of one trajectory, or of each of N the last that holds numbers."""
     if q.ndim == 2:
-        return End(times[-1], q[-1], qd[-1], work[-1], None if states is None else states[-1])
+        state = None if states is None else states[-1]
+        return End(times[-1], q[-1], qd[-1], work[-1], state)
     last = np.maximum(np.isfinite(np.asarray(work)).sum(axis=1) - 1, 0)
     rows = np.arange(len(last))
-    values: list[Any] = [
-        None if v is None else np.asarray(v)[rows, last] for v in (q, qd, work, states)
-    ]
-    return End(np.asarray(times)[last], *values)
+
+    def at_last(records: Any) -> Any:
+        """The last record of each trajectory."""
+        return np.asarray(records)[rows, last]
+
+    state = None if states is None else at_last(states)
+    return End(np.asarray(times)[last], at_last(q), at_last(qd), at_last(work), state)
 
 
 def last_finite(records: Any) -> np.ndarray:
@@ -75,11 +79,11 @@ def ends_of(
     reached : (N, K) times that the states of the records belong to [s]
     finite, good : (N, K) whether they are numbers, and whether they are records
     """
-    rows, last = np.arange(len(good)), good.sum(axis=1) - 1
+    rows = np.arange(len(good))
+    last = good.sum(axis=1) - 1
     following = np.minimum(last + 1, len(times) - 1)
-    behind = (
-        finite[rows, following] & ~good[rows, following] & (reached[rows, following] > times[last])
-    )
-    return np.where(behind, reached[rows, following], times[last]), np.where(
-        behind, following, last
-    )
+    stayed = finite[rows, following] & ~good[rows, following]
+    stayed_at = reached[rows, following]
+    is_behind = stayed & (stayed_at > times[last])
+    ends = np.where(is_behind, stayed_at, times[last])
+    return ends, np.where(is_behind, following, last)

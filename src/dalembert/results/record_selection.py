@@ -51,7 +51,8 @@ def trajectory(run: Recorded, row: int) -> Recorded:
 
     def until(records: Any, last: Any) -> Any:
         """Records (K,) or (K, n), with the state at the end."""
-        return np.concatenate([records[:made], *[np.asarray(last)[None]] * between])
+        added = [np.asarray(last)[None]] * between
+        return np.concatenate([records[:made], *added])
 
     def taken(name: str, values: Any) -> Any:
         """An observable of the trajectory."""
@@ -59,6 +60,10 @@ def trajectory(run: Recorded, row: int) -> Recorded:
         return values[row][: made + between] if is_of_records else values
 
     states = run.controller_states
+    if states is not None:
+        states = until(states[row], end.controller_states)
+    events = [event for event in run.events if event.trajectory == row]
+    changes = [change for change in run.changes if change.trajectory == row]
     return replace(
         run,
         mechanism=run.own_mechanism(row),
@@ -70,10 +75,10 @@ def trajectory(run: Recorded, row: int) -> Recorded:
         reasons=run.reasons[row : row + 1],
         steps=run.steps[row],
         rejected=run.rejected[row],
-        controller_states=None if states is None else until(states[row], end.controller_states),
+        controller_states=states,
         recorded={name: taken(name, values) for name, values in run.recorded.items()},
-        events=tuple(e._replace(trajectory=0) for e in run.events if e.trajectory == row),
-        changes=tuple(c._replace(trajectory=0) for c in run.changes if c.trajectory == row),
+        events=tuple(event._replace(trajectory=0) for event in events),
+        changes=tuple(change._replace(trajectory=0) for change in changes),
         parameters={path: float(values[row]) for path, values in run.parameters.items()},
         dynamics=dynamics_of(run.mechanism, tuple(run.parameters)),
     )

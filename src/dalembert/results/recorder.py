@@ -32,11 +32,8 @@ class Recorder:
     """
 
     def __init__(self, folder: StoreFolder, start: Any):
-        self._folder, self._group, self._start = (
-            folder,
-            storage.group_of(folder, read_only=False),
-            start,
-        )
+        self._folder, self._start = folder, start
+        self._group = storage.group_of(folder, read_only=False)
 
     @staticmethod
     def begin(
@@ -45,10 +42,8 @@ class Recorder:
         """A new folder for `count` records, of which there are the first ones."""
         start = first.energy[..., :1]
         data = dataset(replace(selected(first, slice(0, 1)), events=(), changes=()), start)
-        data["reason"] = (
-            data["reason"].dims,
-            np.full(data["reason"].shape, UNFINISHED, dtype=object),
-        )
+        reason = data["reason"]
+        data["reason"] = reason.dims, np.full(reason.shape, UNFINISHED, dtype=object)
         data.attrs |= {ARGUMENTS: arguments, store_folder.MARK: store_folder.FORMAT}
         lengthened = [name for name, v in data.variables.items() if "time" in v.dims]
         with storage.writing(path):
@@ -60,26 +55,30 @@ class Recorder:
             consolidated=False,
         )
         recorder = Recorder(fresh, start)
-        group = recorder._group
         for name in lengthened:
-            v = data.variables[name]
-            lengths = {d: n for d, n in zip(v.dims, v.shape, strict=True) if d != "time"}
-            rows = max(1, CHUNK // max(1, int(np.prod(list(lengths.values())))))
-            group.create_array(
-                name,
-                shape=[lengths.get(d, count) for d in v.dims],
-                dtype=v.dtype,
-                fill_value=np.nan if v.dtype.kind == "f" else None,
-                chunks=[max(1, lengths.get(d, min(rows, count))) for d in v.dims],
-                attributes={**v.attrs, "_ARRAY_DIMENSIONS": list(v.dims)},
-            )
-        group.create_group(storage.CONTINUATION)
+            recorder._create(name, data.variables[name], count)
+        recorder._group.create_group(storage.CONTINUATION)
         recorder._consolidate()
         recorder.write(0, first, state)
         with storage.writing(path):
             fresh.path.replace(path.resolve())
             on_disk(path.resolve().parent)
         return Recorder(StoreFolder(path), start)
+
+    def _create(self, name: str, variable: Any, count: int) -> None:
+        """An array along time for `count` records of a variable."""
+        sizes = zip(variable.dims, variable.shape, strict=True)
+        lengths = {axis: n for axis, n in sizes if axis != "time"}
+        numbers = max(1, int(np.prod(list(lengths.values()))))  # of a record
+        rows = min(max(1, CHUNK // numbers), count)
+        self._group.create_array(
+            name,
+            shape=[lengths.get(axis, count) for axis in variable.dims],
+            dtype=variable.dtype,
+            fill_value=np.nan if variable.dtype.kind == "f" else None,
+            chunks=[max(1, lengths.get(axis, rows)) for axis in variable.dims],
+            attributes={**variable.attrs, "_ARRAY_DIMENSIONS": list(variable.dims)},
+        )
 
     @staticmethod
     def open(folder: StoreFolder, first: Run) -> tuple[Recorder, int, dict[str, Any]]:
@@ -97,9 +96,8 @@ class Recorder:
             if name not in self._group:  # an observable that was not recorded by earlier versions
                 continue
             if "time" in v.dims:
-                self._group[name][(*[slice(None)] * v.dims.index("time"), slice(at, end))] = (
-                    v.values
-                )
+                before = [slice(None)] * v.dims.index("time")
+                self._group[name][(*before, slice(at, end))] = v.values
             elif name in ("steps", "rejected", *ENDS) or v.attrs.get(OBSERVABLE) == RUN:
                 self._group[name][...] = v.values
         going = self._group[storage.CONTINUATION]
@@ -116,11 +114,10 @@ class Recorder:
             reasons if self._group["reason"].ndim else reasons[0], dtype=object
         )
         for _, array in self._group.arrays():
-            dims = array.attrs["_ARRAY_DIMENSIONS"]
-            if "time" in dims and array.shape[dims.index("time")] != count:
-                array.resize(
-                    [count if d == "time" else n for d, n in zip(dims, array.shape, strict=True)]
-                )
+            dims, shape = array.attrs["_ARRAY_DIMENSIONS"], list(array.shape)
+            if "time" in dims and shape[dims.index("time")] != count:
+                shape[dims.index("time")] = count
+                array.resize(shape)
         for name, (dims, values) in happenings(*happened(self._group, count)).items():
             array = self._group.create_array(
                 name,

@@ -117,57 +117,76 @@ def read(mechanism: Mechanism, file: Any, lazy: bool = False) -> dict[str, Any]:
     is_checked = folder is not None or is_sealed(path)
     with _opened(path, folder, lazy) as data, reading(path):
         if not is_checked:
-            if store_folder.MARK in data.attrs:
-                raise DamagedStoreError(
-                    f"{str(path)!r} is damaged: the checksum at its end is not as it was written. "
-                    "Take it from a copy, or compute it again.",
-                    str(path),
-                    path.name,
-                )
-            warn_without_checksums(path, "to_netcdf")
-        for name in ("coordinate", "velocity"):
-            stored, own = (
-                tuple(data[name].values.tolist()),
-                getattr(system_of(mechanism), f"{name}_names"),
-            )
-            if stored != own:
-                raise DalembertError(
-                    f"{str(path)!r} is a run of {data.attrs['mechanism']!r} with {name} names "
-                    f"{_few(stored)}, but mechanism {system_of(mechanism).name!r} has {_few(own)}."
-                )
+            _check_unsealed(data, path)
+        _check_names(data, mechanism, path)
         count = data.sizes["time"] if folder is None else written(folder)
-        known = {field: name for field, name in ALONG.items() if name in data or name == "time"}
-        axis, declared = data["q"].dims.index("time"), observables_in(data)
+        arrays = _arrays(data, str(path) if lazy else None, count)
+        return {"mechanism": mechanism, **arrays, **_outcome(data)}
 
-        def records(name: str) -> Any:
-            """Records of a variable, read now or when they are looked at."""
-            if name in declared and not declared[name].is_of_records:
-                return data[name].values
-            if lazy:
-                return Stored(str(path), name, 0 if name == "time" else axis, count)
-            return data[name].isel(time=slice(count)).values
 
-        return {
-            "mechanism": mechanism,
-            "method": data.attrs["method"],
-            "h": float(data.attrs["h"]),
-            "reasons": tuple(np.atleast_1d(data["reason"].values).tolist()),
-            "forces": json.loads(data.attrs["forces"]),
-            "steps": data["steps"].values,
-            "rejected": data["rejected"].values,
-            "friction": data.attrs.get("friction"),
-            **{field: records(name) for field, name in known.items()},
-            "declared": declared,
-            "recorded": {name: records(name) for name in declared},
-            "parameters": {
-                str(name): data["parameters"].values[..., k][()]
-                for k, name in enumerate(data["parameter"].values)
-            }
-            if "parameters" in data
-            else {},
-            "ended": ended_of(data),
-            **{f"{dim}s": happened_in(data, dim, kind) for dim, kind in HAPPENINGS.items()},
-        }
+def _check_unsealed(data: Any, path: Path) -> None:
+    """Raise if a file without a checksum once had one; warn if it never had."""
+    if store_folder.MARK in data.attrs:
+        raise DamagedStoreError(
+            f"{str(path)!r} is damaged: the checksum at its end is not as it was written. Take it "
+            "from a copy, or compute it again.",
+            str(path),
+            path.name,
+        )
+    warn_without_checksums(path, "to_netcdf")
+
+
+def _check_names(data: Any, mechanism: Any, path: Path) -> None:
+    """Raise if the entries of states have other names than those of the mechanism."""
+    system = system_of(mechanism)
+    for name in ("coordinate", "velocity"):
+        stored = tuple(data[name].values.tolist())
+        known = getattr(system, f"{name}_names")
+        if stored != known:
+            raise DalembertError(
+                f"{str(path)!r} is a run of {data.attrs['mechanism']!r} with {name} names "
+                f"{_few(stored)}, but mechanism {system.name!r} has {_few(known)}."
+            )
+
+
+def _arrays(data: Any, folder: str | None, count: int) -> dict[str, Any]:
+    """The first `count` records of a dataset; in a folder, where they are."""
+    axis, declared = data["q"].dims.index("time"), observables_in(data)
+
+    def records(name: str) -> Any:
+        """Records of a variable, read now or when they are looked at."""
+        if name in declared and not declared[name].is_of_records:
+            return data[name].values
+        if folder is not None:
+            return Stored(folder, name, 0 if name == "time" else axis, count)
+        return data[name].isel(time=slice(count)).values
+
+    found = {
+        field: records(name) for field, name in ALONG.items() if name in data or name == "time"
+    }
+    recorded = {name: records(name) for name in declared}
+    return {**found, "declared": declared, "recorded": recorded}
+
+
+def _outcome(data: Any) -> dict[str, Any]:
+    """How a run in a dataset was computed, and how it went."""
+    parameters = {}
+    if "parameters" in data:
+        for k, name in enumerate(data["parameter"].values):
+            parameters[str(name)] = data["parameters"].values[..., k][()]
+    found = {f"{dim}s": happened_in(data, dim, kind) for dim, kind in HAPPENINGS.items()}
+    return {
+        "method": data.attrs["method"],
+        "h": float(data.attrs["h"]),
+        "reasons": tuple(np.atleast_1d(data["reason"].values).tolist()),
+        "forces": json.loads(data.attrs["forces"]),
+        "steps": data["steps"].values,
+        "rejected": data["rejected"].values,
+        "friction": data.attrs.get("friction"),
+        "parameters": parameters,
+        "ended": ended_of(data),
+        **found,
+    }
 
 
 def _opened(path: Path, folder: StoreFolder | None, lazy: bool) -> Any:

@@ -59,53 +59,70 @@ def streamed(
     """
     path = storage.folder_of(folder)
     with StoreLock(path):
-        return _streamed(mechanism, path, resume, arguments, x, times, size, stretch)
+        if store_folder.is_empty(path):
+            stream = _Stream(path, len(times), arguments, _begun(x))
+        elif not resume:
+            raise DalembertError(
+                f"{str(path)!r} is there already: give another name, or remove it; a run that was "
+                "cut off goes on with resume=True."
+            )
+        else:
+            compare(path, arguments)
+            store = _recovered(path)
+            run = Run.load(mechanism, path, lazy=True)
+            recorder, count, state = Recorder.open(store, selected(run, slice(0, 1)))
+            if finished(store):
+                return run
+            stream = _Stream(path, len(times), arguments, state, recorder, count)
+        while stream.goes_on:
+            end = min(stream.count + size, len(times))
+            begin = np.nan_to_num(stream.state["x"])
+            stream.take(*stretch(begin, np.asarray(times[stream.count - 1 : end]), stream.method))
+        stream.finish()
+        return Run.load(mechanism, path, lazy=True)
 
 
-def _streamed(
-    mechanism: Any,
-    path: Path,
-    resume: bool,
-    arguments: dict[str, Any],
-    x: np.ndarray,
-    times: Any,
-    size: int,
-    stretch: Stretch,
-) -> Run:
-    there = not store_folder.is_empty(path)
-    if there and not resume:
-        raise DalembertError(
-            f"{str(path)!r} is there already: give another name, or remove it; a run that was cut "
-            "off goes on with resume=True."
-        )
-    if there:
-        compare(path, arguments)
-        folder = _recovered(path)
-        run = Run.load(mechanism, path, lazy=True)
-        recorder, at, kept = Recorder.open(folder, selected(run, slice(0, 1)))
-        if finished(folder):
-            return run
-    else:
-        kept = {
-            "x": x,
-            "method": None,
-            "reasons": [FINISHED] * len(x),
-            "steps": None,
-            "ended": False,
-        }
-        at, recorder = 1, None
-    before = kept.get("totals", {})  # of an earlier process, whose counts this one goes on with
-    while at < len(times) and not kept["ended"]:
-        end = min(at + size, len(times))
-        part, x, state = stretch(
-            np.nan_to_num(kept["x"]), np.asarray(times[at - 1 : end]), kept["method"]
-        )
-        part = _after(part, kept, anew=state is None)  # a library's method counts anew
-        totals = _totals(part, before)
+def _begun(x: np.ndarray) -> dict[str, Any]:
+    """The state of a run that begins, from which it goes on."""
+    reasons = [FINISHED] * len(x)
+    return {"x": x, "method": None, "reasons": reasons, "steps": None, "ended": False}
+
+
+class _Stream:
+    """A run on its way to a folder: records so far, and the state to go on from."""
+
+    def __init__(
+        self,
+        path: Path,
+        length: int,
+        arguments: dict[str, Any],
+        state: dict[str, Any],
+        recorder: Recorder | None = None,
+        count: int = 1,
+    ):
+        self._path, self._length, self._arguments = path, length, arguments
+        self._recorder, self.state, self.count = recorder, state, count
+        # of an earlier process, whose counts this one goes on with
+        self._totals = state.get("totals", {})
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether there are records to come."""
+        return self.count < self._length and not self.state["ended"]
+
+    @property
+    def method(self) -> Any:
+        """The state of the method; None before the first part."""
+        return self.state["method"]
+
+    def take(self, part: Run, x: np.ndarray, method: Any) -> None:
+        """Write the next part, and where to go on."""
+        part = _after(part, self.state, anew=method is None)  # a library's method counts anew
+        totals = _totals(part, self._totals)
         part = replace(part, recorded=part.recorded | totals)
-        kept = {
+        self.state = {
             "x": x,
-            "method": state,
+            "method": method,
             "reasons": list(part.reasons),
             "steps": part.steps,
             "rejected": part.rejected,
@@ -113,14 +130,18 @@ def _streamed(
             "ended": part.q.ndim == 2 and part.reason != FINISHED,
             "totals": totals,
         }
-        if recorder is None:
-            recorder = Recorder.begin(path, part, len(times), arguments, kept)
+        if self._recorder is None:
+            self._recorder = Recorder.begin(
+                self._path, part, self._length, self._arguments, self.state
+            )
         else:
-            recorder.write(at, selected(part, slice(1, None)), kept)
-        at += len(part.times) - 1
-    assert recorder is not None
-    recorder.finish(tuple(kept["reasons"]), at)
-    return Run.load(mechanism, path, lazy=True)
+            self._recorder.write(self.count, selected(part, slice(1, None)), self.state)
+        self.count += len(part.times) - 1
+
+    def finish(self) -> None:
+        """Say how the run went."""
+        assert self._recorder is not None
+        self._recorder.finish(tuple(self.state["reasons"]), self.count)
 
 
 def _totals(part: Run, before: dict[str, Any]) -> dict[str, Any]:
