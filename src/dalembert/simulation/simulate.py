@@ -38,7 +38,8 @@ from dalembert.simulation.options import (
 from dalembert.simulation.outcome import run_of
 from dalembert.simulation.pieces import Throttled
 from dalembert.simulation.progress import Progress, reported
-from dalembert.simulation.sampled_loop import Law, SampledLoop
+from dalembert.simulation.sampled_law import Law
+from dalembert.simulation.sampled_loop import SampledLoop
 from dalembert.simulation.starts import Start, start_of
 from dalembert.spatial.arrays import State, Values
 from dalembert.systems.kinds import OtherSystem
