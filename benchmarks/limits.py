@@ -75,11 +75,12 @@ def multiply_adds(threads: int) -> None:
 
 
 def operations(program: Any) -> int:
-    """Floating-point operations of a program for one state; sine and cosine of one angle are
+    """Floating-point operations of a straight program for one state; sine and cosine of one angle are
     evaluated together.
     """
-    count = Counter(i.op for i in program.code)
-    angles = {i.args[0] for i in program.code if i.op in ("sin", "cos")}
+    code = program.block.code
+    count = Counter(i.op for i in code)
+    angles = {i.args[0] for i in code if i.op in ("sin", "cos")}
     return sum(n for op, n in count.items() if op not in NOT_COUNTED) + SINE_AND_COSINE * len(
         angles
     )

@@ -142,7 +142,7 @@ def _program(name: str, quantity: str) -> Program | None:
     nobody has counted.
     """
     program = rk4_step(name).program if quantity == STEP else traced(mechanism(name), [quantity])
-    return program if isinstance(program, Program) else None
+    return program if program.block else None
 
 
 def _ours(name: str, quantity: str, chosen: States) -> Contender:

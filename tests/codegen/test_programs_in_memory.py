@@ -22,7 +22,7 @@ from dalembert.codegen.program import (
     Turns,
 )
 from dalembert.codegen.targets import c, numpy_source
-from dalembert.codegen.targets.llvm import memory
+from dalembert.codegen.targets.llvm import in_memory
 from dalembert.codegen.verifier import verify
 from dalembert.native.kernel import Kernel
 
@@ -87,7 +87,7 @@ def test_machine_code_equals_numpy_source_also_for_angles_that_are_no_inputs(n):
 
 
 def test_a_kernel_keeps_to_its_work_array(monkeypatch):
-    monkeypatch.setattr(memory, "MOST_ON_STACK", 0)
+    monkeypatch.setattr(in_memory, "MOST_ON_STACK", 0)
     program, _ = made()
     kernel, x = Kernel.of(program), states(4)
     before = Kernel.of(program)

@@ -9,7 +9,7 @@ import dalembert as da
 from dalembert.codegen.blocks import ProgramError
 from dalembert.codegen.interpreter import evaluated
 from dalembert.codegen.program import Scan
-from dalembert.codegen.targets.llvm import memory
+from dalembert.codegen.targets.llvm import in_memory
 from dalembert.compiled.propagation import propagator
 from dalembert.errors import ShapeError
 from dalembert.integrators import METHODS, Adaptive, FixedStep, method, records
@@ -361,9 +361,9 @@ def test_scans_within_loops_over_steps_equal_straight_code(monkeypatch, name, on
     monkeypatch.setattr(regrouping, "ROLLED_FROM", 2)
     scanned = propagator(falling, 8, 1, METHODS[name])
     if not on_stack:
-        monkeypatch.setattr(memory, "MOST_ON_STACK", 0)
+        monkeypatch.setattr(in_memory, "MOST_ON_STACK", 0)
         monkeypatch.setattr(cache, "kept", lambda key, make: make())
-    longest = [max(len(i.order) for i in m.program.every_item() if isinstance(i, Scan)) for m in (straight, scanned)]
+    longest = [max(len(i.order) for i in m.program.every_item if isinstance(i, Scan)) for m in (straight, scanned)]
     assert longest == [1, 4]
     x = np.random.default_rng(3).uniform(-0.1, 0.1, (19, 8))
     right, found = run(straight, x, h=0.02), run(scanned, x, h=0.02)

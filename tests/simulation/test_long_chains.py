@@ -7,7 +7,7 @@ import pytest
 
 import dalembert as da
 from dalembert.codegen.program import Scan
-from dalembert.codegen.targets.llvm import memory
+from dalembert.codegen.targets.llvm import in_memory
 from dalembert.compiled import propagation
 from dalembert.tracing import regrouping
 
@@ -33,12 +33,12 @@ def test_runs_are_those_of_straight_code(monkeypatch, way, on_stack):
     right = simulated(**WAYS[way])
     scans, made = [], propagation.propagation_of
     monkeypatch.setattr(regrouping, "ROLLED_FROM", 2)
-    monkeypatch.setattr(memory, "MOST_ON_STACK", 2**18 if on_stack else 0)
+    monkeypatch.setattr(in_memory, "MOST_ON_STACK", 2**18 if on_stack else 0)
     monkeypatch.setenv("DALEMBERT_CACHE", "off")
 
     def watched(*arguments, **options):
         found = made(*arguments, **options)
-        scans.extend(i for i in found.every_item() if isinstance(i, Scan) and len(i.order) > 1)
+        scans.extend(i for i in found.every_item if isinstance(i, Scan) and len(i.order) > 1)
         return found
 
     monkeypatch.setattr(propagation, "propagation_of", watched)

@@ -49,7 +49,7 @@ def evaluated(
     """
     arrays = [np.asarray(x, dtype=float) for x in inputs]
     batch = np.broadcast_shapes(*(x.shape[:-1] for x in arrays))
-    run = _Run(program, batch, list(goals), repeats, functions)
+    run = _Execution(program, batch, list(goals), repeats, functions)
     for register, x in zip(program.inputs, arrays, strict=True):
         run.memory[..., register.stretch] = x
     with np.errstate(all="ignore"):
@@ -78,7 +78,7 @@ def block_values(block: Block, inputs: Sequence[np.ndarray]) -> list[list[Any]]:
     return [[values[k] for k in places] for places in block.results]
 
 
-class _Run:
+class _Execution:
     """Memory (*batch, size), which the items change, and records."""
 
     def __init__(

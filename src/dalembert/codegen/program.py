@@ -102,14 +102,15 @@ class BlockTable:
     @cached_property
     def apart(self) -> bool:
         """Whether no row stores to a place that it reads, so that it may store at any time."""
-        sizes = np.array([port.size for port in self.ports])
-        reads = range(len(self.inputs))
-        begin, end = self.places, self.places + sizes
-        return not any(
-            ((begin[:, a] < end[:, b]) & (begin[:, b] < end[:, a])).any()
-            for a in reads
-            for b in range(len(self.inputs), len(self.ports))
-        )
+        stores = range(len(self.inputs), len(self.ports))
+        return not any(self.overlap(a, b) for a in range(len(self.inputs)) for b in stores)
+
+    def overlap(self, one: int, other: int) -> bool:
+        """Whether stretches of two ports have a place in common in some row."""
+        starts, sizes = self.places, [port.size for port in self.ports]
+        before = starts[:, one] + sizes[one] <= starts[:, other]
+        behind = starts[:, other] + sizes[other] <= starts[:, one]
+        return not (before | behind).all()
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,6 +118,11 @@ class Scan:
     """Rows of tables run one after the other: (n, 2) numbers of the table and of the row."""
 
     order: np.ndarray
+
+    @property
+    def single(self) -> bool:
+        """Whether it is one row."""
+        return len(self.order) == 1
 
     @cached_property
     def runs(self) -> list[tuple[int, int, int]]:
@@ -219,7 +225,7 @@ class Program:
         (table,), (item,) = self.tables, self.items
         starts = [r.start for r in (*self.inputs, *self.outputs)]
         whole = table.constants == 0 and table.places.tolist() == [starts] and table.apart
-        once = isinstance(item, Scan) and len(item.order) == 1
+        once = isinstance(item, Scan) and item.single
         return table.block if whole and once else None
 
     @cached_property
@@ -237,17 +243,23 @@ class Program:
         """Registers of the records and outputs."""
         return (*self.records, *self.outputs)
 
-    def every_item(self) -> Iterator[Item]:
-        """All items, each once, in their order; a loop comes behind what is in it."""
-        seen: set[int] = set()
-        for item in _every(self.items):
-            if id(item) not in seen:
-                seen.add(id(item))
-                yield item
+    @cached_property
+    def every_item(self) -> tuple[Item, ...]:
+        """All items, each once, in their order; a loop comes behind those that are in it."""
+        return tuple({id(item): item for item in _every(self.items)}.values())
 
+    @cached_property
+    def _numbers(self) -> dict[int, int]:
+        return {id(item): number for number, item in enumerate(self.every_item, 1)}
+
+    def number(self, item: Item) -> int:
+        """Number of an item among all, from 1 on."""
+        return self._numbers[id(item)]
+
+    @cached_property
     def callbacks(self) -> list[Callback]:
         """The different calls of functions outside."""
-        return list(dict.fromkeys(i for i in self.every_item() if isinstance(i, Callback)))
+        return list(dict.fromkeys(i for i in self.every_item if isinstance(i, Callback)))
 
     def operations(self) -> int:
         """Number of operations where each item runs once, sines and cosines included."""
@@ -268,14 +280,26 @@ class Program:
         """The same for the same program on every machine."""
         if self.block:
             return self.block.text()
-        numbers = {id(item): k for k, item in enumerate(self.every_item())}
         lines = [repr((self.inputs, self.outputs, self.size))]
         for table in self.tables:
             constants = None if table.numbers is None else table.numbers.tolist()
             lines += [table.block.text(), repr(table.places.tolist()), repr(constants)]
-        lines += [_line(item, numbers) for item in self.every_item()]
-        lines.append(repr([numbers[id(item)] for item in self.items]))
+        lines += [self._line(item) for item in self.every_item]
+        lines.append(repr([*map(self.number, self.items)]))
         return "\n".join(lines)
+
+    def _line(self, item: Item) -> str:
+        """Text of an item, with the numbers of those that are in it."""
+        if isinstance(item, Scan):
+            return f"Scan {item.order.tolist()}"
+        if isinstance(item, Turns):
+            return f"Turns {item.places.tolist()}"
+        if isinstance(item, (Clear, Callback)):
+            return repr(item)
+        inner = [*map(self.number, item.items)]
+        if isinstance(item, Loop):
+            return f"Loop {item.until} {item.most} {inner}"
+        return f"Goals {item.goal} {item.records} {inner}"
 
 
 def _every(items: Sequence[Item]) -> Iterator[Item]:
@@ -283,20 +307,6 @@ def _every(items: Sequence[Item]) -> Iterator[Item]:
         if isinstance(item, (Loop, Goals)):
             yield from _every(item.items)
         yield item
-
-
-def _line(item: Item, numbers: Mapping[int, int]) -> str:
-    """Text of an item, with the numbers of those that are in it."""
-    if isinstance(item, Scan):
-        return f"Scan {item.order.tolist()}"
-    if isinstance(item, Turns):
-        return f"Turns {item.places.tolist()}"
-    if isinstance(item, (Clear, Callback)):
-        return repr(item)
-    inner = [numbers[id(i)] for i in item.items]
-    if isinstance(item, Loop):
-        return f"Loop {item.until} {item.most} {inner}"
-    return f"Goals {item.goal} {item.records} {inner}"
 
 
 def program_of(inputs: Mapping[str, Iterable[Any]], outputs: Mapping[str, Any]) -> Program:

@@ -53,7 +53,7 @@ class Outside:
     """
 
     def __init__(self, program: Program, functions: Sequence[Function]):
-        lengths = {c.function: [r.size for r in c.takes[1:]] for c in program.callbacks()}
+        lengths = {c.function: [r.size for r in c.takes[1:]] for c in program.callbacks}
         objects: list[Any] = [np.ndarray, np.dtype(float), np.empty]
         for number, (function, convert) in enumerate(functions):
             arguments = [x for length in lengths[number] for x in (length, objects[1])]
@@ -65,7 +65,7 @@ class Outside:
 
 def definitions(program: Program) -> list[str]:
     """LLVM assembly of the program's callbacks, and what they call."""
-    callbacks = program.callbacks()
+    callbacks = program.callbacks
     return [
         *(f"declare {d}" for d in DECLARED if callbacks),
         *(_definition(program.size, k, callback) for k, callback in enumerate(callbacks)),

@@ -62,7 +62,7 @@ class Propagator:
             return
         self.program, sizes = propagation, {r.name: r.size for r in propagation.inputs}
         self.nx, self.parameters = sizes["x"], sizes["p"]
-        self._calls = bool(self.program.callbacks())
+        self._calls = bool(self.program.callbacks)
         assert self.program.goals
         self._counts = isinstance(method, FixedStep) and self.program.goals.goal is not None
         self._kernels: dict[bool, Kernel] = {}

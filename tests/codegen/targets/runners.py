@@ -25,7 +25,7 @@ def arrays_for(program, goals):
 
 def pointers(program, functions):
     """C functions of pointers that call functions of arrays."""
-    calls = {c.function: c for c in program.callbacks()}
+    calls = {c.function: c for c in program.callbacks}
     made = []
     for number, callback in sorted(calls.items()):
         sizes = [r.size for r in (*callback.takes[1:], callback.gives)]

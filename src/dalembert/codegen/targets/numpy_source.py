@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -29,11 +29,13 @@ from dalembert.codegen.program import (
 )
 from dalembert.codegen.targets.text import (
     INFIX,
+    ArrayArgument,
     beside,
     identifiers,
     known_as,
     numbered,
     operand,
+    parameters,
     plain,
 )
 from dalembert.codegen.verifier import verify
@@ -63,14 +65,6 @@ TAKEN = (
     "repeats",
     "goal",
 )
-
-
-class NamedArray(NamedTuple):
-    """An input or result of the function: its identifier, name, and axes behind those of the batch."""
-
-    identifier: str
-    name: str
-    axes: tuple[object, ...]
 
 
 Named = Sequence[tuple[str, Register]]  # identifiers and their registers
@@ -137,7 +131,7 @@ def _function(
         head += _straight(program.block, inputs, outputs)
     else:
         head += _in_memory(program, inputs, outputs)
-    given, results = _arrays(program, inputs, outputs)
+    given, results = parameters(program, registers, range(len(outputs)))
     if reports:
         places, status = results_and_status(program)
         results, doubts = [results[k] for k in places], [outputs[k] for k in status]
@@ -149,27 +143,19 @@ def _function(
     return f'{before}@np.errstate(all="ignore")\ndef {function}({takes}):\n{body}'
 
 
-def _arrays(
-    program: Program, inputs: list[str], outputs: list[str]
-) -> tuple[list[NamedArray], list[NamedArray]]:
-    """Inputs, and records and outputs."""
-    axes = [("goals", *r.shape) for r in program.records] + [r.shape for r in program.outputs]
-    given = zip(inputs, program.inputs, strict=True)
-    results = zip(outputs, program.results, axes, strict=True)
-    return (
-        [NamedArray(x, r.name, r.shape) for x, r in given],
-        [NamedArray(x, r.name, shape) for x, r, shape in results],
-    )
+def _axes(x: ArrayArgument) -> tuple[object, ...]:
+    """Axes behind those of the batch."""
+    return ("goals", *x.shape) if x.records else x.shape
 
 
 def _status(
-    inputs: list[NamedArray], results: list[NamedArray], doubts: Sequence[str]
+    inputs: list[ArrayArgument], results: list[ArrayArgument], doubts: Sequence[str]
 ) -> list[str]:
     """The status of each state; `doubts`: the array of the program's own status, if it has one."""
 
-    def look(x: NamedArray) -> str:
+    def look(x: ArrayArgument) -> str:
         """Whether all entries of an array are finite."""
-        return f"np.all(np.isfinite({x.identifier}), axis={_tuple(range(-len(x.axes), 0))})"
+        return f"np.all(np.isfinite({x.identifier}), axis={_tuple(range(-len(_axes(x)), 0))})"
 
     return [
         "inputs_finite = np.ones(batch, dtype=np.bool_)",
@@ -222,12 +208,10 @@ def _items(program: Program, items: Sequence[Item], records: Named) -> list[str]
 def _item(program: Program, item: Item, records: Named) -> list[str]:
     """Lines that run an item."""
     if isinstance(item, Scan):
-        if len(item.order) > 1:
-            return [
-                f"for run, places, numbers in {_scan_name(program, item)}:",
-                "    run(work, places, numbers)",
-            ]
-        return [f"{name}(work, {rows})" for name, rows in _rows(program, item)]
+        if item.single:
+            return [f"{name}(work, {row})" for name, row in _rows(program, item)]
+        head = f"for run, places, numbers in SCAN_{program.number(item)}:"
+        return [head, "    run(work, places, numbers)"]
     if isinstance(item, Turns):
         angle, sine, cosine = (f"work[..., {column.tolist()}]" for column in item.places.T)
         return [f"{sine} = np.sin({angle})", f"{cosine} = np.cos({angle})"]
@@ -256,16 +240,11 @@ def _loop(program: Program, loop: Loop | Goals, records: Named) -> list[str]:
 def _tables(program: Program) -> str:
     """Functions of the tables' blocks, and rows of each scan."""
     text = [_table(table, f"table_{k}") for k, table in enumerate(program.tables, 1)]
-    for item in program.every_item():
-        if isinstance(item, Scan) and len(item.order) > 1:
+    for item in program.every_item:
+        if isinstance(item, Scan) and not item.single:
             rows = [f"    ({name}, {row}),\n" for name, row in _rows(program, item)]
-            text.append(f"{_scan_name(program, item)} = (\n{''.join(rows)})\n\n\n")
+            text.append(f"SCAN_{program.number(item)} = (\n{''.join(rows)})\n\n\n")
     return "".join(text)
-
-
-def _scan_name(program: Program, scan: Scan) -> str:
-    number = next(k for k, item in enumerate(program.every_item(), 1) if item is scan)
-    return f"SCAN_{number}"
 
 
 def _rows(program: Program, scan: Scan) -> list[tuple[str, str]]:
@@ -312,13 +291,13 @@ def _indented(lines: Sequence[str]) -> str:
 def _docstring(
     name: str,
     notes: Sequence[str],
-    inputs: list[NamedArray],
+    inputs: list[ArrayArgument],
     more: Mapping[str, str],
-    results: list[NamedArray],
+    results: list[ArrayArgument],
 ) -> list[str]:
-    def described(x: NamedArray) -> str:
+    def described(x: ArrayArgument) -> str:
         """Line of an array in the docstring."""
-        return f"{known_as(x.identifier, x.name)} : {_tuple(['...', *x.axes])} array"
+        return f"{known_as(x.identifier, x.name)} : {_tuple(['...', *_axes(x)])} array"
 
     text = [
         f"{name} of one state or of a batch of states, the batch leading.",

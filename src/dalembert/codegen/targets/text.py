@@ -5,6 +5,8 @@ harmless text.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import prod
+from typing import NamedTuple
 
 from dalembert.codegen.program import REPEATS, Loop, Program
 from dalembert.expr.identifiers import safe_identifiers
@@ -31,6 +33,33 @@ def identifiers(names: Iterable[str], taken: Sequence[str] = ()) -> list[str]:
     return [safe[label] for label in labels[len(taken) :]]
 
 
+class ArrayArgument(NamedTuple):
+    """An input or result of a written function; records are one for each goal."""
+
+    identifier: str
+    name: str
+    shape: tuple[int, ...]
+    records: bool = False
+
+    @property
+    def size(self) -> int:
+        """Number of entries, of one record if there are several."""
+        return prod(self.shape)
+
+
+def parameters(
+    program: Program, identifiers: Sequence[str], results: Sequence[int]
+) -> tuple[list[ArrayArgument], list[ArrayArgument]]:
+    """Inputs, and results of these numbers, by their identifiers."""
+    inputs = zip(identifiers, program.inputs, strict=False)
+    outputs = [(program.results[k], k < len(program.records)) for k in results]
+    named = zip(identifiers[len(program.inputs) :], outputs, strict=True)
+    return (
+        [ArrayArgument(x, r.name, r.shape) for x, r in inputs],
+        [ArrayArgument(x, r.name, r.shape, many) for x, (r, many) in named],
+    )
+
+
 def numbered(stem: str, names: Iterable[str]) -> str:
     """The stem, prolonged until none of the names is the stem and a number."""
     names = list(names)
@@ -44,10 +73,10 @@ def beside(program: Program) -> dict[str, str]:
     sentences about them: goals, number of repeats, functions outside.
     """
     found = {"goals": "numbers that records are made for"} if program.goals else {}
-    items = program.every_item()
+    items = program.every_item
     if any(isinstance(item, Loop) and item.most == REPEATS for item in items):
         found["repeats"] = "turns of loops whose number is not fixed"
-    for callback in program.callbacks():
+    for callback in program.callbacks:
         sizes = ", ".join(str(register.size) for register in callback.takes[1:])
         about = f"function of a number and vectors of {sizes}, gives {callback.gives.size} numbers"
         found[f"call_{callback.function + 1}"] = about

@@ -20,7 +20,7 @@ from dalembert.codegen.blocks import Block
 from dalembert.codegen.program import Program
 from dalembert.codegen.targets.c import statements
 from dalembert.codegen.targets.c.interface import Interface, comment
-from dalembert.codegen.targets.c.statements import BlockCode, CSource, ItemStatements, moved
+from dalembert.codegen.targets.c.statements import BlockCode, InputText, ItemCode, moved
 from dalembert.codegen.targets.c.vector_test import test_of
 from dalembert.codegen.verifier import verify
 
@@ -112,7 +112,7 @@ def _straight(program: Program, name: str, prefix: str) -> tuple[Interface, str]
     parts = len(statements.cut(block, statements.PART))
     interface = Interface(program, name, prefix, [f"part_{p + 1}" for p in range(parts)])
     sources = [
-        CSource(f"{x.identifier}[{{}}]", (f"const double *{x.identifier}",))
+        InputText(f"{x.identifier}[{{}}]", (f"const double *{x.identifier}",))
         for x in interface.inputs
     ]
     code = BlockCode(block, interface.v, sources)
@@ -143,9 +143,9 @@ def _used(block: Block) -> set[str]:
 
 def _in_memory(program: Program, name: str, prefix: str) -> tuple[Interface, str]:
     """Interface and source of a program on a memory."""
-    called = ItemStatements(program, "v").names()
+    called = ItemCode(program, "v").names()
     interface = Interface(program, name, prefix, called)
-    items, records = ItemStatements(program, interface.v), len(program.records)
+    items, records = ItemCode(program, interface.v), len(program.records)
     lines: list[str] = []
     for x, register in zip(interface.inputs, program.inputs, strict=True):
         lines += moved(x.size, f"work[{register.start} + i]", f"{x.identifier}[i]")

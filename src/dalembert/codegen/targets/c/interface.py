@@ -16,7 +16,15 @@ from dalembert.codegen.program import (
     Program,
     results_and_status,
 )
-from dalembert.codegen.targets.text import beside, identifiers, known_as, numbered, plain
+from dalembert.codegen.targets.text import (
+    ArrayArgument,
+    beside,
+    identifiers,
+    known_as,
+    numbered,
+    parameters,
+    plain,
+)
 
 WIDTH = 100  # columns of a long statement
 # No argument has these names,
@@ -59,21 +67,16 @@ $sizes$signature;
 """)
 
 
-class ArrayArgument:
-    """An input or result of the function: its identifier, name, and numbers of entries."""
+def _count(x: ArrayArgument) -> str:
+    """Number of entries."""
+    return f"goals_count * {x.size}" if x.records else str(x.size)
 
-    def __init__(self, identifier: str, name: str, shape: tuple[int, ...], records: bool):
-        self.identifier, self.name, self.shape, self.records = identifier, name, shape, records
-        self.size = 1
-        for n in shape:
-            self.size *= n
-        self.count = f"goals_count * {self.size}" if records else str(self.size)
 
-    def line(self) -> str:
-        """A line of the header about it."""
-        numbers = f"{' x '.join(map(str, self.shape))} numbers" if self.shape else "1 number"
-        each = " for each goal" if self.records else ""
-        return f"  {known_as(self.identifier, self.name)}: {numbers}{each}"
+def _line(x: ArrayArgument) -> str:
+    """A line of the header about an input or result."""
+    numbers = f"{' x '.join(map(str, x.shape))} numbers" if x.shape else "1 number"
+    each = " for each goal" if x.records else ""
+    return f"  {known_as(x.identifier, x.name)}: {numbers}{each}"
 
 
 class Interface:
@@ -88,16 +91,11 @@ class Interface:
         self.name = prefix + next(
             map(_no_macro, identifiers([name], [] if prefix else [*called, *TESTING]))
         )
-        places, status = results_and_status(program)
-        results = [program.results[k] for k in places]
-        self.results = [(program.results[k], k < len(program.records)) for k in places]
+        results, status = results_and_status(program)
         self.status = [program.results[k] for k in status]
-        names = [register.name for register in (*program.inputs, *results)]
+        names = [r.name for r in (*program.inputs, *(program.results[k] for k in results))]
         ports = [*map(_no_macro, identifiers(names, called))]
-        inputs = zip(ports, program.inputs, strict=False)
-        self.inputs = [ArrayArgument(x, r.name, r.shape, False) for x, r in inputs]
-        outputs = zip(ports[len(self.inputs) :], self.results, strict=True)
-        self.outputs = [ArrayArgument(x, r.name, r.shape, many) for x, (r, many) in outputs]
+        self.inputs, self.outputs = parameters(program, ports, results)
         self.v = numbered("v", ports)
         # other names stay apart in their case
         macro = self.name.upper() if self.name.islower() else self.name
@@ -111,7 +109,7 @@ class Interface:
 
     def callbacks(self) -> dict[str, Callback]:
         """Functions outside by their identifiers."""
-        return {f"call_{c.function + 1}": c for c in self.program.callbacks()}
+        return {f"call_{c.function + 1}": c for c in self.program.callbacks}
 
     def signature(self) -> str:
         """Declaration of the function."""
@@ -149,9 +147,9 @@ class Interface:
             *notes,
             "",
             "Inputs:",
-            *(x.line() for x in self.inputs),
+            *map(_line, self.inputs),
             "Outputs, which may overlap the inputs; matrices row by row:",
-            *(x.line() for x in self.outputs),
+            *map(_line, self.outputs),
         ]
         about += [f"{x}: {text}" for x, text in self.beside.items()]
         about += (
@@ -170,7 +168,7 @@ def _finite(arguments: Sequence[ArrayArgument], terms: Sequence[str]) -> str:
     """A condition that holds where all entries are finite: a sum of these terms, if any, tells most
     often.
     """
-    looks = [f"all_finite({x.identifier}, {x.count})" for x in arguments if x.size] or ["1"]
+    looks = [f"all_finite({x.identifier}, {_count(x)})" for x in arguments if x.size] or ["1"]
     exact = looks[0] if len(looks) == 1 else f"({' && '.join(looks)})"
     return f"isfinite({_sum(terms)}) || {exact}" if terms else exact
 

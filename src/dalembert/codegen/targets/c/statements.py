@@ -22,8 +22,7 @@ from dalembert.codegen.program import (
     Scan,
     Turns,
 )
-from dalembert.codegen.targets.c.interface import ArrayArgument
-from dalembert.codegen.targets.text import INFIX, operand
+from dalembert.codegen.targets.text import INFIX, ArrayArgument, operand
 
 # Statements per function: C99 promises 511 names in a block, and compile time stays linear (46 000
 # operations, gcc -O2: 10 s, in one function 44 s).
@@ -37,7 +36,7 @@ FUNCTIONS = {
 FORMS = {"neg": "-{}", "not": "!{}", "and": "{} && {}", "or": "{} || {}", "select": "{} ? {} : {}"}
 
 
-class CSource(NamedTuple):
+class InputText(NamedTuple):
     """Entries of a block's input, as a form with a place for the number of the entry, and the
     parameters that it needs.
     """
@@ -49,7 +48,7 @@ class CSource(NamedTuple):
 class BlockCode:
     """Functions and statements of a block; the stem is that of names of its functions."""
 
-    def __init__(self, block: Block, v: str, sources: Sequence[CSource], stem: str = ""):
+    def __init__(self, block: Block, v: str, sources: Sequence[InputText], stem: str = ""):
         self.block, self.v, self.sources, self.stem = block, v, sources, stem
         self.runs = cut(block, PART) or [[]]
         self.run_of = {k: number for number, run in enumerate(self.runs) for k in run}
@@ -150,7 +149,7 @@ class TableCode:
         self.name, self.table = f"table_{number + 1}", table
         self.many = len(table.places) > 1 and len(table.ports) > 0
         self.constants = 0 if table.numbers is None else table.numbers.shape[1]
-        numbers = CSource("numbers[{}]", ("const double *numbers",))
+        numbers = InputText("numbers[{}]", ("const double *numbers",))
         sources = [*[numbers] * table.constants, *map(self._source, range(len(table.inputs)))]
         self.code = BlockCode(table.block, v, sources, f"{self.name}_")
 
@@ -190,26 +189,25 @@ class TableCode:
         arguments += [f"numbers_{self.name}[{row}]"] * bool(self.constants)
         return f"{self.name}({', '.join(arguments)});"
 
-    def _source(self, port: int) -> CSource:
+    def _source(self, port: int) -> InputText:
         if self.many:
             work = ("const double *work", "const int *places")
-            return CSource(f"work[places[{port}] + {{}}]", work)
+            return InputText(f"work[places[{port}] + {{}}]", work)
         start = self.table.places[0, port]
-        return CSource(f"work[{start} + {{}}]", ("const double *work",))
+        return InputText(f"work[{start} + {{}}]", ("const double *work",))
 
 
-class ItemStatements:
+class ItemCode:
     """Functions and statements of the items of a program, whose memory is the array `work`."""
 
     def __init__(self, program: Program, v: str):
         self.program = program
         self.tables = [TableCode(number, table, v) for number, table in enumerate(program.tables)]
-        self.numbers = {id(item): k for k, item in enumerate(program.every_item(), 1)}
 
     def names(self) -> list[str]:
         """Names that the file may not use otherwise."""
         stems = ("runs", "scan", "angles", "turns", "turn")
-        numbers = self.numbers.values()
+        numbers = range(1, len(self.program.every_item) + 1)
         return [
             *(name for table in self.tables for name in table.names()),
             *(f"{stem}_{k}" for stem in stems for k in numbers),
@@ -218,11 +216,11 @@ class ItemStatements:
     def definitions(self) -> str:
         """Definitions of the tables and functions that the items use."""
         text = "".join(table.definitions() for table in self.tables)
-        for item in self.program.every_item():
-            number = self.numbers[id(item)]
+        for item in self.program.every_item:
+            number = self.program.number(item)
             if isinstance(item, Turns):
                 text += _turns(number, item)
-            elif isinstance(item, Scan) and len(item.order) > 1:
+            elif isinstance(item, Scan) and not item.single:
                 text += self._scan(number, item)
         return text
 
@@ -231,11 +229,12 @@ class ItemStatements:
         return [line for item in items for line in self._item(item, records)]
 
     def _item(self, item: Item, records: Sequence[ArrayArgument]) -> list[str]:
-        number = self.numbers[id(item)]
+        number = self.program.number(item)
         if isinstance(item, Scan):
-            if len(item.order) > 1:
+            if not item.single:
                 return [f"scan_{number}(work);"]
-            return [self.tables[table].call(row) for table, row in item.order.tolist()]
+            table, row = item.order[0].tolist()
+            return [self.tables[table].call(row)]
         if isinstance(item, Turns):
             return [f"turns_{number}(work);"]
         if isinstance(item, Clear):

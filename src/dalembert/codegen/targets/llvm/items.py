@@ -38,7 +38,7 @@ EXTRA = {"goals": ("ptr", 0), "records": ("i64", 1), "repeats": ("i64", 2)}  # p
 CLEARED = "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)"
 
 
-class Items:
+class ItemFunctions:
     """Functions of the items of a program.
 
     size : of the memory, with what lies behind it
@@ -46,7 +46,7 @@ class Items:
 
     def __init__(self, program: Program, machine: Machine, constants: dict[tuple[str, str], int]):
         self.program, self.machine, self.constants = program, machine, constants
-        self.callbacks = program.callbacks()
+        self.callbacks = program.callbacks
         start = program.size + (2 if self.callbacks else 0)
         self.tables = [
             _TableFunctions(number, table, machine, constants, start)
@@ -54,15 +54,15 @@ class Items:
         ]
         self.size = max([start, *(table.values.scratch for table in self.tables)])
         self.cleared = 0  # stretches in lines
-        self.numbers = {id(item): k for k, item in enumerate(program.every_item())}
 
     def functions(self) -> list[str]:
         """Definitions of all functions and tables."""
         parts = [CLEARED, *(part for table in self.tables for part in table.functions())]
-        for number, item in enumerate(self.program.every_item()):
+        for item in self.program.every_item:
+            number = self.program.number(item)
             if isinstance(item, Turns):
                 parts.append(angles(f"angles{number}", item.places.tolist(), self.machine))
-            elif isinstance(item, Scan) and not _single(item):
+            elif isinstance(item, Scan) and not item.single:
                 parts += self._scan(number, item)
             elif isinstance(item, Loop):
                 parts.append(self._loop(number, item))
@@ -75,9 +75,9 @@ class Items:
         return [line for item in items for line in self._run(item)]
 
     def _run(self, item: Item) -> list[str]:
-        number, align = self.numbers[id(item)], self.machine.align
+        number, align = self.program.number(item), self.machine.align
         if isinstance(item, Scan):
-            if not _single(item):
+            if not item.single:
                 return [f"  call void @scan{number}(ptr %scratch)"]
             table, row = item.order[0].tolist()
             return self.tables[table].calls(row)
@@ -213,10 +213,6 @@ class Items:
         return [_constants(f"runs{number}", 3, "i32", scan.runs), "\n".join(lines)]
 
 
-def _single(scan: Scan) -> bool:
-    return len(scan.order) == 1
-
-
 class _TableFunctions:
     """The functions of a table's block, and the table."""
 
@@ -317,7 +313,7 @@ def by_pointer(program: Program) -> list[str]:
 
         void function(double t, const double *vector, ..., double *result)
     """
-    return [_by_pointer(program, k, c) for k, c in enumerate(program.callbacks())]
+    return [_by_pointer(program, k, c) for k, c in enumerate(program.callbacks)]
 
 
 def _by_pointer(program: Program, number: int, callback: Callback) -> str:

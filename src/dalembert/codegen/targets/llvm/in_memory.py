@@ -18,7 +18,7 @@ from dalembert.codegen.blocks import ProgramError
 from dalembert.codegen.program import STATUS, Program, Register
 from dalembert.codegen.targets.llvm.batches import kernel, module
 from dalembert.codegen.targets.llvm.function_text import FunctionText, Zeros
-from dalembert.codegen.targets.llvm.items import OUTSIDE, RAISED, Items, by_pointer
+from dalembert.codegen.targets.llvm.items import OUTSIDE, RAISED, ItemFunctions, by_pointer
 from dalembert.codegen.targets.llvm.machine import ALIGNMENT, Machine
 from dalembert.codegen.targets.llvm.rows import ALONE, groups, loaded, stored
 from dalembert.codegen.targets.llvm.values import define
@@ -36,16 +36,16 @@ def assembly(
         need; by default of functions in an array that the caller gives. A call that fails, or is
         made after one that failed, leaves its register and sets the place RAISED; loops then end.
     """
-    return _MemoryKernel(program, machine, name).module(calls)
+    return _InMemoryKernel(program, machine, name).module(calls)
 
 
-class _MemoryKernel:
+class _InMemoryKernel:
     """The module of one program."""
 
     def __init__(self, program: Program, machine: Machine, name: str):
         self.program, self.machine, self.name = program, machine, name
         self.constants: dict[tuple[str, str], int] = {}
-        self.items = Items(program, machine, self.constants)
+        self.items = ItemFunctions(program, machine, self.constants)
         if self.items.callbacks and machine.lanes > 1:
             raise ProgramError(
                 f"a program with callbacks is made for one lane, not {machine.lanes}."
