@@ -48,7 +48,7 @@ def check(of, tolerance=0.0, most=1000):
     right = results(program(Trace, of, False), np.random.default_rng(3))
     for whole in (True, False):
         made = program(LoopTrace, of, whole)
-        assert any(len(item.order) > 1 for item in made.every_item() if isinstance(item, Scan))
+        assert any(len(item.order) > 1 for item in made.every_item if isinstance(item, Scan))
         assert max(table.block.operations() for table in made.tables) <= most
         np.testing.assert_allclose(results(made, np.random.default_rng(3)), right, rtol=tolerance, atol=tolerance)
 
