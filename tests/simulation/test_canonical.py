@@ -108,7 +108,7 @@ def test_accelerations_are_nowhere_computed(monkeypatch):
     assert run.reason == "finished" and np.isfinite(run.qd).all()
     with Graph(), pytest.raises(AssertionError, match="forward dynamics"):
         motion = FirstOrderSystem(Model(m))
-        motion._right_hand_side(symbols("t", 1)[0], symbols("x", motion.nx), np.zeros(1))
+        motion.right_hand_side(symbols("t", 1)[0], symbols("x", motion.nx), np.zeros(1))
 
 
 def test_forces_are_those_of_velocities_and_called_ones_agree():

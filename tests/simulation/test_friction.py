@@ -15,6 +15,7 @@ from dalembert.model.numbers import Literal
 from dalembert.model.parts import Body, Joint, Limits, Mimic
 from dalembert.simulation.event_loop import EventLoop
 from dalembert.simulation.first_order_system import FirstOrderSystem
+from dalembert.simulation.method_choice import method_for
 from dalembert.simulation.options import Contact, Model, Pace, StepControl
 from dalembert.simulation.reactions import Reactions
 from methods import ADAPTIVE, EXACT, FIXED, each
@@ -316,7 +317,7 @@ def test_a_loop_in_parts_is_the_loop_in_one(method):
     x, times = np.hstack([q, qd, np.zeros((3, 1))]), np.linspace(0, 1.5, 16)
 
     def loop():
-        return EventLoop(motion, motion.method(method), Pace(0.01, 10 if method != "dopri5" else 10_000), StepControl(1e-8, 1e-10))
+        return EventLoop(motion, method_for(motion, method), Pace(0.01, 10 if method != "dopri5" else 10_000), StepControl(1e-8, 1e-10))
 
     whole, parts, state = loop().advance(x, times, end=1.5), [], None
     for at in (0, 4, 5, 11):
@@ -329,7 +330,7 @@ def test_a_loop_in_parts_is_the_loop_in_one(method):
 
 def test_what_neither_rubs_nor_stops_is_compiled_as_before():
     m = da.random_tree(3, 1, ["revolute"]).without("friction")
-    texts = {FirstOrderSystem(Model(m), contact=c).propagator(FirstOrderSystem(Model(m)).method("rk4")).program.text()
+    texts = {FirstOrderSystem(Model(m), contact=c).code.propagator(method_for(FirstOrderSystem(Model(m)), "rk4")).program.text()
              for c in (Contact(), Contact("sign"), Contact(stops=False))}
     assert len(texts) == 1 and FirstOrderSystem(Model(m)).extra == 0
 

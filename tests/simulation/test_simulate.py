@@ -9,6 +9,7 @@ from scipy.integrate import solve_ivp
 
 import dalembert as da
 from dalembert.simulation.first_order_system import FirstOrderSystem
+from dalembert.simulation.method_choice import method_for
 from dalembert.simulation.options import Actions, Model, StepControl
 from dalembert.simulation.segment import Segment
 
@@ -229,14 +230,14 @@ def test_functions_called_from_machine_code_do_what_they_do_in_python(method):
         return list(np.full(m.nv, 0.1 * np.sin(float(t))))
 
     motion = FirstOrderSystem(Model(m), Actions(Integral(), push))
-    way = motion.method(method)
-    assert motion.kinds == {"control": "called", "forces": "called"} and motion.compiles(way)
+    way = method_for(motion, method)
+    assert motion.kinds == {"control": "called", "forces": "called"} and motion.code.compiles(way)
     q, qd = m.random_state(1)
     x = np.hstack([q, 0.1 * qd, 0.0, 0.0, 0.5])[None]
     times = np.linspace(0, 0.05, 6)
     repeats = 1 if method != "dopri5" else 1000
     segment, control = Segment(x, times, 1e-2, motion.constants, repeats), StepControl(1e-8, 1e-8)
-    fast, plain = motion.propagate(way, control, lambda t: None)(segment), InterpretedPropagator(motion, way, control)(segment)
+    fast, plain = motion.code.propagate(way, control, lambda t: None)(segment), InterpretedPropagator(motion, way, control)(segment)
     assert np.abs(fast.x - plain.x).max() < 1e-12 and np.array_equal(fast.steps, plain.steps)
 
 

@@ -174,7 +174,7 @@ class EventHandler:
             new = law.transition(
                 q[left],
                 qd[left],
-                motion.forces_at(t[left], x[left], p[left]),
+                motion.code.forces_at(t[left], x[left], p[left]),
                 h,
                 motion.numbers_in(p[left]),
                 plastic[left],

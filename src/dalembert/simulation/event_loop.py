@@ -85,7 +85,7 @@ class EventLoop:
         self.constants = motion.constants
         self.initial: dict[str, np.ndarray] = {}
         self._handler = EventHandler(motion)
-        self._fixed, self._compiled = isinstance(method, FixedStep), motion.compiles(method)
+        self._fixed, self._compiled = isinstance(method, FixedStep), motion.code.compiles(method)
         self._propagate = self._propagator()
 
     def _propagator(self) -> Propagate:
@@ -96,7 +96,7 @@ class EventLoop:
         self.motion.told = told  # from functions that are called with numbers
         if not self._compiled:
             return self._interpreted
-        propagate = self.motion.propagate(self.method, self.control, told)
+        propagate = self.motion.code.propagate(self.method, self.control, told)
         return (
             propagate if isinstance(self.method, External) else Pieces(propagate, self._fixed, told)
         )
@@ -233,7 +233,7 @@ class EventLoop:
     def _locate(self) -> Callable[..., Any]:
         if not self._compiled or isinstance(self.method, External):
             return self._interpreted.crossing
-        compiled = self.motion.crossing(self.method)
+        compiled = self.motion.code.crossing(self.method)
         if self.motion.witnesses.events:
             return compiled
         return lambda t, x, length, p, origin, fresh: compiled(t, x, length, p, origin)

@@ -14,35 +14,19 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.codegen.program import program_of
-from dalembert.codegen.symbols import vector_of_symbols
 from dalembert.compiled.memo import dynamics_of, kept
-from dalembert.compiled.propagation import propagator
-from dalembert.controllers.checks import is_unchanging
 from dalembert.errors import ParameterError
-from dalembert.expr import Expr, Graph, array, sqrt
-from dalembert.integrators import METHODS, Adaptive, External, FixedStep, Method
-from dalembert.integrators import method as known_method
-from dalembert.integrators.method_kinds import (
-    CONSTRAINED,
-    INPUTS,
-    MOMENTA,
-    NONHOLONOMIC,
-    QUASI_MOMENTA,
-    VELOCITIES,
-)
+from dalembert.expr import Expr
 from dalembert.kinematics.forces import SIGN, STICK, coulomb
 from dalembert.model.friction_laws import Stribeck
 from dalembert.model.parts import OF_FRICTION
-from dalembert.native import builtin
-from dalembert.native.propagator import Propagator, Trajectories
-from dalembert.native.routine import Routine
 from dalembert.purity.examine import Guard
 from dalembert.results.observables import Observable, observables_of
-from dalembert.simulation.applied_forces import CALLED, NONE, TRACED, Force, Forces, beside
+from dalembert.simulation.applied_forces import CALLED, NONE, Force, Forces, beside
 from dalembert.simulation.event_functions import EventFunctions
 from dalembert.simulation.formulation import Formulation, Rates, formulation_of
 from dalembert.simulation.inputs import numbers_of
+from dalembert.simulation.machine_code import MachineCode
 from dalembert.simulation.manifold import StateManifold, normalized
 from dalembert.simulation.options import (
     DRY_FRICTION,
@@ -50,14 +34,10 @@ from dalembert.simulation.options import (
     Actions,
     Contact,
     Model,
-    StepControl,
 )
 from dalembert.simulation.reactions import reactions_of
 from dalembert.simulation.sections import Sections
-from dalembert.simulation.segment import Propagate, Segment, Told
 from dalembert.simulation.witnesses import Witnesses
-from dalembert.tracing.event_location import crossing_of
-from dalembert.tracing.trace import Trace
 
 MODES = Observable(("velocity",), description="0 rests, 1 or -1 slides, 2 moves freely")
 HELD_FORCES = Observable(("velocity",), "N m, N", "forces that a sampled controller held")
@@ -235,69 +215,6 @@ class FirstOrderSystem:
             for joint, at in self.formulation.quaternions.items()
         ]
 
-    def method(self, name: str) -> Method:
-        """A method of integration by its name, with what it must know of this motion.
-
-        Raises
-        ------
-        UnknownNameError, ValueError
-            There is none; it does not go with the form of the equations.
-        """
-        refused = METHODS[name].refuses if name in METHODS else {}
-        for state in self._kinds_of_state:
-            if why := refused.get(state):
-                said = why.format(
-                    formulation=self.formulation.name,
-                    joints=", ".join(self.formulation.quaternions),
-                )
-                raise (
-                    ParameterError(said, self.formulation.paths)
-                    if state == INPUTS
-                    else ValueError(said)
-                )
-        return known_method(
-            name,
-            nq=self.system.nq,
-            nv=self.system.nv,
-            move=self.system.integrate,
-            quaternions=self.quaternions,
-            energy=self.energy,
-            resting=bool(self.reactions),
-            along=self._along_directions,
-        )
-
-    @property
-    def _kinds_of_state(self) -> list[str]:
-        """Kinds of state that x is, for methods that do not go with all of them."""
-        kinds = [INPUTS] if self.formulation.paths else []
-        constraints = self.system.constraints
-        kinds += [CONSTRAINED] if constraints else []
-        kinds += [NONHOLONOMIC] if any(not c.is_holonomic for c in constraints) else []
-        kinds += [MOMENTA] if self.formulation.canonical else [VELOCITIES]
-        return kinds + ([QUASI_MOMENTA] if self.formulation.canonical and self.quaternions else [])
-
-    def _along_directions(self, f: Callable[..., Any]) -> Callable[..., Any]:
-        """f at points that leave the unit spheres of quaternions: the slope at their directions, to
-        scale.
-
-        The energy depends on directions alone, so that scaling quaternions back to unit length does
-        not change it.
-        """
-
-        def slope(t: Any, x: Any) -> Any:
-            """Rates; of quaternions, for the direction alone."""
-            rates = f(t, normalized(self.formulation, x)).copy()
-            for at in self.formulation.quaternions.values():
-                rates[at : at + 4] = rates[at : at + 4] * sqrt(sum(c * c for c in x[at : at + 4]))
-            return rates
-
-        return slope
-
-    def energy(self, x: np.ndarray) -> Any:
-        """The energy, which changes by the work done alone."""
-        q, y, *_ = self.split(normalized(self.formulation, x))
-        return self.formulation.energy(q, y)
-
     def energy_at(self, q: np.ndarray, qd: np.ndarray, p: np.ndarray) -> Any:
         """Energy of states of a mechanism in (q, qd), (n,) or (N, n)."""
         if not self.formulation.paths:
@@ -311,95 +228,6 @@ class FirstOrderSystem:
         """q, y, work and states of the controller in x (..., nx)."""
         q, y, work, controller = self.state.parts(x)
         return q, y, work[..., 0], controller
-
-    def propagator(self, method: Method) -> Propagator:
-        """The method over this motion as machine code."""
-        return self.kept(method.name, lambda: self._propagator(method))
-
-    def kept(self, what: str, make: Callable[[], Any]) -> Any:
-        """A value made of the traced functions and laws of this motion, kept while these are the
-        same.
-        """
-        key = (
-            what,
-            *self.formulation.key,
-            *self.kinds.values(),
-            *self.forces.lengths.values(),
-            *self._traced,
-            *(self.forces.loads.frames if self.forces.loads else ()),
-            *(self.reactions.key if self.reactions else ()),
-        )
-        return kept(self.mechanism, key, make)
-
-    @cached_property
-    def _traced(self) -> tuple[Any, ...]:
-        """The traced functions; as text, if what they refer to may have changed since they were
-        traced last.
-        """
-        functions = [*self.forces.traced, *self.events.functions]
-        if all(is_unchanging(f) for f in functions):
-            return *functions, *self.events.directions
-        sizes = {
-            "t": 1,
-            "q": self.system.nq,
-            "qd": self.system.nv,
-            "p": self.constants.shape[-1],
-            "z": self.states.shape[-1],
-        }
-        outside = {name: lambda *_, n=n: np.zeros(n) for name, n in self.forces.lengths.items()}
-        with Graph():
-            (t,), q, qd, p, z = given = [vector_of_symbols(name, n) for name, n in sizes.items()]
-            found = [
-                *self.forces(t, q, qd, p, z, outside),
-                *self.forces.rates(t, q, qd, z, outside),
-            ]
-            found += self.events.values(t, q, qd) if self.events.traced else self.events.functions
-            program = program_of(dict(zip(sizes, given, strict=True)), {"values": array(found)})
-        return program.text(), *self.events.directions
-
-    def _propagator(self, method: Method) -> Propagator:
-        calls = () if isinstance(method, External) else tuple(self.forces.lengths.values())
-        watch = self.witnesses if self.is_watched else None
-        return propagator(
-            self._right_hand_side, self.nx, self.inputs.size, method, self.manifold, calls, watch
-        )
-
-    def compiles(self, method: Method) -> bool:
-        """Whether trajectories by this method run in machine code."""
-        if self.formulation.iteration:
-            return False
-        if self.is_watched:
-            return self.traced and not isinstance(method, External)
-        return self.traced or (builtin.supported() and not isinstance(method, External))
-
-    def propagate(self, method: Method, control: StepControl, told: Told) -> Propagate:
-        """Trajectories of this motion by a method in machine code, which calls functions that are
-        not traced.
-        """
-        run, functions = self.propagator(method).run, self.forces.outside()
-
-        def propagate(segment: Segment) -> Trajectories:
-            """Run the propagator over a segment."""
-            x, times, h, p, repeats, end, state, goals = segment
-            return run(x, times, h, p, repeats, *control, end, state, functions, goals, told)
-
-        return propagate
-
-    def crossing(self, method: FixedStep | Adaptive) -> Routine:
-        """The location of happenings within the method's steps over this motion."""
-        return self.kept(
-            f"crossing of {method.name}",
-            lambda: Routine(
-                crossing_of(
-                    self._right_hand_side,
-                    self.nx,
-                    self.inputs.size,
-                    method,
-                    self.manifold,
-                    self.witnesses,
-                )
-            ),
-        )
 
     def function(
         self, row: int = 0, p: np.ndarray | None = None
@@ -436,10 +264,12 @@ class FirstOrderSystem:
 
         return f
 
-    def _right_hand_side(
+    def right_hand_side(
         self, t: Any, x: np.ndarray, p: np.ndarray, outside: Sequence[Force] = ()
     ) -> np.ndarray:
-        """outside: stand-ins for the functions that are called with numbers, which are given unit
+        """x' at one state, of floats or expressions.
+
+        outside: stand-ins for the functions that are called with numbers, which are given unit
         quaternions.
         """
         called = dict(zip(self.forces.lengths, outside, strict=True)) if outside else {}
@@ -460,10 +290,6 @@ class FirstOrderSystem:
             [q_rate, y_rate, [power], self.forces.rates(t, q, qd, states, called)]
         )
 
-    def right_hand_side(self, t: Any, x: np.ndarray, p: np.ndarray) -> np.ndarray:
-        """x' of a motion whose forces compile."""
-        return self._right_hand_side(t, x, p)
-
     @cached_property
     def witnesses(self) -> Witnesses:
         """Functions that are watched in the steps."""
@@ -480,33 +306,11 @@ class FirstOrderSystem:
             self.formulation.called(self.numbers_in(p))[0](float(self.clock(t, p)), q, y)
         )
 
-    def forces_at(self, t: np.ndarray, x: np.ndarray, p: np.ndarray) -> np.ndarray:
-        """Control and forces (n, nv) at t (n,), x (n, nx), p (n, k)."""
-        if not ({TRACED, CALLED}.intersection(self.kinds.values()) or self.forces.loads):
-            constants = self.inputs.part(p, "forces")
-            return np.add.reduce(constants.reshape(len(p), -1, self.system.nv), axis=1)
-        if CALLED not in self.kinds.values():
-            return self._compiled_forces(t[:, None], x, p)[0]  # type: ignore[no-any-return]
-        return np.array(
-            [self._forces_of(*row) for row in zip(t[:, None], x, p, strict=True)], dtype=float
-        )
-
-    def _forces_of(self, t: Any, x: Any, p: Any) -> Any:
+    def forces_of(self, t: Any, x: Any, p: Any) -> Any:
+        """Control and forces (nv,) at one state, t of one entry."""
         q, y, _, states = self.split(x)
         time = self.clock(t[0], p)
         return self.forces(time, q, self.at(p).velocities(time, q, y), p, states)
-
-    @cached_property
-    def _compiled_forces(self) -> Any:
-        def made() -> Routine:
-            """Trace and compile the forces."""
-            sizes = {"t": 1, "x": self.nx, "p": self.inputs.size}
-            with Graph():
-                trace = Trace(sizes | {"tau": self.system.nv})
-                trace.give({"tau": self._forces_of(*(trace.registers[name] for name in sizes))})
-            return Routine(trace.program(tuple(sizes), ("tau",)))
-
-        return self.kept("forces", made)
 
     @cached_property
     def manifold(self) -> StateManifold | None:
@@ -514,3 +318,8 @@ class FirstOrderSystem:
         if not (self.formulation.quaternions or self.system.constraints):
             return None
         return StateManifold(self)
+
+    @cached_property
+    def code(self) -> MachineCode:
+        """Machine code made of this motion."""
+        return MachineCode(self)

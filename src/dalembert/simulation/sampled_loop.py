@@ -215,7 +215,7 @@ class SampledLoop:
 
     @cached_property
     def _propagation(self) -> Routine:
-        return self.motion.kept(f"propagation by {self.method.name}", self._propagation_of)  # type: ignore[no-any-return]
+        return self.motion.code.kept(f"propagation by {self.method.name}", self._propagation_of)  # type: ignore[no-any-return]
 
     def _propagation_of(self) -> Routine:
         """Steps of length h from (start, x), `count` of them."""

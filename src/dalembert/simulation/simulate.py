@@ -26,6 +26,7 @@ from dalembert.simulation.failures import check_events, check_forces
 from dalembert.simulation.first_order_system import FirstOrderSystem
 from dalembert.simulation.formulation import formulation_for
 from dalembert.simulation.loads import Given, loads_described
+from dalembert.simulation.method_choice import method_for
 from dalembert.simulation.options import (
     STEP,
     Actions,
@@ -196,7 +197,7 @@ class Simulation:
         if formulation is not model.formulation:
             model = replace(model, formulation=formulation)
         motion = FirstOrderSystem(model, self.actions, self.contact, self.events, recording.begin)
-        method = motion.method(stepping.name)
+        method = method_for(motion, stepping.name)
         control = stepping.control(method)
         start = start_of(motion, q, qd)
         check_forces(motion, start.x, 0.0)

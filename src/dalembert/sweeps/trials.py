@@ -17,6 +17,7 @@ from dalembert.results.record_selection import trajectory
 from dalembert.results.run import Run
 from dalembert.simulation.first_order_system import FirstOrderSystem
 from dalembert.simulation.formulation import formulation_for
+from dalembert.simulation.method_choice import method_for
 from dalembert.simulation.options import Contact, Model
 from dalembert.simulation.simulate import simulate
 from dalembert.sweeps.identity import identity
@@ -309,7 +310,7 @@ class Simulated:
             try:
                 own = {name: self.system.number(name) for name in numbers}
                 model = Model(self.mechanism, formulation, parameters=own)
-                FirstOrderSystem(model, contact=Contact(**some)).method(method)
+                method_for(FirstOrderSystem(model, contact=Contact(**some)), method)
                 self._inputs[key] = True
             except (
                 Exception
