@@ -143,7 +143,9 @@ class Propagator:
             "way": 1.0 if end >= times[0] else -1.0,
         } | (state or {})
         inputs = [
-            np.ascontiguousarray(values.get(register.name, np.zeros(register.size)), np.float64)
+            np.ascontiguousarray(values[register.name], np.float64)
+            if register.name in values
+            else np.zeros(register.size)
             for register in self.program.inputs
         ]
         records = [np.zeros((rows, len(goals), r.size)) for r in self.program.records]
