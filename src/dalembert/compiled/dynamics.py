@@ -19,7 +19,6 @@ from dalembert.compiled.documentation import (
     compiled_signature,
     text_signature,
 )
-from dalembert.compiled.systems import SystemDynamics
 from dalembert.errors import (
     ShapeError,
     SingularMassMatrixError,
@@ -46,11 +45,12 @@ from dalembert.spatial.arrays import (
     floats,
     in_order,
 )
-from dalembert.systems.kinds import OtherSystem, system_of
 from dalembert.tracing.quantities import QUANTITIES, Loads, known_formulation, traced
 
 if TYPE_CHECKING:
     from dalembert.codegen.sources import Described
+    from dalembert.compiled.systems import SystemDynamics
+    from dalembert.systems.kinds import OtherSystem
 
 
 Loaded = Sequence[ExternalForce]
@@ -147,6 +147,11 @@ def compile(
     array([[9.81 ],
            [8.609]])
     """
+    if isinstance(mechanism, Mechanism):  # at once: other systems take 0.1 s to import
+        return Dynamics(mechanism, formulation, parameters, dtype)
+    from dalembert.compiled.systems import SystemDynamics
+    from dalembert.systems.kinds import system_of
+
     system = system_of(mechanism, "does not compile")
     if system.mechanism is None:
         return SystemDynamics(system, parameters)
