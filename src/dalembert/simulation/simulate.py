@@ -272,6 +272,11 @@ class _Records:
         loop.told = Throttled(lambda t: shown(t / self._duration, t + self._begin))
 
     def all(self, size: int) -> Run:
+        """All records, made `size` at a time."""
+        found = self._joined(size)  # without the parts, as large as the whole
+        return run_of(self.loop, self.sampling, self.start, self.times, found)
+
+    def _joined(self, size: int) -> Trajectories:
         """All records, `size` at a time, so that progress is seen and an interrupt heard in
         between.
         """
@@ -280,7 +285,7 @@ class _Records:
             times = self.times[at - 1 : at + size]
             parts.append(self._advance(self.start.x, times, state))
             state, at = parts[-1].state, at + size
-        return run_of(self.loop, self.sampling, self.start, self.times, joined(parts))
+        return joined(parts)
 
     def stretch(self, x: np.ndarray, times: np.ndarray, state: Any) -> tuple[Run, np.ndarray, Any]:
         """Records from x at times[0] to each later time, and where to go on."""
