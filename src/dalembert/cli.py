@@ -117,7 +117,8 @@ def demo(
         show_motion,
     )
 
-    path, out = data.path("panda") if file is None else file, _console()
+    path = data.path("panda") if file is None else file
+    out = _console()
     mechanism = numeric(load(path, quiet=True))
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -149,7 +150,8 @@ def info(
     from dalembert.commandline.summary import summarize
     from dalembert.commandline.tables import show_findings, show_quantities
 
-    mechanism, out = load(file, quiet=True, base=base, angle_tolerance=tolerance), _console()
+    mechanism = load(file, quiet=True, base=base, angle_tolerance=tolerance)
+    out = _console()
     summarize(out, mechanism)
     if quantities:
         show_quantities(out, mechanism)

@@ -300,7 +300,8 @@ def _with_turning(mechanism, q, qd, qdd, sense):
 
 def _quaternion_matrix(q):
     """Rotation matrices of quaternions (w, x, y, z): (..., 3, 3)."""
-    w, v = q[..., :1, None], q[..., 1:]
+    w = q[..., :1, None]
+    v = q[..., 1:]
     cross = np.zeros((*v.shape, 3))
     cross[..., 0, 1], cross[..., 0, 2], cross[..., 1, 2] = -v[..., 2], v[..., 1], -v[..., 0]
     cross -= np.swapaxes(cross, -1, -2)
@@ -329,7 +330,9 @@ class _Permuted:
     """Another order of the same numbers."""
 
     def __init__(self, q, v):
-        self.q, self.v, self.nq = q, v, len(q)
+        self.q = q
+        self.v = v
+        self.nq = len(q)
 
     def outward(self, q, qd, qdd, tau):
         """Entries in the engine's order."""
@@ -337,7 +340,8 @@ class _Permuted:
 
     def inward(self, q, qd, qdd, tau):
         """Entries in this package's order."""
-        q_back, v_back = np.argsort(self.q), np.argsort(self.v)
+        q_back = np.argsort(self.q)
+        v_back = np.argsort(self.v)
         return q[..., q_back], *(None if x is None else x[..., v_back] for x in (qd, qdd, tau))
 
 
@@ -430,7 +434,8 @@ class _MujocoFree:
 
 
 def _plane_matrix(angle):
-    c, s = np.cos(angle), np.sin(angle)
+    c = np.cos(angle)
+    s = np.sin(angle)
     return np.stack([np.stack([c, -s], -1), np.stack([s, c], -1)], -2)
 
 
@@ -471,10 +476,8 @@ def _outward(mechanism, engine, given, joint_order):
     arrays = _of_same_rows(arrays)
     parts: dict[str, list] = {name: [] for name in arrays}
     for joint in _joints(mechanism, joint_order):
-        entry, at_v = (
-            mechanism.entries[joint.name],
-            slice(*_ends(mechanism.entries[joint.name].at_v)),
-        )
+        entry = mechanism.entries[joint.name]
+        at_v = slice(*_ends(mechanism.entries[joint.name].at_v))
         own = [
             None if (a := arrays.get(name)) is None else a[..., entry.at_q if name == "q" else at_v]
             for name in Vectors._fields

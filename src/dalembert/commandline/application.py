@@ -70,7 +70,8 @@ class Application:
     """Commands of a program, and its help."""
 
     def __init__(self, program: str, version: str, text: str, epilog: str):
-        self.program, self.commands = program, dict[str, Command]()
+        self.program = program
+        self.commands = dict[str, Command]()
         self.version, self.text, self.epilog = version, text, epilog
 
     def command(self, function: Command) -> Command:
@@ -147,7 +148,8 @@ class _CommandParser(argparse.ArgumentParser):
             if declared.names is None:
                 usage.append(declared.metavar if is_required else f"[{declared.metavar}]")
             self._add(parameter, annotation, declared, is_required)
-        self.usage, self.description = " ".join(usage), _paragraphs(function.__doc__ or "")
+        self.usage = " ".join(usage)
+        self.description = _paragraphs(function.__doc__ or "")
 
     def _add(
         self, parameter: inspect.Parameter, annotation: Any, declared: Argument, is_required: bool

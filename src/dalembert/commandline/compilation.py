@@ -31,7 +31,9 @@ def show_compiled(out: Console, mechanism: Mechanism) -> bool:
         np.array(x) for x in zip(*(mechanism.random_state(rng) for _ in range(STATES)), strict=True)
     )
     vectors = {"q": q, "qd": qd, "qdd": qd[::-1].copy(), "tau": qd[::-1].copy()}
-    dynamics, rows, agree = da.compile(mechanism), [], True
+    dynamics = da.compile(mechanism)
+    rows = []
+    agree = True
     for name in SHOWN:
         quantity = QUANTITIES[name]
         start = time.perf_counter()
@@ -39,11 +41,10 @@ def show_compiled(out: Console, mechanism: Mechanism) -> bool:
         middle = time.perf_counter()
         dynamics.function([name])
         end = time.perf_counter()
-        call, arguments = getattr(dynamics, name), [vectors[i] for i in quantity.inputs]
-        result, reference = (
-            call(*arguments),
-            quantity.function(mechanism, *(a[:64] for a in arguments)),
-        )
+        call = getattr(dynamics, name)
+        arguments = [vectors[i] for i in quantity.inputs]
+        result = call(*arguments)
+        reference = quantity.function(mechanism, *(a[:64] for a in arguments))
         difference = float(
             np.abs(result[:64] - reference).max()
             / max(np.abs(reference).max(), np.finfo(float).tiny)

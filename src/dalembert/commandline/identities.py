@@ -40,13 +40,13 @@ def identities(
     SingularMassMatrixError
         The mass matrix is singular, so forward dynamics is not determined.
     """
-    M, C, g = (
-        da.mass_matrix(mechanism, q),
-        da.coriolis_matrix(mechanism, q, qd),
-        da.gravity_vector(mechanism, q),
-    )
-    bias, tau = da.bias_force(mechanism, q, qd), da.inverse_dynamics(mechanism, q, qd, qdd)
-    T, p = da.kinetic_energy(mechanism, q, qd), da.momenta(mechanism, q, qd)
+    M = da.mass_matrix(mechanism, q)
+    C = da.coriolis_matrix(mechanism, q, qd)
+    g = da.gravity_vector(mechanism, q)
+    bias = da.bias_force(mechanism, q, qd)
+    tau = da.inverse_dynamics(mechanism, q, qd, qdd)
+    T = da.kinetic_energy(mechanism, q, qd)
+    p = da.momenta(mechanism, q, qd)
     return [
         IdentityCheck("M = M^T", _difference(M, M.T), ALGEBRAIC),
         _positive(M),
@@ -119,7 +119,8 @@ def _round_trip(mechanism, q, qd, qdd, M, bias, tau) -> IdentityCheck:
 def _power(mechanism, q, qd, qdd, tau) -> IdentityCheck:
     def energy(s):
         """T + Pi at time s of the motion with the given velocities and accelerations."""
-        moved, faster = mechanism.integrate(q, s[:, None] * qd), qd + s[:, None] * qdd
+        moved = mechanism.integrate(q, s[:, None] * qd)
+        faster = qd + s[:, None] * qdd
         return da.kinetic_energy(mechanism, moved, faster) + da.potential_energy(mechanism, moved)
 
     friction = da.passive_force(mechanism.without("springs"), q, qd)

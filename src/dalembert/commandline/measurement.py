@@ -76,7 +76,9 @@ def measure(
     Keys: mechanism, nv, states, repeats, processor, versions, measured (a list of one row per
     engine and quantity), absent ({engine: why it was not measured}).
     """
-    states, rows, absent = _states(mechanism, count), [], _absent()
+    states = _states(mechanism, count)
+    rows = []
+    absent = _absent()
     engines = _engines(mechanism, path, floating, states, absent)
     for quantity in QUANTITIES:
         ours = _ours(mechanism, quantity, states)
@@ -306,12 +308,10 @@ class _MuJoCo:
         return getattr(self, f"_{quantity}")()
 
     def _inverse_dynamics(self) -> Contender:
-        inverse, model, data, out = (
-            self.module.mj_inverse,
-            self.model,
-            self.data,
-            np.empty_like(self.v),
-        )
+        inverse = self.module.mj_inverse
+        model = self.model
+        data = self.data
+        out = np.empty_like(self.v)
 
         def call() -> None:
             """Forces, state by state."""
@@ -332,12 +332,10 @@ class _MuJoCo:
         )
 
     def _forward_dynamics(self) -> Contender:
-        forward, model, data, out = (
-            self.module.mj_forward,
-            self.model,
-            self.data,
-            np.empty_like(self.v),
-        )
+        forward = self.module.mj_forward
+        model = self.model
+        data = self.data
+        out = np.empty_like(self.v)
 
         def call() -> None:
             """Accelerations, state by state."""
@@ -405,10 +403,8 @@ class _CasADi:
     def contender(self, quantity: str) -> Contender:
         """The computation of a quantity."""
         (buffer, evaluate), names, shape = self.functions[quantity]
-        out, inputs = (
-            np.empty((len(self.states.q), *shape)),
-            [getattr(self.states, name) for name in names],
-        )
+        out = np.empty((len(self.states.q), *shape))
+        inputs = [getattr(self.states, name) for name in names]
         for k, x in enumerate(inputs):
             buffer.set_arg(k, x.data)
         buffer.set_res(0, out.data)

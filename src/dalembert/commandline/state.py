@@ -45,7 +45,8 @@ def dynamics_at(
 
     at_q = typed_vector(q, "--q", mechanism.coordinate_names, mechanism.neutral(), mechanism)
     ask_degrees(mechanism, at_q)
-    at_qd, given = rates(qd, "--qd"), rates(qdd, "--qdd") if tau is None else rates(tau, "--tau")
+    at_qd = rates(qd, "--qd")
+    given = rates(qdd, "--qdd") if tau is None else rates(tau, "--tau")
     try:
         M = da.mass_matrix(mechanism, at_q)
     except da.QuaternionError as error:

@@ -56,7 +56,10 @@ def typed_vector(
 def _named(
     text: str, option: str, names: Sequence[str], default: np.ndarray, mechanism: Mechanism
 ) -> np.ndarray:
-    vector, given, end, spelled = default.copy(), set(), 0, _spellings(names)
+    vector = default.copy()
+    given = set()
+    end = 0
+    spelled = _spellings(names)
     known = "|".join(re.escape(name) for name in sorted(spelled, key=len, reverse=True))
     named = re.compile(
         rf"\s*(?P<name>{known}|.+?)\s*=(?P<value>[^=,]*)(?:,|\Z)", re.DOTALL

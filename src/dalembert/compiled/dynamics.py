@@ -192,11 +192,10 @@ class Dynamics:
             raise TypeError(
                 f"parameters={parameters!r}: expected a list of paths, as [{parameters!r}]."
             )
-        self.mechanism, self.parameters = (
-            mechanism,
-            several(parameters, "parameters", "a list of paths, as ['hand.mass']"),
-        )
-        self.formulation, self.dtype = known_formulation(formulation), _number_type(dtype)
+        self.mechanism = mechanism
+        self.parameters = several(parameters, "parameters", "a list of paths, as ['hand.mass']")
+        self.formulation = known_formulation(formulation)
+        self.dtype = _number_type(dtype)
         self._numbers = [mechanism.number(path) for path in self.parameters]
         self._functions: dict[tuple[tuple[str, ...], Loads], Function] = {}
 

@@ -133,7 +133,8 @@ class SystemDynamics:
     def _described(self, name: str) -> Described:
         from dalembert.codegen.sources import Described, notes
 
-        program, names = self.function([name]).program, self._equations.velocity_names
+        program = self.function([name]).program
+        names = self._equations.velocity_names
         entries = {
             **dict.fromkeys(("qd", "qdd", "tau", "p"), names),
             "q": self._equations.coordinate_names,

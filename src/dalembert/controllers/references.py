@@ -96,7 +96,8 @@ class Quintic:
     unchanging = True
 
     def __post_init__(self) -> None:
-        points, times = real_array("points", self.points), real_array("times", self.times)
+        points = real_array("points", self.points)
+        times = real_array("times", self.times)
         if points.ndim != 2 or len(points) < 2 or times.shape != (len(points),):
             raise ShapeError(
                 f"points has shape {points.shape} and times {times.shape}, expected (K, n) and "
@@ -109,7 +110,9 @@ class Quintic:
         put(self, points=points, times=times)
 
     def __call__(self, t: Any) -> tuple[Any, Any, Any]:
-        q, qd, qdd = self.points[0], 0.0, 0.0
+        q = self.points[0]
+        qd = 0.0
+        qdd = 0.0
         for d, t0, T in zip(
             np.diff(self.points, axis=0), self.times, np.diff(self.times), strict=False
         ):

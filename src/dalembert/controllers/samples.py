@@ -39,7 +39,8 @@ class Samples:
     _slopes: np.ndarray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        times, values = real_array("times", self.times), real_array("values", self.values)
+        times = real_array("times", self.times)
+        values = real_array("values", self.values)
         if times.ndim != 1 or not len(times) or values.ndim != 2 or len(values) != len(times):
             raise ShapeError(
                 f"times has shape {times.shape} and values {values.shape}, expected (K,) and (K, "

@@ -55,7 +55,8 @@ def _exact_root(value: Number) -> Number | None:
     value = Fraction(value)
     if value < 0:
         raise ValueError("square root of a negative number")
-    top, bottom = math.isqrt(value.numerator), math.isqrt(value.denominator)
+    top = math.isqrt(value.numerator)
+    bottom = math.isqrt(value.denominator)
     return (
         Fraction(top, bottom) if (top * top, bottom * bottom) == value.as_integer_ratio() else None
     )

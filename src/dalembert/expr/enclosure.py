@@ -77,7 +77,8 @@ def _mul(x: Bounds, y: Bounds) -> Bounds:
 def _div(x: Bounds, y: Bounds) -> Bounds:
     low, high = y
     ends = [a / b for a in dict.fromkeys(x) for b in dict.fromkeys(y)]
-    least, greatest = reduce(minimum, ends), reduce(maximum, ends)
+    least = reduce(minimum, ends)
+    greatest = reduce(maximum, ends)
     if low is high:
         return least, greatest
     defined = low * high > 0
@@ -86,7 +87,8 @@ def _div(x: Bounds, y: Bounds) -> Bounds:
 
 def _even(x: Bounds, f: Callable[[Any], Any]) -> Bounds:
     """f(|x|) of an f that rises for positive numbers."""
-    low, high = absolute(x[0]), absolute(x[1])
+    low = absolute(x[0])
+    high = absolute(x[1])
     return f(select(x[0] * x[1] > 0, minimum(low, high), 0.0)), f(maximum(low, high))
 
 
@@ -111,7 +113,8 @@ def _wave(f: Callable[[Any], Any]) -> Callable[[Bounds], Bounds]:
         """Bounds of the function over an interval of angles: its value in the middle, and half the
         width on either side.
         """
-        middle, reach = (x[0] + x[1]) / 2, (x[1] - x[0]) / 2
+        middle = (x[0] + x[1]) / 2
+        reach = (x[1] - x[0]) / 2
         at = f(middle)
         return maximum(at - reach, -1.0), minimum(at + reach, 1.0)
 

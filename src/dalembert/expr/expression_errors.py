@@ -35,7 +35,9 @@ class MissingValueError(DalembertError, KeyError):
 
     def __init__(self, message: str, missing: Sequence[str] = (), given: Sequence[str] = ()):
         super().__init__(message)
-        self.message, self.missing, self.given = message, tuple(missing), tuple(given)
+        self.message = message
+        self.missing = tuple(missing)
+        self.given = tuple(given)
 
     def __str__(self) -> str:  # KeyError would print the repr of the message
         return self.message

@@ -96,15 +96,13 @@ def intern(graph: Graph, op: str, a: Expr, b: Expr | None = None, c: Expr | None
 
 def _leaf(graph: Graph, op: str, value: Any, digest: int, kind: int) -> Expr:
     new: Any = _Unfrozen()
-    new.graph, new.op, new.a, new.b, new.c, new.digest, new.kind = (
-        graph,
-        op,
-        value,
-        None,
-        None,
-        digest,
-        kind,
-    )
+    new.graph = graph
+    new.op = op
+    new.a = value
+    new.b = None
+    new.c = None
+    new.digest = digest
+    new.kind = kind
     new.__class__ = Expr  # type: ignore[assignment]
     return graph.leaves[op].setdefault(value, new)
 
@@ -573,22 +571,42 @@ class Expr(_Unfrozen):
         def __or__(self, other: Expr | bool, /) -> Expr: ...
         def __ror__(self, other: bool, /) -> Expr: ...
     else:
-        __neg__, __abs__, __invert__ = BUILD["neg"], BUILD["abs"], BUILD["not"]
-        __add__, __radd__ = BUILD["add"], _reflected("add")
-        __sub__, __rsub__ = BUILD["sub"], _reflected("sub")
-        __mul__, __rmul__ = BUILD["mul"], _reflected("mul")
-        __truediv__, __rtruediv__ = BUILD["div"], _reflected("div")
-        __pow__, __rpow__ = BUILD["power"], _reflected("power")
-        __lt__, __gt__ = BUILD["less"], _reflected("less")
-        __le__, __ge__ = BUILD["less_equal"], _reflected("less_equal")
-        __and__, __rand__ = BUILD["and"], _reflected("and")
-        __or__, __ror__ = BUILD["or"], _reflected("or")
+        __neg__ = BUILD["neg"]
+        __abs__ = BUILD["abs"]
+        __invert__ = BUILD["not"]
+        __add__ = BUILD["add"]
+        __radd__ = _reflected("add")
+        __sub__ = BUILD["sub"]
+        __rsub__ = _reflected("sub")
+        __mul__ = BUILD["mul"]
+        __rmul__ = _reflected("mul")
+        __truediv__ = BUILD["div"]
+        __rtruediv__ = _reflected("div")
+        __pow__ = BUILD["power"]
+        __rpow__ = _reflected("power")
+        __lt__ = BUILD["less"]
+        __gt__ = _reflected("less")
+        __le__ = BUILD["less_equal"]
+        __ge__ = _reflected("less_equal")
+        __and__ = BUILD["and"]
+        __rand__ = _reflected("and")
+        __or__ = BUILD["or"]
+        __ror__ = _reflected("or")
 
     # NumPy's loops over object arrays look for functions under its own names.
-    sqrt, exp, log, hypot = BUILD["sqrt"], BUILD["exp"], BUILD["log"], BUILD["hypot"]
-    sin, cos, tan = BUILD["sin"], BUILD["cos"], BUILD["tan"]
-    arcsin, arccos, arctan2 = BUILD["asin"], BUILD["acos"], BUILD["atan2"]
-    sinh, cosh, tanh = BUILD["sinh"], BUILD["cosh"], BUILD["tanh"]
+    sqrt = BUILD["sqrt"]
+    exp = BUILD["exp"]
+    log = BUILD["log"]
+    hypot = BUILD["hypot"]
+    sin = BUILD["sin"]
+    cos = BUILD["cos"]
+    tan = BUILD["tan"]
+    arcsin = BUILD["asin"]
+    arccos = BUILD["acos"]
+    arctan2 = BUILD["atan2"]
+    sinh = BUILD["sinh"]
+    cosh = BUILD["cosh"]
+    tanh = BUILD["tanh"]
 
 
 @contextmanager

@@ -66,7 +66,9 @@ def constant_power(f: Rule, a: Any, b: Any) -> Any:
         return a.sqrt()
     if exponent != int(exponent) or abs(exponent) > MAX_UNROLLED_POWER:
         return None
-    result, square, n = 1, a, abs(int(exponent))
+    result = 1
+    square = a
+    n = abs(int(exponent))
     while n:
         result, n = (result * square if n % 2 else result), n // 2
         square = square * square if n else square

@@ -110,9 +110,12 @@ def unit_momenta(tree: Tree, q: Sequence[Scalar]) -> list[Force]:
     """Momentum of all moving bodies for each unit velocity, about the world's origin in world axes:
     X_i^T I^c_i s_k.
     """
-    pose, composite, momenta = world_poses(tree, q), list(tree.inertia), [NO_FORCE] * tree.nv
+    pose = world_poses(tree, q)
+    composite = list(tree.inertia)
+    momenta = [NO_FORCE] * tree.nv
     for i in tree.inward():
-        joint, j = tree.joint[i], tree.parent[i]
+        joint = tree.joint[i]
+        j = tree.parent[i]
         for k, s in zip(joint.dof, joint.subspace(q), strict=True):
             momenta[k] = momenta[k] + pose[i].force_to_parent(composite[i].momentum(s))
         if j:

@@ -25,7 +25,8 @@ def world_poses(
     )
     pose = {0: BASE_POSE}
     for i in chosen:
-        X, parent = tree.joint[i].placement(q), pose[tree.parent[i]]
+        X = tree.joint[i].placement(q)
+        parent = pose[tree.parent[i]]
         rotation = Matrix(X.R.to_child(row) for row in parent.R.matrix())  # rows of R_parent R
         pose[i] = Transform(parent.point_to_parent(X.p), Dense(rotation))
     return pose
@@ -74,7 +75,8 @@ def placement(mechanism: Mechanism, q: Values, frame: str) -> Array:
     tree, (q,), pack = mechanism.at(q=q)
     i, X = frame_place(tree, frame)
     pose = world_poses(tree, q, [i])[i]
-    p, R = pose.point_to_parent(X.p), Matrix(X.R.to_child(row) for row in pose.R.matrix())
+    p = pose.point_to_parent(X.p)
+    R = Matrix(X.R.to_child(row) for row in pose.R.matrix())
     return pack([[*R[k], p[k]] for k in range(3)] + [[0, 0, 0, 1]])
 
 
@@ -125,7 +127,8 @@ def first_moments(tree: Tree, q: Sequence[Scalar]):
     m = {i: tree.inertia[i].m for i in tree.outward()} | {0: 0}
     h = {i: tree.inertia[i].h for i in tree.outward()} | {0: ZERO}
     for i in tree.inward():
-        j, X = tree.parent[i], tree.joint[i].placement(q)
+        j = tree.parent[i]
+        X = tree.joint[i].placement(q)
         m[j] = m[j] + m[i]
         h[j] = h[j] + X.R.to_parent(h[i]) + X.p * m[i]
     return m[0], h[0]

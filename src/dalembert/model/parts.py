@@ -415,7 +415,8 @@ class Joint(Part):
 
     def identity(self) -> str | None:
         """Names, type, origin and numbers as text; None where its type has none."""
-        of_type, of_origin = self.type.identity(), self.origin.identity()
+        of_type = self.type.identity()
+        of_origin = self.origin.identity()
         if type(self) is not Joint or of_type is None or of_origin is None:
             return None
         leader = self.mimic and self.mimic.joint

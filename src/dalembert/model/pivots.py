@@ -61,12 +61,10 @@ class PivotCheck:
         symbolic: bool = False,
         consequence: str = UNDETERMINED,
     ):
-        self.names, self.singular, self.symbolic, self.consequence = (
-            names,
-            singular,
-            symbolic,
-            consequence,
-        )
+        self.names = names
+        self.singular = singular
+        self.symbolic = symbolic
+        self.consequence = consequence
         self._sizes = cache(sizes)
         self._looked = False
 
@@ -197,7 +195,8 @@ def eliminated(M: np.ndarray, size: np.ndarray) -> tuple[np.ndarray, np.ndarray]
         np.zeros(M.shape),
         np.zeros(M.shape),
     )  # inverse: of L, as far as it is known
-    margins, root = np.zeros(M.shape[:-1]), np.sqrt(size)
+    margins = np.zeros(M.shape[:-1])
+    root = np.sqrt(size)
     with np.errstate(all="ignore"):
         for k in reversed(range(n)):
             row = A[..., k, :k]
@@ -258,7 +257,8 @@ def undetermined(tree: Tree, q: Sequence[Scalar]) -> list[Undetermined]:
     directions = []
     carriers = set(tree.parent)
     for i in tree.outward():
-        joint, S = tree.joint[i], tree.joint[i].subspace(q)
+        joint = tree.joint[i]
+        S = tree.joint[i].subspace(q)
         if i in carriers or joint.is_follower:
             continue
         rotors = [tree.rotor[k] for k in joint.dof]

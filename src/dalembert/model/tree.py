@@ -130,7 +130,8 @@ class Tree:
     @staticmethod
     def of(mechanism: Linkage, convert: Converter, exact: bool = False) -> Tree:
         """The tree of a mechanism, with each number converted."""
-        parent, joints = [-1], cast(list[Any], [None])
+        parent = [-1]
+        joints = cast(list[Any], [None])
         place: dict[str, tuple[int, Transform]] = {mechanism.bodies[0].name: (0, Transform())}
         links: list[list[Inertia]] = [[]]
         once = _each if exact else _first()
@@ -257,7 +258,8 @@ def _tree_joint(
             strict=True,
         )
     )
-    joint_type, converted = joint.type, partial(joint.type.converted, convert)
+    joint_type = joint.type
+    converted = partial(joint.type.converted, convert)
     joint_type = (
         once(joint_type, converted) if type(joint_type) in BUILT_IN else converted()
     )  # equal ones of a user's own may differ

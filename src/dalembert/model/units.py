@@ -151,7 +151,8 @@ def _sizes(body: Body) -> list[tuple[str, float, str]]:
     """
     if any(map(is_symbolic, (body.mass, *body.com, *body.inertia))):
         return []
-    mass, moments = as_float(body.mass), [abs(as_float(body.inertia[k])) for k in (0, 2, 5)]
+    mass = as_float(body.mass)
+    moments = [abs(as_float(body.inertia[k])) for k in (0, 2, 5)]
     return [
         ("centre of mass is", _size(body.com), " away"),
         ("radius of gyration is", math.sqrt(max(moments) / mass) if mass > 0 else 0.0, ""),

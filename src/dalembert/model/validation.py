@@ -147,7 +147,8 @@ def _connection_faults(
     for joint in joints:
         for role, body in (("parent", joint.parent), ("child", joint.child)):
             if body not in names:
-                what, hints = f"joint {joint.name!r}", len(faults) < MAX_LISTED
+                what = f"joint {joint.name!r}"
+                hints = len(faults) < MAX_LISTED
                 faults.append(_unknown(what, f"{role} body", body, names, joint.source, hints))
         if joint.parent == joint.child:
             why = f"it connects body {joint.child!r} to itself."

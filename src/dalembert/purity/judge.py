@@ -125,7 +125,10 @@ def _listed(changes: dict[Holder, list[str]]) -> str:
 
 class _Trial:
     def __init__(self, memory: Memory, states: Sequence[Any], call: Call, is_timed: bool = False):
-        self.memory, self.states, self.call, self.is_timed = memory, list(states), call, is_timed
+        self.memory = memory
+        self.states = list(states)
+        self.call = call
+        self.is_timed = is_timed
         self.sources = random_sources()
 
     def verdict(self) -> Verdict:
@@ -139,7 +142,8 @@ class _Trial:
         drawn = [s.label for s, old in zip(self.sources, random_before) if s.changed(old)]
         for source, old in zip(self.sources, random_before):
             source.write(old)
-        changes, differs = self.memory.changes(), not alike(first, again)
+        changes = self.memory.changes()
+        differs = not alike(first, again)
         names = [n for found in changes.values() for n in found]
         random = [n for n in names if n.startswith("the random numbers of ")] or (
             drawn if differs else []
@@ -264,7 +268,9 @@ class _Trial:
         for k, holder in enumerate(self.memory.holders):
             if holder not in changes:
                 continue
-            old, one, other = self.memory.contents[k], forward[k], backward[k]
+            old = self.memory.contents[k]
+            one = forward[k]
+            other = backward[k]
             if (
                 not isinstance(holder, NamedValues)
                 or holder.names is not None

@@ -104,7 +104,8 @@ class Memory:
         self.holders: list[Holder] = []
         self.iterators: list[tuple[str, Holder | None]] = []
         self.caches: list[tuple[str, Any]] = []
-        self.clock, self.numbers = "", dict[float, None]()
+        self.clock = ""
+        self.numbers = dict[float, None]()
         self.fixed: list[Any] = []
         self._seen: dict[int, Any] = {}
         queue: list[tuple[str, Any, Holder | None]] = [(name, function, None)]
@@ -373,7 +374,8 @@ def _loaded(codes: list[types.CodeType], scope: dict[str, Any]) -> Iterator[tupl
         value, text = None, ""
         for instruction in dis.get_instructions(code):
             if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FAST", "LOAD_DEREF"):
-                value, text = scope.get(instruction.argval), str(instruction.argval)
+                value = scope.get(instruction.argval)
+                text = str(instruction.argval)
             elif instruction.opname in ("LOAD_ATTR", "LOAD_METHOD"):
                 value, text = (
                     getattr(value, str(instruction.argval), None),

@@ -68,7 +68,8 @@ def planar_chain(
         raise ValueError(
             f"n is {shown(n)}; expected a whole number of links, at least 1, at most {MAX_LINKS}."
         )
-    masses, lengths = _per_link(mass, n, "mass"), _per_link(length, n, "length")
+    masses = _per_link(mass, n, "mass")
+    lengths = _per_link(length, n, "length")
     coms = [l / 2 for l in lengths] if com is None else _per_link(com, n, "com")
     inertias = (
         [m * l * l / 12 for m, l in zip(masses, lengths)]
@@ -201,7 +202,8 @@ def _origin(rng: np.random.Generator) -> Origin:
 
 def _body(rng: np.random.Generator, name: str) -> Body:
     """A cloud of eight points, so that the inertia is that of positive mass; tilted, off centre."""
-    points, masses = rng.uniform(-0.3, 0.3, (8, 3)), rng.uniform(0.1, 0.6, 8)
+    points = rng.uniform(-0.3, 0.3, (8, 3))
+    masses = rng.uniform(0.1, 0.6, 8)
     com = masses @ points / masses.sum()
     r = points - com
     second = (r * masses[:, None]).T @ r
@@ -239,7 +241,8 @@ def knee(q):
     """
     from dalembert.expr import cos, sin
 
-    c, s = cos(q[0]), sin(q[0])
+    c = cos(q[0])
+    s = sin(q[0])
     rows = ((1, 0, 0), (0, c, -s), (0, s, c))
     return rows, (0.1 * sin(q[0]) + q[1], 0.2 * (1 - c), 0.05 * q[0] * q[1])
 

@@ -22,7 +22,8 @@ def tensor_entries(rows: Sequence[Sequence[Number]], where: str) -> tuple[Number
         (abs(as_float(x)) for row in rows for x in row if not is_symbolic(x)), default=0.0
     )
     for i, j in LOWER:
-        a, b = rows[i][j], rows[j][i]
+        a = rows[i][j]
+        b = rows[j][i]
         if a != b and (
             is_symbolic(a) or is_symbolic(b) or abs(as_float(a) - as_float(b)) > ASYMMETRY * largest
         ):

@@ -206,7 +206,8 @@ def _parsed(chain: str) -> Iterator[tuple[str, str, str]]:
                 f"{where}: {following[:20]!r} is no motion. Write Tx(...), Ty, Tz, Rx, Ry or Rz, each "
                 "with its value in parentheses."
             )
-        where, depth = _place(chain, head.start("kind")), 1
+        where = _place(chain, head.start("kind"))
+        depth = 1
         for mark in BRACKET_OR_TEXT.finditer(chain, head.end()):
             depth += {"(": 1, ")": -1}.get(mark[0], 0)
             if depth == 0:
@@ -218,7 +219,8 @@ def _parsed(chain: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _place(text: str, position: int) -> str:
-    line, column = text.count("\n", 0, position) + 1, position - text.rfind("\n", 0, position)
+    line = text.count("\n", 0, position) + 1
+    column = position - text.rfind("\n", 0, position)
     return f"line {line}, column {column}"
 
 

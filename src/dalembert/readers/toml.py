@@ -312,14 +312,12 @@ class _Table:
         line: int,
         path: tuple[str, ...] = (),
     ):
-        self.data, self.label, self.file, self.lines, self.line, self.path = (
-            data,
-            label,
-            file,
-            lines,
-            line,
-            path,
-        )
+        self.data = data
+        self.label = label
+        self.file = file
+        self.lines = lines
+        self.line = line
+        self.path = path
 
     @property
     def source(self) -> Source:

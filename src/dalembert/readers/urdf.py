@@ -127,7 +127,8 @@ class _Reader:
 
     def mechanism(self, robot: Element) -> Mechanism:
         """The mechanism of a <robot>."""
-        links, connections = robot.all("link"), robot.all("joint")
+        links = robot.all("link")
+        connections = robot.all("joint")
         for noun, elements in (("links", links), ("joints", connections)):
             if len(elements) > MAX_LINKS:
                 self._fail(
@@ -163,7 +164,8 @@ class _Reader:
     # --- links ---
 
     def _body(self, element: Element) -> Body:
-        name, source = self._name(element), self._source(element)
+        name = self._name(element)
+        source = self._source(element)
         owner = f"link {name!r}"
         self.unread.note(element, owner)
         inertial = element.find("inertial")
@@ -218,7 +220,8 @@ class _Reader:
     # --- joints ---
 
     def _joint(self, element: Element) -> Joint:
-        name, source = self._name(element), self._source(element)
+        name = self._name(element)
+        source = self._source(element)
         owner = f"joint {name!r}"
         self.unread.note(element, owner)
         type_name = self._kind(element, name)

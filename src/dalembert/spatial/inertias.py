@@ -113,7 +113,9 @@ class Inertia(NamedTuple):
         >>> body.to_parent(da.Origin((1, 0, 0)).transform(float)).h
         (2.0, 0.0, 0.0)
         """
-        h, J, p = X.R.to_parent(self.h), X.R.conjugate_symmetric(self.J), X.p
+        h = X.R.to_parent(self.h)
+        J = X.R.conjugate_symmetric(self.J)
+        p = X.p
         shifted = h + p * self.m
         xx, yy, zz = (J[k][k] + p[k] * (h[k] + shifted[k]) for k in range(3))
         xy, xz, yz = (
@@ -171,8 +173,10 @@ class ArticulatedInertia(NamedTuple):
                         rows[j][i] = value
             return Matrix(rows)
 
-        U_n, U_f = [u.moment for u in U], [u.force for u in U]
-        V_n, V_f = [v.moment for v in V], [v.force for v in V]
+        U_n = [u.moment for u in U]
+        U_f = [u.force for u in U]
+        V_n = [v.moment for v in V]
+        V_f = [v.force for v in V]
         return ArticulatedInertia(
             block(self.I, V_n, U_n, 0, 0, True),
             block(self.H, V_n, U_f, 0, 3, False),
@@ -181,11 +185,9 @@ class ArticulatedInertia(NamedTuple):
 
     def to_parent(self, X: Transform) -> ArticulatedInertia:
         """The same about the parent's origin: H' = H + P M, I' = I + P H^T - H' P with P = [p]x."""
-        I, H, M = (
-            X.R.conjugate_symmetric(self.I),
-            X.R.conjugate(self.H),
-            X.R.conjugate_symmetric(self.M),
-        )
+        I = X.R.conjugate_symmetric(self.I)
+        H = X.R.conjugate(self.H)
+        M = X.R.conjugate_symmetric(self.M)
         P = X.p.matrix()
         shifted = H + P @ M
         left, right = P @ H.T, shifted @ P

@@ -71,7 +71,8 @@ def inverse(A: Any) -> np.ndarray:
 
 def _checked(A: Any, b: Any) -> tuple[Rows, Rows, bool]:
     """Rows of A, rows of b as a matrix, and whether b is a vector; numbers of one kind throughout."""
-    rows, right = [list(row) for row in A], list(b)
+    rows = [list(row) for row in A]
+    right = list(b)
     n = len(rows)
     if n == 0 or any(len(row) != n for row in rows):
         shape = (n, len(rows[0]) if rows else 0)

@@ -64,7 +64,8 @@ class Force(NamedTuple):
         return self.moment.dot(m.angular) + self.force.dot(m.linear)
 
 
-NO_MOTION, NO_FORCE = Motion(ZERO, ZERO), Force(ZERO, ZERO)
+NO_MOTION = Motion(ZERO, ZERO)
+NO_FORCE = Force(ZERO, ZERO)
 
 
 def combined(columns, values):

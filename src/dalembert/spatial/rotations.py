@@ -137,7 +137,9 @@ class Dense(Rotation):
     def conjugate_symmetric(self, A):
         """R A R^T, with the upper triangle alone formed."""
         half, R = self._matrix @ A, self._matrix
-        xx, xy, yy = half[0].dot(R[0]), half[1].dot(R[0]), half[1].dot(R[1])
+        xx = half[0].dot(R[0])
+        xy = half[1].dot(R[0])
+        yy = half[1].dot(R[1])
         return Matrix.symmetric(xx, xy, yy, half[2].dot(R[0]), half[2].dot(R[1]), half[2].dot(R[2]))
 
     def matrix(self):
@@ -207,7 +209,8 @@ def about_axis_cos_sin(axis: Any, c: Scalar, s: Scalar) -> Rotation:
 def coordinate_axis(axis: Any) -> tuple[int, int] | None:
     """(index, sign) of an axis that is exactly a coordinate axis or its opposite, else None."""
     for k in range(3):
-        along, others = axis[k], (axis[(k + 1) % 3], axis[(k + 2) % 3])
+        along = axis[k]
+        others = (axis[(k + 1) % 3], axis[(k + 2) % 3])
         if all(map(known_zero, others)) and _is_number(along) and abs(along) == 1:
             return k, 1 if along > 0 else -1
     return None
@@ -252,7 +255,8 @@ SMALL_ANGLE = 1e-4  # rad; below it the series of sin(a)/a to a^4 is exact to 1e
 
 def quaternion_product(p, q) -> tuple:
     """Hamilton product p q."""
-    a, b = Vector(p[1:]), Vector(q[1:])
+    a = Vector(p[1:])
+    b = Vector(q[1:])
     vector = b * p[0] + a * q[0] + a.cross(b)
     return (p[0] * q[0] - a.dot(b), *vector)
 
@@ -276,7 +280,8 @@ def quaternion_logarithm(q) -> Vector:
     """Rotation vector [rad] of a unit quaternion, of length at most pi; q and -q give the same.
     Smooth at identity.
     """
-    w, v = q[0], Vector(q[1:])
+    w = q[0]
+    v = Vector(q[1:])
     flip = where(w < 0, -1.0, 1.0)  # the shorter way round
     w, v = w * flip, v * flip
     square = v.dot(v)

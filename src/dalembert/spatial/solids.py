@@ -231,12 +231,14 @@ def mesh(mass: Scalar, vertices: Any, faces: Any) -> MassProperties:
     [0.25, 0.25, 0.25]
     """
     _check(mass=mass)
-    points, triangles = np.asarray(vertices, dtype=float), np.asarray(faces, dtype=int)
+    points = np.asarray(vertices, dtype=float)
+    triangles = np.asarray(faces, dtype=int)
     _check_closed(points, triangles)
     center = points.mean(axis=0)  # near by: little cancellation
     corners = (points - center)[triangles]
     volumes = np.linalg.det(corners) / 6
-    volume, size = volumes.sum(), np.ptp(points, axis=0).max()
+    volume = volumes.sum()
+    size = np.ptp(points, axis=0).max()
     if not abs(volume) > FLAT * size**3:
         raise ValueError(
             f"the mesh encloses a volume of {volume:.3g} m^3 in a cube of {size:.3g} m: no solid."

@@ -117,7 +117,9 @@ class Matrix(tuple):
 
 
 ZERO = Vector((0, 0, 0))
-X_AXIS, Y_AXIS, Z_AXIS = Vector((1, 0, 0)), Vector((0, 1, 0)), Vector((0, 0, 1))
+X_AXIS = Vector((1, 0, 0))
+Y_AXIS = Vector((0, 1, 0))
+Z_AXIS = Vector((0, 0, 1))
 AXES = (X_AXIS, Y_AXIS, Z_AXIS)
 IDENTITY = Matrix(AXES)
 ZERO_MATRIX = Matrix((ZERO, ZERO, ZERO))

@@ -116,7 +116,8 @@ def _count(duration: float, fps: float, speed: float) -> int:
 
 def _write_page(run: Run, path: Path, speed: float, trace: str | None) -> None:
     """The page: the figure as data in `animation.html`, which draws it."""
-    m, together = run.mechanism, 1 if run.q.ndim == 2 else min(len(run.q), MOST_TOGETHER)
+    m = run.mechanism
+    together = 1 if run.q.ndim == 2 else min(len(run.q), MOST_TOGETHER)
     numbers = together * (12 * len(m.frame_names) + 3 * len(m.bodies))
     count = min(len(run.times), MOST_RECORDS, max(2, MOST_NUMBERS // numbers))
     chosen = np.unique(np.linspace(0, len(run.times) - 1, count).round().astype(int))
@@ -160,10 +161,8 @@ def _write_gif(pictures: Iterator[np.ndarray], path: Path, fps: float) -> None:
 def _palette() -> list[int]:
     """Every colour of a picture in shades to the paper, for smooth lines."""
     rgb = library("matplotlib.colors", EXTRA).to_rgb
-    paper, inks = (
-        np.array(rgb(PAPER)),
-        [INK, SOFT, STICK, MASS, *AXES, *(f"C{k}" for k in range(1, MOST_TOGETHER))],
-    )
+    paper = np.array(rgb(PAPER))
+    inks = [INK, SOFT, STICK, MASS, *AXES, *(f"C{k}" for k in range(1, MOST_TOGETHER))]
     shades = [
         paper + (np.array(rgb(ink)) - paper) * k / SHADES
         for ink in inks
@@ -265,10 +264,8 @@ class _Scene:
     def _fit(self) -> float:
         """Set the window to the whole motion, at one scale in all directions; its size [m]."""
         low, high = (f(self.points.reshape(-1, 2), axis=0) for f in (np.min, np.max))
-        middle, extent = (
-            (low + high) / 2,
-            np.maximum(high - low, 1e-3 * max((high - low).max(), 1e-3)),
-        )
+        middle = (low + high) / 2
+        extent = np.maximum(high - low, 1e-3 * max((high - low).max(), 1e-3))
         room = np.array([WIDTH, HEIGHT]) * (1 - 2 * MARGIN) - [0, HEIGHT * FOOT]
         metres = (extent / room).max()  # per pixel
         middle = middle - [
@@ -324,10 +321,8 @@ class _Scene:
         of mass.
         """
         lines = library("matplotlib.collections", EXTRA).LineCollection
-        colour, weights = (
-            STICK if n == 0 else f"C{n}",
-            np.array([w for _, w in self.figure.weights]),
-        )
+        colour = STICK if n == 0 else f"C{n}"
+        weights = np.array([w for _, w in self.figure.weights])
         sizes = (3 + 5 * np.cbrt(weights / weights.max(initial=1e-12))) ** 2
         (trace,) = self.ax.plot([], [], color=colour, alpha=0.6, linewidth=1, animated=True)
         axes = lines([], colors=AXES, linewidths=1, animated=True)

@@ -100,8 +100,13 @@ def _joint_rows(run: Run) -> Iterator[list[Panel | None]]:
     same units.
     """
     m = run.system
-    unit_q, unit_qd, unit_tau = m.coordinate_units, m.velocity_units, force_units(m)
-    q, qd, tau, t = _drawn(run, run.q), _drawn(run, run.qd), _forces(run), run.times[None, :, None]
+    unit_q = m.coordinate_units
+    unit_qd = m.velocity_units
+    unit_tau = force_units(m)
+    q = _drawn(run, run.q)
+    qd = _drawn(run, run.qd)
+    tau = _forces(run)
+    t = run.times[None, :, None]
     for at_q, at_v, rates in _alike(m, unit_q, unit_qd):
         names = [m.coordinate_names[k] for k in at_q]
         along = [] if rates else [m.velocity_names[k] for k in at_v]  # the same names, then
@@ -191,7 +196,8 @@ def _observable(run: Run, name: str) -> Panel:
     ShapeError
         It has no value at each record.
     """
-    declared, values = run.observables.declared[name], np.asarray(run.observables[name])
+    declared = run.observables.declared[name]
+    values = np.asarray(run.observables[name])
     if not declared.is_of_records:
         raise ShapeError(f"observable {name!r} is of the whole run: there is no diagram.", name)
     flat = values.reshape(*run.work.shape, -1)

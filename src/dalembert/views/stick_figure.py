@@ -107,7 +107,8 @@ def placements(mechanism: Mechanism, q: np.ndarray, names: Sequence[str]) -> np.
     for name in names:
         i, X = tree.place[name]
         pose = poses[i]
-        p, R = pose.point_to_parent(X.p), Matrix(X.R.to_child(row) for row in pose.R.matrix())
+        p = pose.point_to_parent(X.p)
+        R = Matrix(X.R.to_child(row) for row in pose.R.matrix())
         rows.append([[*R[k], p[k]] for k in range(3)])
     return np.asarray(pack(rows))
 

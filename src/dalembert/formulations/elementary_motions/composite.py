@@ -92,7 +92,8 @@ class Composite:
             found[k, j, i] = found[k, i, j] = value
 
         for i, l in enumerate(step_of):
-            D, rate = self.D[l], self.rate[l]
+            D = self.D[l]
+            rate = self.rate[l]
             for j in self.sequence.before(l):
                 second = D[j] @ self.DP[i]  # D^_j D^_i P
                 for k in self.sequence.path[l]:
@@ -114,8 +115,10 @@ class Composite:
         """Symbols [k, j, i] of two freedoms of step l, k on the way to it: B^ji = B (D_i D_j +
         dD_j/di).
         """
-        D, rate = self.D[l], self.rate[l]
-        second, changing = D[i] @ D[j], (j, i) in rate
+        D = self.D[l]
+        rate = self.rate[l]
+        second = D[i] @ D[j]
+        changing = (j, i) in rate
         if changing:
             second = second + rate[j, i]
         inertial = second @ self.P[l]

@@ -95,7 +95,8 @@ def second_derivatives(
     """
     B2: dict[tuple[int, int, int], Matrix4] = {}
     for l in sequence.outward():
-        own, p = sequence.step[l].freedoms, sequence.step[l].parent
+        own = sequence.step[l].freedoms
+        p = sequence.step[l].parent
         for j in sequence.before(l):
             for k in sequence.before(l):
                 if (p, j, k) in B2:

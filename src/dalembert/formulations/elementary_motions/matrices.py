@@ -80,7 +80,8 @@ def _with(entries: dict[tuple[int, int], Scalar], diagonal: Scalar) -> Matrix4:
     )
 
 
-IDENTITY4, ZERO4 = _with({}, 1), _with({}, 0)
+IDENTITY4 = _with({}, 1)
+ZERO4 = _with({}, 0)
 
 
 # --- elementary motions ---------------------------------------------------------------------------------------------

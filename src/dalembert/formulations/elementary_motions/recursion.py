@@ -42,13 +42,16 @@ def required_forces(
         K_i = I_i B_i''^T - (B_i F_i)^T + sum T_c K_c,    Q_j = S(B_i D_j K_i)
     """
     state = sequence.at(q, base[0])
-    rate, second = {0: base[1]}, {0: base[2] + operator_of(Motion(ZERO, -gravity))}
+    rate = {0: base[1]}
+    second = {0: base[2] + operator_of(Motion(ZERO, -gravity))}
     loads = {sequence.step_of_body[body]: wrench_matrix(f) for body, f in wrenches.items()}
     K: dict[int, Matrix4] = {0: ZERO4}
     Q: list[Scalar] = [0.0] * sequence.nv
 
     for i in sequence.outward():  # parents before children
-        p, T, B = sequence.step[i].parent, state.T[i], state.B[i]
+        p = sequence.step[i].parent
+        T = state.T[i]
+        B = state.B[i]
         W, W_rate = joint_rates(sequence, state, i, qd, qdd)
         carried = rate[p] @ T
         rate[i] = carried + B @ W
@@ -96,7 +99,8 @@ def gravity_forces(sequence: MotionTree, q: Sequence[Scalar]) -> list[Scalar]:
     Q: list[Scalar] = [0.0] * sequence.nv
     for i in sequence.inward():
         for j in sequence.step[i].freedoms:
-            k, arm = sequence.entry[j], (state.B[i] @ state.D[j]).times(h[i])
+            k = sequence.entry[j]
+            arm = (state.B[i] @ state.D[j]).times(h[i])
             Q[k] = Q[k] - gravity.dot(arm)
         p = sequence.step[i].parent
         h[p] = tuple(a + b for a, b in zip(h[p], state.T[i].times(h[i]), strict=True))

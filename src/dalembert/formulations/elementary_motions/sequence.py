@@ -153,8 +153,10 @@ class MotionTree:
                 else joint.name
             )
             entries = tuple(joint.dof) if screw is None else (joint.dof[screw.at],)
-            is_first, is_last = place == 0, place == len(row) - 1
-            number, first = len(self.step) + 1, len(self.entry)
+            is_first = place == 0
+            is_last = place == len(row) - 1
+            number = len(self.step) + 1
+            first = len(self.entry)
             self.step[number] = MotionStep(
                 name,
                 parent,

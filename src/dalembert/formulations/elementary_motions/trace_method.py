@@ -317,10 +317,8 @@ def expanded_forces(
             f + dot(row, qdd)
             for f, row in zip(forces, sequence.gathered(at.inertia(), 2), strict=True)
         ]
-    weight, applied = (
-        sequence.gathered(at.gravity(gravity), 1),
-        sequence.gathered(at.applied(wrenches), 1),
-    )
+    weight = sequence.gathered(at.gravity(gravity), 1)
+    applied = sequence.gathered(at.applied(wrenches), 1)
     return [f + g - a for f, g, a in zip(forces, weight, applied, strict=True)]
 
 
@@ -530,7 +528,8 @@ def kinetic_energy(mechanism: Mechanism, q: Values, qd: Values) -> float | Array
 
 def _rates(sequence: MotionTree, q: Sequence[Scalar], qd: Sequence[Scalar]):
     """The state, and B_l' of each step (eq. 9 as a recursion)."""
-    state, rate = sequence.at(q), {0: AT_REST[1]}
+    state = sequence.at(q)
+    rate = {0: AT_REST[1]}
     for l in sequence.outward():
         W, _ = joint_rates(sequence, state, l, qd, None)
         rate[l] = rate[sequence.step[l].parent] @ state.T[l] + state.B[l] @ W

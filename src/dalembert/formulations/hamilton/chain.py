@@ -272,7 +272,9 @@ class ChainConfiguration(Configuration):
 
     def product(self, z):
         """A z in the velocity form: 11n - 4 multiplications, 10n - 10 additions."""
-        momenta, result, last = self._linear_momenta(z), [], self.chain.n - 1
+        momenta = self._linear_momenta(z)
+        result = []
+        last = self.chain.n - 1
         Fx = Fy = 0  # momentum of the links beyond
         for i in reversed(range(last + 1)):
             px, py = momenta[i]
@@ -285,7 +287,10 @@ class ChainConfiguration(Configuration):
 
     def gradient(self, z):
         """dL/dq_i = -z_i (k_i (l_i p_x,i + L_i F_x) + s_i (l_i p_y,i + L_i F_y)) - g c_i s_i  (3.8)."""
-        momenta, result, chain, last = self._linear_momenta(z), [], self.chain, self.chain.n - 1
+        momenta = self._linear_momenta(z)
+        result = []
+        chain = self.chain
+        last = self.chain.n - 1
         Fx = Fy = 0
         for i in reversed(range(last + 1)):
             px, py = momenta[i]
@@ -338,9 +343,12 @@ class ChainConfiguration(Configuration):
         chain, kept = self.chain, []
         Pxx = Pxy = Pyy = sx = sy = 0
         for i in reversed(range(chain.n)):
-            tx, ty, m = -self.Ls[i], self.Lk[i], chain.m[i]
+            tx = -self.Ls[i]
+            ty = self.Lk[i]
+            m = chain.m[i]
             Px, Py = Pxx * tx + Pxy * ty, Pxy * tx + Pyy * ty
-            wx, wy = Px - m * self.ls[i], Py + m * self.lk[i]
+            wx = Px - m * self.ls[i]
+            wy = Py + m * self.lk[i]
             delta = chain.d0[i] + (tx * Px + ty * Py)
             check_pivot(
                 f"q{i + 1}", f"link{i + 1}", delta, chain.d[i], partial(chain.d.__getitem__, i)

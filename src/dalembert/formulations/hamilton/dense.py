@@ -24,7 +24,8 @@ def dense_solution(
     """
     if any(isinstance(x, Expr) for row in (*A, b) for x in row):
         return solved(factorised(A, _check_constant), b)
-    matrix, right = stacked(A).astype(float), stacked([[x] for x in b]).astype(float)
+    matrix = stacked(A).astype(float)
+    right = stacked([[x] for x in b]).astype(float)
     try:
         L = np.linalg.cholesky(matrix)
         if first_singular(

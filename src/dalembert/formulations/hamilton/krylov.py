@@ -212,7 +212,10 @@ def minimal_residuals(
     >>> found.z.round(4)
     array([ 0.5714, -0.2857])
     """
-    n, xi, run, looks_first = len(b), start, _Iterations(stop, b, limit, keep), stop.looks_first
+    n = len(b)
+    xi = start
+    run = _Iterations(stop, b, limit, keep)
+    looks_first = stop.looks_first
     y = product(xi) - b
     advance = step or (lambda xi, y: minimal_residual_step(product, xi, y))
     while looks_first or not run.full():
@@ -278,7 +281,10 @@ def conjugate_directions(
     >>> found.z.round(4), int(found.iterations)
     (array([ 0.5714, -0.2857]), 2)
     """
-    n, xi, run, looks_first = len(b), start, _Iterations(stop, b, limit, keep), stop.looks_first
+    n = len(b)
+    xi = start
+    run = _Iterations(stop, b, limit, keep)
+    looks_first = stop.looks_first
     r = b - product(xi)
     d, square = r, inner(r, r)
     advance = step or (lambda *state: conjugate_step(product, *state))
@@ -304,7 +310,9 @@ class _Iterations:
     def __init__(self, stop: Stop, b: Any, limit: int, keep: bool):
         if limit < 1:
             raise ValueError(f"limit is {limit}, expected at least one iteration.")
-        self.stop, self.limit, self.keep = stop.checked(), limit, keep
+        self.stop = stop.checked()
+        self.limit = limit
+        self.keep = keep
         self.count = 0
         self.gammas: list[Any] = []
         self.iterates: list[Any] = []

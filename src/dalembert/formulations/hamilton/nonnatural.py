@@ -108,11 +108,9 @@ class NonNatural(CanonicalSystem):
         velocities' directions and by t.
         """
         with Graph():
-            q, z, t = (
-                list(symbols("own q", self.nq)),
-                list(symbols("own z", self.nv)),
-                symbol("own t"),
-            )
+            q = list(symbols("own q", self.nq))
+            z = list(symbols("own z", self.nv))
+            t = symbol("own t")
             a = [0.0] * self.nv if a_of is None else list(a_of(q, t))
             if len(a) != self.nv:
                 raise ShapeError(
@@ -220,7 +218,8 @@ def turntable(chain: PlanarChain, radius: Any, rate: Any) -> NonNatural:
     >>> da.hamilton.momenta(table, [0.0], [0.0]).round(4)
     array([1.1667])
     """
-    ones, mass = [1.0] * chain.n, sum(chain.m)
+    ones = [1.0] * chain.n
+    mass = sum(chain.m)
 
     def a(q, t):
         """Coefficients of the velocities in L: momenta that the table's rotation gives the links."""

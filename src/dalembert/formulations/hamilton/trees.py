@@ -36,12 +36,10 @@ class CanonicalMechanism(CanonicalSystem):
     """
 
     def __init__(self, mechanism: Any):
-        self.mechanism, self.name, self.nq, self.nv = (
-            mechanism,
-            mechanism.name,
-            mechanism.nq,
-            mechanism.nv,
-        )
+        self.mechanism = mechanism
+        self.name = mechanism.name
+        self.nq = mechanism.nq
+        self.nv = mechanism.nv
 
     def at(self, t=0.0, external_forces=(), **vectors):
         """Configuration, checked scalars of the vectors, and the function that packs results."""
@@ -187,10 +185,8 @@ class TreeConfiguration(Configuration):
 
     def dissipative(self, z):
         """Friction of the joints and external forces; springs are in the potential."""
-        all_passive, springs = (
-            passive(self.tree, self.q, z),
-            passive(self.tree, self.q, [0.0] * len(z)),
-        )
+        all_passive = passive(self.tree, self.q, z)
+        springs = passive(self.tree, self.q, [0.0] * len(z))
         force = [a - s for a, s in zip(all_passive, springs, strict=True)]
         return self._with_external(force)
 
@@ -243,7 +239,8 @@ class TreeConfiguration(Configuration):
         )
         sigma, kept = [NO_FORCE] * (tree.n + 1), {}
         for i in tree.inward():
-            dof, S = tree.joint[i].dof, self.S[i]
+            dof = tree.joint[i].dof
+            S = self.S[i]
             U = tuple(I_A[i].apply(s) for s in S)
             D = [
                 [U[c].dot(S[r]) + (tree.rotor[k] if r == c else 0) for c in range(len(S))]

@@ -84,7 +84,9 @@ class Solver:
         >>> solver.solutions
         0
         """
-        self.solutions, self.iterations, self.operations = 0, 0, Operations()
+        self.solutions = 0
+        self.iterations = 0
+        self.operations = Operations()
         self.last: Solution | None = None
         self._answers: list[np.ndarray] = (
             [] if start is None else [np.asarray(start, dtype=float).T]

@@ -321,7 +321,8 @@ class _Search(NamedTuple):
         """The least value found, and where: random samples, then a shrinking local search around
         the best.
         """
-        rng, origin = self.rng, np.tile(self.mechanism.neutral(), (SAMPLES, 1))
+        rng = self.rng
+        origin = np.tile(self.mechanism.neutral(), (SAMPLES, 1))
         start = self.mechanism.integrate(
             origin, rng.uniform(self.low, self.high, (SAMPLES, len(self.low)))
         )
@@ -449,8 +450,10 @@ class _Taylor:
         points = {s: (c, c) for s, c in zip(self.q, centers.T, strict=True)}
         low, high = enclosures(list(self.values.flat), points, len(centers))
         shape = (len(centers), *self.values.shape)
-        at, error = ((low + high) / 2).reshape(shape), (high - low).reshape(shape)
-        D, dD = at[:, 0][:, self.places], at[:, 1:][:, :, self.places]
+        at = ((low + high) / 2).reshape(shape)
+        error = (high - low).reshape(shape)
+        D = at[:, 0][:, self.places]
+        dD = at[:, 1:][:, :, self.places]
         boxes = {
             s: (np.nextafter(c - r, -np.inf), np.nextafter(c + r, np.inf))
             for s, c, r in zip(self.q, centers.T, radii.T, strict=True)
@@ -468,10 +471,8 @@ class _Taylor:
         low, high = enclosures(
             list(self.values[0]), boxes, len(centers)
         )  # of D itself: better in large boxes
-        middle, spread = (
-            ((high + low) / 2)[:, self.places],
-            ((high - low) / 2)[:, self.places].sum(axis=2).max(axis=1),
-        )
+        middle = ((high + low) / 2)[:, self.places]
+        spread = ((high - low) / 2)[:, self.places].sum(axis=2).max(axis=1)
         hull = (
             np.linalg.eigvalsh(middle)[:, 0]
             - spread
@@ -487,7 +488,8 @@ class _Taylor:
         size = np.maximum(np.abs(low), np.abs(high)).reshape(
             len(radii), len(self.pairs), self.values.shape[1]
         )
-        total, share = np.zeros((len(radii), self.values.shape[1])), np.zeros_like(radii)
+        total = np.zeros((len(radii), self.values.shape[1]))
+        share = np.zeros_like(radii)
         for k, (i, j) in enumerate(self.pairs):
             part = size[:, k] * (radii[:, i] * radii[:, j] * (0.5 if i == j else 1.0))[:, None]
             total = total + part

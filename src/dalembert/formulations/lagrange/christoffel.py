@@ -72,7 +72,9 @@ def link_derivatives(
     with the velocity v of the body's origin, and the turning t_i of the body as seen from the
     frame.
     """
-    dJ, w, turn = derivatives[link.body], T(link.J_omega), geometry.turning[link.body][..., :3]
+    dJ = derivatives[link.body]
+    w = T(link.J_omega)
+    turn = geometry.turning[link.body][..., :3]
     dJ_v = dJ[..., 3:] + cross(dJ[..., :3], link.r[..., None, None, :])
     dJ_v = dJ_v + cross(w[..., None, :, :], cross(turn, link.r[..., None, :])[..., :, None, :])
     dJ_b = product(

@@ -401,7 +401,8 @@ class FlexibleJoints:
         tree, found = geometry.tree, []
         for m in self.motors:
             i = next(i for i in tree.outward() if tree.joint[i].name == m.joint)
-            joint, carrier = tree.joint[i], tree.parent[i]
+            joint = tree.joint[i]
+            carrier = tree.parent[i]
             axis = geometry.pose[carrier].R.to_parent(
                 joint.origin.R.to_parent(Vector(joint.type.axis))
             )
@@ -487,7 +488,8 @@ def _motor(mechanism: Mechanism, name: str, stiffness: Any, damping: Any) -> Mot
             "(revolute, continuous, prismatic, helical), and follows no other."
         )
     entry = mechanism.entries[name]
-    rotor, gear = as_float(joint.rotor_inertia[0]), as_float(joint.gear_ratio[0])
+    rotor = as_float(joint.rotor_inertia[0])
+    gear = as_float(joint.gear_ratio[0])
     for what, x in (("rotor inertia", gear * gear * rotor), ("stiffness", stiffness)):
         if not isinstance(x, Expr) and not x > 0:
             raise DalembertError(

@@ -86,10 +86,13 @@ class Geometry:
         self.pose = world_poses(tree, q) if in_world else _poses_on_first_bodies(tree, q)
         self.gravity = {0: pack(tree.gravity)}
         self.columns, self.step = {}, {}
-        self.J, self.turning = {0: np.zeros((tree.nv, 6))}, {0: np.zeros((tree.nv, 6))}
+        self.J = {0: np.zeros((tree.nv, 6))}
+        self.turning = {0: np.zeros((tree.nv, 6))}
         for i in tree.outward():
-            j, joint = tree.parent[i], tree.joint[i]
-            first, X = j == 0 and not in_world, joint.placement(q)
+            j = tree.parent[i]
+            joint = tree.joint[i]
+            first = j == 0 and not in_world
+            X = joint.placement(q)
             self.columns[i] = pack([self._row(i, s) for s in joint.subspace(q)])
             self.step[i] = pack(self.pose[j].R.to_parent(X.p))
             own = product(selection(tree, i), self.columns[i])
@@ -116,7 +119,8 @@ class Geometry:
         i, X = self.tree.place[body.name]
         R = self.pose[i].R
         r = self.pack(R.to_parent(X.point_to_parent(Vector(map(convert, body.com)))))
-        omega, velocity = self.J[i][..., :3], self.J[i][..., 3:]
+        omega = self.J[i][..., :3]
+        velocity = self.J[i][..., 3:]
         return LinkGeometry(
             body.name,
             i,
@@ -141,7 +145,9 @@ class Geometry:
         tree = self.tree
         dJ = {0: np.zeros((tree.nv, tree.nv, 6))}
         for i in tree.outward():
-            j, E, s = tree.parent[i], selection(tree, i), self.columns[i][..., None, :, :]
+            j = tree.parent[i]
+            E = selection(tree, i)
+            s = self.columns[i][..., None, :, :]
             turn = self.turning[i][..., :, None, :3]
             change = np.concatenate([cross(turn, s[..., :3]), cross(turn, s[..., 3:])], axis=-1)
             own = tree.joint[i].subspace_derivatives(self.q)
@@ -172,7 +178,8 @@ def _poses_on_first_bodies(tree: Tree, q: Sequence[Scalar]) -> dict[int, Transfo
         if not tree.parent[i]:
             pose[i] = BASE_POSE
             continue
-        X, parent = tree.joint[i].placement(q), pose[tree.parent[i]]
+        X = tree.joint[i].placement(q)
+        parent = pose[tree.parent[i]]
         rotation = Matrix(X.R.to_child(row) for row in parent.R.matrix())  # rows of R_parent R
         pose[i] = Transform(parent.point_to_parent(X.p), Dense(rotation))
     return pose

@@ -109,7 +109,8 @@ def operational_space(
     kept = _checked(rows)
     J = jacobian(mechanism, q, frame, expressed_in)[..., kept, :]
     J_rate = jacobian_rate(mechanism, q, qd, frame, expressed_in)[..., kept, :]
-    D, x = inertia(geometry), velocity[..., None]
+    D = inertia(geometry)
+    x = velocity[..., None]
     M_inv_J = solved(factors_of(geometry, D), T(J))
     mobility = J @ M_inv_J  # Lambda^-1
     smallest = _singular_value(mobility, frame, kept)

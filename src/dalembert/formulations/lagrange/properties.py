@@ -99,7 +99,8 @@ def _of_its_rate(
 ) -> tuple[Property, ...]:
     C = coriolis_matrix(mechanism, q, qd)
     D_rate = _derivative(lambda t: mass_matrix(mechanism, mechanism.integrate(q, t * qd)))
-    N, size = D_rate - 2 * C, np.abs(D_rate).max(initial=0) + np.abs(C).max(initial=0)
+    N = D_rate - 2 * C
+    size = np.abs(D_rate).max(initial=0) + np.abs(C).max(initial=0)
     form = _relative(x @ N @ x, size * (x @ x))
     return (
         Property("dD/dt = C + C^T: dD/dt - 2 C skew", _relative(N + N.T, size), DIFFERENCES),
@@ -111,7 +112,8 @@ def _of_energies(
     bare: Mechanism, q: Values, qd: np.ndarray, qdd: np.ndarray
 ) -> tuple[Property, ...]:
     """Gradient of the potential energy, and power, without springs and friction."""
-    G, tau = gravity_vector(bare, q), inverse_dynamics(bare, q, qd, qdd)
+    G = gravity_vector(bare, q)
+    tau = inverse_dynamics(bare, q, qd, qdd)
     height = abs(potential_energy(bare, q))
     power = np.abs(tau) @ np.abs(qd) + height + kinetic_energy(bare, q, qd)
 
@@ -121,7 +123,8 @@ def _of_energies(
 
     def energy(t: float) -> Any:
         """T + Pi at time t of the motion with constant accelerations."""
-        moved, v = bare.integrate(q, t * qd + t * t / 2 * qdd), qd + t * qdd
+        moved = bare.integrate(q, t * qd + t * t / 2 * qdd)
+        v = qd + t * qdd
         return kinetic_energy(bare, moved, v) + potential_energy(bare, moved)
 
     gradient = np.array([slope(e) for e in np.eye(bare.nv)])
@@ -239,11 +242,9 @@ def passivity_balance(
     supplied = (qd * tau).sum(axis=-1)
     lost = -(qd * passive_force(mechanism.without("springs"), q, qd)).sum(axis=-1)
     energy = np.asarray(kinetic_energy(mechanism, q, qd) + potential_energy(mechanism, q))
-    work, dissipated, change = (
-        _integral(t, supplied),
-        _integral(t, lost),
-        float(energy[-1] - energy[0]),
-    )
+    work = _integral(t, supplied)
+    dissipated = _integral(t, lost)
+    change = float(energy[-1] - energy[0])
     every = np.r_[0 : len(t) - 1 : 2, len(t) - 1]
     coarse = _integral(t[every], (supplied - lost)[every])
     bound = float("nan") if potential_minimum is None else -(float(energy[0]) - potential_minimum)
@@ -253,5 +254,6 @@ def passivity_balance(
 
 def _integral(t: np.ndarray, y: np.ndarray) -> float:
     """Integral of samples: on each piece h/2 (y_0 + y_1) + h^2/12 (y'_0 - y'_1)."""
-    h, slope = np.diff(t), np.gradient(y, t, edge_order=2)
+    h = np.diff(t)
+    slope = np.gradient(y, t, edge_order=2)
     return float((h / 2 * (y[:-1] + y[1:]) + h * h / 12 * (slope[:-1] - slope[1:])).sum())

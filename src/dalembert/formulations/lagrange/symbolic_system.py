@@ -137,7 +137,8 @@ def _traced(f: Callable[..., Any], name: str, q: np.ndarray, qd: np.ndarray, t: 
         if r is not None and r.dtype.kind in "fiu"
     ]
     own = {s.name for s in free_symbols(found)} <= {s.name for s in (*q, *qd, t)}
-    tried, results = [s for s, _ in known], [r for _, r in known]
+    tried = [s for s, _ in known]
+    results = [r for _, r in known]
     if compared or known and own and not fits(found, (q, qd, t), tried, results, near=1e-3):
         raise ValueError(
             f"{name} has other values than its expressions: it branches on a value, or makes a "
@@ -278,7 +279,8 @@ class LagrangianSystem:
         """Every quantity by name: its expressions in `symbols`, and which of them it takes."""
         q, qd, t, qdd, tau = (self.symbols[k] for k in ("q", "qd", "t", "qdd", "tau"))
         state = ("q", "qd", "t")
-        p, L_q = gradient(self._L, qd), gradient(self._L, q)
+        p = gradient(self._L, qd)
+        L_q = gradient(self._L, q)
         M = jacobian(p, qd)
         bias = jacobian(p, q) @ qd + derivative(p, t) - L_q
         return {

@@ -191,9 +191,11 @@ def linearization(
     mechanism: Mechanism, qd: Values, found: ForwardDynamicsDerivatives
 ) -> Linearization:
     """The linear model, from the derivatives of forward dynamics at its state."""
-    batch, n = found.dqdd_dq.shape[:-2], mechanism.nv
+    batch = found.dqdd_dq.shape[:-2]
+    n = mechanism.nv
     dtype = found.dqdd_dq.dtype
-    A, B = np.zeros((*batch, 2 * n, 2 * n), dtype), np.zeros((*batch, 2 * n, n), dtype)
+    A = np.zeros((*batch, 2 * n, 2 * n), dtype)
+    B = np.zeros((*batch, 2 * n, n), dtype)
     A[..., :n, n:] = np.eye(n)
     A[..., :n, :n] = _turning(mechanism, np.asarray(qd))
     A[..., n:, :n], A[..., n:, n:], B[..., n:, :] = found

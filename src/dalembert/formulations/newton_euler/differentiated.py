@@ -33,7 +33,8 @@ def inverse_dynamics_derivatives(
     def traced(q, qd, qdd):
         """Derivatives of the forces, differentiated as expressions."""
         tau = inverse_dynamics(mechanism, q, qd, qdd)
-        by_q, by_qd = along_velocities(mechanism, tau, q), jacobian(tau, qd)
+        by_q = along_velocities(mechanism, tau, q)
+        by_qd = jacobian(tau, qd)
         return by_q, by_qd, mass_matrix(mechanism, q)
 
     return InverseDynamicsDerivatives(*_on_any(mechanism, traced, q=q, qd=qd, qdd=qdd))

@@ -121,7 +121,11 @@ def _by_articulated_bodies(
     """Accelerations are counted from those of the motion with qdd = 0, so the bias enters as a
     force alone.
     """
-    rates, X, S, I_A, p_A = {0: base_rates(tree.gravity)}, {}, {}, {}, {}
+    rates = {0: base_rates(tree.gravity)}
+    X = {}
+    S = {}
+    I_A = {}
+    p_A = {}
     for i in tree.outward():  # bias forces, at qdd = 0
         X[i] = tree.joint[i].placement(q)
         S[i], velocity, rate = joint_motion(tree, i, q, qd, None)

@@ -71,7 +71,8 @@ def joint_motion(
 ) -> tuple[tuple[Motion, ...], Motion, Motion]:
     """Motion subspace S of joint i, its velocity S qd and its rate S qdd + S' qd (qdd None: zero)."""
     joint = tree.joint[i]
-    S, S_rate = joint.subspace(q), joint.subspace_rate(q, qd)
+    S = joint.subspace(q)
+    S_rate = joint.subspace_rate(q, qd)
     velocity = combined(S, joint.velocities(qd))
     rate = Motion(ZERO, ZERO) if qdd is None else combined(S, joint.velocities(qdd))
     if S_rate is not None:
@@ -90,7 +91,10 @@ def required_forces(
     """Joint forces for the motion of the bodies alone: no rotors, springs or friction (qdd None:
     zero).
     """
-    rates, X, S, f = {0: base_rates(gravity)}, {}, {}, {0: NO_FORCE}
+    rates = {0: base_rates(gravity)}
+    X = {}
+    S = {}
+    f = {0: NO_FORCE}
     tau: list[Scalar] = [0.0] * tree.nv
 
     for i in tree.outward():  # parents before children

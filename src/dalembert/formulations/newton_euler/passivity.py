@@ -66,7 +66,8 @@ def reference_force(mechanism: Mechanism, q: Values, qd: Values, qd_r: Any, qdd_
     docs/newton_euler.md.
     """
     tree, (q, qd, qd_r, qdd_r), pack = mechanism.at(q=q, qd=qd, qd_r=qd_r, qdd_r=qdd_r)
-    fields, f = _fields(tree, q, qd, qd_r, qdd_r), {0: NO_FORCE}
+    fields = _fields(tree, q, qd, qd_r, qdd_r)
+    f = {0: NO_FORCE}
     tau: list[Scalar] = [r * a for r, a in zip(tree.rotor, qdd_r, strict=True)]
     for i in tree.outward():
         f[i] = field_wrench(tree.inertia[i], *fields[i][2:])
@@ -94,7 +95,8 @@ def reference_regressor(
     fields = _fields(tree, q, qd, qd_r, qdd_r)
     Y: list[list[Scalar]] = [[0.0] * (10 * tree.n) for _ in range(tree.nv)]
     for i in tree.outward():
-        columns, k = [field_wrench(unit, *fields[i][2:]) for unit in unit_inertias()], i
+        columns = [field_wrench(unit, *fields[i][2:]) for unit in unit_inertias()]
+        k = i
         while k:  # from the body to the base
             for row, s in zip(tree.joint[k].dof, fields[k].S, strict=True):
                 for c, f in enumerate(columns, start=10 * (i - 1)):
@@ -123,8 +125,10 @@ def _fields(tree: Tree, q: Any, qd: Any, qd_r: Any, qdd_r: Any) -> list[Field]:
     base = Field(None, (), NO_MOTION, NO_MOTION, Motion(ZERO, -tree.gravity))  # type: ignore[arg-type]
     fields = [base]
     for i in tree.outward():
-        joint, parent = tree.joint[i], fields[tree.parent[i]]
-        X, S = joint.placement(q), joint.subspace(q)
+        joint = tree.joint[i]
+        parent = fields[tree.parent[i]]
+        X = joint.placement(q)
+        S = joint.subspace(q)
         v = X.motion_to_child(parent.v) + combined(S, joint.velocities(qd))
         s = X.motion_to_child(parent.s) + combined(S, joint.velocities(qd_r))
         Ds = X.motion_to_child(parent.Ds) + combined(S, joint.velocities(qdd_r))

@@ -60,7 +60,9 @@ def regressor(mechanism: Mechanism, q: Values, qd: Values, qdd: Values) -> Array
     """
     tree, (q, qd, qdd), pack = mechanism.at(q=q, qd=qd, qdd=qdd)
     Y: list[list[Scalar]] = [[0.0] * (10 * tree.n) for _ in range(tree.nv)]
-    rates, X, S = {0: base_rates(tree.gravity)}, {}, {}
+    rates = {0: base_rates(tree.gravity)}
+    X = {}
+    S = {}
 
     for i in tree.outward():
         X[i] = tree.joint[i].placement(q)

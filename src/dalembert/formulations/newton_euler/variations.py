@@ -116,7 +116,8 @@ class Entries:
         for k, c in zip(freedoms, carried, strict=True):
             for m, r in enumerate(freedoms):
                 turned = force.dot(k.dS[m]) if k.dS else 0
-                by_q, by_qd = c.by_q.dot(r.s) + turned, c.by_qd.dot(r.s)
+                by_q = c.by_q.dot(r.s) + turned
+                by_qd = c.by_qd.dot(r.s)
                 self.add(r.entry, k.entry, by_q, by_qd, c.momentum.dot(r.s))
 
     def add_between(
@@ -136,10 +137,13 @@ def inverse_dynamics_variations(
     """dtau/dq along the velocity directions, dtau/dqd, and the mass matrix (docs/newton_euler.md,
     section 6).
     """
-    X, rates, v = {}, {0: base_rates(tree.gravity)}, {0: NO_MOTION}
+    X = {}
+    rates = {0: base_rates(tree.gravity)}
+    v = {0: NO_MOTION}
     freedoms, force, flow = {}, {}, {}
     for i in tree.outward():  # motion; each body's own force and flow
-        joint, j = tree.joint[i], tree.parent[i]
+        joint = tree.joint[i]
+        j = tree.parent[i]
         X[i] = joint.placement(q)
         S, velocity, rate = joint_motion(tree, i, q, qd, qdd)
         rates[i] = outward_step(rates[j], X[i], velocity, rate)
@@ -148,7 +152,8 @@ def inverse_dynamics_variations(
         freedoms[i] = joint_freedoms(joint, q, qd, qdd, S, X[i], rates[j], v_parent, v[i])
         force[i], flow[i] = body_wrench(tree.inertia[i], rates[i]), Flow.of(tree.inertia[i], v[i])
 
-    composite, entries = list(tree.inertia), Entries(tree.nv)
+    composite = list(tree.inertia)
+    entries = Entries(tree.nv)
     for i in tree.inward():  # all bodies outboard together
         carried = [Carried.of(freedom, composite[i], flow[i]) for freedom in freedoms[i]]
         entries.add_within(freedoms[i], carried, force[i])
@@ -192,12 +197,13 @@ def joint_freedoms(
     S depends on q, with dS the derivative along the freedom, by q also turn += (dS qd)_omega, d +=
     dS qdd + d(S' qd) + (v_p + v) x dS qd, and by qd d += dS qd + S'.
     """
-    w, U = (
-        X.R.to_child(parent.w),
-        acceleration_field(X.R.to_child(parent.w), X.R.to_child(parent.dw)),
-    )
-    a, twice_v = X.R.to_child(parent.a + parent.U @ X.p), v_parent.linear + v_parent.linear
-    sum_v, dS, S_rate = v_parent + v, joint.subspace_derivatives(q), joint.subspace_rate(q, qd)
+    w = X.R.to_child(parent.w)
+    U = acceleration_field(X.R.to_child(parent.w), X.R.to_child(parent.dw))
+    a = X.R.to_child(parent.a + parent.U @ X.p)
+    twice_v = v_parent.linear + v_parent.linear
+    sum_v = v_parent + v
+    dS = joint.subspace_derivatives(q)
+    S_rate = joint.subspace_rate(q, qd)
     freedoms = []
     for k, (entry, s) in enumerate(zip(joint.dof, S, strict=True)):
         turn = w.cross(s.angular)
@@ -222,7 +228,8 @@ def forward_dynamics_variations(
     """dqdd/dq along the velocity directions, dqdd/dqd and dqdd/dtau."""
     M = composite_mass_matrix(tree, q)
     factors = factorised(M, PivotCheck.of_tree(tree, q, lambda: M))
-    bias, yielded = required_forces(tree, q, qd, None, tree.gravity, {}), passive(tree, q, qd)
+    bias = required_forces(tree, q, qd, None, tree.gravity, {})
+    yielded = passive(tree, q, qd)
     qdd = solved(factors, [t + p - b for t, p, b in zip(tau, yielded, bias, strict=True)])
     by_q, by_qd, _ = inverse_dynamics_variations(tree, q, qd, qdd)
     return yielding(factors, by_q), yielding(factors, by_qd), inverted(factors)

@@ -150,16 +150,16 @@ class _TracedPlacement:
     def __init__(self, q: list[Expr], placement: list[Expr]):
         v = [symbol(f"velocity {k} of a custom joint", placement[0].graph) for k in range(len(q))]
         flat = [_plain(e) for e in placement]
-        R, p = Matrix((flat[:3], flat[3:6], flat[6:9])), Vector(flat[9:])
+        R = Matrix((flat[:3], flat[3:6], flat[6:9]))
+        p = Vector(flat[9:])
         columns = []
         for x in q:
-            dR, dp = (
-                Matrix([[_derivative(e, x) for e in row] for row in R]),
-                Vector(_derivative(e, x) for e in p),
-            )
+            dR = Matrix([[_derivative(e, x) for e in row] for row in R])
+            dp = Vector(_derivative(e, x) for e in p)
             columns += [*(axial(R.T @ dR) * 0.5), *(R.T @ dp)]
         rates = [directional(e, q, v) if isinstance(e, Expr) else 0.0 for e in columns]
-        self.inputs, self.graph = [*q, *v], placement[0].graph
+        self.inputs = [*q, *v]
+        self.graph = placement[0].graph
         bias = [sum(rate * x for rate, x in zip(rates[k::6], v, strict=True)) for k in range(6)]
         by_q = [_derivative(e, x) for x in q for e in bias]
         self.outputs = [flat, columns, rates, by_q]
@@ -170,7 +170,8 @@ class _TracedPlacement:
 
     def at(self, which, values):
         """The chosen outputs at scalars of any kind."""
-        outputs, inputs = self.outputs[which], self.inputs[: len(values)]
+        outputs = self.outputs[which]
+        inputs = self.inputs[: len(values)]
         graph = next((x.graph for x in values if isinstance(x, Expr)), None)
         if graph is None:
             pairs = dict(zip(inputs, values, strict=True))
