@@ -25,6 +25,7 @@ import sys
 import sysconfig
 from collections.abc import Callable
 from math import prod
+from string import Template
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -402,12 +403,35 @@ class _Module:
 }}"""
 
     def _call(self) -> str:
-        body = FunctionBody()
-        n, m = len(self.layout.inputs), len(self.layout.outputs)
+        """The function of the built-in."""
+        body, n, m = FunctionBody(), len(self.layout.inputs), len(self.layout.outputs)
         owner = body.put("call ptr @PyBytes_AsString(ptr %self)")
         kernel, new, fallback, keyword, make = (body.field(owner, 8 * k, "ptr") for k in range(5))
+        body.lines.append(f"  %kinds = getelementptr inbounds ptr, ptr {owner}, i64 5")
+        self._keywords(body, keyword)
+        self._arrays(body, new)
+        body.lines += COMPUTED.substitute(kernel=kernel).splitlines()
+        body.expect("i64", "%status", str(FINE), "refused")
+        self._returned(body, make)
+        body.lines += REFUSED.substitute(fallback=fallback).splitlines()
+        return "\n".join(
+            [
+                "define ptr @call(ptr %self, ptr %args, i64 %number, ptr %names) {",
+                "entry:",
+                f"  %ports = alloca [{2 * (n + m) + 2} x i64], align 16",
+                f"  %ends = alloca [{n + m} x i64], align 16",
+                f"  %outs = alloca [{m} x ptr], align 16",
+                *(f"  %{x} = alloca i64, align 8" for x in ("count", "owned")),
+                "  %state = alloca double, align 8",
+                *body.lines,
+                "}",
+            ]
+        )
+
+    def _keywords(self, body: FunctionBody, keyword: str) -> None:
+        """Go on where the arguments are the inputs, and `out` at most."""
+        n, m = len(self.layout.inputs), len(self.layout.outputs)
         body.lines += [
-            f"  %kinds = getelementptr inbounds ptr, ptr {owner}, i64 5",
             f"  store i64 {SINGLE}, ptr %count, align 8",
             "  store i64 0, ptr %owned, align 8",
         ]
@@ -418,13 +442,16 @@ class _Module:
             "named:",
         ]
         body.expect("i64", body.put("call i64 @PyTuple_Size(ptr %names)"), "1", "fallback")
-        body.expect(
-            "ptr", body.put("call ptr @PyTuple_GetItem(ptr %names, i64 0)"), keyword, "fallback"
-        )
+        name = body.put("call ptr @PyTuple_GetItem(ptr %names, i64 0)")
+        body.expect("ptr", name, keyword, "fallback")
         if m > 1:
             many = body.put(f"call i64 @PyTuple_Size(ptr {body.field('%args', 8 * n, 'ptr')})")
             body.expect("i64", many, str(m), "failed")
         body.lines += ["  br label %acquire", "acquire:"]
+
+    def _arrays(self, body: FunctionBody, new: str) -> None:
+        """Addresses of inputs and results for the kernel."""
+        n, m = len(self.layout.inputs), len(self.layout.outputs)
         for k in range(n):
             self._port(body, k, f"input{k}", body.field("%args", 8 * k, "ptr"), "ptr %count")
         body.lines.append("  %rows = load i64, ptr %count, align 8")
@@ -437,23 +464,10 @@ class _Module:
         if self.layout.reports:
             body.set("%ports", 2 * (n + m), body.put("ptrtoint ptr %state to i64"))
             body.set("%ports", 2 * (n + m) + 1, "0")
-        body.lines += [
-            f"  %batch = icmp sge i64 %rows, {LOCKED}",
-            "  br i1 %batch, label %unlocked, label %locked",
-            "unlocked:",
-            "  %thread = call ptr @PyEval_SaveThread()",
-            f"  %late = call i64 {kernel}(ptr %ports, i64 0, i64 %rows)",
-            "  call void @PyEval_RestoreThread(ptr %thread)",
-            "  br label %computed",
-            "locked:",
-            f"  %alone = icmp eq i64 %rows, {SINGLE}",
-            "  %some = select i1 %alone, i64 1, i64 %rows",
-            f"  %soon = call i64 {kernel}(ptr %ports, i64 0, i64 %some)",
-            "  br label %computed",
-            "computed:",
-            "  %status = phi i64 [ %late, %unlocked ], [ %soon, %locked ]",
-        ]
-        body.expect("i64", "%status", str(FINE), "refused")
+
+    def _returned(self, body: FunctionBody, make: str) -> None:
+        """Return the only array, or the result of a function of all of them."""
+        m = len(self.layout.outputs)
         body.lines += [
             f"  %plain = icmp eq ptr {make}, null",
             "  br i1 %plain, label %array, label %assemble",
@@ -470,31 +484,7 @@ class _Module:
             f"  %result = call ptr @PyObject_Call(ptr {make}, ptr %arguments, ptr null)",
             "  call void @Py_DecRef(ptr %arguments)",
             "  ret ptr %result",
-            "failed:",
-            "  call void @PyErr_Clear()",
-            "  br label %refused",
-            "refused:",
-            "  %owning = load i64, ptr %owned, align 8",
-            "  call void @drop(ptr %outs, i64 %owning)",
-            "  br label %fallback",
-            "fallback:",
-            f"  %again = call ptr @PyObject_Vectorcall(ptr {fallback}, ptr %args, i64 %number, ptr "
-            "%names)",
-            "  ret ptr %again",
         ]
-        return "\n".join(
-            [
-                "define ptr @call(ptr %self, ptr %args, i64 %number, ptr %names) {",
-                "entry:",
-                f"  %ports = alloca [{2 * (n + m) + 2} x i64], align 16",
-                f"  %ends = alloca [{n + m} x i64], align 16",
-                f"  %outs = alloca [{m} x ptr], align 16",
-                *(f"  %{x} = alloca i64, align 8" for x in ("count", "owned")),
-                "  %state = alloca double, align 8",
-                *body.lines,
-                "}",
-            ]
-        )
 
     def _port(self, body: FunctionBody, k: int, function: str, target: str, rows: str) -> None:
         """Address and row stride of an array for the kernel."""
@@ -542,6 +532,34 @@ class _Module:
         body.unless(body.put(f"or i1 {before}, {after}"), "refused")
 
 
+# The kernel's call, without the interpreter lock where there are many states.
+COMPUTED = Template(f"""\
+  %batch = icmp sge i64 %rows, {LOCKED}
+  br i1 %batch, label %unlocked, label %locked
+unlocked:
+  %thread = call ptr @PyEval_SaveThread()
+  %late = call i64 $kernel(ptr %ports, i64 0, i64 %rows)
+  call void @PyEval_RestoreThread(ptr %thread)
+  br label %computed
+locked:
+  %alone = icmp eq i64 %rows, {SINGLE}
+  %some = select i1 %alone, i64 1, i64 %rows
+  %soon = call i64 $kernel(ptr %ports, i64 0, i64 %some)
+  br label %computed
+computed:
+  %status = phi i64 [ %late, %unlocked ], [ %soon, %locked ]""")
+# Calls that this function does not judge go to the Python function behind it.
+REFUSED = Template("""\
+failed:
+  call void @PyErr_Clear()
+  br label %refused
+refused:
+  %owning = load i64, ptr %owned, align 8
+  call void @drop(ptr %outs, i64 %owning)
+  br label %fallback
+fallback:
+  %again = call ptr @PyObject_Vectorcall(ptr $fallback, ptr %args, i64 %number, ptr %names)
+  ret ptr %again""")
 DROP = """define internal void @drop(ptr %outs, i64 %count) {
 entry:
   br label %head

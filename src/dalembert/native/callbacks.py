@@ -33,6 +33,7 @@ DECLARED = (
     "ptr @PyFloat_FromDouble(double)",
     "void @Py_DecRef(ptr)",
     "ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)",
+    "void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)",
 )
 SPARE = -(
     2**63
@@ -68,113 +69,130 @@ def definitions(program: Program) -> list[str]:
     callbacks = program.callbacks
     return [
         *(f"declare {d}" for d in DECLARED if callbacks),
-        *(_definition(program.size, k, callback) for k, callback in enumerate(callbacks)),
+        *(_CallText(program.size, k, callback).text() for k, callback in enumerate(callbacks)),
     ]
 
 
-def _definition(end: int, number: int, call: Callback) -> str:
-    """void call<number>(ptr scratch), of one lane, whose memory ends at a place."""
-    body, m = FunctionBody(), len(call.takes)
-    raised = body.put(f"getelementptr inbounds double, ptr %scratch, i64 {end + RAISED}")
-    body.expect("i64", body.put(f"load i64, ptr {raised}, align 8"), "0", "done")
-    objects = body.field("%scratch", 8 * (end + OUTSIDE), "ptr")
-    empty, own = body.field(objects, 16, "ptr"), COMMON + EACH * call.function
-    function, convert = (body.field(objects, 8 * k, "ptr") for k in (own, own + 1))
-    body.lines += [f"  store ptr null, ptr {_argument(body, k)}, align 8" for k in range(m)]
-    t = body.field("%scratch", 8 * call.takes[0].start, "double")
-    _own(body, 0, f"call ptr @PyFloat_FromDouble(double {t})")
-    for k, register in enumerate(call.takes[1:], 1):
-        size = body.put(f"getelementptr inbounds ptr, ptr {objects}, i64 {own + 2 * k}")
-        array = _own(
-            body, k, f"call ptr @PyObject_Vectorcall(ptr {empty}, ptr {size}, i64 2, ptr null)"
+class _CallText:
+    """Text of void call<number>(ptr scratch), of one lane, whose memory ends at a place."""
+
+    def __init__(self, end: int, number: int, callback: Callback):
+        self.body, self.end, self.number, self.callback = FunctionBody(), end, number, callback
+        self.count = len(callback.takes)
+
+    def text(self) -> str:
+        """Definition of the function."""
+        body, m = self.body, self.count
+        raised = body.put(f"getelementptr inbounds double, ptr %scratch, i64 {self.end + RAISED}")
+        body.expect("i64", body.put(f"load i64, ptr {raised}, align 8"), "0", "done")
+        objects = body.field("%scratch", 8 * (self.end + OUTSIDE), "ptr")
+        own = COMMON + EACH * self.callback.function
+        function, convert = (body.field(objects, 8 * k, "ptr") for k in (own, own + 1))
+        self._arguments(objects, own)
+        called = f"ptr {self._argument(0)}, i64 {SPARE + m}, ptr null"
+        found = body.put(f"call ptr @PyObject_Vectorcall(ptr {function}, {called})")
+        body.unless(body.put(f"icmp ne ptr {found}, null"), "failed")
+        self._vector(found, objects)
+        self._converted(found, convert)
+        self._result()
+        calling, body.lines = body.lines, []
+        self._released()
+        return "\n".join(
+            [
+                f"define internal void @call{self.number}(ptr %scratch) noinline {{",
+                "entry:",
+                f"  %arguments = alloca [{1 + m} x ptr], align 8",
+                "  %returned = alloca ptr, align 8",
+                *calling,
+                "  br label %clean",
+                "failed:",
+                f"  store i64 1, ptr {raised}, align 8",
+                "  br label %clean",
+                "clean:",
+                *body.lines,
+                "  br label %done",
+                "done:",
+                "  ret void",
+                "}",
+            ]
         )
-        data = body.field(array, DATA, "ptr")
-        for entry, place in enumerate(range(register.start, register.stop)):
-            x, to = (
-                body.field("%scratch", 8 * place, "double"),
-                body.put(f"getelementptr double, ptr {data}, i64 {entry}"),
+
+    def _arguments(self, objects: str, own: int) -> None:
+        """Put code that makes a float and arrays of the registers."""
+        body, (time, *vectors) = self.body, self.callback.takes
+        empty = body.field(objects, 16, "ptr")
+        for k in range(self.count):
+            body.lines.append(f"  store ptr null, ptr {self._argument(k)}, align 8")
+        t = body.field("%scratch", 8 * time.start, "double")
+        self._own(0, f"call ptr @PyFloat_FromDouble(double {t})")
+        for k, register in enumerate(vectors, 1):
+            size = body.put(f"getelementptr inbounds ptr, ptr {objects}, i64 {own + 2 * k}")
+            called = f"ptr {empty}, ptr {size}, i64 2, ptr null"
+            array = self._own(k, f"call ptr @PyObject_Vectorcall({called})")
+            data = body.field(array, DATA, "ptr")
+            source = body.put(f"getelementptr double, ptr %scratch, i64 {register.start}")
+            body.lines.append(
+                f"  call void @llvm.memcpy.p0.p0.i64(ptr align 8 {data}, ptr align 8 {source}, "
+                f"i64 {8 * register.size}, i1 false)"
             )
-            body.lines.append(f"  store double {x}, ptr {to}, align 8")
-    found = body.put(
-        f"call ptr @PyObject_Vectorcall(ptr {function}, ptr {_argument(body, 0)}, i64 {SPARE + m}, "
-        "ptr null)"
-    )
-    body.unless(body.put(f"icmp ne ptr {found}, null"), "failed")
-    body.expect("ptr", body.field(found, TYPE, "ptr"), body.field(objects, 0, "ptr"), "convert")
-    body.expect("ptr", body.field(found, DTYPE, "ptr"), body.field(objects, 8, "ptr"), "convert")
-    body.expect(
-        "i32",
-        body.put(f"and i32 {body.field(found, FLAGS, 'i32')}, {ALIGNED}"),
-        str(ALIGNED),
-        "convert",
-    )
-    body.expect("i32", body.field(found, AXES, "i32"), "1", "convert")
-    size = body.field(body.field(found, SHAPE, "ptr"), 0, "i64")
-    body.lines += [
-        f"  %fits = icmp eq i64 {size}, {call.gives.size}",
-        "  br i1 %fits, label %plain, label %convert",
-        "plain:",
-        "  br label %read",
-        "convert:",
-        f"  store ptr {found}, ptr %returned, align 8",
-    ]
-    converted = body.put(
-        f"call ptr @PyObject_Vectorcall(ptr {convert}, ptr %returned, i64 1, ptr null)"
-    )
-    body.lines.append(f"  call void @Py_DecRef(ptr {found})")
-    body.lines += [
-        f"  %wrong = icmp eq ptr {converted}, null",
-        "  br i1 %wrong, label %failed, label %right",
-        "right:",
-        "  br label %read",
-        "read:",
-        f"  %result = phi ptr [ {found}, %plain ], [ {converted}, %right ]",
-    ]
-    data, stride = (
-        body.field("%result", DATA, "ptr"),
-        body.field(body.field("%result", STRIDES, "ptr"), 0, "i64"),
-    )
-    for entry, place in enumerate(range(call.gives.start, call.gives.stop)):
-        at = body.put(f"getelementptr i8, ptr {data}, i64 {body.put(f'mul i64 {stride}, {entry}')}")
-        x, to = (
-            body.put(f"load double, ptr {at}, align 8"),
-            body.put(f"getelementptr double, ptr %scratch, i64 {place}"),
-        )
-        body.lines.append(f"  store double {x}, ptr {to}, align 8")
-    body.lines += [
-        "  call void @Py_DecRef(ptr %result)",
-        "  br label %clean",
-        "failed:",
-        f"  store i64 1, ptr {raised}, align 8",
-        "  br label %clean",
-        "clean:",
-    ]
-    for k in range(m):
-        body.lines.append(
-            f"  call void @Py_DecRef(ptr {body.field('%arguments', 8 * (1 + k), 'ptr')})"
-        )
-    return "\n".join(
-        [
-            f"define internal void @call{number}(ptr %scratch) noinline {{",
-            "entry:",
-            f"  %arguments = alloca [{1 + m} x ptr], align 8",
-            "  %returned = alloca ptr, align 8",
-            *body.lines,
-            "  br label %done",
-            "done:",
-            "  ret void",
-            "}",
+
+    def _vector(self, found: str, objects: str) -> None:
+        """Put code that goes to `convert` unless an object is a vector of doubles that fits."""
+        body = self.body
+        for place, kind in ((TYPE, 0), (DTYPE, 8)):
+            wanted = body.field(objects, kind, "ptr")
+            body.expect("ptr", body.field(found, place, "ptr"), wanted, "convert")
+        aligned = body.put(f"and i32 {body.field(found, FLAGS, 'i32')}, {ALIGNED}")
+        body.expect("i32", aligned, str(ALIGNED), "convert")
+        body.expect("i32", body.field(found, AXES, "i32"), "1", "convert")
+        size = body.field(body.field(found, SHAPE, "ptr"), 0, "i64")
+        body.expect("i64", size, str(self.callback.gives.size), "convert")
+
+    def _converted(self, found: str, convert: str) -> None:
+        """Put code for an object that is no such vector; %result is one."""
+        body = self.body
+        body.lines += [
+            "  br label %plain",
+            "plain:",
+            "  br label %read",
+            "convert:",
+            f"  store ptr {found}, ptr %returned, align 8",
+            f"  %converted = call ptr @PyObject_Vectorcall(ptr {convert}, ptr %returned, i64 1, "
+            "ptr null)",
+            f"  call void @Py_DecRef(ptr {found})",
+            "  %wrong = icmp eq ptr %converted, null",
+            "  br i1 %wrong, label %failed, label %right",
+            "right:",
+            "  br label %read",
+            "read:",
+            f"  %result = phi ptr [ {found}, %plain ], [ %converted, %right ]",
         ]
-    )
 
+    def _result(self) -> None:
+        """Put code that copies %result to its register."""
+        body, gives = self.body, self.callback.gives
+        data = body.field("%result", DATA, "ptr")
+        stride = body.field(body.field("%result", STRIDES, "ptr"), 0, "i64")
+        for entry, place in enumerate(range(gives.start, gives.stop)):
+            offset = body.put(f"mul i64 {stride}, {entry}")
+            at = body.put(f"getelementptr i8, ptr {data}, i64 {offset}")
+            x = body.put(f"load double, ptr {at}, align 8")
+            to = body.put(f"getelementptr double, ptr %scratch, i64 {place}")
+            body.lines.append(f"  store double {x}, ptr {to}, align 8")
+        body.lines.append("  call void @Py_DecRef(ptr %result)")
 
-def _argument(body: FunctionBody, k: int) -> str:
-    return body.put(f"getelementptr inbounds ptr, ptr %arguments, i64 {1 + k}")
+    def _released(self) -> None:
+        """Put code that gives the arguments back."""
+        for k in range(self.count):
+            argument = self.body.field("%arguments", 8 * (1 + k), "ptr")
+            self.body.lines.append(f"  call void @Py_DecRef(ptr {argument})")
 
+    def _argument(self, k: int) -> str:
+        return self.body.put(f"getelementptr inbounds ptr, ptr %arguments, i64 {1 + k}")
 
-def _own(body: FunctionBody, k: int, made: str) -> str:
-    """A new object as an argument, if there is memory for it."""
-    made, at = body.put(made), _argument(body, k)
-    body.lines.append(f"  store ptr {made}, ptr {at}, align 8")
-    body.unless(body.put(f"icmp ne ptr {made}, null"), "failed")
-    return made
+    def _own(self, k: int, made: str) -> str:
+        """A new object as an argument, if there is memory for it."""
+        made, at = self.body.put(made), self._argument(k)
+        self.body.lines.append(f"  store ptr {made}, ptr {at}, align 8")
+        self.body.unless(self.body.put(f"icmp ne ptr {made}, null"), "failed")
+        return made

@@ -47,25 +47,13 @@ def kernel(
     bad = f.any_lane(f.put(f"fcmp uno {v} {finite}, {f.const(0.0)}"))
     before, f.lines = f.lines, []
     doubtful = f.put(f"or i1 %doubtful, {f.any_lane(compute())}")
-    handed = (
-        ["  br label %entry"]
-        if not alone
-        else [
-            "  %count = sub i64 %end, %first",
-            "  %one = icmp eq i64 %count, 1",
-            "  br i1 %one, label %alone, label %entry",
-            "alone:",
-            f"  %own = call i64 @{alone}(ptr %arguments, i64 %first, i64 %end)",
-            "  ret i64 %own",
-        ]
-    )
     return "\n".join(
         [
             f"define i64 @{name}(ptr noalias %arguments, i64 %first, i64 %end) {{",
             "start:",
             f"  %rows = alloca [{ports * lanes} x ptr], align 64",
             *prepared,
-            *handed,
+            *_handed_over(alone),
             "entry:",
             "  %last = sub i64 %end, 1",
             *head,
@@ -87,11 +75,24 @@ def kernel(
             "finished:",
             f"  %seen = phi i1 [ false, %entry ], [ {doubtful}, %go ]",
             *late,
-            f"  %status = select i1 %seen, i64 {DOUBTFUL}, i64 {FINE}",
-            "  ret i64 %status",
+            f"  %status = select i1 %seen, i64 {DOUBTFUL}, i64 {FINE}\n  ret i64 %status",
             "}",
         ]
     )
+
+
+def _handed_over(alone: str) -> list[str]:
+    """Lines that let another kernel take over where there is but one state."""
+    if not alone:
+        return ["  br label %entry"]
+    return [
+        "  %count = sub i64 %end, %first",
+        "  %one = icmp eq i64 %count, 1",
+        "  br i1 %one, label %alone, label %entry",
+        "alone:",
+        f"  %own = call i64 @{alone}(ptr %arguments, i64 %first, i64 %end)",
+        "  ret i64 %own",
+    ]
 
 
 def module(

@@ -12,6 +12,7 @@ nothing.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from string import Template
 
 from dalembert.codegen.blocks import Port
 from dalembert.codegen.targets.llvm.function_text import FunctionText
@@ -97,7 +98,15 @@ class Stream:
 
 def functions(machine: Machine) -> str:
     """Definitions of what streams call."""
-    return "\n\n".join([_follow(machine), _move(machine), "!1 = !{i32 1}"])
+    return "\n\n".join(
+        [
+            _follow(machine),
+            MOVE.substitute(
+                line=LINE, mask=LINE - 1, number=f"i{8 * machine.size}", size=machine.size
+            ),
+            "!1 = !{i32 1}",
+        ]
+    )
 
 
 def _follow(machine: Machine) -> str:
@@ -133,13 +142,11 @@ done:
 }}"""
 
 
-def _move(machine: Machine) -> str:
-    """Definition of move(stream, bytes of a block, part, parts): a part of the whole lines of the
-    source goes to its destination past the caches; with the first part, number by number, the
-    numbers before and behind them.
-    """
-    number = f"i{8 * machine.size}"
-    return f"""define internal void @move(ptr noalias %stream, i64 %bytes, i64 %part, i64 %parts) noinline {{
+# Definition of move(stream, bytes of a block, part, parts): a part of the whole lines of the source
+# goes to its destination past the caches; with the first part, number by number, those before and
+# behind them.
+MOVE = Template("""\
+define internal void @move(ptr noalias %stream, i64 %bytes, i64 %part, i64 %parts) noinline {
 start:
   %source = load ptr, ptr %stream, align 8
   %nothing = icmp eq ptr %source, null
@@ -149,9 +156,9 @@ some:
   %goal = load ptr, ptr %goals, align 8
   %address = ptrtoint ptr %goal to i64
   %rest = sub i64 0, %address
-  %head = and i64 %rest, {LINE - 1}
+  %head = and i64 %rest, $mask
   %whole = sub i64 %bytes, %head
-  %lines = udiv i64 %whole, {LINE}
+  %lines = udiv i64 %whole, $line
   %following = add i64 %part, 1
   %earlier = mul i64 %lines, %part
   %later = mul i64 %lines, %following
@@ -161,12 +168,12 @@ some:
   br i1 %any, label %loop, label %ends
 loop:
   %line = phi i64 [ %from, %some ], [ %after, %loop ]
-  %along = mul i64 %line, {LINE}
+  %along = mul i64 %line, $line
   %at = add i64 %along, %head
   %here = getelementptr inbounds i8, ptr %source, i64 %at
   %there = getelementptr inbounds i8, ptr %goal, i64 %at
-  %data = load <8 x i64>, ptr %here, align {LINE}
-  store <8 x i64> %data, ptr %there, align {LINE}, !nontemporal !1
+  %data = load <8 x i64>, ptr %here, align $line
+  store <8 x i64> %data, ptr %there, align $line, !nontemporal !1
   %after = add i64 %line, 1
   %more = icmp ult i64 %after, %to
   br i1 %more, label %loop, label %ends
@@ -174,7 +181,7 @@ ends:
   %first = icmp eq i64 %part, 0
   br i1 %first, label %outside, label %done
 outside:
-  %tail = mul i64 %lines, {LINE}
+  %tail = mul i64 %lines, $line
   %inner = add i64 %tail, %head
   br label %each
 each:
@@ -186,10 +193,10 @@ each:
 copy:
   %left = getelementptr inbounds i8, ptr %source, i64 %jumped
   %right = getelementptr inbounds i8, ptr %goal, i64 %jumped
-  %x = load {number}, ptr %left, align {machine.size}
-  store {number} %x, ptr %right, align {machine.size}
-  %step = add i64 %jumped, {machine.size}
+  %x = load $number, ptr %left, align $size
+  store $number %x, ptr %right, align $size
+  %step = add i64 %jumped, $size
   br label %each
 done:
   ret void
-}}"""
+}""")
