@@ -17,7 +17,7 @@ LONG = {"steps",
         "propagation_of", "_fixed",
         "_adaptive", "Propagator.run", "Propagator._check"}
 # To be given objects in place of arguments that belong together.
-WIDE = {"joint_freedoms", "step", "controlled_step", "records", "_fixed", "_adaptive", "steps", "Propagator.run"}
+WIDE = {"joint_freedoms", "step", "records", "steps", "Propagator.run"}
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar, overload
 import numpy as np
 
 from dalembert.expr.node import Expr
+from dalembert.expr.scalars import Scalar
 
 Number: TypeAlias = Fraction | float
 ArrayT = TypeVar("ArrayT", bound=np.ndarray[Any, Any])
@@ -24,6 +25,8 @@ class Unary(Protocol):
     def __call__(self, x: Expr, /) -> Expr: ...
     @overload
     def __call__(self, x: Number, /) -> float: ...
+    @overload
+    def __call__(self, x: Scalar, /) -> Any: ...
 
 
 class Binary(Protocol):

@@ -7,22 +7,24 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.expr.scalars import Scalar
 from dalembert.integrators.fixed_point import FixedPoint, Solver
+from dalembert.integrators.method_kinds import Rate, Vector
 
 Matrix = Sequence[Sequence[float]]
 
 
 def step(
-    f: Any,
-    t: Any,
-    x: Any,
-    h: Any,
+    f: Rate,
+    t: Scalar,
+    x: Vector,
+    h: Scalar,
     c: Sequence[float],
     A: Matrix,
     b: Sequence[float],
     ahead: Matrix,
     solve: Solver | None = None,
-) -> Any:
+) -> Vector:
     """x(t + h) = x + sum_i b_i z_i,   z_i = h f(t + c_i h, x + sum_j A_ij z_j).
 
     ahead : the polynomial through the z of one step, at the nodes of the next, where the search

@@ -10,25 +10,33 @@ from typing import Any
 import numpy as np
 
 from dalembert.expr import Expr, Graph, absolute, evaluate, gradient, substitute, symbols
+from dalembert.expr.scalars import Scalar
 from dalembert.integrators.choice import chosen
 from dalembert.integrators.fixed_point import FixedPoint, Solver
-from dalembert.integrators.method_kinds import CONSTRAINED, INPUTS, SOLUTION, FixedStep
+from dalembert.integrators.method_kinds import (
+    CONSTRAINED,
+    INPUTS,
+    SOLUTION,
+    FixedStep,
+    Rate,
+    Vector,
+)
 
 TINY = 1e-300  # a gradient of 0 is no direction
 
 
 def step(
-    f: Any,
-    t: Any,
-    x: Any,
-    h: Any,
+    f: Rate,
+    t: Scalar,
+    x: Vector,
+    h: Scalar,
     solve: Solver | None = None,
     *,
     energy: Callable[[Any], Any],
     energy_gradient: Callable[[Any], Any],
     resting: bool = False,
     along: Callable[[Any], Any] | None = None,
-) -> Any:
+) -> Vector:
     """x(t + h) = x + d, at whose midpoint m = x + d/2 the discrete gradient meets the slope.
 
         d = h f(t + h/2, m) - (E(x + d) - E(x) - g.d) g / g.g,   g = dE/dx at m,   so that   E(x + d) - E(x) = h g.f

@@ -10,7 +10,8 @@ from functools import reduce
 from typing import Any
 
 from dalembert.expr import absolute, maximum, minimum
-from dalembert.integrators.method_kinds import Adaptive
+from dalembert.expr.scalars import Scalar
+from dalembert.integrators.method_kinds import Adaptive, Rate, Vector
 from dalembert.integrators.search import through
 
 # fmt: off
@@ -65,7 +66,9 @@ BEND = 8.0  # 5.1, and 0.46 for each range of k by which extra values may be off
 ORDER = 8
 
 
-def step(f: Any, t: Any, x: Any, h: Any, first: Any) -> tuple[Any, tuple[Any, Any], list[Any]]:
+def step(
+    f: Rate, t: Scalar, x: Vector, h: Scalar, first: Any
+) -> tuple[Any, tuple[Any, Any], list[Any]]:
     """(x(t + h), its errors of orders 5 and 3, values of f), from first = f(t, x) to f(t + h, x(t +
     h)).
 
@@ -79,7 +82,7 @@ def step(f: Any, t: Any, x: Any, h: Any, first: Any) -> tuple[Any, tuple[Any, An
     return x_new, (h * _weighted(E5, k), h * _weighted(E3, k)), [*k, f(t + h, x_new)]
 
 
-def extra(f: Any, t: Any, x: Any, h: Any, k: list[Any]) -> list[Any]:
+def extra(f: Rate, t: Scalar, x: Vector, h: Scalar, k: list[Any]) -> list[Any]:
     """Three more values of f, which `between` needs behind those of a step from x."""
     k = list(k)
     for c, row in zip(C_MORE, A_MORE, strict=True):

@@ -7,7 +7,8 @@ from __future__ import annotations
 from typing import Any
 
 from dalembert.expr import absolute
-from dalembert.integrators.method_kinds import Adaptive
+from dalembert.expr.scalars import Scalar
+from dalembert.integrators.method_kinds import Adaptive, Rate, Vector
 from dalembert.integrators.search import through
 
 # fmt: off
@@ -24,7 +25,7 @@ D = (-12715105075 / 11282082432, 0, 87487479700 / 32700410799, -10690763975 / 18
 ORDER = 5
 
 
-def step(f: Any, t: Any, x: Any, h: Any, first: Any) -> tuple[Any, tuple[Any], list[Any]]:
+def step(f: Rate, t: Scalar, x: Vector, h: Scalar, first: Any) -> tuple[Any, tuple[Any], list[Any]]:
     """(x(t + h), estimate of its error, values of f), from first = f(t, x) to f(t + h, x(t + h)).
 
     Dormand, Prince, A family of embedded Runge-Kutta formulae, J. Comp. Appl. Math. 6 (1980) 19-26.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from math import sqrt
-from typing import Any
 
+from dalembert.expr.scalars import Scalar
 from dalembert.integrators import collocation
 from dalembert.integrators.fixed_point import Solver
-from dalembert.integrators.method_kinds import SOLUTION, FixedStep
+from dalembert.integrators.method_kinds import SOLUTION, FixedStep, Rate, Vector
 
 R = sqrt(3) / 6
 C = (1 / 2 - R, 1 / 2 + R)
@@ -16,7 +16,7 @@ B = (1 / 2, 1 / 2)
 AHEAD = collocation.continued(C)
 
 
-def step(f: Any, t: Any, x: Any, h: Any, solve: Solver | None = None) -> Any:
+def step(f: Rate, t: Scalar, x: Vector, h: Scalar, solve: Solver | None = None) -> Vector:
     """x(t + h); Hairer, Lubich, Wanner, Geometric Numerical Integration (2006), table II.1.1."""
     return collocation.step(f, t, x, h, C, A, B, AHEAD, solve)
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from dalembert.expr.scalars import Scalar
 from dalembert.integrators.fixed_point import FixedPoint, Solver
-from dalembert.integrators.method_kinds import SOLUTION, FixedStep
+from dalembert.integrators.method_kinds import SOLUTION, FixedStep, Rate, Vector
 
 
-def step(f: Any, t: Any, x: Any, h: Any, solve: Solver | None = None) -> Any:
+def step(f: Rate, t: Scalar, x: Vector, h: Scalar, solve: Solver | None = None) -> Vector:
     """x(t + h) = x + d,   d = h f(t + h/2, x + d/2).
 
     Hairer, Lubich, Wanner, Geometric Numerical Integration (2006), section II.1.

@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 
 from dalembert.expr import cos, sin, sqrt
-from dalembert.integrators.method_kinds import QUASI_MOMENTA, FixedStep
+from dalembert.expr.scalars import Scalar
+from dalembert.integrators.method_kinds import QUASI_MOMENTA, FixedStep, Rate, Vector
 
 TINY = 1e-300  # added to the square of an angle: sin(a)/a is then 1 at 0
 
 
-def step(f: Any, t: Any, x: Any, h: Any, *, quaternions: Sequence[tuple[int, int]] = ()) -> Any:
+def step(
+    f: Rate, t: Scalar, x: Vector, h: Scalar, *, quaternions: Sequence[tuple[int, int]] = ()
+) -> Any:
     """x(t + h), where move(x, K) adds to vectors, and turns each quaternion (w, x, y, z) about its
     angular velocity.
 

@@ -6,11 +6,16 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
+
 # Kinds of states x = (q, y, ...), for methods that do not go with all of them: y are velocities, or
 # momenta, or momenta beside quaternions; the energy depends on numbers that are inputs.
 VELOCITIES, MOMENTA, QUASI_MOMENTA, INPUTS = "velocities", "momenta", "quasi_momenta", "inputs"
 # Of a system: it has constraints; some of them are on velocities alone.
 CONSTRAINED, NONHOLONOMIC = "constrained", "nonholonomic"
+
+Vector = np.ndarray[Any, Any]  # (n,) of floats or expressions
+Rate = Callable[[Any, Any], Any]  # f(t, x) -> x'
 
 STEEP = 8.0  # of `Adaptive.bend`
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from dalembert.arguments import check_choice
 from dalembert.expr import absolute, maximum, minimum, power
+from dalembert.expr.scalars import Scalar
 from dalembert.integrators import (
     discrete_gradient,
     dop853,
@@ -24,7 +25,15 @@ from dalembert.integrators import (
 )
 from dalembert.integrators.choice import chosen
 from dalembert.integrators.fixed_point import HUGE
-from dalembert.integrators.method_kinds import Adaptive, Constrained, FixedStep, Manifold, Method
+from dalembert.integrators.method_kinds import (
+    Adaptive,
+    Constrained,
+    FixedStep,
+    Manifold,
+    Method,
+    Rate,
+    Vector,
+)
 from dalembert.integrators.norms import total
 
 SAFETY, SHRINK, GROW = 0.9, 0.2, 5.0  # of the step that would just do
@@ -102,11 +111,11 @@ def method(name: str, **known: Any) -> Method:
 
 def stepped(
     method: FixedStep,
-    f: Any,
-    t: Any,
-    x: Any,
-    h: Any,
-    end: Any,
+    f: Rate,
+    t: Scalar,
+    x: Vector,
+    h: Scalar,
+    end: Scalar,
     solve: Any = None,
     manifold: Manifold | None = None,
 ) -> Any:
@@ -157,32 +166,44 @@ class Controlled(NamedTuple):
     failed: Any
 
 
+class Bounds(NamedTuple):
+    """Bounds of the steps that a method chooses.
+
+    end : last time [s], at which a step ends
+    way : 1, or -1 back in time
+    rtol, atol : tolerances, relative and absolute
+    longest : greatest step [s]
+    """
+
+    end: Scalar
+    way: Scalar
+    rtol: Scalar
+    atol: Scalar
+    longest: Scalar = HUGE
+
+
 def controlled_step(
     pair: Adaptive,
-    f: Any,
-    t: Any,
-    x: Any,
-    h: Any,
-    first: Any,
-    end: Any,
-    way: Any,
-    rtol: Any,
-    atol: Any,
+    f: Rate,
+    t: Scalar,
+    x: Vector,
+    h: Scalar,
+    first: Vector,
+    bounds: Bounds,
     manifold: Manifold | None = None,
-    longest: Any = HUGE,
 ) -> Controlled:
-    """A step of length h [s], or less to end at the last time `end`, taken only if its error is
-    within the tolerances.
+    """A step of length h [s], or less to end at the last time, taken only if its error is within
+    the tolerances.
 
         err = sqrt(mean_i (e_i / (atol + rtol max(|x_i|, |x_new,i|)))^2) <= 1
         h_new = min(longest, h min(5, max(0.2, 0.9 err^(-1/order))))
 
     A step that is cut short does not shorten the next one. An error that is not a number shortens
-    the step. failed: a key of REASONS where the step has become too small to move the time. way: 1,
-    or -1 back in time.
+    the step. failed: a key of REASONS where the step has become too small to move the time.
 
     Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I (1993), section II.4.
     """
+    end, way, rtol, atol, longest = bounds
     left, used = absolute(end - t), length(t, h, end, way)
     last = h >= left
     x_new, errors, k = pair.step(f, t, x, used, first)

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.integrators.fixed_point import HUGE, FixedPoint
-from dalembert.integrators.method_kinds import Adaptive, FixedStep, Manifold, Method, Watch
+from dalembert.integrators.method_kinds import Adaptive, FixedStep, Manifold, Method, Rate, Watch
 from dalembert.integrators.methods import (
+    Bounds,
     Controlled,
     controlled_step,
     fixed_step,
@@ -30,6 +31,21 @@ class Record(NamedTuple):
     rejected: int
     failed: float
     h: float
+
+
+class Spacing(NamedTuple):
+    """Step [s], steps between two records, and steps made before the first."""
+
+    h: float
+    repeats: int
+    steps: int = 0
+
+
+class Hooks(NamedTuple):
+    """The manifold that states come back to, and the watch of steps, if there are any."""
+
+    manifold: Manifold | None = None
+    watch: Watch | None = None
 
 
 def records(
@@ -57,11 +73,13 @@ def records(
     steps: of a method of fixed step, how many it has made from times[0] to x.
     longest: greatest step of the others.
     """
-    x = np.asarray(x, dtype=float)
+    x, hooks = np.asarray(x, dtype=float), Hooks(manifold, watch)
     if isinstance(method, FixedStep):
-        found = _fixed(method, f, x, times, h, repeats, manifold, watch, steps)
+        found = _fixed(method, f, x, times, Spacing(h, repeats, steps), hooks)
     elif isinstance(method, Adaptive):
-        found = _adaptive(method, f, x, times, h, repeats, rtol, atol, manifold, watch, longest)
+        way = 1.0 if times[-1] >= times[0] else -1.0
+        bounds = Bounds(float(times[-1]), way, rtol, atol, longest)
+        found = _adaptive(method, f, x, times, Spacing(h, repeats), bounds, hooks)
     else:
         found = (
             Record(t, y, steps, 0, failed, span)
@@ -81,15 +99,13 @@ def records(
 
 def _fixed(
     method: FixedStep,
-    f: Any,
+    f: Rate,
     x: np.ndarray,
     times: np.ndarray,
-    h: float,
-    repeats: int,
-    manifold: Manifold | None,
-    watch: Watch | None,
-    steps: int,
+    spacing: Spacing,
+    hooks: Hooks,
 ) -> Iterator[Record]:
+    (h, repeats, steps), (manifold, watch) = spacing, hooks
     start = float(times[0])
     t, failed, solver = start + steps * h, 0.0, FixedPoint()
     for _ in times[1:]:
@@ -106,20 +122,17 @@ def _fixed(
 
 def _adaptive(
     method: Adaptive,
-    f: Any,
+    f: Rate,
     x: np.ndarray,
     times: np.ndarray,
-    h: float,
-    repeats: int,
-    rtol: float,
-    atol: float,
-    manifold: Manifold | None,
-    watch: Watch | None,
-    longest: float,
+    spacing: Spacing,
+    bounds: Bounds,
+    hooks: Hooks,
 ) -> Iterator[Record]:
-    t, end, steps, rejected = float(times[0]), float(times[-1]), 0, 0
-    way = 1.0 if end >= t else -1.0
-    step = Controlled(t, x, [f(t, x)], min(h, longest), 1.0, 0.0)
+    (h, repeats, _), (manifold, watch) = spacing, hooks
+    end, way = float(times[-1]), bounds.way
+    t, steps, rejected = float(times[0]), 0, 0
+    step = Controlled(t, x, [f(t, x)], min(h, bounds.longest), 1.0, 0.0)
     k: list[Any] = []  # values of f for what lies between
     for goal in map(float, times[1:]):
         for _ in range(repeats):
@@ -129,9 +142,7 @@ def _adaptive(
                 t, x, h, first, k = step.t, step.x, step.h, step.k[-1], []
             else:
                 h = step.h
-            step = controlled_step(
-                method, f, t, x, h, first, end, way, rtol, atol, manifold, longest
-            )
+            step = controlled_step(method, f, t, x, h, first, bounds, manifold)
             rejected += int(not step.accepted)
             if watch and step.accepted:
                 step = held_back(

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.expr.scalars import Scalar
 from dalembert.integrators.fixed_point import FixedPoint, Solver
 from dalembert.integrators.method_kinds import (
     MOMENTA,
@@ -14,22 +15,24 @@ from dalembert.integrators.method_kinds import (
     SOLUTION,
     Constrained,
     Manifold,
+    Rate,
+    Vector,
 )
 from dalembert.integrators.moving_coordinates import coordinates
 
 
 def step(
-    f: Any,
-    t: Any,
-    x: Any,
-    h: Any,
+    f: Rate,
+    t: Scalar,
+    x: Vector,
+    h: Scalar,
     solve: Solver | None = None,
     *,
     nq: int,
     nv: int,
     move: Callable[[Any, Any], Any],
     manifold: Manifold | None = None,
-) -> Any:
+) -> Vector:
     """Velocities v to the middle, coordinates to the end, velocities to the end.
 
         v_m = v + h/2 a(t, q, v_m) + M^-1 J^T(q) l,       phi(q_1) = 0,    q_1 = q moved along h v_m

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dalembert.expr.scalars import Scalar
+from dalembert.integrators.method_kinds import FixedStep, Rate, Vector
 
-from dalembert.integrators.method_kinds import FixedStep
 
-
-def step(f: Any, t: Any, x: Any, h: Any) -> Any:
+def step(f: Rate, t: Scalar, x: Vector, h: Scalar) -> Vector:
     """x(t + h) by four values of f (Kutta 1901)."""
     k1 = f(t, x)
     k2 = f(t + h / 2, x + h / 2 * k1)

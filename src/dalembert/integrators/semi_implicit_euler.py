@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.integrators.method_kinds import MOMENTA, FixedStep
+from dalembert.expr.scalars import Scalar
+from dalembert.integrators.method_kinds import MOMENTA, FixedStep, Rate, Vector
 from dalembert.integrators.moving_coordinates import coordinates
 
 
 def step(
-    f: Any, t: Any, x: Any, h: Any, *, nq: int, nv: int, move: Callable[[Any, Any], Any]
-) -> Any:
+    f: Rate, t: Scalar, x: Vector, h: Scalar, *, nq: int, nv: int, move: Callable[[Any, Any], Any]
+) -> Vector:
     """x = (q, qd, ...): first the velocities and all that follows them, then q along the new
     velocities.
 

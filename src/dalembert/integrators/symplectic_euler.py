@@ -6,11 +6,21 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.expr.scalars import Scalar
 from dalembert.integrators.fixed_point import FixedPoint, Solver
-from dalembert.integrators.method_kinds import QUASI_MOMENTA, SOLUTION, VELOCITIES, FixedStep
+from dalembert.integrators.method_kinds import (
+    QUASI_MOMENTA,
+    SOLUTION,
+    VELOCITIES,
+    FixedStep,
+    Rate,
+    Vector,
+)
 
 
-def step(f: Any, t: Any, x: Any, h: Any, solve: Solver | None = None, *, nq: int, nv: int) -> Any:
+def step(
+    f: Rate, t: Scalar, x: Vector, h: Scalar, solve: Solver | None = None, *, nq: int, nv: int
+) -> Vector:
     """x = (q, p, ...), any H(q, p): first the new momenta, from an equation; then everything moves
     at (q, new p).
 

@@ -15,6 +15,7 @@ from dalembert.integrators.choice import chosen
 from dalembert.integrators.fixed_point import GOING, HUGE, LOST, MOST, judged
 from dalembert.integrators.method_kinds import SOLUTION, Adaptive, FixedStep
 from dalembert.integrators.methods import (
+    Bounds,
     Controlled,
     controlled_step,
     fixed_step,
@@ -374,12 +375,8 @@ def _adaptive(method: Adaptive, trace: Steps, manifold: Any, watch: Any = None) 
             v["x"],
             trace["h"],
             v["first"],
-            trace["end"],
-            trace["way"],
-            trace["rtol"],
-            trace["atol"],
+            Bounds(*(trace[name] for name in Bounds._fields)),
             manifold,
-            trace["longest"],
         )
         if watch:
             _watched(method, trace, new, watch)
