@@ -156,7 +156,7 @@ class _Flow:
         for number, row in scan.order[wrong][:1].tolist():
             raise ProgramError(f"row {row} of table {number} is in no table.")
         first = np.where(self.written, -1, len(rows))
-        times = {number: np.flatnonzero(numbers == number) for number in np.unique(numbers)}
+        times = {number: np.flatnonzero(numbers == number) for number in {*numbers.tolist()}}
         for number, at in times.items():
             for _, stored in _places(tables[number], rows[at])[len(tables[number].inputs) :]:
                 np.minimum.at(first, stored, at[:, None])

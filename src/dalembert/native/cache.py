@@ -143,8 +143,12 @@ def _environment() -> bytes:
         llvm.get_process_triple(),
     ):
         hashed.update(text.encode() + b"\0")
-    for source in sorted(Path(__file__).parent.parent.rglob("*.py")):
-        hashed.update(source.read_bytes() + b"\0")
+    for folder, folders, files in os.walk(Path(__file__).parent.parent):
+        folders.sort()
+        for name in sorted(files):
+            if name.endswith(".py"):
+                with open(os.path.join(folder, name), "rb") as source:
+                    hashed.update(source.read() + b"\0")
     return hashed.digest()
 
 
