@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.simulation.first_order_system import FirstOrderSystem
+from dalembert.simulation.machine_code import MachineCode
 
 CHAIN = da.planar_chain(2)
 Q, QD = np.array([[0.3, 0.2], [-0.5, 0.6]]), np.array([[0.1, -0.2], [0.3, 0.5]])
@@ -21,7 +21,7 @@ def engine(request, monkeypatch):
         return f
 
     if request.param == "interpreted":
-        monkeypatch.setattr(FirstOrderSystem, "compiles", lambda self, method: False)
+        monkeypatch.setattr(MachineCode, "compiles", lambda self, method: False)
     return SimpleNamespace(of=marked, kind="traced" if request.param == "traced" else "called", name=request.param)
 
 
