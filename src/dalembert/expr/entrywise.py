@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Entrywise:
-    """A vector that functions of scalars are applied to as a whole; `tracing.vectors` has one."""
+    """A vector that functions of scalars are applied to as a whole; `tracing.entry_vectors` has one."""
 
     def entrywise(self, function: Callable[..., Any], *operands: Any) -> Any:
         """The vector of a function of the entries of operands, some of which are vectors."""
@@ -23,6 +23,6 @@ class Entrywise:
 
 
 def entrywise(function: Callable[..., Any], *operands: Any) -> Any:
-    """What the vector among the operands makes of a function of entries; None without a vector."""
+    """A function of entries by the vector among the operands; None without a vector."""
     vector = next((x for x in operands if isinstance(x, Entrywise)), None)
     return None if vector is None else vector.entrywise(function, *operands)

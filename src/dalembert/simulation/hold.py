@@ -23,7 +23,7 @@ class Timing:
         self.late = nearest if abs(late - nearest) < SAME * max(1.0, late) else late
         self.slots = int(np.ceil(self.late)) + 1  # outputs that wait
 
-    def moments(self, hold: Hold, begin: float, until: float) -> np.ndarray:
+    def moments(self, hold: SampleHold, begin: float, until: float) -> np.ndarray:
         """Times of outputs, and of their effects, behind `begin` and up to one behind `until` [s]."""
         last = int(until / self.period) + 2
         samples = np.arange(hold.count("samples"), last) * self.period
@@ -33,8 +33,8 @@ class Timing:
         apart = np.diff(times, prepend=-np.inf) > SAME * np.maximum(times, self.period)
         return times[apart & (times > begin + SAME * max(begin, self.period))]
 
-    def moments_at(self, hold: Hold, times: np.ndarray) -> np.ndarray:
-        """Moments up to one behind the records; one at a record is at the record's time."""
+    def moments_at(self, hold: SampleHold, times: np.ndarray) -> np.ndarray:
+        """Moments up to the first behind the records; a moment at a record has the record's time."""
         moments = self.moments(hold, float(times[0]), float(times[-1]))
         at = np.minimum(np.searchsorted(times, moments * (1 - SAME)), len(times) - 1)
         near = np.abs(times[at] - moments) <= SAME * np.maximum(moments, self.period)
@@ -42,7 +42,7 @@ class Timing:
 
 
 @dataclass
-class Hold:
+class SampleHold:
     """Outputs of a sampled controller for N trajectories, arrays of N rows.
 
     Attributes
@@ -60,13 +60,13 @@ class Hold:
     effects: np.ndarray
 
     @classmethod
-    def begun(cls, memory: np.ndarray, n: int, nv: int, slots: int) -> Hold:
+    def begun(cls, memory: np.ndarray, n: int, nv: int, slots: int) -> SampleHold:
         """Before the first output."""
         zeros = np.zeros((n, nv)), np.zeros((n, slots * nv)), np.zeros((n, 1)), np.zeros((n, 1))
         return cls(np.tile(memory, (n, 1)), *zeros)
 
     @classmethod
-    def of(cls, state: State) -> Hold:
+    def of(cls, state: State) -> SampleHold:
         """With copies of the arrays of a state."""
         return cls(**{name: np.array(state[name]) for name in cls.__annotations__})
 

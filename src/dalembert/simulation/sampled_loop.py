@@ -20,7 +20,7 @@ from dalembert.native.propagator import Trajectories
 from dalembert.native.routine import Routine
 from dalembert.simulation.event_handler import ENDED
 from dalembert.simulation.event_loop import EventLoop
-from dalembert.simulation.hold import SAME, Hold, Timing
+from dalembert.simulation.hold import SAME, SampleHold, Timing
 from dalembert.simulation.sampled_law import Law
 from dalembert.simulation.segment import State
 from dalembert.tracing.integration import Steps, rate_of
@@ -70,7 +70,7 @@ class SampledLoop:
             self._begin(x, float(times[0]))
         else:
             self._now = {name: np.array(values) for name, values in state.items()}
-            self._hold = Hold.of(state)
+            self._hold = SampleHold.of(state)
             self.loop.constants = self._constants()
         self.initial = self.initial or {"held_forces": self._hold.held.copy()}
         t, steps, rejected, failed, h = np.zeros((5, n, k))
@@ -96,7 +96,7 @@ class SampledLoop:
         self._now = {"x": np.array(x), "t": np.full((n, 1), t), "h": np.full((n, 1), self.step)}
         for name in ("steps", "rejected", "failed", "worked"):
             self._now[name] = np.zeros((n, 1))
-        self._hold = Hold.begun(self.law.start, n, self.motion.system.nv, self.timing.slots)
+        self._hold = SampleHold.begun(self.law.start, n, self.motion.system.nv, self.timing.slots)
         self.loop.constants = self._constants()
         self._jump(t)
 
@@ -110,7 +110,7 @@ class SampledLoop:
     # --- moments at which the force may jump ---
 
     def _jump(self, t: float) -> None:
-        """What is due at a moment: a sample, then outputs that take effect."""
+        """Do the things due at a moment: a sample, then outputs that take effect."""
         hold, timing, alive = self._hold, self.timing, self._now["failed"][:, 0] == 0
         near = SAME * max(abs(t), timing.period)
         k, effects = hold.count("samples"), hold.count("effects")
@@ -163,9 +163,7 @@ class SampledLoop:
         return self.motion.state.part(x, "work")
 
     def _force_jumped(self) -> None:
-        """What follows for the loop where the force is another: its parameters, rates, and joints
-        that rest.
-        """
+        """Follow a jump of the force: parameters, rates, and joints that rest."""
         now, held = self._now, self._hold.held
         self.loop.constants[:, : held.shape[1]] = held
         if self.quick:

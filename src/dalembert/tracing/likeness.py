@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from dalembert.expr import Expr, substitute
 from dalembert.expr.graph import COMMUTATIVE, LEAVES
-from dalembert.tracing.vectors import Entries, Piece
+from dalembert.tracing.entry_vectors import VectorEntries, VectorPiece
 
 MOST = 100  # operations of an entry; neighbours of more may share values
 FEWEST = 8  # entries of a piece on the mean, or all are computed one by one
@@ -26,24 +26,24 @@ class _TooLong(Exception):
     """An expression has more than MOST operations, or symbols of no register."""
 
 
-def alike(entries: Entries, values: Sequence[Any]) -> list[Piece] | None:
+def alike(entries: VectorEntries, values: Sequence[Any]) -> list[VectorPiece] | None:
     """Pieces of entries each of which is computed from the neighbours of what the one before is
     computed from; None if most entries differ.
     """
     shapes = [_shape(entries, x) for x in values]
-    pieces: list[Piece] = []
+    pieces: list[VectorPiece] = []
     first = 0
     while first < len(values):
         size, moving = _run(shapes, first)
         new = {entries.of(*place): entries.row(*place) for place in moving}
-        pieces.append(Piece(size, substitute(values[first], new) if new else values[first]))
+        pieces.append(VectorPiece(size, substitute(values[first], new) if new else values[first]))
         first += size
         if len(pieces) * FEWEST > len(values):
             return None
     return pieces
 
 
-def terms_of(entries: Entries, x: Any) -> list[Any]:
+def terms_of(entries: VectorEntries, x: Any) -> list[Any]:
     """Terms of a sum, in the order in which they are added; operands of a node have no order."""
     terms: list[Any] = []
     while isinstance(x, Expr) and x.op == "add":
@@ -83,13 +83,14 @@ def _run(shapes: Sequence[_Shape | None], first: int) -> tuple[int, list[tuple[s
     return size, [place for place, move in zip(shape.places, moves, strict=True) if move]
 
 
-def _shape(entries: Entries, x: Any) -> _Shape | None:
+def _shape(entries: VectorEntries, x: Any) -> _Shape | None:
     """Shape of an expression or a number; None of what is too long."""
     if not isinstance(x, Expr):
         return _Shape((NUMBER, repr(float(x))), ())
     numbers: dict[tuple[str, int], int] = {}
 
     def numbered(key: Key) -> Key:
+        """A key with symbols by the order of their first occurrence."""
         head, *rest = key
         if head == SYMBOL:
             return SYMBOL, numbers.setdefault((rest[0], rest[1]), len(numbers))
@@ -102,7 +103,7 @@ def _shape(entries: Entries, x: Any) -> _Shape | None:
     return _Shape(text, tuple(numbers))
 
 
-def _key(entries: Entries, node: Expr, left: list[int]) -> Key:
+def _key(entries: VectorEntries, node: Expr, left: list[int]) -> Key:
     """Structure of an expression, with operands of sums and products in the order of their own."""
     left[0] -= 1
     if left[0] < 0 or node.op == "symbol" and node not in entries.one:

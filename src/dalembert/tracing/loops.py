@@ -12,16 +12,16 @@ from dalembert.codegen.program import Register, Scan
 from dalembert.expr import Expr, free_symbols, substitute
 from dalembert.expr.graph import LEAVES, topological
 from dalembert.integrators.choice import chosen
+from dalembert.tracing.entry_vectors import EntryVector, VectorEntries, VectorPiece
 from dalembert.tracing.likeness import alike, terms_of
 from dalembert.tracing.trace import Rows, Trace
-from dalembert.tracing.vectors import Entries, Piece, Vector
 
 FROM = 48  # entries: fewer are not slower as straight code, and their code is small
 WIDTH = 8  # entries in a row
 
 
 class Result(NamedTuple):
-    """Entries of a register from the first on, and the expression of a row that they become."""
+    """VectorEntries of a register from the first on, and the expression of a row that they become."""
 
     register: str
     first: int
@@ -30,6 +30,7 @@ class Result(NamedTuple):
 
     @property
     def stretch(self) -> tuple[str, int, int]:
+        """The register and the places in it."""
         return self.register, self.first, self.size
 
 
@@ -43,23 +44,24 @@ class LoopTrace(Trace):
     """
 
     def __init__(self, registers: Mapping[str, int], whole: bool = False):
-        self.entries, self.whole = Entries(), whole
+        self.entries, self.whole = VectorEntries(), whole
         super().__init__(registers)
 
     def add(self, name: str, n: int, start: int | None = None) -> Any:
+        """Add a register; long ones as a whole vector."""
         if not (self.whole and n >= FROM):
             symbols = super().add(name, n, start)
             self.entries.one |= {s: (name, k) for k, s in enumerate(symbols)}
             return symbols
         self.place(name, n, start)
-        self.registers[name] = Vector(self, [Piece(n, self.entries.row(name, 0))])
+        self.registers[name] = EntryVector(self, [VectorPiece(n, self.entries.row(name, 0))])
         return self.registers[name]
 
-    def vector_of(self, values: Any) -> Vector:
+    def vector_of(self, values: Any) -> EntryVector:
         """Values as a vector."""
-        if isinstance(values, Vector):
+        if isinstance(values, EntryVector):
             return values
-        return Vector(self, alike(self.entries, values) or [Piece(1, x) for x in values])
+        return EntryVector(self, alike(self.entries, values) or [VectorPiece(1, x) for x in values])
 
     def give(self, results: Mapping[str, Any]) -> None:
         """Registers become these values, all of which are computed before any of them is changed."""
@@ -67,7 +69,7 @@ class LoopTrace(Trace):
         for name, values in vectors.items():
             if len(values) != self.places[name].size:
                 raise ProgramError(f"{len(values)} values do not fit the register {name!r}.")
-        looped = {name: v for name, v in vectors.items() if isinstance(v, Vector)}
+        looped = {name: v for name, v in vectors.items() if isinstance(v, EntryVector)}
         straight = {name: v for name, v in vectors.items() if name not in looped}
         loops, copies = self._kept_apart(_loops(looped), straight)
         loops = self._prepared(loops, straight, results)
@@ -77,25 +79,26 @@ class LoopTrace(Trace):
             self._run_loop(loop)
 
     def inputs_of(self, results: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Registers whose entries occur in results."""
         symbols = free_symbols([x for values in results.values() for x in values])
         used = {self.entries.one[s][0] for s in symbols if s in self.entries.one}
         return {name: [*self.registers[name]] for name in self.registers if name in used}
 
     def _as_vector(self, values: Any) -> Any:
         """Values as a vector if there are many, and most are alike; else one by one."""
-        if isinstance(values, Vector):
+        if isinstance(values, EntryVector):
             few = len(values.pieces) * WIDTH > len(values)
             return np.asarray(values) if few else values
         if len(values) < FROM:
             return values
         pieces = alike(self.entries, [self._summed(x) for x in values])
-        return Vector(self, pieces) if pieces else values
+        return EntryVector(self, pieces) if pieces else values
 
     def _summed(self, x: Any) -> Any:
         """An entry; a sum of many terms that are alike as the register that a loop adds them in."""
         terms = terms_of(self.entries, x)
         pieces = alike(self.entries, terms) if len(terms) >= FROM else None
-        return Vector(self, pieces).total() if pieces else x
+        return EntryVector(self, pieces).total() if pieces else x
 
     def _prepared(
         self, loops: list[Loop], straight: dict[str, Any], written: Iterable[str] = ()
@@ -129,6 +132,7 @@ class LoopTrace(Trace):
         reads = [self._reads(loop) for loop in loops]
 
         def elsewhere(register: str, first: int, size: int) -> str:
+            """Name of a register that holds a copy of a stretch."""
             name, _ = self.new("late", size)
             copies.append([Result(register, first, size, self.entries.row(name, 0))])
             return name
@@ -154,7 +158,7 @@ class LoopTrace(Trace):
         rows = self.entries.rows
         return [(*rows[s], loop[0].size) for s in symbols if s in rows]
 
-    def reduced(self, vector: Vector, combined: Callable[[Any, Any], Any]) -> Any:
+    def reduced(self, vector: EntryVector, combined: Callable[[Any, Any], Any]) -> Any:
         """A number made of 0 and all entries, from the first to the last."""
         name, (number,) = self.new("number", 1)
         straight: dict[str, Any] = {name: [0.0]}
@@ -164,6 +168,7 @@ class LoopTrace(Trace):
         for result in loop:
 
             def outputs(start: int, width: int, entry: Any = result.entry) -> list[list[Any]]:
+                """The value combined with some entries."""
                 value = number
                 for k in range(start, start + width):
                     value = combined(value, self.entries.moved(entry, k))
@@ -174,6 +179,7 @@ class LoopTrace(Trace):
 
     def _run_loop(self, loop: Loop) -> None:
         def outputs(start: int, width: int) -> list[list[Any]]:
+            """Some entries of each result."""
             rows = range(start, start + width)
             return [[self.entries.moved(result.entry, k) for k in rows] for result in loop]
 
@@ -226,9 +232,11 @@ class LoopTrace(Trace):
         return Scan(np.array(order))
 
 
-def _loops(vectors: Mapping[str, Vector]) -> list[Loop]:
-    """Loops over the pieces of vectors; those of one length are cut alike and share their loops."""
-    groups: dict[int, dict[str, Vector]] = {}
+def _loops(vectors: Mapping[str, EntryVector]) -> list[Loop]:
+    """Loops over the pieces of vectors; pieces of the same length are cut alike and share their
+    loops.
+    """
+    groups: dict[int, dict[str, EntryVector]] = {}
     for name, vector in vectors.items():
         groups.setdefault(len(vector), {})[name] = vector
     loops = []
@@ -249,7 +257,7 @@ def _overlap(a: tuple[str, int, int], b: tuple[str, int, int]) -> bool:
 
 
 def _the_same_in_all_rows(
-    entries: Entries, expressions: Sequence[Any], written: set[str]
+    entries: VectorEntries, expressions: Sequence[Any], written: set[str]
 ) -> list[Expr]:
     """Greatest parts of expressions that are the same in all rows: operations, and symbols of
     registers that are written.
@@ -272,7 +280,7 @@ def _the_same_in_all_rows(
 
 
 def _block_of_row(
-    entries: Entries, values: Sequence[Sequence[Any]], width: int
+    entries: VectorEntries, values: Sequence[Sequence[Any]], width: int
 ) -> tuple[Block, list[tuple[str, int, int]]]:
     """The block that computes a row, and for each of its inputs the register, the entry in row 0,
     and by how many entries it moves on.

@@ -1,6 +1,6 @@
-"""Vectors whose entries are computed alike: one expression for many of them.
+"""Vectors whose entries are computed alike, by a single expression for many of them.
 
-An integrator does the same with each entry of a state. A `Vector` says once what that is, so that
+An integrator does the same with each entry of a state. A `EntryVector` says once what that is, so that
 neither the time to trace it nor its machine code grows with the number of entries.
 """
 
@@ -16,7 +16,7 @@ from dalembert.expr import Expr, absolute, free_symbols, maximum, substitute, sy
 from dalembert.expr.entrywise import Entrywise
 
 
-class Entries:
+class VectorEntries:
     """Symbols of the entries of registers: of one entry, or of another one in each row of a loop."""
 
     def __init__(self) -> None:
@@ -47,17 +47,19 @@ class Entries:
         return substitute(x, new)
 
 
-class Source(Protocol):
+class EntrySource(Protocol):
     """A trace that has the registers of vectors."""
 
-    entries: Entries
+    entries: VectorEntries
 
-    def vector_of(self, values: Any) -> Vector: ...
+    def vector_of(self, values: Any) -> EntryVector:
+        """The vector of some values."""
 
-    def reduced(self, vector: Vector, combined: Callable[[Any, Any], Any]) -> Any: ...
+    def reduced(self, vector: EntryVector, combined: Callable[[Any, Any], Any]) -> Any:
+        """The entries combined to a single value."""
 
 
-class Piece(NamedTuple):
+class VectorPiece(NamedTuple):
     """Neighbouring entries of a vector, by the expression of the first, which is that of a row."""
 
     size: int
@@ -67,22 +69,24 @@ class Piece(NamedTuple):
 def _both_ways(function: Callable[[Any, Any], Any]) -> tuple[Any, Any]:
     """Methods of an operator with a vector on the left, and on the right."""
 
-    def of_left(self: Vector, other: Any) -> Vector:
+    def of_left(self: EntryVector, other: Any) -> EntryVector:
+        """The function with the vector as its first operand."""
         return self.entrywise(function, self, other)
 
-    def of_right(self: Vector, other: Any) -> Vector:
+    def of_right(self: EntryVector, other: Any) -> EntryVector:
+        """The function with the vector as its second operand."""
         return self.entrywise(function, other, self)
 
     return of_left, of_right
 
 
-class Vector(Entrywise):
+class EntryVector(Entrywise):
     """A vector in pieces, whose expressions read registers of a trace."""
 
     __array_ufunc__ = None  # operators of arrays leave it to those here
     dtype = np.dtype(object)
 
-    def __init__(self, source: Source, pieces: Sequence[Piece]):
+    def __init__(self, source: EntrySource, pieces: Sequence[VectorPiece]):
         self.source, self.pieces = source, pieces
         self.starts: list[int] = np.cumsum([0, *(piece.size for piece in pieces)]).tolist()
 
@@ -101,20 +105,22 @@ class Vector(Entrywise):
         if function is not np.concatenate or options:
             return NotImplemented
         vectors = [self.source.vector_of(v) for v in args[0]]
-        return Vector(self.source, [piece for v in vectors for piece in v.pieces])
+        return EntryVector(self.source, [piece for v in vectors for piece in v.pieces])
 
     def __getitem__(self, place: Any) -> Any:
         if isinstance(place, slice):
             start, stop, step = place.indices(len(self))
             if step != 1:
                 return np.asarray(self)[place]
-            return Vector(self.source, self.cut({start, stop, *self.starts}, start, stop))
+            return EntryVector(self.source, self.cut({start, stop, *self.starts}, start, stop))
         k = range(len(self))[place]
         piece = int(np.searchsorted(self.starts, k, side="right")) - 1
         entries = self.source.entries
         return entries.moved(self.pieces[piece].entry, k - self.starts[piece], entries.of)
 
-    def cut(self, cuts: Collection[int], start: int = 0, stop: int | None = None) -> list[Piece]:
+    def cut(
+        self, cuts: Collection[int], start: int = 0, stop: int | None = None
+    ) -> list[VectorPiece]:
         """Pieces between cuts, among which are the ends of its own."""
         stop = len(self) if stop is None else stop
         ends = sorted(cut for cut in cuts if start <= cut <= stop)
@@ -124,18 +130,19 @@ class Vector(Entrywise):
         for a, b in zip(ends, ends[1:], strict=False):
             k = int(np.searchsorted(self.starts, a, side="right")) - 1
             entry = self.source.entries.moved(self.pieces[k].entry, a - self.starts[k])
-            pieces.append(Piece(b - a, entry))
+            pieces.append(VectorPiece(b - a, entry))
         return pieces
 
-    def reshape(self, rows: int, columns: int) -> list[Vector]:
+    def reshape(self, rows: int, columns: int) -> list[EntryVector]:
         """Rows of the vector as a matrix."""
         return [self[k * columns : (k + 1) * columns] for k in range(rows)]
 
-    def entrywise(self, function: Callable[..., Any], *operands: Any) -> Vector:
+    def entrywise(self, function: Callable[..., Any], *operands: Any) -> EntryVector:
+        """A function of each entry."""
         vectors = {
             k: self.source.vector_of(x)
             for k, x in enumerate(operands)
-            if isinstance(x, (Vector, np.ndarray))
+            if isinstance(x, (EntryVector, np.ndarray))
         }
         cuts = {cut for vector in vectors.values() for cut in vector.starts}
         pieces = {k: vector.cut(cuts) for k, vector in vectors.items()}
@@ -144,13 +151,15 @@ class Vector(Entrywise):
             here = {k: column[number] for k, column in pieces.items()}
             entries = [here[k].entry if k in here else x for k, x in enumerate(operands)]
             size = next(iter(here.values())).size
-            result.append(Piece(size, function(*entries)))
-        return Vector(self.source, result)
+            result.append(VectorPiece(size, function(*entries)))
+        return EntryVector(self.source, result)
 
     def total(self) -> Any:
+        """Sum of the entries."""
         return self.source.reduced(self, lambda total, entry: total + entry)
 
     def largest(self) -> Any:
+        """Largest absolute value of the entries."""
         return self.source.reduced(self, lambda most, entry: maximum(most, absolute(entry)))
 
     __add__, __radd__ = _both_ways(operator.add)
