@@ -26,6 +26,9 @@ POWERS = tuple(COSINE_OF_DOUBLE)  # bases of powers: they differ in what cos(2 a
 MULTIPLES = "multiples"  # the basis of cosines and sines of multiples
 SERIES = 3  # multiple from which on a sum of waves is a Fourier series
 HALF = Fraction(1, 2)
+# signs of the waves of k - multiple and k + multiple in twice a product: cos a cos b = (cos(a - b) +
+# cos(a + b)) / 2 and its like
+SIGNS = {"cc": (1, 1), "ss": (1, -1), "sc": (1, 1), "cs": (-1, 1)}
 
 
 def direction(v: Vector) -> Vector:
@@ -71,17 +74,24 @@ def rewriter(angle: Vector, basis: str) -> Callable[[Factor], Series]:
 
     def rewritten(factor: Factor) -> Series:
         """A factor in the basis."""
-        own = [(gcd(*v) // unit, kind, e) for v, kind, e in factor if direction(v) == u]
-        rest = tuple(x for x in factor if direction(x[0]) != u)
+        own: list[tuple[int, str, int]] = []
+        rest: Factor = ()
+        for v, kind, e in factor:
+            if direction(v) == u:
+                own.append((gcd(*v) // unit, kind, e))
+            else:
+                rest += ((v, kind, e),)
         if basis == MULTIPLES:
             return _in_multiples(own, rest, angle)
         product: Powers = {(0, 0): Fraction(1)}
         for multiple, kind, e in own:
             for _ in range(e):
                 product = _product(product, _in_powers(multiple, kind, basis))
-        return {
-            changed(rest, (angle, "c", c), (angle, "s", s)): x for (c, s), x in product.items() if x
-        }
+        series: Series = {}
+        for (c, s), x in product.items():
+            if x:
+                series[changed(rest, (angle, "c", c), (angle, "s", s))] = x
+        return series
 
     return rewritten
 
@@ -120,16 +130,16 @@ def _in_multiples(own: list[tuple[int, str, int]], rest: Factor, angle: Vector) 
 def _modulated(
     waves: dict[tuple[int, str], Fraction], multiple: int, kind: str
 ) -> dict[tuple[int, str], Fraction]:
-    """Waves times a cosine or sine: cos a cos b = (cos(a - b) + cos(a + b)) / 2 and its like."""
-    found: dict[tuple[int, str], Fraction] = {}
+    """Waves times a cosine or sine of a multiple."""
+    result: dict[tuple[int, str], Fraction] = {}
     for (k, wave), x in waves.items():
+        of_difference, of_sum = SIGNS[wave + kind]
         product = "c" if wave == kind else "s"
-        signs = {"cc": (1, 1), "ss": (1, -1), "sc": (1, 1), "cs": (-1, 1)}[
-            wave + kind
-        ]  # of k - multiple, k + multiple
-        for j, sign in zip((k - multiple, k + multiple), signs, strict=True):
-            if product == "s" and j < 0:
-                sign = -sign
-            if j or product == "c":
-                found[abs(j), product] = found.get((abs(j), product), Fraction(0)) + sign * HALF * x
-    return {wave: x for wave, x in found.items() if x}
+        for j, sign in ((k - multiple, of_difference), (k + multiple, of_sum)):
+            if product == "s":
+                if j == 0:
+                    continue
+                sign = -sign if j < 0 else sign
+            key = (abs(j), product)
+            result[key] = result.get(key, Fraction(0)) + sign * HALF * x
+    return {wave: x for wave, x in result.items() if x}

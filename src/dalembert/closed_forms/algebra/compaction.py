@@ -36,6 +36,14 @@ Parts = dict[
     tuple[int, int], Terms
 ]  # (polynomial, monomial without sines and cosines) -> terms in these
 OTHER = {"c": "s", "s": "c"}
+# kind, whether it is a sum -> kinds of half the sum and of half the difference of the angles, factor:
+# sin a + sin b = 2 sin((a+b)/2) cos((a-b)/2) and its like
+PROSTHAPHAERESIS = {
+    ("s", True): ("s", "c", 2),
+    ("s", False): ("c", "s", 2),
+    ("c", True): ("c", "c", 2),
+    ("c", False): ("s", "s", -2),
+}
 
 
 class Share(NamedTuple):
@@ -51,9 +59,11 @@ class Group:
 
     def __init__(self, ring: Ring, angles: list[Any]):
         self.angles = angles
-        used = {k for a in angles for k, _ in _parts(a)}
-        self.coordinates: list[Any] = sorted(used, key=lambda k: (isinstance(k, str), k))
-        self.vectors = [tuple(dict(_parts(a)).get(k, 0) for k in self.coordinates) for a in angles]
+        self.coordinates: list[Any] = sorted(_coordinates(angles), key=_coordinate_order)
+        self.vectors: list[Vector] = []
+        for angle in angles:
+            parts = dict(_parts(angle))
+            self.vectors.append(tuple(parts.get(k, 0) for k in self.coordinates))
         self._fields = [(ring.shift["cos", a], ring.shift["sin", a]) for a in angles]
         self.mask = sum(63 << c | 3 << s for c, s in self._fields)
         self.table: list[Factor] = [()]
@@ -148,29 +158,35 @@ class Group:
         return self._products[key]
 
     def _product(self, f: Factor, other: Factor, same: bool) -> tuple[int, int] | None:
-        if any(len(x) > 1 or x and x[0][2] > 1 for x in (f, other)) or f == other:
+        if f == other:
             return None
-        zero = (0,) * len(self.coordinates)
-        (k1, kind1), (k2, kind2) = (x[0][:2] if x else (zero, "c") for x in (f, other))
-        if kind1 != kind2 or any((a + b) % 2 for a, b in zip(k1, k2, strict=True)):
+        first = self._wave(f)
+        second = self._wave(other)
+        if first is None or second is None or first[1] != second[1]:
             return None
-        plus = tuple((a + b) // 2 for a, b in zip(k1, k2, strict=True))
-        minus = tuple((a - b) // 2 for a, b in zip(k1, k2, strict=True))
-        if kind1 == "s":  # sin a + sin b, sin a - sin b
-            pair, value = ((plus, "s"), (minus, "c")) if same else ((plus, "c"), (minus, "s")), 2
-        else:  # cos a + cos b, cos a - cos b
-            pair, value = (
-                ((plus, "c"), (minus, "c")) if same else ((plus, "s"), (minus, "s")),
-                2 if same else -2,
-            )
-        made: Factor = ()
-        for k, kind in pair:
-            lead = next((x for x in k if x), 0)
+        a, kind = first
+        b, _ = second
+        if any((x + y) % 2 for x, y in zip(a, b, strict=True)):
+            return None  # halves of angles
+        half_sum = tuple((x + y) // 2 for x, y in zip(a, b, strict=True))
+        half_difference = tuple((x - y) // 2 for x, y in zip(a, b, strict=True))
+        kind_of_sum, kind_of_difference, value = PROSTHAPHAERESIS[kind, same]
+        product: Factor = ()
+        for angle, wave in ((half_sum, kind_of_sum), (half_difference, kind_of_difference)):
+            lead = next((x for x in angle if x), 0)
             if lead < 0:
-                k, value = tuple(-x for x in k), value * (-1 if kind == "s" else 1)
+                angle = tuple(-x for x in angle)
+                value = -value if wave == "s" else value
             if lead:
-                made = changed(made, (k, kind, 1))
-        return self.number(made), value
+                product = changed(product, (angle, wave, 1))
+        return self.number(product), value
+
+    def _wave(self, factor: Factor) -> tuple[Vector, str] | None:
+        """Angle and kind of a single cosine or sine; 1 is the cosine of zero."""
+        if not factor:
+            return (0,) * len(self.coordinates), "c"
+        (angle, kind, e), *others = factor
+        return None if others or e > 1 else (angle, kind)
 
 
 def _times_wave(
@@ -192,6 +208,15 @@ def _parts(angle: Any) -> Any:
     return ((angle, 1),) if isinstance(angle, str) else angle
 
 
+def _coordinates(angles: Iterable[Any]) -> set[Any]:
+    """Coordinates in angles; a constant angle is its own."""
+    return {k for angle in angles for k, _ in _parts(angle)}
+
+
+def _coordinate_order(k: Any) -> Any:
+    return isinstance(k, str), k
+
+
 class Compactor:
     """Compact forms of the polynomials of one ring; joint: all sums of coordinates are one group,
     for cos(q1 - q2) of what has no common axis.
@@ -202,18 +227,13 @@ class Compactor:
         angles = [name for kind, name in ring.shift if kind == "cos"]
         sets: list[set[Any]] = []
         for angle in angles:
-            touching = [
-                g
-                for g in sets
-                if {k for a in g for k, _ in _parts(a)} & {k for k, _ in _parts(angle)}
-            ]
             if joint and not isinstance(angle, str):
                 touching = [g for g in sets if not any(isinstance(a, str) for a in g)]
+            else:
+                touching = [g for g in sets if _coordinates(g) & _coordinates([angle])]
             sets = [g for g in sets if g not in touching] + [{angle}.union(*touching)]
-        made = [Group(ring, sorted(g, key=lambda a: (len(_parts(a)), str(a)))) for g in sets]
-        self.groups = sorted(
-            made, key=lambda g: (isinstance(g.coordinates[0], str), g.coordinates[0])
-        )
+        groups = [Group(ring, sorted(g, key=lambda a: (len(_parts(a)), str(a)))) for g in sets]
+        self.groups = sorted(groups, key=lambda g: _coordinate_order(g.coordinates[0]))
         self._trig = sum(g.mask for g in self.groups)
         self._none = (0,) * len(self.groups)
 
@@ -229,40 +249,44 @@ class Compactor:
 
     def terms_of_several(self, polynomials: Sequence[Any]) -> list[dict[int, dict[Trig, Any]]]:
         """The same of several polynomials and numbers, in one basis."""
-        units = [
-            lcm(*(c.denominator for c in p.terms.values())) << 2 * self._degree(p)
-            if isinstance(p, Poly)
-            else 1
-            for p in polynomials
-        ]
+        units = [self._unit(p) for p in polynomials]
         parts: Parts = {}
         for k, (p, unit) in enumerate(zip(polynomials, units, strict=True)):
-            items: dict[int, list[tuple[int, int]]] = {}
-            for m, c in sorted(p.terms.items()) if isinstance(p, Poly) else ():
-                items.setdefault(m & ~self._trig, []).append((m, int(c * unit)))
-            parts |= {(k, rest): best for rest, x in items.items() if (best := self._shortest(x))}
-        found: list[dict[int, dict[Trig, Any]]] = [
+            for rest, items in self._by_rest(p, unit).items():
+                if shortest := self._shortest(items):
+                    parts[k, rest] = shortest
+        compact: list[dict[int, dict[Trig, Any]]] = [
             {0: {self._none: p}} if p and not isinstance(p, Poly) else {} for p in polynomials
         ]
         for (k, rest), terms in self._in_one_basis(parts).items():
-            found[k][rest] = {t: plain(Fraction(v, units[k])) for t, v in terms.items()}
-        return found
+            compact[k][rest] = {t: plain(Fraction(v, units[k])) for t, v in terms.items()}
+        return compact
 
-    def _degree(self, p: Poly) -> int:
-        """A bound of the number of sines and cosines in a term: each halves a coefficient at most,
-        once in sums of angles, once in multiples.
+    def _unit(self, p: Any) -> int:
+        """A number by which all coefficients become whole, and stay so.
+
+        Each sine and cosine halves a coefficient at most, once in sums of angles, once in
+        multiples.
         """
+        if not isinstance(p, Poly):
+            return 1
         together = reduce(or_, p.terms) & self._trig
-        return sum(e for _, e in self.ring.exponents(together))
+        degree = sum(e for _, e in self.ring.exponents(together))
+        return lcm(*(c.denominator for c in p.terms.values())) << 2 * degree
+
+    def _by_rest(self, p: Any, unit: int) -> dict[int, list[tuple[int, int]]]:
+        """Terms of a polynomial, in units, by their monomial without sines and cosines."""
+        items: dict[int, list[tuple[int, int]]] = {}
+        for m, c in sorted(p.terms.items()) if isinstance(p, Poly) else ():
+            items.setdefault(m & ~self._trig, []).append((m, int(c * unit)))
+        return items
 
     def _shortest(self, items: list[tuple[int, int]]) -> Terms:
         """Terms merged as they are, or from the full Fourier form."""
         best = self._merged(self._split(items, False))
-        return (
-            best
-            if len(best) < 2
-            else min(best, self._merged(self._split(items, True)), key=self._length)
-        )
+        if len(best) < 2:
+            return best
+        return min(best, self._merged(self._split(items, True)), key=self._length)
 
     def _in_one_basis(self, parts: Parts) -> Parts:
         """The parts with no angle beside a multiple of it, in the basis in which they have the
@@ -292,18 +316,19 @@ class Compactor:
             f: group.shares(change(group.table[f]))
             for f in {t[g] for terms in parts.values() for t in terms}
         }
-        same = {f for f, found in shares.items() if found == [Share(f, 1, 0)]}
-        changed_parts = dict(parts)
+        unchanged = {f for f, sum_ in shares.items() if sum_ == [Share(f, 1, 0)]}
+        rewritten = dict(parts)
         for rest, terms in parts.items():
-            if same.issuperset(t[g] for t in terms):
+            if unchanged.issuperset(t[g] for t in terms):
                 continue
             total: Terms = {}
             for t, value in terms.items():
                 for f, numerator, shift in shares[t[g]]:
                     new = _with(t, g, f)
                     total[new] = total.get(new, 0) + (value * numerator >> shift)
-            changed_parts[rest] = self._merged({t: x for t, x in total.items() if x}, sums=False)
-        return {rest: terms for rest, terms in changed_parts.items() if terms}
+            nonzero = {t: x for t, x in total.items() if x}
+            rewritten[rest] = self._merged(nonzero, sums=False)
+        return {rest: terms for rest, terms in rewritten.items() if terms}
 
     def _split(self, items: Iterable[tuple[int, int]], full: bool) -> Terms:
         D: Terms = {}
@@ -328,73 +353,92 @@ class Compactor:
         factors = self.factors(t)
         return sum(map(len, factors)), factors
 
-    def _merged(self, D: Terms, sums: bool = True) -> Terms:
+    def _merged(self, terms: Terms, sums: bool = True) -> Terms:
         """Terms merged in pairs until no pair becomes one term; sums: of cosines or sines as
         products, too.
         """
-        if len(D) < 2:
-            return D
-        groups = range(len(self.groups))
-        near: dict[
-            tuple[int, Trig], dict[int, None]
-        ] = {}  # (group, the other factors) -> factors there are
+        return terms if len(terms) < 2 else _Merging(self, terms, sums).merged()
 
-        def put(t: Trig, v: int) -> None:
-            """Add to a coefficient; 0 is removed."""
-            total = D.get(t, 0) + v
-            if total:
-                D[t] = total
-            else:
-                D.pop(t, None)
-            for g in groups:
-                others = near.setdefault((g, t[:g] + t[g + 1 :]), {})
-                if total:
-                    others[t[g]] = None
-                else:
-                    others.pop(t[g], None)
 
-        for t in [*D]:
-            put(t, 0)
-        work = sorted(D, key=self.order, reverse=True)
+class _Merging:
+    """Terms that are merged in pairs.
+
+    near: (group, factors of the other groups) -> factors of the group that terms have with these.
+    """
+
+    def __init__(self, compactor: Compactor, terms: Terms, sums: bool):
+        self.compactor = compactor
+        self.terms = terms
+        self.sums = sums
+        self.near: dict[tuple[int, Trig], dict[int, None]] = {}
+        for t in [*terms]:
+            self._add(t, 0)
+
+    def merged(self) -> Terms:
+        """The terms when no pair is left; few factors are merged first."""
+        work = sorted(self.terms, key=self.compactor.order, reverse=True)
         while work:
             t = work.pop()
-            v = D.get(t)
-            if v is None:
-                continue
-            for g in groups:
-                others = near[g, t[:g] + t[g + 1 :]]
-                if len(others) < 2:
-                    continue
-                found = self._partner(t, g, v, D, others, sums)
-                if found:
-                    partner, factor, value = found
-                    put(t, -v)
-                    put(partner, -D[partner])
-                    new = _with(t, g, factor)
-                    put(new, value)
-                    work.append(new)
-                    break
-        return D
+            if t in self.terms and (new := self._merge(t)) is not None:
+                work.append(new)
+        return self.terms
 
-    def _partner(
-        self, t: Trig, g: int, v: int, D: Terms, others: dict[int, None], sums: bool
-    ) -> tuple[Trig, int, int] | None:
+    def _merge(self, t: Trig) -> Trig | None:
+        """Merge a term with another one; the term that they become, None where there is none."""
+        for g in range(len(t)):
+            pair = self._partner(t, g)
+            if pair is not None:
+                partner, factor, value = pair
+                new = _with(t, g, factor)
+                self._add(t, -self.terms[t])
+                self._add(partner, -self.terms[partner])
+                self._add(new, value)
+                return new
+        return None
+
+    def _add(self, t: Trig, value: int) -> None:
+        """Add to the coefficient of a term."""
+        total = self.terms.get(t, 0) + value
+        if total:
+            self.terms[t] = total
+        else:
+            self.terms.pop(t, None)
+        for g in range(len(t)):
+            factors = self.near.setdefault((g, _others(t, g)), {})
+            if total:
+                factors[t[g]] = None
+            else:
+                factors.pop(t[g], None)
+
+    def _partner(self, t: Trig, g: int) -> tuple[Trig, int, int] | None:
         """(partner, new factor, its coefficient): x - x c^2 = x s^2, x c^2 + x s^2 = x, sums of
         cosines or sines.
         """
-        group = self.groups[g]
-        for base, twin in group.squares(t[g]):
-            if base in others and D[_with(t, g, base)] == -v:
-                return _with(t, g, base), twin, -v
-            if twin in others and D[_with(t, g, twin)] == v:
-                return _with(t, g, twin), base, v
-        if not sums:
+        factors = self.near[g, _others(t, g)]
+        if len(factors) < 2:
             return None
-        for f in sorted(others, key=group.table.__getitem__) if len(others) > 2 else others:
-            w = D[_with(t, g, f)]
-            if f != t[g] and abs(w) == abs(v) and (product := group.product(t[g], f, v == w)):
-                return _with(t, g, f), product[0], product[1] * v
+        terms = self.terms
+        group = self.compactor.groups[g]
+        v = self.terms[t]
+        for base, twin in group.squares(t[g]):
+            if base in factors and terms[_with(t, g, base)] == -v:
+                return _with(t, g, base), twin, -v
+            if twin in factors and terms[_with(t, g, twin)] == v:
+                return _with(t, g, twin), base, v
+        if not self.sums:
+            return None
+        for f in sorted(factors, key=group.table.__getitem__) if len(factors) > 2 else factors:
+            w = terms[_with(t, g, f)]
+            if f != t[g] and abs(w) == abs(v):
+                product = group.product(t[g], f, v == w)
+                if product:
+                    return _with(t, g, f), product[0], product[1] * v
         return None
+
+
+def _others(t: Trig, g: int) -> Trig:
+    """Factors of the other groups."""
+    return t[:g] + t[g + 1 :]
 
 
 def _size(parts: Parts) -> tuple[int, int]:

@@ -12,13 +12,21 @@ import numpy as np
 
 from dalembert.closed_forms.algebra.polynomials import Normal
 from dalembert.closed_forms.algebra.ring import Poly, plain, terms_in
-from dalembert.closed_forms.algebra.sums import Name, Sum, Term, content, object_array, opposite
+from dalembert.closed_forms.algebra.sums import (
+    Name,
+    Sum,
+    Term,
+    content,
+    object_array,
+    opposite,
+    single,
+)
 from dalembert.errors import DalembertError
 
 MOST = 3  # unknowns
 LONGEST = 60  # terms of all numerators that are multiplied out
 
-Factors = dict[Any, int]
+Powers = dict[Any, int]
 
 
 class CramerSolution(NamedTuple):
@@ -33,7 +41,10 @@ def blocks(M: np.ndarray) -> list[list[int]]:
     """Unknowns that depend on each other, set by set; zeros of M are the number 0."""
     found: list[set[int]] = []
     for i in range(len(M)):
-        own = {i} | {j for j in range(len(M)) if _is_there(M[i][j]) or _is_there(M[j][i])}
+        own = {i}
+        for j in range(len(M)):
+            if _is_there(M[i][j]) or _is_there(M[j][i]):
+                own.add(j)
         touching = [s for s in found if s & own]
         found = [s for s in found if s not in touching] + [own.union(*touching)]
     return sorted(map(sorted, found))
@@ -49,15 +60,18 @@ def minor(M: np.ndarray, rows: Sequence[int], columns: Sequence[int]) -> Any:
         return 1
     total: Any = 0
     for k, column in enumerate(columns):
-        rest = minor(M, rows[1:], [*columns[:k], *columns[k + 1 :]])
-        total = total + M[rows[0]][column] * rest * (-1) ** k
+        others = [*columns[:k], *columns[k + 1 :]]
+        cofactor = minor(M, rows[1:], others) * (-1) ** k
+        total = total + M[rows[0]][column] * cofactor
     return total
 
 
 def cofactor(M: np.ndarray, block: Sequence[int], i: int, j: int) -> Any:
     """Entry i, j of the adjugate of a block: the inverse times the determinant."""
-    rows, columns = [k for k in block if k != j], [k for k in block if k != i]
-    return minor(M, rows, columns) * (-1) ** (block.index(i) + block.index(j))
+    rows = [k for k in block if k != j]
+    columns = [k for k in block if k != i]
+    sign = (-1) ** (block.index(i) + block.index(j))
+    return minor(M, rows, columns) * sign
 
 
 def check_freedoms(count: int, instead: str) -> None:
@@ -88,24 +102,28 @@ def solved(
             for k, i in places
         ]
         below, *above = normal.forms_in_one_basis([minor(M, block, block), *numerators])
-        number, factors, rest = apart(below)
-        if number < 0 and len(rest) > 1:  # a determinant of M is positive: so is its name
-            number, rest = (
-                -number,
-                tuple(sorted(opposite(Sum(rest)).terms, key=lambda t: t.number < 0)),
-            )
-        named: Any = Sum(rest)
-        if len(rest) > 1:
-            parts[label := name(len(parts))] = named
-            named = Name(label)
+        number, factors, rest = _positive(below)
+        named: Any = rest
+        if len(rest.terms) > 1:
+            label = name(len(parts))
+            parts[label], named = rest, Name(label)
         for (k, i), form in zip(places, above, strict=True):
             if form.terms:
-                forms[k][i] = quotient(form, number, factors, Sum(rest), Sum(rest))
-                short[k][i] = quotient(form, number, factors, Sum(rest), named)
+                forms[k][i] = quotient(form, number, factors, rest, rest)
+                short[k][i] = quotient(form, number, factors, rest, named)
     return [CramerSolution(*pair, parts) for pair in zip(forms, short, strict=True)]
 
 
-def apart(form: Sum) -> tuple[Any, Factors, tuple[Term, ...]]:
+def _positive(determinant: Sum) -> tuple[Any, Powers, Sum]:
+    """A determinant of M apart; it is positive, and so is the sum in it that gets a name."""
+    number, factors, rest = apart(determinant)
+    if number < 0 and len(rest) > 1:
+        number = -number
+        rest = tuple(sorted(opposite(Sum(rest)).terms, key=lambda t: t.number < 0))
+    return number, factors, Sum(rest)
+
+
+def apart(form: Sum) -> tuple[Any, Powers, tuple[Term, ...]]:
     """(number, factors, terms): a form as a product of these; terms of one alone is the number 1."""
     if len(form.terms) == 1:
         ((number, factors),) = form.terms
@@ -121,19 +139,20 @@ def quotient(form: Sum, number: Any, factors: Mapping[Any, int], rest: Sum, name
     the rest.
     """
     own, powers, terms = apart(form)
-    inner, ratio = Sum(terms), Fraction(own) / Fraction(number)
+    inner = Sum(terms)
+    ratio = Fraction(own) / Fraction(number)
     for f, e in factors.items():
         powers[f] = powers.get(f, 0) - e
-    if inner in (rest, opposite(rest)):
-        ratio = ratio if inner == rest else -ratio
+    if inner == rest:
+        pass
+    elif inner == opposite(rest):
+        ratio = -ratio
     else:
         if len(inner.terms) > 1:
             powers[inner] = 1
         else:
-            ratio, powers = (
-                ratio * Fraction(inner.terms[0].number),
-                powers | dict(inner.terms[0].factors),
-            )
+            ratio = ratio * Fraction(inner.terms[0].number)
+            powers = powers | dict(inner.terms[0].factors)
         if len(rest.terms) > 1:
             powers[named] = -1
     return Sum((Term(plain(ratio), tuple((f, e) for f, e in powers.items() if e)),))
@@ -152,41 +171,35 @@ def by_names(
 ) -> CramerSolution:
     """M x = F in terms of names of the entries of M, zero entries as the number 0; F are forms."""
     normal = Normal({})
-    entries = np.array(
-        [
-            [
-                normal.ring.variable(label(*sorted((i, j)))) if _is_there(M[i][j]) else 0
-                for j in range(len(F))
-            ]
-            for i in range(len(F))
-        ],
-        dtype=object,
-    )
-    short: list[Any] = [Sum(())] * len(F)
+    entries = np.zeros(M.shape, dtype=object)
+    for i, j in np.ndindex(M.shape):
+        if _is_there(M[i][j]):
+            entries[i, j] = normal.ring.variable(label(*sorted((i, j))))
+    solution: list[Sum] = [Sum(())] * len(F)
     parts: dict[str, Sum] = {}
     for block in blocks(entries):
         (below,) = normal.forms([minor(entries, block, block)])
         named: Any = below.terms[0].factors[0][0]
         if len(block) > 1:
-            parts[label_of := name(len(parts))] = below
-            named = Name(label_of)
+            determinant = name(len(parts))
+            parts[determinant], named = below, Name(determinant)
         for i in block:
-            terms = []
-            for j in block:
-                (share,) = normal.forms([cofactor(entries, block, i, j)])
-                if share.terms and F[j].terms:
-                    terms.append(_product(share, F[j]))
-            if len(terms) == 1:
-                short[i] = Sum((Term(terms[0].number, (*terms[0].factors, (named, -1))),))
-            elif terms:
-                short[i] = Sum((Term(1, ((Sum(tuple(terms)), 1), (named, -1))),))
-    return CramerSolution(short, short, parts)
+            shares = normal.forms([cofactor(entries, block, i, j) for j in block])
+            terms = [
+                _product(share, F[j])
+                for j, share in zip(block, shares, strict=True)
+                if share.terms and F[j].terms
+            ]
+            if terms:
+                above = terms[0] if len(terms) == 1 else single(Sum(tuple(terms)))
+                solution[i] = Sum((Term(above.number, (*above.factors, (named, -1))),))
+    return CramerSolution(solution, solution, parts)
 
 
 def _product(*forms: Sum) -> Term:
     """Forms multiplied, each of several terms in parentheses."""
     number: Any = 1
-    powers: Factors = {}
+    powers: Powers = {}
     for form in forms:
         own, factors, rest = apart(form)
         number = number * own

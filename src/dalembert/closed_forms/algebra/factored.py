@@ -20,6 +20,7 @@ from dalembert.closed_forms.algebra.sharing import (
 from dalembert.closed_forms.algebra.sums import (
     Call,
     Cosine,
+    Factors,
     Name,
     Sum,
     Term,
@@ -27,6 +28,7 @@ from dalembert.closed_forms.algebra.sums import (
     factors_in,
     names_in,
     opposite,
+    single,
     sole_factor,
 )
 from dalembert.expr import Expr
@@ -49,7 +51,9 @@ class Parts:
     """
 
     def __init__(self, prefix: str, coordinates: Iterable[str], first: int = 1):
-        self.prefix, self.angles, self.first = prefix, set(coordinates), first
+        self.prefix = prefix
+        self.angles = set(coordinates)
+        self.first = first
         self.definitions: dict[str, Sum] = {}
         self._count = 0  # of names with the prefix
         self._fingerprints = Fingerprints()
@@ -71,8 +75,9 @@ class Parts:
                 self._named[key] = name
         for k, label in (labels or {}).items():
             if isinstance(outputs[k], Expr) and label in self.definitions:
-                key, sign = self._fingerprints.key(outputs[k]), self._fingerprints.sign(outputs[k])
-                self._named.setdefault(key, Sum((Term(sign, ((Name(label), 1),)),)))
+                key = self._fingerprints.key(outputs[k])
+                sign = self._fingerprints.sign(outputs[k])
+                self._named.setdefault(key, Sum((single(Name(label), sign),)))
         return sheet.outputs
 
     def new_name(self) -> str:
@@ -100,7 +105,9 @@ class _Drafts:
     """
 
     def __init__(self, known: Mapping[int, Sum], fingerprints: Fingerprints, angles: set[str]):
-        self.known, self.fingerprints, self.angles = known, fingerprints, angles
+        self.known = known
+        self.fingerprints = fingerprints
+        self.angles = angles
         self.definitions: dict[str, Sum] = {}
         self.named: dict[int, Sum] = {}
 
@@ -117,7 +124,8 @@ class _Drafts:
             return form if self.fingerprints.sign(node) > 0 else opposite(form)
 
         for node in chosen:
-            key, sign = self.fingerprints.key(node), self.fingerprints.sign(node)
+            key = self.fingerprints.key(node)
+            sign = self.fingerprints.sign(node)
             if key in self.known:
                 forms[key] = self.known[key]
                 continue
@@ -125,7 +133,8 @@ class _Drafts:
             size = factors_in(form)
             if uses[key] > 1 and size > SHORT or size > LONG and key not in last:
                 name = f"{DRAFT}{len(self.definitions)}"
-                self.definitions[name], form = form, Sum((Term(1, ((Name(name), 1),)),))
+                self.definitions[name] = form
+                form = Sum((single(Name(name)),))
                 self.named[key] = form if sign > 0 else opposite(form)
             forms[key] = form if sign > 0 else opposite(form)
         return [of(x) if isinstance(x, Expr) else _number(x) for x in outputs]
@@ -139,7 +148,8 @@ class _Drafts:
             first.setdefault(self.fingerprints.key(node), node)
         keys = [self.fingerprints.key(x) for x in wanted]
         uses = Counter(keys)
-        needed, stack = set(keys), list(dict.fromkeys(keys))
+        needed = set(keys)
+        stack = list(dict.fromkeys(keys))
         while stack:
             key = stack.pop()
             node = first[key]
@@ -172,35 +182,42 @@ class _Written:
         self._rows: dict[str, Term] = {}  # draft name -> its row, with a sign
         self._forms: dict[int, Sum] = {}
         self._names: dict[int, Term] = {}  # row -> its name, with a sign
-        old = {
-            self.table.add(form, {}).factors[0][0].number: name
-            for name, form in parts.definitions.items()
-        }
-        for name, form in drafts.items():
-            self._rows[name] = self.table.add(form, self._rows)
-        roots = [self.table.alias(form, self._rows) for form in outputs]
-        self.table.share(old)
-        self._names |= {k: Term(1, ((Name(name), 1),)) for k, name in old.items()}
-        roots = [self.table.resolved(root) for root in roots]
-        labelled: dict[int, Term] = {}
-        for k, label in labels.items():
-            row = roots[k].factors
-            if row and row[0][0].number not in self._names:
-                labelled.setdefault(row[0][0].number, Term(roots[k].number, ((Name(label), 1),)))
+        roots = self._shared(drafts, outputs)
+        labelled = self._labelled(roots, labels)
         order, uses = self.table.used(roots, self._names)
-        uses.update(
-            root.factors[0][0].number
-            for k, root in enumerate(roots)
-            if k not in labels and root.factors
-        )
+        # an output without a label is one use more
+        uses.update(_row(root) for k, root in enumerate(roots) if k not in labels and root.factors)
         for k in order:
             self._write(k, uses[k], labelled.get(k))
         self.outputs = [self._output(root, k in labels) for k, root in enumerate(roots)]
 
+    def _shared(self, drafts: Mapping[str, Sum], outputs: Sequence[Sum]) -> list[Term]:
+        """Rows of the outputs, after common sums are taken out of all rows."""
+        defined: dict[int, str] = {}
+        for name, form in self.parts.definitions.items():
+            defined[_row(self.table.add(form, {}))] = name
+        for name, form in drafts.items():
+            self._rows[name] = self.table.add(form, self._rows)
+        roots = [self.table.alias(form, self._rows) for form in outputs]
+        self.table.share(defined)
+        for k, name in defined.items():
+            self._names[k] = single(Name(name))
+        return [self.table.resolved(root) for root in roots]
+
+    def _labelled(self, roots: Sequence[Term], labels: Mapping[int, str]) -> dict[int, Term]:
+        """Labels of rows that have no name; of outputs that are equal the first."""
+        labelled: dict[int, Term] = {}
+        for k, label in labels.items():
+            root = roots[k]
+            if root.factors and _row(root) not in self._names:
+                labelled.setdefault(_row(root), single(Name(label), root.number))
+        return labelled
+
     def _write(self, k: int, uses: int, label: Term | None) -> None:
         """The form of a row, and its name if it gets one."""
         form = self._forms[k] = self._fitted(k)
-        size, several = width(form.terms), len(form.terms) > 1
+        size = width(form.terms)
+        several = len(form.terms) > 1
         if label is not None:
             if size > NAME and factors_in(form) > 1:
                 self._define(k, label)
@@ -217,22 +234,21 @@ class _Written:
         sign = label.number if label else -1 if form.terms[0].number < 0 else 1
         name = label.factors[0][0] if label else Name(self.parts.new_name())
         self.parts.definitions[name.name] = form if sign > 0 else opposite(form)
-        self._names[k] = Term(sign, ((name, 1),))
+        self._names[k] = single(name, sign)
 
     def _fitted(self, k: int) -> Sum:
         """The form of a row; where it is too wide for a line, sums in it get names, the widest
         first.
         """
-        inner = {
-            f.number for t in self.table.rows[k] for f, _ in t.factors if isinstance(f, Reference)
-        }
-        form = _collected(self._expanded(self.table.rows[k]))
+        row = self.table.rows[k]
+        inner = {f.number for t in row for f, _ in t.factors if isinstance(f, Reference)}
+        form = _collected(self._expanded(row))
         while width(form.terms) > WIDEST:
             sums = [x for x in inner if x not in self._names and len(self._forms[x].terms) > 1]
             if not sums:
                 break
             self._define(max(sums, key=lambda x: (width(self._forms[x].terms), -x)))
-            form = _collected(self._expanded(self.table.rows[k]))
+            form = _collected(self._expanded(row))
         return form
 
     def _expanded(self, terms: Iterable[Term]) -> Iterator[Term]:
@@ -240,41 +256,42 @@ class _Written:
         for number, factors in terms:
             product = Term(number, ())
             for factor, e in factors:
-                inner = (
-                    Term(1, ((factor, 1),))
-                    if not isinstance(factor, Reference)
-                    else (self._names.get(factor.number) or _as_term(self._forms[factor.number]))
-                )
-                product = _product(product, inner, e)
+                product = _product(product, self._resolved(factor), e)
             sole = sole_factor(Sum((product._replace(number=1),)))
             if isinstance(sole, Sum) and product.number in (1, -1):
                 yield from (t._replace(number=t.number * product.number) for t in sole.terms)
             elif product.number:
                 yield product
 
+    def _resolved(self, factor: Any) -> Term:
+        """A factor, of a row its name or form."""
+        if not isinstance(factor, Reference):
+            return single(factor)
+        return self._names.get(factor.number) or _as_term(self._forms[factor.number])
+
     def _output(self, root: Term, has_label: bool) -> Sum:
         """The form of an output: of one with a label in full."""
         if not root.factors:
             return Sum(())
-        row = root.factors[0][0].number
+        row = _row(root)
         name = self._names.get(row)
-        form = (
-            Sum((name,))
-            if name is not None and not (has_label and row in self._forms)
-            else self._forms[row]
-        )
+        in_full = name is None or has_label and row in self._forms
+        form = self._forms[row] if in_full else Sum((name,))  # type: ignore[arg-type]
         return form if root.number > 0 else opposite(form)
 
     def named(self, draft: Sum) -> Sum | None:
         """The name that a draft name, with a sign, has got."""
         ((number, ((name, _),)),) = draft.terms
         row = self.table.resolved(self._rows[name.name])
-        final = self._names.get(row.factors[0][0].number) if row.factors else None
-        return (
-            None
-            if final is None
-            else Sum((final._replace(number=final.number * row.number * number),))
-        )
+        final = self._names.get(_row(row)) if row.factors else None
+        if final is None:
+            return None
+        return Sum((final._replace(number=final.number * row.number * number),))
+
+
+def _row(term: Term) -> int:
+    """The row that a term is, but for its sign."""
+    return term.factors[0][0].number
 
 
 def factored(
@@ -298,53 +315,77 @@ def _form(node: Expr, of: Callable[[Expr], Sum], angles: set[str]) -> Sum:
     if op in ("exact", "float"):
         return _number(node.value)
     if op == "symbol":
-        return Sum((Term(1, ((Name(node.name), 1),)),))
+        return Sum((single(Name(node.name)),))
     args = [of(a) for a in node.args]
-    if op == "add":
-        return _collected(args[0].terms + args[1].terms)
-    if op == "sub":
-        return _collected(args[0].terms + opposite(args[1]).terms)
-    if op == "neg":
-        return opposite(args[0])
-    if op == "mul":
-        return _multiplied(_as_term(args[0]), _as_term(args[1]))
-    if op == "div":
-        number, factors = _as_term(args[1])
-        inverse = 1 / number if number != 1 else 1
-        return _multiplied(_as_term(args[0]), Term(inverse, tuple((f, -e) for f, e in factors)))
+    if op in ARITHMETIC:
+        return ARITHMETIC[op](*args)
     if op == "power" and node.args[1].op == "exact" and isinstance(node.args[1].value, int):
-        number, factors = _as_term(args[0])
-        e = node.args[1].value
-        return Sum((Term(number**e, tuple((f, k * e) for f, k in factors)),))
+        return _power(args[0], node.args[1].value)
     if op in ("cos", "sin"):
         angle = _angle(args[0], angles)
         if angle is not None:
-            sign = -1 if op == "sin" and angle[0][1] < 0 else 1
-            turned = tuple((n, k * (-1 if angle[0][1] < 0 else 1)) for n, k in angle)
-            return Sum((Term(sign, ((Cosine(op[0], turned), 1),)),))
-    return Sum((Term(1, ((Call(op, tuple(args)), 1),)),))
+            return _cosine(op, angle)
+    return Sum((single(Call(op, tuple(args))),))
+
+
+def _difference(a: Sum, b: Sum) -> Sum:
+    return _collected(a.terms + opposite(b).terms)
+
+
+def _quotient(a: Sum, b: Sum) -> Sum:
+    number, factors = _as_term(b)
+    inverse = Term(1 / number if number != 1 else 1, tuple((f, -e) for f, e in factors))
+    return _multiplied(_as_term(a), inverse)
+
+
+def _power(a: Sum, exponent: int) -> Sum:
+    number, factors = _as_term(a)
+    return Sum((Term(number**exponent, tuple((f, e * exponent) for f, e in factors)),))
+
+
+def _cosine(op: str, angle: tuple[tuple[str, int], ...]) -> Sum:
+    """Cosine or sine of a sum of coordinates, the first of which is positive: -sin(q2)."""
+    if angle[0][1] > 0:
+        return Sum((single(Cosine(op[0], angle)),))
+    turned = tuple((name, -k) for name, k in angle)
+    return Sum((single(Cosine(op[0], turned), -1 if op == "sin" else 1),))
+
+
+ARITHMETIC: dict[str, Callable[..., Sum]] = {
+    "add": lambda a, b: _collected(a.terms + b.terms),
+    "sub": _difference,
+    "neg": opposite,
+    "mul": lambda a, b: _multiplied(_as_term(a), _as_term(b)),
+    "div": _quotient,
+}
 
 
 def _collected(terms: Iterable[Term]) -> Sum:
     """Sum with equal terms added up, and x c^2 + x s^2 = x."""
-    found: dict[Any, Any] = {}
+    numbers: dict[Any, Any] = {}
     work = [(t.factors, t.number) for t in terms][::-1]
     while work:
         factors, number = work.pop()
-        number = number + found.pop(factors, 0)
+        number = number + numbers.pop(factors, 0)
         if not number:
             continue
-        for factor, power in factors:
-            if isinstance(factor, Cosine) and power == 2:
-                other = Cosine("s" if factor.kind == "c" else "c", factor.angle)
-                twin = in_order((other if f == factor else f, e) for f, e in factors)
-                if found.get(twin) == number:
-                    del found[twin]
-                    work.append((tuple((f, e) for f, e in factors if f != factor), number))
-                    break
+        for twin, rest in _pythagorean(factors):
+            if numbers.get(twin) == number:
+                del numbers[twin]
+                work.append((rest, number))
+                break
         else:
-            found[factors] = number
-    return Sum(tuple(Term(number, factors) for factors, number in found.items()))
+            numbers[factors] = number
+    return Sum(tuple(Term(number, factors) for factors, number in numbers.items()))
+
+
+def _pythagorean(factors: Factors) -> Iterator[tuple[Factors, Factors]]:
+    """(factors with the other function, factors without it) of each squared cosine or sine."""
+    for factor, power in factors:
+        if isinstance(factor, Cosine) and power == 2:
+            other = Cosine("s" if factor.kind == "c" else "c", factor.angle)
+            twin = in_order((other if f == factor else f, e) for f, e in factors)
+            yield twin, tuple((f, e) for f, e in factors if f != factor)
 
 
 def _as_term(form: Sum) -> Term:
@@ -364,23 +405,22 @@ def _multiplied(a: Term, b: Term) -> Sum:
 
 def _product(a: Term, b: Term, power: int) -> Term:
     """a times a power of b."""
-    number = (
-        b.number
-        if power == 1
-        else b.number**power
-        if power > 0
-        else plain(Fraction(b.number) ** power)
-    )
+    number = b.number
+    if power > 1:
+        number = number**power
+    elif power < 1:
+        number = plain(Fraction(number) ** power)
     return Term(a.number * number, in_order((*a.factors, *((f, e * power) for f, e in b.factors))))
 
 
 def _angle(form: Sum, angles: set[str]) -> tuple[tuple[str, int], ...] | None:
     """A sum of coordinates with whole factors, else None."""
-    found = [
-        (f.name, t.number)
-        for t in form.terms
-        for f, e in t.factors
-        if isinstance(f, Name) and f.name in angles and e == 1 and isinstance(t.number, int)
-    ]
-    whole = len(found) == len(form.terms) == sum(len(t.factors) for t in form.terms)
-    return tuple(sorted(found, key=lambda x: (len(x[0]), x[0]))) if found and whole else None
+    parts = []
+    for number, factors in form.terms:
+        if len(factors) != 1 or not isinstance(number, int):
+            return None
+        ((factor, e),) = factors
+        if not isinstance(factor, Name) or factor.name not in angles or e != 1:
+            return None
+        parts.append((factor.name, number))
+    return tuple(sorted(parts, key=lambda x: (len(x[0]), x[0]))) or None

@@ -13,6 +13,7 @@ from typing import Any
 from dalembert.expr import Expr, topological
 
 PRIME = 2**61 - 1
+LARGEST_MULTIPLE = 10  # of an angle whose cosine is not drawn by itself
 Pair = tuple[int, int]  # cosine and sine: c^2 + s^2 = 1
 
 
@@ -36,8 +37,10 @@ def _on_circle(*key: Any) -> Pair:
 def _turned(a: Pair, b: Pair, times: int) -> Pair:
     """Cosine and sine of a plus a whole multiple of b."""
     for _ in range(abs(times)):
-        s = b[1] if times > 0 else -b[1]
-        a = (a[0] * b[0] - a[1] * s) % PRIME, (a[1] * b[0] + a[0] * s) % PRIME
+        c, s = a
+        C, S = b
+        S = S if times > 0 else -S
+        a = (c * C - s * S) % PRIME, (s * C + c * S) % PRIME
     return a
 
 
@@ -93,13 +96,10 @@ class Fingerprints:
             return self._product(node, *args)
         if op == "div" and args[1]:
             return _quotient(*args)
-        if (
-            op == "power"
-            and node.args[1].op == "exact"
-            and isinstance(node.args[1].value, int)
-            and args[0]
-        ):
-            return pow(args[0], node.args[1].value, PRIME)
+        if op == "power" and args[0] and node.args[1].op == "exact":
+            exponent = node.args[1].value
+            if isinstance(exponent, int):
+                return pow(args[0], exponent, PRIME)
         if op in ("cos", "sin"):
             return self._cosine(node.args[0])[op == "sin"]
         return _drawn(op, *args)
@@ -114,13 +114,11 @@ class Fingerprints:
     def _product(self, node: Expr, a: int, b: int) -> int:
         """The product; a whole multiple of an angle is an angle."""
         for factor, other in (node.args, node.args[::-1]):
-            if (
-                factor.op == "exact"
-                and isinstance(factor.value, int)
-                and abs(factor.value) < 10
-                and other in self._angle
-            ):
-                self._angle[node] = {x: k * factor.value for x, k in self._angle[other].items()}
+            if factor.op != "exact" or other not in self._angle:
+                continue
+            multiple = factor.value
+            if isinstance(multiple, int) and abs(multiple) < LARGEST_MULTIPLE:
+                self._angle[node] = {x: k * multiple for x, k in self._angle[other].items()}
         return a * b % PRIME
 
     def _combined(self, node: Expr) -> dict[Any, int]:

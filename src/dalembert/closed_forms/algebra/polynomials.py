@@ -4,10 +4,10 @@ variables of these.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from math import prod
-from typing import Any, cast
+from typing import Any
 
 from dalembert.closed_forms.algebra.ring import Angle, NotPolynomial, Poly, Ring
 from dalembert.closed_forms.algebra.sums import Sum, factors_in
@@ -64,9 +64,12 @@ class Polynomials:
         if node.op == "symbol":
             return self._symbol(node.name)
         a, *rest = args = [self._known[arg] for arg in node.args]
-        if node.op in ("add", "sub", "mul"):
-            (b,) = rest
-            return a + b if node.op == "add" else a - b if node.op == "sub" else a * b
+        if node.op == "add":
+            return a + rest[0]
+        if node.op == "sub":
+            return a - rest[0]
+        if node.op == "mul":
+            return a * rest[0]
         if node.op == "neg":
             return -a
         if node.op == "div" and not isinstance(rest[0], Poly):
@@ -83,9 +86,9 @@ class Polynomials:
     def _other(self, node: Expr, args: Sequence[Any]) -> Any:
         """An expression that is no polynomial but for sines and cosines of a symbol."""
         if node.op in ("cos", "sin"):
-            symbol, sign = (
-                (node.args[0].args[0], -1) if node.args[0].op == "neg" else (node.args[0], 1)
-            )
+            symbol, sign = node.args[0], 1
+            if symbol.op == "neg":
+                symbol, sign = symbol.args[0], -1
             if symbol.op == "symbol":
                 c, s = self.ring.cos_sin(symbol.name)
                 return c if node.op == "cos" else s * sign
@@ -96,9 +99,11 @@ class Polynomials:
         product, p = 1, 2
         while n > 1:
             while n % (p * p) == 0:
-                product, n = product * p, n // (p * p)
+                product = product * p
+                n = n // (p * p)
             if n % p == 0:
-                product, n = product * self.ring.root(p), n // p
+                product = product * self.ring.root(p)
+                n = n // p
             p += 1
         return product
 
@@ -135,19 +140,22 @@ class Normal(Polynomials):
         TooLarge
         """
         polynomials = [self.scalar(x) for x in expressions]
-        writers = self._writers
-        ways = [*(w.by_rates for w in writers), *(w.form for w in writers)]
-        if by_rates:
-            ways = ways[: len(writers)]
-        elif not any(
-            kind == "x" and isinstance(name, tuple) and name[0] in RATES
-            for kind, name in self.ring.shift
-        ):
-            ways = ways[len(writers) :]
-        known = {
-            id(p): min((way(p) for way in ways), key=factors_in) for p in polynomials
-        }  # equal entries are one
-        return [known[id(p)] for p in polynomials]
+        writers, has_rates = self._writers, self._has_rates
+        methods: list[Callable[[Any], Sum]] = []
+        if by_rates or has_rates:
+            methods += [w.by_rates for w in writers]
+        if not by_rates:
+            methods += [w.form for w in writers]
+        written: dict[int, Sum] = {}  # equal entries are one
+        for p in polynomials:
+            written[id(p)] = min((method(p) for method in methods), key=factors_in)
+        return [written[id(p)] for p in polynomials]
+
+    @property
+    def _has_rates(self) -> bool:
+        """Whether the ring has velocities or accelerations."""
+        names = (name for kind, name in self.ring.shift if kind == "x")
+        return any(isinstance(name, tuple) and name[0] in RATES for name in names)
 
     def forms_in_one_basis(self, polynomials: Sequence[Any]) -> list[Sum]:
         """Forms of polynomials that belong together, as a numerator and its denominator."""
@@ -159,13 +167,12 @@ class Normal(Polynomials):
     @property
     def _writers(self) -> list[Writer]:
         """Writers for the variables that the ring has now."""
-        turning = sum(
-            kind == "cos" and not isinstance(angle, str) for kind, angle in self.ring.shift
-        )
-        return [
-            Writer(self.ring, self.names, joint)
-            for joint in (False, True)[: 1 + (turning > 1 and not self.angles)]
-        ]
+        writers = [Writer(self.ring, self.names)]
+        angles = (angle for kind, angle in self.ring.shift if kind == "cos")
+        turning = sum(not isinstance(angle, str) for angle in angles)
+        if turning > 1 and not self.angles:
+            writers.append(Writer(self.ring, self.names, joint=True))
+        return writers
 
     def _symbol(self, name: str) -> Any:
         return self.ring.variable(self._place.get(name, name))
@@ -189,10 +196,8 @@ class Normal(Polynomials):
         ((m, c),) = p.terms.items()
         product: Any = 1 if c == 1 else Fraction(1) / c
         for key, e in self.ring.exponents(m):
-            product = prod(
-                [self._atom("div", [Poly(self.ring, {1 << self.ring.shift[key]: 1})])] * e,
-                start=product,
-            )
+            variable = Poly(self.ring, {1 << self.ring.shift[key]: 1})
+            product = prod([self._atom("div", [variable])] * e, start=product)
         return product
 
     def _atom(self, op: str, args: Sequence[Any]) -> Poly:
@@ -206,26 +211,24 @@ class Normal(Polynomials):
         """Cosine and sine: of sums of coordinates in terms of these, of other angles in terms of
         their text.
         """
-        parts: list[Any] = []
-        for m, c in angle.terms.items() if isinstance(angle, Poly) else ():
-            ((key, e), *more) = self.ring.exponents(m) or [(("", ""), 0)]
-            first = cast(Any, key[1])
-            if (
-                more
-                or e != 1
-                or not isinstance(c, int)
-                or key[0] != "x"
-                or isinstance(first, str)
-                or first[0] != "q"
-            ):
-                break
-            parts.append((first[1], c))
-        else:
-            if parts:
-                parts.sort()
-                sign = -1 if parts[0][1] < 0 else 1
-                c, s = self.ring.cos_sin(tuple((k, f * sign) for k, f in parts))
-                return c, s * sign
+        parts = self._coordinates_in(angle)
+        if parts:
+            sign = -1 if parts[0][1] < 0 else 1
+            c, s = self.ring.cos_sin(tuple((k, factor * sign) for k, factor in parts))
+            return c, s * sign
         phase = Phase(str(node.args[0]))
         phase.value = angle
         return self.ring.cos_sin(phase)
+
+    def _coordinates_in(self, angle: Any) -> Angle:
+        """A sum of coordinates with whole factors, by their numbers; empty if it is none."""
+        parts: list[tuple[int, int]] = []
+        for m, c in angle.terms.items() if isinstance(angle, Poly) else ():
+            powers = self.ring.exponents(m)
+            if len(powers) != 1 or not isinstance(c, int):
+                return ()
+            (((kind, name), e),) = powers
+            if kind != "x" or e != 1 or not isinstance(name, tuple) or name[0] != "q":
+                return ()
+            parts.append((name[1], c))
+        return tuple(sorted(parts))

@@ -63,7 +63,8 @@ class Ring:
 
     def cos_sin(self, angle: Hashable) -> tuple[Poly, Poly]:
         """Cosine and sine of an angle, with sin^2 = 1 - cos^2."""
-        c, s = 1 << self._field(("cos", angle), WIDTH), 1 << self._field(("sin", angle), 2)
+        c = 1 << self._field(("cos", angle), WIDTH)
+        s = 1 << self._field(("sin", angle), 2)
         self._rules[SQUARE * s] = ((-2 * s, 1), (2 * c - 2 * s, -1))
         return Poly(self, {c: 1}), Poly(self, {s: 1})
 
@@ -83,7 +84,8 @@ class Ring:
 
     def _field(self, key: Key, width: int) -> int:
         if key not in self.shift:
-            self.shift[key], self._width[key] = self._next, width
+            self.shift[key] = self._next
+            self._width[key] = width
             self._mask |= (GUARD if width == WIDTH else SQUARE) << self._next
             self._guards |= GUARD << self._next if width == WIDTH else 0
             self._next += width
@@ -134,7 +136,8 @@ class LieDerivative:
             int, Any
         ] = {}  # bit -> field, shift, width, rate of x less one power of x
         for key, rate in rates:
-            shift, bits = ring.shift[key], ring._width[key]
+            shift = ring.shift[key]
+            bits = ring._width[key]
             width = (1 << bits) - 1
             terms = rate.terms.items() if isinstance(rate, Poly) else [(0, rate)]
             entry = (~(width << shift), shift, width, [(m - (1 << shift), c) for m, c in terms])
@@ -144,7 +147,9 @@ class LieDerivative:
     def __call__(self, p: Any) -> Any:
         if not isinstance(p, Poly):
             return 0
-        ring, every, owner = self.ring, self.every, self._owner
+        ring = self.ring
+        every = self.every
+        owner = self._owner
         D: dict[int, Any] = {}
         mask, get = ring._mask, D.get
         for m, c in p.terms.items():
@@ -234,7 +239,9 @@ class Poly:
             )
         ring = self.ring
         D: dict[int, Any] = {}
-        mask, get, pairs = ring._mask, D.get, list(b.items())
+        mask = ring._mask
+        get = D.get
+        pairs = list(b.items())
         for ma, ca in a.items():
             for mb, cb in pairs:
                 m = ma + mb

@@ -18,6 +18,7 @@ from dalembert.closed_forms.algebra.ring import plain
 from dalembert.closed_forms.algebra.sums import (
     Call,
     Cosine,
+    Factors,
     Name,
     Sum,
     Term,
@@ -25,6 +26,7 @@ from dalembert.closed_forms.algebra.sums import (
     content,
     factor_order,
     opposite,
+    single,
 )
 
 NAME = 4  # characters of the name of a part
@@ -33,7 +35,6 @@ ROUNDS = 20  # searches for common sums, each after all of the one before are ta
 PLACES = 16  # places of one pair of terms that are compared with each other
 DIGITS = 4  # of a factor with which a sum is used again
 
-Factors = tuple[tuple[Any, int], ...]
 Pattern = frozenset[
     tuple[int, Any]
 ]  # number of factors in the table, coefficient: that of the first is 1
@@ -77,9 +78,9 @@ class PatternTable:
         terms = _collected(self._flat(t, names) for t in form.terms)
         for sign, key in ((1, frozenset(terms)), (-1, frozenset(opposite(Sum(terms)).terms))):
             if key in self._known:
-                return Term(sign, ((Reference(self._known[key]), 1),))
+                return single(Reference(self._known[key]), sign)
         self._known[frozenset(terms)] = len(self.rows)
-        return Term(1, ((Reference(self.append(terms)), 1),))
+        return single(Reference(self.append(terms)))
 
     def alias(self, form: Sum, names: Mapping[str, Term]) -> Term:
         """A form as a factor: where it is a name up to sign, the row of this."""
@@ -128,7 +129,8 @@ class PatternTable:
 
     def _flat(self, term: Term, names: Mapping[str, Term]) -> Term:
         """A term whose sums in parentheses, and names, are rows."""
-        number, factors = term.number, list[tuple[Any, int]]()
+        number = term.number
+        factors = list[tuple[Any, int]]()
         for factor, e in term.factors:
             row = (
                 self.add(factor, names)
@@ -136,7 +138,8 @@ class PatternTable:
                 else (names.get(factor.name) if isinstance(factor, Name) else None)
             )
             if row is not None:
-                number, factor = number * row.number ** (e % 2), row.factors[0][0]
+                number = number * row.number ** (e % 2)
+                factor = row.factors[0][0]
             factors.append((factor, e))
         return Term(number, in_order(factors))
 
@@ -225,7 +228,9 @@ class PatternTable:
         usable.sort(key=lambda p: (not self._is_whole(pattern, p), p.row not in frozen))
         first = usable[0]
         if self._is_whole(pattern, first):
-            row, base, terms = first.row, first.number, self.rows[first.row]
+            row = first.row
+            base = first.number
+            terms = self.rows[first.row]
             usable = usable[1:]
         else:
             coefficients = dict(pattern)
@@ -233,7 +238,8 @@ class PatternTable:
             number, _, terms = content(
                 [Term(plain(coefficients[f] * first.number), self._factors[f]) for f in quotient]
             )
-            row, base = -1, ratio(first.number, number)
+            row = -1
+            base = ratio(first.number, number)
         others = {p: Term(ratio(p.number, base), p.factors) for p in usable if p.row not in frozen}
         others = {p: term for p, term in others.items() if is_short(term.number)}
         return _Shared(row, terms, others) if len(others) > (row < 0) else None

@@ -16,6 +16,7 @@ from dalembert.closed_forms.algebra.ring import plain
 from dalembert.expr import Graph, constant, cos, sin, symbol
 from dalembert.expr.node import BUILD
 
+Factors = tuple[tuple[Any, int], ...]  # powers of factors
 SMALL = 10  # denominators up to this one are printed as fractions and pulled out of sums
 ENDLESS = 100  # the same for printing a number that no decimal is: 1/12
 
@@ -40,7 +41,7 @@ class Cosine:
     """Cosine or sine ("c", "s") of a sum of coordinates, or other forms, with whole factors."""
 
     kind: str
-    angle: tuple[tuple[Any, int], ...]
+    angle: Factors
 
     __hash__ = _kept_hash
 
@@ -57,7 +58,7 @@ class Term(NamedTuple):
     """A number times powers of factors."""
 
     number: Any
-    factors: tuple[tuple[Any, int], ...]
+    factors: Factors
 
 
 @dataclass(frozen=True)
@@ -78,12 +79,17 @@ class Sum:
         )
 
 
+def single(factor: Any, number: Any = 1) -> Term:
+    """A factor times a number."""
+    return Term(number, ((factor, 1),))
+
+
 def angle_sum(angle: Iterable[tuple[Any, int]]) -> Sum:
     """The angle of a `Cosine` as a sum."""
     terms: list[Term] = []
     for x, k in angle:
         terms += (
-            [Term(k, ((Name(x), 1),))]
+            [single(Name(x), k)]
             if isinstance(x, str)
             else [Term(t.number * k, t.factors) for t in x.terms]
         )
@@ -155,7 +161,7 @@ def opposite(form: Sum) -> Sum:
     return Sum(tuple(Term(-t.number, t.factors) for t in form.terms))
 
 
-def content(terms: Sequence[Term]) -> tuple[Any, tuple[tuple[Any, int], ...], tuple[Term, ...]]:
+def content(terms: Sequence[Term]) -> tuple[Any, Factors, tuple[Term, ...]]:
     """(number, factors, rest): the factors that all terms have in common pulled out; the first term
     of the rest is positive.
     """
@@ -175,7 +181,8 @@ def _common_number(numbers: Sequence[Any]) -> Any:
     """
     size: Any = 1
     if all(isinstance(x, (int, Fraction)) and x.denominator <= SMALL for x in numbers):
-        above, below = gcd(*(x.numerator for x in numbers)), lcm(*(x.denominator for x in numbers))
+        above = gcd(*(x.numerator for x in numbers))
+        below = lcm(*(x.denominator for x in numbers))
         size = above if below == 1 else plain(Fraction(above, below))
     elif len({*map(abs, numbers)}) == 1:
         size = abs(numbers[0])
@@ -218,7 +225,8 @@ class Builder:
     """Expressions of forms in one graph; named parts are filled in."""
 
     def __init__(self, graph: Graph, parts: Mapping[str, Sum] | None = None):
-        self.graph, self.parts = graph, dict(parts or {})
+        self.graph = graph
+        self.parts = dict(parts or {})
         self._known: dict[Any, Any] = {}
 
     def array(self, forms: np.ndarray) -> np.ndarray:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from dalembert.closed_forms.algebra.compaction import Compactor, Trig
 from dalembert.closed_forms.algebra.ring import PARAMETER, WIDTH, Ring, plain
 from dalembert.closed_forms.algebra.sums import (
     Call,
     Cosine,
+    Factors,
     Name,
     Sum,
     Term,
@@ -31,13 +32,15 @@ class Writer:
     """
 
     def __init__(self, ring: Ring, names: Mapping[str, Sequence[Any]], joint: bool = False):
-        self.ring, self.names, self.kinds = ring, names, list(names)
+        self.ring = ring
+        self.names = names
+        self.kinds = list(names)
         self.compactor = Compactor(ring, joint)
         self._varying = {
             name for group in names.values() for name in group if isinstance(name, str)
         }
-        self._known: dict[int, tuple[tuple[Any, int], ...]] = {}
-        self._trig: dict[Trig, tuple[tuple[Any, int], ...]] = {}
+        self._known: dict[int, Factors] = {}
+        self._trig: dict[Trig, Factors] = {}
 
     def form(self, p: Any) -> Sum:
         """A polynomial or number in few terms."""
@@ -87,69 +90,72 @@ class Writer:
 
     def _written_by_rates(self, compact: Mapping[int, Mapping[Trig, Any]]) -> Sum:
         """The form of a compact polynomial by its products of velocities and accelerations."""
-        keys: Mapping[Any, int] = self.ring.shift
-        mask = sum(
-            ((1 << WIDTH) - 1) << shift
-            for (_, name), shift in keys.items()
-            if isinstance(name, tuple) and name[0] in RATES
-        )
-        parts: dict[int, dict[int, Mapping[Trig, Any]]] = {}
-        for m, terms_of_rest in compact.items():
-            parts.setdefault(m & mask, {})[m & ~mask] = terms_of_rest
-        exponents: dict[int, list[Any]] = {
-            m: [(*key, e) for key, e in self.ring.exponents(m)] for m in parts
-        }
-        order = {
-            m: sorted((self.kinds.index(name[0]), name[1], -e) for _, name, e in found)
-            for m, found in exponents.items()
-        }
+        by_rates: dict[int, dict[int, Mapping[Trig, Any]]] = {}
+        mask = self._rates_mask
+        for m, of_trig in compact.items():
+            by_rates.setdefault(m & mask, {})[m & ~mask] = of_trig
         terms: list[Term] = []
-        for m in sorted(
-            parts, key=lambda m: (-max((k for k, *_ in order[m]), default=0), order[m])
-        ):
-            form = self._written(parts[m])
+        for m in sorted(by_rates, key=self._rates_order):
             rates = self._factors(m)
-            products = form.terms
+            products = self._written(by_rates[m]).terms
             if rates and len(products) > 1:
                 number, common, rest = content(products)
                 products = (Term(number, (*common, (Sum(rest), 1))),)
             for number, factors in products:
-                at = next(
-                    (k for k, (f, _) in enumerate(factors) if isinstance(f, (Cosine, Call))),
-                    len(factors),
-                )
+                functions = (isinstance(f, (Cosine, Call)) for f, _ in factors)
+                at = next((k for k, is_function in enumerate(functions) if is_function), None)
+                at = len(factors) if at is None else at
                 terms.append(Term(number, factors[:at] + rates + factors[at:]))
         return Sum(tuple(terms))
+
+    @property
+    def _rates_mask(self) -> int:
+        """Bits of velocities and accelerations in monomials."""
+        mask = 0
+        for (_, name), shift in self.ring.shift.items():
+            if isinstance(name, tuple) and name[0] in RATES:
+                mask |= ((1 << WIDTH) - 1) << shift
+        return mask
+
+    def _rates_order(self, monomial: int) -> Any:
+        """Accelerations before velocities, then by their numbers, powers before products."""
+        powers: list[tuple[int, Any, int]] = []
+        for (_, name), e in self.ring.exponents(monomial):
+            kind, number = cast(Any, name)
+            powers.append((self.kinds.index(kind), number, -e))
+        powers.sort()
+        return -max((kind for kind, *_ in powers), default=0), powers
 
     def _is_parameter(self, factor: Any) -> bool:
         return isinstance(factor, Name) and factor.name not in self._varying
 
-    def _factors(self, monomial: int) -> tuple[tuple[Any, int], ...]:
-        found = self._known.get(monomial)
-        if found is None:
-            parameter = monomial & PARAMETER
-            named: list[tuple[Any, int]] = (
-                [(Name(self.ring.parameters[parameter]), 1)] if parameter else []
-            )
-            rates: list[tuple[Any, Any, int]] = []
-            name: Any
-            for (kind, name), e in self.ring.exponents(monomial):
-                if kind == "root":
-                    named.append((Call("sqrt", (Sum((Term(name, ()),)),)), e))
-                elif isinstance(name, str):
-                    named.append((Name(name), e))
-                else:  # coordinates before velocities and accelerations
-                    made = self.names[name[0]][name[1]]
-                    place = (self.kinds.index(name[0]), name[1])
-                    rates += [
-                        (place, f, e * k)
-                        for f, k in (
-                            [(Name(made), 1)] if isinstance(made, str) else self._atom(made)
-                        )
-                    ]
-            rates.sort(key=lambda f: f[0])
-            found = self._known[monomial] = _united(named + [f[1:] for f in rates])
-        return found
+    def _factors(self, monomial: int) -> Factors:
+        factors = self._known.get(monomial)
+        if factors is None:
+            factors = self._known[monomial] = self._new_factors(monomial)
+        return factors
+
+    def _new_factors(self, monomial: int) -> Factors:
+        """Factors of a monomial: parameters and lengths, then coordinates before velocities and
+        accelerations.
+        """
+        factors: list[tuple[Any, int]] = []
+        if parameter := monomial & PARAMETER:
+            factors.append((Name(self.ring.parameters[parameter]), 1))
+        varying: list[tuple[Any, Any, int]] = []
+        for (variable, name), e in self.ring.exponents(monomial):
+            if variable == "root":
+                factors.append((Call("sqrt", (Sum((Term(name, ()),)),)), e))
+            elif isinstance(name, str):
+                factors.append((Name(name), e))
+            else:
+                kind, number = cast(Any, name)
+                place = (self.kinds.index(kind), number)
+                printed = self.names[kind][number]
+                powers = [(Name(printed), 1)] if isinstance(printed, str) else self._atom(printed)
+                varying += [(place, factor, e * k) for factor, k in powers]
+        varying.sort(key=lambda x: x[0])
+        return _united(factors + [x[1:] for x in varying])
 
     def _atom(self, atom: Atom) -> Sequence[tuple[Any, int]]:
         forms = tuple(self.form(p) for p in atom.args)
@@ -160,44 +166,31 @@ class Writer:
             return [(f, -e) for f, e in form.terms[0].factors]
         return ((form, -1),)
 
-    def _cosines(self, t: Trig) -> tuple[tuple[Any, int], ...]:
-        found = self._trig.get(t)
-        if found is None:
-            listed = []
+    def _cosines(self, t: Trig) -> Factors:
+        factors = self._trig.get(t)
+        if factors is None:
+            found: list[tuple[Any, int]] = []
             for group, factor in zip(self.compactor.groups, self.compactor.factors(t), strict=True):
                 for vector, kind, e in sorted(factor, key=lambda f: (_first(f[0]), f)):
-                    angle = (
-                        (self._named(k), x)
-                        for k, x in zip(group.coordinates, vector, strict=True)
-                        if x
-                    )
-                    listed.append((Cosine(kind, tuple(angle)), e))
-            found = self._trig[t] = tuple(listed)
-        return found
+                    parts = zip(group.coordinates, vector, strict=True)
+                    angle = tuple((self._named(k), x) for k, x in parts if x)
+                    found.append((Cosine(kind, angle), e))
+            factors = self._trig[t] = tuple(found)
+        return factors
 
     def _named(self, k: Any) -> Any:
         """Printed name of a part of an angle."""
-        return (
-            self.form(k.value)
-            if isinstance(k, Phase)
-            else k
-            if isinstance(k, str)
-            else self.names["q"][k]
-        )
+        if isinstance(k, Phase):
+            return self.form(k.value)
+        return k if isinstance(k, str) else self.names["q"][k]
 
     def _trig_order(self, t: Trig) -> Any:
         """Constants first, then few factors before many; factors by their coordinates."""
-        factors = [
-            (g, vector, kind, e)
-            for g, f in enumerate(self.compactor.factors(t))
-            for vector, kind, e in f
-        ]
-        return (
-            len(factors),
-            [(g, _first(v)) for g, v, _, _ in factors],
-            sum(e for *_, e in factors),
-            factors,
-        )
+        factors = []
+        for g, factor in enumerate(self.compactor.factors(t)):
+            factors += [(g, vector, kind, e) for vector, kind, e in factor]
+        coordinates = [(g, _first(vector)) for g, vector, _, _ in factors]
+        return len(factors), coordinates, sum(e for *_, e in factors), factors
 
     def _term_order(self, term: Term) -> Any:
         return [self._rank(f) for f, _ in term.factors], [e for _, e in term.factors]
@@ -233,7 +226,7 @@ class _Coefficient(NamedTuple):
     """
 
     number: Any
-    common: tuple[tuple[Any, int], ...]
+    common: Factors
     rest: Sum
     terms: list[Term]
 
@@ -279,7 +272,7 @@ def _product_of_sums(members: Sequence[_Coefficient], is_parameter: Callable[[An
     )
 
 
-def _united(factors: Sequence[tuple[Any, int]]) -> tuple[tuple[Any, int], ...]:
+def _united(factors: Sequence[tuple[Any, int]]) -> Factors:
     """Powers of equal factors as one."""
     powers: dict[Any, int] = {}
     for f, e in factors:

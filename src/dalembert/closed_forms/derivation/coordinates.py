@@ -86,7 +86,8 @@ def _motion_names(
             units[velocity] = "rad/s" if name.startswith("angular") else "m/s"
             units[acceleration] = units[velocity] + "²"
             pairs.append((velocity, acceleration))
-    qd, qdd = tuple(v for v, _ in pairs), tuple(a for _, a in pairs)
+    qd = tuple(v for v, _ in pairs)
+    qdd = tuple(a for _, a in pairs)
     return MotionNames(q, qd, qdd, rates, symbols, units)
 
 

@@ -39,7 +39,9 @@ class DerivationContext(ABC):
     part_prefix: str
 
     def __init__(self, graph: Graph, motion: MotionNames, budget: int):
-        self.graph, self.motion, self.budget = graph, motion, budget
+        self.graph = graph
+        self.motion = motion
+        self.budget = budget
         self.varying = {name for group in self.names for name in group}
         self.why_factored = self.why_no_christoffel = ""
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from dalembert.closed_forms.algebra.polynomials import Polynomials
 from dalembert.closed_forms.algebra.ring import PARAMETER, Poly, Ring, plain, terms_of
-from dalembert.closed_forms.derivation.link_chain import NOTHING, RunInertia
+from dalembert.closed_forms.derivation.link_dynamics import NOTHING, RunInertia
 from dalembert.closed_forms.derivation.polynomial_equations import PolynomialEquations
 from dalembert.model.tree import Tree
 from dalembert.spatial.rotations import Dense, coordinate_axis
@@ -40,6 +40,7 @@ RAW = (
     "Izz",
 )  # in the order of regressor parameters
 BASE = ("MM", "MX", "MY", "MZ", "XX", "XY", "YY", "XZ", "YZ", "ZZ")
+LEAST_SHARE = 1e-7  # of the largest share of a column in another that counts
 RANK_TOLERANCE = 1e-9  # relative, of columns of length 1
 FEW_STATES, SEED = 12, 1743  # random states, doubled until the rank grows no more
 
@@ -69,11 +70,12 @@ def bodies(
 
 def raw_values(tree: Tree, mark: str) -> dict[str, Any]:
     """The numbers of the bodies' own parameters, as the tree has them."""
-    return {
-        f"{letter}{i}{mark}": x
-        for i in tree.outward()
-        for letter, x in zip(RAW, RunInertia.of(tree.inertia[i], lambda x: x).ten(), strict=True)
-    }
+    values: dict[str, Any] = {}
+    for i in tree.outward():
+        numbers = RunInertia.of(tree.inertia[i], lambda x: x).ten()
+        for letter, x in zip(RAW, numbers, strict=True):
+            values[f"{letter}{i}{mark}"] = x
+    return values
 
 
 def is_nothing(grouping: Any, numbers: Mapping[str, Any]) -> bool:
@@ -104,18 +106,21 @@ def grouped(tree: Tree, algebra: Polynomials, mark: str = "") -> list[Parameter]
     body = bodies(RAW, algebra.ring.parameter, tree.n, mark)
     for i in tree.inward():
         body[i], given = _split(tree.joint[i].type, body[i])
-        j, X = tree.parent[i], tree.joint[i].origin
+        j = tree.parent[i]
+        X = tree.joint[i].origin
         if j and given is not NOTHING:
             E = Dense(Matrix(map(algebra.scalar, row) for row in X.R.matrix()))
-            body[j] = body[j] + given.turned(E).shifted(Vector(map(algebra.scalar, X.p)))
+            r = Vector(map(algebra.scalar, X.p))
+            body[j] = body[j] + given.turned(E).shifted(r)
     found = []
     for i in tree.outward():
         named = list(zip(BASE, body[i].ten(), strict=True))
-        found += [
-            Parameter(f"{letter}{i}{mark}", i, value)
-            for letter, value in named[4:] + named[1:4] + named[:1]
-            if isinstance(value, Poly)
-        ]
+        tensor = named[4:]
+        moments = named[1:4]
+        mass = named[:1]
+        for letter, value in tensor + moments + mass:
+            if isinstance(value, Poly):
+                found.append(Parameter(f"{letter}{i}{mark}", i, value))
     return found
 
 
@@ -128,13 +133,16 @@ def _split(kind: Any, body: RunInertia) -> tuple[RunInertia, RunInertia]:
     screw = only_screw(kind.screws())
     if screw and screw.turns and (aligned := coordinate_axis(screw.axis)) is not None:
         k = aligned[0]
-        i, j = (k + 1) % 3, (k + 2) % 3
+        i = (k + 1) % 3
+        j = (k + 2) % 3
         moved = body.I[j][j]
         rows = [list(row) for row in body.I]
-        rows[i][i], rows[j][j] = body.I[i][i] - moved, 0
+        rows[i][i] = body.I[i][i] - moved
+        rows[j][j] = 0
+        along = Vector(body.h[a] if a == k else 0 for a in range(3))
+        across = Vector(0 if a == k else body.h[a] for a in range(3))
         rod = Matrix.diagonal(*(0 if a == k else moved for a in range(3)))
-        kept = RunInertia(0, Vector(0 if a == k else body.h[a] for a in range(3)), Matrix(rows))
-        return kept, RunInertia(body.m, Vector(body.h[a] if a == k else 0 for a in range(3)), rod)
+        return RunInertia(0, across, Matrix(rows)), RunInertia(body.m, along, rod)
     if screw and not screw.turns:
         return RunInertia(body.m, body.h, ZERO_MATRIX), RunInertia(0, ZERO, body.I)
     if kind.quaternion_freedoms == 3:
@@ -255,19 +263,19 @@ def _values_of_monomials(ring: Ring, values: Mapping[Any, Any]) -> Callable[[int
     """The value of a monomial at some values of the variables; each is one product, with that of
     its lower fields.
     """
-    owner = [
-        field for key, shift in ring.shift.items() for field in [(key, shift)] * ring._width[key]
-    ]
+    owner: list[tuple[Any, int]] = []  # by bit, from the first field on
+    for key, shift in ring.shift.items():
+        owner += [(key, shift)] * ring._width[key]
     first = min(ring.shift.values(), default=0)
     known: dict[int, Any] = {0: 1.0}
 
     def value(m: int) -> Any:
         """Value of a monomial."""
-        found = known.get(m)
-        if found is None:
+        if m not in known:
             key, shift = owner[m.bit_length() - 1 - first]
-            found = known[m] = value(m & ((1 << shift) - 1)) * values[key] ** (m >> shift)
-        return found
+            lower = m & ((1 << shift) - 1)
+            known[m] = value(lower) * values[key] ** (m >> shift)
+        return known[m]
 
     return value
 
@@ -278,15 +286,15 @@ def _random_values(ring: Ring, states: int) -> dict[Any, Any]:
     q: dict[Any, Any] = defaultdict(lambda: rng.uniform(-3, 3, states))
     values: dict[Any, Any] = {}
     for key in ring.shift:
-        kind, name = key[0], cast(Any, key[1])
+        kind = key[0]
+        name = cast(Any, key[1])
         if kind == "root":
             values[key] = name**0.5
         elif kind == "x":
             values[key] = rng.uniform(0.3, 1.7) if isinstance(name, str) else q[name[1]]
         else:
-            if isinstance(
-                name, str
-            ):  # a constant angle, far from multiples of pi/2: nothing vanishes there
+            if isinstance(name, str):
+                # a constant angle, far from multiples of pi/2: nothing vanishes there
                 angle = q.setdefault(name, rng.uniform(0.3, 1.2))
             else:
                 angle = sum(f * q[k] for k, f in name)
@@ -307,7 +315,8 @@ def _shares(
     """
     positions = [acting.index(j) for j in kept]
     b, *_ = np.linalg.lstsq(A[:, positions], A[:, acting.index(k)], rcond=None)
-    wanted = {j for j, x in zip(kept, b, strict=True) if abs(x) > 1e-7 * max(1.0, np.abs(b).max())}
+    least = LEAST_SHARE * max(1.0, np.abs(b).max())
+    wanted = {j for j, x in zip(kept, b, strict=True) if abs(x) > least}
     rows = sorted({row for j in (*wanted, k) for row in columns[j]})
     shares: dict[int, Any] = {}
     while wanted - shares.keys():

@@ -88,7 +88,8 @@ class LagrangianContext(DerivationContext):
             self.expressions[name]
             for name in ("mass_matrix", "lagrangian", "momenta", "bias_force", "generalized_forces")
         )
-        c, C = system.christoffel_symbols(q, t), system.coriolis_matrix(q, qd, t)
+        c = system.christoffel_symbols(q, t)
+        C = system.coriolis_matrix(q, qd, t)
         at_rest = {x: 0 for x in qd}
         b = np.asarray(substitute(p, at_rest))
         potential: Any = 0 - cast(Any, substitute(L[()], at_rest))

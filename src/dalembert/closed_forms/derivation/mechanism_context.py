@@ -36,7 +36,8 @@ from dalembert.closed_forms.derivation.grouping import (
     raw_values,
     without,
 )
-from dalembert.closed_forms.derivation.link_chain import RunInertia, exact
+from dalembert.closed_forms.derivation.link_chain import exact
+from dalembert.closed_forms.derivation.link_dynamics import RunInertia
 from dalembert.closed_forms.derivation.meanings import parameter, unit_at
 from dalembert.closed_forms.derivation.selection import Selection, numbers_of_bodies, select
 from dalembert.closed_forms.derivation.symbol_values import random_symbols, value_of
@@ -82,8 +83,11 @@ class MechanismContext(DerivationContext):
         motion = motion_names(mechanism, numbers_of_bodies(mechanism), taken)
         super().__init__(selection.graph, motion, budget)
         self.choose_prefixes(taken)
-        self.mechanism, self.selection, self.formulation = mechanism, selection, formulation
-        self.symbols, self.values = dict(selection.symbols), dict(selection.values)
+        self.mechanism = mechanism
+        self.selection = selection
+        self.formulation = formulation
+        self.symbols = dict(selection.symbols)
+        self.values = dict(selection.values)
         self.units = dict(motion.units) | {
             name: unit_at(mechanism, path)
             for name, path in self.symbols.items()
@@ -94,7 +98,9 @@ class MechanismContext(DerivationContext):
         self.tree = Tree.of(selection.mechanism, self._number, exact=True)
         self.rotors = self._named_rotors()
 
-        self.grouped, self.minimal, self.why_long = selection.grouped, True, ""
+        self.grouped = selection.grouped
+        self.minimal = True
+        self.why_long = ""
         self.derived: Any = None
         self.parameters: list[Parameter] = []
         self.nothing: set[str] = set()
@@ -102,8 +108,9 @@ class MechanismContext(DerivationContext):
         try:
             self._derive()
         except (NotPolynomial, TooLarge) as error:
-            self.why_factored, self.minimal = str(error).rstrip("."), not self.grouped
-            # a constant placement that is no polynomial has no parameters
+            self.why_factored = str(error).rstrip(".")
+            self.minimal = not self.grouped
+            # without parameters where a constant placement is no polynomial
             self.grouped = self.grouped and bool(self.parameters)
 
         self.numbers = self.own | self.values
@@ -216,8 +223,10 @@ class MechanismContext(DerivationContext):
         raw = {
             name: value_of(x, self.numbers) for name, x in raw_values(self.tree, self.mark).items()
         }
-        values, used = self.numbers | raw, set[str]()
-        builder, writer = Builder(self.graph), Writer(self._raw.ring, self.by_kind)
+        values = self.numbers | raw
+        used = set[str]()
+        builder = Builder(self.graph)
+        writer = Writer(self._raw.ring, self.by_kind)
         found = []
         for p in self.parameters:
             grouping = constant(builder.expression(writer.form(p.grouping)), self.graph)

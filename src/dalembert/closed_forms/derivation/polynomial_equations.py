@@ -6,20 +6,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import permutations, product
 from typing import Any
 
 from dalembert.closed_forms.algebra.polynomials import Polynomials
 from dalembert.closed_forms.algebra.ring import Ring, TooLarge, terms_in
-from dalembert.closed_forms.derivation.link_chain import (
-    Link,
-    RunInertia,
-    chain,
-    composites,
-    mass_matrix,
-)
+from dalembert.closed_forms.derivation.link_chain import Link, chain
+from dalembert.closed_forms.derivation.link_dynamics import RunInertia, composites, mass_matrix
 from dalembert.closed_forms.derivation.velocity_derivatives import along_velocities
 from dalembert.model.tree import Tree
 from dalembert.spatial.inertias import HALF
+
+Place = tuple[int, int, int]
 
 
 @dataclass
@@ -38,7 +36,7 @@ class PolynomialEquations:
     M: list[list[Any]]
     U: Any
     g: list[Any]
-    twice: dict[tuple[int, int, int], Any] | None = None
+    twice: dict[Place, Any] | None = None
 
     @property
     def ring(self) -> Ring:
@@ -80,7 +78,8 @@ def derive(
     found = PolynomialEquations(algebra, tree, links, M, 0, [])
     if found.size > budget:
         raise TooLarge(f"the mass matrix has {found.size} terms.")
-    found.U = sum((x * -y for x, y in zip(gravity, total[0].h, strict=True)), start=0)
+    heights = zip(gravity, total[0].h, strict=True)
+    found.U = sum((x * -h for x, h in heights), start=0)
     found.g = [along(found.U) for along in along_velocities(tree, algebra)]
     return found
 
@@ -101,33 +100,35 @@ def christoffel(d: PolynomialEquations, budget: int, progress: Callable[[float],
     """
     n, M = d.tree.nv, d.M
     along = along_velocities(d.tree, d.algebra)
-    D: dict[tuple[int, int, int], Any] = {}
+    D: dict[Place, Any] = {}  # [j, k, i]: derivative of M_jk along velocity i
     for j in range(n):
         for k in range(j, n):
             for i in range(n):
                 D[j, k, i] = D[k, j, i] = along[i](M[j][k])
         progress((j + 1) / (n + 1))
     gamma = _structure(d.tree)
-    found: dict[tuple[int, int, int], Any] = {}
+
+    def turning(pair: tuple[int, int], other: int) -> Any:
+        """gamma^l_pair M_l,other."""
+        l, sign = gamma.get(pair, (0, 0))
+        return M[l][other] * sign
+
+    twice: dict[Place, Any] = {}
     size = 0
-    for k in range(n):
-        for i in range(n):
-            for j in range(n):
-                if not gamma and j < i:
-                    if (j, i, k) in found:
-                        found[i, j, k] = found[j, i, k]
-                    continue
-                value = D[j, k, i] + D[k, i, j] - D[i, j, k]
-                for pair, other, share in (((i, j), k, 1), ((j, k), i, -1), ((k, i), j, 1)):
-                    if pair in gamma:
-                        l, sign = gamma[pair]
-                        value = value + M[l][other] * (share * sign)
-                if value:
-                    found[i, j, k] = value
-                    size += terms_in([value])
-        if size > budget:
-            raise TooLarge(f"the Christoffel symbols have more than {budget} terms.")
-    d.twice = found
+    for k, i, j in product(range(n), repeat=3):
+        if not gamma and j < i:  # symmetric
+            if (j, i, k) in twice:
+                twice[i, j, k] = twice[j, i, k]
+            continue
+        value = D[j, k, i] + D[k, i, j] - D[i, j, k]
+        if gamma:
+            value = value + turning((i, j), k) - turning((j, k), i) + turning((k, i), j)
+        if value:
+            twice[i, j, k] = value
+            size += terms_in([value])
+            if size > budget:
+                raise TooLarge(f"the Christoffel symbols have more than {budget} terms.")
+    d.twice = twice
 
 
 def _structure(tree: Tree) -> dict[tuple[int, int], tuple[int, int]]:
@@ -138,13 +139,15 @@ def _structure(tree: Tree) -> dict[tuple[int, int], tuple[int, int]]:
     for joint in tree.joint[1:]:
         if not joint.type.quaternion_freedoms:
             continue
-        first, free = joint.dof.start, joint.type.quaternion_freedoms == 6
-        for a, b in ((a, b) for a in range(3) for b in range(3) if a != b):
-            c, sign = 3 - a - b, 1 if b == (a + 1) % 3 else -1
-            gamma[first + a, first + b] = first + c, sign
-            if free:
-                gamma[first + a, first + 3 + b] = first + 3 + c, sign
-                gamma[first + 3 + b, first + a] = first + 3 + c, -sign
+        w = joint.dof.start
+        v = w + 3
+        for a, b in permutations(range(3), 2):
+            c = 3 - a - b
+            sign = 1 if b == (a + 1) % 3 else -1
+            gamma[w + a, w + b] = w + c, sign
+            if joint.type.quaternion_freedoms == 6:  # free, not spherical
+                gamma[w + a, v + b] = v + c, sign
+                gamma[v + b, w + a] = v + c, -sign
     return gamma
 
 
@@ -167,12 +170,15 @@ def coriolis_vector(d: PolynomialEquations) -> list[Any]:
 def inverse_dynamics(d: PolynomialEquations) -> list[Any]:
     """tau = M qdd + C v + g."""
     qdd = [d.ring.variable(("qdd", k)) for k in range(d.tree.nv)]
-    inertial = [[x * a for x, a in zip(row, qdd, strict=True)] for row in d.M]
-    h = coriolis_vector(d)
-    return [d.ring.total([*inertial[k], h[k], d.g[k]]) for k in range(len(qdd))]
+    tau = []
+    for row, h, g in zip(d.M, coriolis_vector(d), d.g, strict=True):
+        inertial = (x * a for x, a in zip(row, qdd, strict=True))
+        tau.append(d.ring.total([*inertial, h, g]))
+    return tau
 
 
 def kinetic_energy(d: PolynomialEquations) -> Any:
     """T = 1/2 sum M_ij v_i v_j."""
-    v = list(enumerate(d.rates))
-    return d.ring.total(a * b * d.M[i][j] * HALF for i, a in v for j, b in v)
+    v = d.rates
+    pairs = product(range(len(v)), repeat=2)
+    return d.ring.total(v[i] * v[j] * d.M[i][j] * HALF for i, j in pairs)

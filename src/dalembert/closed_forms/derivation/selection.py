@@ -166,7 +166,8 @@ def numbers_of_bodies(mechanism: Mechanism) -> dict[str, str]:
     found: dict[str, str] = {mechanism.bodies[0].name: "0"}
     moving = fixed = 0
     for joint in mechanism.joints:
-        fixed, moving = fixed + joint.is_fixed, moving + (not joint.is_fixed)
+        fixed = fixed + joint.is_fixed
+        moving = moving + (not joint.is_fixed)
         found[joint.name] = found[joint.child] = f"F{fixed}" if joint.is_fixed else f"{moving}"
     return found
 

@@ -14,15 +14,13 @@ import numpy as np
 
 from dalembert.closed_forms.algebra.ring import NotPolynomial
 from dalembert.closed_forms.derivation.expression_algebra import Expressions
-from dalembert.closed_forms.derivation.link_chain import (
-    Link,
+from dalembert.closed_forms.derivation.link_chain import Link, chain, single_turns
+from dalembert.closed_forms.derivation.link_dynamics import (
     RunInertia,
-    chain,
     composites,
     coriolis_forces,
     gravity_forces,
     mass_matrix,
-    single_turns,
 )
 from dalembert.closed_forms.derivation.symbol_values import value_of
 from dalembert.expr import Graph, jacobian, symbol

@@ -35,7 +35,8 @@ def _coordinate_rates(k: int, algebra: Polynomials) -> Rates:
     """Rates of coordinate k and of the cosines and sines that it stands in, for its unit rate."""
     pairs: Rates = []
     for key in list(algebra.ring.shift):
-        kind, name = key[0], cast(Any, key[1])
+        kind = key[0]
+        name = cast(Any, key[1])
         if key == ("x", ("q", k)):
             pairs.append((key, 1))
         elif kind in ("cos", "sin") and not isinstance(name, str):

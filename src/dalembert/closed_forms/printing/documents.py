@@ -10,7 +10,7 @@ import numpy as np
 
 from dalembert.closed_forms.algebra.sums import ZERO, Sum
 from dalembert.closed_forms.printing import layout, legend
-from dalembert.closed_forms.printing.names import ENTRY, entry
+from dalembert.closed_forms.printing.names import ENTRY, entry_at
 from dalembert.closed_forms.printing.naming import html_text, latex_text
 from dalembert.closed_forms.printing.notation import LATEX, MATHML, TEXT, Notation, Printer
 from dalembert.closed_forms.printing.pdf import pdf
@@ -26,6 +26,7 @@ USED = {
     "bias_force": ("i", "entries of the bias force"),
     "generalized_forces": ("i", "generalized forces"),
 }
+VECTORS = {"q": ("q", 0), "q_dot": ("q", 1), "q_ddot": ("q", 2), "tau": (r"\tau", 0)}  # dots
 MATRICES = ("placement", "jacobian")  # laid out in plain text, too
 BY_ROWS = ("equations_of_motion", "accelerations")  # never as a column
 Terms = list[tuple[str, str]]  # signs and texts of terms
@@ -57,6 +58,18 @@ class Section(NamedTuple):
     whole: tuple[str, np.ndarray] | None = None
     comes_first: bool = False
 
+    @property
+    def sentences(self) -> list[str]:
+        """The remark as a sentence, if there is one."""
+        return [sentence(self.remark)] if self.remark else []
+
+    def with_whole(self, blocks: list[str], whole: Callable[[str, np.ndarray], str]) -> list[str]:
+        """Formulas of the lines, with that of the matrix or vector in its place."""
+        if self.whole is None:
+            return blocks
+        formula = [whole(*self.whole)]
+        return formula + blocks if self.comes_first else blocks + formula
+
 
 LATEX_STYLE = Style(latex_text, "$%s$", layout.latex_width)
 
@@ -83,11 +96,11 @@ def printed_lines(sheet: Sheet, target: Printer, printed: set[str]) -> list[tupl
     """
     found = printed_parts(sheet, target, printed)
     for at, form in sheet.lines:
-        name = sheet.left[at[0]] if sheet.left else entry(sheet.letter, *(k + 1 for k in at))
+        name = sheet.left[at[0]] if sheet.left else entry_at(sheet.letter, at)
         if not sheet.factored or name not in printed:
             found.append((target.name(name), target.signed_terms(form)))
     if sheet.factored:
-        printed.update(entry(sheet.letter, *(k + 1 for k in at)) for at, _ in sheet.lines)
+        printed.update(entry_at(sheet.letter, at) for at, _ in sheet.lines)
     return found
 
 
@@ -123,12 +136,13 @@ def _with_matrix(
     """The section with the matrix in place of its lines, where that fits on a line, else with one
     of the entries' names.
     """
-    letter, parts = target.whole(sheet.letter), printed_parts(sheet, target, printed)
+    letter = target.whole(sheet.letter)
+    parts = printed_parts(sheet, target, printed)
     named = {name for name, _ in sheet.parts}
 
     def formula(at: tuple[int, ...], form: Sum) -> str:
         """An entry by its name, or its form."""
-        name = entry(sheet.letter, *(k + 1 for k in at))
+        name = entry_at(sheet.letter, at)
         return target.name(name) if name in named else target.sum(form)
 
     cells = _cells(sheet, target, formula)
@@ -234,22 +248,21 @@ def latex(eom: Any, quantities: Sequence[str]) -> str:
 
 def latex_blocks(section: Section, target: Printer, within: bool = False) -> list[str]:
     """Displayed formulas of a section; within: without the marks that begin a display."""
+
+    def display(formula: str) -> str:
+        """A formula, displayed unless a display is begun."""
+        return formula if within else layout.displayed(formula)
+
     equations = [(left, target.joined(terms)) for left, terms in section.lines if left]
     blocks = []
     if len(equations) == 1 and layout.latex_width("=".join(equations[0])) < layout.LINE:
-        blocks = [
-            " = ".join(equations[0]) if within else layout.displayed(" = ".join(equations[0]))
-        ]
+        blocks = [display(" = ".join(equations[0]))]
     elif equations:
         blocks = [layout.aligned(equations, within)]
-    if section.whole:
-        left, cells = section.whole
-        formula = f"{left} = {layout.latex_matrix(cells)}"
-        blocks.insert(
-            0 if section.comes_first else len(blocks),
-            formula if within else layout.displayed(formula),
-        )
-    return blocks or ["0" if within else layout.displayed("0")]
+    blocks = section.with_whole(
+        blocks, lambda left, cells: display(f"{left} = {layout.latex_matrix(cells)}")
+    )
+    return blocks or [display("0")]
 
 
 def mathml(eom: Any, quantities: Sequence[str]) -> str:
@@ -309,56 +322,56 @@ def checked(eom: Any) -> str:
 
 def _law(eom: Any, target: Printer) -> str:
     """The equations of motion with the letters of the quantities: M(q) qdd + h(q, qd) + g(q) = tau."""
-    notation, (left, right) = target.notation, eom.law
-    vectors = {"q": ("q", 0), "q_dot": ("q", 1), "q_ddot": ("q", 2), "tau": (r"\tau", 0)}
+    notation = target.notation
+    left, right = eom.law
 
     def vector(name: str) -> str:
         """A vector of the law."""
-        letter, dots = vectors.get(name, (name, 0))
+        letter, dots = VECTORS.get(name, (name, 0))
         return notation.whole(target.names, letter, dots)
 
     terms = []
     for letter, arguments, *factor in left:
-        names = notation.comma.join(map(vector, arguments.split()))
-        function = target.whole(letter) + (notation.parentheses % names if names else "")
+        function = target.whole(letter)
+        if arguments:
+            names = map(vector, arguments.split())
+            function += notation.parentheses % notation.comma.join(names)
         terms.append(("+", notation.times.join([function, *map(vector, factor)])))
-    return notation.equation % (
-        target.joined(terms),
-        target.joined([("+", vector(x)) for x in right]),
-    )
+    forces = [("+", vector(x)) for x in right]
+    return notation.equation % (target.joined(terms), target.joined(forces))
+
+
+def _short_angles(eom: Any, target: Printer, formula: str) -> list[str]:
+    """A sentence of formulas that say what c12 is, if there are such angles."""
+    equations = (target.notation.equation % pair for pair in legend.angles(eom, target))
+    listed = ", ".join(formula % equation for equation in equations)
+    return [f"{listed}."] if listed else []
 
 
 def plain(eom: Any, quantities: Sequence[str]) -> str:
     """Plain text with a legend."""
     target = printer(eom, TEXT)
-    shown = text(eom, quantities)
-    blocks = [shown] + [
-        "".join(
-            f"{line}\n" for line in (f"{title} ({remark})", *(_equation(*x, target) for x in lines))
-        )
-        for _, title, remark, lines, *_ in groupings(eom, target, Style())
-    ]
+    blocks = [text(eom, quantities)]
+    for section in groupings(eom, target, Style()):
+        lines = [_equation(left, terms, target) for left, terms in section.lines]
+        blocks.append(_on_lines([f"{section.title} ({section.remark})", *lines]))
     return "\n".join([*blocks, legend_text(eom)])
+
+
+def _on_lines(lines: Iterable[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
 
 
 def legend_text(eom: Any) -> str:
     """The legend as plain text."""
     target = printer(eom, TEXT)
+    lines = ["Symbols"]
     table = [(target.name(row.name), row.what, row.unit, row.number) for row in legend.rows(eom)]
-    widths = [max((len(row[k]) for row in table), default=0) for k in range(4)]
-    lines = [
-        "  ".join(x.ljust(w) for x, w in zip(row, widths, strict=True)).rstrip() for row in table
-    ]
-    return (
-        "\n".join(
-            [
-                "Symbols",
-                *lines,
-                *(f"{short} = {full}" for short, full in legend.angles(eom, target)),
-            ]
-        )
-        + "\n"
-    )
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    for row in table:
+        lines.append("  ".join(map(str.ljust, row, widths)).rstrip())
+    lines += [f"{short} = {full}" for short, full in legend.angles(eom, target)]
+    return _on_lines(lines)
 
 
 def html(eom: Any, quantities: Sequence[str]) -> str:
@@ -376,40 +389,26 @@ def html(eom: Any, quantities: Sequence[str]) -> str:
         f'<nav>{contents}<a href="#symbols">Symbols</a></nav>',
     ]
     for section in [*shown, *groupings(eom, target, style)]:
-        body += [
-            f'<h2 id="{html_text(section.key)}">{html_text(section.title)}</h2>',
-            *([f"<p>{sentence(section.remark)}</p>"] if section.remark else []),
-            *_html_lines(section),
-        ]
+        body.append(f'<h2 id="{html_text(section.key)}">{html_text(section.title)}</h2>')
+        body += [f"<p>{remark}</p>" for remark in section.sentences]
+        body += section.with_whole([_html_line(*line) for line in section.lines], _html_matrix)
+    short = "".join(f"<p>{x}</p>" for x in _short_angles(eom, target, "<math>%s</math>"))
     rows = "".join(
         f"<tr><td><math>{target.name(row.name)}</math></td><td><code>{html_text(row.name)}</code></td>"
         f"<td>{html_text(row.what)}</td><td>{row.unit}</td><td "
         f'class="number">{row.number}</td></tr>'
         for row in legend.rows(eom)
     )
-    short = ", ".join(
-        f"<math>{notation_equation(target, *pair)}</math>" for pair in legend.angles(eom, target)
-    )
     body.append(
-        f'<h2 id="symbols">Symbols</h2>{f"<p>{short}.</p>" if short else ""}<table><tr><th>symbol</th><th>name</th>'
+        f'<h2 id="symbols">Symbols</h2>{short}<table><tr><th>symbol</th><th>name</th>'
         f"<th>is</th><th>unit</th><th>number</th></tr>{rows}</table>"
     )
     return PAGE.replace("@title@", title).replace("@body@", "\n".join(body))
 
 
-def notation_equation(target: Printer, left: str, right: str) -> str:
-    """left = right."""
-    return target.notation.equation % (left, right)
-
-
-def _html_lines(section: Section) -> list[str]:
-    """Equations of a section."""
-    lines = [_html_line(*line) for line in section.lines]
-    if section.whole:
-        left, cells = section.whole
-        matrix = f'<p class="eq"><math><mrow>{left}<mo>=</mo>{layout.mathml_matrix(cells)}</mrow></math></p>'
-        lines.insert(0 if section.comes_first else len(lines), matrix)
-    return lines
+def _html_matrix(left: str, cells: np.ndarray) -> str:
+    matrix = layout.mathml_matrix(cells)
+    return f'<p class="eq"><math><mrow>{left}<mo>=</mo>{matrix}</mrow></math></p>'
 
 
 def _html_line(left: str, terms: Terms) -> str:
@@ -421,16 +420,12 @@ def _html_line(left: str, terms: Terms) -> str:
     pieces = []
     for k, (sign, term) in enumerate(terms or [("+", "<mn>0</mn>")]):
         mark = "−" if sign == "-" else "+"
-        spaced = (
-            f'<mo form="infix" lspace="0" rspace="0.22em">{mark}</mo>'
-            if k
-            else "<mo>−</mo>"
-            if sign == "-"
-            else ""
-        )
-        pieces += [
-            f"<math><mrow>{piece}</mrow></math>" for piece in layout.mathml_pieces(spaced + term)
-        ]
+        if k:
+            mark = f'<mo form="infix" lspace="0" rspace="0.22em">{mark}</mo>'
+        else:
+            mark = "<mo>−</mo>" if sign == "-" else ""
+        for piece in layout.mathml_pieces(mark + term):
+            pieces.append(f"<math><mrow>{piece}</mrow></math>")
     return f'<p class="eq"><math><mrow>{left}<mo rspace="0">=</mo></mrow></math> {" ".join(pieces)}</p>'
 
 
@@ -447,25 +442,16 @@ def tex(eom: Any, quantities: Sequence[str]) -> str:
         layout.displayed(_law(eom, target)),
     ]
     for section in [*shown, *groupings(eom, target, LATEX_STYLE)]:
-        body += [
-            rf"\subsection*{{{latex_text(section.title)}}}",
-            *([sentence(section.remark)] if section.remark else []),
-        ]
+        body += [rf"\subsection*{{{latex_text(section.title)}}}", *section.sentences]
         body += latex_blocks(section, target)
-    short = ", ".join(
-        f"${notation_equation(target, *pair)}$" for pair in legend.angles(eom, target)
-    )
-    body += [
-        r"\subsection*{Symbols}",
-        *([f"{short}."] if short else []),
-        r"\begin{longtable}{llp{8cm}ll}",
-    ]
+    body += [r"\subsection*{Symbols}", *_short_angles(eom, target, "$%s$")]
+    body.append(r"\begin{longtable}{llp{8cm}ll}")
     body += [
         rf"${target.name(row.name)}$ & \texttt{{{latex_text(row.name)}}} & {latex_text(row.what)} & "
         rf"{latex_unit(row.unit)} & {row.number} \\"
         for row in legend.rows(eom)
     ]
-    body += [r"\end{longtable}"]
+    body.append(r"\end{longtable}")
     content = "\n".join(body)
     declared = "".join(
         rf"\DeclareUnicodeCharacter{{{ord(c):04X}}}{{\textlangle {ord(c):X}\textrangle}}" + "\n"
@@ -491,27 +477,17 @@ def markdown(eom: Any, quantities: Sequence[str]) -> str:
         f"$${_law(eom, target)}$$",
     ]
     for section in [*shown, *groupings(eom, target, style)]:
-        blocks += [
-            f"## {markdown_text(section.title)}",
-            *([sentence(section.remark)] if section.remark else []),
-        ]
+        blocks += [f"## {markdown_text(section.title)}", *section.sentences]
         blocks += [f"$${formula}$$" for formula in latex_blocks(section, target, within=True)]
-    short = ", ".join(
-        f"${notation_equation(target, *pair)}$" for pair in legend.angles(eom, target)
-    )
-    rows = [
+    blocks += ["## Symbols", *_short_angles(eom, target, "$%s$")]
+    table = ["| symbol | name | is | unit | number |", "| --- | --- | --- | --- | --- |"]
+    table += [
         f"| ${_in_table(target.name(row.name))}$ | {markdown_text(row.name)} | "
         f"{markdown_text(row.what)} | {row.unit} | "
         f"{row.number} |"
         for row in legend.rows(eom)
     ]
-    blocks += [
-        "## Symbols",
-        *([f"{short}."] if short else []),
-        "\n".join(
-            ["| symbol | name | is | unit | number |", "| --- | --- | --- | --- | --- |", *rows]
-        ),
-    ]
+    blocks.append("\n".join(table))
     return "\n\n".join(blocks) + "\n"
 
 

@@ -202,7 +202,8 @@ def _check(entries: np.ndarray, forms: Iterable[Sum], parts: dict[str, Sum]) -> 
         np.broadcast_to(evaluate(x, point), (STATES, entries.size))
         for x in (made, entries.reshape(-1))
     )
-    gap, finite = np.abs(found - right), np.isfinite(right)
+    gap = np.abs(found - right)
+    finite = np.isfinite(right)
     scale = max(float(np.abs(right[finite]).max(initial=0.0)), 1.0)
     if not (gap[finite] <= TOLERANCE * scale).all():
         raise DalembertError(

@@ -144,7 +144,10 @@ def _signs(formula: str, allowed: int) -> tuple[list[int], int]:
     """Positions of + and - that are in no argument of a command and in so many parentheses at most;
     how deep these are.
     """
-    places, inside, depth, deepest = [], 0, 0, 0
+    places = []
+    inside = 0
+    depth = 0
+    deepest = 0
     for match in re.finditer(r"\\begin\{|\\end\{|\\?[{}]| [-+] |[()]", formula):
         mark = match[0]
         inside += DEPTH.get(mark, 0)

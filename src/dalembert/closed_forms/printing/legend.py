@@ -20,7 +20,9 @@ class Row(NamedTuple):
 
 def rows(eom: Any) -> list[Row]:
     """Coordinates, velocities, accelerations that occur, and symbols that occur."""
-    used, units, values = eom.used_symbols, eom.units, eom.values
+    used = eom.used_symbols
+    units = eom.units
+    values = eom.values
     found = [
         (name, f"coordinate {entry}")
         for name, entry in zip(eom.coordinates, eom.coordinate_names, strict=True)

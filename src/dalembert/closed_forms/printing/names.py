@@ -212,6 +212,11 @@ def entry(letter: str, *numbers: int) -> str:
     return "".join(f"{ENTRY}{x}" for x in (letter, *numbers))
 
 
+def entry_at(letter: str, at: Iterable[int]) -> str:
+    """The same by the place of the entry in an array."""
+    return entry(letter, *(k + 1 for k in at))
+
+
 def entry_of(name: str) -> tuple[str, tuple[int, ...]]:
     """Letter and numbers of an entry by its name in forms."""
     letter, *numbers = name.split(ENTRY)[1:]

@@ -62,7 +62,10 @@ class Printer:
     """
 
     def __init__(self, notation: Notation, names: Names, digits: int, decimals: bool = False):
-        self.notation, self.names, self.digits, self.decimals = notation, names, digits, decimals
+        self.notation = notation
+        self.names = names
+        self.digits = digits
+        self.decimals = decimals
         self.labels: dict[str, str] = {}  # letter of entries -> how these are to be written
         self._factors, self._sums = names.written(notation, digits, decimals)
 
@@ -101,14 +104,17 @@ class Printer:
 
     def joined(self, terms: Sequence[tuple[str, str]]) -> str:
         """Signed terms as a sum."""
-        signs, summand = self.notation.signs, self.notation.summand
+        signs = self.notation.signs
+        summand = self.notation.summand
         return "".join(
             signs[sign][k > 0] + summand % term for k, (sign, term) in enumerate(terms)
         ) or (self.notation.number("0"))
 
     def term(self, term: Term) -> str:
         """A term without its sign."""
-        times, number, fraction = self.notation.times, self.notation.number, self.notation.fraction
+        times = self.notation.times
+        number = self.notation.number
+        fraction = self.notation.fraction
         over = [self.factor(f, e) for f, e in term.factors if e > 0]
         below = [(f, -e) for f, e in term.factors if e < 0]
         size = plain(abs(term.number))

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from dalembert.closed_forms.algebra.ring import plain
-from dalembert.closed_forms.algebra.sums import ZERO, Name, Sum, Term, factors_in, opposite
-from dalembert.closed_forms.printing.names import entry
+from dalembert.closed_forms.algebra.sums import ZERO, Name, Sum, Term, factors_in, opposite, single
+from dalembert.closed_forms.printing.names import entry_at
 
 REPEATED, LONG = (
     3,
@@ -91,7 +91,7 @@ def by_first(forms: Any, letter: str) -> np.ndarray:
     for at, form in np.ndenumerate(named):
         if (
             form.terms
-            and form.terms[0] != Term(1, ((Name(_entry(letter, at)), 1),))
+            and form.terms[0] != single(Name(entry_at(letter, at)))
             and factors_in(forms[at]) > 1
         ):
             short[at] = form
@@ -108,15 +108,12 @@ def named_entries(forms: Any, letter: str) -> np.ndarray:
         form: Sum = forms[at]
         if form.terms:
             if form not in first:
-                name = _entry(letter, at)
-                first[form], first[opposite(form)] = (name, 1), (name, -1)
+                name = entry_at(letter, at)
+                first[form] = (name, 1)
+                first[opposite(form)] = (name, -1)
             name, sign = first[form]
-            named[at] = Sum((Term(sign, ((Name(name), 1),)),))
+            named[at] = Sum((single(Name(name), sign),))
     return named
-
-
-def _entry(letter: str, at: tuple[int, ...]) -> str:
-    return entry(letter, *(k + 1 for k in at))
 
 
 class Groups:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+import operator
 import textwrap
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -11,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from dalembert.closed_forms.algebra.ring import plain
-from dalembert.closed_forms.algebra.sums import Call, Cosine, Name, Sum, Term, angle_sum
-from dalembert.closed_forms.printing.names import ENTRY, entry
+from dalembert.closed_forms.algebra.sums import Call, Cosine, Name, Sum, Term, angle_sum, single
+from dalembert.closed_forms.printing.names import ENTRY, entry_at
 from dalembert.closed_forms.printing.notation import LATEX, MATHML, RELATIONS, TEXT
 from dalembert.closed_forms.printing.sheets import Sheet
 from dalembert.errors import DalembertError, UnknownNameError
@@ -152,57 +153,49 @@ def identifiers(eom: Any) -> dict[str, str]:
 
 
 def _function(eom: Any, quantity: str, name_here: str) -> str:
-    writer, sheet = PythonWriter(eom), eom.sheet(quantity)
+    """The source of a quantity: vectors are unpacked, then cosines, then parts."""
+    writer = PythonWriter(eom)
+    sheet = eom.sheet(quantity)
     result = _nested(_with_names(eom, sheet), writer)
-    parts = [*eom.groups.definitions.items(), *eom.parts.definitions.items()]
-    body: list[str] = []
-    for name, form in reversed(parts):  # parts that later parts need
+    parts = eom.groups.definitions | eom.parts.definitions
+    of_parts: list[str] = []
+    for name, form in reversed(parts.items()):  # later ones need earlier ones
         if name in writer.used:
-            body.insert(0, f"{writer.atom(Name(name))} = {writer.sum(form)}")
-    used = writer.used
-    every = (
-        ("q", eom.coordinates),
-        ("qd", eom.velocities),
-        ("qdd", eom.accelerations),
-        ("tau", eom.forces),
-    )
-    vectors = {label: names for label, names in every if used & set(names)}
-    unpack = [
-        f"{', '.join(writer.identifiers[n] for n in names)}, = {label}"
-        for label, names in vectors.items()
-    ]
-    inner = {name for name, _ in parts} | {n for names in vectors.values() for n in names}
-    keywords = [
-        writer.identifiers[n] + (f"={float(eom.values[n])!r}" if n in eom.values else "")
-        for n in eom.symbols
-        if n in used and n not in inner
-    ]
-    trig = [
+            of_parts.insert(0, f"{writer.atom(Name(name))} = {writer.sum(form)}")
+    cosines = [
         f"{name} = {'cos' if c.kind == 'c' else 'sin'}({writer.sum(angle_sum(c.angle))})"
         for c, name in writer.cosines.items()
     ]
-    signature = ", ".join(
-        [*dict.fromkeys(["q", *vectors]), *(["*", *keywords] if keywords else [])]
-    )
-    return (
-        "\n".join(
-            [
-                _wrapped(f"def {name_here}({signature}):", ""),
-                *(f"    {line}" for line in (*unpack, *trig, *body)),
-                _wrapped(f"return {result}", "    "),
-            ]
-        )
-        + "\n"
-    )
+    labels = {"q": eom.coordinates, "qd": eom.velocities, "qdd": eom.accelerations}
+    vectors = ["q"]
+    unpacked = []
+    defined = {*parts}
+    for label, names in (labels | {"tau": eom.forces}).items():
+        if not writer.used.isdisjoint(names):
+            unpacked.append(f"{', '.join(writer.identifiers[n] for n in names)}, = {label}")
+            vectors.append(label)
+            defined.update(names)
+    keywords = []
+    for name in eom.symbols:
+        if name in writer.used and name not in defined:
+            default = f"={float(eom.values[name])!r}" if name in eom.values else ""
+            keywords.append(writer.identifiers[name] + default)
+    arguments = [*dict.fromkeys(vectors), *(["*", *keywords] if keywords else [])]
+    lines = [
+        _wrapped(f"def {name_here}({', '.join(arguments)}):", ""),
+        *(f"    {line}" for line in (*unpacked, *cosines, *of_parts)),
+        _wrapped(f"return {result}", "    "),
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def _with_names(eom: Any, sheet: Sheet) -> np.ndarray:
     """Entries, by their name where they have a definition."""
     forms = sheet.forms.copy()
     for at, form in np.ndenumerate(sheet.forms):
-        name = entry(sheet.letter, *(k + 1 for k in at))
+        name = entry_at(sheet.letter, at)
         if eom.parts.definitions.get(name) == form:
-            forms[at] = Sum((Term(1, ((Name(name), 1),)),))
+            forms[at] = Sum((single(Name(name)),))
     return forms
 
 
@@ -222,13 +215,8 @@ def _wrapped(line: str, indent: str) -> str:
 def _nested(forms: Any, writer: PythonWriter) -> str:
     if forms.ndim == 0:
         return f"({writer.sum(forms[()])})"
-    return (
-        "["
-        + ", ".join(
-            _nested(x, writer) if isinstance(x, np.ndarray) else writer.sum(x) for x in forms
-        )
-        + "]"
-    )
+    entries = (_nested(x, writer) if isinstance(x, np.ndarray) else writer.sum(x) for x in forms)
+    return f"[{', '.join(entries)}]"
 
 
 # --- SymPy -----------------------------------------------------------------------------------------------------------
@@ -251,11 +239,11 @@ def sympy_of(expressions: Any, names: Mapping[str, str]) -> Any:
     entries = [made[x] if isinstance(x, Expr) else sympy.sympify(x) for x in array.flat]
     if array.ndim == 0:
         return entries[0]
-    return (
-        sympy.Matrix(*array.shape, entries)
-        if array.ndim == 2
-        else (sympy.Matrix(entries) if array.ndim == 1 else sympy.Array(entries, array.shape))
-    )
+    if array.ndim == 1:
+        return sympy.Matrix(entries)
+    if array.ndim == 2:
+        return sympy.Matrix(*array.shape, entries)
+    return sympy.Array(entries, array.shape)
 
 
 def _sympy_node(sympy: Any, node: Expr, made: dict[Any, Any], names: Mapping[str, str]) -> Any:
@@ -267,12 +255,12 @@ def _sympy_node(sympy: Any, node: Expr, made: dict[Any, Any], names: Mapping[str
         return sympy.Symbol(names[node.name], real=True)
     args = [made[a] for a in node.args]
     infix = {
-        "add": lambda a, b: a + b,
-        "sub": lambda a, b: a - b,
-        "mul": lambda a, b: a * b,
-        "div": lambda a, b: a / b,
-        "neg": lambda a: -a,
-        "power": lambda a, b: a**b,
+        "add": operator.add,
+        "sub": operator.sub,
+        "mul": operator.mul,
+        "div": operator.truediv,
+        "neg": operator.neg,
+        "power": operator.pow,
         "hypot": lambda a, b: sympy.sqrt(a * a + b * b),
         "select": lambda c, a, b: sympy.Piecewise((a, c), (b, True)),
         "less": sympy.Lt,

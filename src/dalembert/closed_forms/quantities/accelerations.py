@@ -19,8 +19,8 @@ from dalembert.closed_forms.algebra.cramer import (
 )
 from dalembert.closed_forms.algebra.polynomials import Normal
 from dalembert.closed_forms.algebra.ring import NotPolynomial, TooLarge
-from dalembert.closed_forms.algebra.sums import Name, Sum, Term, object_array
-from dalembert.closed_forms.printing.names import entry
+from dalembert.closed_forms.algebra.sums import Name, Sum, Term, object_array, single
+from dalembert.closed_forms.printing.names import entry, entry_at
 from dalembert.closed_forms.printing.sheets import Sheet, named_entries
 from dalembert.closed_forms.quantities.verified_forms import ClosedForms
 from dalembert.expr import symbol
@@ -41,7 +41,8 @@ def made(eom: ClosedForms, normal: Normal, pieces: Sequence[tuple[int, str]]) ->
     force = np.array([symbol(name, eom.graph) for name in eom.forces], dtype=object)
     for sign, quantity in pieces:
         force = force + eom.entries(quantity) * sign
-    solution, uses = _multiplied_out(eom, normal, M, force), tuple[str, ...]()
+    solution = _multiplied_out(eom, normal, M, force)
+    uses = tuple[str, ...]()
     pieces = [(sign, quantity) for sign, quantity in pieces if eom.sheet(quantity).lines]
     if solution is None:
         solution, uses = (
@@ -53,10 +54,7 @@ def made(eom: ClosedForms, normal: Normal, pieces: Sequence[tuple[int, str]]) ->
     filled: dict[str, Any] = {name: form for name, form in solution.parts.items()}
     for quantity in uses:
         sheet = eom.sheet(quantity)
-        filled |= {
-            entry(sheet.letter, *(k + 1 for k in at)): form
-            for at, form in np.ndenumerate(sheet.forms)
-        }
+        filled |= {entry_at(sheet.letter, at): form for at, form in np.ndenumerate(sheet.forms)}
     forms = solution.forms if not uses else renamed(renamed(solution.short, filled), filled)
     return eom.solved(
         "accelerations",
@@ -84,7 +82,7 @@ def _multiplied_out(
 
 def _of_entries(eom: ClosedForms, pieces: Sequence[tuple[int, str]]) -> CramerSolution:
     """Numerators and determinants in terms of the entries of M and of the forces."""
-    F = [[Term(1, ((Name(name), 1),))] for name in eom.forces]
+    F = [[single(Name(name))] for name in eom.forces]
     for sign, quantity in pieces:
         sheet = eom.sheet(quantity)
         for own, form in zip(F, named_entries(sheet.forms, sheet.letter), strict=True):

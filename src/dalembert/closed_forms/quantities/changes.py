@@ -101,7 +101,8 @@ def _turned(entries: np.ndarray, angles: Mapping[Expr, PiMultiple]) -> np.ndarra
             continue  # no sum with constant factors
         turns = sum((Fraction(rates[s].value) * x.turns for s, x in angles.items()), Fraction(0))
         rest = substitute(node.args[0], dict.fromkeys(angles, 0))
-        (c, s), (C, S) = cos_sin(rest), cos_sin(PiMultiple(turns), exact=True)
+        c, s = cos_sin(rest)
+        C, S = cos_sin(PiMultiple(turns), exact=True)
         new[node] = c * C - s * S if node.op == "cos" else s * C + c * S
     return np.asarray(substitute(entries, new), dtype=object)
 
@@ -164,7 +165,9 @@ class ChangeVerifier(Verifier):
 
     def __init__(self, original: ClosedForms, change: FormChange):
         super().__init__()
-        self.original, self.change, self.point = original, change, original.verifier.point
+        self.original = original
+        self.change = change
+        self.point = original.verifier.point
 
     @property
     def right(self) -> Mapping[str, np.ndarray]:

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from dalembert.closed_forms.algebra.ring import plain, terms_in, terms_of
-from dalembert.closed_forms.algebra.sums import Name, Sum, Term, content, object_array
+from dalembert.closed_forms.algebra.sums import Name, Sum, Term, content, object_array, single
 from dalembert.closed_forms.algebra.writing import Writer
-from dalembert.closed_forms.printing.names import entry
+from dalembert.closed_forms.printing.names import entry_at
 from dalembert.closed_forms.printing.sheets import Sheet, by_first, named_entries
 from dalembert.closed_forms.quantities.verified_forms import ClosedForms
 
@@ -43,8 +43,8 @@ def by_references(
         differences = ((value - other, name) for name, other in later.items())
         rest, name = min(differences, default=(value, ""), key=lambda x: terms_in([x[0]]))
         if terms_in([rest]) <= len(terms_of(value)) / 2:
-            short[at] = Sum((Term(1, ((Name(name), 1),)), *writer.form(rest).terms))
-        later[entry(letter, *(k + 1 for k in at))] = value
+            short[at] = Sum((single(Name(name)), *writer.form(rest).terms))
+        later[entry_at(letter, at)] = value
     return eom.in_full(quantity, forms, short)
 
 

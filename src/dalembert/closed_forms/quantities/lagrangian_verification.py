@@ -29,11 +29,15 @@ class LagrangianVerifier(Verifier):
 
     def __init__(self, p: LagrangianContext):
         super().__init__()
-        self.system, self.dynamics = p.system, compile(p.system)
-        self.is_quadratic, self.expressions = p.is_quadratic, p.expressions
+        self.system = p.system
+        self.dynamics = compile(p.system)
+        self.is_quadratic = p.is_quadratic
+        self.expressions = p.expressions
         columns = self._states(p)
         n = p.system.nq
-        self.q, self.qd, self.qdd = (columns[k : k + n].T for k in (0, n, 2 * n))
+        self.q = columns[:n].T
+        self.qd = columns[n : 2 * n].T
+        self.qdd = columns[2 * n : 3 * n].T
         self.t = columns[-1]
 
     def _states(self, p: LagrangianContext) -> np.ndarray:
@@ -104,7 +108,8 @@ class LagrangianVerifier(Verifier):
         """Terms of the equations: the bias is a polynomial of degree 2 in v, and gives its parts at
         +-v, at unit velocities and at rest; L and the momenta likewise.
         """
-        v, zero = self.qd, np.zeros_like(self.qd)
+        v = self.qd
+        zero = np.zeros_like(self.qd)
         bias_at_rest, b, L0 = (
             self._compiled(name, zero) for name in ("bias_force", "momenta", "lagrangian")
         )
@@ -115,13 +120,12 @@ class LagrangianVerifier(Verifier):
             return (self._bias(v) + self._bias(-v)) / 2 - bias_at_rest
 
         units = [np.broadcast_to(e, v.shape) for e in np.eye(v.shape[1])]
-        squares = [quadratic(a) for a in units]
-        c = np.array(
-            [
-                [(quadratic(a + b) - h_a - h_b) / 2 for b, h_b in zip(units, squares, strict=True)]
-                for a, h_a in zip(units, squares, strict=True)
-            ]
-        ).transpose(2, 0, 1, 3)
+        squares = [quadratic(e) for e in units]
+        n = len(units)
+        c = np.empty((len(v), n, n, n))
+        for i, j in np.ndindex(n, n):
+            mixed = quadratic(units[i] + units[j]) - squares[i] - squares[j]
+            c[:, i, j] = mixed / 2
         linear = np.array([(self._bias(e) - self._bias(-e)) / 2 for e in units])
         A = linear.transpose(1, 2, 0)  # N + dM/dt
         dM_dt = (A + A.transpose(0, 2, 1)) / 2
@@ -139,7 +143,8 @@ class LagrangianVerifier(Verifier):
 
     def _potential_forces(self) -> np.ndarray:
         """The bias of L at rest, as a Lagrangian of its own."""
-        system, zeros = self.system, np.zeros(self.system.nq, dtype=object)
+        system = self.system
+        zeros = np.zeros(self.system.nq, dtype=object)
         q, qd, t = (cast(Any, system.symbols[key]) for key in ("q", "qd", "t"))
         potential = substitute(system.quantities["lagrangian"].expressions, {x: 0 for x in qd})
         resting = LagrangianSystem("potential", system.coordinate_names, potential, zeros, q, qd, t)
@@ -170,8 +175,11 @@ class LagrangianVerifier(Verifier):
             self._compiled("mass_matrix", zero, q),
             np.broadcast_to(np.eye(q.shape[1]), K.shape),
         )
-        A = np.block([[np.zeros_like(K), one], [-np.linalg.solve(M, K), -np.linalg.solve(M, D)]])
-        return M, A, np.concatenate([np.zeros_like(K), np.linalg.inv(M)], axis=1), force(q, zero)
+        nothing = np.zeros_like(K)
+        below = [-np.linalg.solve(M, K), -np.linalg.solve(M, D)]
+        A = np.block([[nothing, one], below])
+        B = np.concatenate([nothing, np.linalg.inv(M)], axis=1)
+        return M, A, B, force(q, zero)
 
     def _bias(self, qd: np.ndarray, q: np.ndarray | None = None) -> np.ndarray:
         return self._compiled("bias_force", qd, q)

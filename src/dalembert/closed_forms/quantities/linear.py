@@ -51,7 +51,8 @@ class LinearEquations(ClosedForms):
     programmed = ("mass_matrix", "damping_matrix", "stiffness_matrix")
 
     def __init__(self, eom: Movable, q: Any, tau: Any):
-        self.eom, self._given = eom, (q, tau)
+        self.eom = eom
+        self._given = (q, tau)
         with eom.graph:
             self.equilibrium = _coordinates(eom, q)
             force = eom.resting_force()
@@ -129,17 +130,14 @@ class LinearEquations(ClosedForms):
             )
             for name in ("mass_matrix", "damping_matrix", "stiffness_matrix")
         )
-        right = (
-            np.eye(n, dtype=object)
-            if quantity == "input_matrix"
-            else np.concatenate([-K, -D], axis=1)
-        )
+        nothing = np.zeros((n, n), dtype=object)
+        one = np.eye(n, dtype=object)
+        if quantity == "input_matrix":
+            above, right = nothing, one
+        else:
+            above = np.concatenate([nothing, one], axis=1)
+            right = np.concatenate([-K, -D], axis=1)
         columns = solved(M, [list(column) for column in right.T], normal, self.determinant_name)
-        above = (
-            np.zeros((n, n), dtype=object)
-            if quantity == "input_matrix"
-            else (np.concatenate([np.zeros((n, n), dtype=object), np.eye(n, dtype=object)], axis=1))
-        )
         top = normal.forms([int(x) for x in above.flat])
         forms, short = (
             [*top, *(getattr(column, kind)[i] for i in range(n) for column in columns)]

@@ -12,7 +12,7 @@ from dalembert.closed_forms.derivation.grouping import BASE
 from dalembert.closed_forms.derivation.mechanism_context import MechanismContext
 from dalembert.closed_forms.derivation.symbol_values import value_of, with_values
 from dalembert.closed_forms.quantities.frames import numbers
-from dalembert.closed_forms.quantities.verification import STATES, Verifier
+from dalembert.closed_forms.quantities.verification import STATES, Verifier, largest_size
 from dalembert.formulations import newton_euler
 from dalembert.kinematics.forces import passive_force
 from dalembert.kinematics.poses import placement
@@ -34,7 +34,8 @@ class MechanismVerifier(Verifier):
 
     def __init__(self, context: MechanismContext):
         super().__init__()
-        self.context, self.values = context, dict(context.numbers)
+        self.context = context
+        self.values = dict(context.numbers)
         own, mechanism = context.own, context.mechanism
         self.mechanism = with_values(mechanism, own) if own else mechanism
         states = [self.mechanism.random_state(seed) for seed in range(SEED, SEED + STATES)]
@@ -59,14 +60,18 @@ class MechanismVerifier(Verifier):
         """Quantities at the states; Christoffel symbols by unit velocities, C(q, e_i)[k, j] =
         c_ijk.
         """
-        n, q, qd = self.mechanism.nv, self.q, self.qd
+        n = self.mechanism.nv
+        q = self.q
+        qd = self.qd
         states = np.concatenate([q, np.repeat(q, n, axis=0)])
         rates = np.concatenate([qd, np.tile(np.eye(n), (STATES, 1))])
         M, C, g = self.dynamics.function(["mass_matrix", "coriolis_matrix", "gravity_vector"])(
             states, rates
         )
         by_unit_velocity = C[STATES:].reshape(STATES, n, n, n)  # [state, i, k, j]
-        M, C, g = M[:STATES], C[:STATES], g[:STATES]
+        M = M[:STATES]
+        C = C[:STATES]
+        g = g[:STATES]
         if self.context.formulation == "hamilton":
             M = _compiled(self.mechanism, "hamilton").mass_matrix(q)
         h = np.einsum("nkj,nj->nk", C, qd)
@@ -86,19 +91,25 @@ class MechanismVerifier(Verifier):
         rates at the states.
         """
         mass = lever = height = second = 0.0  # sums of m, m r, m |c|, and m r^2 + I
-        first = placement(self.mechanism, self.q, self.mechanism.bodies[1].name)[:, :3, 3]
-        for body in self.mechanism.bodies[1:]:
-            T, m = placement(self.mechanism, self.q, body.name), as_float(body.mass)
-            c = T[:, :3, 3] + T[:, :3, :3] @ np.array([as_float(x) for x in body.com])
-            r, above = (float(np.linalg.norm(x, axis=1).max()) for x in (c - first, c))
-            mass, lever, height = mass + m, lever + m * r, height + m * above
+        bodies = self.mechanism.bodies[1:]
+        first = placement(self.mechanism, self.q, bodies[0].name)[:, :3, 3]
+        for body in bodies:
+            T = placement(self.mechanism, self.q, body.name)
+            m = as_float(body.mass)
+            com = np.array(list(map(as_float, body.com)))
+            c = T[:, :3, 3] + T[:, :3, :3] @ com
+            r = float(np.linalg.norm(c - first, axis=1).max())
+            mass += m
+            lever += m * r
+            height += m * float(np.linalg.norm(c, axis=1).max())
             second += m * r**2 + max(abs(as_float(x)) for x in body.inertia)
         gravity = float(np.linalg.norm([as_float(x) for x in self.mechanism.gravity]))
-        rate, acceleration = (float(np.abs(x).max(initial=0.0)) for x in (self.qd, self.qdd))
-        M = second + float(np.abs(self.right["mass_matrix"]).max(initial=0.0))
+        rate = largest_size(self.qd)
+        acceleration = largest_size(self.qdd)
+        M = second + largest_size(self.right["mass_matrix"])
         weight = gravity * (lever + (mass * M) ** 0.5)  # |g_k| <= |g| sqrt(m M_kk)
         forces = M * (acceleration + rate**2) + weight
-        passive = float(np.abs(passive_force(self.mechanism, self.q, self.qd)).max(initial=0.0))
+        passive = largest_size(passive_force(self.mechanism, self.q, self.qd))
         return {
             "mass_matrix": M,
             "christoffel": M,
@@ -129,7 +140,7 @@ class MechanismVerifier(Verifier):
         """A quantity at the states, by compiled or plain functions."""
         if ":" in quantity:
             right = numbers(self.mechanism, self.q, quantity)
-            self.sizes[quantity] = 1 + float(np.abs(right).max(initial=0.0))
+            self.sizes[quantity] = 1 + largest_size(right)
             return right
         if quantity == "accelerations":
             dynamics = (
@@ -153,8 +164,10 @@ class MechanismVerifier(Verifier):
         """
         p = self.context
         Y = _compiled(self.mechanism).regressor(self.q, self.qd, self.qdd)
-        columns = [10 * (x.body - 1) + BASE.index(x.name[:2]) for x in p.parameters]
-        acting = [x.name not in p.nothing for x in p.parameters]
+        columns, acting = [], []
+        for x in p.parameters:
+            columns.append(10 * (x.body - 1) + BASE.index(x.name[:2]))
+            acting.append(x.name not in p.nothing)
         self.check("regressor", values, Y[..., columns] * acting)
         theta = np.array([self.values[x.name] for x in p.parameters])
         rotors = np.array([value_of(x, self.values) for x in p.tree.rotor])

@@ -7,7 +7,7 @@ from typing import Any
 from dalembert.closed_forms.algebra.cramer import renamed
 from dalembert.closed_forms.algebra.factored import DRAFT, factored
 from dalembert.closed_forms.algebra.ring import plain
-from dalembert.closed_forms.algebra.sums import Call, Name, Sum, Term
+from dalembert.closed_forms.algebra.sums import Call, Name, Sum, Term, single
 from dalembert.closed_forms.derivation.mechanism_context import MechanismContext
 from dalembert.spatial.inertias import HALF
 
@@ -18,7 +18,7 @@ def passive_forces(p: MechanismContext) -> list[Sum]:
     rows: list[list[Term]] = [[] for _ in v]
     for joint in p.tree.joint[1:]:
         for m, k in enumerate(joint.dof):
-            rate = Sum((Term(joint.factor, ((Name(v[k]), 1),)),))
+            rate = Sum((single(Name(v[k]), joint.factor),))
             resisting = [(joint.viscous[m], rate), (joint.coulomb[m], Call("sign", (rate,)))]
             if joint.type.nq == joint.type.nv:  # no other joint has springs (validated)
                 stretch = _stretch(joint, q[joint.at_q.start + m], joint.rest[m])
@@ -49,12 +49,13 @@ def spring_energy(p: MechanismContext) -> Sum:
 
 def _stretch(joint: Any, q: str, rest: Any) -> Sum:
     """Coordinate of a joint from the rest of its spring; a follower's is a multiple of q."""
-    return Sum((Term(joint.factor, ((Name(q), 1),)), *_terms_of_expression(joint.offset - rest)))
+    return Sum((single(Name(q), joint.factor), *_terms_of_expression(joint.offset - rest)))
 
 
 def _multiplied_out(term: Term) -> Term:
     """A product with its sums of one term multiplied out."""
-    number, factors = term.number, list[tuple[Any, int]]()
+    number = term.number
+    factors = list[tuple[Any, int]]()
     for factor, e in term.factors:
         inner = factor.terms if isinstance(factor, Sum) else ()
         if len(inner) == 1:

@@ -151,7 +151,8 @@ def christoffel(p: MechanismContext, eom: ClosedForms) -> Sheet:
 
 def coriolis_matrix(p: MechanismContext, eom: ClosedForms) -> Sheet:
     """C_kj = sum_i c_ijk v_i."""
-    n, v = p.tree.nv, p.names[1]
+    n = p.tree.nv
+    v = p.names[1]
     if p.christoffel_terms() <= SHORT:
         return _in_full(p, eom, "coriolis_matrix", polynomials.coriolis_matrix(p.derived), (n, n))
 
@@ -164,7 +165,8 @@ def coriolis_matrix(p: MechanismContext, eom: ClosedForms) -> Sheet:
 
 def coriolis_vector(p: MechanismContext, eom: ClosedForms) -> Sheet:
     """h = C qd."""
-    n, v = p.tree.nv, p.names[1]
+    n = p.tree.nv
+    v = p.names[1]
     if p.christoffel_terms() <= SHORT:
         return _in_full(p, eom, "coriolis_vector", polynomials.coriolis_vector(p.derived))
     c = eom.sheet("christoffel").forms
@@ -184,7 +186,8 @@ def coriolis_vector(p: MechanismContext, eom: ClosedForms) -> Sheet:
 
 def kinetic_energy(p: MechanismContext, eom: ClosedForms) -> Sheet:
     """T = 1/2 qd^T M qd."""
-    n, v = p.tree.nv, p.names[1]
+    n = p.tree.nv
+    v = p.names[1]
     if not p.why_factored and _is_short(eom.sheet("mass_matrix")):
         form = p.writer.by_rates(polynomials.kinetic_energy(p.derived))
         return eom.in_full("kinetic_energy", object_array([form], ()))
@@ -205,7 +208,9 @@ def potential_energy(p: MechanismContext, eom: ClosedForms) -> Sheet:
 
 def regressor(p: MechanismContext, eom: ClosedForms) -> Sheet:
     """Y with tau = Y theta: coefficients of the base parameters."""
-    n, d, ring = p.tree.nv, p.derived, p.derived.ring
+    n = p.tree.nv
+    d = p.derived
+    ring = p.derived.ring
     numbers = {ring.parameters.index(x.name): column for column, x in enumerate(p.parameters)}
     writer = Writer(ring, p.by_kind)
     forms = np.full((n, len(numbers)), ZERO, dtype=object)

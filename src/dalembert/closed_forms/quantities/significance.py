@@ -56,7 +56,9 @@ def abbreviate(eom: Any, significance: float, states: int) -> Abbreviation:
             f"abbreviation needs equations in full, but {eom.why_factored}; raise budget=."
         )
     q = np.array([eom.mechanism.random_state(seed)[0] for seed in range(SEED, SEED + states)])
-    bounds, dynamics, builder = _bounds(eom), eom.verifier.dynamics, Builder(eom.graph)
+    bounds = _bounds(eom)
+    dynamics = eom.verifier.dynamics
+    builder = Builder(eom.graph)
     largest = np.abs(np.einsum("nkk->nk", dynamics.mass_matrix(q))).max(axis=0)
     scales = {
         "mass_matrix": np.sqrt(np.outer(largest, largest)),
@@ -67,11 +69,13 @@ def abbreviate(eom: Any, significance: float, states: int) -> Abbreviation:
     terms = before = 0
     for name, scale in scales.items():
         entries = eom.sheet(name).forms
-        forms[name], errors = np.empty_like(entries), np.zeros(entries.shape)
+        forms[name] = np.empty_like(entries)
+        errors = np.zeros(entries.shape)
         for at, entry in np.ndenumerate(entries):
             forms[name][at], errors[at], count = _shortened(entry, significance * scale[at], bounds)
             if at[0] <= at[-1]:
-                terms, before = terms + len(forms[name][at].terms), before + count
+                terms = terms + len(forms[name][at].terms)
+                before = before + count
         found |= {name: builder.array(forms[name]), f"{name}_error": errors}
     return Abbreviation(**found, terms=terms, terms_before=before, forms=forms)
 
@@ -85,7 +89,8 @@ def _bounds(eom: Any) -> dict[str, float]:
         )
     bounds = {name: abs(value) for name, value in eom._context.numbers.items()}
     for joint in eom.mechanism.independent_joints:
-        lower, upper = joint.limits.lower, joint.limits.upper
+        lower = joint.limits.lower
+        upper = joint.limits.upper
         if lower is not None and upper is not None:
             names = eom.coordinates[eom.mechanism.entries[joint.name].at_q]
             bounds |= {

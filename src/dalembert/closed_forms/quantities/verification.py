@@ -27,7 +27,14 @@ class VerificationError(DalembertError):
         self, message: str, quantity: str = "", entry: tuple[int, ...] = (), difference: float = 0.0
     ):
         super().__init__(message)
-        self.quantity, self.entry, self.difference = quantity, entry, difference
+        self.quantity = quantity
+        self.entry = entry
+        self.difference = difference
+
+
+def largest_size(array: Any) -> float:
+    """Largest absolute value in an array; 0 in none."""
+    return float(np.abs(array).max(initial=0.0))
 
 
 def size_of_terms(expressions: Iterable[Any], point: Mapping[str, Any]) -> float:
@@ -117,12 +124,13 @@ class Verifier(ABC):
         entry or, where that is larger, to the terms that it is the sum of.
         """
         gaps = np.abs(values - right)
-        gap, largest = float(gaps.max(initial=0.0)), float(np.abs(right).max(initial=0.0))
+        gap, largest = largest_size(gaps), largest_size(right)
         self._gaps[quantity] = gap, largest
         # the sizes of terms, which take longer to find, are asked for where it is not enough alone
         if gap <= TOLERANCE * largest or self.difference(quantity) <= TOLERANCE:
             return
-        entry = tuple(map(int, np.unravel_index(int(np.argmax(gaps)), gaps.shape)))[1:]
+        _, *place = np.unravel_index(int(np.argmax(gaps)), gaps.shape)
+        entry = tuple(map(int, place))
         raise VerificationError(
             f"{quantity}{list(entry)}: closed form and compiled function differ by {gap:.3g}; this "
             "is a fault of dalembert, please report it.",

@@ -13,9 +13,16 @@ import numpy as np
 
 from dalembert.arguments import path_of
 from dalembert.closed_forms.algebra.factored import Parts
-from dalembert.closed_forms.algebra.sums import Builder, Name, Sum, Term, names_in, object_array
+from dalembert.closed_forms.algebra.sums import (
+    Builder,
+    Name,
+    Sum,
+    names_in,
+    object_array,
+    single,
+)
 from dalembert.closed_forms.printing import documents, source
-from dalembert.closed_forms.printing.names import Names, entry
+from dalembert.closed_forms.printing.names import Names, entry, entry_at
 from dalembert.closed_forms.printing.sheets import Groups, Sheet, by_first, lines_of
 from dalembert.closed_forms.quantities.verification import Verifier
 from dalembert.codegen.symbols import without_collection
@@ -101,13 +108,18 @@ class ClosedForms(ABC):
         progress: Callable[[str, float], None],
     ):
         self.model = model
-        self.name, self.coordinate_names = model.name, model.coordinate_names
+        self.name = model.name
+        self.coordinate_names = model.coordinate_names
         self.velocity_names = getattr(model, "velocity_names", model.coordinate_names)
-        self._context, self.digits, self.progress = context, digits, progress
+        self._context = context
+        self.digits = digits
+        self.progress = progress
         self.graph = context.graph
-        self.symbols, self.values = context.symbols, context.values
+        self.symbols = context.symbols
+        self.values = context.values
         self.coordinates, self.velocities, self.accelerations = context.names
-        self.rates, self.units = context.motion.rates, context.units
+        self.rates = context.motion.rates
+        self.units = context.units
         self.forces = force_names(
             len(context.names[1]), {*self.symbols, *(x for group in context.names for x in group)}
         )
@@ -244,7 +256,8 @@ class ClosedForms(ABC):
             found = builder.array(sheet.forms)
             self.verifier.compare(quantity, found)
             self._verify_lines(sheet, builder, found)
-            self._expressions[quantity], self._sheets[quantity] = found, sheet
+            self._expressions[quantity] = found
+            self._sheets[quantity] = sheet
             self.printed_names.tell_from_angles(sheet.letter, (at for at, _ in sheet.lines))
 
     mass_matrix = _quantity("mass_matrix", "M(q), (nv, nv).")
@@ -284,13 +297,9 @@ class ClosedForms(ABC):
         """
         found = self.groups.definitions | self.parts.definitions | dict(sheet.parts)
         for other in (sheet, *(self._sheets[quantity] for quantity in sheet.uses)):
-            found |= {
-                entry(other.letter, *(k + 1 for k in at)): form
-                for at, form in np.ndenumerate(other.forms)
-            }
+            found |= {entry_at(other.letter, at): form for at, form in np.ndenumerate(other.forms)}
         return found | {
-            entry(r"\tau", k): Sum((Term(1, ((Name(name), 1),)),))
-            for k, name in enumerate(self.forces, 1)
+            entry(r"\tau", k): Sum((single(Name(name)),)) for k, name in enumerate(self.forces, 1)
         }
 
     def _verify_lines(self, sheet: Sheet, builder: Builder, found: np.ndarray) -> None:
@@ -343,9 +352,10 @@ class ClosedForms(ABC):
 
     def factored(self, quantity: str, expressions: np.ndarray, why: str) -> Sheet:
         """A sheet of expressions in factored form, with named parts."""
-        letter, places = self.described(quantity)[1], [*np.ndindex(expressions.shape)]
+        letter = self.described(quantity)[1]
+        places = [*np.ndindex(expressions.shape)]
         labels = {
-            k: entry(letter, *(x + 1 for x in places[k]))
+            k: entry_at(letter, places[k])
             for k in sorted(range(len(places)), key=lambda k: (places[k][2:], places[k]))
         }
         forms = object_array(self.parts.forms([*expressions.flat], labels), expressions.shape)

@@ -37,7 +37,9 @@ class DerivationSteps:
     """
 
     def __init__(self, eom: Any):
-        self.eom, self.context, self.verifier = eom, eom._context, eom.verifier
+        self.eom = eom
+        self.context = eom._context
+        self.verifier = eom.verifier
         p = self.context
         self.target = Printer(LATEX, deepcopy(eom.printed_names), eom.digits)
         self.mechanism = p.symbolic.twin
@@ -46,7 +48,8 @@ class DerivationSteps:
         self.states = {"q": self.verifier.q, "qd": self.verifier.qd, "qdd": self.verifier.qdd}
         self.point: dict[str, Any] = dict(self.verifier.point)
         self.taken = {*self.point, *p.symbols}
-        self.prefix, self._parts = free_prefix("z", self.taken), 0
+        self.prefix = free_prefix("z", self.taken)
+        self._parts = 0
         self.lines: list[str] = []
         self.printed: set[str] = set()  # named parts of closed forms that stand in the report
         self.largest = 0.0

@@ -43,13 +43,17 @@ def _described(k: int, row: Any) -> str:
 
 def _placements(steps: DerivationSteps, rows: Sequence[Any]) -> None:
     """Matrices of the steps, and their products."""
-    symbolic, true, q = steps.mechanism, steps.verifier.mechanism, steps.states["q"]
+    symbolic = steps.mechanism
+    true = steps.verifier.mechanism
+    q = steps.states["q"]
     steps.section("Matrices of the steps", "$$T_i = C_i\\, T(q_i)$$")
-    T, right = method.joint_matrices(symbolic, steps.q), method.joint_matrices(true, q)
+    T = method.joint_matrices(symbolic, steps.q)
+    right = method.joint_matrices(true, q)
     for i in range(len(rows)):
         steps.array(f"T_{{{i + 1}}}", T[i], right[:, i])
     steps.section("Placements of the bodies", "$$B_i = B_p T_i$$")
-    B, right = method.products(symbolic, steps.q), method.products(true, q)
+    B = method.products(symbolic, steps.q)
+    right = method.products(true, q)
     for i, row in enumerate(rows):
         product = f"B_{{{row.parent}}} T_{{{i + 1}}}" if row.parent else f"T_{{{i + 1}}}"
         steps.array(f"B_{{{i + 1}}}", B[i], right[:, i], product)
@@ -57,13 +61,16 @@ def _placements(steps: DerivationSteps, rows: Sequence[Any]) -> None:
 
 def _derivatives(steps: DerivationSteps, rows: Sequence[Any]) -> None:
     """First and second derivatives of the placements."""
-    symbolic, true, q = steps.mechanism, steps.verifier.mechanism, steps.states["q"]
+    symbolic = steps.mechanism
+    true = steps.verifier.mechanism
+    q = steps.states["q"]
     steps.section(
         "First derivatives",
         r"$$B_i^j = \partial B_i / \partial q_j = T_1 \cdots T_j D_j T_{j+1} \cdots T_i, "
         r"\qquad B_i^j = B_p^j T_i \ \text{for } j \text{ before step } i$$",
     )
-    B1, right = method.first_derivatives(symbolic, steps.q), method.first_derivatives(true, q)
+    B1 = method.first_derivatives(symbolic, steps.q)
+    right = method.first_derivatives(true, q)
     for i, j in np.ndindex(B1.shape[:2]):
         _derivative(steps, rows[i].parent, i, (j,), B1[i, j], right[:, i, j])
     steps.section(
@@ -71,7 +78,8 @@ def _derivatives(steps: DerivationSteps, rows: Sequence[Any]) -> None:
         r"$$B_i^{jk} = \partial B_i^j / \partial q_k, \qquad B_i^{jk} = B_p^{jk} T_i \ "
         r"\text{for } j, k \text{ before step } i$$",
     )
-    B2, right = method.second_derivatives(symbolic, steps.q), method.second_derivatives(true, q)
+    B2 = method.second_derivatives(symbolic, steps.q)
+    right = method.second_derivatives(true, q)
     for i, j, k in np.ndindex(B2.shape[:3]):
         if k >= j:
             _derivative(steps, rows[i].parent, i, (j, k), B2[i, j, k], right[:, i, j, k])
@@ -97,7 +105,9 @@ def _derivative(
 
 def _coefficients(steps: DerivationSteps) -> None:
     """Coefficients a0, a1 and a2 of the equations of motion."""
-    true, q, qd = steps.verifier.mechanism, steps.states["q"], steps.states["qd"]
+    true = steps.verifier.mechanism
+    q = steps.states["q"]
+    qd = steps.states["qd"]
     steps.section(
         "Coefficients $a_0$: the mass matrix",
         r"$$a_{0,ki} = \sum_l S\left(B_l^i I_l B_l^{kT}\right)$$",

@@ -17,7 +17,9 @@ EXPLICIT = 3  # freedoms up to which the inverse of M is written by determinants
 
 def write(steps: DerivationSteps) -> None:
     """The report, a section per step."""
-    true, q, qd = steps.verifier.mechanism, steps.states["q"], steps.states["qd"]
+    true = steps.verifier.mechanism
+    q = steps.states["q"]
+    qd = steps.states["qd"]
     steps.section("Potential energy")
     steps.sheet("potential_energy")
     steps.section("Kinetic energy", r"$$T = \tfrac12 \dot q^T M(q)\, \dot q$$")
@@ -85,7 +87,9 @@ def _velocities(
 
 def _check_hamiltonian(steps: DerivationSteps, kinetic: Any, momenta: np.ndarray) -> None:
     """Print the kinetic energy in terms of momenta, and compare its sum with the potential one."""
-    true, q, qd = steps.verifier.mechanism, steps.states["q"], steps.states["qd"]
+    true = steps.verifier.mechanism
+    q = steps.states["q"]
+    qd = steps.states["qd"]
     values, potential = (
         np.asarray(evaluate(x, steps.point)) for x in (kinetic, steps.eom.potential_energy)
     )
@@ -97,7 +101,8 @@ def _check_hamiltonian(steps: DerivationSteps, kinetic: Any, momenta: np.ndarray
 
 def _entries_of_M(steps: DerivationSteps) -> tuple[np.ndarray, np.ndarray]:
     """M as symbols M_12, zeros as zeros, and its values."""
-    forms, n = steps.eom.sheet("mass_matrix").forms, steps.mechanism.nv
+    forms = steps.eom.sheet("mass_matrix").forms
+    n = steps.mechanism.nv
     values = steps.verifier.evaluated(steps.eom.entries("mass_matrix"))
     M = np.zeros((n, n), dtype=object)
     for i, j in combinations_with_replacement(range(n), 2):
@@ -109,16 +114,14 @@ def _entries_of_M(steps: DerivationSteps) -> tuple[np.ndarray, np.ndarray]:
 def _inverse(steps: DerivationSteps, M: np.ndarray, values: np.ndarray) -> np.ndarray:
     """The inverse of M by determinants, as symbols W_12."""
     n = len(M)
-    adjugate = np.array(
-        [
-            [_determinant(np.delete(np.delete(M, j, 0), i, 1)) * (-1) ** (i + j) for j in range(n)]
-            for i in range(n)
-        ],
-        dtype=object,
-    )
+    adjugate = np.empty((n, n), dtype=object)
+    for i, j in np.ndindex(n, n):
+        minor = np.delete(np.delete(M, j, 0), i, 1)
+        adjugate[i, j] = _determinant(minor) * (-1) ** (i + j)
     determinant = _determinant(M)
     steps.array(r"\Delta", determinant, np.linalg.det(values))
-    delta, inverse = steps.new_symbol("Delta", np.linalg.det(values)), np.linalg.inv(values)
+    delta = steps.new_symbol("Delta", np.linalg.det(values))
+    inverse = np.linalg.inv(values)
     W = np.zeros((n, n), dtype=object)
     for i, j in combinations_with_replacement(range(n), 2):
         (form,) = steps.normal.forms([constant(adjugate[i, j] / delta, steps.context.graph)])
@@ -133,4 +136,8 @@ def _determinant(A: np.ndarray) -> Any:
     """By the first row."""
     if len(A) == 0:
         return 1
-    return sum(A[0, k] * _determinant(np.delete(A[1:], k, 1)) * (-1) ** k for k in range(len(A)))
+    total: Any = 0
+    for k, x in enumerate(A[0]):
+        minor = np.delete(A[1:], k, 1)
+        total = total + x * _determinant(minor) * (-1) ** k
+    return total

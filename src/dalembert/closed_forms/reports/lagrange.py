@@ -11,7 +11,9 @@ from dalembert.formulations import lagrange
 
 def write(steps: DerivationSteps) -> None:
     """The report, a section per step of the standard procedure."""
-    true, q, qd = steps.verifier.mechanism, steps.states["q"], steps.states["qd"]
+    true = steps.verifier.mechanism
+    q = steps.states["q"]
+    qd = steps.states["qd"]
     _positions(steps)
     steps.section(
         "Potential energy",
@@ -40,7 +42,8 @@ def write(steps: DerivationSteps) -> None:
 def _positions(steps: DerivationSteps) -> None:
     """Positions of the mass centres, and Jacobians of the links."""
     symbolic = steps.context.ungrouped_twin(steps.point)
-    true, q = steps.verifier.mechanism, steps.states["q"]
+    true = steps.verifier.mechanism
+    q = steps.states["q"]
     names = lagrange.link_names(true)
     steps.section(
         "Positions of the mass centres",
@@ -50,7 +53,8 @@ def _positions(steps: DerivationSteps) -> None:
         + ", ".join(f"{k} {markdown_text(name)}" for k, name in enumerate(names, 1))
         + ".",
     )
-    centers, right = lagrange.mass_centers(symbolic, steps.q), lagrange.mass_centers(true, q)
+    centers = lagrange.mass_centers(symbolic, steps.q)
+    right = lagrange.mass_centers(true, q)
     for k in range(len(names)):
         steps.array(f"c_{{{k + 1}}}", centers[k], right[:, k])
     steps.section(

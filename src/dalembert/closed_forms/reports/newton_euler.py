@@ -99,7 +99,8 @@ class _Recursion:
 
     def outward(self, i: int) -> None:
         """Print velocity and acceleration of a link."""
-        joint, parent = self.tree.joint[i], self.tree.parent[i]
+        joint = self.tree.joint[i]
+        parent = self.tree.parent[i]
         on = f"link {parent}" if parent else "the base"
         self.steps.text(
             f"**Link {i}** ({markdown_text(joint.body)}), on {on} by joint "
@@ -119,7 +120,8 @@ class _Recursion:
 
     def begin_inward(self) -> None:
         """Find the forces on the bodies."""
-        bodies, right_bodies = self.tree.inertia, self.right_tree.inertia
+        bodies = self.tree.inertia
+        right_bodies = self.right_tree.inertia
         self.f = {i: body_wrench(bodies[i], self.rates[i]) for i in self.tree.outward()}
         self.right_f = {
             i: body_wrench(right_bodies[i], self.right_rates[i]) for i in self.tree.outward()
@@ -127,7 +129,8 @@ class _Recursion:
 
     def inward(self, i: int) -> None:
         """Print force and moment that a joint carries, and give them to the parent."""
-        f, right = self.f[i], self.right_f[i]
+        f = self.f[i]
+        right = self.right_f[i]
         self.steps.text(f"**Link {i}** ({markdown_text(self.tree.joint[i].body)}):")
         force = _named(self.steps, "f_{}", i, f.force, right.force)
         moment = _named(self.steps, "n_{}", i, f.moment, right.moment)
@@ -160,7 +163,8 @@ def _named(steps: DerivationSteps, letter: str, i: int, vector: Vector, right: V
         values = steps.values([form])[:, 0]
         steps.check(name, values, y)
         if _is_name(form):
-            left, symbol = steps.target.name(steps.declare(name)), x
+            left = steps.target.name(steps.declare(name))
+            symbol = x
         else:
             symbol = steps.new_symbol(name, values)
             left = steps.target.name(symbol.name)
