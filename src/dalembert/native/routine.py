@@ -18,12 +18,14 @@ class Routine:
         self.program, self._inputs = program, len(program.inputs)
         self._sizes = [r.size for r in (*program.inputs, *program.outputs)]
         self._ends = np.cumsum([0, *self._sizes]).tolist()
-        offsets, strides = BYTES * np.array(self._ends[:-1]), BYTES * np.array(self._sizes)
-        self._places = np.array(
-            [*np.column_stack([offsets, 0 * strides]).ravel(), 0, 0, 0]
-        )  # the items, n times,
-        self._strides = np.array([*np.column_stack([0 * strides, strides]).ravel(), 0, 0, 1])
-        self._base = np.array([1, 0] * len(strides) + [0, 0, 0])  # and where the block is
+        # Arguments of the kernel for n lanes in one block: n times these, and the strides, and where
+        # the block is.
+        offsets = BYTES * np.array(self._ends[:-1])
+        strides = BYTES * np.array(self._sizes)
+        nothing = np.zeros_like(strides)
+        self._places = np.array([*np.column_stack([offsets, nothing]).ravel(), 0, 0, 0])
+        self._strides = np.array([*np.column_stack([nothing, strides]).ravel(), 0, 0, 1])
+        self._base = np.array([1, 0] * len(strides) + [0, 0, 0])
         self._kernels: dict[bool, Kernel] = {}
 
     def __call__(self, *inputs: np.ndarray) -> list[np.ndarray]:
@@ -33,10 +35,8 @@ class Routine:
         n = len(inputs[0])
         if (n == 1) not in self._kernels:
             self._kernels[n == 1] = kernel_of(self.program, n == 1)
-        block, ends = (
-            np.empty(n * self._ends[-1]),
-            self._ends,
-        )  # a single array: addresses are found in one go
+        block = np.empty(n * self._ends[-1])  # a single array: addresses are found in one go
+        ends = self._ends
         parts = [
             block[n * at : n * to].reshape(n, to - at)
             for at, to in zip(ends, ends[1:], strict=False)

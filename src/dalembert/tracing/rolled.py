@@ -455,27 +455,12 @@ class _Scanning:
 
     def _table(self, group: _Group) -> BlockTable:
         """The table of a step's bodies."""
-        bodies, trace, b = np.array(group.bodies), group.trace, self.b
-        at_q, at_v = b.bodies.at_q[bodies], b.bodies.at_v[bodies]
-        scales = b.scale[at_v[:, None] + np.arange(trace.kind.joint.type.nv)]
-        block, numbers = settled(group.block, np.hstack([trace.kind.numbers[group.rows], scales]))
+        bodies, kind, b = np.array(group.bodies), group.trace.kind, self.b
+        at_v = b.bodies.at_v[bodies]
+        scales = b.scale[at_v[:, None] + np.arange(kind.joint.type.nv)]
+        block, numbers = settled(group.block, np.hstack([kind.numbers[group.rows], scales]))
         block = pruned(block)
-        places = dict(zip(("carried", "on", "sum"), np.array(group.handed).T, strict=True))
-        places |= {name: at + (at_q if name == "q" else at_v) for name, at in self.vectors.items()}
-        places |= {"out": self.out + at_v, "total": np.full(len(bodies), self.out)}
-        places[STATUS] = np.full(len(bodies), b.out.get(STATUS, 0))
-        places |= {turn_of(entry): b.turns(at_q + entry) for entry in group.angles}
-        for name, structure in trace.structures.items():
-            if name not in places:
-                fresh = b.taken(sum(structure) * len(bodies)) + sum(structure) * np.arange(
-                    len(bodies)
-                )
-                self.stored.places.setdefault(name, np.zeros(self.tree.n + 1, dtype=np.int64))[
-                    bodies
-                ] = fresh
-        places |= {
-            name: self.stored.places[name][bodies] for name, _ in trace.after if name != "out"
-        }
+        places = self._places(group, bodies)
         names = [p.name for p in (*block.inputs[1:], *block.outputs)]
         table = (
             np.stack([places[name] for name in names], axis=1)
@@ -483,6 +468,30 @@ class _Scanning:
             else np.zeros((len(bodies), 0), dtype=np.int64)
         )
         return BlockTable(block, table, numbers)
+
+    def _places(self, group: _Group, bodies: np.ndarray) -> dict[str, np.ndarray]:
+        """Places of the ports of a step's bodies, by name; values that are stored get new ones."""
+        trace, b, count = group.trace, self.b, len(bodies)
+        at_q, at_v = b.bodies.at_q[bodies], b.bodies.at_v[bodies]
+        places = dict(zip(("carried", "on", "sum"), np.array(group.handed).T, strict=True))
+        for name, start in self.vectors.items():
+            places[name] = start + (at_q if name == "q" else at_v)
+        places["out"] = self.out + at_v
+        places["total"] = np.full(count, self.out)
+        places[STATUS] = np.full(count, b.out.get(STATUS, 0))
+        for entry in group.angles:
+            places[turn_of(entry)] = b.turns(at_q + entry)
+        for name, structure in trace.structures.items():
+            if name not in places:
+                size = sum(structure)
+                stored = self.stored.places.setdefault(
+                    name, np.zeros(self.tree.n + 1, dtype=np.int64)
+                )
+                stored[bodies] = b.taken(size * count) + size * np.arange(count)
+        for name, _ in trace.after:
+            if name != "out":
+                places[name] = self.stored.places[name][bodies]
+        return places
 
 
 def _opened(name: str, structure: Structure) -> list[Any]:

@@ -25,16 +25,20 @@ def turned(block: Block, angles: str) -> tuple[Block, tuple[int, ...]]:
     """Sine and cosine of each entry of an input that some are taken of as a new input of two
     numbers, and these entries.
     """
-    at = next((k for k, p in enumerate(block.inputs) if p.name == angles), None)
-    reads = {k: i.args[1] for k, i in enumerate(block.code) if i.op == "input" and i.args[0] == at}
-    entries = sorted({reads[i.args[0]] for i in block.code if i.op in TURNS and i.args[0] in reads})
-    port = {entry: len(block.inputs) + n for n, entry in enumerate(entries)}
-    code = [
-        Instruction("input", (port[reads[i.args[0]]], TURNS.index(i.op)))
-        if i.op in TURNS and i.args[0] in reads
-        else i
-        for i in block.code
-    ]
+    number = next((k for k, port in enumerate(block.inputs) if port.name == angles), None)
+    entry_of = {
+        k: args[1] for k, (op, args) in enumerate(block.code) if op == "input" and args[0] == number
+    }
+    turns = {
+        k: entry_of[args[0]]
+        for k, (op, args) in enumerate(block.code)
+        if op in TURNS and args[0] in entry_of
+    }
+    entries = sorted(set(turns.values()))
+    port_of = {entry: len(block.inputs) + n for n, entry in enumerate(entries)}
+    code = list(block.code)
+    for k, entry in turns.items():
+        code[k] = Instruction("input", (port_of[entry], TURNS.index(code[k].op)))
     inputs = (*block.inputs, *(Port(turn_of(entry), (2,)) for entry in entries))
     return Block(inputs, block.outputs, tuple(code), block.results), tuple(entries)
 
@@ -50,36 +54,10 @@ def settled(block: Block, rows: np.ndarray) -> tuple[Block, np.ndarray]:
 
     Entries that are equal in all rows become constants.
     """
-    fixed: list[bool] = []
-    for op, args in block.code:
-        fixed.append(
-            op == "constant"
-            or (
-                args[0] == 0
-                if op == "input"
-                else op not in CONDITIONS and all(fixed[a] for a in args)
-            )
-        )
-    wanted = {
-        a
-        for k, (op, args) in enumerate(block.code)
-        if op not in SOURCES and not fixed[k]
-        for a in args
-    }
-    wanted |= {k for places in block.results for k in places}
+    fixed = _fixed(block)
+    wanted = _read_by_others(block, fixed)
     frontier = [k for k in sorted(wanted) if fixed[k] and block.code[k].op != "constant"]
-    kept = [k for k, is_fixed in enumerate(fixed) if is_fixed]
-    moved = {k: n for n, k in enumerate(kept)}
-    part = Block(
-        block.inputs[:1],
-        (Port("found", (len(frontier),)),),
-        tuple(_renumbered(block.code[k], moved) for k in kept),
-        (tuple(moved[k] for k in frontier),),
-    )
-    columns = np.empty((len(rows), len(frontier)))
-    with np.errstate(all="ignore"):
-        for n, column in enumerate(block_values(part, [rows])[0]):
-            columns[:, n] = column
+    columns = _columns(block, fixed, frontier, rows)
     same = (columns == columns[:1]).all(axis=0)
     loads = {k: n for n, k in enumerate(k for k, s in zip(frontier, same, strict=True) if not s)}
     equal = {k: float(columns[0, n]) for n, k in enumerate(frontier) if same[n]}
@@ -98,6 +76,45 @@ def settled(block: Block, rows: np.ndarray) -> tuple[Block, np.ndarray]:
     ports = (Port(block.inputs[0].name, (len(loads),)), *block.inputs[1:])
     results = tuple(tuple(place[k] for k in places) for places in block.results)
     return Block(ports, block.outputs, tuple(code), results), columns[:, ~same]
+
+
+def _fixed(block: Block) -> list[bool]:
+    """Whether each value depends on the first input alone; truth values count as others."""
+    fixed: list[bool] = []
+    for op, args in block.code:
+        if op == "constant":
+            fixed.append(True)
+        elif op == "input":
+            fixed.append(args[0] == 0)
+        else:
+            fixed.append(op not in CONDITIONS and all(fixed[a] for a in args))
+    return fixed
+
+
+def _read_by_others(block: Block, fixed: list[bool]) -> set[int]:
+    """Results, and operands of values that are not fixed."""
+    read = {k for places in block.results for k in places}
+    for k, (op, args) in enumerate(block.code):
+        if op not in SOURCES and not fixed[k]:
+            read.update(args)
+    return read
+
+
+def _columns(block: Block, fixed: list[bool], values: list[int], rows: np.ndarray) -> np.ndarray:
+    """Fixed values (rows, values) for rows of the first input."""
+    those = [k for k, is_fixed in enumerate(fixed) if is_fixed]
+    moved = {k: n for n, k in enumerate(those)}
+    part = Block(
+        block.inputs[:1],
+        (Port("columns", (len(values),)),),
+        tuple(_renumbered(block.code[k], moved) for k in those),
+        (tuple(moved[k] for k in values),),
+    )
+    columns = np.empty((len(rows), len(values)))
+    with np.errstate(all="ignore"):
+        for n, column in enumerate(block_values(part, [rows])[0]):
+            columns[:, n] = column
+    return columns
 
 
 def fused(block: Block) -> Block:
