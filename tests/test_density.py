@@ -13,8 +13,7 @@ TOKENS_A_LINE = 9.8      # on the mean, 9.7 on 2026-11-28
 # Public entry points, whose explicit keywords stay, and commands.
 ENTRY_POINTS = {"simulate", "sweep", "equations", "dynamics"}
 # To be split: longer than 50 lines where each argument or operand has a line of its own.
-LONG = {"steps",
-        "propagation_of", "_fixed",
+LONG = {"propagation_of", "_fixed",
         "_adaptive", "Propagator.run", "Propagator._check"}
 # To be given objects in place of arguments that belong together.
 WIDE = {"joint_freedoms", "step", "records", "steps", "Propagator.run"}

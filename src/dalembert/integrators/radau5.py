@@ -34,23 +34,8 @@ def steps(
 
     Hairer, Wanner, Solving Ordinary Differential Equations II (1996), section IV.8.
     """
-    try:
-        from scipy.integrate import Radau
-    except ImportError as error:
-        raise DalembertError(
-            "method 'radau5' needs SciPy: pip install scipy, or take method='dopri5'."
-        ) from error
-    end = float(times[-1])
-    solver = Radau(
-        f,
-        float(times[0]),
-        x,
-        end,
-        first_step=min(h, longest, abs(end - float(times[0]))),
-        max_step=longest,
-        rtol=rtol,
-        atol=atol,
-        jac=jacobian,
+    solver = _solver(
+        f, times, x, min(h, longest), rtol=rtol, atol=atol, jac=jacobian, max_step=longest
     )
     taken, span = 0, h
     at: Any = None
@@ -64,18 +49,31 @@ def steps(
             if solver.status != "failed":
                 span = abs(float(solver.t) - before)
                 at = solver.dense_output()
-                if watch and (
-                    caught := watch(
-                        before, x, float(solver.t), solver.y, span, coefficients(at, solver.y)
-                    )
-                ):
-                    yield before, x, taken, caught, span
-                    return
+                if watch:
+                    bent = coefficients(at, solver.y)
+                    caught = watch(before, x, float(solver.t), solver.y, span, bent)
+                    if caught:
+                        yield before, x, taken, caught, span
+                        return
                 taken += 1
         if solver.status == "failed" and (goal - solver.t) * solver.direction > 0:
             yield float(solver.t), solver.y, taken, TOO_SMALL, span
             return
         yield float(goal), solver.y if goal == solver.t else at(goal), taken, 0.0, span
+
+
+def _solver(
+    f: Callable[..., Any], times: np.ndarray, x: np.ndarray, h: float, **options: Any
+) -> Any:
+    """SciPy's solver from the first of the times to the last, with a first step h."""
+    try:
+        from scipy.integrate import Radau
+    except ImportError as error:
+        raise DalembertError(
+            "method 'radau5' needs SciPy: pip install scipy, or take method='dopri5'."
+        ) from error
+    begin, end = float(times[0]), float(times[-1])
+    return Radau(f, begin, x, end, first_step=min(h, abs(end - begin)), **options)
 
 
 def coefficients(dense: Any, x1: np.ndarray) -> list[np.ndarray]:
