@@ -424,7 +424,8 @@ class _MujocoFree:
             """Angular components, then the linear ones in the child's axes."""
             return np.concatenate([v[..., 3:], _turn(back, v[..., :3])], -1)
 
-        velocity, acceleration = None if qd is None else local(qd), None
+        velocity = None if qd is None else local(qd)
+        acceleration = None
         if qdd is not None:
             _needs(qd, "qd", "the accelerations of a free joint")
             assert velocity is not None
@@ -507,7 +508,8 @@ def _inward(mechanism, engine, given, joint_order):
     found: dict[str, Sequence[Any]] = {}
     at_q = at_v = 0
     for joint in joints:
-        n, m = lengths[joint.name], joint.type.nv
+        n = lengths[joint.name]
+        m = joint.type.nv
         entries = {
             name: a[..., at_q : at_q + n] if name == "q" else a[..., at_v : at_v + m]
             for name, a in arrays.items()

@@ -122,12 +122,10 @@ class SingularConfigurationError(DalembertError, ArithmeticError):
         row: int | None = None,
     ):
         super().__init__(message)
-        self.frame, self.singular_value, self.direction, self.row = (
-            frame,
-            singular_value,
-            direction,
-            row,
-        )
+        self.frame = frame
+        self.singular_value = singular_value
+        self.direction = direction
+        self.row = row
 
 
 class ConstraintError(DalembertError, ArithmeticError):

@@ -183,12 +183,10 @@ class Equations(Movable):
         digits: int,
         progress: Progress,
     ):
-        self.mechanism, self.formulation, self.budget, self._selection = (
-            mechanism,
-            formulation,
-            budget,
-            selection,
-        )
+        self.mechanism = mechanism
+        self.formulation = formulation
+        self.budget = budget
+        self._selection = selection
         progress("derivation", 0.0)
         with selection.graph, without_collection():
             context = MechanismContext(mechanism, selection, formulation, budget)

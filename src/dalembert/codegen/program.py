@@ -107,7 +107,8 @@ class BlockTable:
 
     def overlap(self, one: int, other: int) -> bool:
         """Whether stretches of two ports have a place in common in some row."""
-        starts, sizes = self.places, [port.size for port in self.ports]
+        starts = self.places
+        sizes = [port.size for port in self.ports]
         before = starts[:, one] + sizes[one] <= starts[:, other]
         behind = starts[:, other] + sizes[other] <= starts[:, one]
         return not (before | behind).all()

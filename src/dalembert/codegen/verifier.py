@@ -163,7 +163,8 @@ class _Flow:
         for number, at in times.items():
             for port, read in _places(tables[number], rows[at])[: len(tables[number].inputs)]:
                 for row in np.flatnonzero((first[read] >= at[:, None]).any(axis=1))[:1]:
-                    start, noun = int(read[row, 0]), f"input {port.name!r} of table {number}"
+                    start = int(read[row, 0])
+                    noun = f"input {port.name!r} of table {number}"
                     raise ProgramError(
                         f"{noun} at {start}:{start + port.size} is read before it is written."
                     )

@@ -151,7 +151,8 @@ def simulated(
         Accelerations are not determined.
     """
     mechanism = model.mechanism
-    names, zero = mechanism.velocity_names, np.zeros(mechanism.nv)
+    names = mechanism.velocity_names
+    zero = np.zeros(mechanism.nv)
     q = typed_vector(typed.q, "--q", mechanism.coordinate_names, mechanism.neutral(), mechanism)
     qd = typed_vector(typed.qd, "--qd", names, zero, mechanism)
     tau = None if typed.tau is None else typed_vector(typed.tau, "--tau", names, zero, mechanism)

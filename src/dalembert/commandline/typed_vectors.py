@@ -65,7 +65,8 @@ def _named(
         rf"\s*(?P<name>{known}|.+?)\s*=(?P<value>[^=,]*)(?:,|\Z)", re.DOTALL
     )  # names may hold , and =
     while match := named.match(text, end):
-        name, end = match["name"], match.end()
+        name = match["name"]
+        end = match.end()
         name = spelled.get(name, name.strip())
         if name not in names:
             raise _unknown(name, option, names, mechanism)

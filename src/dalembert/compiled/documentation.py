@@ -26,7 +26,8 @@ DEFAULTS = {"out": None, "threads": 1, "parameters": None}
 def sections(docstring: str) -> Sections:
     """The parts of a docstring by their underlined titles."""
     found: Sections = {}
-    title, text = "", list[str]()
+    title = ""
+    text = list[str]()
     for line in inspect.cleandoc(docstring).splitlines():
         if text and line and set(line) == {"-"}:
             *before, after = text

@@ -27,7 +27,8 @@ class NonFiniteError(DalembertError, ArithmeticError):
 
     def __init__(self, message: str, op: str = "", operands: Sequence[Any] = ()):
         super().__init__(message)
-        self.op, self.operands = op, tuple(operands)
+        self.op = op
+        self.operands = tuple(operands)
 
 
 class MissingValueError(DalembertError, KeyError):

@@ -277,7 +277,8 @@ def precedes(a: Expr, b: Expr) -> bool:
     """Whether a comes before b as operand of a commutative operation; decided by structure, for
     ties of digests.
     """
-    stack, seen = [(a, b)], set()
+    stack = [(a, b)]
+    seen = set()
     while stack:
         a, b = stack.pop()
         if a is b or (a, b) in seen:

@@ -32,7 +32,8 @@ def step(
 
     Hairer, Lubich, Wanner, Geometric Numerical Integration (2006), section II.1.
     """
-    stages, n = len(c), len(x)
+    stages = len(c)
+    n = len(x)
 
     def slopes(z: Any) -> Any:
         """Slopes at the nodes for the slopes z."""

@@ -95,7 +95,8 @@ def located(now: Locating, near: Any, least: Any, deep: Any, width: Any) -> Loca
     first, down, up, narrowing = (
         _flag(absolute(phase - one) < 0.5) for one in (FIRST, DOWN, UP, NARROWING)
     )
-    at_least, at_end = _flag(s <= least), _flag(s >= 1)
+    at_least = _flag(s <= least)
+    at_end = _flag(s >= 1)
     f = chosen(down * at_least > 0, -maximum(absolute(deep), LEAST), deep)
     beyond = _flag(f >= 0)
     closed = down * (1 - beyond) + up * beyond

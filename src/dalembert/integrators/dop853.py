@@ -96,7 +96,10 @@ def between(x: Any, new: Any, h: Any, k: list[Any], part: Any) -> Any:
     Code DOP853; Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I (1993), section
     II.6.
     """
-    rest, change, first, last = 1 - part, new - x, h * k[0], h * k[len(C)]
+    rest = 1 - part
+    change = new - x
+    first = h * k[0]
+    last = h * k[len(C)]
     y = part * h * _weighted(D[3], k)
     for factor, row in ((rest, D[2]), (part, D[1]), (rest, D[0])):
         y = factor * (h * _weighted(row, k) + y)
@@ -114,7 +117,9 @@ def bend(h: Any, k: list[Any]) -> Any:
 
 def coefficients(x: Any, new: Any, h: Any, k: list[Any]) -> list[Any]:
     """`between` by its Bernstein coefficients."""
-    change, first, last = new - x, h * k[0], h * k[len(C)]
+    change = new - x
+    first = h * k[0]
+    last = h * k[len(C)]
     terms = [(1, 1, first - change), (2, 1, 2 * change - first - last)]
     terms += [
         (i, j, h * _weighted(row, k))

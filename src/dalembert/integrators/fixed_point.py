@@ -27,7 +27,8 @@ def judged(z: Any, new: Any, x: Any, before: Any) -> tuple[Any, Any]:
     48 (2008) 231-243, stop where changes no longer shrink; here so too where they are smaller than
     a unit in the last place of the state.
     """
-    change, scale = largest(new - z), largest(np.concatenate([x, new]))
+    change = largest(new - z)
+    scale = largest(np.concatenate([x, new]))
     least = chosen(change >= before, SETTLED, GOING)
     finite = chosen(change <= DONE * scale, SETTLED, chosen(change <= CLOSE * scale, least, GOING))
     return change, chosen(change <= HUGE, finite, LOST)
@@ -46,7 +47,8 @@ class FixedPoint:
     def __call__(
         self, g: Callable[[Any], Any], x: Any, ahead: Callable[[Any], Any], stages: int = 1
     ) -> Any:
-        z, before = np.zeros(stages * len(x)) if self.z is None else ahead(self.z), HUGE
+        z = np.zeros(stages * len(x)) if self.z is None else ahead(self.z)
+        before = HUGE
         for _ in range(MOST):
             new = g(z)
             before, state = judged(z, new, x, before)

@@ -44,7 +44,8 @@ def step(
     Andersen, RATTLE: a velocity version of the SHAKE algorithm, J. Comput. Phys. 52 (1983) 24-34;
     Hairer, Lubich, Wanner, Geometric Numerical Integration (2006), section VII.1.4.
     """
-    q, v = x[:nq], x[nq : nq + nv]
+    q = x[:nq]
+    v = x[nq : nq + nv]
     constraints = manifold if manifold is not None and manifold.is_constrained else None
     begin = None if constraints is None else constraints.response(t, q, v)
 

@@ -139,7 +139,9 @@ def depth_of(d: Sequence[Any], side: Any, w: Any) -> Looked:
     side : -1, or 0 if it was 0 where the step began: then it is to become negative first, or stay
         positive
     """
-    high, end, short = reduce(maximum, d[:-1]), d[-1], w <= LEAST
+    high = reduce(maximum, d[:-1])
+    end = d[-1]
+    short = w <= LEAST
     free = chosen(
         high <= 0, chosen(end < 0, 1.0, chosen(end <= 0, chosen(side < 0, 0.0, 1.0), 0.0)), 0.0
     )

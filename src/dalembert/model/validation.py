@@ -304,7 +304,8 @@ def topological_order(
         children.add(joint.child)
     by_name = {b.name: b for b in bodies}
     root = next(b for b in bodies if b.name not in children)
-    ready, ordered = list(below[root.name]), []
+    ready = list(below[root.name])
+    ordered = []
     heapq.heapify(ready)
     while ready:
         joint = joints[heapq.heappop(ready)]
@@ -362,7 +363,8 @@ def undetermined(tree: Tree, q: Sequence[float], bodies: Sequence[Body]) -> list
     doubts = []
     sources = {body.name: body.source for body in bodies}
     for joint, body, _, direction in pivots.undetermined(tree, q):
-        turn, slide = direction[:3], direction[3:]
+        turn = direction[:3]
+        slide = direction[3:]
         motion = f"about ({_shown(turn)})" if any(turn) else f"along ({_shown(slide)})"
         doubts.append(
             Finding(

@@ -77,10 +77,8 @@ def supported() -> bool:
         return False
     a = np.zeros((3, 5))[:, 1:3]
     at = id(a)
-    shape, strides = (
-        (ctypes.c_int64 * 2),
-        [ctypes.c_int64.from_address(at + x).value for x in (SHAPE, STRIDES)],
-    )
+    shape = ctypes.c_int64 * 2
+    strides = [ctypes.c_int64.from_address(at + x).value for x in (SHAPE, STRIDES)]
     pointers = [ctypes.c_void_p.from_address(at + x).value for x in (TYPE, DATA, DTYPE)]
     numbers = [ctypes.c_int32.from_address(at + x).value for x in (AXES, FLAGS)]
     return (
@@ -169,10 +167,8 @@ def builtin(
     owner = _Owner(struct.pack(f"{2 + len(objects)}P", kernel.address, _new_array(), *addresses))
     owner.keeps = (kernel, *objects)  # type: ignore[attr-defined]
     new = ctypes.pythonapi.PyCFunction_NewEx
-    new.restype, new.argtypes = (
-        ctypes.py_object,
-        [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p],
-    )
+    new.restype = ctypes.py_object
+    new.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
     return new(ctypes.addressof(definition), owner, None)
 
 
@@ -324,13 +320,12 @@ class _Module:
         body.lines += ["  br label %place", "batch:"]
         body.expect("i64", body.field(shape, 8, "i64"), str(length), "wrong")
         body.expect("i64", body.field(strides, 8, "i64"), str(self.size), "wrong")
-        found, before = body.field(shape, 0, "i64"), body.put("load i64, ptr %rows, align 8")
+        found = body.field(shape, 0, "i64")
+        before = body.put("load i64, ptr %rows, align 8")
         body.at_most("1", found, "wrong")
         body.at_most("0", body.field(strides, 0, "i64"), "wrong")
-        same, first = (
-            body.put(f"icmp eq i64 {before}, {found}"),
-            body.put(f"icmp eq i64 {before}, {SINGLE}"),
-        )
+        same = body.put(f"icmp eq i64 {before}, {found}")
+        first = body.put(f"icmp eq i64 {before}, {SINGLE}")
         body.unless(body.put(f"or i1 {same}, {first}"), "wrong")
         body.lines += [f"  store i64 {found}, ptr %rows, align 8", "  br label %place", "place:"]
         batch = body.put(f"icmp eq i32 {axes}, 2")
@@ -404,7 +399,9 @@ class _Module:
 
     def _call(self) -> str:
         """The function of the built-in."""
-        body, n, m = FunctionBody(), len(self.layout.inputs), len(self.layout.outputs)
+        body = FunctionBody()
+        n = len(self.layout.inputs)
+        m = len(self.layout.outputs)
         owner = body.put("call ptr @PyBytes_AsString(ptr %self)")
         kernel, new, fallback, keyword, make = (body.field(owner, 8 * k, "ptr") for k in range(5))
         body.lines.append(f"  %kinds = getelementptr inbounds ptr, ptr {owner}, i64 5")
@@ -430,7 +427,8 @@ class _Module:
 
     def _keywords(self, body: FunctionBody, keyword: str) -> None:
         """Go on where the arguments are the inputs, and `out` at most."""
-        n, m = len(self.layout.inputs), len(self.layout.outputs)
+        n = len(self.layout.inputs)
+        m = len(self.layout.outputs)
         body.lines += [
             f"  store i64 {SINGLE}, ptr %count, align 8",
             "  store i64 0, ptr %owned, align 8",
@@ -451,7 +449,8 @@ class _Module:
 
     def _arrays(self, body: FunctionBody, new: str) -> None:
         """Addresses of inputs and results for the kernel."""
-        n, m = len(self.layout.inputs), len(self.layout.outputs)
+        n = len(self.layout.inputs)
+        m = len(self.layout.outputs)
         for k in range(n):
             self._port(body, k, f"input{k}", body.field("%args", 8 * k, "ptr"), "ptr %count")
         body.lines.append("  %rows = load i64, ptr %count, align 8")
@@ -525,10 +524,8 @@ class _Module:
             (body.field("%ports", 16 * k, "i64"), body.field("%ends", 8 * k, "i64"))
             for k in (one, other)
         )
-        before, after = (
-            body.put(f"icmp ule i64 {end}, {start2}"),
-            body.put(f"icmp ule i64 {end2}, {start}"),
-        )
+        before = body.put(f"icmp ule i64 {end}, {start2}")
+        after = body.put(f"icmp ule i64 {end2}, {start}")
         body.unless(body.put(f"or i1 {before}, {after}"), "refused")
 
 

@@ -77,7 +77,10 @@ class _CallText:
     """Text of void call<number>(ptr scratch), of one lane, whose memory ends at a place."""
 
     def __init__(self, end: int, number: int, callback: Callback):
-        self.body, self.end, self.number, self.callback = FunctionBody(), end, number, callback
+        self.body = FunctionBody()
+        self.end = end
+        self.number = number
+        self.callback = callback
         self.count = len(callback.takes)
 
     def text(self) -> str:

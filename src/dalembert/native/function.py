@@ -105,13 +105,11 @@ class CompiledFunction(Generic[Result]):
         checked: bool = False,
     ):
         self.checked = checked
-        self.label, self.shapes, self._vectors, self._outputs, self._make = (
-            label,
-            shapes,
-            vectors,
-            outputs,
-            make,
-        )
+        self.label = label
+        self.shapes = shapes
+        self._vectors = vectors
+        self._outputs = outputs
+        self._make = make
         self.program = program_of(vectors, outputs)
         self._front: Callable[..., Any] | None = None
         self.entry_names: Mapping[
@@ -131,7 +129,8 @@ class CompiledFunction(Generic[Result]):
 
     def _compiled(self) -> Kernel:
         """The kernel, from the cache if it is there."""
-        machine, p = machine_for(checked=self.checked), self.program
+        machine = machine_for(checked=self.checked)
+        p = self.program
         *_, code = cache.kept(
             (p.text(), repr(machine)), lambda: (p.inputs, p.outputs, object_code(p, machine))
         )
@@ -293,7 +292,8 @@ class CompiledFunction(Generic[Result]):
 
     def _vector(self, array: Any, name: str) -> np.ndarray:
         """An input as (n,) or (N, n)."""
-        shape, size = self.shapes[name], int(np.prod(self.shapes[name], dtype=int))
+        shape = self.shapes[name]
+        size = int(np.prod(self.shapes[name], dtype=int))
         if len(shape) != 1:
             array = np.asanyarray(array)
             batch = array.shape[: max(0, array.ndim - len(shape))]
@@ -360,11 +360,14 @@ def _opened(found: Any) -> tuple[Callable[[tuple[Any, ...]], Any], dict[str, np.
     make: Callable[[tuple[Any, ...]], Any] = only_result
     parts = {RESULT: found}
     if isinstance(found, Mapping):
-        make, parts = _Dict(tuple(found)), dict(zip(_ports(found), found.values(), strict=True))
+        make = _Dict(tuple(found))
+        parts = dict(zip(_ports(found), found.values(), strict=True))
     elif hasattr(found, "_fields"):
-        make, parts = type(found)._make, found._asdict()
+        make = type(found)._make
+        parts = found._asdict()
     elif isinstance(found, tuple):
-        make, parts = tuple, {f"{RESULT}_{k}": value for k, value in enumerate(found, 1)}
+        make = tuple
+        parts = {f"{RESULT}_{k}": value for k, value in enumerate(found, 1)}
     return make, {name: _expressions(name, value) for name, value in parts.items()}
 
 

@@ -102,7 +102,8 @@ def changed_later(memory: Memory, states: Sequence[Any], call: Call) -> str:
     It changed in a run, at states that were not tried before it. Where that matters the function is
     left as it was then; otherwise, as it is now.
     """
-    changes, after = memory.changes(), memory.read()
+    changes = memory.changes()
+    after = memory.read()
     if not changes:
         return ""
     memory.restore()
@@ -185,7 +186,8 @@ class _Trial:
 
     def _forward(self) -> list[Any]:
         """Results at the states in their order; of a slow function not at all of them."""
-        begun, found = time.monotonic(), []
+        begun = time.monotonic()
+        found = []
         for k, state in enumerate(self.states):
             if k >= FEWEST and time.monotonic() - begun > LONG:
                 break
@@ -231,7 +233,8 @@ class _Trial:
         places = {id(holder): k for k, holder in enumerate(self.memory.holders)}
         reads: list[str] = []
         for holder in changes:
-            k, filled = places[id(holder)], 0
+            k = places[id(holder)]
+            filled = 0
             for contents in holder.fills(self.memory.contents[k], after[k], reads):
                 filled += 1
                 for state, right in zip(self.states, first):

@@ -258,7 +258,8 @@ class _Parser:
 
     def operand(self, minimum: int) -> Any:
         """A number, name, call, or expression in parentheses or behind a sign."""
-        kind, token = self.kind, self.advance()
+        kind = self.kind
+        token = self.advance()
         if kind == "number":
             if self.kind == "name" and self.text[self.start - 1] == token[-1]:  # 0x10, 1_000, 90deg
                 both, product = token + self.token, f"{token}*{self.token}"

@@ -76,7 +76,8 @@ def planar_chain(
         if inertia is None
         else _per_link(inertia, n, "inertia")
     )
-    bodies, joints = [Body("base")], []
+    bodies = [Body("base")]
+    joints = []
     for k, (m, c, moment) in enumerate(zip(masses, coms, inertias), 1):
         bodies.append(Body(f"link{k}", m, (c, 0, 0), (0, 0, moment, 0, 0, moment)))
         origin = Origin((lengths[k - 2], 0, 0)) if k > 1 else Origin()
@@ -145,7 +146,8 @@ def random_tree(seed: int, n: int = 8, joints: str | Sequence[str] = "every") ->
     drawn = [str(k) for k in rng.permutation(kinds)] if is_every else []
     drawn = (drawn + [str(k) for k in rng.choice(kinds, max(0, n - len(drawn)))])[:n]
 
-    bodies, made = [Body("base")], []
+    bodies = [Body("base")]
+    made = []
     leaders: list[str] = []  # joints of one coordinate, which others may follow
     for k, kind in enumerate(drawn, 1):
         if kind == "follower" and not leaders:

@@ -56,7 +56,9 @@ class Journal(NamedTuple):
         if seal != digest(body).encode():
             raise ValueError("its digest is another")
         head, _, rest = body.partition(b"\n")
-        known, files, at = json.loads(head), {}, 0
+        known = json.loads(head)
+        files = {}
+        at = 0
         for key, size in known["sizes"].items():
             files[checked_key(key)] = None if size is None else rest[at : at + size]
             at += size or 0

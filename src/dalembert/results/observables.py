@@ -94,7 +94,8 @@ class Observables(Mapping[str, Array]):
 
     def __init__(self, run: Any, declared: Mapping[str, Observable], recorded: Mapping[str, Array]):
         self.declared = dict(declared)
-        self._run, self._arrays = run, dict(recorded)
+        self._run = run
+        self._arrays = dict(recorded)
 
     def __getitem__(self, name: str) -> Array:
         if name not in self.declared:

@@ -46,7 +46,8 @@ def thinned(run: Recorded, most: int) -> tuple[Recorded, int]:
 
 def trajectory(run: Recorded, row: int) -> Recorded:
     """Trajectory `row` of a run of several alone, with its own mechanism, up to its end."""
-    end, made = run.end.trajectory(row), max(int(np.isfinite(run.work[row]).sum()), 1)
+    end = run.end.trajectory(row)
+    made = max(int(np.isfinite(run.work[row]).sum()), 1)
     between = int(end.t > run.times[made - 1])  # records behind the times asked for: 1 or 0
 
     def until(records: Any, last: Any) -> Any:

@@ -114,7 +114,8 @@ class Recorder:
             reasons if self._group["reason"].ndim else reasons[0], dtype=object
         )
         for _, array in self._group.arrays():
-            dims, shape = array.attrs["_ARRAY_DIMENSIONS"], list(array.shape)
+            dims = array.attrs["_ARRAY_DIMENSIONS"]
+            shape = list(array.shape)
             if "time" in dims and shape[dims.index("time")] != count:
                 shape[dims.index("time")] = count
                 array.resize(shape)

@@ -151,7 +151,8 @@ def _check_names(data: Any, mechanism: Any, path: Path) -> None:
 
 def _arrays(data: Any, folder: str | None, count: int) -> dict[str, Any]:
     """The first `count` records of a dataset; in a folder, where they are."""
-    axis, declared = data["q"].dims.index("time"), observables_in(data)
+    axis = data["q"].dims.index("time")
+    declared = observables_in(data)
 
     def records(name: str) -> Any:
         """Records of a variable, read now or when they are looked at."""
@@ -199,17 +200,13 @@ def _opened(path: Path, folder: StoreFolder | None, lazy: bool) -> Any:
         There is something else.
     """
     if folder is None:
-        expected, source, engine = (
-            "a file that Run.to_netcdf wrote (a folder would be one of Zarr)",
-            path,
-            "h5netcdf",
-        )
+        expected = "a file that Run.to_netcdf wrote (a folder would be one of Zarr)"
+        source = path
+        engine = "h5netcdf"
     else:
-        expected, source, engine = (
-            "a folder that Run.to_zarr or simulate(store=) wrote",
-            checked_store(folder),
-            "zarr",
-        )
+        expected = "a folder that Run.to_zarr or simulate(store=) wrote"
+        source = checked_store(folder)
+        engine = "zarr"
     try:
         data = library("xarray", EXTRA).open_dataset(
             source, engine=engine, drop_variables="time" if lazy else None

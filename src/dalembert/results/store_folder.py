@@ -368,10 +368,8 @@ class StoreFolder:
         self._own(JOURNAL).unlink(missing_ok=True)
         assert self.entries is not None
         self._take_line(json.loads(text.partition(b" ")[2]), self.entries)
-        self._chain, self._offset = (
-            text.partition(b" ")[0].decode(),
-            self._journal.offset + len(text),
-        )
+        self._chain = text.partition(b" ")[0].decode()
+        self._offset = self._journal.offset + len(text)
         self._journal = None
 
     def _own(self, name: str) -> Path:

@@ -36,7 +36,8 @@ class StoreLock:
     """
 
     def __init__(self, folder: Any):
-        self.folder, self.file = Path(folder), lock_file(folder)
+        self.folder = Path(folder)
+        self.file = lock_file(folder)
         try:
             self.file.parent.mkdir(parents=True, exist_ok=True)
             self._descriptor = self._locked()

@@ -63,7 +63,8 @@ def _energies(run: Run, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]
     last = len(run.times) - 1
     step = max(1, -(-last // count))
     at = slice(last % step, None, step)
-    times, work = np.asarray(run.times[at]), np.asarray(run.work[..., at])
+    times = np.asarray(run.times[at])
+    work = np.asarray(run.work[..., at])
     q, qd = (np.asarray(values[..., at, :]) for values in (run.q, run.qd))
     mechanism = run.system.mechanism
     if mechanism is None or run.parameters:

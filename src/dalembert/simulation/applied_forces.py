@@ -192,7 +192,8 @@ class Forces:
         called: Mapping[str, Force] = NOTHING,
     ) -> np.ndarray:
         """Sum of the forces at a state; p begins with the constants; `called` stands for functions."""
-        tau, at = np.zeros(self.nv), 0
+        tau = np.zeros(self.nv)
+        at = 0
         for name, given in self._given.items():
             if name == EXTERNAL and self.loads:
                 numbers = p[at : at + self.loads.numbers.shape[-1]]

@@ -41,7 +41,8 @@ class EventHandler:
 
     def begun(self, x: np.ndarray, t: float, h: float, constants: np.ndarray) -> Lanes:
         """Lanes of states x (N, nx) at a time, before any event."""
-        motion, n = self.motion, len(x)
+        motion = self.motion
+        n = len(x)
         p = np.broadcast_to(constants, (n, constants.shape[-1]))
         events = len(motion.events.functions)
         witnesses = events + (len(motion.reactions.entries) if motion.reactions else 0)
@@ -71,7 +72,8 @@ class EventHandler:
         """Let events (m, events) and ends of modes of entries (m, entries) happen to some lanes,
         where they are; h: length of a step [s].
         """
-        law, hits = self.motion.reactions, ends.any(axis=1)
+        law = self.motion.reactions
+        hits = ends.any(axis=1)
         if law and hits.any():
             self._arrive(lanes, rows[hits], ends[hits], law)
         for row, k in np.argwhere(events):
@@ -85,14 +87,17 @@ class EventHandler:
 
     def _arrive(self, lanes: Lanes, rows: np.ndarray, ends: np.ndarray, law: Reactions) -> None:
         """Put joints whose modes end exactly at their stops, or at rest."""
-        ended, x = np.zeros((len(rows), self.motion.system.nv), dtype=bool), lanes.x[rows]
+        ended = np.zeros((len(rows), self.motion.system.nv), dtype=bool)
+        x = lanes.x[rows]
         ended[:, law.entries] = ends
         law.arrive(*self.motion.split(x)[:2], self.motion.modes(lanes.p[rows]), ended)
         lanes.x[rows] = x
 
     def _count(self, lanes: Lanes, rows: np.ndarray, happens: np.ndarray, h: float) -> None:
         """Count how often each witness was met within the length of a step."""
-        since, often, t = lanes.since[rows], lanes.often[rows], lanes.t[rows]
+        since = lanes.since[rows]
+        often = lanes.often[rows]
+        t = lanes.t[rows]
         recent = t - since <= h
         lanes.often[rows] = np.where(happens, np.where(recent, often + 1, 1), often)
         lanes.since[rows] = np.where(happens & ~recent, t, since)
@@ -101,15 +106,15 @@ class EventHandler:
 
     def _event(self, lanes: Lanes, row: int, k: int, h: float) -> None:
         """Note an event, which may end its trajectory."""
-        motion, t, x = self.motion, lanes.t[row, 0], lanes.x[row]
+        motion = self.motion
+        t = lanes.t[row, 0]
+        x = lanes.x[row]
         if t - lanes.last[row, k] <= SEEN * h:  # a stop met at the same time
             return
         lanes.last[row, k] = t
-        clock, name, most = (
-            self._clock(lanes, row),
-            motion.events.names[k],
-            motion.events.terminal[k],
-        )
+        clock = self._clock(lanes, row)
+        name = motion.events.names[k]
+        most = motion.events.terminal[k]
         qd = motion.velocities_in(t, x, lanes.p[row])
         self.events.append(Event(row, clock, x[: motion.system.nq].copy(), qd.copy(), name))
         lanes.counts[row, k] += 1
@@ -118,7 +123,8 @@ class EventHandler:
 
     def end_without_value(self, lanes: Lanes, row: int, s: float, x: np.ndarray) -> None:
         """End a lane at a state x within a step, s behind its beginning, where an event has no value."""
-        motion, p = self.motion, lanes.p[row]
+        motion = self.motion
+        p = lanes.p[row]
         reason = event_without_number(motion, lanes.x[row], lanes.t[row, 0], p)
         if not reason:
             lanes.t[row, 0], lanes.x[row] = lanes.t[row, 0] + s, x
@@ -161,13 +167,14 @@ class EventHandler:
         once; at the beginning of a run each mode is a change.
         """
         motion, nv = self.motion, self.motion.system.nv
-        t, p, x, before = lanes.t[rows, 0], lanes.p[rows], lanes.x[rows], lanes.modes[rows]
+        t = lanes.t[rows, 0]
+        p = lanes.p[rows]
+        x = lanes.x[rows]
+        before = lanes.modes[rows]
         q, qd, work, _ = motion.split(x)  # views
-        modes, impacts, plastic = (
-            before.copy(),
-            np.zeros((len(rows), nv)),
-            np.zeros((len(rows), nv)),
-        )
+        modes = before.copy()
+        impacts = np.zeros((len(rows), nv))
+        plastic = np.zeros((len(rows), nv))
         plastic[:, law.entries] = lanes.often[rows, : len(law.entries)] > TIRED
         left = np.arange(len(rows))
         for _ in range(IMPACTS * (nv + 1)):
@@ -193,6 +200,7 @@ class EventHandler:
         lanes.x[rows], lanes.p[rows], lanes.modes[rows] = x, p, modes
         changed = ((impacts != 0) | (before != modes) | begins) & law.restable
         for row, i in np.argwhere(changed):
-            clock, name = self._clock(lanes, rows[row]), motion.system.velocity_names[i]
+            clock = self._clock(lanes, rows[row])
+            name = motion.system.velocity_names[i]
             mode = law.mode(i, modes[row, i], x[row])
             self.changes.append(Change(int(rows[row]), clock, name, mode, float(impacts[row, i])))

@@ -110,7 +110,8 @@ def check_events(motion: FirstOrderSystem, x: np.ndarray) -> None:
 def event_without_number(motion: FirstOrderSystem, x: np.ndarray, t: float, p: np.ndarray) -> str:
     """The event that has no value at a state x (nx,) at time t of the motion, or an empty text."""
     q, *_ = motion.split(x)
-    clock, qd = float(motion.clock(t, p)), motion.velocities_in(t, x, p)
+    clock = float(motion.clock(t, p))
+    qd = motion.velocities_in(t, x, p)
     for name, g in zip(motion.events.names, motion.events.functions, strict=True):
         where = f"at t = {clock:.9g} s, with q = {q.tolist()}, qd = {qd.tolist()}"
         try:

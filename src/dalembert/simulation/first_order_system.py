@@ -219,7 +219,8 @@ class FirstOrderSystem:
         """Energy of states of a mechanism in (q, qd), (n,) or (N, n)."""
         if not self.formulation.paths:
             return self.formulation.energy(q, qd)
-        dynamics, numbers = dynamics_of(self.mechanism, self.formulation.paths), self.numbers_in(p)
+        dynamics = dynamics_of(self.mechanism, self.formulation.paths)
+        numbers = self.numbers_in(p)
         return dynamics.kinetic_energy(q, qd, parameters=numbers) + dynamics.potential_energy(
             q, parameters=numbers
         )
@@ -239,7 +240,8 @@ class FirstOrderSystem:
         p = p[row % len(p)] if p.ndim == 2 else p
         velocities, rates = self.formulation.called(self.numbers_in(p))
         if law := self.reactions:
-            modes, numbers = self.modes(p), self.numbers_in(p)
+            modes = self.modes(p)
+            numbers = self.numbers_in(p)
 
             def rates(
                 t: float, q: np.ndarray, y: np.ndarray, qd: np.ndarray, tau: np.ndarray

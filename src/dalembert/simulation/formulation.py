@@ -229,7 +229,8 @@ class Accelerations(Formulation):
         super().check(q, qd, numbers)
         if not self.system.explained_by_code:
             return
-        source, rest = self.system.source, np.zeros(self.system.nv)
+        source = self.system.source
+        rest = np.zeros(self.system.nv)
         if self.paths:
             dynamics_of(source, self.paths).forward_dynamics(q, qd, rest, parameters=numbers)
         else:
@@ -262,7 +263,8 @@ class Accelerations(Formulation):
         """Velocities and rates by compiled functions."""
         if not self.system.explained_by_code:
             return super().called(numbers)
-        own, dynamics = self.at(numbers), dynamics_of(self.system.source, self.paths)
+        own = self.at(numbers)
+        dynamics = dynamics_of(self.system.source, self.paths)
         given = {"parameters": numbers} if self.paths else {}
 
         def rates(t: float, q: np.ndarray, y: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> Rates:
@@ -315,7 +317,8 @@ class Canonical(Formulation):
         velocities, rates = super().called(numbers)
         if self.iteration is None:
             return velocities, rates
-        own, system = Iteration(self.iteration), self.at(numbers).system
+        own = Iteration(self.iteration)
+        system = self.at(numbers).system
         self._iterations.append(own)
         return lambda t, q, y: own.velocities(system, q, y, t), rates
 
@@ -337,7 +340,8 @@ class Canonical(Formulation):
         rows = np.broadcast_to(numbers, (len(q), len(self.paths)))
         times = np.full(len(q), t)
         back = self.compiled_velocities(times, q, momenta(q, np.ones_like(qd), times, rows), rows)
-        p, wrong = momenta(q, qd, times, rows), ~(np.abs(back - 1) <= DOUBTFUL).all(axis=1)
+        p = momenta(q, qd, times, rows)
+        wrong = ~(np.abs(back - 1) <= DOUBTFUL).all(axis=1)
         for own, q_own, p_own in zip(rows[wrong], q[wrong], p[wrong], strict=True):
             self.at(own).system.velocities(
                 q_own, p_own, t
@@ -405,7 +409,9 @@ def _singular_between(before: np.ndarray, after: np.ndarray) -> tuple[str, np.nd
     """The word for the mass matrix between two of different signs, and the velocities that have no
     inertia there.
     """
-    low, high, sign = 0.0, 1.0, np.linalg.slogdet(before)[0]
+    low = 0.0
+    high = 1.0
+    sign = np.linalg.slogdet(before)[0]
     for _ in range(40):
         middle = (low + high) / 2
         same = np.linalg.slogdet(before + middle * (after - before))[0] == sign

@@ -33,7 +33,8 @@ class Loads:
 
     def __init__(self, mechanism: Mechanism, given: Sequence[ExternalForce]):
         opened_loads(given)  # raises if these are none
-        self._given, self._weightless = tuple(given), weightless(mechanism)
+        self._given = tuple(given)
+        self._weightless = weightless(mechanism)
         self.frames = tuple((load.frame, load.expressed_in) for load in self._given)
         for load in self._given:
             frame_place(mechanism.tree(), load.frame)  # raises if there is no such frame

@@ -188,11 +188,9 @@ class Reactions:
         )
 
     def _move(self, smooth: Mechanism) -> None:
-        self._smooth, self._moved, self._rubbing = (
-            smooth,
-            on_regrouped_tree(smooth),
-            smooth.without("springs"),
-        )
+        self._smooth = smooth
+        self._moved = on_regrouped_tree(smooth)
+        self._rubbing = smooth.without("springs")
 
     def at(self, numbers: Any) -> Reactions:
         """The law for numbers at the paths, floats or expressions, of which `rates` and `reactions`
@@ -244,7 +242,9 @@ class Reactions:
         rest, or at a stop.
         """
         for row, i in np.argwhere(ended & (modes[:, : self.n] > 0)):
-            own, low, high = q[row, self.place[i]], self.lower[i], self.upper[i]
+            own = q[row, self.place[i]]
+            low = self.lower[i]
+            high = self.upper[i]
             if self.stopping[i] and not low < own < high:
                 q[row, self.place[i]] = low if own <= low else high
             if modes[row, self.n + i] * qd[row, i] < 0:
@@ -337,10 +337,14 @@ class Reactions:
         return Routine(trace.program(tuple(inputs), tuple(results)))
 
     def _trace_transition(self, trace: Trace) -> None:
-        v, h, repeat = trace.registers, trace["h"], traced(trace)
-        before, after = v["qd"], v["after"]
+        v = trace.registers
+        h = trace["h"]
+        repeat = traced(trace)
+        before = v["qd"]
+        after = v["after"]
         trace.give({"joined": self._joined(v["q"], before, h), "weak": v["plastic"]})
-        q, law = v["joined"], self.at(v.get("numbers"))
+        q = v["joined"]
+        law = self.at(v.get("numbers"))
         out, restitution = self._out(q)
         M, _ = law._equations(q, before, v["tau"])
         L = factorised(M, unchecked)
@@ -374,7 +378,8 @@ class Reactions:
         for i in np.flatnonzero(self.stopping):
             for bound, speed in ((self.lower[i], -qd[i]), (self.upper[i], qd[i])):
                 if np.isfinite(bound):
-                    own, reach = found[self.place[i]], maximum(NEAR * h * speed, _rounding(bound))
+                    own = found[self.place[i]]
+                    reach = maximum(NEAR * h * speed, _rounding(bound))
                     found[self.place[i]] = chosen(absolute(own - bound) <= reach, bound, own)
         return found
 
@@ -386,7 +391,8 @@ class Reactions:
             return where(at_most(absolute(q[self.place] - bounds), 0.0), 1.0, 0.0)
 
         has_lower, has_upper = np.isfinite([self.lower, self.upper]) * 1.0
-        lower, upper = np.nan_to_num(self.lower), np.nan_to_num(self.upper)
+        lower = np.nan_to_num(self.lower)
+        upper = np.nan_to_num(self.upper)
         out = has_lower * at(lower) - has_upper * (1 - np.array(self._locked)) * at(upper)
         return out, where(less(0.0, out), *self.restitution)
 
@@ -440,10 +446,8 @@ def limits(mechanism: Mechanism, stops: Stops) -> tuple[np.ndarray, np.ndarray, 
     """Lower and upper stops of the entries of qd (nv,), infinite where there are none, and
     restitutions there (2, nv).
     """
-    bounds, restitution = (
-        np.array([[-np.inf], [np.inf]]) * np.ones(mechanism.nv),
-        np.zeros((2, mechanism.nv)),
-    )
+    bounds = np.array([[-np.inf], [np.inf]]) * np.ones(mechanism.nv)
+    restitution = np.zeros((2, mechanism.nv))
     have = {
         j.name: j
         for j in mechanism.joints
@@ -464,7 +468,8 @@ def limits(mechanism: Mechanism, stops: Stops) -> tuple[np.ndarray, np.ndarray, 
             raise ValueError(
                 f"stops: the restitution of joint {name!r} is {e!r}, expected a number from 0 to 1."
             )
-        joint, entry = have[name], mechanism.entries[name]
+        joint = have[name]
+        entry = mechanism.entries[name]
         own = [
             float(b[0]) if b is not None else s
             for b, s in ((joint.limits.lower, -np.inf), (joint.limits.upper, np.inf))

@@ -68,7 +68,8 @@ class Law:
 
     def _kept(self, memory: Memory) -> Routine:
         """The compiled law, kept while neither it nor the equations are others."""
-        form, constants = self.motion.formulation, self.motion.constants.shape[-1]
+        form = self.motion.formulation
+        constants = self.motion.constants.shape[-1]
         key = (id(self.motion.mechanism), form.name, form.paths, constants)
         known = _laws.get(self.sampled)
         if (
@@ -84,7 +85,8 @@ class Law:
 
     def _routine(self, motion: FirstOrderSystem) -> Routine:
         """tau and memory of states x, compiled; without a memory it is no input."""
-        size, nv = len(self.start), self.nv
+        size = len(self.start)
+        nv = self.nv
         memory = {"memory": size} if size else {}
         inputs = {"k": 1, "t": 1, "x": motion.nx, "p": motion.constants.shape[-1], **memory}
         outputs = {"tau": nv, **({"later": size} if size else {})}

@@ -193,7 +193,8 @@ class Simulation:
     def run(self, q: Values, qd: Values) -> Run:
         """Trajectories from one state, or from one of each."""
         stepping, recording = self.stepping, self.recording
-        model, formulation = self.model, formulation_for(stepping.name, self.model.formulation)
+        model = self.model
+        formulation = formulation_for(stepping.name, self.model.formulation)
         if formulation is not model.formulation:
             model = replace(model, formulation=formulation)
         motion = FirstOrderSystem(model, self.actions, self.contact, self.events, recording.begin)
@@ -289,7 +290,8 @@ class _Records:
 
     def stretch(self, x: np.ndarray, times: np.ndarray, state: Any) -> tuple[Run, np.ndarray, Any]:
         """Records from x at times[0] to each later time, and where to go on."""
-        events, changes = len(self.loop.events), len(self.loop.changes)
+        events = len(self.loop.events)
+        changes = len(self.loop.changes)
         found = self._advance(x, times, state)
         part = run_of(self.loop, self.sampling, self.start._replace(x=x), times, found)
         part = replace(
@@ -361,7 +363,8 @@ def resume(mechanism: Mechanism | OtherSystem, store: str | os.PathLike[str], **
     array(0.1)
     """
     arguments = stored_arguments(store)
-    names, _ = arguments.pop("events", None), arguments.pop("sampled", None)
+    names = arguments.pop("events", None)
+    _ = arguments.pop("sampled", None)
     if isinstance(arguments.get("friction"), list):
         arguments["friction"] = Stribeck(*arguments["friction"])
     if arguments.get("external_forces"):

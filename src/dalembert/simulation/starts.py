@@ -115,7 +115,8 @@ def _within(law: Reactions, q: np.ndarray) -> np.ndarray:
         nearest = np.clip(own, law.lower[i], law.upper[i])
         beyond = np.abs(own - nearest)
         worst = np.unravel_index(np.argmax(beyond), beyond.shape)
-        name, stop = law.mechanism.velocity_names[i], float(nearest[worst])
+        name = law.mechanism.velocity_names[i]
+        stop = float(nearest[worst])
         rounding = ROUNDING * max(1.0, abs(stop))
         if beyond[worst] > max(rounding, min(_half_unit(law.mechanism, name, stop), DIGITS)):
             raise ValueError(

@@ -134,10 +134,8 @@ class Witnesses:
             rate, rate1 = (
                 self._rate(own[:nq], qd) for own, qd in zip((x, x1), velocities, strict=True)
             )
-            q, states = (
-                search.hermite(x[:nq], x1[:nq], rate, rate1, h),
-                [x[nq + nv + 1 :], x1[nq + nv + 1 :]],
-            )
+            q = search.hermite(x[:nq], x1[:nq], rate, rate1, h)
+            states = [x[nq + nv + 1 :], x1[nq + nv + 1 :]]
         return Extension(q, self._velocities(q, h, velocities, coefficients is None), states, times)
 
     def _velocities(
@@ -224,9 +222,12 @@ class Witnesses:
         """How far the reaction of each entry that can rest is beyond its bounds."""
         if not self.rests:
             return []
-        motion, n, modes = self.motion, self.law.n, self.motion.modes(p)
+        motion = self.motion
+        n = self.law.n
+        modes = self.motion.modes(p)
         q, qd, states = at
-        tau, numbers = motion.forces(motion.clock(t, p), q, qd, p, states), motion.numbers_in(p)
+        tau = motion.forces(motion.clock(t, p), q, qd, p, states)
+        numbers = motion.numbers_in(p)
         if isinstance(q[0], Expr):
             r = self.law.at(numbers).reactions(q, qd, tau, modes)
         else:
@@ -258,7 +259,8 @@ class Witnesses:
 
         bend (nx,): by how much x may differ from `way`, if it does
         """
-        box, depths = way.box(*self._margins(bend, way)), list[Any]()
+        box = way.box(*self._margins(bend, way))
+        depths = list[Any]()
         if self.law:
             modes, (low, high), (slow, fast) = self.motion.modes(p), box.q, box.qd
             depths += [
@@ -322,7 +324,8 @@ class Witnesses:
             )
             for on, one in zip(active, found, strict=True)
         ]
-        values, bounds = self._values(t1, end[0], end[1], p), self._bounds(part.box(), p)
+        values = self._values(t1, end[0], end[1], p)
+        bounds = self._bounds(part.box(), p)
         directions = self.motion.events.directions
         return found + [
             search.or_missing(search.sampled(side, g, direction, own, w), side, g, w)
@@ -342,7 +345,8 @@ class Witnesses:
         """Bounds of each event in a box of states and times; None where there are none, as on
         numbers.
         """
-        watched, first = self.motion.events, box.q[0][0]
+        watched = self.motion.events
+        first = box.q[0][0]
         if not self.events or not isinstance(first, Expr):
             return [None] * self.events
         time = symbols("time of an event", 1, first.graph)

@@ -60,7 +60,8 @@ def factorised(
 def solved(factors: Factors, b: Sequence[Scalar]) -> list[Scalar]:
     """x with L^T D L x = b."""
     L, inverse_pivots = factors
-    x, n = list(b), len(b)
+    x = list(b)
+    n = len(b)
     for k in reversed(range(n)):
         for i in range(k):
             x[i] = x[i] - L[k][i] * x[k]
@@ -73,7 +74,8 @@ def solved(factors: Factors, b: Sequence[Scalar]) -> list[Scalar]:
 
 def inverted(factors: Factors) -> Rows:
     """Symmetric inverse of L^T D L: (1 - P) D^-1 (1 - P)^T."""
-    P, d = couplings(factors), factors.inverse_pivots
+    P = couplings(factors)
+    d = factors.inverse_pivots
     n = len(P)
     scaled = [
         [times(-p, x) for p, x in zip(row, d, strict=False)] + [d[k]] for k, row in enumerate(P)

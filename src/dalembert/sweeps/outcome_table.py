@@ -51,7 +51,8 @@ class OutcomeTable:
         self.arrays: dict[str, Any] = {}
         self.constants: dict[str, tuple[tuple[str, ...], np.ndarray]] = {}
         self._waiting: list[Outcome] = []
-        self._size, self._since = 0, time.monotonic()
+        self._size = 0
+        self._since = time.monotonic()
         self.folder = folder
         self._group = None if folder is None else storage.group_of(folder, read_only=False)
         for name, dims, values in samples.coordinates():
@@ -105,7 +106,9 @@ class OutcomeTable:
                 [FAILED if o.error else DONE for o in self._waiting],
             )
         self._commit()
-        self._waiting, self._size, self._since = [], 0, time.monotonic()
+        self._waiting = []
+        self._size = 0
+        self._since = time.monotonic()
 
     def _commit(self) -> None:
         if self.folder is not None:
@@ -127,10 +130,8 @@ class OutcomeTable:
             )
         leading = len(self.samples.shape)
         for name, (dims, values) in arrays.items():
-            array, others = (
-                self.arrays[name],
-                (tuple(self.arrays[name].shape[leading:]), self.dims[name][leading:]),
-            )
+            array = self.arrays[name]
+            others = (tuple(self.arrays[name].shape[leading:]), self.dims[name][leading:])
             if (values.shape, dims) != others:
                 raise ShapeError(
                     f"result {name!r} has shape {values.shape} and dimensions {dims}, but "
@@ -220,7 +221,8 @@ class OutcomeTable:
 
     def _write(self, name: str, places: list[int], values: list[Any]) -> None:
         """Values of some samples into an array, block by block; a block is replaced as a whole."""
-        array, shape = self.arrays[name], self.samples.shape
+        array = self.arrays[name]
+        shape = self.samples.shape
         at = np.array(np.unravel_index(places, shape)).T  # (K, dimensions of the samples)
         kind = array.dtype if array.dtype.kind in NUMBERS else np.dtype(object)
         stacked = np.empty((len(values), *array.shape[len(shape) :]), kind)

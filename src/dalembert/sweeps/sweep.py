@@ -292,7 +292,8 @@ class _Sweeping:
         """Compute these samples."""
         if not len(todo):
             return
-        rest, self._left = map(int, todo), len(todo)
+        rest = map(int, todo)
+        self._left = len(todo)
         self._workers = Workers(executor, task)
         try:
             while self._submit(rest):

@@ -269,7 +269,8 @@ class Simulated:
         inputs.
         """
         own, numbers = self._parted(samples[0])
-        options, inputs = self.options | own, self._are_inputs(own, numbers)
+        options = self.options | own
+        inputs = self._are_inputs(own, numbers)
         mechanism = self.mechanism if inputs else self._with(numbers)
         q, qd = (options.pop(name, None) for name in STATES)
         q = np.tile(

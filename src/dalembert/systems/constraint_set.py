@@ -58,7 +58,8 @@ class ConstraintSet:
     """
 
     def __init__(self, system: Any):
-        self.system, self.constraints = system, tuple(system.constraints)
+        self.system = system
+        self.constraints = tuple(system.constraints)
         self.holonomic = tuple(c for c in self.constraints if c.is_holonomic)
 
     @cached_property
@@ -167,7 +168,8 @@ class ConstraintSet:
         ------
         SingularMassMatrixError, ConstraintError
         """
-        inertia, rows = self.inertia(q, t), self.rates(q, qd, t)
+        inertia = self.inertia(q, t)
+        rows = self.rates(q, qd, t)
         response = self.response(inertia, rows)
         free = np.asarray(solved(inertia, list(force)))
         multipliers = solved(response.factors, list(rows.bias - rows.jacobian @ free))
@@ -177,7 +179,8 @@ class ConstraintSet:
 
     def responses(self, q: Vector, qd: Vector, t: Any) -> tuple[Response | None, Response]:
         """Motion that forces along the rows of positions, and along all rows, cause at a state."""
-        inertia, rows = self.inertia(q, t), self.rates(q, qd, t)
+        inertia = self.inertia(q, t)
+        rows = self.rates(q, qd, t)
         whole = self.response(inertia, rows)
         if not self.holonomic or len(self.holonomic) == len(self.constraints):
             return whole if self.holonomic else None, whole

@@ -21,11 +21,9 @@ class LagrangianEquations(System):
     """
 
     def __init__(self, lagrangian: LagrangianSystem):
-        self._own, self.name, self.coordinate_names = (
-            lagrangian,
-            lagrangian.name,
-            lagrangian.coordinate_names,
-        )
+        self._own = lagrangian
+        self.name = lagrangian.name
+        self.coordinate_names = lagrangian.coordinate_names
         self.parameters = lagrangian.parameters
 
     @property

@@ -539,7 +539,8 @@ class System(ABC):
         """Quantities that runs record: `observables`, multipliers and residuals of constraints."""
         if not self.constraints:
             return self.observables
-        rows, state = ConstraintSet(self), ("q", "qd", "tau", "t")
+        rows = ConstraintSet(self)
+        state = ("q", "qd", "tau", "t")
         found = {
             "multipliers": Quantity(
                 self.multipliers,

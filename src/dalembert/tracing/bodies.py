@@ -127,7 +127,8 @@ def _kind(tree: Tree, bodies: list[int], skeleton: Any, rows: list[Numbers]) -> 
 
 def _opened(tree: Tree, i: int, level: int) -> tuple[Any, Numbers]:
     """All about a body and its joint but its numbers, and these in order."""
-    joint, body = tree.joint[i], tree.inertia[i]
+    joint = tree.joint[i]
+    body = tree.inertia[i]
     kind, of_type = _opened_type(joint.type, level < OBLIQUE)
     turn, of_turn = _opened_turn(joint.origin.R, level > FINE)
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = body.J

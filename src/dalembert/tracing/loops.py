@@ -21,7 +21,7 @@ WIDTH = 8  # entries in a row
 
 
 class Result(NamedTuple):
-    """VectorEntries of a register from the first on, and the expression of a row that they become."""
+    """Entries of a register from the first on, and the expression of a row that they become."""
 
     register: str
     first: int
@@ -44,7 +44,8 @@ class LoopTrace(Trace):
     """
 
     def __init__(self, registers: Mapping[str, int], whole: bool = False):
-        self.entries, self.whole = VectorEntries(), whole
+        self.entries = VectorEntries()
+        self.whole = whole
         super().__init__(registers)
 
     def add(self, name: str, n: int, start: int | None = None) -> Any:

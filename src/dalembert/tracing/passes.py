@@ -155,12 +155,10 @@ def _with_rotors(body: BodyView) -> Found:
 
 def _articulated(body: BodyView) -> Found:
     """Articulated inertia and bias force to the parent; V and D^-1 u are kept."""
-    I_A, p_A, S, X = (
-        ArticulatedInertia.of(body.inertia),
-        _force(body.stored["wrench"]),
-        body.S,
-        body.X,
-    )
+    I_A = ArticulatedInertia.of(body.inertia)
+    p_A = _force(body.stored["wrench"])
+    S = body.S
+    X = body.X
     if body.carried is not None:
         I_A, p_A = I_A + _articulated_inertia(body.carried), p_A + _force(body.carried[21:])
     driving = [t + p for t, p in zip(body.last, passive(body.tree, body.q, body.qd), strict=True)]
@@ -172,7 +170,8 @@ def _articulated(body: BodyView) -> Found:
     stored = {"V": [x for v in kept.V for x in _flat(v)], "out": kept.accelerations}
     if body.tree.parent[SELF] != PARENT:
         return Found([], stored)
-    moved, force = I_a.to_parent(X), X.force_to_parent(p_a)
+    moved = I_a.to_parent(X)
+    force = X.force_to_parent(p_a)
     (xx, _, _), (xy, yy, _), (xz, yz, zz) = moved.I
     (aa, _, _), (ab, bb, _), (ac, bc, cc) = moved.M
     inertia = [xx, xy, yy, xz, yz, zz, *(x for row in moved.H for x in row), aa, ab, bb, ac, bc, cc]

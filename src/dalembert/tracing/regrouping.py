@@ -93,7 +93,8 @@ def slid(tree: Tree) -> Tree:
     counts once for every link that is carried by it, of links on the base, which does not turn, not
     at all.
     """
-    joint, inertia = list(tree.joint), list(tree.inertia)
+    joint = list(tree.joint)
+    inertia = list(tree.inertia)
     carried, children = [0] * len(tree.parent), [[] for _ in tree.parent]  # type: ignore[var-annotated]
     for i in tree.inward():
         carried[i] += 1

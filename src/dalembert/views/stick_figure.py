@@ -62,7 +62,8 @@ def figure_of(run: Run, times: np.ndarray, trace: str | None = None) -> StickFig
     UnknownNameError
         There is no such frame.
     """
-    m, coordinates = run.own_mechanism(), _coordinates(run, times)
+    m = run.own_mechanism()
+    coordinates = _coordinates(run, times)
     bodies = [b for b in m.bodies if as_float(b.mass) > 0]
     names = list(m.frame_names)
     if trace is not None and trace not in names:
@@ -103,7 +104,8 @@ def figure_of(run: Run, times: np.ndarray, trace: str | None = None) -> StickFig
 def placements(mechanism: Mechanism, q: np.ndarray, names: Sequence[str]) -> np.ndarray:
     """Placements (K, F, 3, 4) = [R, p] of links and frames in the world, of all in one pass."""
     tree, (scalars,), pack = mechanism.at(q=q)
-    poses, rows = world_poses(tree, scalars), []
+    poses = world_poses(tree, scalars)
+    rows = []
     for name in names:
         i, X = tree.place[name]
         pose = poses[i]

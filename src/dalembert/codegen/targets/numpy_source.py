@@ -124,7 +124,8 @@ def _function(
     function = prefix + identifiers([name], () if prefix else taken)[0]
     names = [register.name for register in (*program.inputs, *program.results)]
     registers = identifiers(names, taken)
-    inputs, outputs = registers[: len(program.inputs)], registers[len(program.inputs) :]
+    inputs = registers[: len(program.inputs)]
+    outputs = registers[len(program.inputs) :]
     head = [f"{x} = np.asarray({x}, dtype=np.float64)" for x in inputs]
     head.append(f"batch = np.broadcast_shapes({', '.join(f'{x}.shape[:-1]' for x in inputs)})")
     if program.block:

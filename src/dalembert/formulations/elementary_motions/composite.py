@@ -32,7 +32,8 @@ class Composite:
     """
 
     def __init__(self, sequence: MotionTree, q: Sequence[Scalar]):
-        self.sequence, self.state = sequence, sequence.at(q)
+        self.sequence = sequence
+        self.state = sequence.at(q)
         self.R = {l: turned(B) for l, B in self.state.B.items()}
         self.D: dict[int, dict[int, Matrix4]] = {0: {}}
         self.rate: dict[int, dict[tuple[int, int], Matrix4]] = {0: {}}

@@ -19,7 +19,8 @@ class Sums:
     """
 
     def __init__(self, sequence: MotionTree, q: Sequence[Scalar]):
-        self.sequence, self.state = sequence, sequence.at(q)
+        self.sequence = sequence
+        self.state = sequence.at(q)
         self.B1 = first_derivatives(sequence, self.state)
         self.inertial = {
             key: B @ sequence.step[key[0]].inertia for key, B in self.B1.items()

@@ -94,7 +94,8 @@ def gravity_forces(sequence: MotionTree, q: Sequence[Scalar]) -> list[Scalar]:
 
     h_i = m_i (r_i, 1) + sum T_c h_c,    Q_j = -g . B_i D_j h_i
     """
-    state, gravity = sequence.at(q), sequence.tree.gravity
+    state = sequence.at(q)
+    gravity = sequence.tree.gravity
     h = {0: (0, 0, 0, 0)} | {i: step.inertia.T[3] for i, step in sequence.step.items()}
     Q: list[Scalar] = [0.0] * sequence.nv
     for i in sequence.inward():

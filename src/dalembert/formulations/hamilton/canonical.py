@@ -508,7 +508,8 @@ def state_equations(
     rate = at.momentum_rate(z, p)
     for more in actuators:
         rate = plus(rate, more)
-    velocity, p_rate = pack(z), pack(rate)
+    velocity = pack(z)
+    p_rate = pack(rate)
     if forces is not None:
         p_rate = p_rate + forces(pack(q), velocity, t)
     return StateEquations(pack(list(chosen.rate(q, z))), p_rate, velocity)

@@ -68,7 +68,8 @@ def planar_chain(
     array([[0.3333, 0.1244],
            [0.1244, 0.0833]])
     """
-    masses, lengths = list(m), list(L)
+    masses = list(m)
+    lengths = list(L)
     centres = [x / 2 for x in lengths] if l is None else list(l)
     inertias = (
         [a * x * x / 12 for a, x in zip(masses, lengths, strict=False)] if J is None else list(J)
@@ -231,7 +232,8 @@ class PlanarChain(CanonicalSystem):
         >>> da.hamilton.planar_chain([1.0, 1.0], [1.0, 1.0]).mechanism().coordinate_names
         ('q1', 'q2')
         """
-        bodies, joints = [Body("base")], []
+        bodies = [Body("base")]
+        joints = []
         for k in range(self.n):
             J = self.J[k]
             bodies.append(Body(f"link{k + 1}", self.m[k], (0, 0, -self.l[k]), (J, 0, J, 0, 0, 0)))

@@ -286,7 +286,8 @@ def conjugate_directions(
     run = _Iterations(stop, b, limit, keep)
     looks_first = stop.looks_first
     r = b - product(xi)
-    d, square = r, inner(r, r)
+    d = r
+    square = inner(r, r)
     advance = step or (lambda *state: conjugate_step(product, *state))
     while not (looks_first and run.done(square, xi) or run.full()):
         length = None if looks_first else inner(d, d)

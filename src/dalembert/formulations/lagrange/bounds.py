@@ -328,7 +328,8 @@ class _Search(NamedTuple):
         )
         values = value(start)
         order = np.argsort(values)[:CHAINS]
-        q, best = start[order], values[order]
+        q = start[order]
+        best = values[order]
         for k in range(ROUNDS):
             step = rng.uniform(-1, 1, (CHAINS, len(self.low))) * (self.high - self.low) / 2 * 0.7**k
             for sign in (1.0, -1.0):
@@ -420,7 +421,8 @@ class _Taylor:
     """Second-order bounds of the smallest eigenvalue of a symmetric matrix of expressions."""
 
     def __init__(self, matrix: np.ndarray, q: list[Expr]):
-        n, d = len(matrix), len(q)
+        n = len(matrix)
+        d = len(q)
         self.n, self.q = n, q
         lower = [(a, b) for a in range(n) for b in range(a + 1)]
         pairs = [(i, j) for i in range(d) for j in range(i + 1)]
@@ -431,7 +433,8 @@ class _Taylor:
             self.curvatures = [second[e, i, j] for i, j in pairs for e in range(len(lower))]
             self.values = np.concatenate([entries[:, None], first], axis=1).T  # D, then each dD_i
         else:
-            self.curvatures, self.values = [], entries[None]
+            self.curvatures = []
+            self.values = entries[None]
         self.pairs = pairs
         self.places = np.zeros((n, n), dtype=int)
         for e, (a, b) in enumerate(lower):

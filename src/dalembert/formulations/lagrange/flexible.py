@@ -306,7 +306,8 @@ class FlexibleJoints:
         b = self._actuation(tau) + self._driving(geometry, q, qd)
         joints, bodies = entry_names(geometry.tree)
         motors = tuple(m.joint for m in self.motors)
-        M, n = self._inertia(geometry), len(joints)
+        M = self._inertia(geometry)
+        n = len(joints)
 
         def sizes() -> np.ndarray:
             """Sizes against which pivots are judged."""
@@ -389,7 +390,8 @@ class FlexibleJoints:
         """X_i S (links' nv, links' nv, motors): X_i (a . w_j) = (t_i x a) . w_j + a . X_i w_j."""
         if self.model == "reduced":
             return np.zeros((self.mechanism.nv, self.mechanism.nv, len(self.motors)))
-        dJ, columns = geometry.derivatives(), []
+        dJ = geometry.derivatives()
+        columns = []
         for m, (i, a) in zip(self.motors, self._axes(geometry), strict=True):
             w = geometry.J[i][..., :3]
             turning = cross(geometry.turning[i][..., :3], a[..., None, :]) @ T(w)
@@ -410,7 +412,8 @@ class FlexibleJoints:
         return found
 
     def _coriolis(self, geometry: Geometry, qd: np.ndarray) -> np.ndarray:
-        n, m = self.mechanism.nv, len(self.motors)
+        n = self.mechanism.nv
+        m = len(self.motors)
         dM = self._joined(
             inertia_derivatives(geometry), self._coupling_derivatives(geometry), np.zeros((m, m))
         )

@@ -238,7 +238,8 @@ class LagrangianSystem:
         qd: np.ndarray,
         t: Expr,
     ):
-        self.name, self.coordinate_names = name, tuple(coordinate_names)
+        self.name = name
+        self.coordinate_names = tuple(coordinate_names)
         self.symbols = {
             "q": q,
             "qd": qd,

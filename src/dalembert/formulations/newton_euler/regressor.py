@@ -70,7 +70,8 @@ def regressor(mechanism: Mechanism, q: Values, qd: Values, qdd: Values) -> Array
         rates[i] = outward_step(rates[tree.parent[i]], X[i], velocity, rate)
 
     for i in tree.outward():
-        columns, k = unit_wrenches(rates[i]), i
+        columns = unit_wrenches(rates[i])
+        k = i
         while k:  # from the body to the base
             for row, s in zip(tree.joint[k].dof, S[k], strict=True):
                 for c, f in enumerate(columns):

@@ -239,7 +239,8 @@ def yielding(factors: Factors, forces: Rows) -> Rows:
     """-M^-1 times each column: -(1 - P) D^-1 (1 - P)^T b; where b is zero on branches, so are the
     products left out.
     """
-    P, inverse_pivots = couplings(factors), factors.inverse_pivots
+    P = couplings(factors)
+    inverse_pivots = factors.inverse_pivots
     n, columns = len(P), []
     for b in zip(*forces, strict=True):
         z = [

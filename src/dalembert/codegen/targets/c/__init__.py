@@ -145,7 +145,8 @@ def _in_memory(program: Program, name: str, prefix: str) -> tuple[Interface, str
     """Interface and source of a program on a memory."""
     called = ItemCode(program, "v").names()
     interface = Interface(program, name, prefix, called)
-    items, records = ItemCode(program, interface.v), len(program.records)
+    items = ItemCode(program, interface.v)
+    records = len(program.records)
     lines: list[str] = []
     for x, register in zip(interface.inputs, program.inputs, strict=True):
         lines += moved(x.size, f"work[{register.start} + i]", f"{x.identifier}[i]")

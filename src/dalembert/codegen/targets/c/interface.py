@@ -86,7 +86,9 @@ class Interface:
     """
 
     def __init__(self, program: Program, name: str, prefix: str, called: Sequence[str]):
-        self.program, self.label, self.beside = program, prefix + name, beside(program)
+        self.program = program
+        self.label = prefix + name
+        self.beside = beside(program)
         called = [*CALLED, *called, *self.beside]
         self.name = prefix + next(
             map(_no_macro, identifiers([name], [] if prefix else [*called, *TESTING]))

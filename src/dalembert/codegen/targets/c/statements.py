@@ -284,7 +284,8 @@ def moved(count: int, target: str, source: str) -> list[str]:
 
 
 def _turns(number: int, turns: Turns) -> str:
-    angles, count = f"angles_{number}", len(turns.places)
+    angles = f"angles_{number}"
+    count = len(turns.places)
     lines = [
         line
         for column, function in ((1, "sin"), (2, "cos"))

@@ -62,7 +62,8 @@ LOGICAL = {"and": "and", "or": "or"}
 
 def _short_parts() -> tuple[float, ...]:
     """pi/2 in parts of 33 bits, enough for an error of 1e-33."""
-    rest, parts = sum(map(Fraction, HALF_PI)), []
+    rest = sum(map(Fraction, HALF_PI))
+    parts = []
     for _ in range(4):
         x = float(rest)
         bits = struct.unpack("<Q", struct.pack("<d", x))[0] & ~((1 << 20) - 1)
@@ -89,7 +90,8 @@ def turns(machine: Machine, constants: dict[tuple[str, str], int]) -> str:
     [bytes] in the array, sine and cosine of the angle [rad] in all lanes; where more angles are
     side by side than there are lanes, of several rows.
     """
-    f, narrow = FunctionText(machine.wide, constants), machine.real != "double"
+    f = FunctionText(machine.wide, constants)
+    narrow = machine.real != "double"
     v, at_once = f.machine.doubles, f.machine.lanes // machine.lanes
     places = [_row(f, at) for at in range(at_once)]
     x = _joined(f, [row[0] for row in places])

@@ -136,7 +136,8 @@ class Zeros:
 
     def add(self, vectors: Sequence[str]) -> None:
         """Add vectors times 0, which are NaN where these are not finite."""
-        f, zeros = self.f, self.f.const(0.0)
+        f = self.f
+        zeros = self.f.const(0.0)
         for x in vectors:
             self.count += 1
             if len(self.chains) < CHAINS:

@@ -54,7 +54,8 @@ class _InMemoryKernel:
 
     def module(self, calls: Sequence[str] | None) -> str:
         """Text of the module."""
-        program, port = self.program, len(self.program.inputs)
+        program = self.program
+        port = len(self.program.inputs)
         parts = [
             self._moves("read", program.inputs, 0, True),
             self._moves("write", program.outputs, port + len(program.records), False),
@@ -119,7 +120,8 @@ class _InMemoryKernel:
 
     def _record(self) -> str:
         """Records to their rows, whose addresses go on to the next record."""
-        f, lanes = self._function(), self.machine.lanes
+        f = self._function()
+        lanes = self.machine.lanes
         records = self.program.records
         self._call(f, "keep")
         for port, register in enumerate(records, len(self.program.inputs)):
@@ -136,7 +138,9 @@ class _InMemoryKernel:
         """Definition of a function between rows and memory, which adds 0 times each entry to a
         vector: NaN where one is infinite or NaN.
         """
-        f, total, block = self._function(), "%total", "entry"
+        f = self._function()
+        total = "%total"
+        block = "entry"
         for number, register in enumerate(registers, port):
             move = partial(self._moved, f, register, number, reading)
             if register.size > UNROLLED:

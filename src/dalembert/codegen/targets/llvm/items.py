@@ -75,14 +75,16 @@ class ItemFunctions:
         return [line for item in items for line in self._run(item)]
 
     def _run(self, item: Item) -> list[str]:
-        number, align = self.program.number(item), self.machine.align
+        number = self.program.number(item)
+        align = self.machine.align
         if isinstance(item, Scan):
             if not item.single:
                 return [f"  call void @scan{number}(ptr %scratch)"]
             table, row = item.order[0].tolist()
             return self.tables[table].calls(row)
         if isinstance(item, Turns):
-            table, count = f"@angles{number}", len(item.places)
+            table = f"@angles{number}"
+            count = len(item.places)
             return [
                 f"  call void @{self.machine.turns}(ptr %scratch, ptr {table}, i64 {count})"
             ] * bool(count)
@@ -131,7 +133,8 @@ class ItemFunctions:
 
     def _goals(self, number: int, goals: Goals) -> str:
         f = FunctionText(self.machine, self.constants)
-        numbers, records = self.extra(f, "goals"), self.extra(f, "records")
+        numbers = self.extra(f, "goals")
+        records = self.extra(f, "records")
         entry, f.lines = f.lines, []
         going = self._going(f, f.put(f"icmp slt i64 %turn, {records}"))
         head, f.lines = f.lines, []
@@ -226,7 +229,8 @@ class _TableFunctions:
     ):
         self.number, self.table, self.real = number, table, machine.real
         places = table.places
-        first, growth = places[0], places[min(1, len(places) - 1)] - places[0]
+        first = places[0]
+        growth = places[min(1, len(places) - 1)] - places[0]
         even = (places == first + np.arange(len(places))[:, None] * growth).all(axis=0)
         self.uneven = np.flatnonzero(~even)  # ports whose places are in the table
         self.even = {k: (int(first[k]), int(growth[k])) for k in np.flatnonzero(even).tolist()}

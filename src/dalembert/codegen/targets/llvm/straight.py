@@ -136,7 +136,8 @@ class _StraightKernel:
     def _kernel(self, name: str, alone: str) -> str:
         """Inputs and whether they are finite, chunks, results and whether they are in doubt."""
         f = self.function()
-        watch, zeros = Watch(f, self.values.total), f.const(0.0)
+        watch = Watch(f, self.values.total)
+        zeros = f.const(0.0)
 
         def call(function: str, number: int) -> None:
             """Call numbered functions."""

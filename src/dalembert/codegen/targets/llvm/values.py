@@ -189,7 +189,8 @@ class Values:
 
     def _chunk(self, number: int) -> str:
         """Values of a chunk; values that later chunks need are left in the scratch array."""
-        f, code = FunctionText(self.machine, self.constants), self.block.code
+        f = FunctionText(self.machine, self.constants)
+        code = self.block.code
         watch = Watch(f, self.total)
         values: dict[int, str] = {}
 
