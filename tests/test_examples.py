@@ -8,7 +8,6 @@ from collections import Counter
 import pytest
 
 import dalembert as da
-from dalembert.closed_forms.equations import equations
 from dalembert.compiled.documentation import sections
 from dalembert.compiled.systems import SystemDynamics
 from dalembert.formulations import elementary_motions
@@ -26,7 +25,6 @@ def objects():
     for prefix, module in MODULES.items():
         for name in module.__all__:
             x = getattr(module, name)
-            x = equations if name == "equations" else x          # the package of that name may stand in its place
             if not inspect.ismodule(x) and not (inspect.isclass(x) and issubclass(x, (Exception, Warning))):
                 yield f"{prefix}.{name}", x
     for name in [*QUANTITIES, "function", "source", "write"]:

@@ -312,3 +312,13 @@ def test_base_parameters_do_not_depend_on_the_random_value_of_an_oblique_angle()
     groupings = [{p.name: p.value for p in da.equations(m, "inertial").base_parameters}
                  for m in (da.Mechanism("turned", bodies, joints, gravity=(0, 0, 0)), plain)]
     assert groupings[0] == pytest.approx(groupings[1])
+
+
+def test_a_regressor_of_ungrouped_forms_is_written_with_its_own_names():
+    eom = da.equations(da.planar_chain(2), ["*.mass", "gravity"], budget=0)
+    code = {}
+    exec(eom.python("regressor"), code)
+    q, qd = da.planar_chain(2).random_state(5)
+    assert np.allclose(code["regressor"](q.tolist(), qd.tolist(), [0.3, -0.2]) @ np.array([x.value for x in eom.base_parameters]),
+                       da.inverse_dynamics(da.planar_chain(2), q, qd, [0.3, -0.2]))
+    assert eom.to_sympy("regressor").shape == (2, len(eom.base_parameters))

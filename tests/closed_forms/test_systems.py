@@ -194,6 +194,14 @@ def test_a_wrong_term_is_refused(quantity, monkeypatch):
         da.equations(system).text(quantity)
 
 
+def test_quantities_with_one_letter_are_told_apart():
+    """Coriolis and bias forces are both h: with everything in named parts, neither is written by the other's names."""
+    eom = da.equations(cart(friction=True), budget=0)
+    for quantity in eom.titles:
+        assert eom.text(quantity) and eom.python(quantity)
+    assert max(eom.verified.values()) < 1e-12 and "mass matrix has 4 terms" in eom.text("mass_matrix")
+
+
 def test_options_of_mechanisms_are_refused():
     with pytest.raises(TypeError, match="its symbols are its parameters"):
         da.equations(cart(), "all")

@@ -120,11 +120,14 @@ def python(eom: Any, quantities: Sequence[str]) -> str:
     for name in quantities:
         eom.sheet(name)  # all parts have their names now
     names = safe_identifiers(quantities, WORDS)
-    functions = [_function(eom, name, names[name]) for name in quantities]
+    owners = {name: eom._owner(name) for name in quantities}  # a regressor has base parameters
+    functions = [_function(owner, name, names[name]) for name, owner in owners.items()]
     head = f'"""Equations of motion of {eom.name!r}, written by dalembert."""\n\n'.replace(
         "\\", "\\\\"
     )
-    renamed = {name: x for name, x in identifiers(eom).items() if name != x}
+    renamed = {}
+    for owner in (eom, *owners.values()):
+        renamed |= {name: x for name, x in identifiers(owner).items() if name != x}
     rows = "".join(f"    {x!r}: {name!r},\n" for name, x in renamed.items())
     table = f"NAMES = {{      # identifier here: name in the model\n{rows}}}\n\n" if renamed else ""
     return head + "from math import *\n\n" + table + "\n" + "\n\n".join(functions)

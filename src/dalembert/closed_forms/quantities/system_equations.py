@@ -134,7 +134,8 @@ class SystemEquations(Movable):
             if size <= p.budget * (CHRISTOFFEL if quantity == "christoffel" else 1):
                 return sheet
             title = self.titles[quantity].lower()
-            why = f"the {title} have {sheet.terms} terms, {size} characters in full"
+            verb = "have" if title.endswith("s") else "has"
+            why = f"the {title} {verb} {sheet.terms} terms, {size} characters in full"
         except TooLarge as error:
             why = str(error).rstrip(".")
         if quantity == "mass_matrix":

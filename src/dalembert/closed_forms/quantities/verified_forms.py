@@ -354,10 +354,12 @@ class ClosedForms(ABC):
         """A sheet of expressions in factored form, with named parts."""
         letter = self.described(quantity)[1]
         places = [*np.ndindex(expressions.shape)]
-        labels = {
-            k: entry_at(letter, places[k])
-            for k in sorted(range(len(places)), key=lambda k: (places[k][2:], places[k]))
-        }
+        labels: dict[int, str] = {}
+        # entries are names of parts unless another quantity has the letter, as h of Coriolis and
+        # bias forces
+        if [*self.letters.values()].count(letter) <= 1:
+            for k in sorted(range(len(places)), key=lambda k: (places[k][2:], places[k])):
+                labels[k] = entry_at(letter, places[k])
         forms = object_array(self.parts.forms([*expressions.flat], labels), expressions.shape)
         sheet = self._sheet(
             quantity,
@@ -499,8 +501,10 @@ class ClosedForms(ABC):
         (1, 1)
         """
         names = quantities or self.programmed
-        symbols = self.names("sympy")
-        found = {name: source.sympy_of(self.entries(name)[()], symbols) for name in names}
+        found = {}
+        for name in names:
+            symbols = self._owner(name).names("sympy")
+            found[name] = source.sympy_of(self.entries(name)[()], symbols)
         return found[quantities[0]] if len(quantities) == 1 else found
 
     def write(self, file: str | Path, *quantities: str) -> Path:
