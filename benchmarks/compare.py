@@ -174,6 +174,9 @@ class Tree:
         path = os.pathsep.join((source, os.path.dirname(os.path.abspath(__file__))))
         self._folder = tempfile.TemporaryDirectory()
         self._environment = os.environ | {"PYTHONPATH": path, "DALEMBERT_CACHE": self._folder.name}
+        # Modules are imported as of an installed package, whose byte code is kept.
+        self._environment["PYTHONPYCACHEPREFIX"] = os.path.join(self._folder.name, "pycache")
+        self._environment.pop("PYTHONDONTWRITEBYTECODE", None)
         self._server: subprocess.Popen[str] | None = None
 
     def seconds(self, case: str, calls: int) -> float:
