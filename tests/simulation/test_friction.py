@@ -13,10 +13,11 @@ from dalembert.model.joints import Prismatic, Revolute
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import Literal
 from dalembert.model.parts import Body, Joint, Limits, Mimic
+from dalembert.native.propagator import StepControl
 from dalembert.simulation.event_loop import EventLoop
 from dalembert.simulation.first_order_system import FirstOrderSystem
 from dalembert.simulation.method_choice import method_for
-from dalembert.simulation.options import Contact, Model, Pace, StepControl
+from dalembert.simulation.options import Contact, Model, Pace
 from dalembert.simulation.reactions import Reactions
 from methods import ADAPTIVE, EXACT, FIXED, each
 

@@ -8,10 +8,10 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import dalembert as da
+from dalembert.native.propagator import Segment, StepControl
 from dalembert.simulation.first_order_system import FirstOrderSystem
 from dalembert.simulation.method_choice import method_for
-from dalembert.simulation.options import Actions, Model, StepControl
-from dalembert.simulation.segment import Segment
+from dalembert.simulation.options import Actions, Model
 
 SWING = [0.3, -0.8, 0.5]
 

@@ -48,6 +48,43 @@ def joined(parts: Sequence[Trajectories]) -> Trajectories:
     return Trajectories(**arrays, state=parts[-1].state, observables=observables)
 
 
+State = dict[str, np.ndarray]  # (N, n) each: from which a propagator goes on to the last bit
+
+
+class Segment(NamedTuple):
+    """Way of N trajectories from where they are to records.
+
+    Attributes
+    ----------
+    x : (N, nx) states at times[0]; where there is a `state`, only of that shape
+    times : (K + 1,) of the motion [s], the records at all but the first
+    h : step of a method of fixed step, else the first one [s]; one, or (N,)
+    p : parameters of the motion (n,) or (N, n)
+    repeats : steps from record to record, of adaptive methods attempted ones at most
+    end : where an adaptive method ends a step; by default at the last of the times
+    state : that an earlier segment left, from which this one goes on to the last bit
+    goals : of a watched method of fixed step, how many steps each record lies behind `start`
+    """
+
+    x: np.ndarray
+    times: np.ndarray
+    h: Any
+    p: np.ndarray
+    repeats: int
+    end: float | None = None
+    state: State | None = None
+    goals: np.ndarray | None = None
+
+
+class StepControl(NamedTuple):
+    """Tolerances and greatest step [s] of an adaptive method, and threads of any."""
+
+    rtol: float = 0.0
+    atol: float = 0.0
+    threads: int = 1
+    longest: float = HUGE
+
+
 class Propagator:
     """The kernel of a method's program, compiled or from the cache, and its calls; of a library's
     method, f and df/dx compiled.
@@ -116,32 +153,29 @@ class Propagator:
             An array has the wrong shape; a number is not finite, h is 0 or, of an adaptive method,
             negative.
         """
-        x, times, p = (np.ascontiguousarray(a, dtype=np.float64) for a in (x, times, p))
-        h = np.asarray(h, dtype=np.float64)
+        segment = Segment(x, times, h, p, repeats, end, state, goals)
+        return self.propagate(segment, StepControl(rtol, atol, threads, longest), functions, told)
+
+    def propagate(
+        self,
+        segment: Segment,
+        control: StepControl,
+        functions: Sequence[callbacks.Function] = (),
+        told: Callable[[float], object] | None = None,
+    ) -> Trajectories:
+        """Trajectories over a segment, as `run` has them."""
+        x, times, p = (
+            np.ascontiguousarray(a, dtype=np.float64) for a in (segment.x, segment.times, segment.p)
+        )
+        h = np.asarray(segment.h, dtype=np.float64)
         h = h.reshape(-1, 1) if h.ndim else h.reshape(1)
-        self._check(x, times, h, p, rtol, atol)
+        segment = segment._replace(x=x, times=times, h=h, p=p)
+        self._check_shapes(segment)
+        self._check_numbers(segment, control)
         if isinstance(self.method, External):
-            return self._run_external(x, times, h, p, rtol, atol, longest, told)
-        rows = len(x)
-        if self._counts:
-            goals = np.array(
-                repeats * np.arange(1, len(times)) if goals is None else goals, dtype=float
-            )
-        else:
-            goals = np.ascontiguousarray(times[1:])
-        end = float(times[-1]) if end is None else end
-        values = {
-            "t": times[:1],
-            "start": times[:1],
-            "x": x,
-            "h": h,
-            "p": p,
-            "rtol": rtol,
-            "atol": atol,
-            "end": end,
-            "longest": longest,
-            "way": 1.0 if end >= times[0] else -1.0,
-        } | (state or {})
+            return self._run_external(segment, control, told)
+        rows, goals, repeats = len(x), self._goals(segment), segment.repeats
+        values = self._values(segment, control)
         inputs = [
             np.ascontiguousarray(values[register.name], np.float64)
             if register.name in values
@@ -154,29 +188,33 @@ class Propagator:
         outside = callbacks.Outside(self.program, functions) if functions else None
         if outside:
             extra.append(outside.address)
-        self.kernel(rows).run(inputs, [*records, *left], rows, 1 if outside else threads, extra)
+        threads = 1 if outside else control.threads
+        self.kernel(rows).run(inputs, [*records, *left], rows, threads, extra)
         t, found, *numbers = records
         steps, failed, step, *rejected = (a[..., 0] for a in numbers)
-        return Trajectories(
-            t[..., 0],
-            found,
-            steps,
-            rejected[0] if rejected else np.zeros(steps.shape),
-            failed,
-            step,
-            {r.name: a for r, a in zip(self.program.outputs, left, strict=True)},
-        )
+        rejections = rejected[0] if rejected else np.zeros(steps.shape)
+        state = {r.name: a for r, a in zip(self.program.outputs, left, strict=True)}
+        return Trajectories(t[..., 0], found, steps, rejections, failed, step, state)
 
-    def _check(
-        self,
-        x: np.ndarray,
-        times: np.ndarray,
-        h: np.ndarray,
-        p: np.ndarray,
-        rtol: float,
-        atol: float,
-    ) -> None:
-        """Shapes and numbers: a kernel stops at inputs that are not finite, and trusts shapes."""
+    def _goals(self, segment: Segment) -> np.ndarray:
+        """Times of the records, or counts of steps to them."""
+        if not self._counts:
+            return np.ascontiguousarray(segment.times[1:])
+        counts = segment.repeats * np.arange(1, len(segment.times))
+        return np.array(counts if segment.goals is None else segment.goals, dtype=float)
+
+    def _values(self, segment: Segment, control: StepControl) -> dict[str, Any]:
+        """Values of registers that are inputs."""
+        begin = segment.times[:1]
+        end = float(segment.times[-1]) if segment.end is None else segment.end
+        values = {"t": begin, "start": begin, "x": segment.x, "h": segment.h, "p": segment.p}
+        values |= {"rtol": control.rtol, "atol": control.atol, "longest": control.longest}
+        values |= {"end": end, "way": 1.0 if end >= begin[0] else -1.0}
+        return values | (segment.state or {})
+
+    def _check_shapes(self, segment: Segment) -> None:
+        """See that shapes are right, which a kernel trusts."""
+        x, times, h, p, *_ = segment
         if x.ndim != 2 or x.shape[1] != self.nx:
             raise ShapeError(
                 f"x has shape {x.shape}, expected (N, {self.nx}).", "x", x.shape, (-1, self.nx)
@@ -200,6 +238,10 @@ class Propagator:
                 "times",
                 times.shape,
             )
+
+    def _check_numbers(self, segment: Segment, control: StepControl) -> None:
+        """See that numbers are finite, as a kernel stops at others, and steps make sense."""
+        (x, times, h, p, *_), (rtol, atol, *_) = segment, control
         tolerances = () if isfinite(rtol + atol) else (("rtol, atol", np.array([rtol, atol])),)
         for name, a in (("x", x), ("times", times), ("h", h), ("p", p), *tolerances):
             if not isfinite(np.add.reduce(a, axis=None)) and not np.isfinite(a).all():
@@ -216,18 +258,12 @@ class Propagator:
             )
 
     def _run_external(
-        self,
-        x: np.ndarray,
-        times: np.ndarray,
-        h: np.ndarray,
-        p: np.ndarray,
-        rtol: float,
-        atol: float,
-        longest: float,
-        told: Callable[[float], object] | None,
+        self, segment: Segment, control: StepControl, told: Callable[[float], object] | None
     ) -> Trajectories:
         """Run trajectories one after the other by a library's method."""
         assert isinstance(self.method, External)
+        x, times, h, p, *_ = segment
+        tolerances = control.rtol, control.atol
         rows, records = len(x), len(times) - 1
         t, found = np.zeros((rows, records)), np.full((rows, records, self.nx), np.nan)
         steps, failed = np.zeros((rows, records)), np.zeros((rows, records))
@@ -242,7 +278,9 @@ class Propagator:
                     self._called, ((self.nx,), (self.nx, self.nx)), strict=True
                 )
             )
-            going = self.method.steps(f, times, x[row], h[row, 0], rtol, atol, df, longest=longest)
+            going = self.method.steps(
+                f, times, x[row], h[row, 0], *tolerances, df, longest=control.longest
+            )
             for k, (at, y, taken, stopped, _) in enumerate(going):
                 until = slice(k, None) if stopped else k
                 t[row, until], found[row, until], steps[row, until] = at, y, taken

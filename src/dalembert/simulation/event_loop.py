@@ -9,16 +9,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.integrators import External, FixedStep, Method
-from dalembert.native.propagator import Trajectories, joined
+from dalembert.native.propagator import Segment, State, StepControl, Trajectories, joined
 from dalembert.results.events import Change, Event
 from dalembert.simulation.event_functions import CAUGHT, NO_VALUE
 from dalembert.simulation.event_handler import ENDED, EventHandler
 from dalembert.simulation.first_order_system import FirstOrderSystem
 from dalembert.simulation.interpreted_propagator import InterpretedPropagator
 from dalembert.simulation.lanes import Lanes
-from dalembert.simulation.options import Pace, StepControl
+from dalembert.simulation.options import Pace
 from dalembert.simulation.pieces import Pieces
-from dalembert.simulation.segment import Propagate, Segment, State, Told
+from dalembert.simulation.segment import Propagate, Told
 from dalembert.tracing.integration import SEEN
 
 AHEAD = 100_000  # numbers in the records to which trajectories go on before events are looked at

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dalembert.controllers.sampled import Sampled
-from dalembert.simulation.segment import State
+from dalembert.native.propagator import State
 
 SAME = 1e-12  # of a time: two moments that are closer are one
 

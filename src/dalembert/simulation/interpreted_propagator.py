@@ -20,11 +20,10 @@ from dalembert.integrators.crossing import (
 )
 from dalembert.integrators.method_kinds import Watch
 from dalembert.integrators.search import FOUND, SEARCHING, following, hermite
-from dalembert.native.propagator import Trajectories
+from dalembert.native.propagator import Segment, StepControl, Trajectories
 from dalembert.simulation.event_functions import CAUGHT, NO_VALUE
 from dalembert.simulation.first_order_system import FirstOrderSystem
-from dalembert.simulation.options import ATTEMPTS, StepControl
-from dalembert.simulation.segment import Segment
+from dalembert.simulation.options import ATTEMPTS
 from dalembert.simulation.witnesses import NEVER, Extension
 from dalembert.tracing.integration import SEEN
 

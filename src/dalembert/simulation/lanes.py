@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from dalembert.simulation.segment import State
+from dalembert.native.propagator import State
 
 STORED = {"modes": "does", "recorded": "made"}  # names in a state that are others than here
 

@@ -16,11 +16,10 @@ from dalembert.controllers.checks import is_unchanging
 from dalembert.expr import Graph, array
 from dalembert.integrators import Adaptive, External, FixedStep, Method
 from dalembert.native import builtin
-from dalembert.native.propagator import Propagator, Trajectories
+from dalembert.native.propagator import Propagator, Segment, StepControl, Trajectories
 from dalembert.native.routine import Routine
 from dalembert.simulation.applied_forces import CALLED, TRACED
-from dalembert.simulation.options import StepControl
-from dalembert.simulation.segment import Propagate, Segment, Told
+from dalembert.simulation.segment import Propagate, Told
 from dalembert.tracing.event_location import crossing_of
 from dalembert.tracing.trace import Trace
 
@@ -110,12 +109,11 @@ class MachineCode:
         """Trajectories of this motion by a method in machine code, which calls functions that are
         not traced.
         """
-        run, functions = self.propagator(method).run, self._motion.forces.outside()
+        run, functions = self.propagator(method).propagate, self._motion.forces.outside()
 
         def propagate(segment: Segment) -> Trajectories:
             """Run the propagator over a segment."""
-            x, times, h, p, repeats, end, state, goals = segment
-            return run(x, times, h, p, repeats, *control, end, state, functions, goals, told)
+            return run(segment, control, functions, told)
 
         return propagate
 

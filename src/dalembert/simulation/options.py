@@ -19,6 +19,7 @@ from dalembert.integrators.fixed_point import HUGE
 from dalembert.kinematics.forces import STICK
 from dalembert.model.friction_laws import Stribeck
 from dalembert.native.calls import thread_count
+from dalembert.native.propagator import StepControl
 from dalembert.results.even_times import Even
 from dalembert.simulation.progress import Progress
 
@@ -82,15 +83,6 @@ class Schedule(NamedTuple):
     times: Any
     pace: Pace
     last: Pace | None
-
-
-class StepControl(NamedTuple):
-    """Tolerances and greatest step [s] of an adaptive method, and threads of any."""
-
-    rtol: float = 0.0
-    atol: float = 0.0
-    threads: int = 1
-    longest: float = HUGE
 
 
 @dataclass(frozen=True)

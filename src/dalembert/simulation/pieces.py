@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.native.propagator import Trajectories, joined
-from dalembert.simulation.segment import Propagate, Segment, State, Told
+from dalembert.native.propagator import Segment, State, Trajectories, joined
+from dalembert.simulation.segment import Propagate, Told
 
 SPAN = 0.2  # s of a piece
 FIRST = 2**19  # numbers that the steps of the first piece move: a few hundredths of a second

@@ -16,13 +16,12 @@ from dalembert.expr import Graph
 from dalembert.integrators import External, FixedStep
 from dalembert.integrators.choice import chosen
 from dalembert.integrators.methods import fixed_step, stepped
-from dalembert.native.propagator import Trajectories
+from dalembert.native.propagator import State, Trajectories
 from dalembert.native.routine import Routine
 from dalembert.simulation.event_handler import ENDED
 from dalembert.simulation.event_loop import EventLoop
 from dalembert.simulation.hold import SAME, SampleHold, Timing
 from dalembert.simulation.sampled_law import Law
-from dalembert.simulation.segment import State
 from dalembert.tracing.integration import Steps, rate_of
 
 MOST = 10**9  # steps in a call of a routine

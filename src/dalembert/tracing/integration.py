@@ -124,50 +124,37 @@ def propagation_of(
     for, but for steps that end before `until`. Goals of a method of fixed step that is watched are
     counts of steps, so that lanes which such a stop has left behind catch up.
     """
-    fixed = isinstance(method, FixedStep)
-    registers = {"t": 1, "x": nx, "h": 1, "steps": 1, "failed": 1} | (
-        {"start": 1, "settled": 1, **dict.fromkeys((GOAL, "done") if watch else (), 1)}
-        if fixed
-        else {
-            "t1": 1,
-            "x1": nx,
-            "last": nx,
-            "h1": 1,
-            "at": 1,
-            "there": nx,
-            **dict.fromkeys((GOAL, *NUMBERS), 1),
-        }
-    )
-    registers |= memory_of(method, nx) | (searching(watch) if watch else {})
-    begin: tuple[Item, ...] = ()
-    recorded: tuple[str, ...]
     with without_collection():
         with Graph():
             rate = rate_of(f, nx, parameters, calls)
         with Graph():
             # Witnesses take polynomials of single entries, manifolds parts of the state.
-            trace = Steps(rate, registers, whole=watch is None and manifold is None)
+            whole = watch is None and manifold is None
+            trace = Steps(rate, _registers(method, nx, watch), whole)
             manifold = manifold and manifold.bound(trace.registers["p"])
             if isinstance(method, FixedStep):
-                _fixed(method, trace, manifold, watch)
-                state = (
-                    "t",
-                    "x",
-                    "start",
-                    "steps",
-                    "failed",
-                    *method.memory,
-                )
-                state += _seen(watch)
-                read, recorded = (*state, "h", "p"), ("t", "x", "steps", "failed", "h")
-            else:
-                begin = _begin(trace)
-                _adaptive(method, trace, manifold, watch)
-                state = ("t", "x", *method.memory, "h", "steps", "rejected", "failed")
-                state += _seen(watch)
-                read = (*state, "p", "end", "way", "rtol", "atol", "longest")
-                recorded = ("at", "there", "taken", "code", "ahead", "rejected")
-    return trace.program(read, state, recorded, begin)
+                (_fixed_watched if watch else _fixed)(method, trace, manifold, watch)
+                kept = ("t", "x", "start", "steps", "failed", *method.memory, *_seen(watch))
+                return trace.program((*kept, "h", "p"), kept, ("t", "x", "steps", "failed", "h"))
+            begin = _begin(trace)
+            used, k = _attempts(method, trace, manifold, watch)
+            _record(method, trace, manifold, used, k)
+    kept = ("t", "x", *method.memory, "h", "steps", "rejected", "failed", *_seen(watch))
+    inputs = (*kept, "p", "end", "way", "rtol", "atol", "longest")
+    records = ("at", "there", "taken", "code", "ahead", "rejected")
+    return trace.program(inputs, kept, records, begin)
+
+
+def _registers(method: FixedStep | Adaptive, nx: int, watch: Any) -> dict[str, int]:
+    """Registers of a method's steps, and their sizes."""
+    registers = {"t": 1, "x": nx, "h": 1, "steps": 1, "failed": 1}
+    if isinstance(method, FixedStep):
+        registers |= {"start": 1, "settled": 1}
+        registers |= {GOAL: 1, "done": 1} if watch else {}
+    else:
+        registers |= {"t1": 1, "x1": nx, "last": nx, "h1": 1, "at": 1, "there": nx, GOAL: 1}
+        registers |= dict.fromkeys(NUMBERS, 1)
+    return registers | memory_of(method, nx) | (searching(watch) if watch else {})
 
 
 def memory_of(method: FixedStep | Adaptive, nx: int) -> dict[str, int]:
@@ -261,45 +248,48 @@ def searching(watch: Any) -> dict[str, int]:
     return sizes | ({"fresh": watch.events} if watch.events else {})
 
 
-def _fixed(method: FixedStep, trace: Steps, manifold: Any, watch: Any = None) -> None:
+def _fixed(method: FixedStep, trace: Steps, manifold: Any, watch: None) -> None:
+    """Steps until one fails, or as many as there are to a record."""
+    with trace.loop("failed"):
+        _, new, settled = _stepped(method, trace, manifold)
+        place = trace["start"], trace["h"], trace["steps"], trace["failed"]
+        after = fixed_step(trace.registers["x"], new, settled, *place)
+        trace.give({"t": [after.t], "x": after.x, "steps": [after.steps], "failed": [after.failed]})
+
+
+def _stepped(method: FixedStep, trace: Steps, manifold: Any) -> tuple[Any, Any, Any]:
+    """Time and state at the end of a step, and whether it could be solved: above 0 if so."""
+    t, x, h = trace["t"], trace.registers["x"], trace["h"]
+    t1 = trace["start"] + (trace["steps"] + 1) * h
+    new = stepped(method, trace.f, t, x, h, t1, trace.solve, manifold)
+    return t1, new, trace["settled"] if method.implicit else 1.0
+
+
+def _fixed_watched(method: FixedStep, trace: Steps, manifold: Any, watch: Any) -> None:
+    """Steps as those of `_fixed`, up to the count that is the goal, in which nothing happens."""
     v = trace.registers
 
     def over(failed: Any, steps: Any) -> Any:
         """Whether a lane makes no more steps before the record."""
-        return (
-            chosen(failed > 0, failed, chosen(steps >= trace[GOAL], 1.0, 0.0)) if watch else failed
-        )
+        return chosen(failed > 0, failed, chosen(steps >= trace[GOAL], 1.0, 0.0))
 
-    if watch:
-        trace.give({"done": [over(trace["failed"], trace["steps"])]})
-    with trace.loop("done" if watch else "failed"):
-        t1 = trace["start"] + (trace["steps"] + 1) * trace["h"]
-        new = stepped(method, trace.f, trace["t"], v["x"], trace["h"], t1, trace.solve, manifold)
-        settled = trace["settled"] if method.implicit else 1.0
-        if not watch:
-            after = fixed_step(
-                v["x"], new, settled, trace["start"], trace["h"], trace["steps"], trace["failed"]
-            )
-            trace.give(
-                {"t": [after.t], "x": after.x, "steps": [after.steps], "failed": [after.failed]}
-            )
-            return
+    trace.give({"done": [over(trace["failed"], trace["steps"])]})
+    with trace.loop("done"):
+        t1, new, settled = _stepped(method, trace, manifold)
         way = watch.extension(trace["t"], v["x"], t1, new, trace["h"], v["p"], None)
 
         def taken(waits: Any, caught: Any, **more: Any) -> None:
             """The step is taken by lanes that do not wait."""
             stays = maximum(trace["done"], waits)
-            after = fixed_step(
-                v["x"], new, settled, trace["start"], trace["h"], trace["steps"], stays, caught
-            )
+            place = trace["start"], trace["h"], trace["steps"], stays
+            after = fixed_step(v["x"], new, settled, *place, caught)
             moves = stays <= 0
-            failed = chosen(moves, after.failed, trace["failed"])
             trace.give(
                 {
                     "t": [chosen(moves, after.t, trace["t"])],
                     "x": after.x,
                     "steps": [after.steps],
-                    "failed": [failed],
+                    "failed": [chosen(moves, after.failed, trace["failed"])],
                     "done": [chosen(moves, over(after.failed, after.steps), trace["done"])],
                     **_older(trace, chosen(after.steps > trace["steps"], 1.0, 0.0)),
                     **more,
@@ -348,9 +338,9 @@ def _begin(trace: Steps) -> tuple[Item, ...]:
     return begin
 
 
-def _adaptive(method: Adaptive, trace: Steps, manifold: Any, watch: Any = None) -> None:
+def _attempts(method: Adaptive, trace: Steps, manifold: Any, watch: Any) -> tuple[Any, list[Any]]:
     """Steps from (t, x), where f is `first`, to (t1, x1), where f is `last`, with length h, and h1
-    for the next one.
+    for the next one. Returns the length of the last, and the values of f in it.
 
     over: 1 if the step was taken and another may follow; a lane that is ready, `done`, makes the
     same step again, so that all values of f between which a record may lie stay what they are.
@@ -382,9 +372,14 @@ def _adaptive(method: Adaptive, trace: Steps, manifold: Any, watch: Any = None) 
             _watched(method, trace, new, watch)
         else:
             _attempted(trace, new)
+    return _length(trace), [*new.k]
+
+
+def _record(method: Adaptive, trace: Steps, manifold: Any, used: Any, k: list[Any]) -> None:
+    """The record at the goal, in a step of length `used` with values k of f, or at its end."""
+    v = trace.registers
     over, beyond = trace["over"] > 0, (trace["t1"] - trace[GOAL]) * trace["way"] > 0
     between = chosen(over, chosen(beyond, 1.0, 0.0), 0.0) > 0
-    used, k = _length(trace), [*new.k]
     if method.extra:
         trace.give({"enough": [chosen(between, trace["dense"], 1.0)]})
         with trace.loop("enough", 1):
