@@ -149,7 +149,7 @@ def inverse_dynamics_variations(
         rates[i] = outward_step(rates[j], X[i], velocity, rate)
         v_parent = X[i].motion_to_child(v[j])
         v[i] = v_parent + velocity
-        freedoms[i] = joint_freedoms(joint, q, qd, qdd, S, X[i], rates[j], v_parent, v[i])
+        freedoms[i] = joint_freedoms(joint, (q, qd, qdd), S, X[i], rates[j], v_parent, v[i])
         force[i], flow[i] = body_wrench(tree.inertia[i], rates[i]), Flow.of(tree.inertia[i], v[i])
 
     composite = list(tree.inertia)
@@ -178,9 +178,7 @@ def inverse_dynamics_variations(
 
 def joint_freedoms(
     joint: TreeJoint,
-    q: Sequence[Scalar],
-    qd: Sequence[Scalar],
-    qdd: Sequence[Scalar],
+    state: tuple[Sequence[Scalar], Sequence[Scalar], Sequence[Scalar]],
     S: Sequence[Motion],
     X: Transform,
     parent: Rates,
@@ -197,6 +195,7 @@ def joint_freedoms(
     S depends on q, with dS the derivative along the freedom, by q also turn += (dS qd)_omega, d +=
     dS qdd + d(S' qd) + (v_p + v) x dS qd, and by qd d += dS qd + S'.
     """
+    q, qd, qdd = state
     w = X.R.to_child(parent.w)
     U = acceleration_field(X.R.to_child(parent.w), X.R.to_child(parent.dw))
     a = X.R.to_child(parent.a + parent.U @ X.p)
