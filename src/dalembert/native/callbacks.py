@@ -195,7 +195,8 @@ class _CallText:
 
     def _own(self, k: int, made: str) -> str:
         """A new object as an argument, if there is memory for it."""
-        made, at = self.body.put(made), self._argument(k)
+        made = self.body.put(made)
+        at = self._argument(k)
         self.body.lines.append(f"  store ptr {made}, ptr {at}, align 8")
         self.body.unless(self.body.put(f"icmp ne ptr {made}, null"), "failed")
         return made

@@ -156,7 +156,8 @@ class CompiledFunction(Generic[Result]):
         return self._make(tuple(map(number_or_array, results)))
 
     def _call(self, *arrays: Any, out: Any = None, threads: int = 1, **named: Any) -> Any:
-        given, threads = self._named(arrays, named), thread_count(threads)
+        given = self._named(arrays, named)
+        threads = thread_count(threads)
         inputs = {name: self._vector(given[name], name) for name in self.shapes}
         rows = common_rows(inputs)
         results = results_for(self.program.outputs, rows, out)

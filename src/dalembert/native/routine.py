@@ -15,7 +15,8 @@ class Routine:
     """A program compiled at its first call or from the cache, called with arrays."""
 
     def __init__(self, program: Program):
-        self.program, self._inputs = program, len(program.inputs)
+        self.program = program
+        self._inputs = len(program.inputs)
         self._sizes = [r.size for r in (*program.inputs, *program.outputs)]
         self._ends = np.cumsum([0, *self._sizes]).tolist()
         # Arguments of the kernel for n lanes in one block: n times these, and the strides, and where

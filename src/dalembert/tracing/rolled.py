@@ -96,7 +96,8 @@ class _Bodies:
     """The moving bodies of a mechanism, sorted finely and coarsely."""
 
     def __init__(self, mechanism: Mechanism):
-        self.mechanism, self.tree = mechanism, mechanism.tree()
+        self.mechanism = mechanism
+        self.tree = mechanism.tree()
         joints = self.tree.joint[1:]
         self.at_q = np.array(
             [0, *(j.at_q.start for j in joints)]
@@ -237,7 +238,8 @@ class _Scanning:
         self, builder: _Builder, name: str, one: Pass, stored: _Stored, checks_quaternions: bool
     ):
         self.b, self.tree, self.one, self.stored = builder, builder.tree, one, stored
-        self.single, self.checks_quaternions = builder.algorithms[name].single, checks_quaternions
+        self.single = builder.algorithms[name].single
+        self.checks_quaternions = checks_quaternions
         self.vectors = {
             "last" if x in ("qdd", "tau") else x: builder.at[x]
             for x in builder.algorithms[name].inputs
@@ -268,7 +270,8 @@ class _Scanning:
             j = self.tree.parent[i]
             traces[i] = self._traced(i, self.traces[traces[j]].structure if j else None)
         handed = self._of_use([trace.structure for trace in self.traces])
-        waiting, at = list(self.b.bodies.children), [0] * (self.tree.n + 1)
+        waiting = list(self.b.bodies.children)
+        at = [0] * (self.tree.n + 1)
         for i in self.tree.outward():
             j = self.tree.parent[i]
             waiting[j] -= 1
@@ -284,7 +287,8 @@ class _Scanning:
         traces: list[Any] = [None] * (self.tree.n + 1)
         for i in self.tree.inward():
             traces[i] = self._traced(i, (True,) * self.one.width if self.b.coarse else sums[i])
-            structure, j = self.traces[traces[i]].structure, self.tree.parent[i]
+            structure = self.traces[traces[i]].structure
+            j = self.tree.parent[i]
             before = sums[j] if j else structure
             if before is not structure:
                 sums[j] = (
@@ -295,8 +299,10 @@ class _Scanning:
         handed = self._of_use([structure or () for structure in sums])
         at: dict[int, int] = {}
         for i in self.tree.inward():
-            j, zeros = self.tree.parent[i], self.b.zeros
-            own, before = at.get(i, zeros), at.get(j, zeros)
+            j = self.tree.parent[i]
+            zeros = self.b.zeros
+            own = at.get(i, zeros)
+            before = at.get(j, zeros)
             added = bool(j) and (self.b.coarse or j in at)
             if i in at:
                 self._give_back(own, handed[i])
@@ -455,7 +461,9 @@ class _Scanning:
 
     def _table(self, group: _Group) -> BlockTable:
         """The table of a step's bodies."""
-        bodies, kind, b = np.array(group.bodies), group.trace.kind, self.b
+        bodies = np.array(group.bodies)
+        kind = group.trace.kind
+        b = self.b
         at_v = b.bodies.at_v[bodies]
         scales = b.scale[at_v[:, None] + np.arange(kind.joint.type.nv)]
         block, numbers = settled(group.block, np.hstack([kind.numbers[group.rows], scales]))
@@ -471,8 +479,11 @@ class _Scanning:
 
     def _places(self, group: _Group, bodies: np.ndarray) -> dict[str, np.ndarray]:
         """Places of the ports of a step's bodies, by name; values that are stored get new ones."""
-        trace, b, count = group.trace, self.b, len(bodies)
-        at_q, at_v = b.bodies.at_q[bodies], b.bodies.at_v[bodies]
+        trace = group.trace
+        b = self.b
+        count = len(bodies)
+        at_q = b.bodies.at_q[bodies]
+        at_v = b.bodies.at_v[bodies]
         places = dict(zip(("carried", "on", "sum"), np.array(group.handed).T, strict=True))
         for name, start in self.vectors.items():
             places[name] = start + (at_q if name == "q" else at_v)

@@ -139,7 +139,8 @@ def slots(
         for k in run:
             if k in last:
                 if not free:
-                    free, start = [start], start + 1
+                    free = [start]
+                    start += 1
                 slot[k] = free.pop()
                 released.setdefault(last[k] + 1, []).append(slot[k])
     return slot, start

@@ -135,7 +135,8 @@ def _function(
     given, results = parameters(program, registers, range(len(outputs)))
     if reports:
         places, status = results_and_status(program)
-        results, doubts = [results[k] for k in places], [outputs[k] for k in status]
+        results = [results[k] for k in places]
+        doubts = [outputs[k] for k in status]
         head += _status(given, results, doubts)
     returned = [x.identifier for x in results] + ["status"] * reports
     docstring = _docstring(prefix + name, notes, given, more, results)

@@ -146,7 +146,8 @@ class TableCode:
     """The function of a table's block, and the table; of one row, places are numbers in the text."""
 
     def __init__(self, number: int, table: BlockTable, v: str):
-        self.name, self.table = f"table_{number + 1}", table
+        self.name = f"table_{number + 1}"
+        self.table = table
         self.many = len(table.places) > 1 and len(table.ports) > 0
         self.constants = 0 if table.numbers is None else table.numbers.shape[1]
         numbers = InputText("numbers[{}]", ("const double *numbers",))

@@ -63,7 +63,7 @@ LOGICAL = {"and": "and", "or": "or"}
 def _short_parts() -> tuple[float, ...]:
     """pi/2 in parts of 33 bits, enough for an error of 1e-33."""
     rest = sum(map(Fraction, HALF_PI))
-    parts = []
+    parts: list[float] = []
     for _ in range(4):
         x = float(rest)
         bits = struct.unpack("<Q", struct.pack("<d", x))[0] & ~((1 << 20) - 1)
@@ -92,7 +92,8 @@ def turns(machine: Machine, constants: dict[tuple[str, str], int]) -> str:
     """
     f = FunctionText(machine.wide, constants)
     narrow = machine.real != "double"
-    v, at_once = f.machine.doubles, f.machine.lanes // machine.lanes
+    v = f.machine.doubles
+    at_once = f.machine.lanes // machine.lanes
     places = [_row(f, at) for at in range(at_once)]
     x = _joined(f, [row[0] for row in places])
     x = f.put(f"fpext {f.vector} {x} to {v}") if narrow else x
@@ -166,7 +167,8 @@ def _parted(f: FunctionText, value: str, places: list[str]) -> None:
 
 def _sine_cosine(f: FunctionText, x: str) -> tuple[str, str]:
     """Sine and cosine of doubles within the bound."""
-    v, n = f.machine.doubles, f"<{f.machine.lanes} x i64>"
+    v = f.machine.doubles
+    n = f"<{f.machine.lanes} x i64>"
 
     def const(value: float) -> str:
         """A vector of a number."""

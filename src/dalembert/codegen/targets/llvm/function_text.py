@@ -106,7 +106,8 @@ class FunctionText:
                 if not i & width:
                     moved[i] = self._shuffled(rows[i], rows[i + width], keep)
                     moved[i + width] = self._shuffled(rows[i], rows[i + width], swap)
-            rows, width = moved, 2 * width
+            rows = moved
+            width = 2 * width
         return rows
 
     def _shuffled(self, a: str, b: str, places: list[int]) -> str:

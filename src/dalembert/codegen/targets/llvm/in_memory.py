@@ -199,7 +199,9 @@ class _InMemoryKernel:
 
         before : the sum and the block before
         """
-        lanes, last, n = self.machine.lanes, register.size - self.machine.lanes, number
+        lanes = self.machine.lanes
+        last = register.size - self.machine.lanes
+        n = number
         total, block = before
         lines, f.lines = f.lines, []
         after = move(f"%first{n}", f"%sum{n}")

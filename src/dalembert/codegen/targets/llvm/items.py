@@ -89,7 +89,8 @@ class ItemFunctions:
                 f"  call void @{self.machine.turns}(ptr %scratch, ptr {table}, i64 {count})"
             ] * bool(count)
         if isinstance(item, Clear):
-            start, size = item.start * align, (item.stop - item.start) * align
+            start = item.start * align
+            size = (item.stop - item.start) * align
             self.cleared += 1
             at = f"%clear{self.cleared}"
             return [
@@ -292,7 +293,8 @@ class _TableFunctions:
             at = int(np.searchsorted(self.uneven, column))
             row = self._row(f, "places", len(self.uneven), "i32")
             place = f.once(f"%j{port}", f"getelementptr inbounds i32, ptr {row}, i64 {at}")
-            place, kind = f.once(f"%k{port}", f"load i32, ptr {place}, align 4"), "i32"
+            place = f.once(f"%k{port}", f"load i32, ptr {place}, align 4")
+            kind = "i32"
         return f.once(
             f"%p{port}", f"getelementptr inbounds {f.vector}, ptr %scratch, {kind} {place}"
         )

@@ -41,7 +41,8 @@ class Watch:
     """
 
     def __init__(self, f: FunctionText, place: int):
-        self.f, self.at = f, f"getelementptr inbounds {f.vector}, ptr %scratch, i64 {place}"
+        self.f = f
+        self.at = f"getelementptr inbounds {f.vector}, ptr %scratch, i64 {place}"
         self.zeros: Zeros | None = None
 
     def add(self, columns: Sequence[str]) -> None:
@@ -118,7 +119,9 @@ class Values:
         read[len(self.chunks)] = [*kept, *(k for leave in self.late for k in leave.values)]
         slot, used = slots(self.block, self.chunks, read, scratch.start)
         self.slot = given | slot
-        self.unused, self.total, self.scratch = used, used + 1, used + 2
+        self.unused = used
+        self.total = used + 1
+        self.scratch = used + 2
         self.rows: dict[int, int] = {}  # angles of each chunk of sines and cosines
 
     def functions(self) -> list[str]:
