@@ -13,7 +13,7 @@ import numpy as np
 
 from dalembert.expr import symbol
 
-# While it is set, code that is traced may have a rolled program called with vectors of expressions:
+# While it is set, code that is traced may have a program of scans called with vectors of expressions:
 # it gets symbols that stand for the outputs.
 outlined: ContextVar[Callable[..., list[np.ndarray]] | None] = ContextVar("outlined", default=None)
 
