@@ -117,9 +117,9 @@ class Names:
 
     def _free_letter(self, letter: str, first: int = 0) -> tuple[str, bool]:
         """(letter, whether it is put into brackets) for a scalar, or for the entries of a quantity."""
-        scalar = letter in SCALARS
+        taken = set(self._all_looks) if letter in SCALARS else {*map(_head, self._all_looks)}
         for choice in OTHER_LETTERS.get(letter, (letter,))[first:]:
-            if not any(is_entry(seen, choice, scalar) for seen in self._all_looks):
+            if taken.isdisjoint(_looks_of(choice)):
                 return choice, False
         return choice, True
 
