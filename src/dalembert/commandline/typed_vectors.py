@@ -57,7 +57,7 @@ def _named(
     text: str, option: str, names: Sequence[str], default: np.ndarray, mechanism: Mechanism
 ) -> np.ndarray:
     vector = default.copy()
-    given = set()
+    seen = set()
     end = 0
     spelled = _spellings(names)
     known = "|".join(re.escape(name) for name in sorted(spelled, key=len, reverse=True))
@@ -70,9 +70,9 @@ def _named(
         name = spelled.get(name, name.strip())
         if name not in names:
             raise _unknown(name, option, names, mechanism)
-        if name in given:
+        if name in seen:
             raise VectorError(f"{option} gives {name!r} twice.", option)
-        given.add(name)
+        seen.add(name)
         vector[names.index(name)] = _number(match["value"], f"{option} {name}")
     if rest := text[end:].strip():
         raise VectorError(f"{option}: {rest!r} is not of the form name=number.", option)

@@ -33,17 +33,17 @@ def opened(
     """The motions of a mechanism, Sums or Composite at q, other vectors, and the function that
     packs results.
     """
-    made = form_named(form)
+    make = form_named(form)
     tree, (q, *others), pack = mechanism.at(q=q, **vectors)
     sequence = MotionTree(tree)
-    return sequence, made(sequence, q), others, pack
+    return sequence, make(sequence, q), others, pack
 
 
-def symbols_at(sequence: MotionTree, at: Sums | Composite) -> list:
+def symbols_at(sequence: MotionTree, terms: Sums | Composite) -> list:
     """Christoffel symbols [k][j][i] over the entries of qd: the derivative of B^j along i, against
     B^k.
     """
-    return sequence.gathered(at.symbols(), 3)
+    return sequence.gathered(terms.symbols(), 3)
 
 
 def inertia_coefficients(mechanism: Mechanism, q: Values, form: str = "composite") -> Array:
@@ -89,8 +89,8 @@ def inertia_coefficients(mechanism: Mechanism, q: Values, form: str = "composite
     array([[2.647, 0.823],
            [0.823, 0.333]])
     """
-    sequence, at, _, pack = opened(mechanism, form, q)
-    return pack(sequence.gathered(at.inertia(), 2), shape=(sequence.nv,) * 2)
+    sequence, terms, _, pack = opened(mechanism, form, q)
+    return pack(sequence.gathered(terms.inertia(), 2), shape=(sequence.nv,) * 2)
 
 
 def christoffel_symbols(mechanism: Mechanism, q: Values, form: str = "composite") -> Array:
@@ -221,10 +221,10 @@ def velocity_matrices(mechanism: Mechanism, q: Values, form: str = "composite") 
 
 def _of_pairs(mechanism: Mechanism, q: Any, form: str, entry: Any) -> np.ndarray:
     """[k, j, i] from the symbols c = symbol[k] of an equation."""
-    sequence, at, _, pack = opened(mechanism, form, q)
+    sequence, terms, _, pack = opened(mechanism, form, q)
     n = range(sequence.nv)
     return pack(
-        [[[entry(c, j, i) for i in n] for j in n] for c in symbols_at(sequence, at)],
+        [[[entry(c, j, i) for i in n] for j in n] for c in symbols_at(sequence, terms)],
         shape=(len(n),) * 3,
     )
 
@@ -263,8 +263,8 @@ def gravity_coefficients(mechanism: Mechanism, q: Values, form: str = "composite
     >>> elementary_motions.gravity_coefficients(arm, [0.3, -0.2]).round(3)
     array([18.938,  4.88 ])
     """
-    sequence, at, _, pack = opened(mechanism, form, q)
-    return pack(sequence.gathered(at.gravity(sequence.tree.gravity), 1))
+    sequence, terms, _, pack = opened(mechanism, form, q)
+    return pack(sequence.gathered(terms.gravity(sequence.tree.gravity), 1))
 
 
 def mass_matrix_derivatives(mechanism: Mechanism, q: Values, form: str = "composite") -> Array:
@@ -342,9 +342,9 @@ def coriolis_vector_derivatives(
     array([[ 0.099,  0.298],
            [-0.199,  0.   ]])
     """
-    sequence, at, (rates,), pack = opened(mechanism, form, q, qd=qd)
+    sequence, terms, (rates,), pack = opened(mechanism, form, q, qd=qd)
     n = range(sequence.nv)
     rows = [
-        [dot([c[j][i] + c[i][j] for j in n], rates) for i in n] for c in symbols_at(sequence, at)
+        [dot([c[j][i] + c[i][j] for j in n], rates) for i in n] for c in symbols_at(sequence, terms)
     ]
     return pack(rows, shape=(len(n),) * 2)

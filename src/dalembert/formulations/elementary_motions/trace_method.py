@@ -67,13 +67,13 @@ def mass_matrix(mechanism: Mechanism, q: Values, form: str = "composite") -> Arr
     array([[2.647, 0.823],
            [0.823, 0.333]])
     """
-    sequence, at, _, pack = opened(mechanism, form, q)
-    return pack(_inertia(sequence, at), shape=(sequence.nv,) * 2)
+    sequence, terms, _, pack = opened(mechanism, form, q)
+    return pack(_inertia(sequence, terms), shape=(sequence.nv,) * 2)
 
 
-def _inertia(sequence: MotionTree, at: Any) -> list[list[Scalar]]:
+def _inertia(sequence: MotionTree, terms: Any) -> list[list[Scalar]]:
     """A0 with rotors."""
-    A0 = sequence.gathered(at.inertia(), 2)
+    A0 = sequence.gathered(terms.inertia(), 2)
     for k, rotor in enumerate(sequence.tree.rotor):
         A0[k][k] = A0[k][k] + rotor
     return A0
@@ -114,9 +114,9 @@ def coriolis_matrix(mechanism: Mechanism, q: Values, qd: Values, form: str = "co
     array([[ 0.05 ,  0.149],
            [-0.099,  0.   ]])
     """
-    sequence, at, (rates,), pack = opened(mechanism, form, q, qd=qd)
+    sequence, terms, (rates,), pack = opened(mechanism, form, q, qd=qd)
     return pack(
-        [[dot(row, rates) for row in rows] for rows in symbols_at(sequence, at)],
+        [[dot(row, rates) for row in rows] for rows in symbols_at(sequence, terms)],
         shape=(sequence.nv,) * 2,
     )
 
@@ -294,12 +294,12 @@ def inverse_dynamics(
 
 def _forces_by(form: str) -> Callable[..., list[Scalar]]:
     """The function that gives the forces of a motion of the bodies."""
-    made = form_named(form, "recursion")
-    return partial(expanded_forces, made) if made else required_forces
+    make = form_named(form, "recursion")
+    return partial(expanded_forces, make) if make else required_forces
 
 
 def expanded_forces(
-    made: Any,
+    make: Any,
     sequence: MotionTree,
     q: Sequence[Scalar],
     qd: Sequence[Scalar],
@@ -310,15 +310,15 @@ def expanded_forces(
     """A0 qdd + a_q + a_g - sum S(B_l^k F_l^T) from the coefficients; arguments as
     `required_forces`.
     """
-    at = made(sequence, q)
-    forces = [dot([dot(row, qd) for row in rows], qd) for rows in symbols_at(sequence, at)]
+    terms = make(sequence, q)
+    forces = [dot([dot(row, qd) for row in rows], qd) for rows in symbols_at(sequence, terms)]
     if qdd is not None:
         forces = [
             f + dot(row, qdd)
-            for f, row in zip(forces, sequence.gathered(at.inertia(), 2), strict=True)
+            for f, row in zip(forces, sequence.gathered(terms.inertia(), 2), strict=True)
         ]
-    weight = sequence.gathered(at.gravity(gravity), 1)
-    applied = sequence.gathered(at.applied(wrenches), 1)
+    weight = sequence.gathered(terms.gravity(gravity), 1)
+    applied = sequence.gathered(terms.applied(wrenches), 1)
     return [f + g - a for f, g, a in zip(forces, weight, applied, strict=True)]
 
 

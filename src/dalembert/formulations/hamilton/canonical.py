@@ -72,8 +72,8 @@ def momenta(system: Any, q: Values, qd: Values, t: Any = 0.0) -> Array:
     >>> da.hamilton.momenta(arm, [0.3, -0.2], [1.0, 0.5]).round(3)
     array([3.058, 0.99 ])
     """
-    at, (_, qd), pack = system_of(system).at(t, q=q, qd=qd)
-    return pack(at.momenta(qd))
+    configuration, (_, qd), pack = system_of(system).at(t, q=q, qd=qd)
+    return pack(configuration.momenta(qd))
 
 
 def velocities(
@@ -116,8 +116,8 @@ def velocities(
     array([0.999, 0.501])
     """
     chosen = system_of(system)
-    at, (_, p), pack = chosen.at(t, q=q, p=p)
-    return pack(list(solved(chosen, at, at.right_side(p), solver)))
+    configuration, (_, p), pack = chosen.at(t, q=q, p=p)
+    return pack(list(solved(chosen, configuration, configuration.right_side(p), solver)))
 
 
 def solve(system: Any, q: Values, p: Values, solver: Solver, t: Any = 0.0) -> Solution:
@@ -162,8 +162,8 @@ def solve(system: Any, q: Values, p: Values, solver: Solver, t: Any = 0.0) -> So
     solver = Solver(solver) if isinstance(solver, str) else solver
     check_instance("solver", solver, Solver, "a da.hamilton.Solver, or the name of an iteration")
     chosen = system_of(system)
-    at, (_, p), _ = chosen.at(t, q=q, p=p)
-    return solver.solve(chosen, at, at.right_side(p))
+    configuration, (_, p), _ = chosen.at(t, q=q, p=p)
+    return solver.solve(chosen, configuration, configuration.right_side(p))
 
 
 def lagrangian_gradient(system: Any, q: Values, qd: Values, t: Any = 0.0) -> Array:
@@ -201,8 +201,8 @@ def lagrangian_gradient(system: Any, q: Values, qd: Values, t: Any = 0.0) -> Arr
     >>> da.hamilton.lagrangian_gradient(arm, [0.3, -0.2], [1.0, 0.5]).round(3)
     array([-18.938,  -4.731])
     """
-    at, (_, qd), pack = system_of(system).at(t, q=q, qd=qd)
-    return pack(at.gradient(qd))
+    configuration, (_, qd), pack = system_of(system).at(t, q=q, qd=qd)
+    return pack(configuration.gradient(qd))
 
 
 def lie_poisson_term(system: Any, q: Values, qd: Values, p: Values, t: Any = 0.0) -> Array:
@@ -239,8 +239,8 @@ def lie_poisson_term(system: Any, q: Values, qd: Values, p: Values, t: Any = 0.0
     >>> da.hamilton.lie_poisson_term(arm, [1.0, 0, 0, 0], [1.0, 0, 0], [0, 2.0, 0])[2:]
     array([-2.])
     """
-    at, (_, qd, p), pack = system_of(system).at(t, q=q, qd=qd, p=p)
-    return pack(list(at.lie_poisson(qd, p)))
+    configuration, (_, qd, p), pack = system_of(system).at(t, q=q, qd=qd, p=p)
+    return pack(list(configuration.lie_poisson(qd, p)))
 
 
 def momentum_rate(system: Any, q: Values, qd: Values, p: Values, t: Any = 0.0) -> Array:
@@ -277,8 +277,8 @@ def momentum_rate(system: Any, q: Values, qd: Values, p: Values, t: Any = 0.0) -
     >>> da.hamilton.momentum_rate(arm, [0.3, -0.2], [1.0, 0.5], [3.058, 0.99]).round(3)
     array([-18.938,  -4.731])
     """
-    at, (_, qd, p), pack = system_of(system).at(t, q=q, qd=qd, p=p)
-    return pack(at.momentum_rate(qd, p))
+    configuration, (_, qd, p), pack = system_of(system).at(t, q=q, qd=qd, p=p)
+    return pack(configuration.momentum_rate(qd, p))
 
 
 def kinetic_energy(system: Any, q: Values, qd: Values) -> float | Array:
@@ -310,8 +310,8 @@ def kinetic_energy(system: Any, q: Values, qd: Values) -> float | Array:
     >>> round(da.hamilton.kinetic_energy(arm, [0.3, -0.2], [1.0, 0.5]), 3)
     1.777
     """
-    at, (_, qd), pack = system_of(system).at(q=q, qd=qd)
-    return single(pack(dot(at.product(qd), qd) * 0.5))
+    configuration, (_, qd), pack = system_of(system).at(q=q, qd=qd)
+    return single(pack(dot(configuration.product(qd), qd) * 0.5))
 
 
 def potential_energy(system: Any, q: Values, t: Any = 0.0) -> float | Array:
@@ -343,8 +343,8 @@ def potential_energy(system: Any, q: Values, t: Any = 0.0) -> float | Array:
     >>> round(da.hamilton.potential_energy(arm, [0.3, -0.2]), 3)
     4.838
     """
-    at, _, pack = system_of(system).at(t, q=q)
-    return single(pack(at.potential))
+    configuration, _, pack = system_of(system).at(t, q=q)
+    return single(pack(configuration.potential))
 
 
 def hamiltonian(
@@ -395,9 +395,11 @@ def hamiltonian(
     6.615
     """
     chosen = system_of(system)
-    at, (_, p), pack = chosen.at(t, q=q, p=p)
-    b = at.right_side(p)
-    return single(pack(dot(b, list(solved(chosen, at, b, solver))) * 0.5 + at.potential))
+    configuration, (_, p), pack = chosen.at(t, q=q, p=p)
+    b = configuration.right_side(p)
+    return single(
+        pack(dot(b, list(solved(chosen, configuration, b, solver))) * 0.5 + configuration.potential)
+    )
 
 
 def objective(system: Any, q: Values, p: Values, z: Values, t: Any = 0.0) -> float | Array:
@@ -433,8 +435,14 @@ def objective(system: Any, q: Values, p: Values, z: Values, t: Any = 0.0) -> flo
     >>> round(da.hamilton.objective(arm, [0.3, -0.2], [3.058, 0.99], [1.0, 0.5]), 3)
     6.615
     """
-    at, (_, p, z), pack = system_of(system).at(t, q=q, p=p, z=z)
-    return single(pack(dot(at.right_side(p), z) - dot(at.product(z), z) * 0.5 + at.potential))
+    configuration, (_, p, z), pack = system_of(system).at(t, q=q, p=p, z=z)
+    return single(
+        pack(
+            dot(configuration.right_side(p), z)
+            - dot(configuration.product(z), z) * 0.5
+            + configuration.potential
+        )
+    )
 
 
 def state_equations(
@@ -503,9 +511,9 @@ def state_equations(
     """
     chosen = system_of(system)
     given = {} if tau is None else {"tau": tau}
-    at, (q, p, *actuators), pack = chosen.at(t, external_forces, q=q, p=p, **given)
-    z = list(solved(chosen, at, at.right_side(p), solver))
-    rate = at.momentum_rate(z, p)
+    configuration, (q, p, *actuators), pack = chosen.at(t, external_forces, q=q, p=p, **given)
+    z = list(solved(chosen, configuration, configuration.right_side(p), solver))
+    rate = configuration.momentum_rate(z, p)
     for more in actuators:
         rate = plus(rate, more)
     velocity = pack(z)
@@ -567,12 +575,12 @@ def energy_rate(
     """
     chosen = system_of(system)
     given = {} if tau is None else {"tau": tau}
-    at, (q, p, *actuators), pack = chosen.at(t, external_forces, q=q, p=p, **given)
-    z = at.solution(at.right_side(p))
-    Q: Sequence[Scalar] = at.dissipative(z)
+    configuration, (q, p, *actuators), pack = chosen.at(t, external_forces, q=q, p=p, **given)
+    z = configuration.solution(configuration.right_side(p))
+    Q: Sequence[Scalar] = configuration.dissipative(z)
     for more in actuators:
         Q = plus(Q, more)
-    power = pack(dot(list(Q), z) - at.time_derivative(z))
+    power = pack(dot(list(Q), z) - configuration.time_derivative(z))
     if forces is not None:
         power = power + np.sum(np.asarray(forces(pack(q), pack(z), t)) * pack(z), axis=-1)
     return single(np.asarray(power))
@@ -607,8 +615,8 @@ def mass_matrix(system: Any, q: Values) -> Array:
            [0.823, 0.333]])
     """
     chosen = system_of(system)
-    at, _, pack = chosen.at(q=q)
-    return pack(at.matrix(), shape=(chosen.nv, chosen.nv))
+    configuration, _, pack = chosen.at(q=q)
+    return pack(configuration.matrix(), shape=(chosen.nv, chosen.nv))
 
 
 def inverse_mass_matrix(system: Any, q: Values) -> Array:
@@ -644,6 +652,6 @@ def inverse_mass_matrix(system: Any, q: Values) -> Array:
     """
     chosen = system_of(system)
     n = chosen.nv
-    at, _, pack = chosen.at(q=q)
-    columns = [at.solution([float(i == k) for i in range(n)]) for k in range(n)]
+    configuration, _, pack = chosen.at(q=q)
+    columns = [configuration.solution([float(i == k) for i in range(n)]) for k in range(n)]
     return pack([[columns[max(i, k)][min(i, k)] for i in range(n)] for k in range(n)], shape=(n, n))
