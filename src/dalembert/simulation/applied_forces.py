@@ -76,7 +76,8 @@ class Forces:
     ):
         """paths: of the numbers of the system that are inputs."""
         control = actions.control
-        self.nq, self.nv = system.nq, system.nv
+        self.nq = system.nq
+        self.nv = system.nv
         self._given = {"control": control, "forces": actions.forces}
         self.loads: Loads | None = None
         if actions.external_forces is not None:
@@ -199,7 +200,8 @@ class Forces:
                 numbers = p[at : at + self.loads.numbers.shape[-1]]
                 tau = tau + self.loads.along_velocities(q, numbers)
             elif self.kinds[name] in (CONSTANT, SAMPLED):
-                tau, at = tau + p[at : at + self.nv], at + self.nv
+                tau = tau + p[at : at + self.nv]
+                at = at + self.nv
             elif self.kinds[name] != NONE:
                 own = (states,) if name == "control" and self._rate else ()
                 tau = tau + _vector(

@@ -127,7 +127,8 @@ class EventHandler:
         p = lanes.p[row]
         reason = event_without_number(motion, lanes.x[row], lanes.t[row, 0], p)
         if not reason:
-            lanes.t[row, 0], lanes.x[row] = lanes.t[row, 0] + s, x
+            lanes.t[row, 0] = lanes.t[row, 0] + s
+            lanes.x[row] = x
             reason = event_without_number(motion, x, lanes.t[row, 0], p)
         self._end(lanes, row, reason)
 
@@ -135,7 +136,8 @@ class EventHandler:
         self, lanes: Lanes, row: int, ends: np.ndarray, events: np.ndarray, h: float
     ) -> None:
         """End a lane in which no time passes any more between events."""
-        law, names = self.motion.reactions, self.motion.system.velocity_names
+        law = self.motion.reactions
+        names = self.motion.system.velocity_names
         joints = [names[i] for i in law.entries[ends]] if law else []
         met = joints + [self.motion.events.names[k] for k in np.flatnonzero(events)]
         self._end(
@@ -166,7 +168,8 @@ class EventHandler:
         """Give some lanes the modes that follow from their states, after as many impacts as come at
         once; at the beginning of a run each mode is a change.
         """
-        motion, nv = self.motion, self.motion.system.nv
+        motion = self.motion
+        nv = self.motion.system.nv
         t = lanes.t[rows, 0]
         p = lanes.p[rows]
         x = lanes.x[rows]
@@ -190,14 +193,18 @@ class EventHandler:
                 if (joined != q[row]).any():
                     energy = motion.energy_at(joined, qd[row], p[row])
                     work[row] += energy - motion.energy_at(q[row], qd[row], p[row])
-            q[left], qd[left], modes[left] = new.joined, new.qd, new.does
+            q[left] = new.joined
+            qd[left] = new.qd
+            modes[left] = new.does
             p[left, motion.inputs.slices["modes"]] = new.modes
             work[left] += new.energy[:, 0]
             impacts[left] += (impacts[left] == 0) * new.impacts
             left = left[new.again[:, 0] > 0]
             if not len(left):
                 break
-        lanes.x[rows], lanes.p[rows], lanes.modes[rows] = x, p, modes
+        lanes.x[rows] = x
+        lanes.p[rows] = p
+        lanes.modes[rows] = modes
         changed = ((impacts != 0) | (before != modes) | begins) & law.restable
         for row, i in np.argwhere(changed):
             clock = self._clock(lanes, rows[row])

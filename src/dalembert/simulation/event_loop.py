@@ -78,14 +78,18 @@ class EventLoop:
         last: Pace | None = None,
     ):
         """last: the pace between the last two records of all, if it is another than before."""
-        self.motion, self.method, self.control = motion, method, control
-        self.pace, self._last = pace, last
+        self.motion = motion
+        self.method = method
+        self.control = control
+        self.pace = pace
+        self._last = last
         self.h, self.repeats = pace
         self.told: Told = lambda t: None
         self.constants = motion.constants
         self.initial: dict[str, np.ndarray] = {}
         self._handler = EventHandler(motion)
-        self._fixed, self._compiled = isinstance(method, FixedStep), motion.code.compiles(method)
+        self._fixed = isinstance(method, FixedStep)
+        self._compiled = motion.code.compiles(method)
         self._propagate = self._propagator()
 
     def _propagator(self) -> Propagate:
@@ -160,8 +164,11 @@ class EventLoop:
             return self._propagate(
                 Segment(x, times, self.h, self.constants, self.repeats, end, state)
             )
-        n, k, law = len(x), len(times) - 1, self.motion.reactions
-        self._times, self._end = times, float(times[-1]) if end is None else end
+        n = len(x)
+        k = len(times) - 1
+        law = self.motion.reactions
+        self._times = times
+        self._end = float(times[-1]) if end is None else end
         self._made = np.zeros(n, dtype=int)  # records of each lane
         t, steps, rejected, failed, h = np.zeros((5, n, k))
         modes = np.zeros((n, k, self.motion.system.nv), dtype=np.int8)
@@ -197,7 +204,8 @@ class EventLoop:
         """Move lanes that have not made all records from `first` until there, or until something
         happens in a step.
         """
-        lanes, rows = self._lanes, np.flatnonzero(self._made < until)
+        lanes = self._lanes
+        rows = np.flatnonzero(self._made < until)
         if not self._compiled:
             rows, first = rows[:1], int(self._made[rows[0]])
         found = self._propagate(self._segment(rows, first, until))
@@ -206,10 +214,8 @@ class EventLoop:
         hit = caught.any(axis=1)
         stop = np.where(hit, first + caught.argmax(axis=1), until)
         for row, lane in enumerate(rows):
-            due, own = (
-                slice(self._made[lane], stop[row]),
-                slice(self._made[lane] - first, stop[row] - first),
-            )
+            due = slice(self._made[lane], stop[row])
+            own = slice(self._made[lane] - first, stop[row] - first)
             for name in ("t", "x", "steps", "rejected", "failed", "h"):
                 getattr(self._records, name)[lane, due] = getattr(found, name)[row, own]
             self._records.observables["modes"][lane, due] = lanes.modes[lane]
@@ -221,8 +227,10 @@ class EventLoop:
 
     def _segment(self, rows: np.ndarray, first: int, until: int) -> Segment:
         """The way of some lanes to records."""
-        state, times = self._lanes.registers(rows), self._times[first : until + 1]
-        x, p = np.zeros(state["x"].shape), state["p"]
+        state = self._lanes.registers(rows)
+        times = self._times[first : until + 1]
+        x = np.zeros(state["x"].shape)
+        p = state["p"]
         if not self._fixed:
             return Segment(x, times, state["h"][:, 0], p, self.repeats, self._end, state)
         # counts of steps: some lanes have made more than others
@@ -243,7 +251,9 @@ class EventLoop:
     ) -> _Located:
         """First happenings in steps of some lanes of a length [s], behind a fraction of them."""
         lanes = self._lanes
-        t, x, fresh = lanes.t[rows], lanes.x[rows], lanes.fresh[rows]
+        t = lanes.t[rows]
+        x = lanes.x[rows]
+        fresh = lanes.fresh[rows]
         return _Located(*self._locate(t, x, length[:, None], p, origin[:, None], fresh))
 
     def _cross(self, rows: np.ndarray) -> None:
@@ -252,7 +262,8 @@ class EventLoop:
         Events alone change nothing: the step is made again, unwatched. Where a mode ends, the step
         ends; a fixed one goes on from there to the grid.
         """
-        lanes, whole = self._lanes, np.ones(len(rows), dtype=bool)
+        lanes = self._lanes
+        whole = np.ones(len(rows), dtype=bool)
         lanes.failed[rows] = 0.0
         if self._fixed:
             end = lanes.start[rows, 0] + (lanes.steps[rows, 0] + 1) * self.h
@@ -264,11 +275,15 @@ class EventLoop:
 
     def _to_next_event(self, steps: _OpenSteps) -> _OpenSteps:
         """Go on in steps to what happens first; the steps that are not over then."""
-        lanes, rows, end = self._lanes, steps.rows, steps.end
-        t, x = lanes.t[rows, 0], lanes.x[rows]
+        lanes = self._lanes
+        rows = steps.rows
+        end = steps.end
+        t = lanes.t[rows, 0]
+        x = lanes.x[rows]
         found = self._located(rows, end - t, lanes.p[rows], steps.origin)
         ends, events = self.motion.witnesses.ends(found.depths >= 0)
-        happens, cut = (found.depths >= 0).any(axis=1), ends.any(axis=1)
+        happens = (found.depths >= 0).any(axis=1)
+        cut = ends.any(axis=1)
         stuck = found.code[:, 0] > 0
         until = np.where(happens, np.minimum(t + found.s[:, 0], end), np.where(stuck, t, end))
         # a step in which nothing else happens is left to the propagator
@@ -300,7 +315,8 @@ class EventLoop:
         return _OpenSteps(rows[left], end[left], whole[left], origin[left])
 
     def _put(self, rows: np.ndarray, t: np.ndarray, x: np.ndarray) -> None:
-        self._lanes.t[rows, 0], self._lanes.x[rows] = t, x
+        self._lanes.t[rows, 0] = t
+        self._lanes.x[rows] = x
 
     def _refresh(
         self, rows: np.ndarray, events: np.ndarray, passed: np.ndarray, fraction: np.ndarray
@@ -313,14 +329,16 @@ class EventLoop:
 
     def _record_until(self, rows: np.ndarray, until: np.ndarray) -> None:
         """Records of adaptive methods within a step that ends early."""
-        lanes, start = self._lanes, self._made[rows]
+        lanes = self._lanes
+        start = self._made[rows]
         stop = np.maximum(start, np.searchsorted(self._times[1:], until, side="right"))
         self._made[rows] = stop
         own = np.repeat(rows, stop - start)
         if not len(own):
             return
         due = np.concatenate([np.arange(*ends) for ends in zip(start, stop, strict=True)])
-        times, p = self._times[due + 1], lanes.p[own]
+        times = self._times[due + 1]
+        p = lanes.p[own]
         p[:, -1] = 0.0  # unwatched
         found = self._located(own, times - lanes.t[own, 0], p, np.zeros(len(own)))
         records = self._records

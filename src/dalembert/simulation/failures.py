@@ -133,7 +133,8 @@ def _look(
     q, y, _, states = motion.split(x)
     if not np.isfinite(x).all():
         return
-    q, clock = motion.system.normalize(q), float(motion.clock(t, p))
+    q = motion.system.normalize(q)
+    clock = float(motion.clock(t, p))
     qd = motion.velocities_in(t, x, p)
     own = (states,) if name == "control" and states.size else ()
     tau = np.asarray(f(clock, q.copy(), qd.copy(), *own), dtype=float)

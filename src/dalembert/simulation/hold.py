@@ -18,7 +18,8 @@ class Timing:
     """
 
     def __init__(self, sampled: Sampled):
-        self.period, late = sampled.period, sampled.delay / sampled.period
+        self.period = sampled.period
+        late = sampled.delay / sampled.period
         nearest = round(late)
         self.late = nearest if abs(late - nearest) < SAME * max(1.0, late) else late
         self.slots = int(np.ceil(self.late)) + 1  # outputs that wait

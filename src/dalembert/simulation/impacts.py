@@ -75,7 +75,8 @@ def is_short(out: Any, v: Any, acceleration: Any, room: Any, least: Any) -> Any:
 
     It ends at the same stop after 2 v/|a|, if a leads back there, or at the other one after room/v.
     """
-    away, rate = out * v, out * acceleration
+    away = out * v
+    rate = out * acceleration
     back = where(less(2 * away, -rate * least), 1.0, 0.0)
     across = where(less(room, away * least), 1.0, 0.0)
     return where(less(0.0, away), back + across - back * across, 0.0)

@@ -78,10 +78,13 @@ class InterpretedPropagator:
     """
 
     def __init__(self, motion: FirstOrderSystem, method: Method, control: StepControl):
-        self.motion, self.method, self.control = motion, method, control
+        self.motion = motion
+        self.method = method
+        self.control = control
 
     def __call__(self, segment: Segment) -> Trajectories:
-        n, k = len(segment.x), len(segment.times) - 1
+        n = len(segment.x)
+        k = len(segment.times) - 1
         t, steps, rejected, failed, h = np.zeros((5, n, k))
         found = Trajectories(t, np.full((n, k, self.motion.nx), np.nan), steps, rejected, failed, h)
         p = np.broadcast_to(segment.p, (n, segment.p.shape[-1]))
@@ -99,13 +102,16 @@ class InterpretedPropagator:
 
     def _lanes(self, segment: Segment) -> list[_Lane]:
         """Trajectories where a segment begins."""
-        n, begin = len(segment.x), segment.times[0]
+        n = len(segment.x)
+        begin = segment.times[0]
         fresh = np.zeros(len(self.motion.events.functions))
         given = {"start": begin, "t": begin, "until": begin, "h": segment.h, "fresh": fresh}
         given |= {"x": segment.x, "steps": 0.0, "rejected": 0.0, "failed": 0.0}
-        sizes, columns = {"x": self.motion.nx, "fresh": len(fresh)}, {}
+        sizes = {"x": self.motion.nx, "fresh": len(fresh)}
+        columns = {}
         for name, values in given.items():
-            own, size = np.asarray((segment.state or given).get(name, values)), sizes.get(name, 1)
+            own = np.asarray((segment.state or given).get(name, values))
+            size = sizes.get(name, 1)
             own = own.reshape(own.size // size if size else n, size)
             rows = np.array(np.broadcast_to(own, (n, size)), dtype=float)
             columns[name] = rows if name in sizes else rows[:, 0]
@@ -113,7 +119,8 @@ class InterpretedPropagator:
 
     def _records(self, lane: _Lane, segment: Segment, p: np.ndarray) -> Iterator[None]:
         """Move a trajectory from record to record; a failed trajectory stays where it is."""
-        times, repeats = segment.times, segment.repeats
+        times = segment.times
+        repeats = segment.repeats
         if lane.failed > 0:
             yield
             return
@@ -124,16 +131,19 @@ class InterpretedPropagator:
             yield from self._steps(lane, times[:2], first, p, watch)
             if lane.failed:
                 return
-            times, first = times[1:], repeats
+            times = times[1:]
+            first = repeats
         yield from self._steps(lane, times, first, p, watch)
 
     def _steps(
         self, lane: _Lane, times: np.ndarray, repeats: int, p: np.ndarray, watch: Watch | None
     ) -> Iterator[None]:
         """Move a trajectory with `repeats` steps to each later time, of adaptive methods at most."""
-        fixed, motion = isinstance(self.method, FixedStep), self.motion
+        fixed = isinstance(self.method, FixedStep)
+        motion = self.motion
         rtol, atol, _, longest = self.control
-        steps, rejected = 0.0 if fixed else lane.steps, lane.rejected
+        steps = 0.0 if fixed else lane.steps
+        rejected = lane.rejected
         for record in records(
             self.method,
             motion.function(p=p),
@@ -148,8 +158,12 @@ class InterpretedPropagator:
             steps=int(lane.steps) if fixed else 0,
             longest=longest,
         ):
-            lane.t, lane.x, lane.h, lane.failed = record.t, record.x, record.h, record.failed
-            lane.steps, lane.rejected = steps + record.steps, rejected + record.rejected
+            lane.t = record.t
+            lane.x = record.x
+            lane.h = record.h
+            lane.failed = record.failed
+            lane.steps = steps + record.steps
+            lane.rejected = rejected + record.rejected
             yield
 
     # --- what happens in a step ---
@@ -191,10 +205,13 @@ class InterpretedPropagator:
         self, step: SearchedStep, p: np.ndarray, origin: float, fresh: np.ndarray
     ) -> Crossed | None:
         """The first happening behind a part of the step; None if nothing happens."""
-        watch, way = self.motion.witnesses, step.way
+        watch = self.motion.witnesses
+        way = step.way
         if origin == 0 and watch.clear(way, p) > 0:
             return None
-        a, w, state = origin, 1.0 - origin, SEARCHING
+        a = origin
+        w = 1.0 - origin
+        state = SEARCHING
         sides = watch.sides(way.time(a), way.at(a), p, fresh)
         while state == SEARCHING:
             looked = watch.look(way, p, a, w, sides)
@@ -294,8 +311,12 @@ class InterpretedPropagator:
         """When and where it happens, and what: by steps of the method, or by its polynomials where
         these do not meet it.
         """
-        watch, t, x, h = self.motion.witnesses, step.t, step.x, step.h
-        width, zero = resolution(t, h) / h, np.float64(0.0)
+        watch = self.motion.witnesses
+        t = step.t
+        x = step.x
+        h = step.h
+        width = resolution(t, h) / h
+        zero = np.float64(0.0)
         now = Locating(*map(np.float64, (FIRST, crossed.near, zero, zero, zero, zero, zero, 0.5)))
         while now.phase < DONE:
             s = float(now.look) * h
@@ -312,7 +333,8 @@ class InterpretedPropagator:
             )
         happened = watch.together(crossed.changed, depths)
         if code or not deep >= 0 or not watch.meets(at, crossed.changed, p):
-            s, happened = crossed.near * h, crossed.changed
+            s = crossed.near * h
+            happened = crossed.changed
             there = self._between(step, p, crossed.near)
         deep_or_not = np.where(np.array(happened) > 0, 0.0, NEVER)
         return [s], watch.imposed(there, deep_or_not), deep_or_not
@@ -323,7 +345,8 @@ class InterpretedPropagator:
         if whole is None:
             f = self.motion.function(p=p)
             whole = hermite(x, x1, f(t, x), f(t + h, x1), h)
-        between, manifold = self.motion.witnesses.between(way, whole, s), self.motion.manifold
+        between = self.motion.witnesses.between(way, whole, s)
+        manifold = self.motion.manifold
         return between if manifold is None else manifold.bound(p)(t + s * h, between)
 
     def _made(self, t: float, x: np.ndarray, h: float, p: np.ndarray) -> tuple[SearchedStep, float]:

@@ -62,7 +62,8 @@ class Contact:
     stops: Any = None
 
 
-NO_ACTIONS, DRY_FRICTION = Actions(), Contact()
+NO_ACTIONS = Actions()
+DRY_FRICTION = Contact()
 
 
 class Pace(NamedTuple):
@@ -202,7 +203,8 @@ class Recording:
 
         Of a stored run there are as many times as are wanted.
         """
-        stored, times = self.store is not None, self._times(h, method, size)
+        stored = self.store is not None
+        times = self._times(h, method, size)
         if not isinstance(method, FixedStep):
             return Schedule(
                 times, Pace(min(h, float(times[-1] - times[0]), longest), ATTEMPTS), None
@@ -215,7 +217,8 @@ class Recording:
                     "methods of fixed step need times t at equal distances; give a duration, or "
                     "use method='dopri5'."
                 )
-        pace, last = _pace(spacing, h), _pace(rest, h)
+        pace = _pace(spacing, h)
+        last = _pace(rest, h)
         if pace.repeats * (len(times) - 1) > TOO_MANY_STEPS and not stored:
             raise ValueError(
                 f"{pace.repeats * (len(times) - 1):.3g} steps of {h:g} s are more than "

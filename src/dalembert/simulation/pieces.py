@@ -26,11 +26,14 @@ class Throttled:
     """
 
     def __init__(self, told: Told):
-        self._told, self._latest, self._due = told, -np.inf, perf_counter() + SPAN
+        self._told = told
+        self._latest = -np.inf
+        self._due = perf_counter() + SPAN
 
     def __call__(self, times: Any) -> None:
         if perf_counter() >= self._due and (t := float(np.min(times))) > self._latest:
-            self._latest, self._due = t, perf_counter() + SPAN
+            self._latest = t
+            self._due = perf_counter() + SPAN
             self._told(t)
 
 
@@ -55,7 +58,8 @@ class Pieces:
     """
 
     def __init__(self, propagate: Propagate, fixed: bool, told: Told):
-        self._propagate, self._told = propagate, told
+        self._propagate = propagate
+        self._told = told
         self._cut = self._fixed if fixed else self._adaptive
         self._steps = 0.0  # of all trajectories together, in a piece
         self._per_record = 0.0  # steps of an adaptive method
@@ -69,7 +73,8 @@ class Pieces:
 
     def _piece(self, piece: Segment) -> Trajectories:
         """Records of a piece."""
-        before, began = _attempts(piece.state), perf_counter()
+        before = _attempts(piece.state)
+        began = perf_counter()
         found = self._propagate(piece)
         took = perf_counter() - began
         self._latest = Piece(took, before, found.state, len(piece.times) - 1)
@@ -92,7 +97,9 @@ class Pieces:
         record.
         """
         parts: list[Trajectories] = []
-        count, repeats, state = len(segment.times) - 1, segment.repeats, segment.state
+        count = len(segment.times) - 1
+        repeats = segment.repeats
+        state = segment.state
         made, on_the_way = 0, 0
         while made < count:
             self._learn()
@@ -106,17 +113,21 @@ class Pieces:
                 piece = _between(segment, made, made + 1, state)._replace(repeats=steps)
                 if piece.goals is not None:
                     piece = piece._replace(goals=piece.goals - repeats + on_the_way)
-                found, until = self._piece(piece), made + (on_the_way == repeats)
+                found = self._piece(piece)
+                until = made + (on_the_way == repeats)
             if until > made:
                 parts.append(found)
-                made, on_the_way = until, 0
+                made = until
+                on_the_way = 0
             state = (state or {}) | (found.state or {})
         return joined(parts)
 
     def _adaptive(self, segment: Segment) -> Trajectories:
         """At most `repeats` attempted steps to each record."""
         parts: list[Trajectories] = []
-        count, repeats, state = len(segment.times) - 1, segment.repeats, segment.state
+        count = len(segment.times) - 1
+        repeats = segment.repeats
+        state = segment.state
         made, attempts = 0, 0
         if not self._per_record:
             h = segment.h if isinstance(segment.h, float) else np.min(segment.h)
@@ -137,7 +148,8 @@ class Pieces:
             attempts = attempts + most if np.count_nonzero(late) else 0
             if not attempts or attempts >= repeats:
                 parts.append(found)
-                made, attempts = until, 0
+                made = until
+                attempts = 0
         return joined(parts)
 
     def _attempted(self, piece: Segment, most: int) -> tuple[Trajectories, np.ndarray]:

@@ -71,7 +71,8 @@ def reactions_of(formulation: Formulation, contact: Contact) -> Reactions | None
     UnknownNameError, ValueError, TypeError
         There is no such law; stops need equations in (q, qd), and are True or a mapping.
     """
-    friction, stops = contact.friction, contact.stops
+    friction = contact.friction
+    stops = contact.stops
     if not isinstance(friction, Stribeck):
         check_choice("friction law", friction, (STICK, SIGN))
     if not isinstance(stops, (bool, Mapping, type(None))):
@@ -162,8 +163,11 @@ class Reactions:
         paths: tuple[str, ...] = (),
         shape: np.ndarray | None = None,
     ):
-        n, self.paths = mechanism.nv, paths
-        self.mechanism, self.n, self.sticking = mechanism, n, sticking
+        n = mechanism.nv
+        self.paths = paths
+        self.mechanism = mechanism
+        self.n = n
+        self.sticking = sticking
         self.friction = coulomb(mechanism) if sticking else np.zeros(n)
         self._shape = shape_of(mechanism, None) if shape is None else shape
         self.lower, self.upper, self.restitution = limits(mechanism, stops)
@@ -326,7 +330,8 @@ class Reactions:
     @cached_property
     def _transition(self) -> Routine:
         """`transition` as a routine; flights that would not last are found one by one."""
-        n, nq = self.n, self.mechanism.nq
+        n = self.n
+        nq = self.mechanism.nq
         inputs = {"q": nq, "qd": n, "tau": n, "h": 1, "plastic": n}
         inputs |= {"numbers": len(self.paths)} if self.paths else {}
         results = {"modes": 4 * n, "after": n, "energy": 1, "impacts": n}
@@ -478,5 +483,6 @@ def limits(mechanism: Mechanism, stops: Stops) -> tuple[np.ndarray, np.ndarray, 
         k = entry.at_v.start
         for side, bound, tighter in ((0, low, low > bounds[0, k]), (1, high, high < bounds[1, k])):
             if tighter:
-                bounds[side, k], restitution[side, k] = bound, e
+                bounds[side, k] = bound
+                restitution[side, k] = e
     return bounds[0], bounds[1], restitution

@@ -54,7 +54,9 @@ def resting(
     friction : (n,) floats F at rest
     kinetic : (n,) of entries that slide
     """
-    out, locked, rubs = array(list(out)), array(list(locked)), (friction > 0) * 1.0
+    out = array(list(out))
+    locked = array(list(locked))
+    rubs = (friction > 0) * 1.0
     rests = where(less(0.0, absolute(qd)), 0.0, maximum(rubs, absolute(out)))
     way = rubs * sign(qd)
     lower = where(less(0.0, locked), -UNBOUNDED, where(less(out, 0.0), -UNBOUNDED, -friction))

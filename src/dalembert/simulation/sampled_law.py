@@ -32,7 +32,9 @@ class Law:
     """
 
     def __init__(self, sampled: Sampled, motion: FirstOrderSystem):
-        system, self.sampled, self.nv = motion.system, sampled, motion.system.nv
+        system = motion.system
+        self.sampled = sampled
+        self.nv = motion.system.nv
         start = sampled.layout.flat(sampled.memory).astype(float)
 
         def made() -> list[tuple[Any, ...]]:
@@ -61,7 +63,8 @@ class Law:
             )
         if all(r is None for r in found.results):
             sampled.flat_law(*states.listed[0])  # raises what is wrong with it
-        self.traced, self.start = found.traced, start
+        self.traced = found.traced
+        self.start = start
         self.guard = Guard(sampled.flat_law, LAW, found.verdict.memory)
         self.motion = motion
         self._compiled = self._kept(found.verdict.memory) if found.traced else None
@@ -136,7 +139,8 @@ class Law:
     def states_of(self, t: float, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """q and qd of states x (N, nx)."""
         q, y, *_ = self.motion.split(x)
-        numbers, recorded = self.motion.numbers, self.motion.formulation.recorded
+        numbers = self.motion.numbers
+        recorded = self.motion.formulation.recorded
         if len(x) > 1 and numbers.ndim > 1:
             numbers = numbers[: len(x)]
         return q, recorded(np.array([t]), q[:, None], y[:, None], numbers)[:, 0]

@@ -52,8 +52,13 @@ class SampledLoop:
         """h: the longest step of a method of fixed step, however records lie; of others the first
         [s].
         """
-        self.loop, self.motion, self.law, self.method = loop, loop.motion, law, loop.method
-        self.timing, self.step, self.fixed = Timing(sampled), h, isinstance(loop.method, FixedStep)
+        self.loop = loop
+        self.motion = loop.motion
+        self.law = law
+        self.method = loop.method
+        self.timing = Timing(sampled)
+        self.step = h
+        self.fixed = isinstance(loop.method, FixedStep)
         # its steps, in each stretch
         self.counts_anew = self.fixed or isinstance(self.method, External)
         explicit = isinstance(self.method, FixedStep) and not self.method.implicit
@@ -64,7 +69,9 @@ class SampledLoop:
         self, x: np.ndarray, times: np.ndarray, state: State | None = None, end: float | None = None
     ) -> Trajectories:
         """As `EventLoop.advance`; the forces held are recorded, too."""
-        n, k, nv = len(x), len(times) - 1, self.motion.system.nv
+        n = len(x)
+        k = len(times) - 1
+        nv = self.motion.system.nv
         if state is None:
             self._begin(x, float(times[0]))
         else:
@@ -101,7 +108,8 @@ class SampledLoop:
 
     def _constants(self) -> np.ndarray:
         """Parameters of the motion (N, n) with the forces held in front."""
-        given, held = self.motion.constants, self._hold.held
+        given = self.motion.constants
+        held = self._hold.held
         constants = np.array(np.broadcast_to(given, (len(held), given.shape[-1])))
         constants[:, : held.shape[1]] = held
         return constants
@@ -110,9 +118,12 @@ class SampledLoop:
 
     def _jump(self, t: float) -> None:
         """Do the things due at a moment: a sample, then outputs that take effect."""
-        hold, timing, alive = self._hold, self.timing, self._now["failed"][:, 0] == 0
+        hold = self._hold
+        timing = self.timing
+        alive = self._now["failed"][:, 0] == 0
         near = SAME * max(abs(t), timing.period)
-        k, effects = hold.count("samples"), hold.count("effects")
+        k = hold.count("samples")
+        effects = hold.count("effects")
         waiting = hold.waiting.reshape(len(alive), timing.slots, -1)  # a view
         if abs(k * timing.period - t) <= near:
             waiting[:, k % timing.slots] = self._sample(k)
@@ -121,7 +132,8 @@ class SampledLoop:
         while effects < k and (effects + timing.late) * timing.period <= t + near:
             hold.held[alive] = waiting[alive, effects % timing.slots]
             effects += 1
-        hold.samples[:], hold.effects[:] = k, effects
+        hold.samples[:] = k
+        hold.effects[:] = effects
         work = self._work_of(self._now["x"])
         self._now["worked"][alive] += work[alive]
         work[alive] = 0.0
@@ -129,19 +141,24 @@ class SampledLoop:
 
     def _sample(self, k: int) -> np.ndarray:
         """tau (N, nv) of a sample; memories move on. Trajectories that have ended keep both."""
-        now, motion, hold = self._now, self.motion, self._hold
+        now = self._now
+        motion = self.motion
+        hold = self._hold
         alive = np.flatnonzero(now["failed"][:, 0] == 0)
         t = motion.begin + k * self.timing.period
-        x, p = now["x"][alive], self.loop.constants[alive]
+        x = now["x"][alive]
+        p = self.loop.constants[alive]
         tau, memory = self.law(k, t, x, p, hold.memory[alive])
         finite = np.isfinite(tau).all(axis=1) & np.isfinite(memory).all(axis=1)
         if not finite.all():
             for row in np.flatnonzero(~finite):
                 q, qd = self.law.states_of(t, x[row][None])
                 self._lost(int(alive[row]), k, t, q[0], qd[0], tau[row], memory[row])
-            tau, memory = np.nan_to_num(tau), np.nan_to_num(memory)
+            tau = np.nan_to_num(tau)
+            memory = np.nan_to_num(memory)
         every = np.zeros_like(hold.held)
-        every[alive], hold.memory[alive] = tau, memory
+        every[alive] = tau
+        hold.memory[alive] = memory
         return every
 
     def _lost(self, lane: int, k: int, t: float, q: Any, qd: Any, tau: Any, memory: Any) -> None:
@@ -163,7 +180,8 @@ class SampledLoop:
 
     def _force_jumped(self) -> None:
         """Follow a jump of the force: parameters, rates, and joints that rest."""
-        now, held = self._now, self._hold.held
+        now = self._now
+        held = self._hold.held
         self.loop.constants[:, : held.shape[1]] = held
         if self.quick:
             return
@@ -183,12 +201,14 @@ class SampledLoop:
         """
         moments = self.timing.moments_at(self._hold, times)
         points = np.union1d(times, moments[moments <= times[-1]])
-        record, is_moment = np.searchsorted(times, points) - 1, np.isin(points, moments)
+        record = np.searchsorted(times, points) - 1
+        is_moment = np.isin(points, moments)
         record[~np.isin(points, times)] = -1
         counts = np.maximum(1, np.ceil(np.diff(points) / self.step * (1 - 1e-9)))
         routine = self._propagation
         for k, count in enumerate(counts, 1):
-            now, start = self._now, points[k - 1]
+            now = self._now
+            start = points[k - 1]
             h = (points[k] - start) / count
             t, x, steps, failed = routine(
                 now["t"],
@@ -199,14 +219,17 @@ class SampledLoop:
                 now["failed"],
                 self.loop.constants,
             )
-            now["t"], now["x"], now["failed"] = t, x, failed
+            now["t"] = t
+            now["x"] = x
+            now["failed"] = failed
             now["steps"] = now["steps"] + steps
             if is_moment[k]:
                 self._jump(float(points[k]))
             if (due := record[k]) >= 0:
                 for name in ("t", "steps", "failed"):
                     getattr(found, name)[:, due] = now[name][:, 0]
-                found.x[:, due], found.h[:, due] = now["x"], h
+                found.x[:, due] = now["x"]
+                found.h[:, due] = h
                 found.observables["held_forces"][:, due] = self._hold.held
                 self._work_of(found.x)[:, due] += now["worked"]
 
@@ -216,8 +239,10 @@ class SampledLoop:
 
     def _propagation_of(self) -> Routine:
         """Steps of length h from (start, x), `count` of them."""
-        motion, method = self.motion, self.method
-        nx, parameters = motion.nx, motion.constants.shape[-1]
+        motion = self.motion
+        method = self.method
+        nx = motion.nx
+        parameters = motion.constants.shape[-1]
         assert isinstance(method, FixedStep)
         with without_collection():
             with Graph():
@@ -264,11 +289,13 @@ class SampledLoop:
         step, of equal steps.
         """
         moments = self.timing.moments_at(self._hold, times)
-        begin, next_record = float(times[0]), 1
+        begin = float(times[0])
+        next_record = 1
         for moment in moments:
             last = int(np.searchsorted(times, moment, side="right"))
             records = np.arange(next_record, last)
-            inside, ends_there = times[records], moment <= times[-1]
+            inside = times[records]
+            ends_there = moment <= times[-1]
             between = int(ends_there and times[last - 1] != moment)  # no record is due there
             points = np.array([begin, *inside, *[moment] * between])
             which = np.concatenate([records - 1, np.full(between, -1)])
@@ -278,7 +305,8 @@ class SampledLoop:
                 )
             if not ends_there:
                 return
-            begin, next_record = float(moment), last
+            begin = float(moment)
+            next_record = last
 
     def _equal(self, stretch: Stretch) -> Iterator[Stretch]:
         """Parts of a stretch in which all times are equally far apart, if the method has a fixed
@@ -300,7 +328,8 @@ class SampledLoop:
 
     def _go(self, stretch: Stretch, found: Trajectories) -> None:
         """Move all trajectories to the end of a stretch, and note its records."""
-        now, due = self._now, stretch.records >= 0
+        now = self._now
+        due = stretch.records >= 0
         before = now["steps"] if self.counts_anew else 0.0 * now["steps"]
         part = self._fixed_part(stretch.times) if self.fixed else self._free_part(stretch)
         part = part._replace(steps=part.steps + before)
@@ -320,11 +349,13 @@ class SampledLoop:
 
     def _fixed_part(self, times: np.ndarray) -> Trajectories:
         """Equal steps to times at equal distances."""
-        now, loop = self._now, self.loop
+        now = self._now
+        loop = self.loop
         length = float(times[-1] - times[0]) / (len(times) - 1)
         loop.repeats = max(1, int(np.ceil(length / self.step * (1 - 1e-9))))
         loop.h = length / loop.repeats
-        start, zero = np.full_like(now["t"], times[0]), np.zeros_like(now["t"])
+        start = np.full_like(now["t"], times[0])
+        zero = np.zeros_like(now["t"])
         state = now | {
             "start": start,
             "t": np.where(now["failed"] > 0, now["t"], start),
@@ -342,13 +373,15 @@ class SampledLoop:
 
     def _free_part(self, stretch: Stretch) -> Trajectories:
         """Steps as a method chooses them."""
-        now, loop = self._now, self.loop
+        now = self._now
+        loop = self.loop
         alive = np.flatnonzero(now["failed"][:, 0] == 0)
         if not self.counts_anew:
             return self._advanced(stretch.times, now, stretch.end)
         if now.keys() & BEGUN or len(alive) == len(now["x"]):
             return self._advanced(stretch.times, now | {"steps": 0.0 * now["steps"]}, stretch.end)
-        n, m = len(now["x"]), len(stretch.records)
+        n = len(now["x"])
+        m = len(stretch.records)
         found: dict[str, Any] = {
             name: np.repeat(now[name], m, axis=1) for name in ("t", "rejected", "failed", "h")
         }

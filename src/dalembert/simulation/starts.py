@@ -48,7 +48,8 @@ def start_of(motion: FirstOrderSystem, q: Any, qd: Any) -> Start:
     q = _array(in_order(q, "q", motion.system.coordinate_names))
     qd = _array(in_order(qd, "qd", motion.system.velocity_names))
     motion.formulation.check(q, qd, motion.numbers)  # shapes, numbers, quaternions
-    q, qd = np.asarray(q, dtype=float), np.asarray(qd, dtype=float)
+    q = np.asarray(q, dtype=float)
+    qd = np.asarray(qd, dtype=float)
     _check_size("q", q)
     _check_size("qd", qd)
     if motion.system.mechanism is not None:
@@ -58,7 +59,9 @@ def start_of(motion: FirstOrderSystem, q: Any, qd: Any) -> Start:
     counts = _counts(motion, q, qd)
     x = np.zeros((max(counts, default=1), motion.nx))
     q_start, y_start, _, states = motion.split(x)  # views
-    q_start[:], y_start[:], states[:] = q, qd, motion.states
+    q_start[:] = q
+    y_start[:] = qd
+    states[:] = motion.states
     y_start[:] = motion.formulation.started(q_start, y_start, motion.begin, motion.numbers)
     return Start(x, single=not counts)
 

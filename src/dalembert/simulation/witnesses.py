@@ -82,11 +82,13 @@ class Witnesses:
     Methods work on floats and on expressions alike.
     """
 
-    CAUGHT, NO_VALUE = CAUGHT, NO_VALUE
+    CAUGHT = CAUGHT
+    NO_VALUE = NO_VALUE
 
     def __init__(self, motion: Any):
         law = motion.reactions
-        self.motion, self.law = motion, law
+        self.motion = motion
+        self.law = law
         self.stops = [
             Bound(i, int(law.place[i]), float(bound[i]), side)
             for i in (law.entries if law else ())
@@ -120,7 +122,9 @@ class Witnesses:
         """Extension of a step h from (t, x) to (t1, x1); coefficients: of x, if the method has
         them.
         """
-        motion, nq, nv = self.motion, self.motion.system.nq, self.motion.system.nv
+        motion = self.motion
+        nq = self.motion.system.nq
+        nv = self.motion.system.nv
         velocities = motion.velocities_in(t, x, p), motion.velocities_in(t1, x1, p)
         times = [np.array([t]), np.array([t1])]
         if coefficients is not None:
@@ -283,7 +287,9 @@ class Witnesses:
         """By how much q and qd may differ from `way` where x may by `bend`."""
         if bend is None:
             return 0.0, 0.0
-        form, nq, nv = self.motion.formulation, self.motion.system.nq, self.motion.system.nv
+        form = self.motion.formulation
+        nq = self.motion.system.nq
+        nv = self.motion.system.nv
         if not form.canonical:
             return bend[:nq], bend[nq : nq + nv]
         rates = STEEP * bend[:nq] / absolute(way.times[-1] - way.times[0])
@@ -393,7 +399,8 @@ class Witnesses:
         """x with coordinates exactly at the stops that they met, and velocities that came to rest
         exactly 0.
         """
-        x, nq = np.array(x), self.motion.system.nq
+        x = np.array(x)
+        nq = self.motion.system.nq
         for j, stop in enumerate(self.stops):
             x[stop.place] = chosen(happened[j] >= 0, stop.bound, x[stop.place])
         for j, i in enumerate(self.turns):
@@ -419,7 +426,8 @@ class Witnesses:
         velocities are those of `way`.
         """
         (q, qd, _), x = way.at(s), search.value(whole, s)
-        nq, at = self.motion.system.nq, self.motion.system.nq + self.motion.system.nv
+        nq = self.motion.system.nq
+        at = self.motion.system.nq + self.motion.system.nv
         return np.concatenate([q, x[nq:at] if self.motion.formulation.canonical else qd, x[at:]])
 
     def state(self, t: Any, x: Any, p: Any) -> tuple[Any, Any, Any]:

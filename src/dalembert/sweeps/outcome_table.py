@@ -46,7 +46,8 @@ class OutcomeTable:
         labels: Mapping[str, Sequence[str]],
         folder: StoreFolder | None = None,
     ):
-        self.samples, self._labels = samples, labels
+        self.samples = samples
+        self._labels = labels
         self.dims: dict[str, tuple[str, ...]] = {}
         self.arrays: dict[str, Any] = {}
         self.constants: dict[str, tuple[tuple[str, ...], np.ndarray]] = {}

@@ -43,7 +43,8 @@ class SampleSet:
         if paired and len(set(lengths.values())) > 1:
             raise ShapeError(f"values that go together have different lengths: {_listed(lengths)}.")
         _check_count(lengths, paired)
-        self.paired, self._called = paired, called
+        self.paired = paired
+        self._called = called
         self.dims = (SAMPLE,) if paired else tuple(called.get(name, name) for name in lengths)
         self.shape = (next(iter(lengths.values())),) if paired else tuple(lengths.values())
         if not len(self):

@@ -58,8 +58,12 @@ class Sweep:
     """
 
     def __init__(self, samples: SampleSet, table: OutcomeTable, computed: int):
-        self._samples, self._table, self.computed = samples, table, computed
-        self.dims, self.shape, self.parameters = samples.dims, samples.shape, samples.values
+        self._samples = samples
+        self._table = table
+        self.computed = computed
+        self.dims = samples.dims
+        self.shape = samples.shape
+        self.parameters = samples.values
         self.path = None if table.folder is None else table.folder.path
 
     def __getitem__(self, name: str) -> Array:
@@ -250,7 +254,8 @@ class _Task:
     def __init__(self, function: Callable[..., Any], constants: dict[str, Any]):
         if not callable(function):
             raise TypeError(f"{function!r} is no function and no mechanism.")
-        self.function, self.constants = function, constants
+        self.function = function
+        self.constants = constants
 
     def __call__(self, **sample: Any) -> Any:
         return self.function(**self.constants, **sample)
@@ -278,8 +283,12 @@ class _Sweeping:
         batch: int | None,
         show: Progress,
     ):
-        self._samples, self._table, self._raising, self._show = samples, table, raising, show
-        self._fixed, self._size = batch, batch or 1
+        self._samples = samples
+        self._table = table
+        self._raising = raising
+        self._show = show
+        self._fixed = batch
+        self._size = batch or 1
         self._pending: dict[Future[Any], list[int]] = {}
         self._again: deque[int] = deque()  # lost with their worker once: one by one
         self._alone: deque[int] = (

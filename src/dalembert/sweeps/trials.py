@@ -97,7 +97,8 @@ def _array(name: str, value: Any) -> tuple[tuple[str, ...], np.ndarray]:
         and len(value) == 2
         and not isinstance(value[0], (int, float, complex, np.ndarray))
     ):
-        dims, value = (value[0],) if isinstance(value[0], str) else tuple(value[0]), value[1]
+        dims = (value[0],) if isinstance(value[0], str) else tuple(value[0])
+        value = value[1]
     array = np.asarray(value)
     if array.dtype.kind in "iu" and np.abs(array.astype(float)).max(initial=0) > MOST_EXACT:
         raise ShapeError(
