@@ -1,5 +1,5 @@
 """Cost of long chains, in a process of its own: `python benchmarks/chains.py LINKS QUANTITY` prints
-it as JSON.
+it as JSON; with a method of integration for the quantity, that of `simulate`.
 """
 
 from __future__ import annotations
@@ -76,6 +76,26 @@ def main(links: int, quantity: str) -> None:
     )
 
 
+def simulated(links: int, method: str) -> None:
+    """Print the processor time of the first `simulate` of a planar chain, and of its steps."""
+    import numpy as np
+
+    import dalembert as da
+
+    chain = da.planar_chain(links)
+    q, qd = np.random.default_rng(0).uniform(-0.1, 0.1, links), np.zeros(links)
+    options = {"method": method} | ({} if method in ("dopri5", "dop853") else {"h": 1e-3})
+    start = time.process_time()
+    da.simulate(chain, q, qd, 0.002, **options)
+    first = time.process_time() - start
+    for _ in range(6):  # energies are compiled once they are needed often
+        da.simulate(chain, q, qd, 1.0, **options)
+    start = time.process_time()
+    run = da.simulate(chain, q, qd, 1.0, **options)
+    cost = (time.process_time() - start) / float(run.steps) / links
+    print(json.dumps({"first": first, "per_step_and_link": cost, "memory": _memory()}))
+
+
 def _memory() -> int:
     """Bytes of memory that this process had at most."""
     try:
@@ -90,4 +110,6 @@ def _memory() -> int:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), sys.argv[2])
+    from dalembert.integrators import METHODS
+
+    (simulated if sys.argv[2] in METHODS else main)(int(sys.argv[1]), sys.argv[2])
