@@ -55,7 +55,7 @@ class Argument:
         except ValueError:
             why = f"{text!r} is not {NUMBERS[annotation]}."
         else:
-            if self.min <= x <= self.max:
+            if not self.range or self.min <= x <= self.max:
                 return x
             why = f"{text} is not in the range {self.range}."
         raise UsageError(f"Invalid value for {label}: {why}")
