@@ -52,7 +52,8 @@ def test_values_reach_the_function(texts, values):
     (["a", "--size", "two"], "Invalid value for '--size': 'two' is not a whole number."),
     (["a", "--size", "0"], "Invalid value for '--size': 0 is not in the range [1<=x<=9]."),
     (["a", "--size", "10"], "10 is not in the range"), (["a", "--step", "nan"], "Invalid value for '--step': nan is not in the range [x>=0]."),
-    (["a", "--size"], "Option '--size' requires an argument."), (["a", "--force=yes"], "Option '--force' does not take a value.")])
+    (["a", "--size"], "Option '--size' requires an argument."), (["a", "--force=yes"], "Option '--force' does not take a value."),
+    (["a", "--", "--size"], "Got unexpected extra argument '--size'."), ([""], "Invalid value for 'FILE': '' names no file.")])
 def test_wrong_usage_says_what_and_of_which_command(texts, message):
     with pytest.raises(UsageError) as error:
         app.run(["work", *texts])
@@ -61,7 +62,7 @@ def test_wrong_usage_says_what_and_of_which_command(texts, message):
 
 def test_commands_that_are_unknown_or_end_with_a_code():
     assert app.run(["stop", "--number", "4"]) == 4
-    for texts, message in ((["wrok"], "No such command 'wrok'. Did you mean 'work'?"), (["--frce"], "No such option '--frce'")):
+    for texts, message in ((["wrok"], "No such command 'wrok'. Did you mean 'work'?"), (["--frce"], "No such option '--frce'"), (["-"], "No such command '-'."), (["--", "work"], "No such command '--'.")):
         with pytest.raises(UsageError, match=message.replace("?", r"\?")) as error:
             app.run(texts)
         assert error.value.command == "prog"

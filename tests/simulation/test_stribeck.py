@@ -118,8 +118,8 @@ def test_numbers_of_a_law_are_numbers_of_its_joint():
 
 
 @pytest.mark.parametrize(("friction", "message"), [
-    (da.Stribeck(0.5), "joint 'x': static of its law of friction is 0.5, below 1"),
-    (da.Stribeck(1.5, -1), "velocity of its law of friction is -1, below 0")])
+    (da.Stribeck(0.5), "joint 'x': static of its law of friction is 0.5, below 1. Friction at rest"),
+    (da.Stribeck(1.5, -1), "velocity of its law of friction is -1, below 0. Give its magnitude")])
 def test_laws_of_joints_that_are_none_are_faults(friction, message):
     with pytest.raises(da.ModelError, match=message):
         replace(BLOCK, joints=(replace(BLOCK.joints[0], friction=friction),))

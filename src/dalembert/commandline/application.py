@@ -10,6 +10,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from types import NoneType
 from typing import Any, get_args, get_type_hints
 
@@ -48,6 +49,8 @@ class Argument:
 
     def value(self, text: str, annotation: Any, label: str) -> Any:
         """The value of a text; raises UsageError where a number is wrong."""
+        if annotation is Path and not text:
+            raise UsageError(f"Invalid value for {label}: '' names no file.")
         if annotation not in NUMBERS:
             return (self.read or annotation)(text)
         try:
@@ -87,7 +90,7 @@ class Application:
             if name in self.commands:
                 function = self.commands[name]
                 function(**_CommandParser(program, function).values(texts[1:]))
-            elif name.startswith("-"):
+            elif name.startswith("-") and name not in ("-", "--"):
                 self._parser().values([name])
             else:
                 raise UsageError(_unknown("command", name, self.commands))
@@ -183,10 +186,11 @@ class _CommandParser(argparse.ArgumentParser):
             values, extra = self.parse_known_args(self._joined(texts))
         except argparse.ArgumentError as error:
             raise UsageError(f"Option {error.argument_name!r} does not take a value.") from None
+        known = self._option_string_actions  # of which one behind '--' is an argument
         for text in extra:
-            if text.startswith("-") and len(text) > 1:
-                name = text.partition("=")[0]
-                raise UsageError(_unknown("option", name, self._option_string_actions))
+            name = text.partition("=")[0]
+            if text.startswith("-") and len(text) > 1 and name not in known:
+                raise UsageError(_unknown("option", name, known))
             raise UsageError(f"Got unexpected extra argument {text!r}.")
         for name, label in self.required.items():
             if getattr(values, name, None) is None:

@@ -215,10 +215,14 @@ def _joint_faults(joint: Joint) -> Iterator[Finding]:
 
 
 def _friction_faults(joint: Joint, law: Stribeck) -> Iterator[Finding]:
-    for name, value, least in (("static", law.static, 1), ("velocity", law.velocity, 0)):
+    bounds = (
+        ("static", law.static, 1, "Friction at rest is no less than where it slides."),
+        ("velocity", law.velocity, 0, "Give its magnitude; 0 where sliding friction is the same."),
+    )
+    for name, value, least, fix in bounds:
         if not is_symbolic(value) and as_float(value) < least:
             why = f"{name} of its law of friction is {as_float(value):g}, below {least}."
-            yield _of_joint(joint, why, "Friction at rest is no less than where it slides.")
+            yield _of_joint(joint, why, fix)
     if joint.mimic is not None:
         why = "it follows another joint and has a law of friction."
         yield _of_joint(joint, why, "Give the law to its leader, for which its friction counts.")
