@@ -1,5 +1,7 @@
 """A system of one's own with constraints moves on them, by every method that can, with the forces that keep it there."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -220,3 +222,33 @@ def test_states_that_do_not_meet_constraints_and_rows_that_depend_are_refused():
     with pytest.raises(da.ConstraintError, match="2 rows have the rank 1, and 'rod' follows from others") as error:
         da.simulate(Twice(), START, [0, 0], 0.1)
     assert (error.value.rank, error.value.constraint) == (1, "rod")
+
+
+class Lifted(Pendulum):
+    """A pendulum that is lifted until its rod stands upright, and cannot be lifted further."""
+
+    name = "lifted"
+    constraints = (constraints.Holonomic("rod", lambda q, t: [q @ q - 0.49], "m^2"),
+                   constraints.Holonomic("lift", lambda q, t: q[1] + 0.4 - 0.5 * t, "m"))     # one row may be a number
+
+
+@pytest.mark.parametrize("method, reason", [("rk4", r"after t = 2\.\d+ s: ('lift'|'the rate of rod') of 'lifted' is -?\d.*, expected 0: the step is too long, or no state meets it\."),
+                                            ("rattle", r"does not settle.* There the constraint 'lift' nearly follows from others\."),
+                                            ("dop853", r"step became too small.* There the constraint 'lift' nearly follows from others\.")])
+def test_a_motion_that_constraints_end_says_which_and_has_no_record_off_them(method, reason):
+    run = da.simulate(Lifted(), *Lifted().project([0.5, -0.4], [0, 0.5]), 4.0, method=method, h=0.01, record=0.01)
+    assert re.search(reason, run.reason), run.reason
+    assert 2.1 < run.times[-1] <= 2.21 and np.abs(run.observables["constraint_residual"]).max() < 1e-6
+
+
+@pytest.mark.parametrize("declared, error, message", [
+    ((3,), TypeError, "an entry of constraints is 3 .int.; expected a tuple of da.constraints.Holonomic and Velocity"),
+    (constraints.Holonomic("rod", lambda q, t: [q[0]]), TypeError, "constraints=Holonomic.*expected a tuple of"),
+    ((constraints.Holonomic("rod", lambda q, t: []),), da.ShapeError, r"constraint 'rod' gives shape \(0,\), expected rows \(k,\)"),
+    ((constraints.Velocity("rod", lambda q, qd, t: [qd]),), da.ShapeError, r"constraint 'rod' gives shape \(1, 2\)"),
+    ((constraints.Holonomic("rod", lambda q, t: [q[0]]), constraints.Holonomic("rod", lambda q, t: [q[1]])), da.DalembertError, "two constraints of 'pendulum' have the name 'rod'")])
+def test_declarations_that_are_none_are_refused_by_name(declared, error, message):
+    system = type("Wrong", (Pendulum,), {"constraints": declared})()
+    for use in (lambda: da.simulate(system, START, [0, 0], 0.1), lambda: system.project(START, [0, 0])):
+        with pytest.raises(error, match=message):
+            use()

@@ -22,6 +22,7 @@ from dalembert.results.observables import Observable
 from dalembert.results.records import along, rows_of
 from dalembert.results.solutions import LABELS, Solutions
 from dalembert.simulation.velocities import Iteration, added, iteration_of
+from dalembert.systems.constraint_set import OFF, ConstraintSet
 from dalembert.systems.kinds import formulated, system_of
 from dalembert.systems.system import HAMILTON, System
 
@@ -190,6 +191,11 @@ class Formulation(ABC):
         stuck: it could not go on from the last record, which counts as such a state if it is close
         to one.
         """
+        # a state that could not be left may be one of an earlier time than that of its record
+        end = len(t) - stuck
+        off = self._off_constraints(t[:end], q[:end], qd[:end], numbers)
+        if off is not None:
+            return off
         if self.system.positive_definite:
             return None
         mass_matrix = dynamics_of(self.at(numbers).system.source).mass_matrix
@@ -212,6 +218,29 @@ class Formulation(ABC):
         if stuck and values[1, -1] < NEARLY * values[0, -1]:
             return len(M) - 1, self._says("nearly singular", right[1, -1])
         return None
+
+    def _off_constraints(
+        self, t: np.ndarray, q: np.ndarray, qd: np.ndarray, numbers: np.ndarray
+    ) -> tuple[int, str] | None:
+        """First of the records that does not meet the constraints on coordinates, and which one."""
+        system = self.at(numbers).system
+        rows = ConstraintSet(system)
+        if not rows.holonomic:
+            return None
+        residual = dynamics_of(system.source).constraint_residual
+        phi = along(t, lambda t, q, qd: residual(q, t), q, qd)
+        for k in np.flatnonzero(~(np.abs(phi).max(axis=-1) <= OFF)).tolist():
+            if not rows.is_met(q[k], qd[k], t[k], OFF):
+                error = rows.unmet(q[k], qd[k], t[k], "the step is too long, or no state meets it")
+                return k, str(error).rstrip(".")
+        return None
+
+    def dependent_constraint(
+        self, t: float, q: np.ndarray, qd: np.ndarray, numbers: np.ndarray = NONE
+    ) -> str:
+        """The constraint that nearly follows from others at a state; empty: none."""
+        system = self.at(numbers).system
+        return ConstraintSet(system).nearly_dependent(q, qd, t) if system.constraints else ""
 
     def _says(self, how: str, null: np.ndarray) -> str:
         name = self.system.coordinate_names[int(np.argmax(np.abs(null)))]

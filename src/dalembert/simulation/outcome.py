@@ -136,7 +136,8 @@ def _ends(
     """Places and reasons of the trajectories' ends."""
     motion, n = loop.motion, len(x)
     finished = _all_recorded(times - motion.begin, x, found, rounding_of(times))
-    if not (finished and motion.system.positive_definite):
+    safe = motion.system.positive_definite and not motion.system.constraints
+    if not (finished and safe):
         return _early_ends(loop, x, qd, times, found)
     last = np.full(n, len(times) - 1)
     return _Ends(None, last, times[last], [loop.reasons.get(k, FINISHED) for k in range(n)])
@@ -184,6 +185,13 @@ def _early_ends(
         for k in range(len(x))
     ]
     _explain(reasons, loop, x, goals, good)
+    numbers = np.broadcast_to(motion.numbers, (len(x), motion.numbers.shape[-1]))
+    for k in (k for k, reason in enumerate(reasons) if reason != FINISHED):
+        q, rates = motion.split(x[k, last[k]])[0], qd[k, last[k]]
+        if k not in {**singular, **loop.reasons} and (
+            row := motion.formulation.dependent_constraint(t[k], q, rates, numbers[k])
+        ):
+            reasons[k] += f" There the constraint {row!r} nearly follows from others."
     return _Ends(good, last, t, reasons)
 
 

@@ -13,15 +13,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dalembert.arguments import check_instance
 from dalembert.codegen.symbols import vector_of_symbols
-from dalembert.errors import ConstraintError
+from dalembert.errors import ConstraintError, DalembertError
 from dalembert.expr import Expr, Graph, symbol
 from dalembert.spatial.ldl import Factors, factorised, solved
 from dalembert.systems.constraints import Constraint, ConstraintRates, does_work
 
 DEPENDENT = 1e-11  # of a row's own inverse inertia: what other rows leave of it is rounding
 UNMET = 1e-9  # of a state: a residual of more is no rounding
+OFF = 1e-6  # of a record: a residual of more is not that of a projection that went well
 SWEEPS = 2  # corrections of coordinates and of velocities in a projection
+NEARLY = 1e-2  # of a run that cannot go on: rows as close to dependent as this are named
+EXPECTED = "a tuple of da.constraints.Holonomic and Velocity"
 MOST, CLOSE = 50, 1e-14  # corrections of a state from far away; the last one relative to the state
 
 Vector = Any  # (n,) of floats or expressions
@@ -59,7 +63,16 @@ class ConstraintSet:
 
     def __init__(self, system: Any):
         self.system = system
+        check_instance("constraints", system.constraints, (tuple, list), EXPECTED)
         self.constraints = tuple(system.constraints)
+        for constraint in self.constraints:
+            check_instance("an entry of constraints", constraint, Constraint, EXPECTED)
+        names = [constraint.name for constraint in self.constraints]
+        if twice := [name for name in names if names.count(name) > 1]:
+            raise DalembertError(
+                f"two constraints of {system.name!r} have the name {twice[0]!r}, by which runs "
+                "record multipliers: give each its own."
+            )
         self.holonomic = tuple(c for c in self.constraints if c.is_holonomic)
 
     @cached_property
@@ -219,13 +232,26 @@ class ConstraintSet:
                 return q, qd
         raise self.unmet(q, qd, t, "no state near by meets them")
 
-    def check(self, q: Vector, qd: Vector, t: float = 0.0) -> None:
-        """Raise a ConstraintError if a state of floats does not meet the constraints."""
+    def is_met(self, q: Vector, qd: Vector, t: float = 0.0, within: float = UNMET) -> bool:
+        """Whether a state of floats meets the constraints, relative to their slopes."""
         rows = self.rates(q, qd, t)
         reach = np.abs(rows.jacobian).sum(axis=1).max()  # of a change of all coordinates by 1
-        limit = UNMET * (1.0 + reach * (1.0 + np.abs(qd).max(initial=0.0)))
-        if not (np.abs([*self.position(q, t), *rows.velocity]) <= limit).all():
+        limit = within * (1.0 + reach * (1.0 + np.abs(qd).max(initial=0.0)))
+        return bool((np.abs([*self.position(q, t), *rows.velocity]) <= limit).all())
+
+    def check(self, q: Vector, qd: Vector, t: float = 0.0) -> None:
+        """Raise a ConstraintError if a state of floats does not meet the constraints."""
+        if not self.is_met(q, qd, t):
             raise self.unmet(q, qd, t, "begin at a state that meets it, as system.project gives it")
+
+    def nearly_dependent(self, q: Vector, qd: Vector, t: float = 0.0) -> str:
+        """Name of the row that nearly follows from others at a state of floats; empty: none."""
+        J = self.rates(q, qd, t).jacobian.astype(float)
+        inertia = self.inertia(q, t)
+        mobility = J @ np.array([solved(inertia, list(row)) for row in J]).T
+        scale = np.sqrt(np.maximum(np.diag(mobility), np.finfo(float).tiny))
+        values, vectors = np.linalg.eigh(mobility / np.outer(scale, scale))
+        return self.labels[int(np.argmax(np.abs(vectors[:, 0])))] if values[0] < NEARLY else ""
 
     def unmet(self, q: Vector, qd: Vector, t: float, why: str) -> ConstraintError:
         """The error of a state that does not meet the constraints."""

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from dalembert.errors import ShapeError
 from dalembert.expr import (
     Expr,
     Graph,
@@ -97,14 +98,14 @@ class Holonomic(Constraint):
 
     def position(self, q: Any, t: Any = 0.0) -> Any:
         """phi(q, t) (k,)."""
-        return _rows(self.phi(q, t))
+        return _rows(self.name, self.phi(q, t))
 
     def rates(self, system: Moving, q: Any, qd: Any, t: Any = 0.0) -> ConstraintRates:
         """Rates of phi: J qd + dphi/dt, with its derivatives."""
 
         def velocity(q: Any, qd: Any, t: Any) -> Any:
             """dphi/dt along the motion."""
-            phi = array(self.phi(q, t))
+            phi = self.position(q, t)
             rates = array([derivative(row, t) for row in phi])
             return jacobian(phi, q) @ np.asarray(system.rate(q, qd)) + rates
 
@@ -132,7 +133,7 @@ class Velocity(Constraint):
 
     def rates(self, system: Moving, q: Any, qd: Any, t: Any = 0.0) -> ConstraintRates:
         """psi(q, qd, t) with its derivatives."""
-        return _rates_of(lambda *state: array(self.psi(*state)), system, q, qd, t)
+        return _rates_of(lambda *state: _rows(self.name, self.psi(*state)), system, q, qd, t)
 
 
 def _rates_of(
@@ -166,5 +167,13 @@ def does_work(rates: ConstraintRates) -> bool:
     return not all(known_zero(x) for x in rates.leftover.flat)
 
 
-def _rows(values: Any) -> np.ndarray:
-    return np.asarray(values)
+def _rows(name: str, values: Any) -> np.ndarray:
+    """Rows (k,) that a function gave, or one number for a row."""
+    rows = np.atleast_1d(array(values))
+    if rows.ndim != 1 or not rows.size:
+        raise ShapeError(
+            f"the function of constraint {name!r} gives shape {rows.shape}, expected rows (k,).",
+            name,
+            rows.shape,
+        )
+    return rows
