@@ -1,4 +1,4 @@
-"""A new target, system, method of integration, joint type and format are a file and an entry of a list each.
+"""A new target, system, method of integration, joint type and format are a file and a line of another each.
 
 Put into a copy of the package, they are reached by every door; the suites that run over what is listed run over them.
 """
@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+from difflib import ndiff
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,31 +21,27 @@ PACKAGE, TESTS = Path(da.__file__).parent, Path(__file__).parent
 
 
 class Addition(NamedTuple):
-    """A file that tests keep, its room in the package, and the entry of a list with the import that it needs."""
+    """A file that tests keep, its room in the package, and the line by which another file lists it."""
 
     file: str
     room: str
     listed_in: str
-    opens: str             # how the list begins
-    entry: str
-    imported: str
+    opens: str             # the line before it
+    line: str
     suite: str
 
 
 ADDITIONS = {
-    "target": Addition("codegen/targets/plain_python.py", "codegen/targets", "codegen/targets/registry.py", "TARGETS",
-                       '"python": plain_python,', "from dalembert.codegen.targets import plain_python",
-                       "codegen/targets/test_registry.py"),
-    "system": Addition("systems/bead.py", "systems", "systems/kinds.py", "KINDS",
-                       "Bead: BeadEquations,", "from dalembert.systems.bead import Bead, BeadEquations",
-                       "systems/test_kinds_of_systems.py"),
-    "method": Addition("integrators/heun.py", "integrators", "integrators/methods.py", "MODULES",
-                       "heun,", "from dalembert.integrators import heun", "integrators/test_conformance.py"),
-    "joint type": Addition("model/crank.py", "model/joints", "model/joints/__init__.py", "JOINT_TYPES",
-                           "Crank,", "from dalembert.model.joints.crank import Crank", "model/test_joint_conformance.py"),
-    "format": Addition("readers/pendulums.py", "readers", "readers/formats.py", "FORMATS",
-                       '"pendulums": Format((".pendulums",), b"%", "dalembert.readers.pendulums"),', "",
-                       "readers/test_formats.py"),
+    "target": Addition("codegen/targets/plain_python.py", "codegen/targets", "codegen/targets/registry.py", "MODULES = {",
+                       '    "python": "plain_python",', "codegen/targets/test_registry.py"),
+    "system": Addition("systems/bead.py", "systems", "systems/kinds.py", "MODULES = (",
+                       '    "bead",', "systems/test_kinds_of_systems.py"),
+    "method": Addition("integrators/heun.py", "integrators", "integrators/methods.py", "MODULES = (",
+                       '    "heun",', "integrators/test_conformance.py"),
+    "joint type": Addition("model/crank.py", "model/joints", "model/joints/__init__.py", "# isort: off",
+                           "from dalembert.model.joints.crank import Crank as Crank", "model/test_joint_conformance.py"),
+    "format": Addition("readers/pendulums.py", "readers", "readers/formats.py", "FORMATS: dict[str, Format] = {",
+                       '    "pendulums": Format((".pendulums",), b"%", "dalembert.readers.pendulums"),', "readers/test_formats.py"),
 }
 DOORS = """
 import json, sys
@@ -72,14 +69,12 @@ print(json.dumps({
 
 
 def add(package, addition):
-    """Put the file into the package, and its entry at the beginning of the list."""
+    """Put the file into the package, and its line at the beginning of the list."""
     shutil.copy(TESTS / addition.file, package / addition.room)
     path = package / addition.listed_in
-    text = path.read_text(encoding="utf-8")
-    begin = re.search(rf"^{addition.opens}\b.*?[({{]\n( +for t in \(\n| +t.name: t\n +for t in \(\n)?", text, re.M | re.S)
-    text = text[:begin.end()] + f"    {addition.entry}\n" + text[begin.end():]
-    first = re.search("^(from|import) dalembert.*$", text, re.M).start()
-    path.write_text(text[:first] + (f"{addition.imported}\n" if addition.imported else "") + text[first:], encoding="utf-8")
+    lines = path.read_text(encoding="utf-8").splitlines()
+    lines.insert(lines.index(addition.opens) + 1, addition.line)
+    path.write_text("\n".join([*lines, ""]), encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -110,14 +105,14 @@ def test_the_package_knows_none_of_them():
     assert not [(path.name, word.pattern) for path, text in texts.items() for word in words if word.search(text)]
 
 
-def test_files_and_entries_are_all_that_is_added(extended):
+def test_a_file_and_a_line_are_all_that_each_adds(extended):
     changed = {path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py")
                if path.read_bytes() != (extended / "dalembert" / path.relative_to(PACKAGE)).read_bytes()}
     assert changed == {addition.listed_in for addition in ADDITIONS.values()}
     for addition in ADDITIONS.values():
-        old, new = (len((root / addition.listed_in).read_text(encoding="utf-8").splitlines())
+        old, new = ((root / addition.listed_in).read_text(encoding="utf-8").splitlines()
                     for root in (PACKAGE, extended / "dalembert"))
-        assert new - old == 1 + bool(addition.imported)      # the entry, and the import that it needs
+        assert [line for line in ndiff(old, new) if line[0] in "+-"] == [f"+ {addition.line}"]
 
 
 def test_a_format_is_read(reached):

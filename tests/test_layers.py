@@ -3,6 +3,7 @@
 import ast
 from functools import cache
 from graphlib import TopologicalSorter
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ LAYERS = ["errors", "arguments", "expr", "purity", "spatial", "integrators", "mo
           "native", "tracing", "systems", "compiled", "controllers", "results", "closed_forms", "simulation", "views", "sweeps", "convert",
           "data", "commandline", "cli", "__main__"]
 
+REGISTRIES = ["codegen.targets.registry", "integrators.methods", "systems.kinds"]      # which import the modules of a list
 ROOMS = {"closed_forms": ["algebra", "printing", "derivation", "quantities", "reports", "equations"]}      # lower ones first
 
 
@@ -34,6 +36,9 @@ def modules():
             elif isinstance(node, ast.Import):
                 found |= {a.name for a in node.names}
         graph[name] = {f.removeprefix("dalembert.") for f in found if f.startswith("dalembert.")} & set(paths) - {name}
+    for name in REGISTRIES:
+        listed = import_module(f"dalembert.{name}").MODULES
+        graph[name] |= {f"{folder(name)}.{module}" for module in (listed.values() if isinstance(listed, dict) else listed)}
     return graph
 
 

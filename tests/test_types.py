@@ -9,6 +9,10 @@ import pytest
 
 import dalembert as da
 import stubs
+from dalembert.codegen.targets import registry
+from dalembert.integrators import methods
+from dalembert.readers.formats import FORMATS
+from dalembert.systems import kinds
 from dalembert.tracing.quantities import QUANTITIES
 
 ROOT = Path(__file__).parents[1]
@@ -58,6 +62,21 @@ def test_the_same_script_runs(tmp_path, monkeypatch):
 def test_misspelt_names_are_errors(tmp_path, use):
     said = checked(tmp_path, f"import dalembert as da\narm = da.planar_chain(2)\n{use}\n")
     assert "has no attribute" in said or "Module has" in said, said
+
+
+def test_modules_of_registries_have_the_interface_that_their_registry_asks_for(tmp_path):
+    """They are imported by name, of which a checker of the package knows nothing."""
+    listed = [("Target", "from dalembert.codegen.targets import {} as x", registry.MODULES.values()),
+              ("Reader", "import {} as x", [f.module for f in FORMATS.values()]),
+              ("Method", "from dalembert.integrators.{} import METHOD as x", methods.MODULES),
+              ("tuple[type, Callable[..., System]]", "from dalembert.systems.{} import SYSTEM_OF as x", kinds.MODULES)]
+    text = "from collections.abc import Callable\nfrom dalembert.codegen.targets.registry import Target\n" \
+           "from dalembert.integrators import Method\nfrom dalembert.readers.formats import Reader\nfrom dalembert.systems.system import System\n"
+    for number, (interface, imported, module) in enumerate((i, s, m) for i, s, modules in listed for m in modules):
+        text += f"{imported.format(module)}{number}\nvalue{number}: {interface} = x{number}\n"
+    said = checked(tmp_path, text + "wrong: Reader = x0\n")
+    faults = [line for line in said.splitlines() if " error: " in line]
+    assert len(faults) == 1 and 'variable has type "Reader"' in faults[0], said
 
 
 def public(x):

@@ -26,6 +26,10 @@ def exact():
     return da.simulate(CHAIN, *STATE, 0.5, method="dop853", rtol=1e-13, atol=1e-14, record=0.5).final()
 
 
+def test_it_is_listed_by_its_own_name(method):
+    assert METHODS[method].name == method
+
+
 def test_errors_fall_with_its_order_or_follow_the_tolerance(method, exact):
     def error(**options):
         run = da.simulate(CHAIN, *STATE, 0.5, method=method, record=0.5, **options)

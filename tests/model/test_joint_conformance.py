@@ -5,6 +5,7 @@ import pytest
 from crank import Crank
 
 import dalembert as da
+from dalembert.model import joints
 from dalembert.model.joints import JOINT_TYPES
 from dalembert.model.numbers import as_float
 from dalembert.readers import generators
@@ -40,6 +41,11 @@ def kind(request, monkeypatch):
 @pytest.fixture
 def joint(kind):
     return kind.converted(as_float)
+
+
+def test_types_that_the_package_exports_are_listed_but_those_of_functions():
+    exported = {t for t in vars(joints).values() if isinstance(t, type) and issubclass(t, da.JointType)}
+    assert exported == {da.JointType, da.Custom, *JOINT_TYPES.values()}
 
 
 def link(kind):

@@ -36,3 +36,6 @@ class BeadEquations(System):
         """Of the weight and, as the hoop turns, of the centrifugal force [J]."""
         bead = self.bead
         return -bead.mass * bead.radius * (GRAVITY * cos(q[0]) + bead.radius * bead.turning**2 * sin(q[0]) ** 2 / 2)
+
+
+SYSTEM_OF = (Bead, BeadEquations)

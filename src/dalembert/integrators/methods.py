@@ -3,26 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
+from importlib import import_module
 from typing import Any, NamedTuple
 
 from dalembert.arguments import check_choice
 from dalembert.expr import absolute, maximum, minimum, power
 from dalembert.expr.scalars import Scalar
-from dalembert.integrators import (
-    discrete_gradient,
-    dop853,
-    dopri5,
-    explicit_euler,
-    gauss4,
-    gauss6,
-    implicit_midpoint,
-    lie_rk4,
-    radau5,
-    rattle,
-    rk4,
-    semi_implicit_euler,
-    symplectic_euler,
-)
+from dalembert.integrators import radau5
 from dalembert.integrators.choice import chosen
 from dalembert.integrators.fixed_point import HUGE
 from dalembert.integrators.method_kinds import (
@@ -54,24 +41,25 @@ REASONS = {
     NOT_SETTLED: "the iteration for an implicit step does not settle: the step is too long",
     TOO_SMALL: "the step became too small: the system looks stiff or singular there",
 }
-
-
+# Methods, each the METHOD of the module of its name. A new one is a file and a line here.
 MODULES = (
-    explicit_euler,
-    semi_implicit_euler,
-    symplectic_euler,
-    rk4,
-    dopri5,
-    dop853,
-    implicit_midpoint,
-    gauss4,
-    gauss6,
-    discrete_gradient,
-    lie_rk4,
-    rattle,
-    radau5,
+    "explicit_euler",
+    "semi_implicit_euler",
+    "symplectic_euler",
+    "rk4",
+    "dopri5",
+    "dop853",
+    "implicit_midpoint",
+    "gauss4",
+    "gauss6",
+    "discrete_gradient",
+    "lie_rk4",
+    "rattle",
+    "radau5",
 )
-METHODS: dict[str, Method] = {module.METHOD.name: module.METHOD for module in MODULES}
+METHODS: dict[str, Method] = {
+    name: import_module(f"dalembert.integrators.{name}").METHOD for name in MODULES
+}
 
 
 def method(name: str, **known: Any) -> Method:

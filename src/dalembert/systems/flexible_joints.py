@@ -116,3 +116,6 @@ class FlexibleJointsSystem(System):
         """Units of the entries of qd."""
         links = self._links.velocity_units
         return [*links, *(links[m.at_v] for m in self._own.motors)]
+
+
+SYSTEM_OF = (FlexibleJoints, FlexibleJointsSystem)

@@ -169,3 +169,6 @@ class HamiltonianSystem(System):
         }
         found = {name: described(name, *function) for name, function in own.items()}
         return {**super().quantities, **found}
+
+
+SYSTEM_OF = (CanonicalSystem, HamiltonianSystem)

@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, TypeAlias
 
 from dalembert.arguments import check_choice
 from dalembert.formulations.hamilton.configurations import CanonicalSystem
 from dalembert.formulations.lagrange.flexible import FlexibleJoints
 from dalembert.formulations.lagrange.symbolic_system import LagrangianSystem
-from dalembert.model.mechanism import Mechanism
-from dalembert.systems.flexible_joints import FlexibleJointsSystem
-from dalembert.systems.hamiltonian import HamiltonianSystem
 from dalembert.systems.lagrangian import LagrangianEquations
-from dalembert.systems.mechanism_system import MechanismSystem
 from dalembert.systems.system import System
 
 OtherSystem: TypeAlias = (
     System | LagrangianSystem | FlexibleJoints | CanonicalSystem
 )  # than a mechanism
 
-# Kind of object: the system that stands for it. A new kind is one line.
-KINDS: dict[type, Callable[[Any], System]] = {
-    Mechanism: MechanismSystem,
-    LagrangianSystem: LagrangianEquations,
-    FlexibleJoints: FlexibleJointsSystem,
-    CanonicalSystem: HamiltonianSystem,
-}
+# Modules with a pair SYSTEM_OF: class of objects, and the system that stands for them. A new kind
+# is a file and a line here.
+MODULES = (
+    "mechanism_system",
+    "lagrangian",
+    "flexible_joints",
+    "hamiltonian",
+)
+KINDS: dict[type, Callable[[Any], System]] = dict(
+    import_module(f"dalembert.systems.{name}").SYSTEM_OF for name in MODULES
+)
 
 
 def is_system(source: Any) -> bool:

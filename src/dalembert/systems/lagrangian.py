@@ -124,3 +124,6 @@ class LagrangianEquations(System):
     def lagrangian(self) -> LagrangianSystem:
         """The Lagrangian itself."""
         return self._own
+
+
+SYSTEM_OF = (LagrangianSystem, LagrangianEquations)

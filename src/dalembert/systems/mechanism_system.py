@@ -194,3 +194,6 @@ class MechanismSystem(System):
     def formulated(self, name: str) -> MechanismSystem:
         """The mechanism by another formulation."""
         return self if name == self.formulation else MechanismSystem(self._mechanism, name)
+
+
+SYSTEM_OF = (Mechanism, MechanismSystem)

@@ -5,10 +5,10 @@ and a line here.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any, Protocol
 
 from dalembert.codegen.program import Program
-from dalembert.codegen.targets import c, llvm, numpy_source
 
 
 class Target(Protocol):
@@ -47,8 +47,12 @@ class Target(Protocol):
         """
 
 
+MODULES = {
+    "c": "c",
+    "numpy": "numpy_source",
+    "llvm": "llvm",
+}
 TARGETS: dict[str, Target] = {
-    "c": c,
-    "numpy": numpy_source,
-    "llvm": llvm,
+    name: import_module(f"dalembert.codegen.targets.{module}")  # type: ignore[misc]  # a module is one
+    for name, module in MODULES.items()
 }

@@ -29,12 +29,13 @@ Scalars = Sequence[Scalar]
 Type = TypeVar("Type", bound="JointType")
 
 
-BUILT_IN: set[type] = set()  # types that are exactly what their name and numbers say
+# Types that are exactly what their name and numbers say, in the order of their imports.
+BUILT_IN: list[type[JointType]] = []
 
 
 def built_in(joint_type: type[Type]) -> type[Type]:
     """Decorator of this package's own types."""
-    BUILT_IN.add(joint_type)
+    BUILT_IN.append(joint_type)
     return joint_type
 
 
