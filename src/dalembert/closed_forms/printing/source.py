@@ -125,7 +125,7 @@ def python(eom: Any, quantities: Sequence[str]) -> str:
     head = f'"""Equations of motion of {eom.name!r}, written by dalembert."""\n\n'.replace(
         "\\", "\\\\"
     )
-    renamed = {}
+    renamed: dict[str, str] = {}
     for owner in (eom, *owners.values()):
         renamed |= {name: x for name, x in identifiers(owner).items() if name != x}
     rows = "".join(f"    {x!r}: {name!r},\n" for name, x in renamed.items())
