@@ -25,9 +25,8 @@ CHUNK = 2048  # boxes treated at once
 SAMPLES = 4096  # random configurations that a search starts from
 CHAINS = 8  # of them that are improved
 ROUNDS = 60  # of local search, each in a range 0.7 of the one before: to 1e-9 of the workspace
-ROUNDING = (
-    8 * np.finfo(float).eps
-)  # backward error of eigenvalues, and of sums of their matrices, as part of n |D|
+# backward error of eigenvalues, and of sums of their matrices, relative to n |D|
+ROUNDING = 8 * np.finfo(float).eps
 
 
 class Range(NamedTuple):
@@ -148,26 +147,20 @@ def eigenvalue_bounds(
         max_boxes,
         np.random.default_rng(seed),
     )
-    unit = np.array(
-        [
-            1.0 if "angular" in name else length or 1.0
-            for j in mechanism.independent_joints
-            for name in j.type.velocities
-        ]
-    )
+    velocities = [name for j in mechanism.independent_joints for name in j.type.velocities]
+    unit = np.array([1.0 if "angular" in name else length or 1.0 for name in velocities])
     scale = np.outer(unit, unit)
-    traced = (
-        None if method == "sampling" else _traced(mechanism, lambda m, q: mass_matrix(m, q) * scale)
-    )
 
     def eigenvalues(q):
         """Eigenvalues of the mass matrix, scaled as the bounds are."""
         return np.linalg.eigvalsh(scale * mass_matrix(mechanism, q))
 
-    smallest, first = search.least(lambda q: eigenvalues(q)[..., 0], traced)
-    largest, second = search.least(
-        lambda q: -eigenvalues(q)[..., -1], traced and (-traced[0], traced[1])
-    )
+    proof = negative = None
+    if method != "sampling":
+        matrix, symbols = proof = _traced(mechanism, lambda m, q: mass_matrix(m, q) * scale)
+        negative = -matrix, symbols
+    smallest, first = search.least(lambda q: eigenvalues(q)[..., 0], proof)
+    largest, second = search.least(lambda q: -eigenvalues(q)[..., -1], negative)
     return EigenvalueBounds(smallest, largest.negated(), method, first + second)
 
 
@@ -220,13 +213,9 @@ def potential_bounds(
         max_boxes,
         np.random.default_rng(seed),
     )
-    matrix, symbols = _traced(
-        mechanism, lambda m, q: np.array([[potential_energy(m, q)]], dtype=object)
-    )
-    least, _ = search.least(lambda q: np.asarray(potential_energy(mechanism, q)), (matrix, symbols))
-    greatest, _ = search.least(
-        lambda q: -np.asarray(potential_energy(mechanism, q)), (-matrix, symbols)
-    )
+    matrix, symbols = _traced(mechanism, lambda m, q: [[potential_energy(m, q)]])
+    least, _ = search.least(lambda q: potential_energy(mechanism, q), (matrix, symbols))
+    greatest, _ = search.least(lambda q: -potential_energy(mechanism, q), (-matrix, symbols))
     return least, greatest.negated()
 
 
@@ -239,30 +228,16 @@ def workspace(
     Entries of spherical and free joints are -pi, pi for rotation and 0 for translation, on which D
     does not depend.
     """
-    given: list[list[float]] = [[], []]
+    lowest: list[float] = []
+    highest: list[float] = []
     for joint in mechanism.independent_joints:
-        for side, limit in enumerate((joint.limits.lower, joint.limits.upper)):
-            for k, name in enumerate(joint.type.velocities):
-                angle = (
-                    math.pi
-                    if "angular" in name
-                    else 0.0
-                    if joint.type.nq != joint.type.nv
-                    else math.inf
-                )
-                value = (-angle, angle)[side] if limit is None else as_float(limit[k])
-                given[side].append(value)
-    found = [
-        np.array(given[side] if array is None else array, dtype=float)
-        for side, array in enumerate((lower, upper))
-    ]
-    for name, array in zip(("lower", "upper"), found, strict=True):
-        if array.shape != (mechanism.nv,):
-            raise ValueError(
-                f"{name} has shape {array.shape}, expected ({mechanism.nv},): one bound per "
-                "velocity entry."
-            )
-    low, high = found
+        stroke = 0.0 if joint.type.nq != joint.type.nv else math.inf
+        reach = [math.pi if "angular" in name else stroke for name in joint.type.velocities]
+        limits = joint.limits
+        lowest += [-x for x in reach] if limits.lower is None else map(as_float, limits.lower)
+        highest += reach if limits.upper is None else map(as_float, limits.upper)
+    low = _side("lower", lowest if lower is None else lower, mechanism.nv)
+    high = _side("upper", highest if upper is None else upper, mechanism.nv)
     for k, name in enumerate(mechanism.velocity_names):
         if not (math.isfinite(low[k]) and math.isfinite(high[k])):
             raise DalembertError(
@@ -274,6 +249,16 @@ def workspace(
     return low, high
 
 
+def _side(name: str, bounds: Any, nv: int) -> np.ndarray:
+    """Lower or upper bounds as an array, its length checked."""
+    array = np.array(bounds, dtype=float)
+    if array.shape != (nv,):
+        raise ValueError(
+            f"{name} has shape {array.shape}, expected ({nv},): one bound per velocity entry."
+        )
+    return array
+
+
 def _traced(mechanism: Mechanism, quantity: Callable[..., Any]) -> tuple[np.ndarray, np.ndarray]:
     """A matrix as expressions of the coordinates."""
     with Graph():
@@ -283,10 +268,8 @@ def _traced(mechanism: Mechanism, quantity: Callable[..., Any]) -> tuple[np.ndar
 
 def _require_values(mechanism: Mechanism) -> None:
     """Raise if numbers of the mechanism are symbols."""
-    numbers = [
-        mass_matrix(mechanism, mechanism.neutral()),
-        potential_energy(mechanism, mechanism.neutral()),
-    ]
+    q = mechanism.neutral()
+    numbers = [mass_matrix(mechanism, q), potential_energy(mechanism, q)]
     if names := [s.name for x in numbers for s in free_symbols(x)]:
         raise DalembertError(
             f"{mechanism.name!r} has symbols without values: {', '.join(dict.fromkeys(names))}. "
@@ -304,39 +287,39 @@ class _Search(NamedTuple):
     max_boxes: int | None
     rng: np.random.Generator
 
-    def least(self, value: Callable[[np.ndarray], np.ndarray], traced: Any) -> tuple[Range, int]:
+    def least(self, value: Callable[[np.ndarray], Any], traced: Any) -> tuple[Range, int]:
         """The least value, which is the smallest eigenvalue of a matrix of expressions of q where
         `traced` is (matrix, q).
 
         Also the number of configurations and boxes looked at.
         """
-        best, at = self.sampled(value)
+        best, attained = self.sampled(value)
         if traced is None:
-            return Range(-math.inf, best, at), SAMPLES
+            return Range(-math.inf, best, attained), SAMPLES
         matrix, q = traced
-        found, boxes = self.proved(matrix, q, best, at)
-        return found, SAMPLES + boxes
+        proved, boxes = self.proved(matrix, q, best, attained)
+        return proved, SAMPLES + boxes
 
     def sampled(self, value: Callable[[np.ndarray], np.ndarray]) -> tuple[float, np.ndarray]:
         """The least value found, and where: random samples, then a shrinking local search around
         the best.
         """
-        rng = self.rng
-        origin = np.tile(self.mechanism.neutral(), (SAMPLES, 1))
-        start = self.mechanism.integrate(
-            origin, rng.uniform(self.low, self.high, (SAMPLES, len(self.low)))
-        )
-        values = value(start)
+        random, mechanism = self.rng.uniform, self.mechanism
+        nv = len(self.low)
+        neutral = np.tile(mechanism.neutral(), (SAMPLES, 1))
+        samples = mechanism.integrate(neutral, random(self.low, self.high, (SAMPLES, nv)))
+        values = value(samples)
         order = np.argsort(values)[:CHAINS]
-        q = start[order]
+        q = samples[order]
         best = values[order]
         for k in range(ROUNDS):
-            step = rng.uniform(-1, 1, (CHAINS, len(self.low))) * (self.high - self.low) / 2 * 0.7**k
+            step = random(-1, 1, (CHAINS, nv)) * (self.high - self.low) / 2 * 0.7**k
             for sign in (1.0, -1.0):
-                moved = self.clipped(self.mechanism.integrate(q, sign * step))
-                found = value(moved)
-                better = found < best
-                q, best = np.where(better[:, None], moved, q), np.where(better, found, best)
+                moved = self.clipped(mechanism.integrate(q, sign * step))
+                values = value(moved)
+                better = values < best
+                q = np.where(better[:, None], moved, q)
+                best = np.where(better, values, best)
         k = int(np.argmin(best))
         return float(best[k]), q[k]
 
@@ -344,62 +327,62 @@ class _Search(NamedTuple):
         """Coordinates within the workspace; quaternions of unit length."""
         q = q.copy()
         for joint in self.mechanism.independent_joints:
+            if joint.type.nq != joint.type.nv:
+                continue
             entry = self.mechanism.entries[joint.name]
-            if joint.type.nq == joint.type.nv:
-                at = slice(entry.at_v.start, entry.at_v.stop)
-                q[..., entry.at_q] = np.clip(q[..., entry.at_q], self.low[at], self.high[at])
+            sides = slice(entry.at_v.start, entry.at_v.stop)
+            q[..., entry.at_q] = np.clip(q[..., entry.at_q], self.low[sides], self.high[sides])
         return self.mechanism.normalize(q)
 
     def proved(
-        self, matrix: np.ndarray, q: np.ndarray, best: float, at: np.ndarray
+        self, matrix: np.ndarray, q: np.ndarray, best: float, attained: np.ndarray
     ) -> tuple[Range, int]:
-        """Certain bounds of the smallest eigenvalue, by branch and bound; `best` is attained at
-        `at`.
+        """Certain bounds of the smallest eigenvalue, by branch and bound, and how many boxes it
+        took; `best` is the value at `attained`.
         """
-        used = {s.name for s in free_symbols(matrix)}
-        places = [k for k, s in enumerate(q) if s.name in used]
-        entries = _velocity_entries(self.mechanism, places)
-        model = _Taylor(matrix, [q[k] for k in places])
-        centers = ((self.high + self.low) / 2)[entries][None]
-        radii = np.nextafter((self.high - self.low)[entries] / 2, np.inf)[None]
-        floor, boxes = math.inf, 0
+        names = {s.name for s in free_symbols(matrix)}
+        used = [k for k, s in enumerate(q) if s.name in names]  # the other coordinates: no matter
+        model = _Taylor(matrix, [q[k] for k in used])
         most = model.affordable if self.max_boxes is None else self.max_boxes
+
+        sides = _velocity_entries(self.mechanism, used)
+        low, high = self.low[sides], self.high[sides]
+        centers = ((high + low) / 2)[None]
+        radii = np.nextafter((high - low) / 2, np.inf)[None]
+        floor, boxes = math.inf, 0  # the least bound of all dropped boxes
         while len(centers):
-            parts = [
-                model.bounds(centers[k : k + CHUNK], radii[k : k + CHUNK])
-                for k in range(0, len(centers), CHUNK)
-            ]
-            bound, value, share = (np.concatenate(x) for x in zip(*parts, strict=True))
+            bound, value, share = model.bounds(centers, radii)
             boxes += len(centers)
             k = int(np.argmin(value))
             if value[k] < best:
-                best, at = float(value[k]), np.array(at)
-                at[places] = centers[k]
-            keep = bound < best - self.tolerance * max(abs(best), np.finfo(float).tiny)
-            if boxes + 2 * keep.sum() > most:
-                return Range(min(floor, float(bound.min())), best, at), boxes
-            floor = min(floor, float(bound[~keep].min(initial=math.inf)))
-            centers, radii = _halved(centers[keep], radii[keep], share[keep])
-        return Range(min(floor, best), best, at), boxes
+                best, attained = float(value[k]), np.array(attained)
+                attained[used] = centers[k]
+            # Any other box holds no value that is better by more than the tolerance.
+            hopeful = bound < best - self.tolerance * max(abs(best), np.finfo(float).tiny)
+            if boxes + 2 * hopeful.sum() > most:
+                return Range(min(floor, float(bound.min())), best, attained), boxes
+            floor = min(floor, float(bound[~hopeful].min(initial=math.inf)))
+            centers, radii = _halved(centers[hopeful], radii[hopeful], share[hopeful])
+        return Range(min(floor, best), best, attained), boxes
 
 
-def _velocity_entries(mechanism: Mechanism, places: Sequence[int]) -> list[int]:
+def _velocity_entries(mechanism: Mechanism, coordinates: Sequence[int]) -> list[int]:
     """Entries of qd of some entries of q, none of which belongs to a quaternion."""
-    found = []
-    for k in places:
+    velocities = []
+    for k in coordinates:
         name, entry = next(
-            (n, e)
-            for n, e in mechanism.entries.items()
-            if e.at_q.start <= k < e.at_q.stop and not e.is_follower
+            (name, entry)
+            for name, entry in mechanism.entries.items()
+            if entry.at_q.start <= k < entry.at_q.stop and not entry.is_follower
         )
-        joint = mechanism.joint(name)
-        if joint.type.nq != joint.type.nv:
+        joint_type = mechanism.joint(name).type
+        if joint_type.nq != joint_type.nv:
             raise DalembertError(
-                f"the values depend on the attitude of joint {name!r} ({joint.type.name}): bounds "
+                f"the values depend on the attitude of joint {name!r} ({joint_type.name}): bounds "
                 "are not proved over quaternions; use method='sampling'."
             )
-        found.append(entry.at_v.start + k - entry.at_q.start)
-    return found
+        velocities.append(entry.at_v.start + k - entry.at_q.start)
+    return velocities
 
 
 def _halved(
@@ -417,85 +400,99 @@ def _halved(
     return np.concatenate([centers - step, centers + step]), np.concatenate([radii, radii])
 
 
+def _smallest(A: np.ndarray) -> np.ndarray:
+    """Smallest eigenvalue of each matrix."""
+    return np.linalg.eigvalsh(A)[..., 0]
+
+
+def _largest(A: np.ndarray) -> np.ndarray:
+    """Size of the largest entry of each matrix."""
+    return np.abs(A).max(axis=(1, 2))
+
+
 class _Taylor:
-    """Second-order bounds of the smallest eigenvalue of a symmetric matrix of expressions."""
+    """Second-order bounds of the smallest eigenvalue of a symmetric matrix D of expressions.
+
+    values : D, then each dD_i, as entries of the lower triangle; [..., full] makes matrices of
+    them. curvatures : d2D/dq_i dq_j for each of the pairs i >= j, pair by pair.
+    """
 
     def __init__(self, matrix: np.ndarray, q: list[Expr]):
-        n = len(matrix)
-        d = len(q)
-        self.n, self.q = n, q
-        lower = [(a, b) for a in range(n) for b in range(a + 1)]
-        pairs = [(i, j) for i in range(d) for j in range(i + 1)]
-        entries = np.array([matrix[a, b] for a, b in lower], dtype=object)
-        if d:
-            first = np.asarray(jacobian(entries, q))
-            second = np.asarray(jacobian(first, q))
-            self.curvatures = [second[e, i, j] for i, j in pairs for e in range(len(lower))]
-            self.values = np.concatenate([entries[:, None], first], axis=1).T  # D, then each dD_i
-        else:
-            self.curvatures = []
-            self.values = entries[None]
-        self.pairs = pairs
-        self.places = np.zeros((n, n), dtype=int)
-        for e, (a, b) in enumerate(lower):
-            self.places[a, b] = self.places[b, a] = e
-        self.affordable = int(
-            MAX_WORK / max(1, len(topological([x for x in self.curvatures if isinstance(x, Expr)])))
-        )
-        self.corners = np.array(list(itertools.product((-1.0, 1.0), repeat=d)))
+        self.n, self.q = len(matrix), q
+        rows, columns = np.tril_indices(self.n)
+        self.full = np.zeros((self.n, self.n), dtype=int)
+        self.full[rows, columns] = self.full[columns, rows] = np.arange(len(rows))
 
-    def bounds(
-        self, centers: np.ndarray, radii: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Bounds over each box: a lower bound, the value at its centre, and each side's part in the
-        remainder.
+        entries = matrix[rows, columns]
+        first = np.asarray(jacobian(entries, q))
+        second = np.asarray(jacobian(first, q))
+        self.values = np.concatenate([entries[:, None], first], axis=1).T
+        i, j = np.tril_indices(len(q))
+        self.pairs = [*zip(i, j, strict=True)]
+        self.curvatures = [*second[:, i, j].T.flat]
+
+        operations = topological([x for x in self.curvatures if isinstance(x, Expr)])
+        self.affordable = int(MAX_WORK / max(1, len(operations)))
+        self.corners = np.array([*itertools.product((-1.0, 1.0), repeat=len(q))])
+
+    def bounds(self, centers: np.ndarray, radii: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Bounds over each box: a lower bound, the value at its centre, and each side's share of
+        the remainder.
         """
+        chunks = [slice(k, k + CHUNK) for k in range(0, len(centers), CHUNK)]
+        bounds = [self._chunk(centers[chunk], radii[chunk]) for chunk in chunks]
+        return tuple(np.concatenate(x) for x in zip(*bounds, strict=True))
+
+    def _chunk(self, centers: np.ndarray, radii: np.ndarray) -> tuple[np.ndarray, ...]:
+        # D and dD at the centres, and how far rounding may have moved them
         points = {s: (c, c) for s, c in zip(self.q, centers.T, strict=True)}
-        low, high = enclosures(list(self.values.flat), points, len(centers))
+        low, high = enclosures([*self.values.flat], points, len(centers))
         shape = (len(centers), *self.values.shape)
-        at = ((low + high) / 2).reshape(shape)
+        middle = ((low + high) / 2).reshape(shape)
         error = (high - low).reshape(shape)
-        D = at[:, 0][:, self.places]
-        dD = at[:, 1:][:, :, self.places]
+        D = middle[:, 0][:, self.full]
+        dD = middle[:, 1:][:, :, self.full]
+
+        # R, which takes up these errors too
+        sides = zip(self.q, centers.T, radii.T, strict=True)
         boxes = {
-            s: (np.nextafter(c - r, -np.inf), np.nextafter(c + r, np.inf))
-            for s, c, r in zip(self.q, centers.T, radii.T, strict=True)
+            s: (np.nextafter(c - r, -np.inf), np.nextafter(c + r, np.inf)) for s, c, r in sides
         }
         remainder, share = self._remainder(boxes, radii)
         remainder = remainder + error[:, 0] + np.einsum("bi,bie->be", radii, error[:, 1:])
-        norm = remainder[:, self.places].sum(axis=2).max(axis=1)  # at least the spectral norm
-        linear = np.einsum("ci,bi,bixy->bcxy", self.corners, radii, dD)
-        size = np.abs(D).max(axis=(1, 2)) + np.einsum("bi,bixy->bxy", radii, np.abs(dD)).max(
-            axis=(1, 2)
-        )
+        norm = self._norm(remainder)
+        size = _largest(D) + _largest(np.einsum("bi,bixy->bxy", radii, np.abs(dD)))
         margin = ROUNDING * (self.n + len(self.pairs)) * (size + norm)
-        value = np.linalg.eigvalsh(D)[:, 0] + margin  # attained, rounding errors included
-        least = np.linalg.eigvalsh(D[:, None] + linear)[..., 0].min(axis=1)
-        low, high = enclosures(
-            list(self.values[0]), boxes, len(centers)
-        )  # of D itself: better in large boxes
-        middle = ((high + low) / 2)[:, self.places]
-        spread = ((high - low) / 2)[:, self.places].sum(axis=2).max(axis=1)
-        hull = (
-            np.linalg.eigvalsh(middle)[:, 0]
-            - spread
-            - ROUNDING * self.n * (np.abs(middle).max(axis=(1, 2)) + spread)
-        )
-        return np.maximum(least - norm - margin, hull), value, share
+
+        linear = np.einsum("ci,bi,bixy->bcxy", self.corners, radii, dD)
+        least = _smallest(D[:, None] + linear).min(axis=1)  # concave in q: least at a corner
+        lower = np.maximum(least - norm - margin, self._hull(boxes, len(centers)))
+        return lower, _smallest(D) + margin, share  # the value is attained, errors included
+
+    def _hull(self, boxes: dict[Expr, Interval], count: int) -> np.ndarray:
+        """Lower bound by the intervals of D's entries themselves, better in large boxes."""
+        low, high = enclosures([*self.values[0]], boxes, count)
+        middle = ((high + low) / 2)[:, self.full]
+        spread = self._norm((high - low) / 2)
+        return _smallest(middle) - spread - ROUNDING * self.n * (_largest(middle) + spread)
+
+    def _norm(self, entries: np.ndarray) -> np.ndarray:
+        """Largest sum of a row of sizes of entries, which no spectral norm exceeds."""
+        return entries[:, self.full].sum(axis=2).max(axis=1)
 
     def _remainder(
         self, boxes: dict[Expr, Interval], radii: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Bounds of |R| by entry of the lower triangle, and the parts that the sides add to them."""
+        """Bounds of |R| by entry of the lower triangle, and how much of them each side adds."""
         low, high = enclosures(self.curvatures, boxes, len(radii))
-        size = np.maximum(np.abs(low), np.abs(high)).reshape(
-            len(radii), len(self.pairs), self.values.shape[1]
-        )
         total = np.zeros((len(radii), self.values.shape[1]))
+        shape = (len(radii), len(self.pairs), self.values.shape[1])
+        supremum = np.maximum(np.abs(low), np.abs(high)).reshape(shape)
         share = np.zeros_like(radii)
         for k, (i, j) in enumerate(self.pairs):
-            part = size[:, k] * (radii[:, i] * radii[:, j] * (0.5 if i == j else 1.0))[:, None]
-            total = total + part
+            half = 0.5 if i == j else 1.0  # of i, j and j, i only the former is in the list
+            term = supremum[:, k] * (radii[:, i] * radii[:, j] * half)[:, None]
+            total = total + term
             for side in (i, j):
-                share[:, side] += part.sum(axis=1)
+                share[:, side] += term.sum(axis=1)
         return total, share

@@ -18,6 +18,7 @@ from dalembert.expr import Expr, import_nodes, known_zero
 from dalembert.kinematics.poses import BASE_POSE, world_poses
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import as_float
+from dalembert.model.parts import Body
 from dalembert.model.tree import Tree
 from dalembert.spatial.arrays import Array, Values, graph_of, packed
 from dalembert.spatial.rotations import Dense
@@ -91,29 +92,24 @@ class Geometry:
         for i in tree.outward():
             j = tree.parent[i]
             joint = tree.joint[i]
-            first = j == 0 and not in_world
             X = joint.placement(q)
             self.columns[i] = pack([self._row(i, s) for s in joint.subspace(q)])
             self.step[i] = pack(self.pose[j].R.to_parent(X.p))
-            own = product(selection(tree, i), self.columns[i])
-            self.J[i] = _carried(self.J[j], self.step[i]) + own
-            self.turning[i] = (
-                np.zeros_like(own) if first else _carried(self.turning[j], self.step[i]) + own
-            )
-            self.gravity[i] = pack(X.R.to_child(tree.gravity)) if first else self.gravity[j]
+            twists = product(selection(tree, i), self.columns[i])  # of joint i itself
+            self.J[i] = _carried(self.J[j], self.step[i]) + twists
+            if j == 0 and not in_world:  # the body turns its own frame
+                self.turning[i] = np.zeros_like(twists)
+                self.gravity[i] = pack(X.R.to_child(tree.gravity))
+            else:
+                self.turning[i] = _carried(self.turning[j], self.step[i]) + twists
+                self.gravity[i] = self.gravity[j]
         convert = _converter(graph_of(q) or mechanism._graph)
-        self.links = [self._link(body, convert) for body in mechanism.bodies if self._moves(body)]
+        self.links = [self._link(body, convert) for body in _link_bodies(mechanism, tree)]
 
     def _row(self, i: int, s: Any) -> list[Scalar]:
         """A motion given in the axes of body i, in those of the frame."""
         R = self.pose[i].R
         return [*R.to_parent(s.angular), *R.to_parent(s.linear)]
-
-    def _moves(self, body: Any) -> bool:
-        """Whether a body hangs on a joint and has any inertia."""
-        return self.tree.place[body.name][0] > 0 and not all(
-            known_zero(x) for x in (body.mass, *body.inertia)
-        )
 
     def _link(self, body: Any, convert: Any) -> LinkGeometry:
         i, X = self.tree.place[body.name]
@@ -150,14 +146,14 @@ class Geometry:
             s = self.columns[i][..., None, :, :]
             turn = self.turning[i][..., :, None, :3]
             change = np.concatenate([cross(turn, s[..., :3]), cross(turn, s[..., 3:])], axis=-1)
-            own = tree.joint[i].subspace_derivatives(self.q)
-            if own is not None:
-                along = self.pack([[self._row(i, s) for s in columns] for columns in own])
-                change = change + np.einsum("ik,...kjc->...ijc", E, along)
+            dS = tree.joint[i].subspace_derivatives(self.q)
+            if dS is not None:
+                rows = self.pack([[self._row(i, s) for s in columns] for columns in dS])
+                change = change + np.einsum("ik,...kjc->...ijc", E, rows)
             d_rate = (self.turning[i] - self.turning[j])[..., :, None, 3:]
-            carried = _carried(dJ[j], self.step[i][..., None, :])
-            carried = carried + _linear(cross(self.J[j][..., None, :, :3], d_rate))
-            dJ[i] = carried + product(E, change)
+            lever_change = cross(self.J[j][..., None, :, :3], d_rate)
+            dJ_parent = _carried(dJ[j], self.step[i][..., None, :])
+            dJ[i] = dJ_parent + _linear(lever_change) + product(E, change)
         return dJ
 
 
@@ -169,6 +165,15 @@ def _carried(J: np.ndarray, d: np.ndarray) -> np.ndarray:
 def _linear(v: np.ndarray) -> np.ndarray:
     """(0; v)."""
     return np.concatenate([np.zeros_like(v), v], axis=-1)
+
+
+def _link_bodies(mechanism: Mechanism, tree: Tree) -> list[Body]:
+    """Bodies that hang on a joint and have any inertia."""
+    return [
+        body
+        for body in mechanism.bodies
+        if tree.place[body.name][0] and not all(map(known_zero, (body.mass, *body.inertia)))
+    ]
 
 
 def _poses_on_first_bodies(tree: Tree, q: Sequence[Scalar]) -> dict[int, Transform]:
@@ -194,22 +199,27 @@ def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Vector product of the last axes, the others broadcast."""
     x, y, z = (a[..., k] for k in range(3))
     u, v, w = (b[..., k] for k in range(3))
-    parts = times(y, w) - times(z, v), times(z, u) - times(x, w), times(x, v) - times(y, u)
-    return np.stack(np.broadcast_arrays(*parts), axis=-1)
+    entries = (
+        times(y, w) - times(z, v),
+        times(z, u) - times(x, w),
+        times(x, v) - times(y, u),
+    )
+    return np.stack(np.broadcast_arrays(*entries), axis=-1)
 
 
 def times(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Product entry by entry; among expressions, zeros of the structure stay plain zeros."""
-    return (
-        a * b if a.dtype != object and b.dtype != object else np.asarray(_times(a, b), dtype=object)
-    )
+    if a.dtype != object and b.dtype != object:
+        return a * b
+    return np.asarray(_times(a, b), dtype=object)
 
 
 def product(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     """A @ B; among expressions, zeros of the structure stay plain zeros and cost nothing."""
     if A.dtype != object and B.dtype != object:
         return A @ B
-    return times(A[..., :, :, None], B[..., None, :, :]).sum(axis=-2)
+    terms = times(A[..., :, :, None], B[..., None, :, :])
+    return terms.sum(axis=-2)
 
 
 @partial(np.frompyfunc, nin=2, nout=1)
@@ -219,7 +229,8 @@ def _times(x: Any, y: Any) -> Any:
 
 def selection(tree: Tree, i: int) -> np.ndarray:
     """(nv, d) matrix that puts the columns of joint i in their places."""
-    return np.eye(tree.nv)[:, tree.joint[i].dof.start : tree.joint[i].dof.stop]
+    dof = tree.joint[i].dof
+    return np.eye(tree.nv)[:, dof.start : dof.stop]
 
 
 def _converter(graph: Any) -> Any:
@@ -240,7 +251,8 @@ def opened(
     arrays.
     """
     tree, (q, *others), pack = mechanism.at(**vectors)
-    return Geometry(mechanism, tree, q, pack, in_world), tuple(pack(x) for x in others)
+    geometry = Geometry(mechanism, tree, q, pack, in_world)
+    return geometry, tuple(map(pack, others))
 
 
 def link_names(mechanism: Mechanism) -> tuple[str, ...]:
@@ -253,12 +265,7 @@ def link_names(mechanism: Mechanism) -> tuple[str, ...]:
     >>> da.lagrange.link_names(da.planar_chain(2))
     ('link1', 'link2')
     """
-    place = mechanism.tree().place
-    return tuple(
-        b.name
-        for b in mechanism.bodies
-        if place[b.name][0] and not all(known_zero(x) for x in (b.mass, *b.inertia))
-    )
+    return tuple(body.name for body in _link_bodies(mechanism, mechanism.tree()))
 
 
 def mass_centers(mechanism: Mechanism, q: Values) -> Array:
@@ -296,8 +303,9 @@ def mass_centers(mechanism: Mechanism, q: Values) -> Array:
            [1.453, 0.   , 0.345]])
     """
     geometry, _ = opened(mechanism, in_world=True, q=q)
-    origin = {i: geometry.pack(pose.p) for i, pose in geometry.pose.items()}
-    return _stacked(geometry, [origin[link.body] + link.r for link in geometry.links], (3,))
+    pose, links = geometry.pose, geometry.links
+    centers = [geometry.pack(pose[link.body].p) + link.r for link in links]
+    return _stacked(geometry, centers, (3,))
 
 
 def link_jacobians(mechanism: Mechanism, q: Values) -> LinkJacobians:
@@ -373,10 +381,9 @@ def link_velocities(mechanism: Mechanism, q: Values, qd: Values) -> LinkVelociti
            [-0.37 ,  0.   ,  1.702]])
     """
     geometry, (qd,) = opened(mechanism, in_world=True, q=q, qd=qd)
-    return LinkVelocities(
-        _stacked(geometry, [_apply(link.J_v, qd) for link in geometry.links], (3,)),
-        _stacked(geometry, [_apply(link.J_omega, qd) for link in geometry.links], (3,)),
-    )
+    v = [_apply(link.J_v, qd) for link in geometry.links]
+    omega = [_apply(link.J_omega, qd) for link in geometry.links]
+    return LinkVelocities(_stacked(geometry, v, (3,)), _stacked(geometry, omega, (3,)))
 
 
 def _apply(A: np.ndarray, x: np.ndarray) -> np.ndarray:
