@@ -83,11 +83,14 @@ def planar_chain(
             "m",
             (len(masses),),
         )
-    given = [
-        tuple(x if isinstance(x, Expr) else float(x) for x in v)
-        for v in (masses, lengths, centres, inertias, [g])
-    ]
-    return PlanarChain(given[0], given[1], given[2], given[3], given[4][0])
+    return PlanarChain(
+        _scalars(masses), _scalars(lengths), _scalars(centres), _scalars(inertias), *_scalars([g])
+    )
+
+
+def _scalars(values: Sequence[Any]) -> tuple[Scalar, ...]:
+    """Expressions as they are, other numbers as floats."""
+    return tuple(x if isinstance(x, Expr) else float(x) for x in values)
 
 
 class PlanarChain(CanonicalSystem):
@@ -111,12 +114,13 @@ class PlanarChain(CanonicalSystem):
         self.m, self.L, self.l, self.J, self.g = m, L, l, J, g
         self.nq = self.nv = self.n = len(m)
         self.name = f"planar chain of {self.n} links"
-        masses_beyond: list[Any] = [0.0]
+        beyond: list[Any] = [0.0]  # M_{>i}
         for mass in reversed(m[1:]):
-            masses_beyond.insert(0, masses_beyond[0] + mass)
-        self.d0 = tuple(j + a * x * x for j, a, x in zip(J, m, l, strict=True))
-        self.c = tuple(a * x + y * b for a, x, y, b in zip(m, l, L, masses_beyond, strict=True))
-        self.d = tuple(d + y * y * b for d, y, b in zip(self.d0, L, masses_beyond, strict=True))
+            beyond.insert(0, beyond[0] + mass)
+        links = range(self.n)
+        self.d0 = tuple(J[i] + m[i] * l[i] * l[i] for i in links)  # d without the links beyond
+        self.c = tuple(m[i] * l[i] + L[i] * beyond[i] for i in links)
+        self.d = tuple(self.d0[i] + L[i] * L[i] * beyond[i] for i in links)
 
     # --- as a system ---
 
@@ -234,13 +238,14 @@ class PlanarChain(CanonicalSystem):
         """
         bodies = [Body("base")]
         joints = []
-        for k in range(self.n):
-            J = self.J[k]
-            bodies.append(Body(f"link{k + 1}", self.m[k], (0, 0, -self.l[k]), (J, 0, J, 0, 0, 0)))
-            origin = Origin((0, 0, -self.L[k - 1])) if k else Origin()
-            joints.append(
-                Joint(f"q{k + 1}", Revolute((0, -1, 0)), bodies[k].name, bodies[k + 1].name, origin)
-            )
+        hinge = Origin()
+        for k, J in enumerate(self.J):
+            inertia = (J, 0, J, 0, 0, 0)
+            link = Body(f"link{k + 1}", self.m[k], (0, 0, -self.l[k]), inertia)
+            axis = Revolute((0, -1, 0))
+            joints.append(Joint(f"q{k + 1}", axis, bodies[k].name, link.name, hinge))
+            bodies.append(link)
+            hinge = Origin((0, 0, -self.L[k]))  # of the next link
         return Mechanism(self.name, tuple(bodies), tuple(joints), (), (0, 0, -self.g))
 
 
@@ -258,18 +263,23 @@ class ChainConfiguration(Configuration):
 
     def __init__(self, chain: PlanarChain, s: Sequence[Scalar], k: Sequence[Scalar]):
         self.chain, self.s, self.k = chain, s, k
-        self.Ls = [L * x for L, x in zip(chain.L, s, strict=True)]
-        self.Lk = [L * x for L, x in zip(chain.L, k, strict=True)]
-        self.ls = [l * x for l, x in zip(chain.l, s, strict=True)]
-        self.lk = [l * x for l, x in zip(chain.l, k, strict=True)]
+        links = range(chain.n)
+        self.Ls = [chain.L[i] * s[i] for i in links]
+        self.Lk = [chain.L[i] * k[i] for i in links]
+        self.ls = [chain.l[i] * s[i] for i in links]
+        self.lk = [chain.l[i] * k[i] for i in links]
 
     def _linear_momenta(self, z):
         """m_i v_i of the centres of mass, from the base outward (derivative of eq. 3.6)."""
-        momenta, X, Y = [], 0, 0  # velocity of the inboard hinge
+        momenta = []
+        X = Y = 0  # velocity of the inboard hinge
         for i, m in enumerate(self.chain.m):
-            momenta.append((m * (X - z[i] * self.ls[i]), m * (Y + z[i] * self.lk[i])))
+            px = m * (X - z[i] * self.ls[i])
+            py = m * (Y + z[i] * self.lk[i])
+            momenta.append((px, py))
             if i < self.chain.n - 1:
-                X, Y = X - z[i] * self.Ls[i], Y + z[i] * self.Lk[i]
+                X = X - z[i] * self.Ls[i]
+                Y = Y + z[i] * self.Lk[i]
         return momenta
 
     def product(self, z):
@@ -284,7 +294,8 @@ class ChainConfiguration(Configuration):
             if i < last:
                 value = value + self.Lk[i] * Fy - self.Ls[i] * Fx
             result.append(value)
-            Fx, Fy = Fx + px, Fy + py
+            Fx = Fx + px
+            Fy = Fy + py
         return result[::-1]
 
     def gradient(self, z):
@@ -300,16 +311,15 @@ class ChainConfiguration(Configuration):
             if i < last:
                 value = value + self.Lk[i] * Fx + self.Ls[i] * Fy
             result.append(-(z[i] * value) - chain.g * chain.c[i] * self.s[i])
-            Fx, Fy = Fx + px, Fy + py
+            Fx = Fx + px
+            Fy = Fy + py
         return result[::-1]
 
     @cached_property
     def _scaled(self):
         """c k and c s of the semiseparable form."""
-        return (
-            [c * x for c, x in zip(self.chain.c, self.k, strict=True)],
-            [c * x for c, x in zip(self.chain.c, self.s, strict=True)],
-        )
+        c, links = self.chain.c, range(self.chain.n)
+        return [c[i] * self.k[i] for i in links], [c[i] * self.s[i] for i in links]
 
     def semiseparable_product(self, z):
         """A z as diagonal + rank-2 triangles: 9n - 8 multiplications, 8n - 12 additions, c s and c
@@ -325,13 +335,17 @@ class ChainConfiguration(Configuration):
         ck, cs = self._scaled
         n, Lk, Ls = self.chain.n, self.Lk, self.Ls
         result = [d * x for d, x in zip(self.chain.d, z, strict=True)]
-        below_k, below_s, above_k, above_s = 0, 0, 0, 0
+        below_k = below_s = above_k = above_s = 0
         for i in range(1, n):
-            below_k, below_s = below_k + Lk[i - 1] * z[i - 1], below_s + Ls[i - 1] * z[i - 1]
+            # outward, link i by all links below it
+            below_k = below_k + Lk[i - 1] * z[i - 1]
+            below_s = below_s + Ls[i - 1] * z[i - 1]
             result[i] = result[i] + ck[i] * below_k + cs[i] * below_s
-            j = n - 1 - i
-            above_k, above_s = above_k + ck[j + 1] * z[j + 1], above_s + cs[j + 1] * z[j + 1]
-            result[j] = result[j] + Lk[j] * above_k + Ls[j] * above_s
+            # inward, link j - 1 by all links above it
+            j = n - i
+            above_k = above_k + ck[j] * z[j]
+            above_s = above_s + cs[j] * z[j]
+            result[j - 1] = result[j - 1] + Lk[j - 1] * above_k + Ls[j - 1] * above_s
         return result
 
     def solution(self, b):
@@ -342,13 +356,15 @@ class ChainConfiguration(Configuration):
                  P <- P + m 1 - w w^T / delta,   sigma <- sigma - w gamma / delta
         outward  z = gamma/delta - (w/delta)^T u,   u <- u + L t z
         """
-        chain, kept = self.chain, []
+        chain = self.chain
+        steps = []  # of the pass inward, by which the pass outward goes back
         Pxx = Pxy = Pyy = sx = sy = 0
         for i in reversed(range(chain.n)):
             tx = -self.Ls[i]
             ty = self.Lk[i]
             m = chain.m[i]
-            Px, Py = Pxx * tx + Pxy * ty, Pxy * tx + Pyy * ty
+            Px = Pxx * tx + Pxy * ty
+            Py = Pxy * tx + Pyy * ty
             wx = Px - m * self.ls[i]
             wy = Py + m * self.lk[i]
             delta = chain.d0[i] + (tx * Px + ty * Py)
@@ -356,25 +372,32 @@ class ChainConfiguration(Configuration):
                 f"q{i + 1}", f"link{i + 1}", delta, chain.d[i], partial(chain.d.__getitem__, i)
             )
             gamma = b[i] + (tx * sx + ty * sy)
-            vx, vy, rate = wx / delta, wy / delta, gamma / delta
-            kept.append((vx, vy, rate, tx, ty))
-            Pxx, Pxy, Pyy = Pxx + m - wx * vx, Pxy - wx * vy, Pyy + m - wy * vy
-            sx, sy = sx - wx * rate, sy - wy * rate
-        z, ux, uy = [], 0, 0
-        for vx, vy, rate, tx, ty in reversed(kept):
+            vx = wx / delta
+            vy = wy / delta
+            rate = gamma / delta
+            steps.append((vx, vy, rate, tx, ty))
+            Pxx = Pxx + m - wx * vx
+            Pxy = Pxy - wx * vy
+            Pyy = Pyy + m - wy * vy
+            sx = sx - wx * rate
+            sy = sy - wy * rate
+
+        z = []
+        ux = uy = 0
+        for vx, vy, rate, tx, ty in reversed(steps):
             z.append(rate - (vx * ux + vy * uy))
-            ux, uy = ux + tx * z[-1], uy + ty * z[-1]
+            ux = ux + tx * z[-1]
+            uy = uy + ty * z[-1]
         return z
 
     def matrix(self):
         """A_ii = d_i, A_ij = L_i c_j cos(q_i - q_j) for i < j (3.10, corrected)."""
         ck, cs = self._scaled
-        n = self.chain.n
-        upper = {
-            (i, j): self.Lk[i] * ck[j] + self.Ls[i] * cs[j] for j in range(n) for i in range(j)
-        }
-        upper |= {(i, i): d for i, d in enumerate(self.chain.d)}
-        return [[upper[min(i, j), max(i, j)] for j in range(n)] for i in range(n)]
+        A = [list(self.chain.d) for _ in ck]
+        for j in range(self.chain.n):
+            for i in range(j):
+                A[i][j] = A[j][i] = self.Lk[i] * ck[j] + self.Ls[i] * cs[j]
+        return A
 
     @cached_property
     def potential(self):  # type: ignore[override]

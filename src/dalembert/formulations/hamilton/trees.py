@@ -25,7 +25,7 @@ from dalembert.model.on_tree import OnTree
 from dalembert.model.pivots import PivotCheck, sizes
 from dalembert.model.tree import Tree
 from dalembert.spatial.inertias import ArticulatedInertia
-from dalembert.spatial.ldl import factorised, inverted, stacked
+from dalembert.spatial.ldl import Factors, factorised, inverted, stacked
 from dalembert.spatial.motion_force import NO_FORCE, NO_MOTION, Force, Motion, combined
 from dalembert.spatial.vectors import Scalar, Vector, dot
 
@@ -98,66 +98,76 @@ class TreeConfiguration(Configuration):
     """
 
     def __init__(self, tree: Tree, q: Scalars, wrenches: Mapping[int, Force] | None = None):
-        self.tree, self.q, self.wrenches = tree, q, wrenches or {}
-        self.X = [None, *(tree.joint[i].placement(q) for i in tree.outward())]
-        self.S: list[Sequence[Motion]] = [(), *(tree.joint[i].subspace(q) for i in tree.outward())]
+        self.tree = tree
+        self.q = q
+        self.wrenches = wrenches or {}
+        joints = tree.joint[1:]
+        self.X = [None, *(joint.placement(q) for joint in joints)]
+        self.S: list[Sequence[Motion]] = [(), *(joint.subspace(q) for joint in joints)]
 
     def velocities(self, z: Scalars) -> tuple[dict[int, Motion], dict[int, Motion]]:
         """Velocity of each body, and the part of it that its parent carries along."""
-        v, carried = {0: NO_MOTION}, {}
+        v = {0: NO_MOTION}
+        carried = {}
         for i in self.tree.outward():
             carried[i] = self.X[i].motion_to_child(v[self.tree.parent[i]])
-            v[i] = carried[i] + combined(self.S[i], self.tree.joint[i].velocities(z))
+            rates = self.tree.joint[i].velocities(z)
+            v[i] = carried[i] + combined(self.S[i], rates)
         return v, carried
 
     def composite_momenta(self, v: Mapping[int, Motion]) -> dict[int, Force]:
         """Momentum h_i of each body and all that it carries."""
-        h = {i: self.tree.inertia[i].momentum(v[i]) for i in self.tree.outward()}
+        return self._summed({i: self.tree.inertia[i].momentum(v[i]) for i in self.tree.outward()})
+
+    def _summed(self, f: dict[int, Force]) -> dict[int, Force]:
+        """Force or momentum of each body and all that it carries."""
         for i in self.tree.inward():
             if j := self.tree.parent[i]:
-                h[j] = h[j] + self.X[i].force_to_parent(h[i])
-        return h
+                f[j] = f[j] + self.X[i].force_to_parent(f[i])
+        return f
 
     def product(self, z):
         """p_i = S_i^T h_i, and the rotors' momenta."""
-        h = self.composite_momenta(self.velocities(z)[0])
-        return self._along(
-            h, self.S, [rotor * rate for rotor, rate in zip(self.tree.rotor, z, strict=True)]
-        )
+        v, _ = self.velocities(z)
+        rotors = [rotor * rate for rotor, rate in zip(self.tree.rotor, z, strict=True)]
+        return self._along(self.composite_momenta(v), self.S, rotors)
 
     def gradient(self, z):
         """dL/dq = dK/dq - dPi/dq with dK/dq_i = h_i . (X v_parent x S_i + dS_i z_i): gravity and
         springs are in Pi.
         """
+        springs = passive(self.tree, self.q, [0.0] * len(z))
+        return [g + f for g, f in zip(self._without_springs(z), springs, strict=True)]
+
+    def _without_springs(self, z: Scalars) -> list[Scalar]:
+        """dL/dq of the bodies alone."""
         v, carried = self.velocities(z)
         turned = {i: self._turned(i, v[i], carried[i], z) for i in self.tree.outward()}
-        gradient = self._along(self.composite_momenta(v), turned, self._weights())
-        return [
-            g + f for g, f in zip(gradient, passive(self.tree, self.q, [0.0] * len(z)), strict=True)
-        ]
+        return self._along(self.composite_momenta(v), turned, self._weights())
 
     def _turned(self, i: int, v: Motion, carried: Motion, z: Scalars) -> tuple[Motion, ...]:
         """How v_i changes along each freedom of joint i, z held."""
         rate = self.tree.joint[i].subspace_rate(self.q, z)
         if rate is None:
             return tuple(carried.cross(s) for s in self.S[i])
-        return tuple(
-            v.cross(s) + r for s, r in zip(self.S[i], rate, strict=True)
-        )  # S' + S z x S_k = (dS/dq_k) z
+        # S_k' + S z x S_k = (dS/dq_k) z, and v is S z and the carried velocity
+        return tuple(v.cross(s) + r for s, r in zip(self.S[i], rate, strict=True))
 
     def _weights(self) -> list[Scalar]:
         """Generalized forces of gravity, -dPi_g/dq, by the composite first moments of mass."""
         tree = self.tree
-        g, m, c = {0: tree.gravity}, {}, {}
+        g = {0: tree.gravity}
+        m = [inertia.m for inertia in tree.inertia]
+        c = [inertia.h for inertia in tree.inertia]
         for i in tree.outward():
             g[i] = self.X[i].R.to_child(g[tree.parent[i]])
-            m[i], c[i] = tree.inertia[i].m, tree.inertia[i].h
         for i in tree.inward():
             if j := tree.parent[i]:
-                m[j], c[j] = m[j] + m[i], c[j] + self.X[i].R.to_parent(c[i]) + self.X[i].p * m[i]
-        return self._along(
-            {i: Force(c[i].cross(g[i]), g[i] * m[i]) for i in tree.outward()}, self.S
-        )
+                X = self.X[i]
+                m[j] = m[j] + m[i]
+                c[j] = c[j] + X.R.to_parent(c[i]) + X.p * m[i]
+        weights = {i: Force(c[i].cross(g[i]), g[i] * m[i]) for i in tree.outward()}
+        return self._along(weights, self.S)
 
     def _along(
         self, f: Mapping[int, Force], directions: Any, start: Scalars | None = None
@@ -175,49 +185,46 @@ class TreeConfiguration(Configuration):
         for joint in self.tree.joint[1:]:
             if joint.type.quaternion_at is None:
                 continue
-            at = slice(joint.dof.start, joint.dof.stop)
-            velocity, momentum = ([*x[at], 0, 0, 0][:6] for x in (z, p))
-            rate = Motion(Vector(velocity[:3]), Vector(velocity[3:])).cross_force(
-                Force(Vector(momentum[:3]), Vector(momentum[3:]))
+            dof = slice(joint.dof.start, joint.dof.stop)
+            # a spherical joint has angular entries alone
+            angular, linear, moment, force = (
+                Vector(entries)
+                for x in (z, p)
+                for entries in (x[dof][:3], [*x[dof][3:], 0, 0, 0][:3])
             )
-            term[at] = [-x for x in [*rate.moment, *rate.force][: len(joint.dof)]]
+            rate = Motion(angular, linear).cross_force(Force(moment, force))
+            term[dof] = [-x for x in [*rate.moment, *rate.force][: len(joint.dof)]]
         return term
 
     def dissipative(self, z):
         """Friction of the joints and external forces; springs are in the potential."""
-        all_passive = passive(self.tree, self.q, z)
+        total = passive(self.tree, self.q, z)
         springs = passive(self.tree, self.q, [0.0] * len(z))
-        force = [a - s for a, s in zip(all_passive, springs, strict=True)]
-        return self._with_external(force)
+        return self._with_external([f - s for f, s in zip(total, springs, strict=True)])
 
     def momentum_rate(self, z, p):
         """As the sum of the parts, with springs and friction in one."""
-        v, carried = self.velocities(z)
-        turned = {i: self._turned(i, v[i], carried[i], z) for i in self.tree.outward()}
-        rate = self._along(self.composite_momenta(v), turned, self._weights())
-        parts = zip(rate, passive(self.tree, self.q, z), self.lie_poisson(z, p), strict=True)
-        return self._with_external([a + b + c for a, b, c in parts])
+        bodies, joints = self._without_springs(z), passive(self.tree, self.q, z)
+        terms = zip(bodies, joints, self.lie_poisson(z, p), strict=True)
+        return self._with_external([a + b + c for a, b, c in terms])
 
     def _with_external(self, force: list[Scalar]) -> list[Scalar]:
+        """The forces, and in addition the external ones on the bodies."""
         if not self.wrenches:
             return force
         f = {i: self.wrenches.get(i, NO_FORCE) for i in self.tree.outward()}
-        for i in self.tree.inward():
-            if j := self.tree.parent[i]:
-                f[j] = f[j] + self.X[i].force_to_parent(f[i])
-        return self._along(f, self.S, force)
+        return self._along(self._summed(f), self.S, force)
 
     @cached_property
     def potential(self):  # type: ignore[override]
         """Pi of gravity and springs, zero height at the world's origin."""
-        return spring_energy(
-            self.tree, self.q, -self.tree.gravity.dot(first_moments(self.tree, self.q)[1])
-        )
+        _, moment = first_moments(self.tree, self.q)
+        return spring_energy(self.tree, self.q, -self.tree.gravity.dot(moment))
 
     def matrix(self):
         """A by its columns A e_k, the lower triangle mirrored."""
         n = self.tree.nv
-        columns = [self.product([1 if i == k else 0 for i in range(n)]) for k in range(n)]
+        columns = [self.product([int(i == k) for i in range(n)]) for k in range(n)]
         return [[columns[min(i, k)][max(i, k)] for i in range(n)] for k in range(n)]
 
     def solution(self, b):
@@ -237,31 +244,41 @@ class TreeConfiguration(Configuration):
         check = PivotCheck.of_tree(
             tree, self.q, self.matrix, consequence="its velocity is not determined by the momenta"
         )
-        sigma, kept = [NO_FORCE] * (tree.n + 1), {}
+        sigma = [NO_FORCE] * (tree.n + 1)
+        steps = {}
         for i in tree.inward():
-            dof = tree.joint[i].dof
             S = self.S[i]
-            U = tuple(I_A[i].apply(s) for s in S)
-            D = [
-                [U[c].dot(S[r]) + (tree.rotor[k] if r == c else 0) for c in range(len(S))]
-                for r, k in enumerate(dof)
-            ]
-            size = I_A[i].I.trace + I_A[i].M.trace
-            D_inverse = inverted(factorised(D, lambda r, pivot: check(dof[r], pivot, size)))  # noqa: B023
-            V = tuple(combined(U, [row[c] for row in D_inverse]) for c in range(len(S)))
-            gamma = [b[k] + sigma[i].dot(s) for k, s in zip(dof, S, strict=True)]
-            rate = [dot(row, gamma) for row in D_inverse]
-            kept[i] = V, rate
+            U = tuple(map(I_A[i].apply, S))
+            D_inverse = inverted(self._joint_factors(i, U, I_A[i], check))
+            V = tuple(combined(U, column) for column in zip(*D_inverse, strict=True))
+            gamma = [b[k] + sigma[i].dot(s) for k, s in zip(tree.joint[i].dof, S, strict=True)]
+            steps[i] = V, [dot(row, gamma) for row in D_inverse]
             if j := tree.parent[i]:
                 I_A[j] = I_A[j] + I_A[i].minus(U, V, tree.freed(i)).to_parent(self.X[i])
                 sigma[j] = sigma[j] + self.X[i].force_to_parent(sigma[i] - combined(V, gamma))
-        v, z = {0: NO_MOTION}, [0.0] * tree.nv
+
+        v = {0: NO_MOTION}
+        z = [0.0] * tree.nv
         for i in tree.outward():
-            dof, (V, rate) = tree.joint[i].dof, kept[i]
+            joint = tree.joint[i]
+            V, rate = steps[i]
             carried = self.X[i].motion_to_child(v[tree.parent[i]])
-            z[dof.start : dof.stop] = [r - u.dot(carried) for r, u in zip(rate, V, strict=True)]
-            v[i] = carried + combined(self.S[i], tree.joint[i].velocities(z))
+            z[joint.dof.start : joint.dof.stop] = [
+                r - u.dot(carried) for r, u in zip(rate, V, strict=True)
+            ]
+            v[i] = carried + combined(self.S[i], joint.velocities(z))
         return z
+
+    def _joint_factors(
+        self, i: int, U: tuple[Force, ...], I_A: ArticulatedInertia, check: PivotCheck
+    ) -> Factors:
+        """Factors of D = S^T U + rotors, each pivot judged by the size of the inertia."""
+        dof = self.tree.joint[i].dof
+        D = [[u.dot(s) for u in U] for s in self.S[i]]
+        for r, k in enumerate(dof):
+            D[r][r] = D[r][r] + self.tree.rotor[k]
+        size = I_A.I.trace + I_A.M.trace
+        return factorised(D, lambda r, pivot: check(dof[r], pivot, size))
 
     def sizes(self):
         """Sizes of the entries of the mass matrix's diagonal, against which pivots are judged; None
