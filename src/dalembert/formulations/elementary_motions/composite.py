@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 
 from dalembert.formulations.elementary_motions.matrices import (
     Matrix4,
@@ -17,6 +18,8 @@ from dalembert.formulations.elementary_motions.matrices import (
 from dalembert.formulations.elementary_motions.sequence import MotionTree
 from dalembert.spatial.motion_force import Force
 from dalembert.spatial.vectors import Scalar, Vector
+
+Coefficients = dict[tuple[int, ...], Scalar]  # by entries of the velocities
 
 
 class Composite:
@@ -37,48 +40,57 @@ class Composite:
         self.R = {l: turned(B) for l, B in self.state.B.items()}
         self.D: dict[int, dict[int, Matrix4]] = {0: {}}
         self.rate: dict[int, dict[tuple[int, int], Matrix4]] = {0: {}}
+        lever = {l: self._outward(l) for l in sequence.outward()}
         self.P = {l: congruent(self.R[l], step.inertia) for l, step in sequence.step.items()}
-        lever = {}
-        for l in sequence.outward():
-            step = sequence.step[l]
-            lever[l] = Vector(self.R[step.parent].times((*self.state.T[l].last_column, 0))[:3])
-            self.D[l] = {j: about(lever[l], D) for j, D in self.D[step.parent].items()}
-            self.D[l] |= {j: carried(self.R[l], self.state.D[j]) for j in step.freedoms}
-            self.rate[l] = {pair: about(lever[l], D) for pair, D in self.rate[step.parent].items()}
-            if not step.is_constant:
-                pairs = [(j, i) for j in step.freedoms for i in step.freedoms]
-                self.rate[l] |= {pair: carried(self.R[l], self.state.rate[pair]) for pair in pairs}
         for l in sequence.inward():
             if p := sequence.step[l].parent:
                 self.P[p] = self.P[p] + congruent(shift(lever[l]), self.P[l])
         self.DP = {j: self.D[l][j] @ self.P[l] for j, l in enumerate(sequence.step_of)}
 
-    def inertia(self) -> dict[tuple[int, ...], Scalar]:
+    def _outward(self, l: int) -> Vector:
+        """D and rate of step l by its parent's; the lever, from the parent's origin to its own in
+        the base's axes.
+        """
+        step = self.sequence.step[l]
+        offset = (*self.state.T[l].last_column, 0)
+        lever = Vector(self.R[step.parent].times(offset)[:3])
+        # of the freedoms before: the same motions about the new origin
+        self.D[l] = {j: about(lever, D) for j, D in self.D[step.parent].items()}
+        self.rate[l] = {pair: about(lever, D) for pair, D in self.rate[step.parent].items()}
+        # of the step's freedoms
+        self.D[l] |= {j: carried(self.R[l], self.state.D[j]) for j in step.freedoms}
+        if not step.is_constant:
+            for pair in product(step.freedoms, step.freedoms):
+                self.rate[l][pair] = carried(self.R[l], self.state.rate[pair])
+        return lever
+
+    def inertia(self) -> Coefficients:
         """a0[k, i] = S(D^_i P_i D^_k^T), k before i or of its step."""
-        a0: dict[tuple[int, ...], Scalar] = {}
+        a0: Coefficients = {}
         for i, l in enumerate(self.sequence.step_of):
             for k in self.sequence.path[l]:
                 if k <= i:
                     a0[k, i] = a0[i, k] = trace(self.DP[i], self.D[l][k])
         return a0
 
-    def gravity(self, gravity: Vector) -> dict[tuple[int, ...], Scalar]:
+    def gravity(self, gravity: Vector) -> Coefficients:
         """a2[k] = -g . (last column of D^_k P_k)."""
         return {(k,): -gravity.dot(DP.last_column) for k, DP in self.DP.items()}
 
-    def applied(self, wrenches: Mapping[int, Force]) -> dict[tuple[int, ...], Scalar]:
+    def applied(self, wrenches: Mapping[int, Force]) -> Coefficients:
         """Generalized forces S(D^_k (B_l F_l B_l^T)^T) of wrenches on bodies, about their origins
         in their axes.
         """
-        Q: dict[tuple[int, ...], Scalar] = {}
+        Q: Coefficients = {}
         for body, wrench in wrenches.items():
             l = self.sequence.step_of_body[body]
-            F = self.R[l] @ wrench_matrix(wrench) @ self.R[l].T
+            R = self.R[l]
+            F = R @ wrench_matrix(wrench) @ R.T
             for k in self.sequence.path[l]:
                 Q[k,] = Q.get((k,), 0) + trace(self.D[l][k], F)
         return Q
 
-    def symbols(self) -> dict[tuple[int, ...], Scalar]:
+    def symbols(self) -> Coefficients:
         """Christoffel symbols [k, j, i] = S(B^ji P B^kT), where B^ji is the derivative of B^j along
         i.
 
@@ -86,11 +98,11 @@ class Composite:
         exchanged: about half of the symbols need no trace.
         """
         step_of = self.sequence.step_of
-        found: dict[tuple[int, ...], Scalar] = {}
+        symbols: Coefficients = {}
 
-        def put(k, j, i, value):  # of two steps: both orders of differentiation
-            """Store a symbol under both orders of differentiation."""
-            found[k, j, i] = found[k, i, j] = value
+        def put(k, j, i, value):
+            """Store a symbol of two steps, under both orders of differentiation."""
+            symbols[k, j, i] = symbols[k, i, j] = value
 
         for i, l in enumerate(step_of):
             D = self.D[l]
@@ -105,14 +117,13 @@ class Composite:
                     if step_of[k] > step_of[j]:
                         put(i, j, k, -value)
                     elif step_of[k] == step_of[j]:
-                        found[i, k, j] = (
-                            trace(rate[k, j], self.DP[i]) if (k, j) in rate else 0
-                        ) - value
+                        change = trace(rate[k, j], self.DP[i]) if (k, j) in rate else 0
+                        symbols[i, k, j] = change - value
             for j in self.sequence.step[l].freedoms:
-                found |= self._within_step(l, j, i)
-        return found
+                symbols |= self._within_step(l, j, i)
+        return symbols
 
-    def _within_step(self, l: int, j: int, i: int) -> dict[tuple[int, ...], Scalar]:
+    def _within_step(self, l: int, j: int, i: int) -> Coefficients:
         """Symbols [k, j, i] of two freedoms of step l, k on the way to it: B^ji = B (D_i D_j +
         dD_j/di).
         """
