@@ -184,3 +184,32 @@ def test_the_command_line_prints_their_last_values(capsys):
     run = da.simulate(arm, Q, QD, 0.1, record=0.02)
     found = json.loads(json.dumps(as_json(run, [])))
     assert found["observables"]["reactions"] == run.reactions[-1].tolist() and system_of(arm).observables == {}
+
+
+def looking(**declared):
+    """A bead with these observables."""
+    return type("Looking", (Bead,), {"observables": declared})()
+
+
+@pytest.mark.parametrize("declared, error, message", [
+    ({"mass_matrix": da.Quantity(lambda q: q[0], ("q",))}, da.DalembertError, "observable 'mass_matrix' of 'bead': runs have something else"),
+    ({"end_q": da.Quantity(lambda q: q[0], ("q",))}, da.DalembertError, "observable 'end_q' of 'bead': runs have something else"),
+    ({"a": lambda q: q[0]}, TypeError, "observable 'a' is .*expected a da.Quantity"),
+    ({"a": da.Quantity(lambda qd: qd[0], "qd")}, ValueError, "observable 'a' has inputs 'qd', expected a tuple of some of q, qd, tau, t"),
+    ({"a": da.Quantity(lambda q: [q[0], q[1]], ("q",))}, da.ShapeError, r"observable 'a' gives shape \(2,\), declared is \(\)"),
+    ({"a": da.Quantity(lambda q: q, ("q",), ("side",)), "b": da.Quantity(lambda q: [q[0]], ("q",), ("side",))}, da.ShapeError,
+     r"observable 'b' gives shape \(1,\), declared is \('side',\)"),
+    ({"a": da.Quantity(lambda q: q, ("q",), ("time",))}, da.DalembertError, "observable 'a': an axis has the name 'time' of data"),
+    ({"a": da.Quantity(lambda q: q, ("q",), ("side",), "", "", ("one",))}, da.ShapeError, "'a' .* has 1 labels, expected one for each"),
+    ({"a": da.Quantity(lambda q: "text", ("q",))}, da.DalembertError, "needs a number"),
+    ({"a": da.Quantity(lambda q: q[0] if q[0] > 0 else 0.0, ("q",))}, da.DalembertError, "da.where")])
+def test_declarations_that_are_none_are_refused_before_a_run(declared, error, message):
+    with pytest.raises(error, match=message):
+        da.simulate(looking(**declared), Q, QD, **OPTIONS)
+
+
+def test_one_without_value_is_left_out_of_tables_with_a_warning(tmp_path):
+    run = da.simulate(looking(root=da.Quantity(lambda q: da.sqrt(q[0] - 0.5), ("q",)), level=da.Quantity(lambda q: q[1], ("q",))), Q, QD, **OPTIONS)
+    assert (run.q[:, 0] < 0.5).any()
+    with pytest.warns(da.DalembertWarning, match="observable 'root' is left out: entry"):
+        assert run.to_csv(tmp_path / "run.csv").read_text().splitlines()[0].endswith("energy,work,level")

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from dalembert.errors import DalembertError, UnknownNameError
+from dalembert.arguments import check_instance
+from dalembert.errors import (
+    DalembertError,
+    DalembertWarning,
+    OverflowedError,
+    ShapeError,
+    UnknownNameError,
+)
+from dalembert.expr import Graph, array
 from dalembert.spatial.arrays import Array
 from dalembert.systems.system import System
-from dalembert.tracing.quantity import Quantity
+from dalembert.tracing.quantity import FACTS, Quantity
 
 # Axes of entries that states have.
 STATE_AXES = {"nq": "coordinate", "nv": "velocity"}
@@ -17,8 +26,13 @@ STATE_AXES = {"nq": "coordinate", "nv": "velocity"}
 RESERVED = frozenset(
     "time times trajectory coordinate velocity q qd work controller_states kinetic_energy "
     "potential_energy energy power_balance tau momenta parameters steps rejected reason reasons "
-    "events changes mechanism method h forces friction end".split()
+    "events changes mechanism method h forces friction end system function source write "
+    "modes reactions held_forces solutions multipliers constraint_residual start parameter "
+    "controller_state coordinate_unit velocity_unit end_t end_q end_qd end_work "
+    "end_controller_states".split()
 )
+TAKEN = RESERVED | FACTS.keys()
+INPUTS = "q", "qd", "tau", "t"  # of observables
 
 
 @dataclass(frozen=True)
@@ -69,24 +83,73 @@ def observable_of(name: str, quantity: Quantity) -> Observable:
 
 
 def observables_of(system: System) -> dict[str, Observable]:
-    """Declarations of the observables of a system.
+    """Declarations of the observables of a system."""
+    return {name: observable_of(name, q) for name, q in system.recorded.items()}
+
+
+def check_observables(system: System) -> None:
+    """See that a system's observables are quantities of states, with shapes as declared.
 
     Raises
     ------
-    DalembertError
-        A name is no identifier, or that of something else in a run.
+    TypeError, ValueError, DalembertError
+        An observable is no quantity, its name is taken, its inputs are none; functions that cannot
+        be traced raise what they raise; labels or axes do not go with the results.
     """
-    for name in system.recorded:
-        if not name.isidentifier() or name in RESERVED:
-            raise DalembertError(
-                f"observable {name!r} of {system.name!r}: "
-                + (
-                    "runs have something else of that name."
-                    if name in RESERVED
-                    else "expected a name of letters, digits and underscores."
-                )
+    declared = system.observables
+    if not declared:
+        return
+    check_instance("observables", declared, Mapping, "a dict of da.Quantity by name")
+    for name, quantity in declared.items():
+        _check_name(name, system)
+        check_instance(f"observable {name!r}", quantity, Quantity, "a da.Quantity")
+        if isinstance(quantity.inputs, str) or not {*quantity.inputs} <= {*INPUTS}:
+            raise ValueError(
+                f"observable {name!r} has inputs {quantity.inputs!r}, expected a tuple of some of "
+                f"{', '.join(INPUTS)}."
             )
-    return {name: observable_of(name, q) for name, q in system.recorded.items()}
+    with Graph():
+        results = system.traced([*declared])[1]
+        shapes = {name: array(result).shape for name, result in results.items()}
+    lengths: dict[str | int, int] = {"nq": system.nq, "nv": system.nv}
+    for name, quantity in declared.items():
+        if taken := (TAKEN | declared.keys()) & {*quantity.shape}:
+            raise DalembertError(
+                f"observable {name!r}: an axis has the name {min(taken)!r} of data."
+            )
+        _check_shape(name, quantity, shapes[name], lengths)
+
+
+def _check_name(name: Any, system: System) -> None:
+    if not isinstance(name, str) or not name.isidentifier() or name in TAKEN:
+        why = "expected a name of letters, digits and underscores."
+        if name in TAKEN:
+            why = "runs have something else of that name."
+        raise DalembertError(f"observable {name!r} of {system.name!r}: {why}")
+
+
+def _check_shape(
+    name: str, quantity: Quantity, shape: tuple[int, ...], lengths: dict[str | int, int]
+) -> None:
+    """See that results have the declared axes, of lengths that other axes of the name have."""
+    axes = quantity.shape
+    fits = len(axes) == len(shape)
+    for axis, length in zip(axes, shape):
+        fits &= length == (axis if isinstance(axis, int) else lengths.setdefault(axis, length))
+    if not fits:
+        raise ShapeError(
+            f"observable {name!r} gives shape {shape}, declared is {tuple(axes)}: 'nq', 'nv', "
+            "lengths, or names of axes that have one length each.",
+            name,
+            shape,
+        )
+    if quantity.labels and (not shape or len(quantity.labels) != shape[-1]):
+        raise ShapeError(
+            f"observable {name!r} gives shape {shape} and has {len(quantity.labels)} labels, "
+            "expected one for each entry along its last axis.",
+            name,
+            shape,
+        )
 
 
 class Observables(Mapping[str, Array]):
@@ -121,6 +184,10 @@ class Observables(Mapping[str, Array]):
         for name in self:
             try:
                 found[name] = self[name]
+            except OverflowedError as error:
+                warnings.warn(
+                    DalembertWarning(f"observable {name!r} is left out: {error}"), stacklevel=2
+                )
             except DalembertError:  # forces of a run that was read from a file
                 continue
         return found

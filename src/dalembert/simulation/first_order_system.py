@@ -21,7 +21,7 @@ from dalembert.kinematics.forces import SIGN, STICK, coulomb
 from dalembert.model.friction_laws import Stribeck
 from dalembert.model.parts import OF_FRICTION
 from dalembert.purity.examine import Guard
-from dalembert.results.observables import Observable, observables_of
+from dalembert.results.observables import Observable, check_observables
 from dalembert.simulation.applied_forces import CALLED, NONE, Force, Forces, beside
 from dalembert.simulation.event_functions import EventFunctions
 from dalembert.simulation.formulation import Formulation, Rates, formulation_of
@@ -70,7 +70,7 @@ class FirstOrderSystem:
         paths, self.numbers = numbers_of(model.mechanism, model.parameters)
         self.formulation = formulation_of(model.mechanism, model.formulation, paths, model.solver)
         self.system = self.formulation.system
-        observables_of(self.system)  # raises if a name is none
+        check_observables(self.system)
         self.reactions = reactions_of(self.formulation, contact)
         if paths:
             self._check_inputs(contact.friction)
