@@ -29,9 +29,11 @@ from dalembert.model.mechanism import Mechanism
 from dalembert.model.pivots import PivotCheck
 from dalembert.model.tree import Tree
 from dalembert.spatial.arrays import Array, Values, single
-from dalembert.spatial.ldl import Factors, Rows, factorised, inverted, solved
+from dalembert.spatial.ldl import Factors, factorised, inverted, solved
 from dalembert.spatial.motion_force import Force
 from dalembert.spatial.vectors import ZERO, Scalar, Vector, dot
+
+Scalars = Sequence[Scalar]
 
 
 def mass_matrix(mechanism: Mechanism, q: Values, form: str = "composite") -> Array:
@@ -115,10 +117,8 @@ def coriolis_matrix(mechanism: Mechanism, q: Values, qd: Values, form: str = "co
            [-0.099,  0.   ]])
     """
     sequence, terms, (rates,), pack = opened(mechanism, form, q, qd=qd)
-    return pack(
-        [[dot(row, rates) for row in rows] for rows in symbols_at(sequence, terms)],
-        shape=(sequence.nv,) * 2,
-    )
+    C = [[dot(row, rates) for row in rows] for rows in symbols_at(sequence, terms)]
+    return pack(C, shape=(sequence.nv,) * 2)
 
 
 def coriolis_vector(mechanism: Mechanism, q: Values, qd: Values, form: str = "recursion") -> Array:
@@ -287,9 +287,21 @@ def inverse_dynamics(
     tree, (q, qd, qdd, loads), pack = mechanism.at(
         q=q, qd=qd, qdd=qdd, external_forces=external_forces
     )
-    tau = forces(MotionTree(tree), q, qd, qdd, tree.gravity, external_wrenches(tree, q, loads))
-    given = passive(tree, q, qd)
-    return pack([t + r * a - p for t, r, a, p in zip(tau, tree.rotor, qdd, given, strict=True)])
+    wrenches = external_wrenches(tree, q, loads)
+    tau = forces(MotionTree(tree), q, qd, qdd, tree.gravity, wrenches)
+    return pack(_with_joints(tree, q, qd, qdd, tau))
+
+
+def _with_joints(
+    tree: Tree,
+    q: Scalars,
+    qd: Scalars,
+    qdd: Scalars,
+    tau: Scalars,
+) -> list[Scalar]:
+    """Forces that accelerate the rotors too, less those that springs and friction give."""
+    joints = passive(tree, q, qd)
+    return [t + r * a - p for t, r, a, p in zip(tau, tree.rotor, qdd, joints, strict=True)]
 
 
 def _forces_by(form: str) -> Callable[..., list[Scalar]]:
@@ -301,9 +313,9 @@ def _forces_by(form: str) -> Callable[..., list[Scalar]]:
 def expanded_forces(
     make: Any,
     sequence: MotionTree,
-    q: Sequence[Scalar],
-    qd: Sequence[Scalar],
-    qdd: Sequence[Scalar] | None,
+    q: Scalars,
+    qd: Scalars,
+    qdd: Scalars | None,
     gravity: Vector,
     wrenches: Mapping[int, Force],
 ) -> list[Scalar]:
@@ -313,10 +325,8 @@ def expanded_forces(
     terms = make(sequence, q)
     forces = [dot([dot(row, qd) for row in rows], qd) for rows in symbols_at(sequence, terms)]
     if qdd is not None:
-        forces = [
-            f + dot(row, qdd)
-            for f, row in zip(forces, sequence.gathered(terms.inertia(), 2), strict=True)
-        ]
+        A0 = sequence.gathered(terms.inertia(), 2)
+        forces = [f + dot(row, qdd) for f, row in zip(forces, A0, strict=True)]
     weight = sequence.gathered(terms.gravity(gravity), 1)
     applied = sequence.gathered(terms.applied(wrenches), 1)
     return [f + g - a for f, g, a in zip(forces, weight, applied, strict=True)]
@@ -365,30 +375,27 @@ def inverse_dynamics_on_moving_base(
     array([19.492,  4.93 ])
     """
     tree, (q, qd, qdd), pack = mechanism.at(q=q, qd=qd, qdd=qdd)
-    motion: list[Matrix4] = []
-    for name, given in (
-        ("base", base),
-        ("base_rate", base_rate),
-        ("base_acceleration", base_acceleration),
-    ):
-        if np.shape(given) != (4, 4):
-            raise ShapeError(
-                f"{name} has shape {np.shape(given)}, expected (4, 4): a placement [[R, p], [0, "
-                "1]] or its time derivative.",
-                name,
-                np.shape(given),
-                (4, 4),
-            )
-        motion.append(Matrix4(np.asarray(given).tolist()))
-    tau = required_forces(
-        MotionTree(tree), q, qd, qdd, tree.gravity, {}, (motion[0], motion[1], motion[2])
+    motion = (
+        _checked_matrix("base", base),
+        _checked_matrix("base_rate", base_rate),
+        _checked_matrix("base_acceleration", base_acceleration),
     )
-    return pack(
-        [
-            t + r * a - p
-            for t, r, a, p in zip(tau, tree.rotor, qdd, passive(tree, q, qd), strict=True)
-        ]
-    )
+    tau = required_forces(MotionTree(tree), q, qd, qdd, tree.gravity, {}, motion)
+    return pack(_with_joints(tree, q, qd, qdd, tau))
+
+
+def _checked_matrix(name: str, values: Any) -> Matrix4:
+    """The values as a matrix, their shape checked."""
+    shape = np.shape(values)
+    if shape != (4, 4):
+        raise ShapeError(
+            f"{name} has shape {shape}, expected (4, 4): a placement [[R, p], [0, "
+            "1]] or its time derivative.",
+            name,
+            shape,
+            (4, 4),
+        )
+    return Matrix4(np.asarray(values).tolist())
 
 
 def forward_dynamics(
@@ -439,9 +446,10 @@ def forward_dynamics(
         q=q, qd=qd, tau=tau, external_forces=external_forces
     )
     sequence = MotionTree(tree)
-    bias = required_forces(sequence, q, qd, None, tree.gravity, external_wrenches(tree, q, loads))
+    wrenches = external_wrenches(tree, q, loads)
+    bias = required_forces(sequence, q, qd, None, tree.gravity, wrenches)
     a_F = [t + p - b for t, p, b in zip(tau, passive(tree, q, qd), bias, strict=True)]
-    return pack(solved(_factors(tree, q, _inertia(sequence, Composite(sequence, q))), a_F))
+    return pack(solved(_factors(sequence, q), a_F))
 
 
 def inverse_mass_matrix(mechanism: Mechanism, q: Values) -> Array:
@@ -477,13 +485,14 @@ def inverse_mass_matrix(mechanism: Mechanism, q: Values) -> Array:
            [-4.03 , 12.954]])
     """
     tree, (q,), pack = mechanism.at(q=q)
-    sequence = MotionTree(tree)
-    factors = _factors(tree, q, _inertia(sequence, Composite(sequence, q)))
+    factors = _factors(MotionTree(tree), q)
     return pack(inverted(factors), shape=(tree.nv, tree.nv))
 
 
-def _factors(tree: Tree, q: Sequence[Scalar], A0: Rows) -> Factors:
-    return factorised(A0, PivotCheck.of_tree(tree, q, lambda: A0))
+def _factors(sequence: MotionTree, q: Scalars) -> Factors:
+    """Factors of A0, which the composite form gives."""
+    A0 = _inertia(sequence, Composite(sequence, q))
+    return factorised(A0, PivotCheck.of_tree(sequence.tree, q, lambda: A0))
 
 
 def kinetic_energy(mechanism: Mechanism, q: Values, qd: Values) -> float | Array:
@@ -520,13 +529,18 @@ def kinetic_energy(mechanism: Mechanism, q: Values, qd: Values) -> float | Array
     """
     tree, (q, qd), pack = mechanism.at(q=q, qd=qd)
     sequence = MotionTree(tree)
-    twice = dot([rotor * rate for rotor, rate in zip(tree.rotor, qd, strict=True)], qd)
-    for l, rate in _rates(sequence, q, qd)[1].items():
-        twice = twice + trace(rate @ sequence.step[l].inertia, rate)
+    twice = dot(_rotor_momenta(tree, qd), qd)
+    _, rates = _rates(sequence, q, qd)
+    for l, B in rates.items():
+        twice = twice + trace(B @ sequence.step[l].inertia, B)
     return single(pack(twice * 0.5))
 
 
-def _rates(sequence: MotionTree, q: Sequence[Scalar], qd: Sequence[Scalar]):
+def _rotor_momenta(tree: Tree, qd: Scalars) -> list[Scalar]:
+    return [rotor * rate for rotor, rate in zip(tree.rotor, qd, strict=True)]
+
+
+def _rates(sequence: MotionTree, q: Scalars, qd: Scalars):
     """The state, and B_l' of each step (eq. 9 as a recursion)."""
     state = sequence.at(q)
     rate = {0: AT_REST[1]}
@@ -572,13 +586,12 @@ def momenta(mechanism: Mechanism, q: Values, qd: Values) -> Array:
     sequence = MotionTree(tree)
     state, rate = _rates(sequence, q, qd)
     K = {0: ZERO4} | {l: sequence.step[l].inertia @ B.T for l, B in rate.items()}
-    p = [rotor * x for rotor, x in zip(tree.rotor, qd, strict=True)]
+    p = _rotor_momenta(tree, qd)
     for l in sequence.inward():
-        for j in sequence.step[l].freedoms:
-            k = sequence.entry[j]
+        step = sequence.step[l]
+        for j, k in zip(step.freedoms, step.entries, strict=True):
             p[k] = p[k] + trace(state.B[l] @ state.D[j], K[l].T)
-        parent = sequence.step[l].parent
-        K[parent] = K[parent] + state.T[l] @ K[l]
+        K[step.parent] = K[step.parent] + state.T[l] @ K[l]
     return pack(p)
 
 

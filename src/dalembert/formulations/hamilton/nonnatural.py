@@ -82,7 +82,10 @@ class NonNatural(CanonicalSystem):
         L0: Callable[..., Any] | None,
         name: str = "",
     ):
-        self.system, self.nq, self.nv, self.name = system, system.nq, system.nv, name or system.name
+        self.system = system
+        self.nq = system.nq
+        self.nv = system.nv
+        self.name = name or system.name
         self._inputs, self._terms = self._traced(a, L0)
 
     @property
@@ -163,7 +166,10 @@ class NonNaturalConfiguration(Configuration):
     """A system with terms a and L0 at a configuration and time."""
 
     def __init__(self, system: NonNatural, inner: Configuration, q: Sequence[Scalar], t: Scalar):
-        self._system, self._inner, self._q, self._t = system, inner, q, t
+        self._system = system
+        self._inner = inner
+        self._q = q
+        self._t = t
         self.linear = system.value("a", q, t)
         self.potential = inner.potential - system.value("L0", q, t)[0]
 
