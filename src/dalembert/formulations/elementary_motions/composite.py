@@ -15,11 +15,9 @@ from dalembert.formulations.elementary_motions.matrices import (
     turned,
     wrench_matrix,
 )
-from dalembert.formulations.elementary_motions.sequence import MotionTree
+from dalembert.formulations.elementary_motions.sequence import Coefficients, MotionTree
 from dalembert.spatial.motion_force import Force
 from dalembert.spatial.vectors import Scalar, Vector
-
-Coefficients = dict[tuple[int, ...], Scalar]  # by entries of the velocities
 
 
 class Composite:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from dalembert.formulations.elementary_motions.matrices import Matrix4, trace, wrench_matrix
-from dalembert.formulations.elementary_motions.sequence import MotionState, MotionTree
+from dalembert.formulations.elementary_motions.sequence import Coefficients, MotionState, MotionTree
 from dalembert.spatial.motion_force import Force
 from dalembert.spatial.vectors import Scalar, Vector
 
@@ -22,47 +22,43 @@ class Sums:
         self.sequence = sequence
         self.state = sequence.at(q)
         self.B1 = first_derivatives(sequence, self.state)
-        self.inertial = {
-            key: B @ sequence.step[key[0]].inertia for key, B in self.B1.items()
-        }  # B_l^i I_l
+        # B_l^i I_l
+        self.inertial = {(l, i): B @ sequence.step[l].inertia for (l, i), B in self.B1.items()}
 
-    def inertia(self) -> dict[tuple[int, ...], Scalar]:
+    def inertia(self) -> Coefficients:
         """a0[k, i] (eq. 5)."""
-        a0: dict[tuple[int, ...], Scalar] = {}
+        a0: Coefficients = {}
         for (l, i), BI in self.inertial.items():
             for k in self.sequence.path[l]:
                 if k <= i:
                     a0[k, i] = a0[i, k] = a0.get((k, i), 0) + trace(BI, self.B1[l, k])
         return a0
 
-    def symbols(self) -> dict[tuple[int, ...], Scalar]:
+    def symbols(self) -> Coefficients:
         """Christoffel symbols [k, j, i], where B_l^ji is the derivative of B_l^j along i (eq. 6
         without sigma).
         """
-        found: dict[tuple[int, ...], Scalar] = {}
+        symbols: Coefficients = {}
         for (l, j, i), B in second_derivatives(self.sequence, self.state, self.B1).items():
             BI = B @ self.sequence.step[l].inertia
             for k in self.sequence.path[l]:
-                found[k, j, i] = found.get((k, j, i), 0) + trace(BI, self.B1[l, k])
-        commuting = {
-            (k, i, j): x
-            for (k, j, i), x in found.items()
-            if self.sequence.step_of[j] != self.sequence.step_of[i]
-        }
-        return found | commuting
+                symbols[k, j, i] = symbols.get((k, j, i), 0) + trace(BI, self.B1[l, k])
+        step_of = self.sequence.step_of
+        commuting = {(k, i, j): x for (k, j, i), x in symbols.items() if step_of[j] != step_of[i]}
+        return symbols | commuting
 
-    def gravity(self, gravity: Vector) -> dict[tuple[int, ...], Scalar]:
+    def gravity(self, gravity: Vector) -> Coefficients:
         """a2[k] (eq. 7); the last column of I_l is m_l r_l."""
-        a2: dict[tuple[int, ...], Scalar] = {}
+        a2: Coefficients = {}
         for (_, k), BI in self.inertial.items():
             a2[k,] = a2.get((k,), 0) - gravity.dot(BI.last_column)
         return a2
 
-    def applied(self, wrenches: Mapping[int, Force]) -> dict[tuple[int, ...], Scalar]:
+    def applied(self, wrenches: Mapping[int, Force]) -> Coefficients:
         """Generalized forces S(B_l^k (B_l F_l)^T) of wrenches on bodies, about their origins in
         their axes.
         """
-        Q: dict[tuple[int, ...], Scalar] = {}
+        Q: Coefficients = {}
         for body, wrench in wrenches.items():
             l = self.sequence.step_of_body[body]
             F = self.state.B[l] @ wrench_matrix(wrench)
@@ -96,15 +92,15 @@ def second_derivatives(
     """
     B2: dict[tuple[int, int, int], Matrix4] = {}
     for l in sequence.outward():
-        own = sequence.step[l].freedoms
+        freedoms = sequence.step[l].freedoms
         p = sequence.step[l].parent
         for j in sequence.before(l):
             for k in sequence.before(l):
                 if (p, j, k) in B2:
                     B2[l, j, k] = B2[p, j, k] @ state.T[l]
-            for k in own:
+            for k in freedoms:
                 B2[l, j, k] = B1[l, j] @ state.D[k]
-        for j in own:
-            for k in own:
+        for j in freedoms:
+            for k in freedoms:
                 B2[l, j, k] = state.B[l] @ state.second(j, k)
     return B2

@@ -117,11 +117,11 @@ def first_derivatives(mechanism: Mechanism, q: Values) -> Array:
     """
     tree, (q,), pack = mechanism.at(q=q)
     sequence = MotionTree(tree)
-    found = _zeros(len(sequence.step), tree.nv)
+    B1 = _zeros(len(sequence.step), tree.nv)
     for (l, j), B in index_sums.first_derivatives(sequence, sequence.at(q)).items():
-        row, j = found[l - 1], sequence.entry[j]
-        row[j] = row[j] + B
-    return pack(found, shape=(len(sequence.step), tree.nv, 4, 4))
+        row, k = B1[l - 1], sequence.entry[j]
+        row[k] += B  # freedoms of followers add to their leader's entry
+    return pack(B1, shape=(len(sequence.step), tree.nv, 4, 4))
 
 
 def second_derivatives(mechanism: Mechanism, q: Values) -> Array:
@@ -159,15 +159,15 @@ def second_derivatives(mechanism: Mechanism, q: Values) -> Array:
     tree, (q,), pack = mechanism.at(q=q)
     sequence = MotionTree(tree)
     state = sequence.at(q)
-    found = [_zeros(tree.nv, tree.nv) for _ in sequence.step]
-    for (l, j, k), B in index_sums.second_derivatives(
-        sequence, state, index_sums.first_derivatives(sequence, state)
-    ).items():
-        pairs = {(j, k), (k, j)} if sequence.step_of[j] != sequence.step_of[k] else {(j, k)}
-        for a, b in pairs:
-            row, b = found[l - 1][sequence.entry[a]], sequence.entry[b]
-            row[b] = row[b] + B
-    return pack(found, shape=(len(sequence.step), tree.nv, tree.nv, 4, 4))
+    B1 = index_sums.first_derivatives(sequence, state)
+    B2 = [_zeros(tree.nv, tree.nv) for _ in sequence.step]
+    for (l, j, k), B in index_sums.second_derivatives(sequence, state, B1).items():
+        # freedoms of two steps commute and are listed once
+        orders = {(j, k), (k, j)} if sequence.step_of[j] != sequence.step_of[k] else {(j, k)}
+        for first, second in orders:
+            row, b = B2[l - 1][sequence.entry[first]], sequence.entry[second]
+            row[b] += B
+    return pack(B2, shape=(len(sequence.step), tree.nv, tree.nv, 4, 4))
 
 
 def pseudo_inertias(mechanism: Mechanism) -> np.ndarray:

@@ -4,7 +4,7 @@ constant motions before it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -27,6 +27,8 @@ from dalembert.spatial.motion_force import Motion
 from dalembert.spatial.rotations import coordinate_axis
 from dalembert.spatial.screws import Screw
 from dalembert.spatial.vectors import ZERO, Scalar
+
+Coefficients = dict[tuple[int, ...], Scalar]  # by freedoms
 
 
 def kind_of(screw: Screw) -> str:
@@ -101,11 +103,11 @@ class MotionStep:
         """[a][m], the derivative of the operator of freedom a along freedom m; zeros but for custom
         joints.
         """
-        own = range(len(self.entries))
+        freedoms = range(len(self.entries))
         rates = None if self.screw else self.joint.subspace_derivatives(q)
         if rates is None:
-            return [[ZERO4] * len(own)] * len(own)
-        return [[operator_of(rates[m][a]) for m in own] for a in own]
+            return [[ZERO4] * len(freedoms)] * len(freedoms)
+        return [[operator_of(rates[m][a]) for m in freedoms] for a in freedoms]
 
 
 class MotionState(NamedTuple):
@@ -200,7 +202,7 @@ class MotionTree:
                 )
         return state
 
-    def gathered(self, values: Mapping[tuple[int, ...], Scalar], rank: int) -> list:
+    def gathered(self, values: Coefficients, rank: int) -> list:
         """Values by freedoms as nested lists over the entries of qd; freedoms of a follower and its
         leader add up.
         """

@@ -149,16 +149,16 @@ class NonNatural(CanonicalSystem):
         >>> [round(float(x), 3) for x in table.value("a", [0.0], 0.0)]
         [1.167]
         """
-        inputs, found = self._inputs, self._terms
-        given = [*q, t, *z]
-        graph = next((x.graph for x in given if isinstance(x, Expr)), None)
+        expressions = self._terms[which]
+        inputs = [*zip(self._inputs, [*q, t, *z], strict=False)]  # a and L0 have no velocities
+        graph = next((x.graph for _, x in inputs if isinstance(x, Expr)), None)
         if graph is None:
-            pairs: dict[Any, Any] = dict(zip(inputs, given, strict=False))
-            return [evaluate(e, pairs) if isinstance(e, Expr) else e for e in found[which]]
-        pairs = {import_nodes(x, graph): value for x, value in zip(inputs, given, strict=False)}
+            numbers = dict(inputs)
+            return [evaluate(e, numbers) if isinstance(e, Expr) else e for e in expressions]
+        nodes = {import_nodes(symbol, graph): x for symbol, x in inputs}
         return [
-            substitute(import_nodes(e, graph), pairs) if isinstance(e, Expr) else e
-            for e in found[which]
+            substitute(import_nodes(e, graph), nodes) if isinstance(e, Expr) else e
+            for e in expressions
         ]
 
 
