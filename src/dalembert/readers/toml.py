@@ -12,6 +12,7 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -19,7 +20,7 @@ from dalembert.errors import ReadError, nearest
 from dalembert.expr import Expr
 from dalembert.model.findings import Finding
 from dalembert.model.friction_laws import Stribeck
-from dalembert.model.joints import JOINT_TYPES, JointType
+from dalembert.model.joints import JOINT_TYPES
 from dalembert.model.linkage import GRAVITY
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import Literal, Number
@@ -91,18 +92,7 @@ def read_toml(data: bytes | str, file: str = "") -> Mechanism:
         The file is not TOML, not in this format, or no sound mechanism; line and fix are named.
     """
     text = data if isinstance(data, str) else _decoded(data, file)
-    if text.count("\n") >= MAX_LINES:
-        raise ReadError(f"more than MAX_LINES = {MAX_LINES} lines.", file)
-    lines = _Places(text)
-    for plural in PARTS:
-        if len(lines.headers[plural]) > MAX_LINKS:
-            raise ReadError(
-                f"{len(lines.headers[plural])} tables [[{plural}]]; the limit MAX_LINKS is "
-                f"{MAX_LINKS}.",
-                file,
-            )
-    if lines.deep_key:
-        raise ReadError(f"a key of more than {MAX_KEY_PARTS} parts.", file, lines.deep_key)
+    lines = _checked_lines(text, file)
     document = _Table(_parsed(text, file), "the file", file, lines, 0)
     document.allow("name", "decimals", "gravity", *PARTS)
     lines.doubles = document.choice("decimals", DECIMALS, "exact") == "double"
@@ -118,6 +108,21 @@ def read_toml(data: bytes | str, file: str = "") -> Mechanism:
         file=file,
         remarks=tuple(_without_inertia(document, bodies)),
     )
+
+
+def _checked_lines(text: str, file: str) -> _LineIndex:
+    """Lines of a text that is not too large for the parser."""
+    if text.count("\n") >= MAX_LINES:
+        raise ReadError(f"more than MAX_LINES = {MAX_LINES} lines.", file)
+    lines = _LineIndex(text)
+    for name, headers in lines.headers.items():
+        if len(headers) > MAX_LINKS:
+            raise ReadError(
+                f"{len(headers)} tables [[{name}]]; the limit MAX_LINKS is {MAX_LINKS}.", file
+            )
+    if lines.deep_key:
+        raise ReadError(f"a key of more than {MAX_KEY_PARTS} parts.", file, lines.deep_key)
+    return lines
 
 
 def _decoded(data: bytes, file: str) -> str:
@@ -192,13 +197,7 @@ def _tensor(table: _Table) -> tuple[Number, ...]:
     rows = table.checked_list(
         "inertia", value, 3, "a table { xx = ..., yy = ..., zz = ... } or a 3x3 matrix"
     )
-    matrix = [
-        [
-            table.as_number("inertia", x)
-            for x in table.checked_list("inertia", row, 3, "3 rows of 3 numbers")
-        ]
-        for row in rows
-    ]
+    matrix = [table.as_numbers("inertia", row, 3, "3 rows of 3 numbers") for row in rows]
     try:
         return tensor_entries(matrix, "inertia")
     except ValueError as error:
@@ -216,13 +215,6 @@ def _joint(table: _Table) -> Joint:
         for key in joint_class.parameters
     }
     joint_type = joint_class(**values)
-    mimic = None
-    if "mimic" in table.data:
-        leader = table.table("mimic")
-        leader.allow("joint", "multiplier", "offset")
-        mimic = Mimic(
-            leader.text("joint"), leader.number("multiplier", 1), leader.number("offset", 0)
-        )
     per_velocity = {
         key: table.per_velocity(key, joint_type.nv, default) for key, default in DEFAULTS.items()
     }
@@ -234,10 +226,18 @@ def _joint(table: _Table) -> Joint:
         _origin(table),
         _limits(table, joint_type.nv),
         **per_velocity,
-        mimic=mimic,
+        mimic=_mimic(table),
         source=table.source,
         friction=_friction_law(table),
     )
+
+
+def _mimic(table: _Table) -> Mimic | None:
+    if "mimic" not in table.data:
+        return None
+    leader = table.table("mimic")
+    leader.allow("joint", "multiplier", "offset")
+    return Mimic(leader.text("joint"), leader.number("multiplier", 1), leader.number("offset", 0))
 
 
 def _friction_law(table: _Table) -> Stribeck | None:
@@ -286,38 +286,27 @@ def _origin(table: _Table) -> Origin:
     turns = []
     for turn in origin.checked_list("rotations", origin.data["rotations"], None, expected):
         axis, angle = origin.checked_list("rotations", turn, 2, expected)
-        if isinstance(axis, str) and axis not in AXIS_LETTERS:
+        if not isinstance(axis, str):
+            axis = origin.as_numbers("rotations", axis, 3, expected)
+        elif axis not in AXIS_LETTERS:
             raise origin.error(
                 f"rotation about {axis!r}; expected 'x', 'y', 'z' or a vector of length 1.",
                 "rotations",
-            )
-        if not isinstance(axis, str):
-            axis = tuple(
-                origin.as_number("rotations", x)
-                for x in origin.checked_list("rotations", axis, 3, expected)
             )
         turns.append((axis, origin.as_number("rotations", angle, angle=True)))
     return Origin(xyz, tuple(turns))
 
 
+@dataclass
 class _Table:
-    """A table of the file: hands out its values checked, and knows its place."""
+    """A table of the file: hands out its values checked, and knows where it stands."""
 
-    def __init__(
-        self,
-        data: dict[str, Any],
-        label: str,
-        file: str,
-        lines: _Places,
-        line: int,
-        path: tuple[str, ...] = (),
-    ):
-        self.data = data
-        self.label = label
-        self.file = file
-        self.lines = lines
-        self.line = line
-        self.path = path
+    data: dict[str, Any]
+    label: str  # in messages
+    file: str
+    lines: _LineIndex
+    line: int  # of the header
+    path: tuple[str, ...] = ()  # keys from the header's table to this one
 
     @property
     def source(self) -> Source:
@@ -334,25 +323,22 @@ class _Table:
         """Error for any other key."""
         for key in self.data:
             if key not in keys:
-                near = nearest(key, keys)
-                raise self.error(
-                    f"unknown key {key!r}{f' for {of}' if of else ''} (known: {', '.join(keys)})."
-                    + (f" Did you mean {near!r}?" if near else ""),
-                    key,
-                )
+                owner = f" for {of}" if of else ""
+                raise self.error(f"unknown key {key!r}{owner} {_known(key, keys)}", key)
 
-    def required(self, key: str) -> Any:
-        """The value of a key that has to be there."""
-        if key not in self.data:
+    def required(self, key: str, default: Any = None) -> Any:
+        """The value of a key, which has to be there if there is no default."""
+        value = self.data.get(key, default)
+        if value is None:
             raise self.error(f"the key {key!r} is missing.")
-        return self.data[key]
+        return value
 
     def text(self, key: str, default: str | None = None) -> str:
         """The text under a key."""
-        value = self.required(key) if default is None else self.data.get(key, default)
+        value = self.required(key, default)
         if not isinstance(value, str) or not value:
             raise self.error(
-                f"{key} is {_said(value)}; expected a text in quotes that is not empty.", key
+                f"{key} is {_described(value)}; expected a text in quotes that is not empty.", key
             )
         return value
 
@@ -366,12 +352,7 @@ class _Table:
         """The text under a key, checked against the known texts."""
         value = self.text(key, default)
         if value not in choices:
-            near = nearest(value, choices)
-            raise self.error(
-                f"unknown {key} {value!r} (known: {', '.join(choices)})."
-                + (f" Did you mean {near!r}?" if near else ""),
-                key,
-            )
+            raise self.error(f"unknown {key} {value!r} {_known(value, choices)}", key)
         return value
 
     def as_number(self, key: str, value: Any, angle: bool = False) -> Number:
@@ -382,7 +363,7 @@ class _Table:
             x = parse_number(value, key) if isinstance(value, str) else value
             if isinstance(x, bool) or not isinstance(x, (int, float, Fraction, PiMultiple, Expr)):
                 raise ValueError(
-                    f'{key} is {_said(x)}; expected a number, or arithmetic in quotes as "pi/2".'
+                    f'{key} is {_described(x)}; expected a number, or arithmetic in quotes as "pi/2".'
                 )
             if isinstance(x, int):
                 float(x)
@@ -393,10 +374,16 @@ class _Table:
         as_double = value is x and isinstance(x, Literal) and self.lines.doubles
         return float(x) if as_double or isinstance(x, PiMultiple) and not angle else x
 
+    def as_numbers(
+        self, key: str, values: Any, length: int, expected: str, angle: bool = False
+    ) -> tuple[Number, ...]:
+        """A list of so many numbers."""
+        checked = self.checked_list(key, values, length, expected)
+        return tuple(self.as_number(key, x, angle) for x in checked)
+
     def number(self, key: str, default: Number | None = None) -> Number:
         """The number under a key."""
-        value = self.required(key) if default is None else self.data.get(key, default)
-        return self.as_number(key, value)
+        return self.as_number(key, self.required(key, default))
 
     def vector(
         self, key: str, length: int, default: tuple[Number, ...] | None = None, angle: bool = False
@@ -404,8 +391,8 @@ class _Table:
         """The numbers under a key."""
         if default is not None and key not in self.data:
             return default
-        values = self.checked_list(key, self.required(key), length, f"a list of {length} numbers")
-        return tuple(self.as_number(key, x, angle) for x in values)
+        expected = f"a list of {length} numbers"
+        return self.as_numbers(key, self.required(key), length, expected, angle)
 
     def per_velocity(
         self, key: str, nv: int, default: Number | None = None, angle: bool = False
@@ -415,16 +402,14 @@ class _Table:
         if key in self.data and not nv:
             raise self.error(f"{key} on a fixed joint, which has no velocity.", key)
         values = value if isinstance(value, list) else [value] * nv
-        values = self.checked_list(
-            key, values, nv, f"a number or a list of {nv}, one per velocity of the joint"
-        )
-        return tuple(self.as_number(key, x, angle) for x in values)
+        expected = f"a number or a list of {nv}, one per velocity of the joint"
+        return self.as_numbers(key, values, nv, expected, angle)
 
     def checked_list(self, key: str, value: Any, length: int | None, expected: str) -> list[Any]:
         """A value that has to be a list, of a length if one is given."""
         if not isinstance(value, list) or length is not None and len(value) != length:
-            count = f" of {len(value)}" if isinstance(value, list) else ""
-            raise self.error(f"{key} is {_said(value)}{count}; expected {expected}.", key)
+            size = f" of {len(value)}" if isinstance(value, list) else ""
+            raise self.error(f"{key} is {_described(value)}{size}; expected {expected}.", key)
         return value
 
     def table(self, key: str, value: Any = None) -> _Table:
@@ -432,7 +417,7 @@ class _Table:
         value = self.data[key] if value is None else value
         if not isinstance(value, dict):
             raise self.error(
-                f"{key} is {_said(value)}; expected a table, as {key} = {{ ... }}.", key
+                f"{key} is {_described(value)}; expected a table, as {key} = {{ ... }}.", key
             )
         return _Table(
             value, f"{self.label}, {key}", self.file, self.lines, self.line, (*self.path, key)
@@ -443,7 +428,7 @@ class _Table:
         entries = self.data.get(plural, [])
         if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
             raise self.error(
-                f"{plural} is {_said(entries)}; write a table [[{plural}]] for each.", plural
+                f"{plural} is {_described(entries)}; write a table [[{plural}]] for each.", plural
             )
         starts = self.lines.headers[plural]
         if len(starts) != len(entries):  # written as a list of inline tables
@@ -452,12 +437,18 @@ class _Table:
             yield _Table(entry, f"{plural} number {k}", self.file, self.lines, line)
 
 
-def _said(value: Any) -> str:
+def _known(name: str, names: tuple[str, ...]) -> str:
+    """End of the message about an unknown name: the known ones, and the nearest of them."""
+    similar = nearest(name, names)
+    hint = f" Did you mean {similar!r}?" if similar else ""
+    return f"(known: {', '.join(names)}).{hint}"
+
+
+def _described(value: Any) -> str:
     """A value of the file in words."""
     words: dict[type, Callable[[Any], str]] = {
         bool: lambda v: str(v).lower(),
         str: repr,
-        list: lambda v: "a list",
         dict: lambda v: "a table",
         int: str,
         Literal: repr,
@@ -465,7 +456,7 @@ def _said(value: Any) -> str:
     return words.get(type(value), lambda v: f"a {type(v).__name__}")(value)
 
 
-class _Places:
+class _LineIndex:
     """Lines of the headers and keys of a file, which the parser does not tell."""
 
     # Strings (closed or not) and comments; a multi-line string may hold what looks like a header.
@@ -480,9 +471,7 @@ class _Places:
     DEEP_KEY = re.compile(rf'(?<![\w"-])(?:(?:[\w-]++|"")[ \t]*+\.[ \t]*+){{{MAX_KEY_PARTS}}}')
 
     def __init__(self, text: str):
-        bare = self.SKIPPED.sub(
-            lambda m: ('""' if m[0][0] != "#" else "") + "\n" * m[0].count("\n"), text
-        )
+        bare = self.SKIPPED.sub(_emptied, text)
         deep = self.DEEP_KEY.search(bare)
         self.deep_key = bare.count("\n", 0, deep.start()) + 1 if deep else 0
         self.doubles = False
@@ -496,20 +485,21 @@ class _Places:
         """Line of the innermost of these keys that is found in the table whose header is in line
         `start`.
         """
-        end = next(
-            (
-                k
-                for k in range(start, len(self.lines))
-                if start and self.HEADER.match(self.lines[k])
-            ),
-            len(self.lines),
-        )
+        end = start
+        while end < len(self.lines) and not (start and self.HEADER.match(self.lines[end])):
+            end += 1
         for key in filter(None, reversed(keys)):
             pattern = re.compile(rf"[ \t]*(?:\[\[?[ \t]*(?:\w+\.)*)?{re.escape(key)}[ \t]*[=\].]")
             for k in range(max(start - 1, 0), end):
                 if pattern.match(self.lines[k]):
                     return k + 1
         return start
+
+
+def _emptied(token: re.Match[str]) -> str:
+    """An empty string, or nothing in place of a comment, over as many lines."""
+    content = token[0]
+    return ("" if content[0] == "#" else '""') + "\n" * content.count("\n")
 
 
 # --- writing --------------------------------------------------------------------------------------------------------
@@ -531,11 +521,8 @@ def write_toml(mechanism: Mechanism) -> str:
     """
     classes = Counter(type(x) for _, x in numbers(mechanism))
     doubles = classes[float] > classes[Literal]
-    head = (
-        {"name": mechanism.name}
-        | ({"decimals": "double"} if doubles else {})
-        | {"gravity": mechanism.gravity}
-    )
+    decimals = {"decimals": "double"} if doubles else {}
+    head = {"name": mechanism.name, **decimals, "gravity": mechanism.gravity}
     tables = [
         ("", head),
         *(("[[body]]\n", _body_entries(b)) for b in mechanism.bodies),
@@ -568,7 +555,7 @@ def _body_entries(body: Body) -> dict[str, Any]:
 
 
 def _joint_entries(joint: Joint) -> dict[str, Any]:
-    joint_type: JointType = joint.type
+    joint_type = joint.type
     if JOINT_TYPES.get(joint_type.name) is not type(joint_type):
         raise ReadError(
             f"joint {joint.name!r} is given by a Python function and cannot be written. Keep it in "
@@ -580,34 +567,34 @@ def _joint_entries(joint: Joint) -> dict[str, Any]:
         "parent": joint.parent,
         "child": joint.child,
     }
-    entries |= {key: getattr(joint_type, key) for key in joint_type.parameters} | _origin_entry(
-        joint.origin
-    )
-    limits = {
-        key: _short(bound) for key in BOUNDS if (bound := getattr(joint.limits, key)) is not None
-    }
-    entries |= {"limits": limits} if limits else {}
+    entries |= {key: getattr(joint_type, key) for key in joint_type.parameters}
+    entries |= _origin_entry(joint.origin)
+    bounds = {key: getattr(joint.limits, key) for key in BOUNDS}
+    bounds = {key: _short(bound) for key, bound in bounds.items() if bound is not None}
+    entries |= _unless({}, limits=bounds)
     for key, default in DEFAULTS.items():
         values = getattr(joint, key)
-        entries |= _unless((default,) * len(values), **{key: values})
-        if key in entries:
+        if values != (default,) * len(values):
             entries[key] = _short(values)
     if joint.friction is not None:
         entries["friction"] = {"law": "stribeck", **joint.friction._asdict()}
     if joint.mimic is not None:
-        mimic = joint.mimic
-        entries["mimic"] = (
-            {"joint": mimic.joint}
-            | _unless(1, multiplier=mimic.multiplier)
-            | _unless(0, offset=mimic.offset)
-        )
+        entries["mimic"] = _mimic_entry(joint.mimic)
     return entries
+
+
+def _mimic_entry(mimic: Mimic) -> dict[str, Any]:
+    return (
+        {"joint": mimic.joint}
+        | _unless(1, multiplier=mimic.multiplier)
+        | _unless(0, offset=mimic.offset)
+    )
 
 
 def _origin_entry(origin: Origin) -> dict[str, Any]:
     """Origin with rpy where that gives the same rotations back."""
     entries = _unless((0, 0, 0), xyz=origin.xyz)
-    turns: dict[Any, Number] = dict(origin.rotations)
+    turns = dict(origin.rotations)
     rpy = tuple(turns.get(axis, 0) for axis in "xyz")
     if Origin.rpy(origin.xyz, *rpy) == origin:
         entries |= _unless((0, 0, 0), rpy=rpy)

@@ -127,23 +127,15 @@ class _Reader:
 
     def mechanism(self, robot: Element) -> Mechanism:
         """The mechanism of a <robot>."""
-        links = robot.all("link")
-        connections = robot.all("joint")
-        for noun, elements in (("links", links), ("joints", connections)):
-            if len(elements) > MAX_LINKS:
-                self._fail(
-                    f"{len(elements)} {noun}, the limit MAX_LINKS is {MAX_LINKS}.",
-                    elements[MAX_LINKS],
-                )
+        links = self._all(robot, "link")
+        connections = self._all(robot, "joint")
         if not links:
-            raise ReadError(
-                f"the robot has no <link>.{_meant(robot, 'link')}", self.file, robot.line
-            )
+            self._fail(f"the robot has no <link>.{_meant(robot, 'link')}", robot)
         if not (robot.get("name") or "").strip():
             self._remark("note", "<robot>", "it has no name;", "called 'robot'.", robot)
         self.unread.note(robot, "robot")
-        bodies = [self._body(e) for e in links]
-        joints = [self._joint(e) for e in connections]
+        bodies = [self._body(link) for link in links]
+        joints = [self._joint(connection) for connection in connections]
         if self.tolerance is not None:
             bodies, joints, zeroed = without_noise(bodies, joints)
             self.zeroed += zeroed
@@ -157,9 +149,19 @@ class _Reader:
                 file=self.file,
                 remarks=tuple(self.remarks),
             )
-        except ModelError as error:  # with content that was not read, which may be the cause
+        except ModelError as error:
+            # errors about content that was not read may name the cause
             findings = [*error.findings, *(f for f in self.remarks if f.severity == "error")]
             raise ModelError(listed(findings), tuple(findings)) from None
+
+    def _all(self, robot: Element, tag: str) -> list[Element]:
+        """Elements of a tag; at most MAX_LINKS, which bounds the time of all that follows."""
+        elements = robot.all(tag)
+        if len(elements) > MAX_LINKS:
+            self._fail(
+                f"{len(elements)} {tag}s, the limit MAX_LINKS is {MAX_LINKS}.", elements[MAX_LINKS]
+            )
+        return elements
 
     # --- links ---
 
@@ -224,43 +226,40 @@ class _Reader:
         source = self._source(element)
         owner = f"joint {name!r}"
         self.unread.note(element, owner)
-        type_name = self._kind(element, name)
+        joint_class = self._joint_class(element, owner)
         parent, child = (
-            self._required(self._part(element, role, owner), "link", owner)
+            self._required(self._child(element, role, owner), "link", owner)
             for role in ("parent", "child")
         )
-        kind_type = JOINT_KINDS[type_name]
-        has_axis = "axis" in kind_type.parameters
+        has_axis = "axis" in joint_class.parameters
         axis = self._axis(element, owner, has_axis)
-        joint_type = kind_type(axis) if has_axis else kind_type()  # type: ignore[call-arg]
+        joint_type = joint_class(axis) if has_axis else joint_class()  # type: ignore[call-arg]
         xyz, turns = self._pose(element.find("origin"), owner)
         viscous, coulomb = self._friction(element, joint_type, owner)
-        limits = self._limits(element, joint_type, owner)
         return Joint(
             name,
             joint_type,
             parent,
             child,
             Origin(xyz, turns),
-            limits,
+            self._limits(element, joint_type, owner),
             viscous=viscous,
             coulomb=coulomb,
             mimic=self._mimic(element, joint_type, owner),
             source=source,
         )
 
-    def _kind(self, element: Element, name: str) -> str:
-        type_name = self._required(element, "type", f"joint {name!r}")
+    def _joint_class(self, element: Element, owner: str) -> type[JointType]:
+        type_name = self._required(element, "type", owner)
         if type_name not in JOINT_KINDS:
             similar = nearest(type_name[:60].lower(), JOINT_KINDS)
             hint = f" Did you mean {similar!r}?" if similar else ""
-            raise ReadError(
-                f"joint {name!r}: unknown joint type {_short(type_name)} "
+            self._fail(
+                f"{owner}: unknown joint type {_short(type_name)} "
                 f"(known: {', '.join(JOINT_KINDS)}).{hint}",
-                self.file,
-                element.line,
+                element,
             )
-        return type_name
+        return JOINT_KINDS[type_name]
 
     def _axis(self, element: Element, owner: str, needed: bool) -> tuple[Number, ...]:
         axis = element.find("axis")
@@ -285,16 +284,16 @@ class _Reader:
         if dynamics is None or not joint_type.nv:
             self.unread.note_vain(element, "dynamics")
             return 0, 0
-        return self._number(dynamics, "damping", 0, owner), self._number(
-            dynamics, "friction", 0, owner
-        )
+        viscous = self._number(dynamics, "damping", 0, owner)
+        coulomb = self._number(dynamics, "friction", 0, owner)
+        return viscous, coulomb
 
     def _limits(self, element: Element, joint_type: JointType, owner: str) -> Limits:
-        limit = element.find("limit")
-        bounded = joint_type.name in ("revolute", "prismatic")
         if not joint_type.nv or joint_type.nq != joint_type.nv:
             self.unread.note_vain(element, "limit")
             return Limits()
+        limit = element.find("limit")
+        bounded = joint_type.name in ("revolute", "prismatic")
         if limit is None:
             if bounded:
                 self._remark(
@@ -308,15 +307,14 @@ class _Reader:
                 return None
             return (self._number(limit, attribute, where=owner),) * joint_type.nv
 
-        lower, upper, velocity, effort = (
-            bound(a) for a in ("lower", "upper", "velocity", "effort")
-        )
+        lower, upper, velocity, effort = map(bound, ("lower", "upper", "velocity", "effort"))
         if bounded:
             self._missing("warning", limit, owner, lower=lower, upper=upper)
-        elif lower is not None or upper is not None:
+        elif lower or upper:
             self.unread.note_vain(element, "limit", " with lower or upper")
             lower = upper = None
         self._missing("note", limit, owner, velocity=velocity, effort=effort)
+        # a range of length 0, mostly of two zeros, would fix the joint
         if lower is not None and lower == upper:
             self._remark("note", owner, f"both limits are {lower[0]};", "read as no limit.", limit)
             lower = upper = None
@@ -448,7 +446,7 @@ class _Reader:
                 element,
             )
 
-    def _part(self, element: Element, tag: str, owner: str) -> Element:
+    def _child(self, element: Element, tag: str, owner: str) -> Element:
         child = element.find(tag)
         if child is None:
             self._fail(f"{owner} has no <{tag} link=...>.{_meant(element, tag)}", element)
