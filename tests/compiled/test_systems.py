@@ -37,6 +37,19 @@ def test_every_quantity_equals_the_plain_one_in_batches(system):
             assert np.allclose(found[k], right, rtol=1e-12, atol=1e-12)
 
 
+def test_the_time_is_0_unless_it_is_given(system):
+    dyn, q, qd = da.compile(system), [0.1, 0.2], [0.3, 0.4]
+    for f in (dyn.momenta, dyn.function(["momenta"]), dyn.momenta.jacobian("t"), pickle.loads(pickle.dumps(dyn.momenta))):
+        assert np.array_equal(f(q, qd), f(q, qd, 0.0)) and not np.array_equal(f(q, qd), f(q, qd, t=0.5))
+    assert np.array_equal(dyn.momenta([q, q], [qd, qd])[1], dyn.momenta(q, qd))
+    assert "momenta(q, qd, t=0.0): (nv,) [kg m^2/s" in dyn.momenta.__doc__
+    for arguments, options in (((), {}), ((q, qd, 0.0), {"t": 0.0}), ((q,), {"t": 0.0})):
+        with pytest.raises(TypeError, match="each once"):
+            dyn.momenta(*arguments, **options)
+    with pytest.raises(TypeError, match="each once"):      # functions of one's own have no default
+        da.function(lambda t: t * t, t=())()
+
+
 def test_several_at_once_pickle_and_wrong_names(system):
     dyn = da.compile(system)
     M, h = dyn.function(["mass_matrix", "bias_force"])(q=[0.1, 0.2], qd=[0.3, 0.4], t=0.5)

@@ -19,19 +19,43 @@ if TYPE_CHECKING:
     from dalembert.codegen.sources import Described
 
 
+CALLS = """
+
+Takes q (nq,) [rad, m], qd, qdd, tau, p (nv,) [SI], the time t [s], by position or by name, and
+`parameters` (m,) if the system has any; batches (N, ...) in the leading axis. Options: out= for the
+results, threads= for a batch. It is compiled at its first call.
+
+Raises
+------
+ShapeError, TypeError
+    An input has the wrong length, or batches differ; it is left out, or holds no numbers.
+ValueError, OverflowedError
+    An input is not finite; a result is not finite.
+"""  # help on every quantity
+
+
 class SystemDynamics:
     """The quantities of a system as machine code; see `compile`.
 
-    Every quantity is a `CompiledFunction` of q, qd, qdd, tau (vectors), t (a number) as its plain
-    function, none of them left out, and of parameters (a vector) if the system has any; batches in
-    the leading axis. It is compiled at its first call. Inputs and results that are not finite are
-    errors, as those of the plain functions.
+    Every quantity is a `CompiledFunction` of q (nq,) [rad, m], qd, qdd, tau, p (nv,) [SI] and the
+    time t [s], 0 unless given, as its plain function, and of `parameters` (m,) if the system has
+    any; batches (N, ...) in the leading axis; options out= for results, threads= for a batch.
+    Shape and unit of its results stand in its help. It is compiled at its first call.
+
+    Raises
+    ------
+    ShapeError, TypeError
+        An input has the wrong length, or batches differ; it is left out, or holds no numbers.
+    ValueError, OverflowedError
+        An input is not finite; a result is not finite.
+    ParameterError, UnknownNameError
+        A parameter has no value and is not named; there is none of that name.
 
     Examples
     --------
     >>> import dalembert as da
     >>> pendulum = da.lagrangian_system(lambda q, qd, t: qd[0]**2 / 2 + 9.81 * da.cos(q[0]), "angle")
-    >>> da.compile(pendulum).forward_dynamics([0.5], [0.0], [0.0], 0.0).round(3)
+    >>> da.compile(pendulum).forward_dynamics([0.5], [0.0], [0.0]).round(3)
     array([-4.703])
     """
 
@@ -74,7 +98,7 @@ class SystemDynamics:
         --------
         >>> import dalembert as da
         >>> pendulum = da.lagrangian_system(lambda q, qd, t: qd[0]**2 / 2 + 9.81 * da.cos(q[0]), "angle")
-        >>> M, h = da.compile(pendulum).function(["mass_matrix", "bias_force"])([0.5], [0.0], 0.0)
+        >>> M, h = da.compile(pendulum).function(["mass_matrix", "bias_force"])([0.5], [0.0])
         >>> h.round(3)
         array([4.703])
         """
@@ -134,15 +158,18 @@ class SystemDynamics:
         from dalembert.codegen.sources import Described, notes
 
         program = self.function([name]).program
-        names = self._equations.velocity_names
-        entries = {
-            **dict.fromkeys(("qd", "qdd", "tau", "p"), names),
-            "q": self._equations.coordinate_names,
-            "parameters": self.parameters,
-        }
+        entries = {**self._entry_names, "parameters": self.parameters}
         return Described(
             program, notes(f"{name} of the system '{self._equations.name}'.", program, entries), {}
         )
+
+    @property
+    def _entry_names(self) -> dict[str, tuple[str, ...]]:
+        """Names of the entries of vectors."""
+        return {
+            **dict.fromkeys(("qd", "qdd", "tau", "p"), self._equations.velocity_names),
+            "q": self._equations.coordinate_names,
+        }
 
     def __dir__(self) -> list[str]:
         return sorted(
@@ -172,18 +199,16 @@ class SystemDynamics:
             function: CompiledFunction[Any] = CompiledFunction(
                 "_".join(names), shapes, inputs, arrays, make, checked=True
             )
-            function.entry_names = {
-                **dict.fromkeys(("qd", "qdd", "tau", "p"), self._equations.velocity_names),
-                "q": self._equations.coordinate_names,
-            }
-            function.__doc__ = "\n".join(map(self._said, names))
+            function.entry_names = self._entry_names
+            function.__doc__ = "\n".join(map(self._said, names)) + CALLS
             self._functions[names, make] = function
         return self._functions[names, make]
 
     def _said(self, name: str) -> str:
         """Inputs, results and description of a quantity, for help."""
         quantity = self._equations.quantities[name]
-        return f"{name}({', '.join(quantity.inputs)}): {quantity.result}, {quantity.description}."
+        inputs = ", ".join("t=0.0" if name == "t" else name for name in quantity.inputs)
+        return f"{name}({inputs}): {quantity.result}, {quantity.description}."
 
     def __getstate__(self) -> Any:
         return {"system": self._equations, "parameters": self.parameters}

@@ -85,7 +85,10 @@ def function(f: Callable[..., Any], /, **inputs: int | Shape) -> CompiledFunctio
 
 class CompiledFunction(Generic[Result]):
     """A traced function; see `function`. Compiled at its first call; values that are not finite
-    pass through, unless it is `checked`: then they are an error, in inputs and in results.
+    pass through.
+
+    Quantities of systems are `checked`: values that are not finite are errors, in inputs and in
+    results, and the time t is 0 unless it is given.
 
     Examples
     --------
@@ -105,6 +108,7 @@ class CompiledFunction(Generic[Result]):
         checked: bool = False,
     ):
         self.checked = checked
+        self._defaults = {name: 0.0 for name in shapes if checked and name == "t"}
         self.label = label
         self.shapes = shapes
         self._vectors = vectors
@@ -279,17 +283,18 @@ class CompiledFunction(Generic[Result]):
     def _named(self, arrays: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
         """Arguments by name."""
         given = dict(zip(self.shapes, arrays, strict=False))
+        values = self._defaults | given | named
         if (
             len(arrays) > len(self.shapes)
             or given.keys() & named.keys()
-            or (given | named).keys() != self.shapes.keys()
+            or values.keys() != self.shapes.keys()
         ):
             listed = ", ".join(f"{name} {shape}" for name, shape in self.shapes.items())
             found = ", ".join([*(f"{len(arrays)} by position" for _ in arrays[:1]), *named])
             raise TypeError(
                 f"{self.label} takes {listed or 'no input'}, each once; given: {found or 'none'}."
             )
-        return given | named
+        return values
 
     def _vector(self, array: Any, name: str) -> np.ndarray:
         """An input as (n,) or (N, n)."""
