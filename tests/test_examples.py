@@ -12,6 +12,7 @@ from dalembert.compiled.documentation import sections
 from dalembert.compiled.systems import SystemDynamics
 from dalembert.formulations import elementary_motions
 from dalembert.tracing.quantities import QUANTITIES
+from dalembert.tracing.quantity import FACTS
 
 MODULES = {"da": da, "da.controllers": da.controllers, "da.convert": da.convert, "da.data": da.data, "da.hamilton": da.hamilton,
            "da.lagrange": da.lagrange, "da.solids": da.solids, "elementary_motions": elementary_motions}
@@ -36,6 +37,11 @@ def objects():
         yield f"CompiledFunction.{name}", getattr(compiled, name)
 
 
+ARRAY = re.compile(r"ndarray|Array|Values\b|Vector\b|Matrix\b")      # in annotations
+STATES = {"q", "qd", "qdd", "tau", "p", "q1", "q0", "q_1", "q_0", "step", "z", "b"}
+SHAPE_OF_ARRAY = re.compile(r"\((\d* ?n[vq]?|N|\d+|k|records|states|motors),|\bshape|number \[|rows of")
+# Methods that take arrays and state no shape: sheets of closed forms, which the package alone makes of expressions.
+WITHOUT_SHAPES = {"ClosedForms.in_full", "ClosedForms.factored", "ClosedForms.abridged", "ClosedForms.solved"}
 # Methods without an example, by class: sheets of closed forms are made by the package alone.
 WITHOUT_EXAMPLES = {"ClosedForms": 4}
 NUMPY_NAMES = {"sqrt", "exp", "log", "hypot", "sin", "cos", "tan", "arcsin", "arccos", "arctan2", "sinh", "cosh", "tanh"}      # of Expr
@@ -76,6 +82,33 @@ def test_every_method_has_a_docstring_and_an_example():
     assert all(METHODS.values()), [name for name, doc in METHODS.items() if not doc]
     bare = Counter(name.split(".")[0] for name, doc in METHODS.items() if ">>> " not in doc)
     assert all(count <= WITHOUT_EXAMPLES.get(name, 0) for name, count in bare.items()), bare
+
+
+def takes_arrays(method):
+    """Whether a method takes or returns arrays, by its annotations and the names of vectors."""
+    signature = inspect.signature(method)
+    annotations = [signature.return_annotation, *(p.annotation for p in signature.parameters.values())]
+    return bool(STATES & set(signature.parameters)) or any(ARRAY.search(str(x)) for x in annotations)
+
+
+def contract_without_example(owner, name):
+    return "\n".join(text for part, text in sections(METHODS[f"{owner.__name__}.{name}"]).items() if part != "Examples")
+
+
+def test_methods_of_arrays_say_shapes():
+    bare = {f"{owner.__name__}.{name}" for owner, name, method in methods()
+            if takes_arrays(method) and not SHAPE_OF_ARRAY.search(contract_without_example(owner, name))}
+    assert bare == WITHOUT_SHAPES, bare ^ WITHOUT_SHAPES
+
+
+def test_methods_that_are_quantities_say_units_and_errors():
+    quantities = [(owner, name) for owner, name, method in methods()
+                  if name in FACTS and STATES & set(inspect.signature(method).parameters) and not issubclass(owner, da.JointType)]
+    assert len(quantities) > 30
+    unitless = [f"{owner.__name__}.{name}" for owner, name in quantities if not UNIT.search(contract_without_example(owner, name))]
+    faultless = [f"{owner.__name__}.{name}" for owner, name in quantities
+                 if "Error" not in contract_without_example(owner, name) + sections(owner.__doc__).get("Raises", "")]
+    assert not unitless and not faultless, (unitless, faultless)
 
 
 @pytest.mark.parametrize("owner", sorted({name.split(".")[0] for name in METHODS}))

@@ -3,6 +3,7 @@
 import runpy
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -101,12 +102,28 @@ def test_completion_after_compiled_objects_lists_quantities():
     assert set(da.compile(system).__annotations__) == set(system.quantities)
 
 
-def test_completion_after_a_mechanism_and_a_run_lists_public_names():
-    arm = da.planar_chain(1)
+def test_completion_after_objects_lists_public_names():
+    arm, sheets = da.planar_chain(1), {"in_full", "factored", "abridged", "solved"}
+    system = da.lagrangian_system(lambda q, qd, t: qd[0] ** 2 / 2 + da.cos(q[0]), "q")
     run = da.simulate(arm, [0.1], [0.0], 0.01)
+    swept = da.sweep(lambda x: x, {"x": [1.0]}, ThreadPoolExecutor(1))
+    hold, law = da.controllers.Hold([0.0]), da.controllers.PD(arm, [0.0], 1.0, 1.0)
+    tracking, control = {"mechanism", "reference", "system"}, da.controllers
     for x, some, hidden in ((arm, {"bodies", "joints", "nq", "replace", "random_state", "check"}, {"warned", "changeable"}),
-                            (run, {"q", "times", "energy", "plot", "to_csv", "tau"}, {"applied", "law", "held", "ended"})):
-        assert some <= set(dir(x)) and not hidden & set(dir(x)) and dir(x) == public(x)
+                            (run, {"q", "times", "energy", "plot", "to_csv", "tau"}, {"applied", "law", "held", "ended"}),
+                            (da.equations(arm), {"text", "mass_matrix", "linearize", "report"}, sheets),
+                            (da.equations(system), {"text", "mass_matrix", "linearize"}, sheets),
+                            (swept, {"results", "errors", "status", "to_xarray"}, set()),
+                            (system, {"lagrangian", "mass_matrix", "replace", "parameters"}, set()),
+                            (kinds.system_of(arm), {"mass_matrix", "quantities", "observables", "constraints"}, set()),
+                            (law, {"mechanism", "q_ref", "K_p", "K_d", "system"}, set()), (hold, {"q"}, set()),
+                            (control.Sinusoids([0.0], [1.0]), {"center", "amplitude"}, set()),
+                            (control.Quintic([[0.0], [1.0]], [0.0, 1.0]), {"points", "times"}, set()),
+                            (control.ComputedTorque(arm, hold, 1.0, 1.0), tracking, set()),
+                            (control.AdaptivePassivity(arm, hold, 1.0, 1.0, 1.0), tracking | {"rate", "states"}, set()),
+                            (control.Limited(law, [1.0]), {"controller", "limits"}, set()),
+                            (control.Sampled.of(law, 0.01), {"law", "period", "delay", "memory"}, set())):
+        assert some <= set(dir(x)) and not hidden & set(dir(x)) and dir(x) == public(x), x
 
 
 @pytest.mark.parametrize("owner, name, meant", [

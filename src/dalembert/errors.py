@@ -223,6 +223,15 @@ def unknown_attribute(owner: Any, name: str) -> AttributeError:
     )  # of no object: a traceback would suggest the name once more
 
 
+def public_names(self: Any) -> list[str]:
+    """Public names of an object, without its `_unlisted`: `__dir__`, which completion reads."""
+    return [
+        name
+        for name in object.__dir__(self)
+        if not name.startswith("_") and name not in getattr(self, "_unlisted", ())
+    ]
+
+
 def caller_level() -> int:
     """`stacklevel` of the nearest caller outside this package, for the caller of this function."""
     frame: Any = sys._getframe(1)

@@ -279,8 +279,8 @@ class Equations(Movable):
         return any(form.terms for form in self.sheet("passive_force").forms.flat)
 
     def resting_force(self) -> np.ndarray:
-        """g - f with its dependence on qd: the joint forces that qdd = 0 needs, up to products of
-        velocities.
+        """g - f with its dependence on qd, the joint forces that qdd = 0 needs, up to products of
+        velocities: (nv,) expressions [N m, N].
 
         Examples
         --------

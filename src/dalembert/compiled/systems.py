@@ -158,10 +158,9 @@ class SystemDynamics:
         from dalembert.codegen.sources import Described, notes
 
         program = self.function([name]).program
+        text = f"{name} of the system '{self._equations.name}'."
         entries = {**self._entry_names, "parameters": self.parameters}
-        return Described(
-            program, notes(f"{name} of the system '{self._equations.name}'.", program, entries), {}
-        )
+        return Described(program, notes(text, program, entries), {})
 
     @property
     def _entry_names(self) -> dict[str, tuple[str, ...]]:

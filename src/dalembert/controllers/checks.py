@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.arguments import real_array
-from dalembert.errors import DalembertError, ShapeError
+from dalembert.errors import DalembertError, ShapeError, public_names
 from dalembert.expr import array
 from dalembert.purity.examine import check_arguments
 from dalembert.systems.kinds import is_system, system_of
@@ -168,6 +168,7 @@ class Tracking:
 
     mechanism: Any
     reference: Reference
+    __dir__ = public_names
 
     @cached_property
     def system(self) -> System:

@@ -10,6 +10,7 @@ import numpy as np
 
 from dalembert.arguments import check_function, check_instance, real_array
 from dalembert.controllers.checks import gains, is_unchanging, put
+from dalembert.errors import public_names
 from dalembert.expr import maximum, minimum
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import as_float
@@ -66,6 +67,7 @@ class Limited:
 
     controller: Callable[..., Any]
     limits: Any
+    __dir__ = public_names
 
     def __post_init__(self) -> None:
         check_function("controller", self.controller, "(t, q, qd) -> forces")
@@ -77,7 +79,8 @@ class Limited:
         return getattr(self.controller, "states", ())
 
     def rate(self, t: Any, q: np.ndarray, qd: np.ndarray, states: np.ndarray) -> Any:
-        """Time derivative of the controller's states.
+        """Time derivative of the controller's states, (states,), at q (nq,) [rad, m], qd (nv,) [rad/s,
+        m/s].
 
         Examples
         --------

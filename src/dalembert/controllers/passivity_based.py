@@ -149,7 +149,8 @@ class AdaptivePassivity(Tracking):
         return Y @ states + rotors * qdd_r - passive_force(self.mechanism, q, qd) - self.K * s
 
     def rate(self, t: Any, q: np.ndarray, qd: np.ndarray, states: np.ndarray) -> np.ndarray:
-        """dp/dt (10 n,).
+        """dp/dt = -G Y^T s of the estimates p of n moving bodies: (10 n,) [SI], at q, qd (nv,) [rad,
+        m; rad/s, m/s].
 
         Examples
         --------

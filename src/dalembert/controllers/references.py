@@ -9,7 +9,7 @@ import numpy as np
 
 from dalembert.arguments import real_array
 from dalembert.controllers.checks import put, vector
-from dalembert.errors import ShapeError
+from dalembert.errors import ShapeError, public_names
 from dalembert.expr import cos, maximum, minimum, sin
 
 
@@ -27,6 +27,7 @@ class Hold:
 
     q: Any
     unchanging = True  # traced once
+    __dir__ = public_names
 
     def __post_init__(self) -> None:
         put(self, q=vector(self.q, "q", real_array("q", self.q).size))
@@ -56,6 +57,7 @@ class Sinusoids:
     frequency: Any = 1.0
     phase: Any = 0.0
     unchanging = True
+    __dir__ = public_names
 
     def __post_init__(self) -> None:
         n = real_array("center", self.center).size
@@ -94,6 +96,7 @@ class Quintic:
     points: Any
     times: Any
     unchanging = True
+    __dir__ = public_names
 
     def __post_init__(self) -> None:
         points = real_array("points", self.points)

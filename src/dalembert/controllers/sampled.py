@@ -13,7 +13,7 @@ import numpy as np
 
 from dalembert.arguments import real_array, refused
 from dalembert.controllers.checks import put
-from dalembert.errors import ShapeError
+from dalembert.errors import ShapeError, public_names
 from dalembert.expr import Expr
 from dalembert.purity.examine import check_arguments
 
@@ -65,6 +65,7 @@ class Sampled:
     delay: float = 0.0
     memory: Any = ()
     layout: MemoryLayout = field(init=False, repr=False)
+    __dir__ = public_names
 
     def __post_init__(self) -> None:
         if not callable(self.law):

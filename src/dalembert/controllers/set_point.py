@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.controllers.checks import gains, named_arguments, put, system_under, vector
+from dalembert.errors import public_names
 from dalembert.systems.system import System
 
 
@@ -21,6 +22,7 @@ class SetPoint:
     K_p: Any
     K_d: Any
     unchanging = True  # traced once
+    __dir__ = public_names
 
     def __post_init__(self) -> None:
         system = self.system

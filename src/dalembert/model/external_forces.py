@@ -46,7 +46,8 @@ class ExternalForce:
         check_choice("axes", self.expressed_in, AXES_OF_EXPRESSION)
 
     def opened(self) -> tuple[str, str, Force, Vector, set[int]]:
-        """(frame, axes, (moment; force), point, numbers of rows) with scalars inside.
+        """(frame, axes, (moment; force) (6,) [N m; N], point (3,) [m], numbers of rows) with scalars
+        inside.
 
         Examples
         --------

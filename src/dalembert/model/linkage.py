@@ -197,8 +197,8 @@ class Linkage:
         )
 
     def neutral(self) -> VectorArray:
-        """Coordinates at which each child's frame coincides with its joint's frame: zeros and unit
-        quaternions.
+        """Coordinates (nq,) [rad, m] at which each child's frame coincides with its joint's frame:
+        zeros and unit quaternions.
 
         Examples
         --------
@@ -209,7 +209,7 @@ class Linkage:
         return np.array([x for j in self.independent_joints for x in j.type.neutral()], dtype=float)
 
     def check_quaternions(self, name: str, q: Sequence[Scalar]) -> None:
-        """Raise a QuaternionError where a quaternion in q is not of unit length.
+        """Raise a QuaternionError where a quaternion in q (nq,) is not of unit length.
 
         Examples
         --------

@@ -20,6 +20,7 @@ from dalembert.errors import (
     ModelError,
     QuaternionError,
     caller_level,
+    public_names,
     unknown_attribute,
 )
 from dalembert.expr import Expr, import_nodes
@@ -45,7 +46,6 @@ from dalembert.spatial.arrays import (
 )
 from dalembert.spatial.vectors import Scalar
 
-INTERNAL = ("changeable", "warned")  # attributes for the package itself, which `dir` does not list
 _silent: ContextVar[bool] = ContextVar("silent", default=False)
 
 
@@ -119,12 +119,8 @@ class Mechanism(Linkage):
             f"{self.nq}, nv = {self.nv}>"
         )
 
-    def __dir__(self) -> list[str]:
-        return [
-            name
-            for name in object.__dir__(self)
-            if not name.startswith("_") and name not in INTERNAL
-        ]
+    _unlisted = ("changeable", "warned")  # attributes for the package itself
+    __dir__ = public_names
 
     if not TYPE_CHECKING:
 
@@ -219,8 +215,8 @@ class Mechanism(Linkage):
     def opened(
         self, **vectors: Any
     ) -> tuple[tuple[list[Scalar], ...], Any, Callable[..., np.ndarray]]:
-        """The scalars of `at`, the graph of their expressions (None without any), and its function
-        that packs results.
+        """The scalars of `at`, of vectors (n,) or (N, n), the graph of their expressions (None without
+        any), and its function that packs results.
 
         Examples
         --------
@@ -254,7 +250,14 @@ class Mechanism(Linkage):
     # --- the manifold of the coordinates ---
 
     def rate(self, q: Values, qd: Values) -> Array:
-        """Time derivative of q for the velocities qd: (nq,) or (N, nq).
+        """Time derivative of q for the velocities qd: (nq,) or (N, nq) [rad/s, m/s; 1/s of
+        quaternions].
+
+        Raises
+        ------
+        ShapeError, TypeError, ValueError, QuaternionError
+            A vector has the wrong length, no numbers, or one that is not finite; a quaternion is not
+            of unit length.
 
         Examples
         --------
@@ -267,7 +270,14 @@ class Mechanism(Linkage):
         return pack(self._per_joint(lambda t, q, v: t.rate(q, v), q, qd))
 
     def integrate(self, q: Values, step: Values) -> Array:
-        """q moved by a step (nv,) along the velocity directions, staying on the manifold.
+        """q (nq,) or (N, nq) moved by a step (nv,) or (N, nv) [rad, m] along the velocity directions,
+        staying on the manifold.
+
+        Raises
+        ------
+        ShapeError, TypeError, ValueError, QuaternionError
+            A vector has the wrong length, no numbers, or one that is not finite; a quaternion is not
+            of unit length.
 
         Examples
         --------
@@ -280,8 +290,14 @@ class Mechanism(Linkage):
         return pack(self._per_joint(lambda t, q, v: t.integrate(q, v), q, step))
 
     def difference(self, q1: Values, q0: Values) -> Array:
-        """Step (nv,) from q0 to q1: integrate(q0, step) = q1; continuous joints go the shorter way
-        round.
+        """Step from q0 to q1, (nv,) or (N, nv) [rad, m]: integrate(q0, step) = q1; continuous joints
+        go the shorter way round.
+
+        Raises
+        ------
+        ShapeError, TypeError, ValueError, QuaternionError
+            A vector has the wrong length, no numbers, or one that is not finite; a quaternion is not
+            of unit length.
 
         Examples
         --------
@@ -304,7 +320,12 @@ class Mechanism(Linkage):
         return result
 
     def normalize(self, q: Values) -> Array:
-        """q with each quaternion scaled to unit length.
+        """q (nq,) or (N, nq) with each quaternion scaled to unit length.
+
+        Raises
+        ------
+        ShapeError, QuaternionError
+            q has the wrong length; a quaternion is zero.
 
         Examples
         --------
@@ -329,7 +350,8 @@ class Mechanism(Linkage):
         return q
 
     def random_state(self, seed: Any = 0) -> tuple[VectorArray, VectorArray]:
-        """Random q and qd (standard normal) from a seed or generator; limits are not looked at.
+        """Random q (nq,) [rad, m] and qd (nv,) [rad/s, m/s] from a seed or generator: angles in (-pi,
+        pi), displacements in (-1, 1) m, qd standard normal; limits are not looked at.
 
         Examples
         --------
@@ -383,6 +405,11 @@ class Mechanism(Linkage):
         """The number at a path, 'hand.mass', 'hand.com[0]', 'elbow.origin[2]' or 'gravity[2]', or a
         symbol by its name.
 
+        Raises
+        ------
+        UnknownNameError
+            There is no number of that path.
+
         Examples
         --------
         >>> import dalembert as da
@@ -434,7 +461,15 @@ class Mechanism(Linkage):
         return edits.attached(self, other, frame, name, origin)
 
     def lock(self, joints: Mapping[str, Any] | Sequence[str]) -> Mechanism:
-        """With joints fixed at values (their coordinates; names alone: at 0).
+        """With joints fixed at values, a number or the joint's coordinates, several of them (k,)
+        [rad, m]; names alone: at 0.
+
+        Raises
+        ------
+        UnknownNameError, ModelError
+            There is no such joint; it is fixed or a follower, or has another number of coordinates.
+        QuaternionError
+            A quaternion is not of unit length.
 
         Examples
         --------
@@ -457,6 +492,11 @@ class Mechanism(Linkage):
 
     def without(self, *kinds: str) -> Mechanism:
         """Without 'friction', 'springs', 'rotors' or 'limits'.
+
+        Raises
+        ------
+        UnknownNameError
+            A kind is none of these.
 
         Examples
         --------

@@ -202,7 +202,7 @@ class Body(Part):
         )
 
     def tensor(self) -> Matrix:
-        """Inertia tensor about the centre of mass, with its numbers as given.
+        """Inertia tensor about the centre of mass, with its numbers as given: (3, 3) [kg m^2].
 
         Examples
         --------

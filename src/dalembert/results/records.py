@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 import numpy as np
 
 from dalembert.compiled.memo import dynamics_of
-from dalembert.errors import DalembertError, UnknownNameError, unknown_attribute
+from dalembert.errors import DalembertError, UnknownNameError, public_names, unknown_attribute
 from dalembert.kinematics.forces import SIGN, coulomb
 from dalembert.results.ends import End, last_finite, last_records
 from dalembert.results.events import Change, Event
@@ -22,17 +22,6 @@ from dalembert.systems.kinds import system_of
 from dalembert.systems.system import System
 
 FINISHED = "finished"
-INTERNAL = (
-    "applied",
-    "declared",
-    "dynamics",
-    "ended",
-    "held",
-    "numbers",
-    "own_mechanism",
-    "quantity",
-    "recorded",
-)  # names that `dir` does not list
 
 
 @dataclass(frozen=True)
@@ -83,12 +72,10 @@ class Records:
         default_factory=dict, repr=False
     )  # arrays of observables that were recorded while it went
 
-    def __dir__(self) -> list[str]:
-        return [
-            name
-            for name in object.__dir__(self)
-            if not name.startswith("_") and name not in INTERNAL
-        ]
+    _unlisted = (
+        "applied declared dynamics ended held numbers own_mechanism quantity recorded".split()
+    )
+    __dir__ = public_names
 
     if not TYPE_CHECKING:
 
@@ -259,7 +246,8 @@ class Records:
         return last_records(self.times, self.q, self.qd, self.work, self.controller_states)
 
     def final(self) -> tuple[Array, Array]:
-        """q and qd at the `end` of each trajectory: where another run goes on.
+        """q (nq,) or (N, nq) [rad, m] and qd (nv,) or (N, nv) [rad/s, m/s] at the `end` of each
+        trajectory: where another run goes on.
 
         Examples
         --------
@@ -305,8 +293,8 @@ class Records:
         return T, P
 
     def quantity(self, name: str, times: np.ndarray | None = None, **state: np.ndarray) -> Array:
-        """A quantity of the system at every record, or at states of other times; NaN where a state
-        is.
+        """A quantity of the system at every record, or at states of other times: (records, ...) or
+        (N, records, ...), in the shape and unit of the plain function; NaN where a state is.
 
         Raises
         ------

@@ -144,6 +144,11 @@ class Run(Records):
         potential_energy, work, power_balance, steps, rejected, reason, with their units as
         attributes.
 
+        Raises
+        ------
+        DalembertError
+            xarray is not installed.
+
         Examples
         --------
         >>> import dalembert as da

@@ -41,8 +41,8 @@ class Inertia(NamedTuple):
 
     @staticmethod
     def of(mass: Scalar, com: Vector, tensor: Matrix) -> Inertia:
-        """From the mass [kg], centre of mass [m] and inertia tensor about the centre of mass [kg
-        m^2].
+        """From the mass [kg], centre of mass (3,) [m] and inertia tensor about the centre of mass (3,
+        3) [kg m^2].
 
         Examples
         --------
@@ -56,7 +56,7 @@ class Inertia(NamedTuple):
         return Inertia(mass, h, IDENTITY * half_trace - tensor + Matrix.outer(com, h))
 
     def tensor(self) -> Matrix:
-        """Inertia tensor about the frame's origin.
+        """Inertia tensor about the frame's origin: (3, 3) [kg m^2].
 
         Examples
         --------
@@ -87,7 +87,8 @@ class Inertia(NamedTuple):
         )
 
     def wrench(self, a: Vector, W: Matrix) -> Force:
-        """Force that gives the points r of the body the accelerations a + W r.
+        """Force (n; f), (6,) [N m; N], that gives the points r of the body the accelerations a + W r,
+        a (3,) [m/s^2], W (3, 3) [1/s^2].
 
             f = m a + W h,    n = integral r x (a + W r) dm = h x a + axial(W J)
 

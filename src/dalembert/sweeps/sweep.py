@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dalembert.errors import DalembertError
+from dalembert.errors import DalembertError, public_names
 from dalembert.results import storage
 from dalembert.results.labels import library
 from dalembert.spatial.arrays import Array
@@ -57,6 +57,8 @@ class Sweep:
     ((2,), ('result',))
     """
 
+    __dir__ = public_names
+
     def __init__(self, samples: SampleSet, table: OutcomeTable, computed: int):
         self._samples = samples
         self._table = table
@@ -93,7 +95,12 @@ class Sweep:
         return {int(k): str(messages[k]) for k in failed}
 
     def sample(self, k: int) -> dict[str, Any]:
-        """Parameters of sample k in C order.
+        """Parameters of sample k, 0 to N - 1 in C order.
+
+        Raises
+        ------
+        ValueError
+            There is no such sample.
 
         Examples
         --------

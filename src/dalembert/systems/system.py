@@ -9,11 +9,16 @@ from typing import Any
 import numpy as np
 
 from dalembert.codegen.symbols import vector_of_symbols
-from dalembert.errors import DalembertError, ParameterError, ShapeError, UnknownNameError
-from dalembert.formulations.lagrange.regular import check_regular, singular
+from dalembert.errors import (
+    DalembertError,
+    ParameterError,
+    ShapeError,
+    UnknownNameError,
+    public_names,
+)
+from dalembert.formulations.lagrange.regular import check_regular, solve_regular
 from dalembert.formulations.lagrange.symbolic_system import LagrangianSystem, lagrangian_system
 from dalembert.model.mechanism import Mechanism
-from dalembert.spatial import linear_algebra
 from dalembert.spatial.ldl import Factors, factorised, unchecked
 from dalembert.systems.constraint_set import ConstraintSet
 from dalembert.systems.constraints import Constraint
@@ -33,6 +38,9 @@ class System(ABC):
     are no rates of coordinates and explicit time have methods to override. `da.compile`,
     `da.equations`, `da.simulate`, `da.sweep` and the controllers take it as they take a mechanism.
 
+    Vectors are q (nq,) [rad, m; unit quaternions], qd (nv,) [rad/s, m/s], qdd (nv,) [rad/s^2,
+    m/s^2], tau (nv,) [N m, N], p (nv,) [kg m^2/s, kg m/s].
+
     Attributes
     ----------
     name : str
@@ -47,6 +55,12 @@ class System(ABC):
     solvers : names of the ways in which `velocities` solves for them, if there are several.
     explained_by_code : whether compiled code itself finds states whose accelerations are not
         determined.
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+        By `check`, which a run begins with: a vector has the wrong length, is not finite, or has a
+        quaternion that is not of unit length.
 
     Examples
     --------
@@ -75,6 +89,7 @@ class System(ABC):
     solvers: tuple[str, ...] = ()
     positive_definite = False
     explained_by_code = False
+    __dir__ = public_names
 
     @property
     def velocity_names(self) -> tuple[str, ...]:
@@ -119,7 +134,7 @@ class System(ABC):
 
     @abstractmethod
     def mass_matrix(self, q: Any, t: Any = 0.0) -> Any:
-        """M (nv, nv), symmetric.
+        """M(q, t), symmetric: (nv, nv) [kg m^2, kg m, kg].
 
         Examples
         --------
@@ -131,7 +146,7 @@ class System(ABC):
 
     @abstractmethod
     def bias_force(self, q: Any, qd: Any, t: Any = 0.0) -> Any:
-        """All forces of inertia and of potentials but M qdd: (nv,).
+        """All forces of inertia and of potentials but M qdd: (nv,) [N m, N].
 
         Examples
         --------
@@ -143,7 +158,7 @@ class System(ABC):
 
     @abstractmethod
     def potential_energy(self, q: Any, t: Any = 0.0) -> Any:
-        """Potential energy [J].
+        """Potential energy Pi(q, t): number [J].
 
         Examples
         --------
@@ -154,7 +169,7 @@ class System(ABC):
         """
 
     def generalized_forces(self, q: Any, qd: Any, t: Any = 0.0) -> Any:
-        """Q (nv,): forces of the system that have no potential.
+        """Q(q, qd, t), forces of the system that have no potential: (nv,) [N m, N].
 
         Examples
         --------
@@ -167,7 +182,7 @@ class System(ABC):
         return np.zeros(self.nv)
 
     def kinetic_energy(self, q: Any, qd: Any, t: Any = 0.0) -> Any:
-        """1/2 qd^T M qd [J].
+        """T = 1/2 qd^T M qd: number [J].
 
         Examples
         --------
@@ -179,7 +194,7 @@ class System(ABC):
         return qd @ (np.asarray(self.mass_matrix(q, t)) @ qd) / 2
 
     def momenta(self, q: Any, qd: Any, t: Any = 0.0) -> Any:
-        """p = M qd (nv,).
+        """p = M qd: (nv,) [kg m^2/s, kg m/s].
 
         Examples
         --------
@@ -191,7 +206,7 @@ class System(ABC):
         return np.asarray(self.mass_matrix(q, t)) @ np.asarray(qd)
 
     def energy(self, q: Any, qd: Any, t: Any = 0.0) -> Any:
-        """The energy that is constant where `power` is 0 [J]: T + Pi.
+        """The energy T + Pi, constant where `power` is 0: number [J].
 
         Examples
         --------
@@ -203,7 +218,7 @@ class System(ABC):
         return self.kinetic_energy(q, qd, t) + self.potential_energy(q, t)
 
     def power(self, q: Any, qd: Any, tau: Any, t: Any = 0.0) -> Any:
-        """Rate of the energy [W]: (Q + tau) . qd, and what depends on time.
+        """Rate of the energy, (Q + tau) . qd and what depends on time: number [W].
 
         Examples
         --------
@@ -225,7 +240,7 @@ class System(ABC):
         return True
 
     def inverse_dynamics(self, q: Any, qd: Any, qdd: Any, t: Any = 0.0) -> Any:
-        """tau = M qdd + bias - Q (nv,).
+        """tau = M qdd + bias - Q: (nv,) [N m, N].
 
         Examples
         --------
@@ -240,12 +255,15 @@ class System(ABC):
         return np.asarray(self.mass_matrix(q, t)) @ np.asarray(qdd) + force
 
     def forward_dynamics(self, q: Any, qd: Any, tau: Any, t: Any = 0.0) -> Any:
-        """qdd = M^-1 (Q + tau - bias) (nv,).
+        """qdd = M^-1 (Q + tau - bias + J^T lambda): (nv,) [rad/s^2, m/s^2]; lambda of the constraints,
+        if there are any.
 
         Raises
         ------
         SingularMassMatrixError
             M is singular within rounding; not looked at on expressions.
+        ConstraintError
+            Constraints depend on each other.
 
         Examples
         --------
@@ -265,8 +283,12 @@ class System(ABC):
         return applied - np.asarray(self.bias_force(q, qd, t))
 
     def multipliers(self, q: Any, qd: Any, tau: Any, t: Any = 0.0) -> Any:
-        """lambda (k,) of M qdd + bias = Q + tau + J^T lambda. Raises as `forward_dynamics`, and a
-        ConstraintError where constraints depend on each other.
+        """lambda of M qdd + bias = Q + tau + J^T lambda, for k rows of constraints: (k,) [N, N m].
+
+        Raises
+        ------
+        SingularMassMatrixError, ConstraintError
+            M is singular within rounding; constraints depend on each other.
 
         Examples
         --------
@@ -278,7 +300,12 @@ class System(ABC):
         return ConstraintSet(self).accelerations(self._force(q, qd, tau, t), q, qd, t)[1]
 
     def factors_of_inertia(self, q: Any, t: Any = 0.0) -> Factors:
-        """Factors of M by L^T D L. Raises as `forward_dynamics`.
+        """Factors of M(q, t) (nv, nv) by L^T D L.
+
+        Raises
+        ------
+        SingularMassMatrixError
+            M is singular within rounding; not looked at on expressions.
 
         Examples
         --------
@@ -293,7 +320,7 @@ class System(ABC):
         return factorised(M.tolist(), unchecked)
 
     def project(self, q: Any, qd: Any, t: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
-        """A state (nq,), (nv,) near by that meets the constraints, moved in the metric of M.
+        """A state (nq,), (nv,) near by that meets the constraints at t [s], moved in the metric of M.
 
         Raises
         ------
@@ -311,7 +338,12 @@ class System(ABC):
         return ConstraintSet(self).consistent(q, qd, t) if self.constraints else (q, qd)
 
     def velocities(self, q: Any, p: Any, t: Any = 0.0, solver: Any = None) -> Any:
-        """qd of momenta (nv,), by one of `solvers`. Raises as `forward_dynamics`.
+        """qd = M^-1 p: (nv,) [rad/s, m/s], by one of `solvers`.
+
+        Raises
+        ------
+        SingularMassMatrixError
+            M is singular within rounding; not looked at on expressions.
 
         Examples
         --------
@@ -320,10 +352,15 @@ class System(ABC):
         >>> system_of(da.planar_chain(1)).velocities([0.0], [1.0]).round(3)
         array([3.])
         """
-        return self._solved(self.mass_matrix(q, t), np.asarray(p))
+        return self._solved(self.mass_matrix(q, t), p)
 
     def momentum_rate(self, q: Any, qd: Any, p: Any, t: Any = 0.0) -> Any:
-        """p' without tau, with the velocities qd of the momenta p (nv,).
+        """p' without tau, with the velocities qd of the momenta p: (nv,) [N m, N].
+
+        Raises
+        ------
+        NotImplementedError
+            The system states no rate of momenta; its Lagrangian has it.
 
         Examples
         --------
@@ -335,7 +372,7 @@ class System(ABC):
         raise NotImplementedError
 
     def hamiltonian(self, q: Any, p: Any, t: Any = 0.0) -> Any:
-        """The energy as a function of momenta [J].
+        """H(q, p, t), the energy as a function of momenta: number [J].
 
         Examples
         --------
@@ -348,14 +385,7 @@ class System(ABC):
 
     def _solved(self, M: Any, b: Any) -> Any:
         """x of M x = b."""
-        M, b = np.asarray(M), np.asarray(b)
-        if M.dtype != object and b.dtype != object:
-            check_regular(M, self.name, self.velocity_names)
-            return np.linalg.solve(M, b)
-        try:
-            return linear_algebra.solve(M.tolist(), b.tolist())
-        except linear_algebra.SingularMatrixError as error:
-            raise singular(self.name, self.velocity_names, error.pivot, 0.0, None) from None
+        return solve_regular(np.asarray(M), np.asarray(b), self.name, self.velocity_names)
 
     # --- coordinates ---
 
@@ -370,7 +400,7 @@ class System(ABC):
         return {}
 
     def rate(self, q: Any, qd: Any) -> Any:
-        """q' (nq,).
+        """q' of the velocities qd: (nq,) [rad/s, m/s; 1/s of quaternions].
 
         Examples
         --------
@@ -382,7 +412,7 @@ class System(ABC):
         return qd
 
     def integrate(self, q: Any, step: Any) -> Any:
-        """q moved by a step (nv,) along the velocities.
+        """q moved by a step (nv,) [rad, m] along the velocities: (nq,).
 
         Examples
         --------
@@ -394,7 +424,7 @@ class System(ABC):
         return q + step
 
     def difference(self, q_1: Any, q_0: Any) -> Any:
-        """Step (nv,) from q_0 to q_1.
+        """Step from q_0 to q_1, both (nq,): (nv,) [rad, m].
 
         Examples
         --------
@@ -406,7 +436,7 @@ class System(ABC):
         return np.asarray(q_1) - np.asarray(q_0)
 
     def normalize(self, q: Any) -> Any:
-        """q with quaternions of unit length.
+        """q (nq,) with quaternions of unit length.
 
         Examples
         --------
@@ -418,7 +448,7 @@ class System(ABC):
         return q
 
     def neutral(self) -> np.ndarray:
-        """Coordinates to begin with where none are given (nq,).
+        """Coordinates to begin with where none are given: (nq,) [rad, m].
 
         Examples
         --------
@@ -492,6 +522,7 @@ class System(ABC):
         Raises
         ------
         UnknownNameError
+            There is no number of that path.
 
         Examples
         --------
@@ -510,6 +541,7 @@ class System(ABC):
         Raises
         ------
         UnknownNameError, ParameterError
+            There is no number of a path; the system has none that can be replaced.
 
         Examples
         --------
@@ -599,8 +631,13 @@ class System(ABC):
         ]
 
     def traced(self, names: Sequence[str]) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """Inputs of some quantities as arrays of symbols (t of one entry), and their expressions,
-        in the current graph.
+        """Inputs of some quantities as arrays of symbols, q (nq,), others (nv,), t (1,), and their
+        expressions in the shapes of `quantities`, in the current graph.
+
+        Raises
+        ------
+        UnknownNameError
+            There is no quantity of a name.
 
         Examples
         --------
@@ -626,6 +663,11 @@ class System(ABC):
         """The system whose state equations have a name of `formulations`; None: they are those of
         its `lagrangian`.
 
+        Raises
+        ------
+        DalembertError
+            The system has constraints, and the name is not the first.
+
         Examples
         --------
         >>> import dalembert as da
@@ -649,7 +691,7 @@ class System(ABC):
             )
 
     def lagrange_function(self, q: Any, qd: Any, t: Any = 0.0) -> Any:
-        """L = T - Pi [J].
+        """L = T - Pi: number [J].
 
         Examples
         --------

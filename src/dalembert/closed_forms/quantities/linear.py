@@ -156,7 +156,8 @@ class Movable(Changeable):
 
     @abstractmethod
     def resting_force(self) -> np.ndarray:
-        """The joint forces that hold the machine still, with their dependence on slow velocities.
+        """The joint forces that hold the machine still, with their dependence on slow velocities:
+        (nv,) expressions [N m, N].
 
         Examples
         --------
@@ -172,11 +173,11 @@ class Movable(Changeable):
 
         Parameters
         ----------
-        q : sequence or mapping, optional
+        q : (nq,) sequence or mapping, optional
             Coordinates of the equilibrium [rad, m], all, or some by name: numbers (multiples of
             pi/12 are exact) or expressions; the others stay symbols. Velocities are zero; Coulomb
             friction counts as zero there.
-        tau : sequence or "hold", optional
+        tau : (nv,) sequence or "hold", optional
             Joint forces of the equilibrium [N m, N], by default none; "hold": those that it takes.
 
         Raises

@@ -26,7 +26,7 @@ from dalembert.closed_forms.printing.names import Names, entry, entry_at
 from dalembert.closed_forms.printing.sheets import Groups, Sheet, by_first, lines_of
 from dalembert.closed_forms.quantities.verification import Verifier
 from dalembert.codegen.symbols import without_collection
-from dalembert.errors import UnknownNameError
+from dalembert.errors import UnknownNameError, public_names
 from dalembert.expr import free_symbols
 
 
@@ -94,6 +94,8 @@ class ClosedForms(ABC):
         and names on the right.
     """
 
+    _unlisted = "abridged drafts factored groups in_full solved".split()  # make sheets
+    __dir__ = public_names
     minimal = True
     titles: ClassVar[dict[str, str]]
     letters: ClassVar[dict[str, str]]
@@ -195,7 +197,10 @@ class ClosedForms(ABC):
 
         Raises
         ------
-        UnknownNameError, VerificationError, TooLarge
+        UnknownNameError, TypeError
+            There is no quantity of that name; it is no text.
+        VerificationError, TooLarge
+            The forms differ from the compiled function; they are too long to derive.
 
         Examples
         --------
@@ -232,7 +237,14 @@ class ClosedForms(ABC):
         return self.titles[quantity], self.letters[quantity]
 
     def entries(self, quantity: str) -> np.ndarray:
-        """Expressions of a quantity's entries, an array of its shape; errors as for `sheet`.
+        """Expressions of a quantity's entries: an array of the quantity's shape, (nv, nv), (nv,) or
+        ().
+
+        Raises
+        ------
+        UnknownNameError, TypeError, VerificationError, TooLarge
+            There is no quantity of that name; it is no text; the forms differ from the compiled
+            function; they are too long to derive.
 
         Examples
         --------

@@ -164,8 +164,8 @@ class PlanarChain(CanonicalSystem):
         return M - np.concatenate([M[..., 1:], np.zeros_like(M[..., :1])], axis=-1)
 
     def to_relative(self, q: Values) -> Array:
-        """Relative joint angles of absolute ones (velocities and accelerations as well): q_i -
-        q_{i-1}.
+        """Relative joint angles q_i - q_{i-1} of absolute ones: (n,) or (N, n) [rad]; velocities and
+        accelerations as well.
 
         Examples
         --------
@@ -177,7 +177,8 @@ class PlanarChain(CanonicalSystem):
         return np.concatenate([q[..., :1], q[..., 1:] - q[..., :-1]], axis=-1)
 
     def to_absolute(self, q_relative: Values) -> Array:
-        """Absolute angles of relative ones: q = S q_rel, S the unit lower triangle of ones.
+        """Absolute angles q = S q_rel of relative ones, S the lower triangle of ones: (n,) or (N, n)
+        [rad].
 
         Examples
         --------
@@ -188,8 +189,8 @@ class PlanarChain(CanonicalSystem):
         return np.cumsum(np.asarray(q_relative), axis=-1)
 
     def momenta_to_relative(self, p: Values) -> Array:
-        """Momenta of the relative angles, p_rel = S^T p; generalized forces likewise (they are then
-        the M_i).
+        """Momenta of the relative angles, p_rel = S^T p: (n,) or (N, n) [kg m^2/s]; generalized
+        forces likewise (they are then the M_i).
 
         Examples
         --------
@@ -200,7 +201,8 @@ class PlanarChain(CanonicalSystem):
         return np.cumsum(np.asarray(p)[..., ::-1], axis=-1)[..., ::-1]
 
     def momenta_to_absolute(self, p_relative: Values) -> Array:
-        """Momenta of the absolute angles, p_i = p_rel,i - p_rel,i+1; generalized forces likewise.
+        """Momenta of the absolute angles, p_i = p_rel,i - p_rel,i+1: (n,) or (N, n) [kg m^2/s];
+        generalized forces likewise.
 
         Examples
         --------
@@ -211,7 +213,8 @@ class PlanarChain(CanonicalSystem):
         return self.generalized_forces(p_relative)
 
     def eigenvalue_bounds(self) -> tuple[Any, Any]:
-        """min J_i <= eigenvalues of A <= max J_i + sum_k m_k (l_k^2 + sum_{v<k} L_v^2), at every q.
+        """min J_i <= eigenvalues of A <= max J_i + sum_k m_k (l_k^2 + sum_{v<k} L_v^2), at every q:
+        two numbers [kg m^2].
 
         Examples
         --------
@@ -322,8 +325,8 @@ class ChainConfiguration(Configuration):
         return [c[i] * self.k[i] for i in links], [c[i] * self.s[i] for i in links]
 
     def semiseparable_product(self, z):
-        """A z as diagonal + rank-2 triangles: 9n - 8 multiplications, 8n - 12 additions, c s and c
-        k stored.
+        """A z (n,) as diagonal + rank-2 triangles: 9n - 8 multiplications, 8n - 12 additions, c s and
+        c k stored.
 
         Examples
         --------

@@ -49,8 +49,13 @@ class Configuration(ABC):
     """A system at a configuration (and time), over any scalar: products with A, its inverse, and
     the gradient of L.
 
-    z are velocities (quasi-velocities of spherical and free joints); every vector is a sequence of
-    scalars.
+    z (nv,) [rad/s, m/s] are velocities (quasi-velocities of spherical and free joints); every
+    vector is a sequence of nv scalars. The lengths are checked by `at` of the system.
+
+    Raises
+    ------
+    SingularMassMatrixError
+        A is singular within rounding, in `solution`; not looked at on expressions.
 
     Examples
     --------
@@ -65,7 +70,7 @@ class Configuration(ABC):
 
     @abstractmethod
     def product(self, z: Scalars) -> list[Scalar]:
-        """A z in O(n), A not formed.
+        """A z in O(n), A not formed: (nv,) [kg m^2/s, kg m/s].
 
         Examples
         --------
@@ -76,7 +81,7 @@ class Configuration(ABC):
 
     @abstractmethod
     def solution(self, b: Scalars) -> list[Scalar]:
-        """z with A z = b, exact in O(n).
+        """z with A z = b, exact in O(n): (nv,) [rad/s, m/s].
 
         Examples
         --------
@@ -87,7 +92,7 @@ class Configuration(ABC):
 
     @abstractmethod
     def gradient(self, z: Scalars) -> list[Scalar]:
-        """dL/dq with z held: along the (quasi-)velocity directions.
+        """dL/dq with z held, along the (quasi-)velocity directions: (nv,) [N m, N].
 
         Examples
         --------
@@ -98,7 +103,7 @@ class Configuration(ABC):
 
     @abstractmethod
     def matrix(self) -> list[list[Scalar]]:
-        """A.
+        """A: nv rows of nv scalars [kg m^2, kg m, kg].
 
         Examples
         --------
@@ -130,7 +135,8 @@ class Configuration(ABC):
         return None
 
     def lie_poisson(self, z: Scalars, p: Scalars) -> Scalars:
-        """ad*_z p of the joints whose velocities are no rates of coordinates; 0 elsewhere.
+        """ad*_z p of the joints whose velocities are no rates of coordinates, 0 elsewhere: (nv,) [N m,
+        N].
 
         Examples
         --------
@@ -141,7 +147,8 @@ class Configuration(ABC):
         return [0.0] * len(z)
 
     def dissipative(self, z: Scalars) -> Scalars:
-        """Forces without a potential that belong to the system: friction, external forces.
+        """Forces without a potential that belong to the system, friction and external forces: (nv,) [N
+        m, N].
 
         Examples
         --------
@@ -152,7 +159,7 @@ class Configuration(ABC):
         return [0.0] * len(z)
 
     def time_derivative(self, z: Scalars) -> Scalar:
-        """dL/dt with q and z held.
+        """dL/dt with q and z held: number [W].
 
         Examples
         --------
@@ -163,7 +170,7 @@ class Configuration(ABC):
         return 0.0
 
     def momenta(self, z: Scalars) -> list[Scalar]:
-        """p = dL/dz = A z + a.
+        """p = dL/dz = A z + a: (nv,) [kg m^2/s, kg m/s].
 
         Examples
         --------
@@ -176,7 +183,7 @@ class Configuration(ABC):
         return plus(self.product(z), self.linear)
 
     def right_side(self, p: Scalars) -> list[Scalar]:
-        """b = p - a of A z = b.
+        """b = p - a of A z = b: (nv,) [kg m^2/s, kg m/s].
 
         Examples
         --------
@@ -191,7 +198,7 @@ class Configuration(ABC):
         )
 
     def momentum_rate(self, z: Scalars, p: Scalars) -> list[Scalar]:
-        """dL/dq + ad*_z p + the system's own forces.
+        """p' = dL/dq + ad*_z p + the system's own forces: (nv,) [N m, N].
 
         Examples
         --------
@@ -222,8 +229,13 @@ class CanonicalSystem(ABC):
     def at(
         self, t: Scalar = 0.0, external_forces: Any = (), **vectors: Any
     ) -> tuple[Configuration, tuple[list[Scalar], ...], Callable[..., Any]]:
-        """The door: configuration at q, the vectors as scalars (q first), and the function that
-        packs results.
+        """The door: configuration at q, the vectors, (n,) or (N, n) each, as scalars (q first), and
+        the function that packs results.
+
+        Raises
+        ------
+        ShapeError, TypeError, ValueError
+            A vector has the wrong length, or batches differ; it holds no finite numbers.
 
         Examples
         --------
@@ -236,7 +248,7 @@ class CanonicalSystem(ABC):
 
     @abstractmethod
     def configuration(self, q: Scalars, t: Scalar = 0.0) -> Configuration:
-        """Configuration at scalars.
+        """Configuration at q (nq,) [rad, m] of scalars and t [s].
 
         Examples
         --------
@@ -246,7 +258,7 @@ class CanonicalSystem(ABC):
         """
 
     def rate(self, q: Scalars, z: Scalars) -> Scalars:
-        """Time derivative of q.
+        """Time derivative of q (nq,) for the velocities z (nv,): (nq,) [rad/s, m/s].
 
         Examples
         --------

@@ -139,7 +139,8 @@ class NonNatural(CanonicalSystem):
     def value(
         self, which: str, q: Sequence[Scalar], t: Scalar, z: Sequence[Scalar] = ()
     ) -> list[Any]:
-        """Expressions at scalars of any kind.
+        """Terms at scalars q (nq,), t, z (nv,): `which` is "a" (nv,), "L0" (1,), "gradient" (nv,) or
+        "by_t" (1,).
 
         Examples
         --------

@@ -93,7 +93,12 @@ class Solver:
         )
 
     def solve(self, system: CanonicalSystem, at: Configuration, b: Sequence[Scalar]) -> Solution:
-        """z with A z = b, within the rule; NotConvergedError where the limit is reached.
+        """z with A z = b, (nv,) each, within the rule.
+
+        Raises
+        ------
+        NotConvergedError
+            The limit is reached.
 
         Examples
         --------

@@ -140,6 +140,14 @@ class FlexibleJoints:
     flexible. Vectors are single or batches (N, ...), floats or expressions. The mechanism is that
     without the motors' rotors.
 
+    Raises
+    ------
+    ShapeError, TypeError, ValueError
+        A vector has the wrong length, or batches differ; it holds no numbers, or one that is not
+        finite.
+    OverflowedError
+        A result is not finite.
+
     Examples
     --------
     >>> import dalembert as da
@@ -175,7 +183,7 @@ class FlexibleJoints:
 
     @finite
     def mass_matrix(self, q: Any) -> Array:
-        """[[M, S], [S^T, B]]: (nv, nv) or (N, nv, nv).
+        """[[M, S], [S^T, B]]: (nv, nv) or (N, nv, nv) [kg m^2, kg m, kg].
 
         Examples
         --------
@@ -189,7 +197,8 @@ class FlexibleJoints:
 
     @finite
     def coriolis_matrix(self, q: Any, qd: Any) -> Array:
-        """Coriolis matrix of the whole, by Christoffel symbols: (nv, nv) or (N, nv, nv).
+        """Coriolis matrix of the whole, by Christoffel symbols: (nv, nv) or (N, nv, nv) [kg m^2/s,
+        kg m/s, kg/s].
 
         Examples
         --------
@@ -217,7 +226,7 @@ class FlexibleJoints:
 
     def spring_force(self, q: Any, qd: Any) -> Array:
         """Forces of springs and dampers on the links' joints, K (theta - q) + D (thetad - qd):
-        (..., motors) [N m, N].
+        (motors,) or (N, motors) [N m, N].
 
         Examples
         --------
@@ -268,7 +277,7 @@ class FlexibleJoints:
 
     @finite
     def inverse_dynamics(self, q: Any, qd: Any, qdd: Any) -> Array:
-        """Forces that a motion needs: (nv,) or (N, nv).
+        """Forces that a motion needs: (nv,) or (N, nv) [N m, N].
 
         The motors' entries, and those of joints driven directly, are the actuators'; those at the
         links of flexible joints are 0 for a motion that motors can give.
@@ -286,8 +295,8 @@ class FlexibleJoints:
 
     @finite
     def forward_dynamics(self, q: Any, qd: Any, tau: Any) -> Array:
-        """Accelerations of links and motors: (nv,) or (N, nv), for actuator forces tau (links' nv,)
-        or (N, links' nv).
+        """Accelerations of links and motors: (nv,) or (N, nv) [rad/s^2, m/s^2], for actuator forces
+        tau [N m, N], an entry per link velocity.
 
         Raises
         ------
@@ -318,8 +327,8 @@ class FlexibleJoints:
         return solved(factorised(M, joints + motors, bodies + motors, sizes), b[..., None])[..., 0]
 
     def at_rest(self, q: Any) -> Array:
-        """(q, theta) at which the springs hold the links at q, (mechanism's nq,), against gravity
-        and springs of joints.
+        """(q, theta) at which the springs hold the links at q (mechanism.nq,) against gravity and
+        springs of joints: (nq,) or (N, nq) [rad, m].
 
         Examples
         --------

@@ -7,10 +7,28 @@ from collections.abc import Sequence
 import numpy as np
 
 from dalembert.errors import SingularMassMatrixError
+from dalembert.spatial import linear_algebra
 
 ROUNDING = (
     16 * np.finfo(float).eps
 )  # singular value of the equilibrated mass matrix below which it is taken as 0
+
+
+def solve_regular(M: np.ndarray, b: np.ndarray, system: str, names: Sequence[str]) -> np.ndarray:
+    """x of M x = b: expressions, or floats (n, n), (n,) and batches (N, n, n), (N, n).
+
+    Raises
+    ------
+    SingularMassMatrixError
+        M is singular within rounding; of expressions, a pivot is 0.
+    """
+    if M.dtype != object and b.dtype != object:
+        check_regular(M, system, names)
+        return np.linalg.solve(M, b[..., None])[..., 0]
+    try:
+        return linear_algebra.solve(M.tolist(), b.tolist())
+    except linear_algebra.SingularMatrixError as error:
+        raise singular(system, names, error.pivot, 0.0, None) from None
 
 
 def check_regular(M: np.ndarray, system: str, names: Sequence[str]) -> None:

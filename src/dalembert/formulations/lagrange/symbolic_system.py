@@ -12,7 +12,13 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from dalembert.arguments import check_function, check_instance, check_text, shown
-from dalembert.errors import DalembertError, OverflowedError, ShapeError, UnknownNameError
+from dalembert.errors import (
+    DalembertError,
+    OverflowedError,
+    ShapeError,
+    UnknownNameError,
+    public_names,
+)
 from dalembert.expr import (
     Expr,
     Graph,
@@ -31,13 +37,12 @@ from dalembert.expr import (
     unpack,
 )
 from dalembert.formulations.lagrange.christoffel import connection, contracted
-from dalembert.formulations.lagrange.regular import check_regular, singular
+from dalembert.formulations.lagrange.regular import solve_regular
 from dalembert.model.content import digest
 from dalembert.model.numbers import several
 from dalembert.purity.examine import check_arguments, fits, remembering
 from dalembert.purity.judge import judged
 from dalembert.purity.reachable import Memory
-from dalembert.spatial import linear_algebra
 from dalembert.spatial.arrays import Array, Values, check_rows, in_order, unpacked
 
 MOST_COORDINATES = 10_000
@@ -220,6 +225,14 @@ class LagrangianSystem:
     parameters : names of the symbols that L and Q hold besides q, qd, t; `replace` gives them
         values.
 
+    Raises
+    ------
+    ShapeError, TypeError, ValueError
+        A vector has the wrong length, or batches differ; it holds no numbers, or one that is not
+        finite.
+    OverflowedError
+        A result is not finite.
+
     Examples
     --------
     >>> import dalembert as da
@@ -227,6 +240,8 @@ class LagrangianSystem:
     >>> pendulum.mass_matrix([0.5])
     array([[1.]])
     """
+
+    __dir__ = public_names
 
     def __init__(
         self,
@@ -311,8 +326,13 @@ class LagrangianSystem:
         """Inputs and outputs of some quantities, as expressions for a compiler.
 
         Inputs are those of q, qd, qdd, tau, p, t (a vector of one entry) that occur, and
-        `parameters` where there are any, as arrays of symbols; outputs are expressions, named as
-        the quantities.
+        `parameters` where there are any, as arrays of symbols (n,); outputs are expressions, named
+        as the quantities.
+
+        Raises
+        ------
+        UnknownNameError
+            There is no quantity of a name.
 
         Examples
         --------
@@ -341,19 +361,22 @@ class LagrangianSystem:
     @cached_property
     def _forward_dynamics(self) -> np.ndarray:
         """M^-1 (Q + tau - bias) by elimination."""
-        quantities = self.quantities
-        return self._solved(
-            quantities["mass_matrix"].expressions,
-            self._Q + self.symbols["tau"] - quantities["bias_force"].expressions,
-        )
+        return self._solved(*self._motion())
+
+    def _motion(self) -> tuple[np.ndarray, np.ndarray]:
+        """M, and Q + tau - bias."""
+        force = self._Q + self.symbols["tau"] - self.quantities["bias_force"].expressions
+        return self.quantities["mass_matrix"].expressions, force
 
     @cached_property
     def _velocities(self) -> np.ndarray:
         """M^-1 (p - b) by elimination, b the momenta at qd = 0."""
+        return self._solved(*self._momentum_balance())
+
+    def _momentum_balance(self) -> tuple[np.ndarray, np.ndarray]:
+        """M, and p - b."""
         M = self._quadratic("velocities of momenta in closed form. Integrate it in (q, qd)")
-        return self._solved(
-            M, self.symbols["p"] - self._at_rest(self.quantities["momenta"].expressions)
-        )
+        return M, self.symbols["p"] - self._at_rest(self.quantities["momenta"].expressions)
 
     @cached_property
     def _potential_energy(self) -> Any:
@@ -368,10 +391,7 @@ class LagrangianSystem:
         return substitute(e, {x: 0 for x in self._qd})
 
     def _solved(self, M: np.ndarray, b: np.ndarray) -> np.ndarray:
-        try:
-            return linear_algebra.solve(M.tolist(), b.tolist())
-        except linear_algebra.SingularMatrixError as error:
-            raise singular(self.name, self.coordinate_names, error.pivot, 0.0, None) from None
+        return solve_regular(M, b, self.name, self.coordinate_names)
 
     # --- values ---
 
@@ -388,7 +408,7 @@ class LagrangianSystem:
         return self._value("lagrangian", q=q, qd=qd, t=t)
 
     def momenta(self, q: Values, qd: Values, t: Any = 0.0) -> Array:
-        """p = dL/dqd: (n,) or (N, n).
+        """p = dL/dqd: (n,) or (N, n) [kg m^2/s, kg m/s].
 
         Examples
         --------
@@ -440,7 +460,7 @@ class LagrangianSystem:
         return self._value("kinetic_energy", q=q, qd=qd, t=t)
 
     def energy_rate(self, q: Values, qd: Values, tau: Values, t: Any = 0.0) -> float | Array:
-        """Rate of `energy` along the motion: (Q + tau) . qd - dL/dt [W].
+        """Rate of `energy` along the motion, (Q + tau) . qd - dL/dt: number or (N,) [W].
 
         Examples
         --------
@@ -452,7 +472,12 @@ class LagrangianSystem:
         return self._value("energy_rate", q=q, qd=qd, tau=tau, t=t)
 
     def mass_matrix(self, q: Values, qd: Values | None = None, t: Any = 0.0) -> Array:
-        """M = d2L/dqd2: (n, n) or (N, n, n). qd is needed only if L is not quadratic in it.
+        """M = d2L/dqd2: (n, n) or (N, n, n) [kg m^2, kg m, kg].
+
+        Raises
+        ------
+        TypeError
+            L is not quadratic in qd, and qd is not given.
 
         Examples
         --------
@@ -471,7 +496,7 @@ class LagrangianSystem:
         return self._value("mass_matrix", q=q, qd=qd, t=t)
 
     def bias_force(self, q: Values, qd: Values, t: Any = 0.0) -> Array:
-        """All of d/dt dL/dqd - dL/dq but M qdd: (n,) or (N, n).
+        """All of d/dt dL/dqd - dL/dq but M qdd: (n,) or (N, n) [N m, N].
 
         Examples
         --------
@@ -483,7 +508,7 @@ class LagrangianSystem:
         return self._value("bias_force", q=q, qd=qd, t=t)
 
     def lagrangian_gradient(self, q: Values, qd: Values, t: Any = 0.0) -> Array:
-        """dL/dq: (n,) or (N, n). With Q and other forces the rate of the momenta.
+        """dL/dq: (n,) or (N, n) [N m, N]. With Q and other forces the rate of the momenta.
 
         Examples
         --------
@@ -495,7 +520,7 @@ class LagrangianSystem:
         return self._value("lagrangian_gradient", q=q, qd=qd, t=t)
 
     def generalized_forces(self, q: Values, qd: Values, t: Any = 0.0) -> Array:
-        """Q(q, qd, t): (n,) or (N, n).
+        """Q(q, qd, t): (n,) or (N, n) [N m, N].
 
         Examples
         --------
@@ -509,7 +534,7 @@ class LagrangianSystem:
         return self._value("generalized_forces", q=q, qd=qd, t=t)
 
     def inverse_dynamics(self, q: Values, qd: Values, qdd: Values, t: Any = 0.0) -> Array:
-        """tau = M qdd + bias - Q: (n,) or (N, n), forces that must act besides the given ones.
+        """tau = M qdd + bias - Q, forces that must act besides Q: (n,) or (N, n) [N m, N].
 
         Examples
         --------
@@ -521,7 +546,7 @@ class LagrangianSystem:
         return self._value("inverse_dynamics", q=q, qd=qd, qdd=qdd, t=t)
 
     def forward_dynamics(self, q: Values, qd: Values, tau: Values, t: Any = 0.0) -> Array:
-        """qdd = M^-1 (Q + tau - bias): (n,) or (N, n).
+        """qdd = M^-1 (Q + tau - bias): (n,) or (N, n) [rad/s^2, m/s^2].
 
         Raises
         ------
@@ -536,17 +561,12 @@ class LagrangianSystem:
         >>> system.forward_dynamics([1.0], [3.0], [4.0])
         array([0.5])
         """
-        quantities = self.quantities
-        b = self._Q + self.symbols["tau"] - quantities["bias_force"].expressions
-        M, b = self._values([quantities["mass_matrix"].expressions, b], q=q, qd=qd, tau=tau, t=t)
-        if M.dtype == object or b.dtype == object:
-            return self._solved(M, b)
-        check_regular(M, self.name, self.coordinate_names)
-        return np.linalg.solve(M, b[..., None])[..., 0]
+        return self._solved(*self._values(self._motion(), q=q, qd=qd, tau=tau, t=t))
 
     def velocities(self, q: Values, p: Values, t: Any = 0.0) -> Array:
-        """Velocities of momenta, of a Lagrangian quadratic in qd: M(q, t) qd = p - dL/dqd at qd =
-        0.  (n,) or (N, n).
+        """Velocities of momenta, of a Lagrangian quadratic in qd: (n,) or (N, n) [rad/s, m/s].
+
+            M(q, t) qd = p - dL/dqd at qd = 0
 
         Raises
         ------
@@ -562,18 +582,17 @@ class LagrangianSystem:
         >>> system.velocities([1.0], [12.0])
         array([3.])
         """
-        M = self._quadratic("velocities of momenta in closed form. Integrate it in (q, qd)")
-        b = self.symbols["p"] - self._at_rest(self.quantities["momenta"].expressions)
-        M, b = self._values([M, b], q=q, p=p, t=t)
-        if M.dtype == object or b.dtype == object:
-            return self._solved(M, b)
-        check_regular(M, self.name, self.coordinate_names)
-        return np.linalg.solve(M, b[..., None])[..., 0]
+        return self._solved(*self._values(self._momentum_balance(), q=q, p=p, t=t))
 
     # --- the parts of a Lagrangian that is quadratic in qd: L = 1/2 qd^T M qd + b^T qd + L_0 ---
 
     def christoffel_symbols(self, q: Values, t: Any = 0.0) -> Array:
         """c[i, j, k] = 1/2 (dM_kj/dq_i + dM_ki/dq_j - dM_ij/dq_k): (n, n, n) or (N, n, n, n).
+
+        Raises
+        ------
+        DalembertError
+            The Lagrangian is not quadratic in qd.
 
         Examples
         --------
@@ -589,7 +608,12 @@ class LagrangianSystem:
         return self._values([connection(dM, None, np.zeros(0))], q=q, t=t)[0]
 
     def coriolis_matrix(self, q: Values, qd: Values, t: Any = 0.0) -> Array:
-        """C_kj = sum_i c_ijk qd_i: (n, n) or (N, n, n).
+        """C_kj = sum_i c_ijk qd_i: (n, n) or (N, n, n) [kg m^2/s, kg m/s, kg/s].
+
+        Raises
+        ------
+        DalembertError
+            The Lagrangian is not quadratic in qd.
 
         Examples
         --------
@@ -607,7 +631,12 @@ class LagrangianSystem:
         """Skew matrix N_kj = db_k/dq_j - db_j/dq_k of the terms b(q, t)^T qd: they add N qd + db/dt
         to the bias.
 
-        (n, n) or (N, n, n). These forces do no work.
+        (n, n) or (N, n, n) [kg m^2/s, kg m/s, kg/s]. These forces do no work.
+
+        Raises
+        ------
+        DalembertError
+            The Lagrangian is not quadratic in qd.
 
         Examples
         --------
@@ -636,6 +665,11 @@ class LagrangianSystem:
     def replace(self, values: Mapping[str, Any]) -> LagrangianSystem:
         """The system with values, numbers or expressions of one graph, for some of its parameters,
         by name.
+
+        Raises
+        ------
+        UnknownNameError, ValueError
+            There is no parameter of a name; a value has a symbol named as one of the system's own.
 
         Examples
         --------
@@ -672,7 +706,7 @@ class LagrangianSystem:
     def _value(self, quantity: str, **vectors: Any) -> Any:
         return self._values([self._expressions(quantity)], **vectors)[0]
 
-    def _values(self, expressions: list[Any], t: Any, **vectors: Any) -> list[Any]:
+    def _values(self, expressions: Sequence[Any], t: Any, **vectors: Any) -> list[Any]:
         """Values of arrays of expressions at a state, or at a batch of them."""
         columns: dict[Any, Any] = {}
         rows: dict[str, set[int]] = {}

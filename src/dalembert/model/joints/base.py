@@ -45,6 +45,9 @@ class JointType(Numbered):
     The child's placement in the joint's frame is `placement(q)`; its spatial velocity, in the
     child's axes and at the child's origin, is S(q) v with the columns of `subspace(q)`.
 
+    Lists q have nq entries [rad, m; unit quaternions], lists v and steps nv [rad/s, m/s; rad, m];
+    entries are numbers or expressions.
+
     Examples
     --------
     >>> import dalembert as da
@@ -164,7 +167,7 @@ class JointType(Numbered):
 
     @abstractmethod
     def placement(self, q: Scalars) -> Transform:
-        """Placement of the child in the joint's frame.
+        """Placement of the child in the joint's frame: rotation R (3, 3) and origin p (3,) [m].
 
         Examples
         --------
@@ -175,7 +178,8 @@ class JointType(Numbered):
 
     @abstractmethod
     def subspace(self, q: Scalars) -> tuple[Motion, ...]:
-        """Columns of the motion subspace S, in the child's axes at its origin.
+        """Columns of the motion subspace S (6, nv), in the child's axes at its origin: angular [1, 1/m],
+        linear [m, 1].
 
         Examples
         --------
@@ -185,7 +189,7 @@ class JointType(Numbered):
         """
 
     def subspace_rate(self, q: Scalars, v: Scalars) -> tuple[Motion, ...]:
-        """Rates of these columns' components along the motion (zero where S is constant).
+        """Rates of the columns' components along the motion, (6, nv); zero where S is constant.
 
         Examples
         --------
@@ -197,8 +201,8 @@ class JointType(Numbered):
         return (NO_MOTION,) * self.nv
 
     def subspace_rate_derivatives(self, q: Scalars, v: Scalars) -> tuple[Motion, ...]:
-        """Derivatives of the motion subspace_rate(q, v) v by each entry of q, v held (zero where S
-        is constant).
+        """Derivatives of the motion subspace_rate(q, v) v by each entry of q, v held: nq motions (6,),
+        zero where S is constant.
 
         Examples
         --------
@@ -232,7 +236,7 @@ class JointType(Numbered):
     # --- the manifold of the coordinates; where q is a vector these are sum and difference ---
 
     def rate(self, q: Scalars, v: Scalars) -> list[Scalar]:
-        """Time derivative of q for the velocities v.
+        """Time derivative of q for the velocities v: (nq,) [rad/s, m/s; 1/s of quaternions].
 
         Examples
         --------
@@ -243,7 +247,7 @@ class JointType(Numbered):
         return list(v)
 
     def integrate(self, q: Scalars, step: Scalars) -> list[Scalar]:
-        """q moved by a step along the velocity directions.
+        """q moved by a step (nv,) [rad, m] along the velocity directions: (nq,).
 
         Examples
         --------
@@ -254,7 +258,7 @@ class JointType(Numbered):
         return [a + b for a, b in zip(q, step, strict=True)]
 
     def difference(self, q1: Scalars, q0: Scalars) -> list[Scalar]:
-        """Step from q0 to q1: integrate(q0, step) = q1.
+        """Step (nv,) [rad, m] from q0 to q1, (nq,) each: integrate(q0, step) = q1.
 
         Examples
         --------
@@ -265,7 +269,7 @@ class JointType(Numbered):
         return [a - b for a, b in zip(q1, q0, strict=True)]
 
     def neutral(self) -> list[float]:
-        """Coordinates at which the child's frame coincides with the joint's frame.
+        """Coordinates (nq,) [rad, m] at which the child's frame coincides with the joint's frame.
 
         Examples
         --------
@@ -276,7 +280,7 @@ class JointType(Numbered):
         return [0.0] * self.nq
 
     def random(self, rng: Any) -> list[float]:
-        """Random coordinates: angles in (-pi, pi), displacements in (-1, 1) m.
+        """Random coordinates (nq,): angles in (-pi, pi) rad, displacements in (-1, 1) m.
 
         Examples
         --------

@@ -46,7 +46,8 @@ class Planar(AxisJoint):
         return replace(self, axis=tuple(convert(a) for a in self.unit_axis))
 
     def plane(self) -> tuple[Vector, Vector]:
-        """Unit vectors x and y of the plane, in the joint's frame; x, y, normal are right-handed.
+        """Unit vectors x and y (3,) of the plane, in the joint's frame; x, y, normal are
+        right-handed.
 
         Examples
         --------
