@@ -8,7 +8,7 @@ one, the cubic of coordinates and their rates at both ends, and its derivative.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import reduce
 from typing import Any, NamedTuple
 
@@ -26,6 +26,8 @@ SAMPLES = 1 + round(1 / search.LEAST)
 NEVER = -1.0  # depth of what cannot happen in a step
 NOISE = 16 * float(np.finfo(float).eps)  # of coordinates, in a difference of two
 
+Instant = tuple[Any, Any, Any]  # q, qd and the controller's states
+
 
 class Extension(NamedTuple):
     """Bernstein coefficients, a row each, of q, qd, the controller's states and the time (1,) over
@@ -39,10 +41,9 @@ class Extension(NamedTuple):
     states: Sequence[Any]
     times: Sequence[Any]
 
-    def at(self, s: Any) -> tuple[Any, Any, Any]:
+    def at(self, s: Any) -> Instant:
         """q, qd and states at a fraction s of the step."""
-        q, qd, states = (search.value(c, s) for c in self[:3])
-        return q, qd, states
+        return search.value(self.q, s), search.value(self.qd, s), search.value(self.states, s)
 
     def time(self, s: Any) -> Any:
         """The time at a fraction s of the step."""
@@ -50,10 +51,10 @@ class Extension(NamedTuple):
 
     def box(self, q: Any = 0.0, qd: Any = 0.0) -> Box:
         """Bounds of all values, wider by margins of q and qd."""
-        (low, high), (slow, fast) = search.hull(self.q), search.hull(self.qd)
-        return Box(
-            (low - q, high + q), (slow - qd, fast + qd), (self.times[0][0], self.times[-1][0])
-        )
+        low, high = search.hull(self.q)
+        slowest, fastest = search.hull(self.qd)
+        times = self.times[0][0], self.times[-1][0]
+        return Box((low - q, high + q), (slowest - qd, fastest + qd), times)
 
 
 class Box(NamedTuple):
@@ -65,14 +66,31 @@ class Box(NamedTuple):
 
 
 class Bound(NamedTuple):
-    """A bound of a coordinate: the entry of qd, its place in q, the bound, and 1 for an upper one,
-    -1 for a lower one.
+    """A bound of a coordinate: the entries of qd and of q, the bound, and 1 for an upper one, -1
+    for a lower one.
     """
 
     entry: int
-    place: int
+    coordinate: int
     bound: float
     side: float
+
+    def depth(self, q: Any) -> Any:
+        """How far coordinates q are beyond the bound."""
+        return self.side * (q[self.coordinate] - self.bound)
+
+
+def _finite_bounds(law: Any, entry: int) -> Iterator[Bound]:
+    """Stops of an entry of qd."""
+    for bound, side in ((law.lower[entry], -1.0), (law.upper[entry], 1.0)):
+        if np.isfinite(bound):
+            yield Bound(entry, int(law.place[entry]), float(bound), side)
+
+
+def _if_active(active: Any, looked: Looked) -> Looked:
+    """Findings about a depth that counts where `active` is 1."""
+    values = zip(looked, search.never(), strict=True)
+    return Looked(*(chosen(active > 0, value, never) for value, never in values))
 
 
 class Witnesses:
@@ -89,30 +107,27 @@ class Witnesses:
         law = motion.reactions
         self.motion = motion
         self.law = law
-        self.stops = [
-            Bound(i, int(law.place[i]), float(bound[i]), side)
-            for i in (law.entries if law else ())
-            for bound, side in ((law.lower, -1.0), (law.upper, 1.0))
-            if np.isfinite(bound[i])
-        ]
-        self.turns = [int(i) for i in law.entries if law.friction[i]] if law else []
         self.rests = [int(i) for i in law.entries] if law else []
+        self.turns = [i for i in self.rests if law.friction[i]]
+        self.stops = [stop for i in self.rests for stop in _finite_bounds(law, i)]
         self.events = len(motion.events.functions)
+        # entries of qd whose motion ends at a stop or a turn, in the order of these
+        self._moving = [stop.entry for stop in self.stops] + self.turns
+        self._first_event = len(self._moving) + len(self.rests)
 
     @property
     def count(self) -> int:
         """Number of depths."""
-        return len(self.stops) + len(self.turns) + len(self.rests) + self.events
+        return self._first_event + self.events
 
     def ends(self, happened: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Ends by depths that happened (m, count): of the entries that can rest (m, entries), and
         of the events (m, events).
         """
-        first = len(self.stops) + len(self.turns)
-        entries = happened[:, first : first + len(self.rests)].copy()
-        for j, i in enumerate([stop.entry for stop in self.stops] + self.turns):
-            entries[:, self.rests.index(i)] |= happened[:, j]
-        return entries, happened[:, first + len(self.rests) :]
+        entries = happened[:, len(self._moving) : self._first_event].copy()
+        for depth, entry in enumerate(self._moving):
+            entries[:, self.rests.index(entry)] |= happened[:, depth]
+        return entries, happened[:, self._first_event :]
 
     # --- the step as polynomials ---
 
@@ -123,24 +138,24 @@ class Witnesses:
         them.
         """
         motion = self.motion
-        nq = self.motion.system.nq
-        nv = self.motion.system.nv
+        nq = motion.system.nq
+        nv = motion.system.nv
+        controller = slice(nq + nv + 1, None)  # states behind q, y and the work
         velocities = motion.velocities_in(t, x, p), motion.velocities_in(t1, x1, p)
         times = [np.array([t]), np.array([t1])]
-        if coefficients is not None:
-            q, states = (
-                [row[part] for row in coefficients]
-                for part in (slice(0, nq), slice(nq + nv + 1, None))
-            )
-            if not motion.formulation.canonical:
-                return Extension(q, [row[nq : nq + nv] for row in coefficients], states, times)
+        if coefficients is None:
+            q, q1 = x[:nq], x1[:nq]
+            rate, rate1 = self._rate(q, velocities[0]), self._rate(q1, velocities[1])
+            coordinates = search.hermite(q, q1, rate, rate1, h)
+            states = [x[controller], x1[controller]]
         else:
-            rate, rate1 = (
-                self._rate(own[:nq], qd) for own, qd in zip((x, x1), velocities, strict=True)
-            )
-            q = search.hermite(x[:nq], x1[:nq], rate, rate1, h)
-            states = [x[nq + nv + 1 :], x1[nq + nv + 1 :]]
-        return Extension(q, self._velocities(q, h, velocities, coefficients is None), states, times)
+            coordinates = [row[:nq] for row in coefficients]
+            states = [row[controller] for row in coefficients]
+            if not motion.formulation.canonical:
+                qd = [row[nq : nq + nv] for row in coefficients]
+                return Extension(coordinates, qd, states, times)
+        qd = self._velocities(coordinates, h, velocities, coefficients is None)
+        return Extension(coordinates, qd, states, times)
 
     def _velocities(
         self, q: Sequence[Any], h: Any, ends: tuple[Any, Any], cubic: bool
@@ -148,30 +163,21 @@ class Witnesses:
         """Coefficients of qd from those of q: of vectors of coordinates the derivative, of others a
         parabola.
         """
+        first, last = ends
+        quaternions = self.motion.formulation.quaternions
         slopes = search.slopes(q, h)
-        if not cubic and not self.motion.formulation.quaternions:
-            return [ends[0], *slopes[1:-1], ends[1]]
-        middle = (
-            2 * self._velocity(search.value(q, 0.5), search.value(slopes, 0.5))
-            - (ends[0] + ends[1]) / 2
-        )
+        if not cubic and not quaternions:
+            return [first, *slopes[1:-1], last]
+        halfway = self._velocity(search.value(q, 0.5), search.value(slopes, 0.5))
+        middle = 2 * halfway - (first + last) / 2
         reach = absolute(q[0]) + absolute(q[-1])
-        noise = (
-            NOISE
-            / absolute(h)
-            * (1 + reduce(maximum, reach) if self.motion.formulation.quaternions else reach)
-        )
+        noise = NOISE / absolute(h)
+        # a velocity follows from several coordinates
+        noise = noise * (1 + reduce(maximum, reach)) if quaternions else noise * reach
         noise = noise * np.ones(len(middle))
-        return [
-            np.array(row)
-            for row in zip(
-                *(
-                    search.parabola(*own)
-                    for own in zip(ends[0], middle, ends[1], noise, strict=True)
-                ),
-                strict=True,
-            )
-        ]
+        entries = zip(first, middle, last, noise, strict=True)
+        parabolas = [search.parabola(*entry) for entry in entries]
+        return [np.array(row) for row in zip(*parabolas, strict=True)]
 
     def _rate(self, q: Any, qd: Any) -> Any:
         """q' of velocities."""
@@ -181,79 +187,85 @@ class Witnesses:
         """qd of rates q': along the columns of q' = B(q) qd, which are orthogonal for each joint."""
         if not self.motion.formulation.quaternions:
             return rate
-        found = []
-        for k in range(self.motion.system.nv):
-            column = self.motion.system.rate(q, np.eye(self.motion.system.nv)[k])
-            found.append(sum(column * rate) / sum(column * column))
-        return np.array(found)
+        system = self.motion.system
+        velocities = []
+        for unit in np.eye(system.nv):
+            column = system.rate(q, unit)
+            velocities.append(sum(column * rate) / sum(column * column))
+        return np.array(velocities)
 
     # --- depths ---
 
-    def sides(self, t: Any, at: tuple[Any, Any, Any], p: Any, fresh: Any) -> list[Any]:
+    def sides(self, t: Any, at: Instant, p: Any, fresh: Any) -> list[Any]:
         """On which side of 0 each is at the beginning of a search; fresh (events,): above 0 of
         events just found.
         """
         q, qd, _ = at
-        found = [chosen(d < 0, -1.0, 0.0) for d in self._met(q, qd, p)] + [-1.0] * len(self.rests)
-        values = self._values(t, q, qd, p)
-        return found + [
-            chosen(search.missing(g) > 0, search.NO_SIDE, chosen(new > 0, 0.0, sign(g)))
-            for g, new in zip(values, fresh, strict=True)
-        ]
+        sides = [chosen(depth < 0, -1.0, 0.0) for depth in self._met(q, qd, p)]
+        sides += [-1.0] * len(self.rests)
+        for value, new in zip(self._values(t, at, p), fresh, strict=True):
+            side = chosen(new > 0, 0.0, sign(value))
+            sides.append(chosen(search.missing(value) > 0, search.NO_SIDE, side))
+        return sides
 
-    def depths(self, t: Any, at: tuple[Any, Any, Any], p: Any, sides: Any) -> list[Any]:
+    def depths(self, t: Any, at: Instant, p: Any, sides: Any) -> list[Any]:
         """How far each is beyond 0 at a state (q, qd, states): 0 or more where it has happened."""
         q, qd, _ = at
-        active = self._active(p)
-        depths = [*self._met(q, qd, p), *self._held(t, at, p)]
-        found = [chosen(on > 0, d, NEVER) for on, d in zip(active, depths, strict=True)]
+        watched = zip(self._active(p), [*self._met(q, qd, p), *self._held(t, at, p)], strict=True)
+        depths = [chosen(active > 0, depth, NEVER) for active, depth in watched]
         directions = self.motion.events.directions
-        for g, side, direction in zip(
-            self._values(t, q, qd, p), sides[len(found) :], directions, strict=True
+        values = self._values(t, at, p)
+        for value, side, direction in zip(
+            values, sides[self._first_event :], directions, strict=True
         ):
+            # A function crosses 0 from the side on which it was, in the direction that counts.
             counts = absolute(side) if direction == 0 else maximum(-direction * side, 0.0)
-            found.append(chosen(counts > 0, -g * side, NEVER))
-        return found
+            depths.append(chosen(counts > 0, -value * side, NEVER))
+        return depths
 
     def _met(self, q: Any, qd: Any, p: Any) -> list[Any]:
         """Depths of stops and turns."""
-        way = self.motion.modes(p)[self.law.n :] if self.law else ()
-        return [stop.side * (q[stop.place] - stop.bound) for stop in self.stops] + [
-            -way[i] * qd[i] for i in self.turns
-        ]
+        return [depth for (depth,) in self._polynomials([q], [qd], p)]
 
-    def _held(self, t: Any, at: tuple[Any, Any, Any], p: Any) -> list[Any]:
+    def _modes(self, p: Any) -> tuple[Any, Any, Any, Any]:
+        """Modes of each velocity: whether it moves, 1 or 0; the direction in which it slides; least
+        and greatest reaction that holds it.
+        """
+        modes = self.motion.modes(p)
+        n = self.law.n if self.law else 0
+        return modes[:n], modes[n : 2 * n], modes[2 * n : 3 * n], modes[3 * n :]
+
+    def _held(self, t: Any, at: Instant, p: Any) -> list[Any]:
         """How far the reaction of each entry that can rest is beyond its bounds."""
         if not self.rests:
             return []
         motion = self.motion
-        n = self.law.n
-        modes = self.motion.modes(p)
+        modes = motion.modes(p)
         q, qd, states = at
         tau = motion.forces(motion.clock(t, p), q, qd, p, states)
         numbers = motion.numbers_in(p)
         if isinstance(q[0], Expr):
-            r = self.law.at(numbers).reactions(q, qd, tau, modes)
+            reactions = self.law.at(numbers).reactions(q, qd, tau, modes)
         else:
-            r = self.law.called_reactions(q, qd, tau, modes, numbers)
-        return [maximum(modes[2 * n + i] - r[i], r[i] - modes[3 * n + i]) for i in self.rests]
+            reactions = self.law.called_reactions(q, qd, tau, modes, numbers)
+        *_, least, most = self._modes(p)
+        return [maximum(least[i] - reactions[i], reactions[i] - most[i]) for i in self.rests]
 
     def _active(self, p: Any) -> list[Any]:
         """1 for each stop, turn and rest that counts in the modes of now: moving entries meet
         stops, held ones move.
         """
-        moving = self.motion.modes(p)
-        active = [moving[i] for i in [stop.entry for stop in self.stops] + self.turns]
-        return active + [1 - moving[i] for i in self.rests]
+        moving, *_ = self._modes(p)
+        return [moving[i] for i in self._moving] + [1 - moving[i] for i in self.rests]
 
-    def _values(self, t: Any, q: Any, qd: Any, p: Any) -> list[Any]:
-        watched = self.motion.events
+    def _values(self, t: Any, at: Sequence[Any], p: Any) -> list[Any]:
+        """Values of the events' functions."""
+        if not self.events:
+            return []
         time = self.motion.clock(t, p)
-        return (
-            list(watched.values(time if isinstance(time, Expr) else float(time), q, qd))
-            if self.events
-            else []
-        )
+        q, qd, *_ = at
+        traced = isinstance(time, Expr)
+        return list(self.motion.events.values(time if traced else float(time), q, qd))
 
     # --- intervals ---
 
@@ -264,136 +276,120 @@ class Witnesses:
         bend (nx,): by how much x may differ from `way`, if it does
         """
         box = way.box(*self._margins(bend, way))
-        depths = list[Any]()
-        if self.law:
-            modes, (low, high), (slow, fast) = self.motion.modes(p), box.q, box.qd
-            depths += [
-                stop.side * ((high if stop.side > 0 else low)[stop.place] - stop.bound)
-                for stop in self.stops
-            ]
-            ways = [modes[self.law.n + i] for i in self.turns]
-            depths += [
-                maximum(-one * slow[i], -one * fast[i])
-                for one, i in zip(ways, self.turns, strict=True)
-            ]
-            depths += [0.5 - modes[i] for i in self.rests]  # reactions of those held have no bounds
+        depths = self._greatest(box, p)
         clear = chosen(reduce(maximum, depths) < 0, 1.0, 0.0) if depths else 1.0
         traced = isinstance(way.q[0][0], Expr)
         for bounds in self._bounds(box, p) if traced else self._sampled(way, p):
             clear = minimum(clear, 0.0 if bounds is None else search.excluded(bounds))
         return clear
 
+    def _greatest(self, box: Box, p: Any) -> list[Any]:
+        """Greatest depths of stops, turns and rests in a box."""
+        moving, direction, *_ = self._modes(p)
+        low, high = box.q
+        slow, fast = box.qd
+        depths = [stop.depth(high if stop.side > 0 else low) for stop in self.stops]
+        for i in self.turns:
+            depths.append(maximum(-direction[i] * slow[i], -direction[i] * fast[i]))
+        # Reactions of held entries have no bounds: none of them may be held.
+        return depths + [0.5 - moving[i] for i in self.rests]
+
     def _margins(self, bend: Any, way: Extension) -> tuple[Any, Any]:
         """By how much q and qd may differ from `way` where x may by `bend`."""
         if bend is None:
             return 0.0, 0.0
-        form = self.motion.formulation
+        formulation = self.motion.formulation
         nq = self.motion.system.nq
-        nv = self.motion.system.nv
-        if not form.canonical:
-            return bend[:nq], bend[nq : nq + nv]
-        rates = STEEP * bend[:nq] / absolute(way.times[-1] - way.times[0])
-        return bend[:nq], 4 * sum(rates) if form.quaternions else rates
+        q = bend[:nq]
+        if not formulation.canonical:
+            return q, bend[nq : nq + self.motion.system.nv]
+        rates = STEEP * q / absolute(way.times[-1] - way.times[0])
+        return q, 4 * sum(rates) if formulation.quaternions else rates
 
     def _sampled(self, way: Extension, p: Any) -> list[tuple[float, float]]:
         """Least and greatest of values of each event in a step, on numbers."""
         if not self.events:
             return []
-        s = np.linspace(0.0, 1.0, SAMPLES)
-        q, qd = (search.value([row[:, None] for row in rows], s).T for rows in (way.q, way.qd))
-        rows = [
-            self._values(way.time(one), own, rate, p)
-            for one, own, rate in zip(s, q, qd, strict=True)
-        ]
+        fractions = np.linspace(0.0, 1.0, SAMPLES)
+        q, qd = (
+            search.value([row[:, None] for row in rows], fractions).T for rows in (way.q, way.qd)
+        )
+        states = zip(fractions, q, qd, strict=True)
+        rows = [self._values(way.time(s), state, p) for s, *state in states]
         values = np.array(rows, dtype=float)
         return list(zip(values.min(axis=0).tolist(), values.max(axis=0).tolist(), strict=True))
 
     def look(self, way: Extension, p: Any, a: Any, w: Any, sides: Any) -> list[Looked]:
         """Findings in the interval [a, a + w] of the step about each function."""
-        part = Extension(*(search.restricted(c, a, w) for c in way))
-        end = (part.q[-1], part.qd[-1], part.states[-1])
-        t1 = part.times[-1][0]
-        found = [
-            search.depth_of(
-                search.restricted(d, a, w), side, w
-            )  # 0 all along a stop, to the last bit
-            for d, side in zip(self._polynomials(way, p), sides, strict=False)
-        ]
-        found += [
-            search.sampled(-1.0, d, 1.0, None, w)._replace(side=-1.0)
-            for d in self._held(t1, end, p)
-        ]
-        active = self._active(p)
-        found = [
-            Looked(
-                *(chosen(on > 0, own, not_) for own, not_ in zip(one, search.never(), strict=True))
-            )
-            for on, one in zip(active, found, strict=True)
-        ]
-        values = self._values(t1, end[0], end[1], p)
-        bounds = self._bounds(part.box(), p)
-        directions = self.motion.events.directions
-        return found + [
-            search.or_missing(search.sampled(side, g, direction, own, w), side, g, w)
-            for side, g, direction, own in zip(
-                sides[len(found) :], values, directions, bounds, strict=True
-            )
-        ]
+        interval = Extension(*(search.restricted(c, a, w) for c in way))
+        end = interval.q[-1], interval.qd[-1], interval.states[-1]
+        t1 = interval.times[-1][0]
+        looked = []
+        for depth, side in zip(self._polynomials(way.q, way.qd, p), sides, strict=False):
+            # The depth is restricted, not q: along a stop it is 0 to the last bit.
+            looked.append(search.depth_of(search.restricted(depth, a, w), side, w))
+        for depth in self._held(t1, end, p):
+            looked.append(search.sampled(-1.0, depth, 1.0, None, w)._replace(side=-1.0))
+        looked = [_if_active(*pair) for pair in zip(self._active(p), looked, strict=True)]
+        events = zip(
+            sides[self._first_event :],
+            self._values(t1, end, p),
+            self.motion.events.directions,
+            self._bounds(interval.box(), p),
+            strict=True,
+        )
+        for side, value, direction, bounds in events:
+            crossing = search.sampled(side, value, direction, bounds, w)
+            looked.append(search.or_missing(crossing, side, value, w))
+        return looked
 
-    def _polynomials(self, way: Extension, p: Any) -> list[list[Any]]:
-        """Coefficients of the depths of stops and turns."""
-        way_of = self.motion.modes(p)[self.law.n :] if self.law else ()
-        return [
-            [stop.side * (row[stop.place] - stop.bound) for row in way.q] for stop in self.stops
-        ] + [[-way_of[i] * row[i] for row in way.qd] for i in self.turns]
+    def _polynomials(self, q: Sequence[Any], qd: Sequence[Any], p: Any) -> list[list[Any]]:
+        """Coefficients of the depths of stops and turns, from those of q and qd."""
+        _, direction, *_ = self._modes(p)
+        stops = [[stop.depth(row) for row in q] for stop in self.stops]
+        return stops + [[-direction[i] * row[i] for row in qd] for i in self.turns]
 
     def _bounds(self, box: Box, p: Any) -> list[Any]:
         """Bounds of each event in a box of states and times; None where there are none, as on
         numbers.
         """
-        watched = self.motion.events
         first = box.q[0][0]
         if not self.events or not isinstance(first, Expr):
             return [None] * self.events
-        time = symbols("time of an event", 1, first.graph)
+        (time,) = symbols("time of an event", 1, first.graph)
         q, qd = (
             symbols(f"{name} of an event", len(bounds[0]), first.graph)
             for name, bounds in (("q", box.q), ("qd", box.qd))
         )
-        hulls = {time[0]: tuple(self.motion.clock(t, p) for t in box.times)}
-        for own, bounds in ((q, box.q), (qd, box.qd)):
-            hulls |= dict(zip(own, zip(*bounds, strict=True), strict=True))
-        return list(enclosures(watched.values(time[0], q, qd), hulls))
+        hulls = {time: tuple(self.motion.clock(t, p) for t in box.times)}
+        for entries, bounds in ((q, box.q), (qd, box.qd)):
+            hulls |= dict(zip(entries, zip(*bounds, strict=True), strict=True))
+        return list(enclosures(self.motion.events.values(time, q, qd), hulls))
 
     # --- what has happened ---
 
-    def valued(
-        self, changed: Any, t: Any, at: tuple[Any, Any, Any], p: Any, sides: Any
-    ) -> list[Any]:
+    def valued(self, changed: Any, t: Any, at: Instant, p: Any, sides: Any) -> list[Any]:
         """`changed` without the events that have no value at a state, or had none where the search
         began.
         """
-        first = self.count - self.events
-        nothing = [
-            maximum(search.missing(g), chosen(absolute(side) > 1, 1.0, 0.0))
-            for g, side in zip(self._values(t, at[0], at[1], p), sides[first:], strict=True)
-        ]
-        return [
-            *changed[:first],
-            *(chosen(no > 0, 0.0, one) for one, no in zip(changed[first:], nothing, strict=True)),
-        ]
+        first = self._first_event
+        valued = [*changed[:first]]
+        values = self._values(t, at, p)
+        for event, value, side in zip(changed[first:], values, sides[first:], strict=True):
+            nothing = maximum(search.missing(value), chosen(absolute(side) > 1, 1.0, 0.0))
+            valued.append(chosen(nothing > 0, 0.0, event))
+        return valued
 
     def together(self, changed: Any, depths: Any) -> list[Any]:
         """Happenings where the first depths have `changed`: where a mode ends, events passed by
         then, too.
         """
-        modes = len(self.stops) + len(self.turns) + len(self.rests)
-        ends = reduce(maximum, changed[:modes]) if modes else 0.0
-        passed = [chosen(d >= 0, ends, 0.0) for d in depths[modes:]]
-        return [
-            *changed[:modes],
-            *(maximum(one, new) for one, new in zip(changed[modes:], passed, strict=True)),
-        ]
+        first = self._first_event
+        happened = [*changed[:first]]
+        ends = reduce(maximum, happened) if happened else 0.0
+        for event, depth in zip(changed[first:], depths[first:], strict=True):
+            happened.append(maximum(event, chosen(depth >= 0, ends, 0.0)))
+        return happened
 
     def imposed(self, x: Any, happened: Any) -> Any:
         """x with coordinates exactly at the stops that they met, and velocities that came to rest
@@ -401,13 +397,13 @@ class Witnesses:
         """
         x = np.array(x)
         nq = self.motion.system.nq
-        for j, stop in enumerate(self.stops):
-            x[stop.place] = chosen(happened[j] >= 0, stop.bound, x[stop.place])
-        for j, i in enumerate(self.turns):
-            x[nq + i] = chosen(happened[len(self.stops) + j] >= 0, 0.0, x[nq + i])
+        values = [(stop.coordinate, stop.bound) for stop in self.stops]
+        values += [(nq + i, 0.0) for i in self.turns]
+        for (entry, value), depth in zip(values, happened, strict=False):
+            x[entry] = chosen(depth >= 0, value, x[entry])
         return x
 
-    def meets(self, at: tuple[Any, Any, Any], changed: Any, p: Any) -> Any:
+    def meets(self, at: Instant, changed: Any, p: Any) -> Any:
         """1 where a state moves towards the stops that `changed`, and is beyond no other, else 0.
 
         Euler's methods move coordinates by velocities of another time: a part of their step may
@@ -415,22 +411,24 @@ class Witnesses:
         """
         q, qd, _ = at
         meets: Any = 1.0
-        for stop, one, active in zip(self.stops, changed, self._active(p), strict=False):
+        for stop, met, active in zip(self.stops, changed, self._active(p), strict=False):
             towards = chosen(stop.side * qd[stop.entry] >= 0, 1.0, 0.0)
-            within = chosen(stop.side * (q[stop.place] - stop.bound) <= 0, 1.0, 0.0)
-            meets = minimum(meets, chosen(active > 0, chosen(one > 0, towards, within), 1.0))
+            within = chosen(stop.depth(q) <= 0, 1.0, 0.0)
+            meets = minimum(meets, chosen(active > 0, chosen(met > 0, towards, within), 1.0))
         return meets
 
     def between(self, way: Extension, whole: Sequence[Any], s: Any) -> np.ndarray:
         """x at a fraction s of a step; whole: coefficients of x, of which coordinates and
         velocities are those of `way`.
         """
-        (q, qd, _), x = way.at(s), search.value(whole, s)
+        q, qd, _ = way.at(s)
+        x = search.value(whole, s)
         nq = self.motion.system.nq
-        at = self.motion.system.nq + self.motion.system.nv
-        return np.concatenate([q, x[nq:at] if self.motion.formulation.canonical else qd, x[at:]])
+        work = nq + self.motion.system.nv
+        y = x[nq:work] if self.motion.formulation.canonical else qd
+        return np.concatenate([q, y, x[work:]])
 
-    def state(self, t: Any, x: Any, p: Any) -> tuple[Any, Any, Any]:
+    def state(self, t: Any, x: Any, p: Any) -> Instant:
         """q, qd and states of the controller in x."""
         q, _, _, states = self.motion.split(x)
         return q, self.motion.velocities_in(t, x, p), states
