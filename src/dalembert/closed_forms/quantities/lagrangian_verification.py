@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import Any, cast
 
 import numpy as np
@@ -50,18 +51,18 @@ class LagrangianVerifier(Verifier):
             There are none.
         """
         rng = np.random.default_rng(SEED)
-        names = [*(name for group in p.names for name in group), "t"]
-        drawn = rng.uniform(0.3, 1.7, len(p.parameters))
-        values = {name: float(x) for name, x in zip(p.parameters, drawn, strict=True)}
-        entries = [x for array in p.expressions.values() for x in array.flat]
-        for lower in (-1.5, 0.1):  # roots and logarithms may need what is positive
+        names = [*chain.from_iterable(p.names), "t"]
+        drawn = rng.uniform(0.3, 1.7, len(p.parameters)).tolist()
+        parameters = dict(zip(p.parameters, drawn, strict=True))
+        entries = np.concatenate([array.ravel() for array in p.expressions.values()])
+        for lower in (-1.5, 0.1):  # roots and logarithms may need positive numbers
             columns = rng.uniform(lower, 1.5, (len(names), TRIED))
-            results = evaluate(entries, values | dict(zip(names, columns, strict=True)))
-            results = np.broadcast_to(results, (TRIED, results.shape[-1]))
+            results = evaluate(entries, parameters | dict(zip(names, columns, strict=True)))
+            results = np.broadcast_to(results, (TRIED, len(entries)))
             finite = np.flatnonzero(np.isfinite(results).all(axis=1))[:STATES]
             if len(finite) == STATES:
                 columns = columns[:, finite]
-                self.point = values | dict(zip(names, columns, strict=True))
+                self.point = parameters | dict(zip(names, columns, strict=True))
                 return columns
         raise DalembertError(
             f"the Lagrangian of {p.system.name!r} or its derivatives are not finite at random "
@@ -75,15 +76,15 @@ class LagrangianVerifier(Verifier):
         differences of these.
         """
         whole = {
-            name: size_of_terms(x.flat, self.point)
-            for name, x in self.expressions.items()
-            if name in SIZED
+            name: size_of_terms(self.expressions[name].flat, self.point)
+            for name in SIZED
+            if name in self.expressions
         }
-        names = (*self.expressions, "accelerations")
-        return {
-            name: whole.get(name) or whole["lagrangian" if name in ENERGIES else "bias_force"]
-            for name in names
-        }
+        sizes = {}
+        for name in (*self.expressions, "accelerations"):
+            sum_of_terms = "lagrangian" if name in ENERGIES else "bias_force"
+            sizes[name] = whole.get(name) or whole[sum_of_terms]
+        return sizes
 
     def compare(self, quantity: str, expressions: np.ndarray) -> None:
         """Compare the expressions of a quantity with compiled functions; accelerations with those
@@ -92,42 +93,41 @@ class LagrangianVerifier(Verifier):
         if quantity != "accelerations":
             super().compare(quantity, expressions)
             return
-        force = self.tau + self.right["generalized_forces"] - self.right["bias_force"]
-        right = np.linalg.solve(self.right["mass_matrix"], force[..., None])[..., 0]
-        self.check(quantity, self.evaluated(expressions), right)
+        right = self.right
+        force = self.tau + right["generalized_forces"] - right["bias_force"]
+        accelerations = np.linalg.solve(right["mass_matrix"], force[..., None])[..., 0]
+        self.check(quantity, self.evaluated(expressions), accelerations)
 
     @cached_property
     def right(self) -> dict[str, np.ndarray]:
         """Quantities by compiled code."""
-        found = {name: self._compiled(name, self.qd) for name in DIRECT}
-        inertial = np.einsum("nij,nj->ni", found["mass_matrix"], self.qdd)
-        found["equations_of_motion"] = inertial + found["bias_force"] - found["generalized_forces"]
-        return found | self._terms(found["lagrangian"]) if self.is_quadratic else found
+        right = {name: self._compiled(name, self.qd) for name in DIRECT}
+        inertial = np.einsum("nij,nj->ni", right["mass_matrix"], self.qdd)
+        force = inertial + right["bias_force"] - right["generalized_forces"]
+        right["equations_of_motion"] = force
+        if self.is_quadratic:
+            right |= self._terms(right["lagrangian"])
+        return right
 
     def _terms(self, lagrangian: np.ndarray) -> dict[str, np.ndarray]:
         """Terms of the equations: the bias is a polynomial of degree 2 in v, and gives its parts at
         +-v, at unit velocities and at rest; L and the momenta likewise.
         """
         v = self.qd
-        zero = np.zeros_like(self.qd)
-        bias_at_rest, b, L0 = (
-            self._compiled(name, zero) for name in ("bias_force", "momenta", "lagrangian")
-        )
+        zero = np.zeros_like(v)
+        bias_at_rest = self._bias(zero)
+        b = self._compiled("momenta", zero)
+        L0 = self._compiled("lagrangian", zero)
         g = self._potential_forces()
 
-        def quadratic(v: np.ndarray) -> np.ndarray:  # h(v)
-            """Part of the bias that is quadratic in v."""
+        def quadratic(v: np.ndarray) -> np.ndarray:
+            """Terms h(v) of the bias that are quadratic in v."""
             return (self._bias(v) + self._bias(-v)) / 2 - bias_at_rest
 
         units = [np.broadcast_to(e, v.shape) for e in np.eye(v.shape[1])]
-        squares = [quadratic(e) for e in units]
-        n = len(units)
-        c = np.empty((len(v), n, n, n))
-        for i, j in np.ndindex(n, n):
-            mixed = quadratic(units[i] + units[j]) - squares[i] - squares[j]
-            c[:, i, j] = mixed / 2
+        c = self._christoffel(quadratic, units)
         linear = np.array([(self._bias(e) - self._bias(-e)) / 2 for e in units])
-        A = linear.transpose(1, 2, 0)  # N + dM/dt
+        A = linear.transpose(1, 2, 0)  # N + dM/dt: antisymmetric and symmetric
         dM_dt = (A + A.transpose(0, 2, 1)) / 2
         return {
             "christoffel": c,
@@ -141,10 +141,23 @@ class LagrangianVerifier(Verifier):
             "time_terms": np.einsum("nij,nj->ni", dM_dt, v) + bias_at_rest - g,
         }
 
+    @staticmethod
+    def _christoffel(
+        quadratic: Callable[[np.ndarray], np.ndarray], units: Sequence[np.ndarray]
+    ) -> np.ndarray:
+        """Christoffel symbols c_ijk of h_k = c_ijk v_i v_j: half of h(e_i + e_j) - h(e_i) - h(e_j)."""
+        n = len(units)
+        c = np.empty((len(units[0]), n, n, n))
+        squares = [quadratic(e) for e in units]
+        for i, j in np.ndindex(n, n):
+            mixed = quadratic(units[i] + units[j]) - squares[i] - squares[j]
+            c[:, i, j] = mixed / 2
+        return c
+
     def _potential_forces(self) -> np.ndarray:
         """The bias of L at rest, as a Lagrangian of its own."""
         system = self.system
-        zeros = np.zeros(self.system.nq, dtype=object)
+        zeros = np.zeros(system.nq, dtype=object)
         q, qd, t = (cast(Any, system.symbols[key]) for key in ("q", "qd", "t"))
         potential = substitute(system.quantities["lagrangian"].expressions, {x: 0 for x in qd})
         resting = LagrangianSystem("potential", system.coordinate_names, potential, zeros, q, qd, t)
@@ -160,24 +173,22 @@ class LagrangianVerifier(Verifier):
             """Bias less the generalized forces."""
             return self._bias(qd, q) - self._compiled("generalized_forces", qd, q)
 
-        def slopes(of: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-            """Derivatives of a force along unit steps."""
+        def slopes(displaced: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+            """Derivatives of a force by displacements along each entry."""
             columns = []
             for step in np.eye(q.shape[1]) * STEP:
-                forward = sum(weight * of(k * step) for k, weight in WEIGHTS)
-                backward = sum(weight * of(-k * step) for k, weight in WEIGHTS)
+                forward = sum(weight * displaced(k * step) for k, weight in WEIGHTS)
+                backward = sum(weight * displaced(-k * step) for k, weight in WEIGHTS)
                 columns.append((forward - backward) / STEP)
             return np.stack(columns, axis=-1)
 
         K = slopes(lambda step: force(q + step, zero))
         D = slopes(lambda step: force(q, zero + step))
-        M, one = (
-            self._compiled("mass_matrix", zero, q),
-            np.broadcast_to(np.eye(q.shape[1]), K.shape),
-        )
+        M = self._compiled("mass_matrix", zero, q)
         nothing = np.zeros_like(K)
-        below = [-np.linalg.solve(M, K), -np.linalg.solve(M, D)]
-        A = np.block([[nothing, one], below])
+        rates = [nothing, np.broadcast_to(np.eye(q.shape[1]), K.shape)]
+        accelerations = [-np.linalg.solve(M, K), -np.linalg.solve(M, D)]
+        A = np.block([rates, accelerations])
         B = np.concatenate([nothing, np.linalg.inv(M)], axis=1)
         return M, A, B, force(q, zero)
 
@@ -193,7 +204,8 @@ class LagrangianVerifier(Verifier):
     ) -> np.ndarray:
         """A compiled quantity at the states, with other velocities, or coordinates."""
         dynamics = dynamics or self.dynamics
-        named: dict[str, Any] = {"q": self.q if q is None else q, "qd": qd, "t": self.t}
-        if dynamics.system.parameters:
-            named["parameters"] = np.array([self.point[x] for x in dynamics.system.parameters])
-        return np.asarray(getattr(dynamics, name)(**named))
+        q = self.q if q is None else q
+        inputs: dict[str, Any] = {"q": q, "qd": qd, "t": self.t}
+        if names := dynamics.system.parameters:
+            inputs["parameters"] = np.array([self.point[name] for name in names])
+        return np.asarray(getattr(dynamics, name)(**inputs))
