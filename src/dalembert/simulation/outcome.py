@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -75,80 +76,97 @@ def run_of(
     sampled: SampledLoop | None,
     start: Start,
     times: np.ndarray,
-    found: Trajectories,
+    trajectories: Trajectories,
 ) -> Run:
     """The records with the initial states in front, where each trajectory ended, and why."""
-    motion, x = loop.motion, np.concatenate([start.x[:, None], found.x], axis=1)
+    motion = loop.motion
+    x = np.concatenate([start.x[:, None], trajectories.x], axis=1)
     q, y, *_ = motion.split(x)
     qd = motion.formulation.recorded(times, q, y, motion.numbers)
-    ends = _ends(loop, times, x, qd, found)
-    x_end = x[np.arange(len(x)), ends.last]
-    whole = start.single and ends.good is None
-    end = None if whole else _end_states(motion, ends.t, x_end)
-    steps, rejected = ends.counted(found.steps), ends.counted(found.rejected)
-    rows = _RecordRows(
-        x, qd, _observables(loop.initial | (sampled.initial if sampled else {}), found)
-    )
+    ends = _ends(loop, times, x, qd, trajectories)
+    steps, rejected = ends.counted(trajectories.steps), ends.counted(trajectories.rejected)
+    initial = loop.initial | (sampled.initial if sampled else {})
+    rows = _RecordRows(x, qd, _observables(initial, trajectories))
+    ended = None
+    if ends.good is not None or not start.single:
+        x_end = x[np.arange(len(x)), ends.last]  # a copy, before ends are blanked
+        ended = _end_states(motion, ends.t, x_end)
     if ends.good is not None:
         rows.blank(ends.good, ends.last)
     if start.single:
-        rows = rows.single(ends.last[0])
-        if end is not None:
-            rows.x[-1], rows.qd[-1] = x_end[0], end.qd[0]
-        times = np.concatenate([times[: ends.last[0]], ends.t])
+        last = ends.last[0]
+        rows = rows.single(last)
+        times = np.concatenate([times[:last], ends.t])
         steps, rejected = steps[0], rejected[0]
+        if ended is not None:  # the last record is the end
+            rows.x[-1], rows.qd[-1] = x_end[0], ended.qd[0]
+            ended = None
     q, _, work, states = motion.split(rows.x)
     return Run(
-        motion.mechanism,
-        times,
-        q,
-        rows.qd,
-        work,
-        loop.method.name,
-        loop.pace.h,
-        tuple(ends.reasons),
-        dict(motion.kinds),
-        steps,
-        rejected,
-        states,
-        motion.forces.applied,
-        _in_order(loop.events),
-        _in_order(loop.changes),
-        motion.friction,
-        motion.parameters,
-        ended=None if start.single else end,
-        declared=motion.observables,
+        times=times,
+        q=q,
+        qd=rows.qd,
+        work=work,
+        controller_states=states,
+        steps=steps,
+        rejected=rejected,
+        reasons=tuple(ends.reasons),
+        ended=ended,
         recorded=rows.observables | motion.formulation.recorded_counts,
+        **_described(loop),
     )
 
 
-def _observables(initial: dict[str, np.ndarray], found: Trajectories) -> dict[str, np.ndarray]:
+def _described(loop: EventLoop) -> dict[str, Any]:
+    """Fields of a run that say how it was made, and what happened on its way."""
+    motion = loop.motion
+    return {
+        "mechanism": motion.mechanism,
+        "parameters": motion.parameters,
+        "method": loop.method.name,
+        "h": loop.pace.h,
+        "forces": dict(motion.kinds),
+        "applied": motion.forces.applied,
+        "friction": motion.friction,
+        "declared": motion.observables,
+        "events": _in_order(loop.events),
+        "changes": _in_order(loop.changes),
+    }
+
+
+def _observables(
+    initial: dict[str, np.ndarray], trajectories: Trajectories
+) -> dict[str, np.ndarray]:
     """Observables (N, K, ...) behind those at the beginning (N, ...)."""
     return {
         name: np.concatenate([initial[name][:, None], values], axis=1)
-        for name, values in found.observables.items()
+        for name, values in trajectories.observables.items()
     }
 
 
 def _ends(
-    loop: EventLoop, times: np.ndarray, x: np.ndarray, qd: np.ndarray, found: Trajectories
+    loop: EventLoop, times: np.ndarray, x: np.ndarray, qd: np.ndarray, trajectories: Trajectories
 ) -> _Ends:
     """Places and reasons of the trajectories' ends."""
-    motion, n = loop.motion, len(x)
-    finished = _all_recorded(times - motion.begin, x, found, rounding_of(times))
+    motion = loop.motion
+    finished = _all_recorded(times - motion.begin, x, trajectories, rounding_of(times))
     safe = motion.system.positive_definite and not motion.system.constraints
     if not (finished and safe):
-        return _early_ends(loop, x, qd, times, found)
-    last = np.full(n, len(times) - 1)
-    return _Ends(None, last, times[last], [loop.reasons.get(k, FINISHED) for k in range(n)])
+        return _early_ends(loop, x, qd, times, trajectories)
+    last = np.full(len(x), len(times) - 1)
+    reasons = [loop.reasons.get(k, FINISHED) for k in range(len(x))]
+    return _Ends(None, last, times[last], reasons)
 
 
-def _all_recorded(times: np.ndarray, x: np.ndarray, found: Trajectories, rounding: float) -> bool:
+def _all_recorded(
+    times: np.ndarray, x: np.ndarray, trajectories: Trajectories, rounding: float
+) -> bool:
     """Whether all states x (N, K, nx) are numbers, with their times (K,)."""
     least, most = np.minimum.reduce(x, axis=None), np.maximum.reduce(x, axis=None)
-    if not (-BOUND < least and most < BOUND) or np.count_nonzero(found.failed):  # NaN is not
+    bounded = -BOUND < least and most < BOUND  # not if one is NaN
+    if not bounded or np.count_nonzero(trajectories.failed):
         return False
-    on_time = found.t >= times[1:] - _lateness(times, rounding)
+    on_time = trajectories.t >= times[1:] - _lateness(times, rounding)
     return np.count_nonzero(on_time) == on_time.size
 
 
@@ -166,33 +184,40 @@ def _end_states(motion: FirstOrderSystem, t: np.ndarray, x: np.ndarray) -> End:
 
 
 def _early_ends(
-    loop: EventLoop, x: np.ndarray, qd: np.ndarray, times: np.ndarray, found: Trajectories
+    loop: EventLoop, x: np.ndarray, qd: np.ndarray, times: np.ndarray, trajectories: Trajectories
 ) -> _Ends:
     """Ends of trajectories some of which ended early."""
     motion = loop.motion
-    goals, rounding = times - motion.begin, rounding_of(times)
-    reached = np.concatenate([np.full((len(x), 1), goals[0]), found.t], axis=1)
-    finite, good = (np.abs(x) < BOUND).all(axis=2), np.ones(reached.shape, dtype=bool)
-    late = _lateness(goals, rounding) * (found.failed != ENDED)
-    good[:, 1:] = found.t >= goals[1:] - late
-    good = np.logical_and.accumulate(finite & good, axis=1)
-    singular = _singular(motion, times, finite, good, motion.split(x)[0], qd)
+    failed = trajectories.failed
+    goals = times - motion.begin
+    reached = np.concatenate([np.full((len(x), 1), goals[0]), trajectories.t], axis=1)
+    finite = (np.abs(x) < BOUND).all(axis=2)
+    good = finite.copy()
+    # An event ends a trajectory at its time exactly; others may miss a record by rounding.
+    lateness = _lateness(goals, rounding_of(times)) * (failed != ENDED)
+    good[:, 1:] &= trajectories.t >= goals[1:] - lateness
+    good = np.logical_and.accumulate(good, axis=1)
+    q, *_ = motion.split(x)
+    singular = _singular(motion, times, finite, good, q, qd)
     t, last = ends_of(times, reached + motion.begin, finite, good)
     reasons = [
         singular.get(k)
         or loop.reasons.get(k)
-        or _reason(motion.system, t[k], good[k], finite[k], x[k], found.failed[k])
+        or _reason(motion.system, t[k], good[k], finite[k], x[k], failed[k])
         for k in range(len(x))
     ]
     _explain(reasons, loop, x, goals, good)
-    numbers = np.broadcast_to(motion.numbers, (len(x), motion.numbers.shape[-1]))
-    for k in (k for k, reason in enumerate(reasons) if reason != FINISHED):
-        q, rates = motion.split(x[k, last[k]])[0], qd[k, last[k]]
-        if k not in {**singular, **loop.reasons} and (
-            row := motion.formulation.dependent_constraint(t[k], q, rates, numbers[k])
-        ):
-            reasons[k] += f" There the constraint {row!r} nearly follows from others."
+    for k, reason in enumerate(reasons):
+        if reason != FINISHED and k not in singular and k not in loop.reasons:
+            reasons[k] += _dependent(motion, k, t[k], q[k, last[k]], qd[k, last[k]])
     return _Ends(good, last, t, reasons)
+
+
+def _dependent(motion: FirstOrderSystem, k: int, t: float, q: np.ndarray, qd: np.ndarray) -> str:
+    """Sentence about a constraint that nearly follows from others where trajectory k ends."""
+    numbers = np.atleast_2d(motion.numbers)
+    row = motion.formulation.dependent_constraint(t, q, qd, numbers[k % len(numbers)])
+    return f" There the constraint {row!r} nearly follows from others." if row else ""
 
 
 def _singular(
@@ -208,16 +233,17 @@ def _singular(
     """
     reasons = {}
     numbers = np.broadcast_to(motion.numbers, (len(good), motion.numbers.shape[-1]))
-    for k, kept in enumerate(good.sum(axis=1)):
-        until = (
-            min(kept + 1, len(times)) if finite[k, : kept + 1].all() else kept
-        )  # with the state it could not leave
-        stuck = motion.formulation.singular(
-            times[:until], q[k, :until], qd[k, :until], kept < len(times), numbers[k]
+    for k, count in enumerate(good.sum(axis=1)):
+        is_early = count < len(times)
+        # with the state that it could not leave
+        until = count + 1 if is_early and finite[k, : count + 1].all() else count
+        singular = motion.formulation.singular(
+            times[:until], q[k, :until], qd[k, :until], is_early, numbers[k]
         )
-        if stuck is not None:
-            good[k, stuck[0] :] = finite[k, stuck[0] :] = False
-            reasons[k] = f"after t = {times[stuck[0] - 1]:g} s: {stuck[1]}."
+        if singular is not None:
+            first, why = singular
+            good[k, first:] = finite[k, first:] = False
+            reasons[k] = f"after t = {times[first - 1]:g} s: {why}."
     return reasons
 
 
@@ -263,17 +289,20 @@ def _explain(
         return
     p = np.broadcast_to(loop.constants, (len(x), loop.constants.shape[-1]))
     for k in lost[:EXPLAINED]:
-        if (count := int(good[k].sum())) and k not in loop.reasons:
-            ahead = float(times[min(count, len(times) - 1)] - times[count - 1])
-            fixed = isinstance(loop.method, FixedStep)
-            h = loop.h if fixed else min(loop.h, ahead or loop.h)
-            state = x[k, count - 1], float(times[count - 1])
-            force = force_without_number(
-                loop.motion, loop.method, *state, h, p[k], loop.control[:2]
-            )
-            reasons[k] = f"{force}." if force else reasons[k]
+        count = int(good[k].sum())
+        if not count or k in loop.reasons:
+            continue
+        last = count - 1
+        h = loop.h
+        ahead = float(times[min(count, len(times) - 1)] - times[last])
+        if ahead and not isinstance(loop.method, FixedStep):
+            h = min(h, ahead)
+        state = x[k, last], float(times[last])
+        force = force_without_number(loop.motion, loop.method, *state, h, p[k], loop.control[:2])
+        if force:
+            reasons[k] = f"{force}."
 
 
-def _in_order(found: list[Any]) -> tuple[Any, ...]:
+def _in_order(happenings: list[Any]) -> tuple[Any, ...]:
     """By trajectory, then by time."""
-    return tuple(sorted(found, key=lambda one: (one.trajectory, one.t)))
+    return tuple(sorted(happenings, key=attrgetter("trajectory", "t")))
