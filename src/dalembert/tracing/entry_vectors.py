@@ -1,6 +1,6 @@
 """Vectors whose entries are computed alike, by a single expression for many of them.
 
-An integrator does the same with each entry of a state. A `EntryVector` says once what that is, so that
+An integrator does the same with each entry of a state. An `EntryVector` says once what that is, so that
 neither the time to trace it nor its machine code grows with the number of entries.
 """
 
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -87,7 +88,8 @@ class EntryVector(Entrywise):
     dtype = np.dtype(object)
 
     def __init__(self, source: EntrySource, pieces: Sequence[VectorPiece]):
-        self.source, self.pieces = source, pieces
+        self.source = source
+        self.pieces = pieces
         self.starts: list[int] = np.cumsum([0, *(piece.size for piece in pieces)]).tolist()
 
     def __len__(self) -> int:
@@ -107,16 +109,19 @@ class EntryVector(Entrywise):
         vectors = [self.source.vector_of(v) for v in args[0]]
         return EntryVector(self.source, [piece for v in vectors for piece in v.pieces])
 
-    def __getitem__(self, place: Any) -> Any:
-        if isinstance(place, slice):
-            start, stop, step = place.indices(len(self))
-            if step != 1:
-                return np.asarray(self)[place]
-            return EntryVector(self.source, self.cut({start, stop, *self.starts}, start, stop))
-        k = range(len(self))[place]
+    def __getitem__(self, index: Any) -> Any:
+        if not isinstance(index, slice):
+            return self._entry(range(len(self))[index], self.source.entries.of)
+        start, stop, step = index.indices(len(self))
+        if step != 1:
+            return np.asarray(self)[index]
+        return EntryVector(self.source, self.cut({start, stop, *self.starts}, start, stop))
+
+    def _entry(self, k: int, symbol_of: Callable[[str, int], Any] | None = None) -> Any:
+        """The expression of entry k: that of a row which begins there, or in other symbols."""
         piece = int(np.searchsorted(self.starts, k, side="right")) - 1
-        entries = self.source.entries
-        return entries.moved(self.pieces[piece].entry, k - self.starts[piece], entries.of)
+        first = self.pieces[piece].entry
+        return self.source.entries.moved(first, k - self.starts[piece], symbol_of)
 
     def cut(
         self, cuts: Collection[int], start: int = 0, stop: int | None = None
@@ -126,12 +131,7 @@ class EntryVector(Entrywise):
         ends = sorted(cut for cut in cuts if start <= cut <= stop)
         if ends == self.starts:
             return [*self.pieces]
-        pieces = []
-        for a, b in zip(ends, ends[1:], strict=False):
-            k = int(np.searchsorted(self.starts, a, side="right")) - 1
-            entry = self.source.entries.moved(self.pieces[k].entry, a - self.starts[k])
-            pieces.append(VectorPiece(b - a, entry))
-        return pieces
+        return [VectorPiece(b - a, self._entry(a)) for a, b in pairwise(ends)]
 
     def reshape(self, rows: int, columns: int) -> list[EntryVector]:
         """Rows of the vector as a matrix."""
@@ -144,14 +144,14 @@ class EntryVector(Entrywise):
             for k, x in enumerate(operands)
             if isinstance(x, (EntryVector, np.ndarray))
         }
+        # cut alike, so that each piece of the result has one expression
         cuts = {cut for vector in vectors.values() for cut in vector.starts}
-        pieces = {k: vector.cut(cuts) for k, vector in vectors.items()}
+        cut_alike = [vector.cut(cuts) for vector in vectors.values()]
         result = []
-        for number in range(len(cuts) - 1):
-            here = {k: column[number] for k, column in pieces.items()}
-            entries = [here[k].entry if k in here else x for k, x in enumerate(operands)]
-            size = next(iter(here.values())).size
-            result.append(VectorPiece(size, function(*entries)))
+        for pieces in zip(*cut_alike, strict=True):
+            entries = dict(enumerate(operands))
+            entries |= {k: piece.entry for k, piece in zip(vectors, pieces, strict=True)}
+            result.append(VectorPiece(pieces[0].size, function(*entries.values())))
         return EntryVector(self.source, result)
 
     def total(self) -> Any:

@@ -20,6 +20,30 @@ FROM = 48  # entries: fewer are not slower as straight code, and their code is s
 WIDTH = 8  # entries in a row
 
 
+class EntryRange(NamedTuple):
+    """Neighbouring entries of a register."""
+
+    register: str
+    first: int
+    size: int
+
+    def overlaps(self, other: EntryRange) -> bool:
+        """Whether two stretches have an entry in common."""
+        if self.register != other.register:
+            return False
+        return self.first < other.first + other.size and other.first < self.first + self.size
+
+
+class Access(NamedTuple):
+    """Entry of a register that a row reads or stores: the entry in row 0, and by how many entries
+    it moves on from row to row.
+    """
+
+    register: str
+    entry: int
+    step: int
+
+
 class Result(NamedTuple):
     """Entries of a register from the first on, and the expression of a row that they become."""
 
@@ -29,9 +53,9 @@ class Result(NamedTuple):
     entry: Any
 
     @property
-    def stretch(self) -> tuple[str, int, int]:
-        """The register and the places in it."""
-        return self.register, self.first, self.size
+    def stretch(self) -> EntryRange:
+        """The entries that it becomes."""
+        return EntryRange(self.register, self.first, self.size)
 
 
 Loop = list[Result]  # of one size
@@ -81,9 +105,10 @@ class LoopTrace(Trace):
 
     def inputs_of(self, results: Mapping[str, Any]) -> Mapping[str, Any]:
         """Registers whose entries occur in results."""
+        entries = self.entries.one
         symbols = free_symbols([x for values in results.values() for x in values])
-        used = {self.entries.one[s][0] for s in symbols if s in self.entries.one}
-        return {name: [*self.registers[name]] for name in self.registers if name in used}
+        used = {entries[s][0] for s in symbols if s in entries}
+        return {name: [*values] for name, values in self.registers.items() if name in used}
 
     def _as_vector(self, values: Any) -> Any:
         """Values as a vector if there are many, and most are alike; else one by one."""
@@ -112,16 +137,14 @@ class LoopTrace(Trace):
         if not nodes:
             return loops
         name, symbols = self.new("scalars", len(nodes))
-        conditions = [node.op in CONDITIONS for node in nodes]
-        straight[name] = [
-            chosen(node, 1.0, 0.0) if is_condition else node
-            for node, is_condition in zip(nodes, conditions, strict=True)
-        ]
-        new = {
-            node: s > 0 if is_condition else s
-            for node, is_condition, s in zip(nodes, conditions, symbols, strict=True)
-        }
-        return [[r._replace(entry=substitute(r.entry, new)) for r in loop] for loop in loops]
+        numbers: list[Any] = []
+        read = {}
+        for node, s in zip(nodes, symbols, strict=True):
+            is_condition = node.op in CONDITIONS  # registers hold numbers, no truth values
+            numbers.append(chosen(node, 1.0, 0.0) if is_condition else node)
+            read[node] = s > 0 if is_condition else s
+        straight[name] = numbers
+        return [[r._replace(entry=substitute(r.entry, read)) for r in loop] for loop in loops]
 
     def _kept_apart(
         self, loops: list[Loop], straight: dict[str, Any]
@@ -132,32 +155,33 @@ class LoopTrace(Trace):
         copies: list[Loop] = []
         reads = [self._reads(loop) for loop in loops]
 
-        def elsewhere(register: str, first: int, size: int) -> str:
-            """Name of a register that holds a copy of a stretch."""
-            name, _ = self.new("late", size)
-            copies.append([Result(register, first, size, self.entries.row(name, 0))])
+        def elsewhere(stretch: EntryRange) -> str:
+            """Name of a register that holds values until they are copied to a stretch."""
+            name, _ = self.new("late", stretch.size)
+            copies.append([Result(*stretch, self.entries.row(name, 0))])
             return name
 
-        for name in {name for read in reads for name, _, _ in read} & straight.keys():
+        for name in {stretch.register for read in reads for stretch in read} & straight.keys():
             values = straight.pop(name)
-            straight[elsewhere(name, 0, len(values))] = values
-        new = []
+            straight[elsewhere(EntryRange(name, 0, len(values)))] = values
+        apart = []
         for number, loop in enumerate(loops):
             later = [stretch for read in reads[number + 1 :] for stretch in read]
-            for k, result in enumerate(loop):
+            results = []
+            for result in loop:
                 # A row reads its own entry before it stores it.
-                beside = [stretch for stretch in reads[number] if stretch[1] != result.first]
-                if any(_overlap(result.stretch, stretch) for stretch in [*later, *beside]):
-                    name = elsewhere(*result.stretch)
-                    loop = [*loop[:k], result._replace(register=name, first=0), *loop[k + 1 :]]
-            new.append(loop)
-        return new, copies
+                beside = [stretch for stretch in reads[number] if stretch.first != result.first]
+                if any(map(result.stretch.overlaps, [*later, *beside])):
+                    result = result._replace(register=elsewhere(result.stretch), first=0)
+                results.append(result)
+            apart.append(results)
+        return apart, copies
 
-    def _reads(self, loop: Loop) -> list[tuple[str, int, int]]:
+    def _reads(self, loop: Loop) -> list[EntryRange]:
         """Stretches of registers that the rows of a loop read."""
         symbols = free_symbols([result.entry for result in loop])
         rows = self.entries.rows
-        return [(*rows[s], loop[0].size) for s in symbols if s in rows]
+        return [EntryRange(*rows[s], loop[0].size) for s in symbols if s in rows]
 
     def reduced(self, vector: EntryVector, combined: Callable[[Any, Any], Any]) -> Any:
         """A number made of 0 and all entries, from the first to the last."""
@@ -175,7 +199,7 @@ class LoopTrace(Trace):
                     value = combined(value, self.entries.moved(entry, k))
                 return [[value]]
 
-            self._run_rows(result.size, outputs, [(name, 0, 0)])
+            self._run_rows(result.size, outputs, [Access(name, 0, 0)])
         return number
 
     def _run_loop(self, loop: Loop) -> None:
@@ -184,33 +208,33 @@ class LoopTrace(Trace):
             rows = range(start, start + width)
             return [[self.entries.moved(result.entry, k) for k in rows] for result in loop]
 
-        self._run_rows(loop[0].size, outputs, [(r.register, r.first, 1) for r in loop])
+        stores = [Access(result.register, result.first, 1) for result in loop]
+        self._run_rows(loop[0].size, outputs, stores)
 
     def _run_rows(
         self,
         size: int,
         outputs: Callable[[int, int], list[list[Any]]],
-        stores: Sequence[tuple[str, int, int]],
+        stores: Sequence[Access],
     ) -> None:
-        """Run rows that compute some entries: WIDTH in each, and the rest in one more.
+        """Run rows that compute some entries: WIDTH in each, and the last ones in one more.
 
         outputs : values of a row, given its first entry and their number
-        stores : register of each output, its first entry, and by how many it moves on with each
+        stores : entry of each output, by how many it moves on with each value
         """
         order = []
         whole = size - size % WIDTH
         for first, width, rows in ((0, WIDTH, whole // WIDTH), (whole, size - whole, 1)):
-            if rows and width:
-                block, reads = _block_of_row(self.entries, outputs(first, width), width)
-                places = [
-                    *reads,
-                    *((name, at + first * step, width * step) for name, at, step in stores),
-                ]
-                begin = np.array([self.places[name].start + at for name, at, _ in places])
-                steps = np.array([step for _, _, step in places])
-                order += [(len(self.tables), row) for row in range(rows)]
-                table = begin + np.arange(rows)[:, None] * steps
-                self.tables.append(Rows(block, table.tolist()))
+            if not (rows and width):
+                continue
+            block, accesses = _block_of_row(self.entries, outputs(first, width), width)
+            for name, entry, step in stores:
+                accesses.append(Access(name, entry + first * step, width * step))
+            begin = np.array([self.places[a.register].start + a.entry for a in accesses])
+            steps = np.array([a.step for a in accesses])
+            table = begin + np.arange(rows)[:, None] * steps
+            order += [(len(self.tables), row) for row in range(rows)]
+            self.tables.append(Rows(block, table.tolist()))
         self.items.append(Scan(np.array(order)))
 
     def moved(self, scan: Scan, register: Register, start: int) -> Scan:
@@ -251,12 +275,6 @@ def _loops(vectors: Mapping[str, EntryVector]) -> list[Loop]:
     return loops
 
 
-def _overlap(a: tuple[str, int, int], b: tuple[str, int, int]) -> bool:
-    """Whether two stretches of registers, by their first entry and size, have an entry in common."""
-    (name, first, size), (other, second, length) = a, b
-    return name == other and first < second + length and second < first + size
-
-
 def _the_same_in_all_rows(
     entries: VectorEntries, expressions: Sequence[Any], written: set[str]
 ) -> list[Expr]:
@@ -282,25 +300,23 @@ def _the_same_in_all_rows(
 
 def _block_of_row(
     entries: VectorEntries, values: Sequence[Sequence[Any]], width: int
-) -> tuple[Block, list[tuple[str, int, int]]]:
-    """The block that computes a row, and for each of its inputs the register, the entry in row 0,
-    and by how many entries it moves on.
-    """
+) -> tuple[Block, list[Access]]:
+    """The block that computes a row, and the entry of each of its inputs."""
     inputs: list[list[Any]] = []
-    places: list[tuple[str, int, int]] = []
+    reads: list[Access] = []
     read: set[Any] = set()
     symbols = free_symbols([x for row in values for x in row])
     for name, first in sorted(entries.rows[s] for s in symbols if s in entries.rows):
         if entries.row(name, first) not in read:
             inputs.append([entries.row(name, first + k) for k in range(width)])
-            places.append((name, first, width))
+            reads.append(Access(name, first, width))
             read.update(inputs[-1])
     for s in symbols:
         if s in entries.one:
             inputs.append([s])
-            places.append((*entries.one[s], 0))
+            reads.append(Access(*entries.one[s], 0))
     block = block_of(
         {f"in{k}": vector for k, vector in enumerate(inputs)},
         {f"out{k}": row for k, row in enumerate(values)},
     )
-    return block, places
+    return block, reads
