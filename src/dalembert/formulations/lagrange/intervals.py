@@ -13,9 +13,8 @@ from dalembert.expr import Expr, topological
 
 Interval = tuple[np.ndarray, np.ndarray]  # lower and upper bounds, one per box
 
-SINE_ERROR = (
-    4 * np.finfo(float).eps
-)  # absolute; vectorised sines are right to 4 units in the last place
+# absolute; vectorised sines are right to 4 units in the last place
+SINE_ERROR = 4 * np.finfo(float).eps
 
 
 def enclosures(expressions: Sequence[Any], boxes: Mapping[Expr, Interval], size: int) -> Interval:
@@ -26,29 +25,32 @@ def enclosures(expressions: Sequence[Any], boxes: Mapping[Expr, Interval], size:
     DalembertError
         There is no interval rule for an operation.
     """
-    found: dict[Any, Interval] = dict(boxes)
+    intervals: dict[Any, Interval] = dict(boxes)
     nodes = [x for x in expressions if isinstance(x, Expr)]
     with np.errstate(all="ignore"):
         for node in topological(nodes):
-            if node in found:
+            if node in intervals:
                 continue
             if node.op in ("exact", "float"):
-                found[node] = (np.full(size, float(node.value)),) * 2
+                intervals[node] = _constant(node.value, size)
             elif node.op == "mul" and node.args[0] is node.args[1]:
-                found[node] = _square(found[node.args[0]])
+                intervals[node] = _square(intervals[node.args[0]])
             elif node.op in RULES:
-                found[node] = RULES[node.op](*(found[x] for x in node.args))
+                intervals[node] = RULES[node.op](*(intervals[x] for x in node.args))
             else:
                 raise DalembertError(
                     f"no interval rule for {node.op!r}: bounds are not proved here; use "
                     "method='sampling'."
                 )
-    columns = [
-        found[x] if isinstance(x, Expr) else (np.full(size, float(x)),) * 2 for x in expressions
-    ]
-    if not columns:
+    if not expressions:
         return np.zeros((size, 0)), np.zeros((size, 0))
-    return np.stack([c[0] for c in columns], axis=-1), np.stack([c[1] for c in columns], axis=-1)
+    columns = [intervals[x] if isinstance(x, Expr) else _constant(x, size) for x in expressions]
+    lower, upper = (np.stack(ends, axis=-1) for ends in zip(*columns, strict=True))
+    return lower, upper
+
+
+def _constant(value: Any, size: int) -> Interval:
+    return (np.full(size, float(value)),) * 2
 
 
 def _outward(lower: np.ndarray, upper: np.ndarray) -> Interval:
@@ -102,20 +104,20 @@ def _wave(a: Interval, crest: float) -> Interval:
     """A wave of period 2 pi with a crest there: its ends, and 1 or -1 where a crest or trough lies
     between.
     """
-    ends = (
-        np.array([np.cos(a[0] - crest), np.cos(a[1] - crest)])
-        if not crest
-        else np.array([np.sin(a[0]), np.sin(a[1])])
-    )
-    margin = SINE_ERROR * (1 + np.maximum(np.abs(a[0]), np.abs(a[1])))
+    wave = np.sin if crest else np.cos
+    ends = np.array([wave(a[0]), wave(a[1])])
+    margin = SINE_ERROR * (1 + np.abs(a).max(axis=0))
 
-    def holds(at):
-        """Whether the angle with this extreme value lies in the interval."""
-        return np.floor((a[1] + margin - at) / math.tau) >= np.ceil((a[0] - margin - at) / math.tau)
+    def holds(angle):
+        """Whether the angle, or one that is whole turns away, lies in the interval."""
+        first = np.ceil((a[0] - margin - angle) / math.tau)
+        last = np.floor((a[1] + margin - angle) / math.tau)
+        return first <= last
 
-    lower = np.where(holds(crest + math.pi), -1.0, np.maximum(ends.min(axis=0) - SINE_ERROR, -1.0))
-    upper = np.where(holds(crest), 1.0, np.minimum(ends.max(axis=0) + SINE_ERROR, 1.0))
-    return lower, upper
+    least = np.maximum(ends.min(axis=0) - SINE_ERROR, -1.0)
+    most = np.minimum(ends.max(axis=0) + SINE_ERROR, 1.0)
+    trough = holds(crest + math.pi)
+    return np.where(trough, -1.0, least), np.where(holds(crest), 1.0, most)
 
 
 RULES: dict[str, Any] = {
