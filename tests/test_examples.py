@@ -111,6 +111,17 @@ def test_methods_that_are_quantities_say_units_and_errors():
     assert not unitless and not faultless, (unitless, faultless)
 
 
+# Methods that take a file or the name of a quantity and raise for none: sheets that the package alone makes.
+WITHOUT_ERRORS = WITHOUT_SHAPES
+
+
+def test_methods_of_files_and_names_say_errors():
+    bare = {f"{owner.__name__}.{name}" for owner, name, method in methods()
+            if {"file", "folder", "path", "quantity", "quantities"} & set(inspect.signature(method).parameters)
+            and "Error" not in contract_without_example(owner, name)}
+    assert bare == WITHOUT_ERRORS, bare ^ WITHOUT_ERRORS
+
+
 @pytest.mark.parametrize("owner", sorted({name.split(".")[0] for name in METHODS}))
 def test_examples_of_methods_run_and_print_what_they_show(owner, monkeypatch, tmp_path):
     for library in ("xarray", "pandas", "zarr", "h5netcdf", "matplotlib") if owner == "Run" else ("xarray",) if owner == "Sweep" else ():

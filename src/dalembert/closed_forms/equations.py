@@ -246,7 +246,13 @@ class Equations(Movable):
         return made(self._context, self, quantity)
 
     def described(self, quantity: str) -> tuple[str, str]:
-        """Also of "placement:tool", "jacobian:tool" and "jacobian:tool:local".
+        """Title and letter of a quantity, also of "placement:tool", "jacobian:tool" and
+        "jacobian:tool:local".
+
+        Raises
+        ------
+        UnknownNameError
+            There is no quantity or frame of that name.
 
         Examples
         --------
@@ -305,6 +311,19 @@ class Equations(Movable):
 
     def abbreviated(self, significance: float = 0.01, states: int = 200) -> Abbreviation:
         """Mass matrix and gravity vector without the terms that matter least; see `Abbreviation`.
+
+        Parameters
+        ----------
+        significance : float
+            Share of an entry's scale that the bounds of its terms left out stay below, together.
+        states : int
+            Random states at which scales are measured.
+
+        Raises
+        ------
+        DalembertError
+            The equations are printed in factored form, a symbol has no number, or a prismatic joint
+            no limits.
 
         Examples
         --------

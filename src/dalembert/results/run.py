@@ -79,8 +79,8 @@ class Run(Records):
 
         Raises
         ------
-        ShapeError
-            There are several trajectories.
+        ShapeError, StoreError
+            There are several trajectories; the file cannot be written.
 
         Examples
         --------
@@ -161,6 +161,11 @@ class Run(Records):
     def to_netcdf(self, file: str | os.PathLike[str]) -> Path:
         """Write the dataset as a file of NetCDF 4 (needs the extra `files`).
 
+        Raises
+        ------
+        StoreError, DalembertError
+            The file cannot be written; a library is not installed.
+
         Examples
         --------
         >>> import dalembert as da
@@ -220,6 +225,13 @@ class Run(Records):
         With a file (.png, .svg, .pdf) the figure is saved there; a name that is no observable is a
         file. Up to 8 joints share a row of panels; of many trajectories the first 50 are drawn.
         Needs the extra `plot`.
+
+        Raises
+        ------
+        UnknownNameError, ValueError
+            Several names are no observables; the name of the file has another ending.
+        DalembertError
+            Matplotlib is not installed.
 
         Examples
         --------

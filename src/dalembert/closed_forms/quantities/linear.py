@@ -182,6 +182,8 @@ class Movable(Changeable):
 
         Raises
         ------
+        ShapeError, UnknownNameError
+            q or tau has another length; there is no coordinate of a name.
         DalembertError
             The machine is not at rest there with these forces; it depends on time; a joint has
             quasi-velocities.

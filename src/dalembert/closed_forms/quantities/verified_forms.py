@@ -430,6 +430,11 @@ class ClosedForms(ABC):
     def text(self, *quantities: str) -> str:
         """Plain text of some quantities (default: all that are usually printed).
 
+        Raises
+        ------
+        UnknownNameError
+            There is no quantity of a name.
+
         Examples
         --------
         >>> import dalembert as da
@@ -442,6 +447,11 @@ class ClosedForms(ABC):
     def latex(self, *quantities: str) -> str:
         """LaTeX of some quantities, for amsmath: no document around it.
 
+        Raises
+        ------
+        UnknownNameError
+            There is no quantity of a name.
+
         Examples
         --------
         >>> import dalembert as da
@@ -452,6 +462,11 @@ class ClosedForms(ABC):
 
     def mathml(self, *quantities: str) -> str:
         """MathML of some quantities, a <math> element per equation.
+
+        Raises
+        ------
+        UnknownNameError
+            There is no quantity of a name.
 
         Examples
         --------
@@ -494,6 +509,11 @@ class ClosedForms(ABC):
         """Python source with a function per quantity, in terms of the printed names; `NAMES` there
         says what was renamed.
 
+        Raises
+        ------
+        UnknownNameError
+            There is no quantity of a name.
+
         Examples
         --------
         >>> import dalembert as da
@@ -505,6 +525,11 @@ class ClosedForms(ABC):
     def to_sympy(self, *quantities: str) -> Any:
         """SymPy matrices or expressions of some quantities as a dict (needs sympy); a quantity
         alone as itself.
+
+        Raises
+        ------
+        UnknownNameError
+            There is no quantity of a name.
 
         Examples
         --------
