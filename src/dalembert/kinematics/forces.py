@@ -61,35 +61,32 @@ def passive(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar]) -> list[Scala
     for i in tree.outward():
         joint = tree.joint[i]
         rates = joint.own_velocities(qd)
-        displaced = (
-            joint.coordinates(q) if joint.type.nq == joint.type.nv else [0.0] * joint.type.nv
-        )
+        has_springs = joint.type.nq == joint.type.nv
+        displaced = joint.coordinates(q) if has_springs else [0.0] * joint.type.nv
         for m, k in enumerate(joint.dof):
-            force = (displaced[m] - joint.rest[m]) * joint.stiffness[m] + rates[m] * joint.viscous[
-                m
-            ]
-            force = force + sign(rates[m]) * joint.coulomb[m]
+            spring = (displaced[m] - joint.rest[m]) * joint.stiffness[m]
+            force = spring + rates[m] * joint.viscous[m] + sign(rates[m]) * joint.coulomb[m]
             tau[k] = tau[k] - force * joint.factor
     return tau
 
 
 def coulomb(mechanism: Mechanism) -> np.ndarray:
     """Coulomb friction of each entry of qd (nv,) [N m, N]."""
-    found = np.zeros(mechanism.nv)
+    friction = np.zeros(mechanism.nv)
     for joint in mechanism.tree().joint[1:]:
-        for k, friction in zip(joint.dof, joint.coulomb, strict=True):
-            found[k] += friction * abs(joint.factor)
-    return found
+        for k, force in zip(joint.dof, joint.coulomb, strict=True):
+            friction[k] += force * abs(joint.factor)
+    return friction
 
 
 def spring_energy(tree: Tree, q: Sequence[Scalar], energy: Scalar = 0.0) -> Scalar:
     """Energy of the joints' springs, 1/2 sum_k k_k (q_k - rest_k)^2, added to another [J]."""
     for joint in tree.joint[1:]:
-        if joint.type.nq == joint.type.nv:  # no springs elsewhere (validated)
-            for x, stiffness, rest in zip(
-                joint.coordinates(q), joint.stiffness, joint.rest, strict=True
-            ):
-                energy = energy + (x - rest) * (x - rest) * (stiffness * 0.5)
+        if joint.type.nq != joint.type.nv:  # no springs there (validated)
+            continue
+        springs = zip(joint.coordinates(q), joint.stiffness, joint.rest, strict=True)
+        for x, stiffness, rest in springs:
+            energy = energy + (x - rest) * (x - rest) * (stiffness * 0.5)
     return energy
 
 
@@ -97,13 +94,15 @@ def stiffness_and_damping(tree: Tree) -> tuple[list[Scalar], list[Scalar]]:
     """Minus the derivatives of each entry of `passive` by its own entries of q and qd; Coulomb
     friction has none.
     """
-    stiffness, damping = [0.0] * tree.nv, [0.0] * tree.nv
+    stiffness: list[Scalar] = [0.0] * tree.nv
+    damping: list[Scalar] = [0.0] * tree.nv
     for i in tree.outward():
         joint = tree.joint[i]
+        square = joint.factor * joint.factor  # of a follower: displacements and forces
         for m, k in enumerate(joint.dof):
             if joint.type.nq == joint.type.nv:
-                stiffness[k] = stiffness[k] + joint.factor * joint.factor * joint.stiffness[m]
-            damping[k] = damping[k] + joint.factor * joint.factor * joint.viscous[m]
+                stiffness[k] = stiffness[k] + square * joint.stiffness[m]
+            damping[k] = damping[k] + square * joint.viscous[m]
     return stiffness, damping
 
 
@@ -113,13 +112,14 @@ def external_wrenches(tree: Tree, q: Sequence[Scalar], loads: Sequence[tuple]) -
     for frame, expressed_in, wrench, point, *_ in loads:
         i, X = frame_place(tree, frame)
         applied = Force(wrench.moment + point.cross(wrench.force), wrench.force)
-        if expressed_in != "local":
+        if expressed_in == "local":
+            on_body = X.force_to_parent(applied)
+        else:
             pose = world_poses(tree, q, [i])[i]
+            # from the body's origin to the frame's, or to the world's
             lever = X.p if expressed_in == "aligned" else -pose.R.to_child(pose.p)
             force = pose.R.to_child(applied.force)
             on_body = Force(pose.R.to_child(applied.moment) + lever.cross(force), force)
-        else:
-            on_body = X.force_to_parent(applied)
         wrenches[i] = wrenches[i] + on_body if i in wrenches else on_body
     wrenches.pop(0, None)  # forces on the base move nothing
     return wrenches

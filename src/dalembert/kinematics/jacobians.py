@@ -103,7 +103,7 @@ def _columns(tree, q, qd, frame, expressed_in):
     check_choice("axes", expressed_in, AXES_OF_EXPRESSION)
     i, X_frame = frame_place(tree, frame)
     pose = world_poses(tree, q, [i])
-    place = pose[i] * X_frame
+    frame_pose = pose[i] * X_frame
     columns = [NO_MOTION] * tree.nv  # in world axes at the world's origin
     rates = [NO_MOTION] * tree.nv
     velocity = NO_MOTION  # of the bodies outward along the chain
@@ -113,38 +113,37 @@ def _columns(tree, q, qd, frame, expressed_in):
         S = [pose[k].motion_to_parent(s) for s in joint.subspace(q)]
         if qd is not None:
             velocity = velocity + combined(S, joint.velocities(qd))
-            own = joint.subspace_rate(q, qd)
+            S_rate = joint.subspace_rate(q, qd)  # in the body's axes; None where S is constant
             for m, d in enumerate(joint.dof):
-                turning = velocity.cross(S[m])
-                rates[d] = rates[d] + (
-                    turning + pose[k].motion_to_parent(own[m]) if own else turning
-                )
+                rate = velocity.cross(S[m])
+                if S_rate:
+                    rate = rate + pose[k].motion_to_parent(S_rate[m])
+                rates[d] = rates[d] + rate
         for m, d in enumerate(joint.dof):
             columns[d] = columns[d] + S[m]
 
     if qd is None:
-        return [_seen(c, place, expressed_in) for c in columns]
+        return [_seen(c, frame_pose, expressed_in) for c in columns]
     if expressed_in == "world":
         return rates
     if expressed_in == "local":
-        return [
-            place.motion_to_child(r - velocity.cross(c))
-            for c, r in zip(columns, rates, strict=True)
-        ]
-    origin_velocity = velocity.linear + velocity.angular.cross(place.p)
+        turning = [r - velocity.cross(c) for c, r in zip(columns, rates, strict=True)]
+        return [frame_pose.motion_to_child(r) for r in turning]
+    p = frame_pose.p
+    p_rate = velocity.linear + velocity.angular.cross(p)
     return [
-        Motion(r.angular, r.linear + r.angular.cross(place.p) + c.angular.cross(origin_velocity))
+        Motion(r.angular, r.linear + r.angular.cross(p) + c.angular.cross(p_rate))
         for c, r in zip(columns, rates, strict=True)
     ]
 
 
-def _seen(column: Motion, place, expressed_in: str) -> Motion:
+def _seen(column: Motion, frame_pose, expressed_in: str) -> Motion:
     """A motion given in world axes at the world's origin, as the chosen axes show it."""
     if expressed_in == "world":
         return column
     if expressed_in == "local":
-        return place.motion_to_child(column)
-    return Motion(column.angular, column.linear + column.angular.cross(place.p))
+        return frame_pose.motion_to_child(column)
+    return Motion(column.angular, column.linear + column.angular.cross(frame_pose.p))
 
 
 def _rows(columns):

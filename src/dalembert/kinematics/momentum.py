@@ -6,14 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dalembert.errors import DalembertError
-from dalembert.expr import known_zero
-from dalembert.kinematics.poses import first_moments, world_poses
+from dalembert.kinematics.poses import mass_and_moment, world_poses
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.tree import Tree
 from dalembert.spatial.arrays import Array, Values
 from dalembert.spatial.motion_force import NO_FORCE, Force
-from dalembert.spatial.vectors import Scalar, Vector
+from dalembert.spatial.vectors import Scalar
 
 
 def center_of_mass_jacobian(mechanism: Mechanism, q: Values) -> Array:
@@ -55,7 +53,7 @@ def center_of_mass_jacobian(mechanism: Mechanism, q: Values) -> Array:
            [ 0.965,  0.249]])
     """
     tree, (q,), pack = mechanism.at(q=q)
-    mass, _ = _mass_and_center(mechanism, tree, q)
+    mass, _ = mass_and_moment(mechanism, tree, q)
     columns = unit_momenta(tree, q)
     return pack([[h.force[r] / mass for h in columns] for r in range(3)], shape=(3, tree.nv))
 
@@ -101,7 +99,8 @@ def centroidal_momentum_matrix(mechanism: Mechanism, q: Values) -> Array:
            [ 1.931,  0.498]])
     """
     tree, (q,), pack = mechanism.at(q=q)
-    _, center = _mass_and_center(mechanism, tree, q)
+    mass, moment = mass_and_moment(mechanism, tree, q)
+    center = moment * (1 / mass)
     columns = [[*(h.moment - center.cross(h.force)), *h.force] for h in unit_momenta(tree, q)]
     return pack([[column[r] for column in columns] for r in range(6)], shape=(6, tree.nv))
 
@@ -121,14 +120,3 @@ def unit_momenta(tree: Tree, q: Sequence[Scalar]) -> list[Force]:
         if j:
             composite[j] = composite[j] + composite[i].to_parent(joint.placement(q))
     return momenta
-
-
-def _mass_and_center(
-    mechanism: Mechanism, tree: Tree, q: Sequence[Scalar]
-) -> tuple[Scalar, Vector]:
-    mass, moment = first_moments(tree, q)
-    if known_zero(mass):
-        raise DalembertError(
-            f"mechanism {mechanism.name!r}: the moving bodies have no mass, so no centre of mass."
-        )
-    return mass, moment * (1 / mass)

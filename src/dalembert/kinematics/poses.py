@@ -20,11 +20,11 @@ def world_poses(
     tree: Tree, q: Sequence[Scalar], bodies: Sequence[int] | None = None
 ) -> dict[int, Transform]:
     """Placement of bodies in the world: of all, or of those named and their ancestors."""
-    chosen = (
-        tree.outward() if bodies is None else sorted({k for i in bodies for k in tree.support(i)})
-    )
+    order: Sequence[int] = tree.outward()
+    if bodies is not None:
+        order = sorted({k for i in bodies for k in tree.support(i)})
     pose = {0: BASE_POSE}
-    for i in chosen:
+    for i in order:
         X = tree.joint[i].placement(q)
         parent = pose[tree.parent[i]]
         rotation = Matrix(X.R.to_child(row) for row in parent.R.matrix())  # rows of R_parent R
@@ -112,12 +112,18 @@ def center_of_mass(mechanism: Mechanism, q: Values) -> Array:
     array([0.965, 0.247])
     """
     tree, (q,), pack = mechanism.at(q=q)
-    mass, h = first_moments(tree, q)
+    mass, moment = mass_and_moment(mechanism, tree, q)
+    return pack([x / mass for x in moment])
+
+
+def mass_and_moment(mechanism: Mechanism, tree: Tree, q: Sequence[Scalar]):
+    """Mass, which is not 0, and first moment of the moving bodies."""
+    mass, moment = first_moments(tree, q)
     if known_zero(mass):
         raise DalembertError(
             f"mechanism {mechanism.name!r}: the moving bodies have no mass, so no centre of mass."
         )
-    return pack([x / mass for x in h])
+    return mass, moment
 
 
 def first_moments(tree: Tree, q: Sequence[Scalar]):

@@ -230,14 +230,10 @@ class FirstOrderSystem:
         q, y, work, controller = self.state.parts(x)
         return q, y, work[..., 0], controller
 
-    def function(
-        self, row: int = 0, p: np.ndarray | None = None
-    ) -> Callable[[float, np.ndarray], np.ndarray]:
-        """f(t, x) on floats, for one trajectory, whose forces may be any Python functions; p: its
-        parameters.
+    def function(self, p: np.ndarray) -> Callable[[float, np.ndarray], np.ndarray]:
+        """f(t, x) on floats, for one trajectory, whose forces may be any Python functions; p (n,):
+        its parameters.
         """
-        p = self.constants if p is None else p
-        p = p[row % len(p)] if p.ndim == 2 else p
         velocities, rates = self.formulation.called(self.numbers_in(p))
         if law := self.reactions:
             modes = self.modes(p)
