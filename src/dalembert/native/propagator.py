@@ -26,26 +26,25 @@ class Trajectories(NamedTuple):
     rejected: np.ndarray  # (N, K)
     failed: np.ndarray  # (N, K): a key of integrators.REASONS where it could not go on, else 0
     h: np.ndarray  # (N, K): step to go on with [s]
-    state: dict[str, np.ndarray] | None = (
-        None  # (N, n) each: from which another call goes on to the last bit
-    )
+    # (N, n) each: from which another call goes on to the last bit
+    state: dict[str, np.ndarray] | None = None
     # (N, K, ...) each: recorded beside the states by the loop that asks for them
     observables: Mapping[str, np.ndarray] = MappingProxyType({})
 
 
-def joined(parts: Sequence[Trajectories]) -> Trajectories:
-    """Records of parts one after the other, with the state of the last."""
-    if len(parts) == 1:
-        return parts[0]
+def joined(segments: Sequence[Trajectories]) -> Trajectories:
+    """Records of segments one after the other, with the state of the last."""
+    if len(segments) == 1:
+        return segments[0]
     names = [name for name in Trajectories._fields if name not in ("state", "observables")]
     arrays: dict[str, Any] = {
-        name: np.concatenate([getattr(part, name) for part in parts], axis=1) for name in names
+        name: np.concatenate([getattr(s, name) for s in segments], axis=1) for name in names
     }
     observables = {
-        name: np.concatenate([part.observables[name] for part in parts], axis=1)
-        for name in parts[0].observables
+        name: np.concatenate([s.observables[name] for s in segments], axis=1)
+        for name in segments[0].observables
     }
-    return Trajectories(**arrays, state=parts[-1].state, observables=observables)
+    return Trajectories(**arrays, state=segments[-1].state, observables=observables)
 
 
 State = dict[str, np.ndarray]  # (N, n) each: from which a propagator goes on to the last bit
@@ -95,10 +94,13 @@ class Propagator:
         if not isinstance(propagation, Program):
             self._called = [kernel_of(program, False) for program in propagation]
             _, x, p = propagation[0].inputs
-            self.nx, self.parameters = x.size, p.size
+            self.nx = x.size
+            self.parameters = p.size
             return
-        self.program, sizes = propagation, {r.name: r.size for r in propagation.inputs}
-        self.nx, self.parameters = sizes["x"], sizes["p"]
+        self.program = propagation
+        sizes = {register.name: register.size for register in propagation.inputs}
+        self.nx = sizes["x"]
+        self.parameters = sizes["p"]
         self._calls = bool(self.program.callbacks)
         assert self.program.goals
         self._counts = isinstance(method, FixedStep) and self.program.goals.goal is not None
@@ -174,27 +176,22 @@ class Propagator:
         self._check_numbers(segment, control)
         if isinstance(self.method, External):
             return self._run_external(segment, control, told)
-        rows, goals, repeats = len(x), self._goals(segment), segment.repeats
-        values = self._values(segment, control)
-        inputs = [
-            np.ascontiguousarray(values[register.name], np.float64)
-            if register.name in values
-            else np.zeros(register.size)
-            for register in self.program.inputs
-        ]
+        rows = len(x)
+        goals = self._goals(segment)
         records = [np.zeros((rows, len(goals), r.size)) for r in self.program.records]
-        left = [np.zeros((rows, r.size)) for r in self.program.outputs]
-        extra = [address_of(goals), len(goals), repeats]
+        ends = [np.zeros((rows, r.size)) for r in self.program.outputs]
+        extra = [address_of(goals), len(goals), segment.repeats]
         outside = callbacks.Outside(self.program, functions) if functions else None
         if outside:
             extra.append(outside.address)
         threads = 1 if outside else control.threads
-        self.kernel(rows).run(inputs, [*records, *left], rows, threads, extra)
-        t, found, *numbers = records
+        inputs = self._inputs(segment, control)
+        self.kernel(rows).run(inputs, [*records, *ends], rows, threads, extra)
+        t, states, *numbers = records
         steps, failed, step, *rejected = (a[..., 0] for a in numbers)
         rejections = rejected[0] if rejected else np.zeros(steps.shape)
-        state = {r.name: a for r, a in zip(self.program.outputs, left, strict=True)}
-        return Trajectories(t[..., 0], found, steps, rejections, failed, step, state)
+        state = {r.name: a for r, a in zip(self.program.outputs, ends, strict=True)}
+        return Trajectories(t[..., 0], states, steps, rejections, failed, step, state)
 
     def _goals(self, segment: Segment) -> np.ndarray:
         """Times of the records, or counts of steps to them."""
@@ -202,6 +199,17 @@ class Propagator:
             return np.ascontiguousarray(segment.times[1:])
         counts = segment.repeats * np.arange(1, len(segment.times))
         return np.array(counts if segment.goals is None else segment.goals, dtype=float)
+
+    def _inputs(self, segment: Segment, control: StepControl) -> list[np.ndarray]:
+        """Arrays of the registers that are inputs; 0 in memory of which nothing is given."""
+        values = self._values(segment, control)
+        inputs = []
+        for register in self.program.inputs:
+            value = values.get(register.name)
+            if value is None:
+                value = np.zeros(register.size)
+            inputs.append(np.ascontiguousarray(value, np.float64))
+        return inputs
 
     def _values(self, segment: Segment, control: StepControl) -> dict[str, Any]:
         """Values of registers that are inputs."""
@@ -245,8 +253,10 @@ class Propagator:
         tolerances = () if isfinite(rtol + atol) else (("rtol, atol", np.array([rtol, atol])),)
         for name, a in (("x", x), ("times", times), ("h", h), ("p", p), *tolerances):
             if not isfinite(np.add.reduce(a, axis=None)) and not np.isfinite(a).all():
-                at = np.argwhere(~np.isfinite(a))[0]
-                raise ValueError(f"{name}{at.tolist()} is {a[tuple(at)]}: expected finite numbers.")
+                entry = np.argwhere(~np.isfinite(a))[0]
+                raise ValueError(
+                    f"{name}{entry.tolist()} is {a[tuple(entry)]}: expected finite numbers."
+                )
         fixed = isinstance(self.method, FixedStep)
         if np.count_nonzero(h if fixed else h > 0) < h.size or (
             not fixed and not (rtol >= 0 and atol >= 0 and rtol + atol > 0)
@@ -264,30 +274,35 @@ class Propagator:
         assert isinstance(self.method, External)
         x, times, h, p, *_ = segment
         tolerances = control.rtol, control.atol
-        rows, records = len(x), len(times) - 1
-        t, found = np.zeros((rows, records)), np.full((rows, records, self.nx), np.nan)
-        steps, failed = np.zeros((rows, records)), np.zeros((rows, records))
-        p, h = (
-            np.broadcast_to(p, (rows, self.parameters)),
-            np.broadcast_to(h.reshape(-1, 1), (rows, 1)),
-        )
+        rows = len(x)
+        shape = rows, len(times) - 1
+        t, steps, rejected, failed = np.zeros((4, *shape))
+        states = np.full((*shape, self.nx), np.nan)
+        p = np.broadcast_to(p, (rows, self.parameters))
+        step = np.broadcast_to(h.ravel(), rows)
+        h = np.broadcast_to(step[:, None], shape).copy()
+        rate, jacobian = self._called
         for row in range(rows):
-            f, df = (
-                _callable(kernel, p[row], shape, told)
-                for kernel, shape in zip(
-                    self._called, ((self.nx,), (self.nx, self.nx)), strict=True
-                )
+            f = _callable(rate, p[row], (self.nx,), told)
+            df = _callable(jacobian, p[row], (self.nx, self.nx), told)
+            records = self.method.steps(
+                f,
+                times,
+                x[row],
+                step[row],
+                *tolerances,
+                df,
+                longest=control.longest,
             )
-            going = self.method.steps(
-                f, times, x[row], h[row, 0], *tolerances, df, longest=control.longest
-            )
-            for k, (at, y, taken, stopped, _) in enumerate(going):
-                until = slice(k, None) if stopped else k
-                t[row, until], found[row, until], steps[row, until] = at, y, taken
+            for k, (time, y, taken, stopped, _) in enumerate(records):
+                until = (
+                    slice(k, None) if stopped else k
+                )  # where it stays, it is at all later records
+                t[row, until] = time
+                states[row, until] = y
+                steps[row, until] = taken
                 failed[row, until] = stopped
-        return Trajectories(
-            t, found, steps, np.zeros_like(steps), failed, np.broadcast_to(h, t.shape).copy()
-        )
+        return Trajectories(t, states, steps, rejected, failed, h)
 
 
 def kernel_of(program: Program, alone: bool) -> Kernel:

@@ -208,16 +208,16 @@ class EventLoop:
         rows = np.flatnonzero(self._made < until)
         if not self._compiled:
             rows, first = rows[:1], int(self._made[rows[0]])
-        found = self._propagate(self._segment(rows, first, until))
-        lanes.update(rows, found.state or {})
-        caught = found.failed == CAUGHT
+        segment = self._propagate(self._segment(rows, first, until))
+        lanes.update(rows, segment.state or {})
+        caught = segment.failed == CAUGHT
         hit = caught.any(axis=1)
         stop = np.where(hit, first + caught.argmax(axis=1), until)
         for row, lane in enumerate(rows):
-            due = slice(self._made[lane], stop[row])
-            own = slice(self._made[lane] - first, stop[row] - first)
+            due = slice(self._made[lane], stop[row])  # among all records; then in the segment
+            computed = slice(due.start - first, due.stop - first)
             for name in ("t", "x", "steps", "rejected", "failed", "h"):
-                getattr(self._records, name)[lane, due] = getattr(found, name)[row, own]
+                getattr(self._records, name)[lane, due] = getattr(segment, name)[row, computed]
             self._records.observables["modes"][lane, due] = lanes.modes[lane]
             if lanes.failed[lane, 0] == ENDED:  # methods have counted its time on to the grid
                 self._records.t[lane, due] = lanes.ended[lane]
@@ -280,26 +280,26 @@ class EventLoop:
         end = steps.end
         t = lanes.t[rows, 0]
         x = lanes.x[rows]
-        found = self._located(rows, end - t, lanes.p[rows], steps.origin)
-        ends, events = self.motion.witnesses.ends(found.depths >= 0)
-        happens = (found.depths >= 0).any(axis=1)
-        cut = ends.any(axis=1)
-        stuck = found.code[:, 0] > 0
-        until = np.where(happens, np.minimum(t + found.s[:, 0], end), np.where(stuck, t, end))
+        located = self._located(rows, end - t, lanes.p[rows], steps.origin)
+        happened = located.depths >= 0
+        ends, events = self.motion.witnesses.ends(happened)
+        happens = happened.any(axis=1)
+        cut = ends.any(axis=1)  # a mode ends, and with it the step
+        stuck = located.code[:, 0] > 0
+        until = np.where(happens, np.minimum(t + located.s[:, 0], end), np.where(stuck, t, end))
         # a step in which nothing else happens is left to the propagator
         again = ~happens & steps.whole
         lanes.until[rows[again]] = end[again, None]
         if not self._fixed and cut.any():
             self._record_until(rows[cut], until[cut])
-        self._put(rows[~again], until[~again], found.x[~again])
-        lanes.failed[rows] = found.code
-        for row in np.flatnonzero(found.code[:, 0] == NO_VALUE):
-            self._handler.end_without_value(
-                lanes, int(rows[row]), float(found.s[row, 0]), found.x[row]
-            )
+        self._put(rows[~again], until[~again], located.x[~again])
+        lanes.failed[rows] = located.code
+        for row in np.flatnonzero(located.code[:, 0] == NO_VALUE):
+            s = float(located.s[row, 0])
+            self._handler.end_without_value(lanes, int(rows[row]), s, located.x[row])
         if happens.any():
             self._refresh(
-                rows[happens], events[happens], (until - t)[happens], found.fraction[happens]
+                rows[happens], events[happens], (until - t)[happens], located.fraction[happens]
             )
             self._handler.handle(lanes, rows[happens], ends[happens], events[happens], self.h)
         ended = lanes.failed[rows, 0] > 0
@@ -311,7 +311,7 @@ class EventLoop:
         lanes.steps[rows[split & (over | (not self._fixed))]] += 1
         lanes.forget(rows[split])
         left = ~over & (back | self._fixed)
-        origin = np.where(back, found.fraction[:, 0], 0.0)
+        origin = np.where(back, located.fraction[:, 0], 0.0)
         return _OpenSteps(rows[left], end[left], whole[left], origin[left])
 
     def _put(self, rows: np.ndarray, t: np.ndarray, x: np.ndarray) -> None:
@@ -333,16 +333,17 @@ class EventLoop:
         start = self._made[rows]
         stop = np.maximum(start, np.searchsorted(self._times[1:], until, side="right"))
         self._made[rows] = stop
-        own = np.repeat(rows, stop - start)
-        if not len(own):
+        lane = np.repeat(rows, stop - start)  # of each record
+        if not len(lane):
             return
         due = np.concatenate([np.arange(*ends) for ends in zip(start, stop, strict=True)])
         times = self._times[due + 1]
-        p = lanes.p[own]
+        p = lanes.p[lane]
         p[:, -1] = 0.0  # unwatched
-        found = self._located(own, times - lanes.t[own, 0], p, np.zeros(len(own)))
+        located = self._located(lane, times - lanes.t[lane, 0], p, np.zeros(len(lane)))
         records = self._records
-        records.t[own, due], records.x[own, due] = times, np.where(found.code > 0, np.nan, found.x)
+        records.t[lane, due] = times
+        records.x[lane, due] = np.where(located.code > 0, np.nan, located.x)
         for name in ("steps", "rejected", "h"):
-            getattr(records, name)[own, due] = getattr(lanes, name)[own, 0]
-        records.observables["modes"][own, due] = lanes.modes[own]
+            getattr(records, name)[lane, due] = getattr(lanes, name)[lane, 0]
+        records.observables["modes"][lane, due] = lanes.modes[lane]
