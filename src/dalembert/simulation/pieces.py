@@ -15,9 +15,9 @@ from dalembert.simulation.segment import Propagate, Told
 SPAN = 0.2  # s of a piece
 FIRST = 2**19  # numbers that the steps of the first piece move: a few hundredths of a second
 GROWTH = 4.0  # of a piece, to the next one
-# times the steps that a record of an adaptive method is expected to take, before it is looked at
-SPARE = 8
-LEAST = 64  # of these
+# attempts of an adaptive method before its records are looked at
+SPARE = 8  # times the steps that they are expected to take
+LEAST = 64
 
 
 class Throttled:
@@ -52,8 +52,8 @@ class Pieces:
     """A propagator in machine code, whose segments are cut so that each call takes about SPAN
     seconds.
 
-    FixedStep steps are cut at counts of steps, where a state goes on to the last bit. Steps of adaptive
-    methods are cut where a call has made as many as it may: the state that it leaves repeats the
+    Steps of fixed length are cut at counts of steps, where a state goes on to the last bit, steps of
+    adaptive methods where a call has made as many as it may: the state that it leaves repeats the
     last of them.
     """
 
@@ -75,11 +75,11 @@ class Pieces:
         """Records of a piece."""
         before = _attempts(piece.state)
         began = perf_counter()
-        found = self._propagate(piece)
+        records = self._propagate(piece)
         took = perf_counter() - began
-        self._latest = Piece(took, before, found.state, len(piece.times) - 1)
-        self._told(found.t[:, -1])
-        return found
+        self._latest = Piece(took, before, records.state, len(piece.times) - 1)
+        self._told(records.t[:, -1])
+        return records
 
     def _learn(self) -> None:
         """Learn from the latest piece how long steps take, and how many a record takes."""
@@ -96,7 +96,7 @@ class Pieces:
         """`repeats` steps to each record: several records in a piece, or several pieces to a
         record.
         """
-        parts: list[Trajectories] = []
+        pieces: list[Trajectories] = []
         count = len(segment.times) - 1
         repeats = segment.repeats
         state = segment.state
@@ -106,25 +106,25 @@ class Pieces:
             steps = max(1, int(self._steps / len(segment.x)))
             if on_the_way == 0 and repeats <= steps:
                 until = min(count, made + steps // repeats)
-                found = self._piece(_between(segment, made, until, state))
+                records = self._piece(_between(segment, made, until, state))
             else:
                 steps = min(steps, repeats - on_the_way)
                 on_the_way += steps
                 piece = _between(segment, made, made + 1, state)._replace(repeats=steps)
                 if piece.goals is not None:
                     piece = piece._replace(goals=piece.goals - repeats + on_the_way)
-                found = self._piece(piece)
+                records = self._piece(piece)
                 until = made + (on_the_way == repeats)
             if until > made:
-                parts.append(found)
+                pieces.append(records)
                 made = until
                 on_the_way = 0
-            state = (state or {}) | (found.state or {})
-        return joined(parts)
+            state = (state or {}) | (records.state or {})
+        return joined(pieces)
 
     def _adaptive(self, segment: Segment) -> Trajectories:
         """At most `repeats` attempted steps to each record."""
-        parts: list[Trajectories] = []
+        pieces: list[Trajectories] = []
         count = len(segment.times) - 1
         repeats = segment.repeats
         state = segment.state
@@ -140,25 +140,25 @@ class Pieces:
                 until = min(count, made + max(1, int(steps / self._per_record)))
             expected = steps if until == made + 1 else SPARE * steps // (until - made)
             most = min(repeats - attempts, max(LEAST, expected))
-            found, late = self._attempted(_between(segment, made, until, state), most)
+            records, late = self._attempted(_between(segment, made, until, state), most)
             if until > made + 1 and np.count_nonzero(late):  # again, up to the first of them
                 until = made + max(1, int(np.argmax(late)))
-                found, late = self._attempted(_between(segment, made, until, state), most)
-            state = (state or {}) | (found.state or {})
+                records, late = self._attempted(_between(segment, made, until, state), most)
+            state = (state or {}) | (records.state or {})
             attempts = attempts + most if np.count_nonzero(late) else 0
             if not attempts or attempts >= repeats:
-                parts.append(found)
+                pieces.append(records)
                 made = until
                 attempts = 0
-        return joined(parts)
+        return joined(pieces)
 
     def _attempted(self, piece: Segment, most: int) -> tuple[Trajectories, np.ndarray]:
         """Records after at most as many attempted steps, and which of them some trajectory has not
         reached, though nothing keeps it from going on.
         """
-        found = self._piece(piece._replace(repeats=most))
-        late = (found.failed == 0) & (found.t < piece.times[1:])
-        return found, late[0] if len(late) == 1 else late.any(axis=0)
+        records = self._piece(piece._replace(repeats=most))
+        late = (records.failed == 0) & (records.t < piece.times[1:])
+        return records, late[0] if len(late) == 1 else late.any(axis=0)
 
 
 def _between(segment: Segment, first: int, until: int, state: State | None) -> Segment:

@@ -52,6 +52,17 @@ class Response(NamedTuple):
         return self.columns.T @ np.asarray(multipliers)
 
 
+def _columns(inertia: Factors, J: np.ndarray) -> np.ndarray:
+    """Rows of J M^-1 (k, nv)."""
+    return np.array([solved(inertia, list(row)) for row in J])
+
+
+def _relative(mobility: np.ndarray) -> np.ndarray:
+    """J M^-1 J^T for rows scaled to 1 on the diagonal, where units do not count."""
+    scale = np.sqrt(np.maximum(np.diag(mobility), np.finfo(float).tiny))
+    return mobility / np.outer(scale, scale)  # type: ignore[no-any-return]
+
+
 class ConstraintSet:
     """The rows of all constraints of a system, in their order.
 
@@ -101,16 +112,16 @@ class ConstraintSet:
 
     def position(self, q: Vector, t: Any = 0.0) -> Vector:
         """phi of the holonomic rows."""
-        parts = [np.asarray(c.position(q, t)) for c in self.holonomic]
-        return np.concatenate(parts) if parts else np.zeros(0)
+        rows = [np.asarray(c.position(q, t)) for c in self.holonomic]
+        return np.concatenate(rows or [np.zeros(0)])
 
     def rates(
         self, q: Vector, qd: Vector, t: Any, constraints: Sequence[Constraint] | None = None
     ) -> ConstraintRates:
         """Rows of all constraints, or of some."""
         chosen = self.constraints if constraints is None else constraints
-        parts = [c.rates(self.system, q, qd, t) for c in chosen]
-        return ConstraintRates(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+        rows = [constraint.rates(self.system, q, qd, t) for constraint in chosen]
+        return ConstraintRates(*map(np.concatenate, zip(*rows, strict=True)))
 
     @property
     def does_work(self) -> bool:
@@ -130,9 +141,8 @@ class ConstraintSet:
         ConstraintError
             Rows depend on each other; not looked at on expressions.
         """
-        J = rows.jacobian
-        columns = np.array([solved(inertia, list(row)) for row in J])
-        mobility = (J @ columns.T).tolist()
+        columns = _columns(inertia, rows.jacobian)
+        mobility = (rows.jacobian @ columns.T).tolist()
         factors = factorised(mobility, self._independent(mobility))
         return Response(rows, columns, factors)
 
@@ -149,8 +159,7 @@ class ConstraintSet:
 
     def _dependent(self, mobility: np.ndarray, k: int) -> ConstraintError:
         """The error of a row that follows from others, with the rank of all."""
-        scale = np.sqrt(np.maximum(np.diag(mobility), np.finfo(float).tiny))
-        rank = int(np.linalg.matrix_rank(mobility / np.outer(scale, scale), tol=DEPENDENT))
+        rank = int(np.linalg.matrix_rank(_relative(mobility), tol=DEPENDENT))
         count = len(mobility)
         labels = self.labels if count == len(self.labels) else self.position_labels
         return ConstraintError(
@@ -193,10 +202,11 @@ class ConstraintSet:
     def responses(self, q: Vector, qd: Vector, t: Any) -> tuple[Response | None, Response]:
         """Motion that forces along the rows of positions, and along all rows, cause at a state."""
         inertia = self.inertia(q, t)
-        rows = self.rates(q, qd, t)
-        whole = self.response(inertia, rows)
-        if not self.holonomic or len(self.holonomic) == len(self.constraints):
-            return whole if self.holonomic else None, whole
+        whole = self.response(inertia, self.rates(q, qd, t))
+        if not self.holonomic:
+            return None, whole
+        if len(self.holonomic) == len(self.constraints):
+            return whole, whole
         return self.response(inertia, self.rates(q, qd, t, self.holonomic)), whole
 
     def projected(
@@ -227,7 +237,8 @@ class ConstraintSet:
         for _ in range(MOST):
             q, qd = self.projected(q, qd, t, 1)
             q = self.system.normalize(q)
-            before, state = state, np.concatenate([q, qd])
+            before = state
+            state = np.concatenate([q, qd])
             if np.abs(state - before).max() <= CLOSE * scale:
                 return q, qd
         raise self.unmet(q, qd, t, "no state near by meets them")
@@ -247,11 +258,11 @@ class ConstraintSet:
     def nearly_dependent(self, q: Vector, qd: Vector, t: float = 0.0) -> str:
         """Name of the row that nearly follows from others at a state of floats; empty: none."""
         J = self.rates(q, qd, t).jacobian.astype(float)
-        inertia = self.inertia(q, t)
-        mobility = J @ np.array([solved(inertia, list(row)) for row in J]).T
-        scale = np.sqrt(np.maximum(np.diag(mobility), np.finfo(float).tiny))
-        values, vectors = np.linalg.eigh(mobility / np.outer(scale, scale))
-        return self.labels[int(np.argmax(np.abs(vectors[:, 0])))] if values[0] < NEARLY else ""
+        mobility = J @ _columns(self.inertia(q, t), J).T
+        values, vectors = np.linalg.eigh(_relative(mobility))
+        if values[0] >= NEARLY:
+            return ""
+        return self.labels[int(np.argmax(np.abs(vectors[:, 0])))]
 
     def unmet(self, q: Vector, qd: Vector, t: float, why: str) -> ConstraintError:
         """The error of a state that does not meet the constraints."""
