@@ -38,6 +38,7 @@ from dalembert.simulation.options import (
 from dalembert.simulation.reactions import reactions_of
 from dalembert.simulation.sections import Sections
 from dalembert.simulation.witnesses import Witnesses
+from dalembert.systems.constraint_set import ConstraintSet
 
 MODES = Observable(("velocity",), description="0 rests, 1 or -1 slides, 2 moves freely")
 HELD_FORCES = Observable(("velocity",), "N m, N", "forces that a sampled controller held")
@@ -70,6 +71,7 @@ class FirstOrderSystem:
         paths, self.numbers = numbers_of(model.mechanism, model.parameters)
         self.formulation = formulation_of(model.mechanism, model.formulation, paths, model.solver)
         self.system = self.formulation.system
+        ConstraintSet(self.system)  # raises if a declaration is none
         check_observables(self.system)
         self.reactions = reactions_of(self.formulation, contact)
         if paths:
