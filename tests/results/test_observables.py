@@ -99,6 +99,7 @@ def test_sweeps_collect_them_at_the_end_and_at_all_records(run):
         ends = da.sweep(Bead(), {"q[x]": [0.8, 0.1]}, executor, t=0.2, q=Q, record=0.02, forces=push)
         every = da.sweep(Bead(), {"q[x]": [0.8, 0.1]}, executor, t=0.2, q=Q, record=0.02, forces=push, collect="records")
     np.testing.assert_allclose(ends["pull"][0], run.observables["pull"][-1])
+    assert ends["reason"].tolist() == ["finished", "finished"] and {type(text) for text in ends["reason"]} == {str}
     np.testing.assert_allclose(every["spring_energy"][0], run.observables["spring_energy"])
 
 

@@ -228,7 +228,7 @@ class OutcomeTable:
         kind = array.dtype if array.dtype.kind in NUMBERS else np.dtype(object)
         stacked = np.empty((len(values), *array.shape[len(shape) :]), kind)
         for k, value in enumerate(values):
-            stacked[k] = value
+            stacked[k, ...] = value  # not a 0-d array as an entry of texts
         if self._group is None:
             array[tuple(at.T)] = stacked
             return
