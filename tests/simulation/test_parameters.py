@@ -195,3 +195,14 @@ def test_a_run_may_be_pickled_with_its_numbers():
     run = da.simulate(ARM, *STATE, parameters={"link2.mass": MASSES})
     back = pickle.loads(pickle.dumps(dataclasses.replace(run)))
     np.testing.assert_array_equal(back.kinetic_energy, run.kinetic_energy)
+
+
+@pytest.mark.parametrize("path", ["link1.mass", "q1.coulomb[0]", "q1.viscous[0]", "gravity[1]"])
+def test_symbols_without_values_are_named_before_a_run(path):
+    chain = da.planar_chain(2)
+    with da.Graph():
+        mechanism = chain.replace({path: da.symbol("s"), "link2.mass": da.symbol("r")})
+        state = [0.5, 0.1], [0.0, 0.0]
+        for given, missing in (({}, "r, s"), ({"r": 1.0}, "s"), ({path: 0.3}, "r")):
+            with pytest.raises(ValueError, match=rf"parameters without values: {missing}\. .*mechanism\.replace"):
+                da.simulate(mechanism, *state, 0.01, parameters=given)

@@ -418,10 +418,11 @@ def formulation_of(
         momenta.
     """
     system = system_of(source, "cannot be simulated")
-    if missing := [name for name in system.parameters if name not in paths]:
+    if missing := system.undetermined(paths):
+        kind = "system" if system.mechanism is None else "mechanism"
         raise ValueError(
             f"{system.name!r} has parameters without values: {', '.join(missing)}. Give them by "
-            "system.replace({name: value}), or simulate(..., parameters={name: value})."
+            f"{kind}.replace({{name: value}}), or simulate(..., parameters={{name: value}})."
         )
     name = system.formulations[0] if formulation is None else formulation
     chosen = formulated(system, name)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cached_property, partial
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
+from dalembert.expr import Expr, free_symbols
 from dalembert.formulations import hamilton, newton_euler
 from dalembert.formulations.hamilton.velocity_solver import SOLVERS
 from dalembert.kinematics.forces import passive_force
 from dalembert.model.mechanism import Mechanism
-from dalembert.model.paths import canonical_text
+from dalembert.model.paths import canonical_text, numbers
 from dalembert.systems.system import System
 from dalembert.tracing.quantities import FORMULATIONS, QUANTITIES, known_formulation
 from dalembert.tracing.quantity import Quantity
@@ -174,6 +175,14 @@ class MechanismSystem(System):
     def number(self, path: str) -> Any:
         """The number at a path."""
         return self._mechanism.number(path)
+
+    def undetermined(self, inputs: Collection[str] = ()) -> list[str]:
+        """Names of symbols without values, where numbers at some paths are inputs."""
+        if not self._mechanism.symbols:
+            return []
+        entries = [x for path, x in numbers(self._mechanism) if path not in inputs]
+        free = {s.name for x in entries if isinstance(x, Expr) for s in free_symbols(x)}
+        return sorted(free.difference(inputs))
 
     def replace(self, values: Mapping[str, Any]) -> MechanismSystem:
         """The system with other numbers."""

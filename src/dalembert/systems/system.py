@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -534,6 +534,18 @@ class System(ABC):
         if path not in self.parameters:
             raise UnknownNameError("parameter", path, self.parameters)
         return float("nan")
+
+    def undetermined(self, inputs: Collection[str] = ()) -> list[str]:
+        """Names of symbols without values, where numbers at some paths are inputs.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from dalembert.systems.kinds import system_of
+        >>> system_of(da.planar_chain(1)).undetermined()
+        []
+        """
+        return [name for name in self.parameters if name not in inputs]
 
     def replace(self, values: Mapping[str, Any]) -> System:
         """The system with other numbers, floats or expressions.
