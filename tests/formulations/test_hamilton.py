@@ -388,3 +388,11 @@ def test_a_massless_link_with_coincident_masses_is_found_in_a_batch():
     chain = hamilton.planar_chain([1, 1], [1, 1], [1, 0], [0, 0])                 # second mass in its hinge, no inertia
     with pytest.raises(da.SingularMassMatrixError, match="'q2' in row 0"):
         hamilton.velocities(chain, np.zeros((3, 2)), np.ones((3, 2)))
+
+
+@pytest.mark.parametrize("change", ["to_relative", "to_absolute", "momenta_to_relative", "momenta_to_absolute", "generalized_forces"])
+def test_changes_of_coordinates_take_an_entry_per_link(change):
+    chain = da.hamilton.planar_chain([1.0, 1.0], [1.0, 1.0])
+    for wrong, shape in (([1.0], r"\(1,\)"), (2.0, r"\(\)"), ([[1.0, 2.0, 3.0]], r"\(1, 3\)")):
+        with pytest.raises(da.ShapeError, match=rf"has shape {shape}, expected \(2,\) or \(N, 2\)"):
+            getattr(chain, change)(wrong)

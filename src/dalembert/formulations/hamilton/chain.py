@@ -160,7 +160,7 @@ class PlanarChain(CanonicalSystem):
         >>> da.hamilton.planar_chain([1.0, 1.0], [1.0, 1.0]).generalized_forces([3.0, 1.0])
         array([2., 1.])
         """
-        M = np.asarray(moments)
+        M = self._vectors("moments", moments)
         return M - np.concatenate([M[..., 1:], np.zeros_like(M[..., :1])], axis=-1)
 
     def to_relative(self, q: Values) -> Array:
@@ -173,7 +173,7 @@ class PlanarChain(CanonicalSystem):
         >>> da.hamilton.planar_chain([1.0, 1.0], [1.0, 1.0]).to_relative([1.0, 3.0])
         array([1., 2.])
         """
-        q = np.asarray(q)
+        q = self._vectors("q", q)
         return np.concatenate([q[..., :1], q[..., 1:] - q[..., :-1]], axis=-1)
 
     def to_absolute(self, q_relative: Values) -> Array:
@@ -186,7 +186,7 @@ class PlanarChain(CanonicalSystem):
         >>> da.hamilton.planar_chain([1.0, 1.0], [1.0, 1.0]).to_absolute([1.0, 2.0])
         array([1., 3.])
         """
-        return np.cumsum(np.asarray(q_relative), axis=-1)
+        return np.cumsum(self._vectors("q_relative", q_relative), axis=-1)
 
     def momenta_to_relative(self, p: Values) -> Array:
         """Momenta of the relative angles, p_rel = S^T p: (n,) or (N, n) [kg m^2/s]; generalized
@@ -198,7 +198,7 @@ class PlanarChain(CanonicalSystem):
         >>> da.hamilton.planar_chain([1.0, 1.0], [1.0, 1.0]).momenta_to_relative([2.0, 1.0])
         array([3., 1.])
         """
-        return np.cumsum(np.asarray(p)[..., ::-1], axis=-1)[..., ::-1]
+        return np.cumsum(self._vectors("p", p)[..., ::-1], axis=-1)[..., ::-1]
 
     def momenta_to_absolute(self, p_relative: Values) -> Array:
         """Momenta of the absolute angles, p_i = p_rel,i - p_rel,i+1: (n,) or (N, n) [kg m^2/s];
@@ -211,6 +211,19 @@ class PlanarChain(CanonicalSystem):
         array([2., 1.])
         """
         return self.generalized_forces(p_relative)
+
+    def _vectors(self, name: str, values: Values) -> Array:
+        """The array of vectors with one entry per link."""
+        vectors = np.asarray(values)
+        if vectors.ndim == 0 or vectors.shape[-1] != len(self.m):
+            n = len(self.m)
+            raise ShapeError(
+                f"{name} has shape {vectors.shape}, expected ({n},) or (N, {n}).",
+                name,
+                vectors.shape,
+                (n,),
+            )
+        return vectors
 
     def eigenvalue_bounds(self) -> tuple[Any, Any]:
         """min J_i <= eigenvalues of A <= max J_i + sum_k m_k (l_k^2 + sum_{v<k} L_v^2), at every q:
