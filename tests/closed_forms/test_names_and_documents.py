@@ -14,7 +14,7 @@ import pytest
 import dalembert as da
 from dalembert import cli
 from dalembert.closed_forms.printing import layout
-from dalembert.closed_forms.printing.naming import latex_name, mathml_name
+from dalembert.closed_forms.printing.naming import latex_symbol, mathml_symbol, taken_apart
 
 from . import robots
 
@@ -57,6 +57,14 @@ def test_values_are_those_of_the_plainly_named_robot(names, grouped):      # cas
     for a, b in zip(*found):
         assert np.abs(a - b).max() < 1e-13
     assert np.abs(found[0][0] - [[0.52220961, 0.170604805], [0.170604805, 0.087]]).max() < 1e-8      # case O09
+
+
+def latex_name(name):
+    return latex_symbol(taken_apart(name))
+
+
+def mathml_name(name):
+    return mathml_symbol(taken_apart(name))
 
 
 @pytest.mark.parametrize("name", NAMES)

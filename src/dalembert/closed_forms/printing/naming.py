@@ -155,11 +155,6 @@ def latex_symbol(symbol: Symbol) -> str:
     return f"{base}_{{{inner.replace('..', chr(92) + 'ldots ')}}}"
 
 
-def latex_name(name: str) -> str:
-    """A name as LaTeX in mathematics, whatever other names there are."""
-    return latex_symbol(taken_apart(name))
-
-
 # --- MathML and HTML --------------------------------------------------------------------------------------------------
 
 
@@ -186,11 +181,6 @@ def mathml_symbol(symbol: Symbol) -> str:
     if over:
         return f"<msubsup>{mark}{lower}{upper}</msubsup>" if sub else f"<msup>{mark}{upper}</msup>"
     return f"<msub>{mark}{lower}</msub>" if sub else mark
-
-
-def mathml_name(name: str) -> str:
-    """A name as MathML, whatever other names there are."""
-    return mathml_symbol(taken_apart(name))
 
 
 def html_text(text: str) -> str:
