@@ -125,7 +125,7 @@ _HOMES = {
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 _MODULES = {
-    "constraints": "dalembert.systems.constraints",
+    "constraints": "dalembert.constraints",
     "controllers": "dalembert.controllers",
     "convert": "dalembert.convert",
     "data": "dalembert.data",

@@ -1,5 +1,6 @@
 """Equations of motion of multibody systems: formed, explained, compiled and integrated."""
 
+from dalembert import constraints as constraints
 from dalembert import controllers as controllers
 from dalembert import convert as convert
 from dalembert import data as data
@@ -125,7 +126,6 @@ from dalembert.spatial import solids as solids
 from dalembert.spatial.inertias import Inertia as Inertia
 from dalembert.sweeps.sweep import Sweep as Sweep
 from dalembert.sweeps.sweep import sweep as sweep
-from dalembert.systems import constraints as constraints
 from dalembert.systems.system import System as System
 from dalembert.tracing.quantity import Quantity as Quantity
 

@@ -147,14 +147,17 @@ def compile(
     array([[9.81 ],
            [8.609]])
     """
-    if isinstance(mechanism, Mechanism):  # at once: other systems take 0.1 s to import
+    if isinstance(mechanism, Mechanism) and not mechanism.constraints:
+        # at once: other systems take 0.1 s to import
         return Dynamics(mechanism, formulation, parameters, dtype)
     from dalembert.compiled.systems import SystemDynamics
-    from dalembert.systems.kinds import system_of
+    from dalembert.systems.kinds import formulated, system_of
 
     system = system_of(mechanism, "does not compile")
     if system.mechanism is None:
         return SystemDynamics(system, parameters)
+    if system.constraints:
+        return SystemDynamics(formulated(system, formulation).with_inputs(parameters), parameters)
     return Dynamics(system.mechanism, formulation, parameters, dtype)
 
 

@@ -9,9 +9,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from dalembert.arguments import check_text
+from dalembert.arguments import check_choice, check_text
 from dalembert.errors import ModelError, UnknownNameError
 from dalembert.expr import known_zero
+from dalembert.model.constraint import PRINCIPLES, Constraint
 from dalembert.model.findings import Finding
 from dalembert.model.joints import Fixed, Free, JointType
 from dalembert.model.linkage import Linkage
@@ -59,12 +60,41 @@ def floating(mechanism: L) -> L:
     )
 
 
+def constrained(
+    mechanism: L,
+    constraints: Sequence[Constraint],
+    principle: str | Mapping[str, str],
+    actuated: Sequence[str] | None,
+) -> L:
+    """The mechanism with more constraints, and with driven joints."""
+    chosen = principle if isinstance(principle, Mapping) else {}
+    default = PRINCIPLES[0] if isinstance(principle, Mapping) else principle
+    names = [getattr(constraint, "name", "") for constraint in constraints]
+    if unknown := [name for name in chosen if name not in names]:
+        raise UnknownNameError("constraint", unknown[0], tuple(names))
+    principles = tuple(chosen.get(name, default) for name in names)
+    for name in principles:
+        check_choice("principle", name, PRINCIPLES)
+    driven = mechanism.actuated
+    if actuated is not None:
+        driven = several(actuated, "actuated", "names of joints, as ['crank']")
+        for name in driven:
+            mechanism.joint(name)  # raises if there is none
+    return replace(
+        mechanism,
+        constraints=(*mechanism.constraints, *constraints),
+        principles=(*mechanism.principles, *principles),
+        actuated=driven,
+    )
+
+
 def attached(mechanism: L, other: Body | Linkage, frame: str, name: str, origin: Any) -> L:
     """The mechanism with a body or another mechanism fixed to a frame of it."""
     frames = {f.name: f for f in mechanism.frames}
     if frame not in mechanism.frame_names:
         raise UnknownNameError("frame", frame, mechanism.frame_names)
     bodies, joints, points, remarks = _named_parts(other, name)
+    more = _constraint_fields(mechanism, other, name)
     base = bodies[0].name
     origin = origin if isinstance(origin, Origin) else Origin(origin)
     if (on := frames.get(frame)) is not None:
@@ -83,7 +113,30 @@ def attached(mechanism: L, other: Body | Linkage, frame: str, name: str, origin:
     bodies, points = (*mechanism.bodies, *bodies), (*mechanism.frames, *points)
     _check_names([b.name for b in bodies] + [f.name for f in points], "frame")
     _check_names([j.name for j in joints], "joint")
-    return replace(mechanism, bodies=bodies, joints=joints, frames=points, remarks=remarks)
+    return replace(mechanism, bodies=bodies, joints=joints, frames=points, remarks=remarks, **more)
+
+
+def _constraint_fields(mechanism: Linkage, other: Body | Linkage, name: str) -> dict[str, Any]:
+    """Constraints and driven joints of a mechanism to which another is attached."""
+    if isinstance(other, Body):
+        return {}
+
+    def new(old: str) -> str:
+        """The name of a part in the mechanism that it is attached to."""
+        return f"{name}_{old}" if name else old
+
+    def driven(own: Linkage) -> tuple[str, ...]:
+        """Names of the driven joints."""
+        return (
+            tuple(j.name for j in own.independent_joints) if own.actuated is None else own.actuated
+        )
+
+    some = mechanism.actuated is not None or other.actuated is not None
+    return {
+        "constraints": (*mechanism.constraints, *(c.renamed(new) for c in other.constraints)),
+        "principles": mechanism.principles + other.principles,
+        "actuated": (*driven(mechanism), *map(new, driven(other))) if some else None,
+    }
 
 
 def _named_parts(other: Body | Linkage, name: str) -> tuple[Any, Any, Any, Any]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from dalembert.errors import QuaternionError, UnknownNameError
 from dalembert.expr import Expr, free_symbols
+from dalembert.model.constraint import Constraint
 from dalembert.model.findings import Finding
 from dalembert.model.numbered import Part
 from dalembert.model.numbers import Literal, Number
@@ -41,7 +42,8 @@ class Linkage:
     children: the data that `Mechanism` checks, and that paths, edits and the tree are made from.
     """
 
-    PARTS: ClassVar[tuple[str, ...]] = ("bodies", "joints", "frames")  # fields that hold parts
+    # fields that hold parts
+    PARTS: ClassVar[tuple[str, ...]] = ("bodies", "joints", "frames", "constraints")
 
     name: str
     bodies: tuple[Body, ...]
@@ -51,6 +53,9 @@ class Linkage:
     file: str = field(default="", compare=False)
     remarks: tuple[Finding, ...] = field(default=(), compare=False)
     warned: frozenset[str] = field(default=frozenset(), compare=False)
+    constraints: tuple[Constraint, ...] = ()
+    principles: tuple[str, ...] = ()  # of PRINCIPLES, one of each constraint
+    actuated: tuple[str, ...] | None = None  # names of the driven joints; None: all
 
     @cached_property
     def entries(self) -> dict[str, Entry]:
@@ -123,7 +128,7 @@ class Linkage:
 
     @cached_property
     def parts(self) -> tuple[Part, ...]:
-        """Bodies, joints and frames: all that has numbers, but for gravity."""
+        """Bodies, joints, frames and constraints: all that has numbers, but for gravity."""
         return tuple(part for field in self.PARTS for part in getattr(self, field))
 
     def parts_named(self, name: str) -> list[Part]:

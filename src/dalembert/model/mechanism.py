@@ -26,6 +26,7 @@ from dalembert.errors import (
 from dalembert.expr import Expr, import_nodes
 from dalembert.expr.identifiers import safe_identifiers
 from dalembert.model import edits, paths, validation
+from dalembert.model.constraint import Constraint
 from dalembert.model.content import digest
 from dalembert.model.external_forces import opened_loads
 from dalembert.model.findings import MAX_LISTED, Finding, collapsed, listed
@@ -67,6 +68,8 @@ class Mechanism(Linkage):
         What the reader of a file had to say.
     warned : set of str, optional
         Findings that a warning was issued of: mechanisms made from this one do not repeat them.
+    constraints, principles, actuated
+        As `constrained` makes them.
 
     Raises
     ------
@@ -103,9 +106,11 @@ class Mechanism(Linkage):
             joints=_parts(self.joints, Joint),
             frames=_parts(self.frames, Frame),
             remarks=_parts(self.remarks, Finding),
+            constraints=_parts(self.constraints, Constraint),
             gravity=checked_vector(self.gravity, 3, "gravity"),
         )
         fatal = validation.structure(self.name, self.bodies, self.joints, self.frames)
+        fatal += validation.constraint_faults(self)
         if fatal:
             raise ModelError(listed(fatal), tuple(fatal))
         bodies, joints = validation.topological_order(self.bodies, self.joints)
@@ -156,10 +161,11 @@ class Mechanism(Linkage):
 
     @cached_property
     def changeable(self) -> tuple[Any, ...]:
-        """Joint types of a user's own: their methods and attributes may change while the mechanism
-        is used.
+        """Joint types and constraints of a user's own: their methods and attributes may change while
+        the mechanism is used.
         """
-        return tuple(j.type for j in self.joints if type(j.type) not in BUILT_IN)
+        types = [j.type for j in self.joints if type(j.type) not in BUILT_IN]
+        return (*types, *(c for c in self.constraints if c.has_functions))
 
     @cached_property
     def _graph(self) -> Any:
@@ -417,6 +423,40 @@ class Mechanism(Linkage):
         0.5
         """
         return paths.number_at(self, path)
+
+    def constrained(
+        self,
+        *constraints: Constraint,
+        principle: str | Mapping[str, str] = "chetaev",
+        actuated: Sequence[str] | None = None,
+    ) -> Mechanism:
+        """With constraints, beside those that it has.
+
+            M(q) qdd + bias = tau + J^T lambda,    J qdd = bias of the rows
+
+        Parameters
+        ----------
+        constraints : of `da.constraints`
+            Loops, couplings, rolling, functions of the state, programs; each with a name.
+        principle : {'chetaev', 'vakonomic', 'servo', 'gauss'}, or {constraint: principle}
+            Law of the forces that keep these constraints; of those left out: 'chetaev'.
+        actuated : sequence of str, optional
+            Names of the joints that are driven; by default as before, at first all.
+
+        Raises
+        ------
+        ModelError, UnknownNameError
+            A constraint has the name of another, or is about a frame or joint that is not there; a
+            principle or a joint is unknown.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> pin = da.constraints.Closure("pin", da.Spherical(), "tip", ("base", (1.2, 0, 0)))
+        >>> da.planar_chain(3).constrained(pin).constraints[0].name
+        'pin'
+        """
+        return edits.constrained(self, constraints, principle, actuated)
 
     def attach(
         self, other: Body | Mechanism, frame: str, name: str = "", origin: Any = (0, 0, 0)

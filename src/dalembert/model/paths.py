@@ -45,7 +45,9 @@ def canonical_text(mechanism: Linkage) -> str | None:
     lines = [part.identity() for part in mechanism.parts]
     if None in lines:
         return None
-    return "\n".join([repr(mechanism.name), exact_text(mechanism.gravity), *map(str, lines)])
+    driven = repr((mechanism.principles, mechanism.actuated))
+    head = [repr(mechanism.name), exact_text(mechanism.gravity), driven]
+    return "\n".join([*head, *map(str, lines)])
 
 
 def number_at(mechanism: Linkage, path: str) -> Number:

@@ -16,6 +16,7 @@ from dalembert.errors import nearest
 from dalembert.model import pivots
 from dalembert.model.findings import MAX_LISTED, Finding
 from dalembert.model.friction_laws import Stribeck
+from dalembert.model.linkage import Linkage
 from dalembert.model.masses import inertia_findings, massless
 from dalembert.model.numbered import Part
 from dalembert.model.numbers import Number, as_float, is_symbolic
@@ -42,6 +43,31 @@ def structure(
     for joint in joints:
         faults += _joint_faults(joint)
     return faults or _follower_faults(joints)
+
+
+def constraint_faults(mechanism: Linkage) -> list[Finding]:
+    """Faults of constraints: names that are taken twice, frames and joints that are not there."""
+    faults = list(_repeated_names("constraint", mechanism.constraints))
+    if len(mechanism.principles) != len(mechanism.constraints):
+        why = (
+            f"{len(mechanism.constraints)} constraints have {len(mechanism.principles)} principles."
+        )
+        return [_of_mechanism(mechanism.name, why, "Make them by mechanism.constrained(...).")]
+    frames = {*mechanism.frame_names}
+    joints = {joint.name for joint in mechanism.joints}
+    for constraint in mechanism.constraints:
+        what = f"constraint {constraint.name!r}"
+        for noun, known, names in (
+            ("frame", frames, constraint.frames),
+            ("joint", joints, constraint.joints),
+        ):
+            hints = len(faults) < MAX_LISTED
+            faults += [
+                _unknown(what, noun, name, known, constraint.source, hints)
+                for name in names
+                if name not in known
+            ]
+    return faults
 
 
 def findings(

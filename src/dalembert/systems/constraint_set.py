@@ -15,10 +15,11 @@ import numpy as np
 
 from dalembert.arguments import check_instance
 from dalembert.codegen.symbols import vector_of_symbols
+from dalembert.constraints.state_functions import does_work
 from dalembert.errors import ConstraintError, DalembertError
-from dalembert.expr import Expr, Graph, symbol
+from dalembert.expr import Expr, Graph, known_zero, symbol
+from dalembert.model.constraint import Constraint, ConstraintRates
 from dalembert.spatial.ldl import Factors, factorised, solved
-from dalembert.systems.constraints import Constraint, ConstraintRates, does_work
 
 DEPENDENT = 1e-11  # of a row's own inverse inertia: what other rows leave of it is rounding
 UNMET = 1e-9  # of a state: a residual of more is no rounding
@@ -112,7 +113,7 @@ class ConstraintSet:
 
     def position(self, q: Vector, t: Any = 0.0) -> Vector:
         """phi of the holonomic rows."""
-        rows = [np.asarray(c.position(q, t)) for c in self.holonomic]
+        rows = [np.asarray(c.position(self.system, q, t)) for c in self.holonomic]
         return np.concatenate(rows or [np.zeros(0)])
 
     def rates(
@@ -143,6 +144,9 @@ class ConstraintSet:
         """
         columns = _columns(inertia, rows.jacobian)
         mobility = (rows.jacobian @ columns.T).tolist()
+        for k, row in enumerate(rows.jacobian):
+            if all(map(known_zero, row)):  # the row holds nothing: its multiplier is 0
+                mobility[k][k] = 1.0
         factors = factorised(mobility, self._independent(mobility))
         return Response(rows, columns, factors)
 

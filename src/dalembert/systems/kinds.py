@@ -20,7 +20,7 @@ OtherSystem: TypeAlias = (
 # Modules with a pair SYSTEM_OF: class of objects, and the system that stands for them. A new kind
 # is a file and a line here.
 MODULES = (
-    "mechanism_system",
+    "constrained_mechanism",
     "lagrangian",
     "flexible_joints",
     "hamiltonian",

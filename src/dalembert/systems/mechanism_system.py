@@ -27,7 +27,7 @@ class MechanismSystem(System):
     M(q) qdd + C(q, qd) qd + g(q) = passive_force + tau
     """
 
-    formulations = FORMULATIONS
+    formulations: tuple[str, ...] = FORMULATIONS
     solvers = SOLVERS
     positive_definite = explained_by_code = True
 
@@ -203,6 +203,3 @@ class MechanismSystem(System):
     def formulated(self, name: str) -> MechanismSystem:
         """The mechanism by another formulation."""
         return self if name == self.formulation else MechanismSystem(self._mechanism, name)
-
-
-SYSTEM_OF = (Mechanism, MechanismSystem)

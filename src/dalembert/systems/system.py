@@ -18,10 +18,10 @@ from dalembert.errors import (
 )
 from dalembert.formulations.lagrange.regular import check_regular, solve_regular
 from dalembert.formulations.lagrange.symbolic_system import LagrangianSystem, lagrangian_system
+from dalembert.model.constraint import Constraint
 from dalembert.model.mechanism import Mechanism
 from dalembert.spatial.ldl import Factors, factorised, unchecked
 from dalembert.systems.constraint_set import ConstraintSet
-from dalembert.systems.constraints import Constraint
 from dalembert.tracing.quantity import Quantity, described
 
 LAGRANGE, HAMILTON = "lagrange", "hamilton"  # names of state equations in (q, qd) and in (q, p)
@@ -546,6 +546,25 @@ class System(ABC):
         []
         """
         return [name for name in self.parameters if name not in inputs]
+
+    def with_inputs(self, paths: Sequence[str]) -> System:
+        """The system with numbers at some paths as inputs of its compiled quantities.
+
+        Raises
+        ------
+        UnknownNameError
+            There is no number of a path.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from dalembert.systems.kinds import system_of
+        >>> system_of(da.planar_chain(1)).with_inputs([]).name
+        'planar chain'
+        """
+        for path in paths:
+            self.number(path)
+        return self
 
     def replace(self, values: Mapping[str, Any]) -> System:
         """The system with other numbers, floats or expressions.

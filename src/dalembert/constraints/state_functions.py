@@ -1,12 +1,11 @@
-"""Constraints on the motion of a system: rows phi(q, t) = 0, or psi(q, qd, t) = 0 alone."""
+"""Constraints that functions of a user's own state."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -22,61 +21,9 @@ from dalembert.expr import (
     substitute,
     symbols,
 )
-
-__all__ = ["Constraint", "Holonomic", "Velocity"]
-
-
-class Moving(Protocol):
-    """A system whose coordinates move along its velocities."""
-
-    @property
-    def nq(self) -> int:
-        """Number of coordinates."""
-
-    @property
-    def nv(self) -> int:
-        """Number of velocities."""
-
-    def rate(self, q: Any, qd: Any) -> Any:
-        """Rates of the coordinates (nq,)."""
-
-
-class ConstraintRates(NamedTuple):
-    """Rows of a constraint on velocities and accelerations at a state.
-
-    velocity : (k,) J qd + phi_t, or psi: 0 where the constraint holds
-    jacobian : J (k, nv), the derivative of the velocity by qd
-    bias : (k,) J qdd = bias on accelerations
-    leftover : (k,) velocity - J qd: 0 of constraints whose forces do no work
-    """
-
-    velocity: np.ndarray
-    jacobian: np.ndarray
-    bias: np.ndarray
-    leftover: np.ndarray
-
-
-class Constraint(ABC):
-    """Rows that the motion of a system keeps at 0, of one state of floats or expressions.
-
-    Attributes
-    ----------
-    name : str
-    unit : of the rows; of the multipliers it is the unit of energy over it
-    is_holonomic : whether there is a `position`
-    """
-
-    name: str
-    unit: str = ""
-    is_holonomic: bool = True
-
-    def position(self, q: Any, t: Any = 0.0) -> Any:
-        """phi (k,); none of a constraint on velocities alone."""
-        return np.zeros(0)
-
-    @abstractmethod
-    def rates(self, system: Moving, q: Any, qd: Any, t: Any = 0.0) -> ConstraintRates:
-        """Rows on velocities and accelerations."""
+from dalembert.model.constraint import Constraint, ConstraintRates, Moving
+from dalembert.model.content import content
+from dalembert.model.parts import NOWHERE, Source
 
 
 @dataclass(frozen=True)
@@ -95,21 +42,26 @@ class Holonomic(Constraint):
     name: str
     phi: Callable[..., Sequence[Any]]
     unit: str = ""
+    source: Source = field(default=NOWHERE, compare=False)
 
-    def position(self, q: Any, t: Any = 0.0) -> Any:
+    def identity(self) -> str | None:
+        """Name and function as text; None if that cannot be told."""
+        return content((self.name, self.phi))
+
+    def position(self, system: Moving, q: Any, t: Any = 0.0) -> Any:
         """phi(q, t) (k,)."""
-        return _rows(self.name, self.phi(q, t))
+        return _rows(self.name, self.phi(np.asarray(q), t))
 
     def rates(self, system: Moving, q: Any, qd: Any, t: Any = 0.0) -> ConstraintRates:
         """Rates of phi: J qd + dphi/dt, with its derivatives."""
 
         def velocity(q: Any, qd: Any, t: Any) -> Any:
             """dphi/dt along the motion."""
-            phi = self.position(q, t)
+            phi = self.position(system, q, t)
             rates = array([derivative(row, t) for row in phi])
             return jacobian(phi, q) @ np.asarray(system.rate(q, qd)) + rates
 
-        return _rates_of(velocity, system, q, qd, t)
+        return rates_of(velocity, system, q, qd, t)
 
 
 @dataclass(frozen=True)
@@ -129,14 +81,24 @@ class Velocity(Constraint):
     name: str
     psi: Callable[..., Sequence[Any]]
     unit: str = ""
+    source: Source = field(default=NOWHERE, compare=False)
     is_holonomic = False
+
+    def identity(self) -> str | None:
+        """Name and function as text; None if that cannot be told."""
+        return content((self.name, self.psi))
 
     def rates(self, system: Moving, q: Any, qd: Any, t: Any = 0.0) -> ConstraintRates:
         """psi(q, qd, t) with its derivatives."""
-        return _rates_of(lambda *state: _rows(self.name, self.psi(*state)), system, q, qd, t)
+
+        def velocity(q: Any, qd: Any, t: Any) -> Any:
+            """psi at a state."""
+            return _rows(self.name, self.psi(q, qd, t))
+
+        return rates_of(velocity, system, q, qd, t)
 
 
-def _rates_of(
+def rates_of(
     velocity: Callable[..., Any], system: Moving, q: Any, qd: Any, t: Any
 ) -> ConstraintRates:
     """The rows of a velocity psi(q, qd, t) with their derivatives.

@@ -1,0 +1,209 @@
+"""Interface of constraints: rows phi(q, t) = 0, or psi(q, qd, t) = 0 alone, that a motion keeps."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from dalembert.arguments import check_text, refused
+from dalembert.model.numbered import Numbered, Part
+from dalembert.model.numbers import Number, checked_vector
+from dalembert.model.parts import NOWHERE, Origin, Source
+
+PRINCIPLES = ("chetaev", "vakonomic", "servo", "gauss")
+
+
+class Moving(Protocol):
+    """A system whose coordinates move along its velocities."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def mechanism(self) -> Any:
+        """The mechanism whose equations these are, if there is one."""
+
+    @property
+    def nq(self) -> int:
+        """Number of coordinates."""
+
+    @property
+    def nv(self) -> int:
+        """Number of velocities."""
+
+    def rate(self, q: Any, qd: Any) -> Any:
+        """Rates of the coordinates (nq,)."""
+
+
+class ConstraintRates(NamedTuple):
+    """Rows of a constraint on velocities and accelerations at a state.
+
+    velocity : (k,) J qd + phi_t, or psi: 0 where the constraint holds
+    jacobian : J (k, nv), the derivative of the velocity by qd
+    bias : (k,) J qdd = bias on accelerations
+    leftover : (k,) velocity - J qd: 0 of constraints whose forces do no work
+    """
+
+    velocity: np.ndarray
+    jacobian: np.ndarray
+    bias: np.ndarray
+    leftover: np.ndarray
+
+
+class Constraint(Part):
+    """Rows that the motion of a system keeps at 0, of one state of floats or expressions.
+
+    A kind of one's own gives `name`, `position` (if it has one) and `rates`.
+
+    Attributes
+    ----------
+    name : str
+    unit : of the rows; of the multipliers it is the unit of energy over it
+    is_holonomic : whether there is a `position`
+    has_functions : whether functions of a user's own are part of it
+    source : file and line in which it was described
+    """
+
+    name: str
+    unit: str = ""
+    is_holonomic: bool = True
+    has_functions: bool = True
+    source: Source = NOWHERE
+
+    @property
+    def frames(self) -> tuple[str, ...]:
+        """Names of the bodies and frames that it is about."""
+        return ()
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """Names of the joints that it is about."""
+        return ()
+
+    def renamed(self, new: Callable[[str], str]) -> Constraint:
+        """The constraint in a mechanism whose parts have other names.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> rod = da.constraints.Holonomic("rod", lambda q, t: [q[0]])
+        >>> rod.renamed(lambda name: f"left_{name}").name
+        'left_rod'
+        """
+        return replace(self, name=new(self.name))  # type: ignore[type-var]
+
+    def numbers(self) -> dict[str, Number]:
+        """Its numbers by name; none, unless said otherwise."""
+        return {}
+
+    def with_numbers(self, numbers: Mapping[str, Number]) -> Constraint:
+        """The constraint with other numbers."""
+        return self
+
+    def identity(self) -> str | None:
+        """Text that is equal for equal constraints; None: it cannot be told."""
+        return None
+
+    def position(self, system: Moving, q: Any, t: Any = 0.0) -> Any:
+        """phi (k,); none of a constraint on velocities alone.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from dalembert.systems.kinds import system_of
+        >>> arm = system_of(da.planar_chain(1))
+        >>> da.constraints.Holonomic("rod", lambda q, t: [q[0] - 1]).position(arm, [0.5])
+        array([-0.5])
+        """
+        return np.zeros(0)
+
+    @abstractmethod
+    def rates(self, system: Moving, q: Any, qd: Any, t: Any = 0.0) -> ConstraintRates:
+        """Rows on velocities and accelerations.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from dalembert.systems.kinds import system_of
+        >>> arm = system_of(da.planar_chain(1))
+        >>> da.constraints.Holonomic("rod", lambda q, t: [q[0] ** 2]).rates(arm, [0.5], [2.0]).velocity
+        array([2.])
+        """
+
+
+@dataclass(frozen=True)
+class FramePlace(Numbered):
+    """A frame on a body, by name or by its placement on it.
+
+    body : name of a body or frame
+    origin : placement in the axes of that
+    """
+
+    body: str
+    origin: Origin = Origin()
+
+    @classmethod
+    def of(cls, given: Any, role: str) -> FramePlace:
+        """The place that is given as a name, (body, point) or (body, point, (roll, pitch, yaw)).
+
+        Examples
+        --------
+        >>> from dalembert.model.constraint import FramePlace
+        >>> FramePlace.of(("rod", (0.5, 0, 0)), "first").origin.xyz
+        (0.5, 0, 0)
+        """
+        if isinstance(given, cls):
+            return given
+        if isinstance(given, str):
+            check_text(role, given)
+            return cls(given)
+        expected = "the name of a frame, (body, point) or (body, point, (roll, pitch, yaw))"
+        if not isinstance(given, Sequence) or len(given) not in (2, 3):
+            raise refused(role, given, expected)
+        body, point, *turn = given
+        check_text(f"the body of {role}", body)
+        if isinstance(point, Origin) and not turn:
+            return cls(body, point)
+        xyz = checked_vector(point, 3, f"the point of {role}")
+        angles = checked_vector(turn[0], 3, f"roll, pitch, yaw of {role}", True) if turn else ()
+        return cls(body, Origin.rpy(xyz, *angles))
+
+    def numbers(self) -> dict[str, Number]:
+        """origin[k], rotation[k]."""
+        return self.origin.numbers()
+
+    def with_numbers(self, numbers: Mapping[str, Number]) -> FramePlace:
+        """The place with other numbers."""
+        return replace(self, origin=self.origin.with_numbers(numbers))
+
+    def identity(self) -> str | None:
+        """Name and numbers as text."""
+        of_origin = self.origin.identity()
+        return None if of_origin is None else f"{self.body!r} {of_origin}"
+
+    def renamed(self, new: Callable[[str], str]) -> FramePlace:
+        """The place in a mechanism whose parts have other names.
+
+        Examples
+        --------
+        >>> from dalembert.model.constraint import FramePlace
+        >>> FramePlace("rod").renamed(lambda name: f"left_{name}").body
+        'left_rod'
+        """
+        return replace(self, body=new(self.body))
+
+
+def of_role(role: str, part: Numbered) -> dict[str, Number]:
+    """Numbers of a part of a constraint, with its role before their names: 'first_origin[0]'."""
+    return {f"{role}_{name}": value for name, value in part.numbers().items()}
+
+
+def in_role(role: str, numbers: Mapping[str, Number]) -> dict[str, Number]:
+    """The numbers that `of_role` named, by their own names."""
+    start = f"{role}_"
+    return {key.removeprefix(start): x for key, x in numbers.items() if key.startswith(start)}

@@ -1,0 +1,108 @@
+"""A mechanism with constraints as a system: loops, rolling, programs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from dalembert.codegen.symbols import vector_of_symbols
+from dalembert.kinematics.forces import passive_force
+from dalembert.model.constraint import Constraint
+from dalembert.model.mechanism import Mechanism
+from dalembert.systems.mechanism_system import MechanismSystem
+from dalembert.systems.system import System
+from dalembert.tracing.quantities import FORMULATIONS
+from dalembert.tracing.quantity import Quantity
+
+OF_TREES = ("forward_dynamics_derivatives", "linearize")  # quantities that know no constraints
+
+
+class ConstrainedMechanism(MechanismSystem):
+    """A mechanism with the functions of a formulation of its tree, and with constraints.
+
+    M(q) qdd + C(q, qd) qd + g(q) = passive_force + tau + J^T lambda,    J qdd = bias
+    """
+
+    formulations: tuple[str, ...] = FORMULATIONS[:-1]  # Hamilton's form has no multipliers
+    solvers = ()
+    explained_by_code = False
+    check = System.check
+    forward_dynamics = System.forward_dynamics
+    inverse_dynamics = System.inverse_dynamics
+    power = System.power
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        formulation: str = FORMULATIONS[0],
+        inputs: Sequence[str] = (),
+    ):
+        super().__init__(mechanism, formulation)
+        self.parameters = tuple(inputs)
+
+    def with_inputs(self, paths: Sequence[str]) -> ConstrainedMechanism:
+        """The system with numbers at some paths as inputs of its compiled quantities."""
+        super().with_inputs(paths)
+        return ConstrainedMechanism(self._mechanism, self.formulation, paths)
+
+    def traced(self, names: Sequence[str]) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """Inputs and expressions of some quantities."""
+        if not self.parameters:
+            return super().traced(names)
+        values = vector_of_symbols("parameter", len(self.parameters))
+        own = self.replace(dict(zip(self.parameters, values, strict=True)))
+        inputs, outputs = own.traced(names)
+        return {**inputs, "parameters": values}, outputs
+
+    @property
+    def constraints(self) -> tuple[Constraint, ...]:  # type: ignore[override]
+        """Constraints of the mechanism."""
+        return self._mechanism.constraints
+
+    @cached_property
+    def _functions(self) -> Any:
+        """Module of the formulation."""
+        return import_module(f"dalembert.formulations.{self.formulation}")
+
+    def mass_matrix(self, q, t=0.0):
+        """M(q) of the tree (nv, nv)."""
+        return self._functions.mass_matrix(self._mechanism, q)
+
+    def bias_force(self, q, qd, t=0.0):
+        """C qd + g and the forces of springs (nv,)."""
+        rest = np.zeros(self.nv)
+        own = self._functions
+        bias = own.coriolis_vector(self._mechanism, q, qd) + own.gravity_vector(self._mechanism, q)
+        return bias - passive_force(self._mechanism, q, rest)
+
+    def replace(self, values: Mapping[str, Any]) -> ConstrainedMechanism:
+        """The system with other numbers."""
+        if not values:
+            return self
+        return ConstrainedMechanism(self._mechanism.replace(dict(values)), self.formulation)
+
+    @property
+    def quantities(self) -> Mapping[str, Quantity]:
+        """Quantities of the tree and of the constraints by name."""
+        of_tree = {
+            name: quantity
+            for name, quantity in super().quantities.items()
+            if not (quantity.framed or quantity.loaded or name in OF_TREES)
+        }
+        return {**of_tree, **System.quantities.fget(self)}  # type: ignore[attr-defined]
+
+    def formulated(self, name: str) -> ConstrainedMechanism:
+        """The mechanism by another formulation of its tree."""
+        return self if name == self.formulation else ConstrainedMechanism(self._mechanism, name)
+
+
+def system_of_mechanism(mechanism: Mechanism) -> MechanismSystem:
+    """The system that stands for a mechanism, with constraints or without."""
+    return (ConstrainedMechanism if mechanism.constraints else MechanismSystem)(mechanism)
+
+
+SYSTEM_OF = (Mechanism, system_of_mechanism)
