@@ -16,6 +16,7 @@ from dalembert.expr import (
     array,
     derivative,
     evaluate,
+    free_symbols,
     jacobian,
     known_zero,
     substitute,
@@ -120,7 +121,9 @@ def rates_of(
         bias = -(along + array([derivative(row, at_t) for row in psi]))
         rows = ConstraintRates(psi, J, bias, psi - J @ at_qd)
         values = dict(zip([*at_q, *at_qd, at_t], given, strict=True))
-        put = substitute if graph is not None else evaluate
+        known = {x.name for x in (*at_q, *at_qd, at_t)}
+        is_open = any(s.name not in known for s in free_symbols(psi))  # parameters without values
+        put = substitute if graph is not None or is_open else evaluate
         return ConstraintRates(*(np.asarray(put(part, values)) for part in rows))
 
 

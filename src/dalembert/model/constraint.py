@@ -9,7 +9,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from dalembert.arguments import check_text, refused
+from dalembert.arguments import check_choice, check_text, refused
+from dalembert.errors import UnknownNameError
 from dalembert.model.numbered import Numbered, Part
 from dalembert.model.numbers import Number, checked_vector
 from dalembert.model.parts import NOWHERE, Origin, Source
@@ -207,3 +208,32 @@ def in_role(role: str, numbers: Mapping[str, Number]) -> dict[str, Number]:
     """The numbers that `of_role` named, by their own names."""
     start = f"{role}_"
     return {key.removeprefix(start): x for key, x in numbers.items() if key.startswith(start)}
+
+
+def principles_of(
+    constraints: Sequence[Constraint], principle: str | Mapping[str, str]
+) -> tuple[str, ...]:
+    """The principle of each constraint: one for all, or by name; the first where it is left out.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such principle, or no constraint of a name.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> from dalembert.model.constraint import principles_of
+    >>> rows = [da.constraints.Holonomic(name, lambda q, t: [q[0]]) for name in ("left", "right")]
+    >>> principles_of(rows, {"right": "servo"})
+    ('chetaev', 'servo')
+    """
+    chosen = principle if isinstance(principle, Mapping) else {}
+    default = PRINCIPLES[0] if isinstance(principle, Mapping) else principle
+    names = [getattr(constraint, "name", "") for constraint in constraints]
+    if unknown := [name for name in chosen if name not in names]:
+        raise UnknownNameError("constraint", unknown[0], tuple(names))
+    principles = tuple(chosen.get(name, default) for name in names)
+    for name in principles:
+        check_choice("principle", name, PRINCIPLES)
+    return principles

@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from dalembert.arguments import check_choice, check_text
+from dalembert.arguments import check_text
 from dalembert.errors import ModelError, UnknownNameError
 from dalembert.expr import known_zero
-from dalembert.model.constraint import PRINCIPLES, Constraint
+from dalembert.model.constraint import Constraint, principles_of
 from dalembert.model.findings import Finding
 from dalembert.model.joints import Fixed, Free, JointType
 from dalembert.model.linkage import Linkage
@@ -67,14 +67,7 @@ def constrained(
     actuated: Sequence[str] | None,
 ) -> L:
     """The mechanism with more constraints, and with driven joints."""
-    chosen = principle if isinstance(principle, Mapping) else {}
-    default = PRINCIPLES[0] if isinstance(principle, Mapping) else principle
-    names = [getattr(constraint, "name", "") for constraint in constraints]
-    if unknown := [name for name in chosen if name not in names]:
-        raise UnknownNameError("constraint", unknown[0], tuple(names))
-    principles = tuple(chosen.get(name, default) for name in names)
-    for name in principles:
-        check_choice("principle", name, PRINCIPLES)
+    principles = principles_of(constraints, principle)
     driven = mechanism.actuated
     if actuated is not None:
         driven = several(actuated, "actuated", "names of joints, as ['crank']")

@@ -7,10 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.errors import UnknownNameError
 from dalembert.expr import free_symbols
 from dalembert.formulations.lagrange.symbolic_system import LagrangianSystem
 from dalembert.systems.system import System
 from dalembert.tracing.quantity import Quantity, described
+
+CHANGED = ("forward_dynamics", "energy_rate")  # quantities of a Lagrangian that constraints change
 
 
 class LagrangianEquations(System):
@@ -25,6 +28,8 @@ class LagrangianEquations(System):
         self.name = lagrangian.name
         self.coordinate_names = lagrangian.coordinate_names
         self.parameters = lagrangian.parameters
+        self.constraints = lagrangian.constraints
+        self.principles = lagrangian.principles
 
     @property
     def source(self) -> LagrangianSystem:
@@ -65,7 +70,7 @@ class LagrangianEquations(System):
 
     def power(self, q, qd, tau, t=0.0):
         """Rate of the energy [W]."""
-        return self._own.energy_rate(q, qd, tau, t)
+        return self._own.energy_rate(q, qd, tau, t) + self._power_of_constraints(q, qd, tau, t)
 
     @property
     def is_autonomous(self) -> bool:
@@ -79,7 +84,9 @@ class LagrangianEquations(System):
         return self._own.inverse_dynamics(q, qd, qdd, t)
 
     def forward_dynamics(self, q, qd, tau, t=0.0):
-        """Accelerations of the forces (nv,)."""
+        """Accelerations of the forces (nv,), with those of constraints."""
+        if self.constraints:
+            return super().forward_dynamics(q, qd, tau, t)
         return self._own.forward_dynamics(q, qd, tau, t)
 
     def velocities(self, q, p, t=0.0, solver=None):
@@ -99,7 +106,10 @@ class LagrangianEquations(System):
 
     def check_determined(self, q, qd, t=0.0):
         """Raise where accelerations are not determined."""
-        self._own.forward_dynamics(q, qd, np.zeros(self.nv), t)
+        if self.constraints:
+            super().check_determined(q, qd, t)
+        else:
+            self._own.forward_dynamics(q, qd, np.zeros(self.nv), t)
 
     def replace(self, values: Mapping[str, Any]) -> LagrangianEquations:
         """The system with other numbers."""
@@ -107,15 +117,46 @@ class LagrangianEquations(System):
 
     @property
     def quantities(self) -> Mapping[str, Quantity]:
-        """Quantities by name."""
-        return {
+        """Quantities by name; with constraints, theirs in place of the Lagrangian's."""
+        found = {
             name: described(name, getattr(self._own, name), " ".join(quantity.inputs))
             for name, quantity in self._own.quantities.items()
         }
+        if not self.constraints:
+            return found
+        return {**found, **self._of_constraints}
+
+    @property
+    def _of_constraints(self) -> dict[str, Quantity]:
+        """Quantities that constraints have, or change."""
+        of_system = super().quantities
+        return {
+            name: quantity
+            for name, quantity in of_system.items()
+            if name in CHANGED or name not in self._own.quantities
+        }
 
     def traced(self, names: Sequence[str]) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """Inputs and expressions of some quantities."""
-        return self._own.traced(names)
+        """Inputs and expressions of some quantities, in the graph of the Lagrangian."""
+        quantities = self.quantities
+        if unknown := [name for name in names if name not in quantities]:
+            raise UnknownNameError("quantity", unknown[0], tuple(quantities))
+        ours = self._of_constraints if self.constraints else {}
+        parameters, outputs = self._own.traced([name for name in names if name not in ours])
+        symbols: dict[str, Any] = self._own.symbols
+        for name in names:
+            if name in ours:
+                arguments = [symbols[i] for i in quantities[name].inputs]
+                outputs[name] = quantities[name].function(*arguments)
+        wanted = {i for name in names for i in quantities[name].inputs}
+        inputs: dict[str, np.ndarray] = {
+            name: np.atleast_1d(np.array(symbols[name], dtype=object))
+            for name in ("q", "qd", "qdd", "tau", "p", "t")
+            if name in wanted
+        }
+        if "parameters" in parameters:
+            inputs["parameters"] = parameters["parameters"]
+        return inputs, {name: outputs[name] for name in names}
 
     def formulated(self, name: str) -> LagrangianEquations:
         """The system itself, whatever the name."""

@@ -230,9 +230,13 @@ class System(ABC):
         6.0
         """
         power = (np.asarray(self.generalized_forces(q, qd, t)) + tau) @ qd
+        return power + self._power_of_constraints(q, qd, tau, t)
+
+    def _power_of_constraints(self, q: Any, qd: Any, tau: Any, t: Any) -> Any:
+        """Power of the forces that keep constraints [W]; the number 0 where these do no work."""
         if not self.constraints or not (rows := ConstraintSet(self)).does_work:
-            return power
-        return power - self.multipliers(q, qd, tau, t) @ rows.rates(q, qd, t).leftover
+            return 0
+        return -(self.multipliers(q, qd, tau, t) @ rows.rates(q, qd, t).leftover)
 
     @property
     def is_autonomous(self) -> bool:

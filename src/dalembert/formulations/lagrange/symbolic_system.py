@@ -4,6 +4,7 @@ and expressions.
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
@@ -12,6 +13,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from dalembert.arguments import check_function, check_instance, check_text, shown
+from dalembert.constraints.state_functions import Holonomic, Velocity
 from dalembert.errors import (
     DalembertError,
     OverflowedError,
@@ -38,6 +40,8 @@ from dalembert.expr import (
 )
 from dalembert.formulations.lagrange.christoffel import connection, contracted
 from dalembert.formulations.lagrange.regular import solve_regular
+from dalembert.formulations.lagrange.traced_rows import TracedRows
+from dalembert.model.constraint import PRINCIPLES, Constraint, principles_of
 from dalembert.model.content import digest
 from dalembert.model.numbers import several
 from dalembert.purity.examine import check_arguments, fits, remembering
@@ -46,6 +50,7 @@ from dalembert.purity.reachable import Memory
 from dalembert.spatial.arrays import Array, Values, check_rows, in_order, unpacked
 
 MOST_COORDINATES = 10_000
+_FUNCTION = {True: "phi", False: "psi"}  # field of a constraint's function, by whether holonomic
 
 
 def lagrangian_system(
@@ -97,11 +102,12 @@ def lagrangian_system(
     graph = current_graph()
     q, qd = (_vector([symbol(n + suffix, graph) for n in names]) for suffix in ("", "_dot"))
     t = symbol("t", graph)
-    lagrangian = _scalar(_traced(L, "L", q, qd, t), graph)
+    state = {"q": q, "qd": qd, "t": t}
+    lagrangian = _scalar(_traced(L, "L", state), graph)
     Q = (
         [0] * len(names)
         if forces is None
-        else list(np.ravel(np.array(_traced(forces, "forces", q, qd, t), dtype=object)))
+        else list(np.ravel(np.array(_traced(forces, "forces", state), dtype=object)))
     )
     if len(Q) != len(names):
         raise ShapeError(
@@ -116,8 +122,9 @@ def lagrangian_system(
     )
 
 
-def _traced(f: Callable[..., Any], name: str, q: np.ndarray, qd: np.ndarray, t: Expr) -> Any:
-    """f(q, qd, t) as expressions, which have its values.
+def _traced(f: Callable[..., Any], name: str, arguments: Mapping[str, Any]) -> Any:
+    """f of the system's symbols q, qd and t, or of some of these, as expressions, which have its
+    values.
 
     Raises
     ------
@@ -125,26 +132,26 @@ def _traced(f: Callable[..., Any], name: str, q: np.ndarray, qd: np.ndarray, t: 
         It remembers something; it takes other arguments; it branches on a value, so that its
         expressions are others.
     """
-    check_arguments(f, name, ("q", "qd", "t"))
-    rows = np.random.default_rng(3).uniform(-1, 1, (5, 2 * len(q)))
-    states = [(x[: len(q)], x[len(q) :], 0.7 * k) for k, x in enumerate(rows)]
+    check_arguments(f, name, tuple(arguments))
+    states = _random_states(arguments)
     memory = Memory(f, name)
-    looked = judged(memory, states, lambda state: f(state[0].copy(), state[1].copy(), state[2]))
+    looked = judged(memory, states, lambda state: f(*map(_copied, state)))
     if looked.remembers:
         raise remembering(name, looked.remembers)
-    _check_symbols(f, name, q, qd, t)
+    _check_symbols(f, name, arguments)
+    symbols = tuple(arguments.values())
     with comparing() as compared:
-        found = f(q.copy(), qd.copy(), t)
+        found = f(*map(_copied, symbols))
     memory.restore()
     known = [
         (s, r)
         for s, r in zip(states, looked.results, strict=False)
         if r is not None and r.dtype.kind in "fiu"
     ]
-    own = {s.name for s in free_symbols(found)} <= {s.name for s in (*q, *qd, t)}
+    own = {s.name for s in free_symbols(found)} <= {s.name for x in symbols for s in np.ravel(x)}
     tried = [s for s, _ in known]
     results = [r for _, r in known]
-    if compared or known and own and not fits(found, (q, qd, t), tried, results, near=1e-3):
+    if compared or known and own and not fits(found, symbols, tried, results, near=1e-3):
         raise ValueError(
             f"{name} has other values than its expressions: it branches on a value, or makes a "
             "number of one, and is a constant of symbols there. Write branches as "
@@ -153,23 +160,42 @@ def _traced(f: Callable[..., Any], name: str, q: np.ndarray, qd: np.ndarray, t: 
     return found
 
 
-def _check_symbols(
-    f: Callable[..., Any], name: str, q: np.ndarray, qd: np.ndarray, t: Expr
-) -> None:
+def _random_states(arguments: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    """Five states at which functions of these arguments are tried."""
+    rng = np.random.default_rng(3)
+    n = len(arguments["q"])
+    rows = rng.uniform(-1, 1, (5, 2 * n))
+    states = []
+    for k, row in enumerate(rows):
+        values = {"q": row[:n], "qd": row[n:], "t": 0.7 * k}
+        states.append(tuple(values[name] for name in arguments))
+    return states
+
+
+def _copied(x: Any) -> Any:
+    """A vector as a copy, which a function may change; a number as it is."""
+    return x.copy() if isinstance(x, np.ndarray) else x
+
+
+def _check_symbols(f: Callable[..., Any], name: str, arguments: Mapping[str, Any]) -> None:
     """Raise a ValueError if f uses a symbol of its own that has the name of a coordinate, a
     velocity or the time.
 
     Symbols are told apart by their names; for this look at f the system's are called as no other
     is.
     """
-    others = [
-        [symbol(f"{vector}[{k}] of a Lagrangian", t.graph) for k in range(len(q))]
-        for vector in ("q", "qd")
-    ]
-    time = symbol("time of a Lagrangian", t.graph)
-    found = np.array(f(_vector(others[0]), _vector(others[1]), time), dtype=object)
-    hidden = {s.name for s in (*others[0], *others[1], time)}
-    _check_names(name, {s.name for s in free_symbols(found)} - hidden, tuple(s.name for s in q))
+    graph = arguments["t"].graph
+    others: list[Any] = []
+    for argument, symbols in arguments.items():
+        if isinstance(symbols, np.ndarray):
+            names = [f"{argument}[{k}] of a Lagrangian" for k in range(len(symbols))]
+            others.append(_vector([symbol(n, graph) for n in names]))
+        else:
+            others.append(symbol("time of a Lagrangian", graph))
+    found = np.array(f(*others), dtype=object)
+    hidden = {s.name for x in others for s in np.ravel(x)}
+    used = {s.name for s in free_symbols(found)} - hidden
+    _check_names(name, used, tuple(s.name for s in arguments["q"]))
 
 
 def _check_names(where: str, parameters: Iterable[str], coordinates: tuple[str, ...]) -> None:
@@ -201,6 +227,16 @@ def _made_names(coordinates: tuple[str, ...]) -> dict[Any, str]:
     return found
 
 
+class KeptConstraints(NamedTuple):
+    """Constraints of a system, and the principle of each."""
+
+    constraints: tuple[Constraint, ...] = ()
+    principles: tuple[str, ...] = ()
+
+
+FREE = KeptConstraints()  # of a system without constraints
+
+
 class TracedQuantity(NamedTuple):
     """Expressions of a quantity, and the vectors it takes besides the parameters."""
 
@@ -222,8 +258,10 @@ class LagrangianSystem:
     Attributes
     ----------
     coordinate_names : names; also of the velocities and forces.
-    parameters : names of the symbols that L and Q hold besides q, qd, t; `replace` gives them
-        values.
+    parameters : names of the symbols that L, Q and constraints hold besides q, qd, t; `replace`
+        gives them values.
+    constraints : rows that the motion keeps at 0, as `constrained` made them.
+    principles : the principle of each constraint.
 
     Raises
     ------
@@ -252,6 +290,7 @@ class LagrangianSystem:
         q: np.ndarray,
         qd: np.ndarray,
         t: Expr,
+        kept: KeptConstraints = FREE,
     ):
         self.name = name
         self.coordinate_names = tuple(coordinate_names)
@@ -264,8 +303,11 @@ class LagrangianSystem:
             "p": _vector([symbol("momentum_of_" + n, t.graph) for n in coordinate_names]),
         }
         self._L, self._Q, self._q, self._qd, self._t = L, Q, q, qd, t
+        self.constraints, self.principles = kept
         known = {s.name for s in [*q, *qd, t]}
-        self.parameters = tuple(s.name for s in free_symbols([L, *Q]) if s.name not in known)
+        rows = [row for constraint in kept.constraints for row in _function_of(constraint).rows]
+        held = free_symbols([L, *Q, *rows])
+        self.parameters = tuple(s.name for s in held if s.name not in known)
 
     @property
     def nq(self) -> int:
@@ -660,6 +702,77 @@ class LagrangianSystem:
             )
         return M
 
+    # --- constraints ---
+
+    def constrained(
+        self, *constraints: Constraint, principle: str | Mapping[str, str] = PRINCIPLES[0]
+    ) -> LagrangianSystem:
+        """The system with constraints, beside those that it has.
+
+            M qdd + bias = Q + tau + J^T lambda,    J qdd = bias of the rows
+
+        Its own quantities stay those without constraints; `da.simulate`, `da.compile`, `da.sweep`
+        and `da.equations` take them into account. Symbols of their functions are parameters.
+
+        Parameters
+        ----------
+        constraints : `da.constraints.Holonomic` or `Velocity`
+            Functions phi(q, t) or psi(q, qd, t), each with a name; called once, with symbols.
+        principle : {'chetaev', 'vakonomic', 'servo', 'gauss'}, or {constraint: principle}
+            Law of the forces that keep these constraints; of those left out: 'chetaev'.
+
+        Raises
+        ------
+        TypeError, ValueError
+            A constraint is of another kind; its function takes other arguments, branches on a
+            value, or uses a symbol that has the name of a coordinate.
+        UnknownNameError, DalembertError
+            A principle is unknown, or of a constraint that is not given; two constraints have one
+            name; the Lagrangian is not quadratic in qd.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> rod = da.constraints.Holonomic("rod", lambda q, t: [q @ q - 1], "m^2")
+        >>> free = da.lagrangian_system(lambda q, qd, t: qd @ qd / 2 - 9.81 * q[1], "x y")
+        >>> da.simulate(free.constrained(rod), [1, 0], [0, 0], 1.0).reason
+        'finished'
+        """
+        self._quadratic("constraints, which need a mass matrix of q and t alone")
+        added = tuple(self._traced_constraint(constraint) for constraint in constraints)
+        chosen = principles_of(constraints, principle)
+        kept = KeptConstraints((*self.constraints, *added), (*self.principles, *chosen))
+        names = [constraint.name for constraint in kept.constraints]
+        if twice := [name for name in names if names.count(name) > 1]:
+            raise DalembertError(
+                f"two constraints of {self.name!r} have the name {twice[0]!r}, by which runs "
+                "record multipliers: give each its own."
+            )
+        return LagrangianSystem(
+            self.name, self.coordinate_names, self._L, self._Q, self._q, self._qd, self._t, kept
+        )
+
+    def _traced_constraint(self, constraint: Constraint) -> Constraint:
+        """A constraint whose function is known by its expressions."""
+        expected = (
+            "da.constraints.Holonomic or Velocity: other kinds are about bodies of a mechanism"
+        )
+        check_instance("a constraint of a Lagrangian", constraint, (Holonomic, Velocity), expected)
+        field = _FUNCTION[constraint.is_holonomic]
+        arguments: dict[str, Any] = {"q": self._q, "qd": self._qd, "t": self._t}
+        if constraint.is_holonomic:
+            del arguments["qd"]
+        where = f"{field} of constraint {constraint.name!r}"
+        found = _traced(getattr(constraint, field), where, arguments)
+        rows = np.atleast_1d(np.array(found, dtype=object))
+        if rows.ndim != 1 or not rows.size:
+            raise ShapeError(
+                f"{where} gives shape {rows.shape}, expected rows (k,).", field, rows.shape
+            )
+        nodes = _vector([constant(x, self._t.graph) for x in rows])
+        function = TracedRows(nodes, tuple(arguments.values()))
+        return _with_function(constraint, function)
+
     # --- parameters ---
 
     def replace(self, values: Mapping[str, Any]) -> LagrangianSystem:
@@ -691,6 +804,10 @@ class LagrangianSystem:
             import_nodes(x, graph) for x in (self._L, self._Q, self._q, self._qd, self._t)
         )
         q, qd, t = cast(tuple[np.ndarray, np.ndarray, Expr], own)
+        constraints = tuple(
+            _with_function(constraint, _function_of(constraint).replaced(pairs, graph))
+            for constraint in self.constraints
+        )
         return LagrangianSystem(
             self.name,
             self.coordinate_names,
@@ -699,6 +816,7 @@ class LagrangianSystem:
             q,
             qd,
             t,
+            KeptConstraints(constraints, self.principles),
         )
 
     # --- from symbols to values ---
@@ -749,7 +867,9 @@ class LagrangianSystem:
         return f"{self.name!r} has {length} ({', '.join(self.coordinate_names[:4])})"
 
     def __repr__(self) -> str:
-        return f"<LagrangianSystem {self.name!r} of {', '.join(self.coordinate_names)}>"
+        kept = ", ".join(constraint.name for constraint in self.constraints)
+        held = f" with {kept}" if kept else ""
+        return f"<LagrangianSystem {self.name!r} of {', '.join(self.coordinate_names)}{held}>"
 
     def identity(self) -> str:
         """Text that is the same for systems with the same equations.
@@ -765,20 +885,59 @@ class LagrangianSystem:
         return digest(repr(self.__reduce__()[1]))
 
     def __reduce__(self):
+        rows = [row for constraint in self.constraints for row in _function_of(constraint).rows]
         return _rebuilt, (
             self.name,
             self.coordinate_names,
-            pack([self._L, *self._Q, *self._q, *self._qd, self._t]),
+            pack([self._L, *self._Q, *self._q, *self._qd, self._t, *rows]),
+            [_described(constraint) for constraint in self.constraints],
+            self.principles,
         )
 
 
-def _rebuilt(name: str, coordinate_names: tuple[str, ...], packed: Any) -> LagrangianSystem:
+def _rebuilt(
+    name: str,
+    coordinate_names: tuple[str, ...],
+    packed: Any,
+    described: Sequence[Any],
+    principles: tuple[str, ...],
+) -> LagrangianSystem:
     """A system from what pickle keeps, in a graph of its own."""
     n = len(coordinate_names)
     with Graph():
-        L, *rest, t = unpack(packed)
+        L, *rest = unpack(packed)
         Q, q, qd = (_vector(rest[k : k + n]) for k in (0, n, 2 * n))
-        return LagrangianSystem(name, coordinate_names, L, Q, q, qd, t)
+        t, *rows = rest[3 * n :]
+        constraints = []
+        for kind, fields, count in described:
+            arguments = (q, t) if kind.is_holonomic else (q, qd, t)
+            function = TracedRows(_vector(rows[:count]), arguments)
+            constraints.append(kind(**fields, **{_FUNCTION[kind.is_holonomic]: function}))
+            rows = rows[count:]
+        kept = KeptConstraints(tuple(constraints), principles)
+        return LagrangianSystem(name, coordinate_names, L, Q, q, qd, t, kept)
+
+
+def _function_of(constraint: Constraint) -> TracedRows:
+    """The function of a constraint of a system."""
+    return cast(TracedRows, getattr(constraint, _FUNCTION[constraint.is_holonomic]))
+
+
+def _with_function(constraint: Constraint, function: TracedRows) -> Constraint:
+    """The constraint with another function."""
+    changes = {_FUNCTION[constraint.is_holonomic]: function}
+    return dataclasses.replace(constraint, **changes)  # type: ignore[type-var]
+
+
+def _described(constraint: Constraint) -> tuple[type, dict[str, Any], int]:
+    """Class, fields but for the function, and number of rows of a constraint."""
+    function = _FUNCTION[constraint.is_holonomic]
+    fields = {
+        field.name: getattr(constraint, field.name)
+        for field in dataclasses.fields(cast(Any, constraint))
+        if field.name != function
+    }
+    return type(constraint), fields, len(_function_of(constraint).rows)
 
 
 def _names(coordinates: str | int | Sequence[str]) -> tuple[str, ...]:
