@@ -213,7 +213,7 @@ def in_role(role: str, numbers: Mapping[str, Number]) -> dict[str, Number]:
 def principles_of(
     constraints: Sequence[Constraint], principle: str | Mapping[str, str]
 ) -> tuple[str, ...]:
-    """The principle of each constraint: one for all, or by name; the first where it is left out.
+    """Principles of constraints: the same for all, or by name, the first for constraints left out.
 
     Raises
     ------
