@@ -11,7 +11,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from dalembert import __version__
 from dalembert.commandline import VectorError
@@ -61,6 +61,14 @@ Tolerance = Annotated[
         ),
     ),
 ]
+Constraints = Annotated[
+    Path | None,
+    Option(
+        "--constraints",
+        metavar="FILE",
+        help="TOML file with constraints beside the robot file: loops, rolling, couplings.",
+    ),
+]
 Json = Annotated[bool, Option("--json", help="Print JSON with all digits.")]
 Q = Annotated[
     str | None,
@@ -82,6 +90,22 @@ Tau = Annotated[
 Gravity = Annotated[
     str | None, Option(metavar="X,Y,Z", help="Acceleration of gravity, instead of the file's.")
 ]
+
+
+class Reading(NamedTuple):
+    """Options of the commands that load a robot file."""
+
+    base: Base = "fixed"
+    tolerance: Tolerance = None
+    constraints: Constraints = None
+
+    def load(self, file: Path, quiet: bool = False) -> Any:
+        """The mechanism of a file."""
+        options = {"base": self.base, "constraints": self.constraints}
+        return load(file, quiet, self.tolerance, **options)
+
+
+AS_USUAL = Reading()
 
 
 @app.command
@@ -137,8 +161,7 @@ def demo(
 @app.command
 def info(
     file: File,
-    base: Base = "fixed",
-    tolerance: Tolerance = None,
+    reading: Reading = AS_USUAL,
     quantities: Annotated[
         bool, Option("--quantities", help="List what can be computed, with shapes and units.")
     ] = False,
@@ -150,7 +173,7 @@ def info(
     from dalembert.commandline.summary import summarize
     from dalembert.commandline.tables import show_findings, show_quantities
 
-    mechanism = load(file, quiet=True, base=base, angle_tolerance=tolerance)
+    mechanism = reading.load(file, quiet=True)
     out = _console()
     summarize(out, mechanism)
     if quantities:
@@ -163,13 +186,14 @@ def check(
     file: File,
     as_json: Json = False,
     tolerance: Tolerance = None,
+    constraints: Constraints = None,
     strict: Annotated[bool, Option("--strict", help="Fail on warnings as well.")] = False,
 ) -> None:
     """List faults of a file with line numbers.
 
     Exit 1 if there are errors, with --strict also if there are warnings.
     """
-    findings = findings_of(file, tolerance)
+    findings = findings_of(file, tolerance, constraints)
     count = {
         severity: sum(f.severity == severity for f in findings)
         for severity in ("error", "warning", "note")
@@ -197,8 +221,7 @@ def dynamics(
     qd: Qd = None,
     qdd: Qdd = None,
     tau: Tau = None,
-    base: Base = "fixed",
-    tolerance: Tolerance = None,
+    reading: Reading = AS_USUAL,
     gravity: Gravity = None,
     as_json: Json = False,
 ) -> None:
@@ -214,7 +237,7 @@ def dynamics(
         )
     from dalembert.commandline.state import dynamics_at, show_dynamics
 
-    mechanism = numeric(load(file, base=base, angle_tolerance=tolerance))
+    mechanism = numeric(reading.load(file))
     quantities = dynamics_at(mechanism, q, qd, qdd, tau, gravity)
     if as_json:
         print(
@@ -349,8 +372,7 @@ def simulate(
             help=("Speed of the motion shown: 1 is real time, 0.1 ten times slower."),
         ),
     ] = 1.0,
-    base: Base = "fixed",
-    tolerance: Tolerance = None,
+    reading: Reading = AS_USUAL,
     as_json: Json = False,
 ) -> None:
     """Move a mechanism from a state for some time.
@@ -365,7 +387,7 @@ def simulate(
     files = simulation.Files(output, plot, animate, speed, resume)
     files.check(t)
     typed = simulation.TypedState(q, qd, tau, controller, goal, bandwidth, sampled, delay)
-    model = Model(numeric(load(file, base=base, angle_tolerance=tolerance)), formulation)
+    model = Model(numeric(reading.load(file)), formulation)
     with simulation.wrong_usage():
         stepping = Stepping(method, h, rtol, atol, longest_step)
         recording = Recording(t, record, **files.streamed)
@@ -419,8 +441,7 @@ def codegen(
     force: Annotated[
         bool, Option("--force", help="Overwrite files that are there with other text.")
     ] = False,
-    base: Base = "fixed",
-    tolerance: Tolerance = None,
+    reading: Reading = AS_USUAL,
 ) -> None:
     """Write source code of functions of a model.
 
@@ -432,7 +453,7 @@ def codegen(
 
     if target not in TARGETS:
         raise UsageError(f"unknown target {target!r} (known: {', '.join(TARGETS)}).")
-    mechanism = numeric(load(file, base=base, angle_tolerance=tolerance))
+    mechanism = numeric(reading.load(file))
     try:
         write(_console(), mechanism, target, typed_names(functions), folder, prefix, force)
     except OSError as error:
@@ -493,8 +514,7 @@ def equations(
             min=0, metavar="N", help=("Characters of a quantity up to which it is printed in full.")
         ),
     ] = None,
-    base: Base = "fixed",
-    tolerance: Tolerance = None,
+    reading: Reading = AS_USUAL,
 ) -> None:
     """Write the equations of motion in closed form.
 
@@ -512,7 +532,7 @@ def equations(
     try:
         show(
             _console(),
-            load(file, base=base, angle_tolerance=tolerance),
+            reading.load(file),
             names,
             wanted,
             form,

@@ -7,7 +7,7 @@ import inspect
 import math
 import shutil
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -136,16 +136,16 @@ class _CommandParser(argparse.ArgumentParser):
         self.options = self.add_argument_group("Options")
         self.valued: dict[str, str] = {}  # names of options that take a value: the first name
         self.required: dict[str, str] = {}  # parameters without a default, as messages name them
+        self.groups: dict[str, Any] = {}  # named tuples of options by parameter
         if function is not None:
             self._read(function)
         self.options.add_argument(*HELP, action="help", help="Show this message and exit.")
 
     def _read(self, function: Command) -> None:
         """Declare the parameters of a function."""
-        hints = get_type_hints(function, include_extras=True)
         usage = [self.prog, "[OPTIONS]"]
-        for parameter in inspect.signature(function).parameters.values():
-            hint, declared = get_args(hints[parameter.name])[:2]
+        for parameter, annotated in self._parameters(function):
+            hint, declared = get_args(annotated)[:2]
             annotation = next(x for x in get_args(hint) or (hint,) if x is not NoneType)
             is_required = parameter.default is parameter.empty
             if declared.names is None:
@@ -153,6 +153,17 @@ class _CommandParser(argparse.ArgumentParser):
             self._add(parameter, annotation, declared, is_required)
         self.usage = " ".join(usage)
         self.description = _paragraphs(function.__doc__ or "")
+
+    def _parameters(self, function: Callable[..., Any]) -> Iterator[tuple[inspect.Parameter, Any]]:
+        """Parameters with their annotations; in place of a named tuple, its fields."""
+        hints = get_type_hints(function, include_extras=True)
+        for parameter in inspect.signature(function).parameters.values():
+            annotated = hints[parameter.name]
+            if hasattr(annotated, "_fields"):
+                self.groups[parameter.name] = annotated
+                yield from self._parameters(annotated)
+            else:
+                yield parameter, annotated
 
     def _add(
         self, parameter: inspect.Parameter, annotation: Any, declared: Argument, is_required: bool
@@ -195,7 +206,11 @@ class _CommandParser(argparse.ArgumentParser):
         for name, label in self.required.items():
             if getattr(values, name, None) is None:
                 raise UsageError(f"Missing {label}.")
-        return vars(values)
+        typed = vars(values)
+        for name, group in self.groups.items():
+            members = {field: typed.pop(field) for field in group._fields if field in typed}
+            typed[name] = group(**members)
+        return typed
 
     def _joined(self, texts: Sequence[str]) -> list[str]:
         """Texts with each option and its value in one, which lets values begin with '-'."""

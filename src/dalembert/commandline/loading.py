@@ -43,8 +43,8 @@ def load(
             warnings.simplefilter("ignore", DalembertWarning)
         try:
             return da.load(file, **options)
-        except MissingFileError:
-            if file.suffix or file.parent != Path():
+        except MissingFileError as error:
+            if file.suffix or file.parent != Path() or error.file != str(file):
                 raise
             known = ", ".join(data.FILES)
             raise MissingFileError(
@@ -69,13 +69,15 @@ def numeric(mechanism: Any) -> Any:
     return mechanism
 
 
-def findings_of(file: Path, angle_tolerance: float | None) -> list[Any]:
-    """All findings about a file, also one that cannot be read."""
+def findings_of(
+    file: Path, angle_tolerance: float | None, constraints: Path | None = None
+) -> list[Any]:
+    """All findings about a file with its constraints, also one that cannot be read."""
     from dalembert.model.findings import Finding, collapsed
     from dalembert.model.parts import Source
 
     try:
-        return load(file, quiet=True, angle_tolerance=angle_tolerance).check()
+        return load(file, True, angle_tolerance, constraints=constraints).check()
     except MissingFileError:
         raise
     except ModelError as error:

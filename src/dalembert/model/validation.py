@@ -47,11 +47,13 @@ def structure(
 
 def constraint_faults(mechanism: Linkage) -> list[Finding]:
     """Faults of constraints: names that are taken twice, frames and joints that are not there."""
+    count = len(mechanism.constraints)
+    if count > MAX_LINKS:
+        why = f"it has {count} constraints, the limit MAX_LINKS is {MAX_LINKS}."
+        return [_of_mechanism(mechanism.name, why, "Split it.")]
     faults = list(_repeated_names("constraint", mechanism.constraints))
     if len(mechanism.principles) != len(mechanism.constraints):
-        why = (
-            f"{len(mechanism.constraints)} constraints have {len(mechanism.principles)} principles."
-        )
+        why = f"{count} constraints have {len(mechanism.principles)} principles."
         return [_of_mechanism(mechanism.name, why, "Make them by mechanism.constrained(...).")]
     frames = {*mechanism.frame_names}
     joints = {joint.name for joint in mechanism.joints}
@@ -151,7 +153,8 @@ def _unknown(
     what: str, noun: str, name: Any, names: Iterable[str], source: Source, hints: bool
 ) -> Finding:
     """The finding that a name does not exist; with a hint, which takes time, where faults are few."""
-    why = f"it names the {noun} {name!r}, which does not exist."
+    shown = repr(name) if len(str(name)) <= MAX_COMPARED else f"{str(name)[:MAX_COMPARED]!r}..."
+    why = f"it names the {noun} {shown}, which does not exist."
     return Finding("error", what, why, _hint(name, names) if hints else "", source)
 
 
@@ -182,7 +185,10 @@ def _connection_faults(
         elif joint.child in joint_to:
             first = joint_to[joint.child].name
             why = f"it is the child of joints {first!r} and {joint.name!r}."
-            fix = "A tree has one joint per child; closed loops are not supported yet."
+            fix = (
+                "A tree has one joint per child: leave one out and close the loop by a constraint, "
+                "da.constraints.Closure or [[constraint]] in TOML."
+            )
             faults.append(Finding("error", f"body {joint.child!r}", why, fix, joint.source))
         joint_to.setdefault(joint.child, joint)
     return faults or _tree_faults(mechanism, bodies, joints)

@@ -30,6 +30,7 @@ def load(
     exact_angles: bool = True,
     strict: bool = False,
     angle_tolerance: float = SNAP,
+    constraints: str | bytes | os.PathLike | None = None,
 ) -> Mechanism:
     """Mechanism from a robot file: URDF or this package's TOML.
 
@@ -56,6 +57,9 @@ def load(
     angle_tolerance : float
         [rad]; 1e-5 serves files that write 1.5708 and 3.1416, 1e-3 those that write 1.571. Angles
         near 0 stay as they are.
+    constraints : path, bytes or text, optional
+        A TOML file with [[constraint]] tables, and the frames and driven joints that go with them,
+        beside a robot file that has none: loops of a URDF file.
 
     Raises
     ------
@@ -86,6 +90,8 @@ def load(
     _check_tolerance(angle_tolerance, exact_angles)
     with without_warnings():
         mechanism = _read(source, mimic, exact_angles, angle_tolerance)
+        if constraints is not None:
+            mechanism = _constrained(mechanism, constraints)
         if base == "free":
             mechanism = mechanism.floating()
         if strict and (errors := [f for f in mechanism.findings() if f.severity == "error"]):
@@ -105,6 +111,14 @@ def _read(source: Any, mimic: str, exact_angles: bool, angle_tolerance: float) -
         raise ReadError("this is JSON; robot files are URDF (XML) or TOML.", file, 1)
     options = ReadingOptions(mimic, exact_angles, angle_tolerance, encoding)
     return format_of(data, file).read(data, file, options)
+
+
+def _constrained(mechanism: Mechanism, source: Any) -> Mechanism:
+    """The mechanism with the constraints of a file."""
+    from dalembert.readers.constraint_tables import with_constraints
+
+    data, file, _ = _content(source)
+    return with_constraints(mechanism, data, file)
 
 
 def _check_tolerance(tolerance: Any, exact_angles: bool) -> None:

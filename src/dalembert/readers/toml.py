@@ -1,6 +1,6 @@
 """The package's own file format, TOML, read and written: docs/toml_format.md describes it.
 
-It says everything a mechanism has, except joints given by Python functions. Decimals stay exact and
+It says everything a mechanism has, except joints and constraints given by Python functions. Decimals stay exact and
 keep their text; a number may also be arithmetic in quotes: "pi/2", "2*l1".
 """
 
@@ -23,21 +23,23 @@ from dalembert.model.numbers import Literal, Number
 from dalembert.model.parts import (
     PER_VELOCITY,
     Body,
-    Frame,
     Joint,
     Limits,
     Mimic,
 )
 from dalembert.model.paths import numbers
 from dalembert.readers.arithmetic import number_text
+from dalembert.readers.constraint_tables import constraint_entries, constraints_of
 from dalembert.readers.formats import ReadingOptions
 from dalembert.readers.mass_properties import tensor_entries
 from dalembert.readers.toml_tables import (
     PARTS,
     Table,
     document_of,
+    frame_of,
+    joint_type_of,
     origin_entry,
-    origin_of,
+    origin_under,
     unless,
 )
 from dalembert.spatial.angles import SNAP
@@ -88,10 +90,11 @@ def read_toml(data: bytes | str, file: str = "") -> Mechanism:
         The file is not TOML, not in this format, or no sound mechanism; line and fix are named.
     """
     document = document_of(data, file)
-    document.allow("name", "decimals", "gravity", *PARTS)
+    document.allow("name", "decimals", "gravity", "actuated", *PARTS)
     bodies = tuple(map(_body, document.tables("body")))
     joints = tuple(map(_joint, document.tables("joint")))
-    frames = tuple(map(_frame, document.tables("frame")))
+    frames = tuple(map(frame_of, document.tables("frame")))
+    found = constraints_of(document, joints)
     return Mechanism(
         document.text("name", "mechanism"),
         bodies,
@@ -100,6 +103,9 @@ def read_toml(data: bytes | str, file: str = "") -> Mechanism:
         document.vector("gravity", 3, GRAVITY),
         file=file,
         remarks=tuple(_without_inertia(document, bodies)),
+        constraints=found.constraints,
+        principles=found.principles,
+        actuated=found.actuated,
     )
 
 
@@ -149,13 +155,7 @@ def _joint(table: Table) -> Joint:
     name = table.name("joint")
     joint_class = JOINT_TYPES[table.choice("type", tuple(JOINT_TYPES))]
     table.allow(*JOINT_KEYS, *joint_class.parameters, of=f"a {joint_class.name} joint")
-    values = {
-        key: table.vector(key, 3)
-        if isinstance(getattr(joint_class, key), tuple)
-        else table.number(key)
-        for key in joint_class.parameters
-    }
-    joint_type = joint_class(**values)
+    joint_type = joint_type_of(table)
     per_velocity = {
         key: table.per_velocity(key, joint_type.nv, default) for key, default in DEFAULTS.items()
     }
@@ -164,7 +164,7 @@ def _joint(table: Table) -> Joint:
         joint_type,
         table.text("parent"),
         table.text("child"),
-        origin_of(table),
+        origin_under(table),
         _limits(table, joint_type.nv),
         **per_velocity,
         mimic=_mimic(table),
@@ -206,14 +206,9 @@ def _limits(table: Table, nv: int) -> Limits:
     )
 
 
-def _frame(table: Table) -> Frame:
-    name = table.name("frame")
-    table.allow("name", "body", "origin")
-    return Frame(name, table.text("body"), origin_of(table), table.source)
-
-
 # --- writing --------------------------------------------------------------------------------------------------------
 
+BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 BARE_INTEGER = re.compile(r"0|-?[1-9][0-9]*")
 BARE_DECIMAL = re.compile(r"[+-]?(?:0|[1-9][0-9]*)(?:\.[0-9]+(?:[eE][+-]?[0-9]+)?|[eE][+-]?[0-9]+)")
 
@@ -233,6 +228,8 @@ def write_toml(mechanism: Mechanism) -> str:
     doubles = classes[float] > classes[Literal]
     decimals = {"decimals": "double"} if doubles else {}
     head = {"name": mechanism.name, **decimals, "gravity": mechanism.gravity}
+    if mechanism.actuated is not None:
+        head["actuated"] = mechanism.actuated
     tables = [
         ("", head),
         *(("[[body]]\n", _body_entries(b)) for b in mechanism.bodies),
@@ -240,6 +237,12 @@ def write_toml(mechanism: Mechanism) -> str:
         *(
             ("[[frame]]\n", {"name": f.name, "body": f.body, **origin_entry(f.origin)})
             for f in mechanism.frames
+        ),
+        *(
+            ("[[constraint]]\n", constraint_entries(constraint, principle))
+            for constraint, principle in zip(
+                mechanism.constraints, mechanism.principles, strict=True
+            )
         ),
     ]
     try:
@@ -306,6 +309,11 @@ def _short(values: tuple[Number, ...]) -> Any:
     return values[0] if values and all(x == values[0] for x in values) else values
 
 
+def _key(key: str) -> str:
+    """A key in TOML, in quotes where it is no bare one."""
+    return key if BARE_KEY.fullmatch(key) else _value(key, False)
+
+
 def _value(value: Any, doubles: bool) -> str:
     """A value in TOML; numbers in quotes where TOML, or what its decimals stand for here, has no
     such number.
@@ -315,7 +323,8 @@ def _value(value: Any, doubles: bool) -> str:
     if isinstance(value, (tuple, list)):
         return f"[{', '.join(_value(x, doubles) for x in value)}]"
     if isinstance(value, dict):
-        return "{ " + ", ".join(f"{key} = {_value(x, doubles)}" for key, x in value.items()) + " }"
+        entries = (f"{_key(key)} = {_value(x, doubles)}" for key, x in value.items())
+        return "{ " + ", ".join(entries) + " }"
     text = (
         repr(value)
         if doubles and isinstance(value, float) and math.isfinite(value)

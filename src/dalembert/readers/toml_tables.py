@@ -11,14 +11,17 @@ from typing import Any
 
 from dalembert.errors import ReadError, nearest
 from dalembert.expr import Expr
+from dalembert.model.joints import JOINT_TYPES, JointType
 from dalembert.model.numbers import Literal, Number
-from dalembert.model.parts import AXIS_LETTERS, Origin, Source
+from dalembert.model.parts import AXIS_LETTERS, Frame, Origin, Source
 from dalembert.model.validation import MAX_LINKS
 from dalembert.readers.arithmetic import parse_number
 from dalembert.spatial.angles import PiMultiple
 
 DECIMALS = ("exact", "double")  # meaning of a number with a point or exponent
-PARTS = ("body", "joint", "frame")  # tables [[...]] of a file
+PARTS = ("body", "joint", "frame", "constraint")  # tables [[...]] of a file
+ORIGIN_KEYS = ("xyz", "rpy", "rotations")
+MAX_NAMED = 25  # known names in a message
 MAX_LINES = 1_000_000  # MAX_LINKS bodies and joints take some 700 000
 MAX_KEY_PARTS = 8  # of a.b.c = 1; the parser's time grows with their square
 
@@ -128,7 +131,10 @@ class Table:
 
     def text(self, key: str, default: str | None = None) -> str:
         """The text under a key."""
-        value = self.required(key, default)
+        return self.as_text(key, self.required(key, default))
+
+    def as_text(self, key: str, value: Any) -> str:
+        """A text that is not empty."""
         if not isinstance(value, str) or not value:
             raise self.error(
                 f"{key} is {_described(value)}; expected a text in quotes that is not empty.", key
@@ -143,7 +149,11 @@ class Table:
 
     def choice(self, key: str, choices: tuple[str, ...], default: str | None = None) -> str:
         """The text under a key, checked against the known texts."""
-        value = self.text(key, default)
+        return self.as_choice(key, self.required(key, default), choices)
+
+    def as_choice(self, key: str, value: Any, choices: tuple[str, ...]) -> str:
+        """A text that is one of the known ones."""
+        value = self.as_text(key, value)
         if value not in choices:
             raise self.error(f"unknown {key} {value!r} {_known(value, choices)}", key)
         return value
@@ -205,13 +215,12 @@ class Table:
             raise self.error(f"{key} is {_described(value)}{size}; expected {expected}.", key)
         return value
 
-    def table(self, key: str, value: Any = None) -> Table:
+    def table(self, key: str, value: Any = None, expected: str = "") -> Table:
         """The table under a key."""
         value = self.data[key] if value is None else value
         if not isinstance(value, dict):
-            raise self.error(
-                f"{key} is {_described(value)}; expected a table, as {key} = {{ ... }}.", key
-            )
+            expected = expected or f"a table, as {key} = {{ ... }}"
+            raise self.error(f"{key} is {_described(value)}; expected {expected}.", key)
         return Table(
             value, f"{self.label}, {key}", self.file, self.lines, self.line, (*self.path, key)
         )
@@ -234,7 +243,8 @@ def _known(name: str, names: tuple[str, ...]) -> str:
     """End of the message about an unknown name: the known ones, and the nearest of them."""
     similar = nearest(name, names)
     hint = f" Did you mean {similar!r}?" if similar else ""
-    return f"(known: {', '.join(names)}).{hint}"
+    listed = [*names[:MAX_NAMED], "..."] if len(names) > MAX_NAMED else names
+    return f"(known: {', '.join(listed)}).{hint}"
 
 
 def _described(value: Any) -> str:
@@ -295,12 +305,17 @@ def _emptied(token: re.Match[str]) -> str:
     return ("" if content[0] == "#" else '""') + "\n" * content.count("\n")
 
 
-def origin_of(table: Table) -> Origin:
-    """Translation xyz with rpy or with a list of rotations."""
+def origin_under(table: Table) -> Origin:
+    """Placement under the key `origin`, by default none."""
     if "origin" not in table.data:
         return Origin()
     origin = table.table("origin")
-    origin.allow("xyz", "rpy", "rotations")
+    origin.allow(*ORIGIN_KEYS)
+    return origin_of(origin)
+
+
+def origin_of(origin: Table) -> Origin:
+    """Translation xyz with rpy or with a list of rotations, the keys of a table."""
     xyz = origin.vector("xyz", 3, (0, 0, 0))
     if "rotations" not in origin.data:
         return Origin.rpy(xyz, *origin.vector("rpy", 3, (0, 0, 0), angle=True))
@@ -321,7 +336,32 @@ def origin_of(table: Table) -> Origin:
     return Origin(xyz, tuple(turns))
 
 
+def frame_of(table: Table) -> Frame:
+    """The frame of a table [[frame]]."""
+    name = table.name("frame")
+    table.allow("name", "body", "origin")
+    return Frame(name, table.text("body"), origin_under(table), table.source)
+
+
+def joint_type_of(table: Table) -> JointType:
+    """Joint type under the key `type`, with its axes."""
+    joint_class = JOINT_TYPES[table.choice("type", tuple(JOINT_TYPES))]
+    values = {
+        key: table.vector(key, 3)
+        if isinstance(getattr(joint_class, key), tuple)
+        else table.number(key)
+        for key in joint_class.parameters
+    }
+    return joint_class(**values)
+
+
 def origin_entry(origin: Origin) -> dict[str, Any]:
+    """The entry `origin`, or nothing where it is none."""
+    entries = origin_entries(origin)
+    return {"origin": entries} if entries else {}
+
+
+def origin_entries(origin: Origin) -> dict[str, Any]:
     """Origin with rpy where that gives the same rotations back."""
     entries = unless((0, 0, 0), xyz=origin.xyz)
     turns = dict(origin.rotations)
@@ -330,7 +370,7 @@ def origin_entry(origin: Origin) -> dict[str, Any]:
         entries |= unless((0, 0, 0), rpy=rpy)
     else:
         entries["rotations"] = origin.rotations
-    return {"origin": entries} if entries else {}
+    return entries
 
 
 def unless(default: Any, **entry: Any) -> dict[str, Any]:
