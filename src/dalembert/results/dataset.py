@@ -23,6 +23,7 @@ ENDS: dict[str, tuple[str, ...]] = {
     "end_qd": ("velocity",),
     "end_work": (),
     "end_controller_states": ("controller_state",),
+    "end_internal_states": ("internal_state",),
 }  # of several trajectories, as `End` has them
 OBSERVABLE, RECORDS, RUN = "observable", "records", "run"  # attribute of a variable, its values
 UNMARKED = ("modes", "held_forces")  # observables of files of earlier versions

@@ -19,6 +19,7 @@ class End(NamedTuple):
     qd: Array  # (nv,) or (N, nv)
     work: Array  # () or (N,) [J]
     controller_states: Array | None = None  # (m,) or (N, m)
+    internal_states: Array | None = None  # (n,) or (N, n)
 
     def where(self, chosen: np.ndarray, other: End) -> End:
         """Ends of N trajectories: these where `chosen` (N,) holds, and those of `other` elsewhere."""
@@ -39,11 +40,13 @@ class End(NamedTuple):
         return End(*values)
 
 
-def last_records(times: np.ndarray, q: Any, qd: Any, work: Any, states: Any) -> End:
+def last_records(
+    times: np.ndarray, q: Any, qd: Any, work: Any, states: Any, internal: Any = None
+) -> End:
     """The last record of one trajectory, or of each of N the last that holds numbers."""
     if q.ndim == 2:
-        state = None if states is None else states[-1]
-        return End(times[-1], q[-1], qd[-1], work[-1], state)
+        state, inner = (None if v is None else v[-1] for v in (states, internal))
+        return End(times[-1], q[-1], qd[-1], work[-1], state, inner)
     last = np.maximum(np.isfinite(np.asarray(work)).sum(axis=1) - 1, 0)
     rows = np.arange(len(last))
 
@@ -51,8 +54,8 @@ def last_records(times: np.ndarray, q: Any, qd: Any, work: Any, states: Any) -> 
         """The last record of each trajectory."""
         return np.asarray(records)[rows, last]
 
-    state = None if states is None else at_last(states)
-    return End(np.asarray(times)[last], at_last(q), at_last(qd), at_last(work), state)
+    state, inner = (None if v is None else at_last(v) for v in (states, internal))
+    return End(np.asarray(times)[last], at_last(q), at_last(qd), at_last(work), state, inner)
 
 
 def last_finite(records: Any) -> np.ndarray:

@@ -29,10 +29,10 @@ RESERVED = frozenset(
     "events changes mechanism method h forces friction end system function source write "
     "modes reactions held_forces solutions multipliers constraint_residual start parameter "
     "controller_state coordinate_unit velocity_unit end_t end_q end_qd end_work "
-    "end_controller_states".split()
+    "end_controller_states internal_states internal_state end_internal_states controls".split()
 )
 TAKEN = RESERVED | FACTS.keys()
-INPUTS = "q", "qd", "tau", "t"  # of observables
+INPUTS = "q", "qd", "tau", "t", "internal_states"  # of observables
 
 
 @dataclass(frozen=True)

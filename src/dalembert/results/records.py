@@ -91,7 +91,7 @@ class Records:
     def observables(self) -> Observables:
         """Quantities that were recorded, or follow from the records, by name: the system's own,
         `modes` and `reactions` of friction and stops, `held_forces` of a sampled controller,
-        `solutions` of an iterative solver.
+        `solutions` of an iterative solver, `internal_states` of the system.
         """
         return Observables(self, observables_of(self.system) | self.declared, self.recorded)
 
@@ -106,6 +106,13 @@ class Records:
     def held(self) -> Array | None:
         """Forces of a sampled controller [N m, N], shaped as qd; None without one."""
         return self.recorded.get("held_forces")
+
+    @property
+    def internal_states(self) -> Array | None:
+        """Internal states of the system, as multipliers of the vakonomic principle and states of
+        generators: (K, n) or (N, K, n); None if it has none.
+        """
+        return self.recorded.get("internal_states")
 
     @property
     def solutions(self) -> Solutions | None:
@@ -236,14 +243,15 @@ class Records:
 
     @property
     def end(self) -> End:
-        """Ends of the trajectories: t () or (N,) [s], q, qd, work, controller_states, from which
-        another run goes on.
+        """Ends of the trajectories: t () or (N,) [s], q, qd, work, controller_states,
+        internal_states, from which another run goes on.
 
         The last record, or the state between two records at which an event or a failure ended it.
         """
         if self.ended is not None:
             return self.ended
-        return last_records(self.times, self.q, self.qd, self.work, self.controller_states)
+        states = self.controller_states, self.internal_states
+        return last_records(self.times, self.q, self.qd, self.work, *states)
 
     def final(self) -> tuple[Array, Array]:
         """q (nq,) or (N, nq) [rad, m] and qd (nv,) or (N, nv) [rad/s, m/s] at the `end` of each
@@ -272,9 +280,11 @@ class Records:
         names = self.system.recorded
         if not names:
             return {}
-        times, q, qd, _, states = (None if v is None else np.asarray(v) for v in self.end)
+        times, q, qd, _, states, internal = (None if v is None else np.asarray(v) for v in self.end)
         assert times is not None and q is not None and qd is not None
         state = {"q": q[..., None, :], "qd": qd[..., None, :]}  # a record of each
+        if internal is not None:
+            state["internal_states"] = internal[..., None, :]
         if any("tau" in quantity.inputs for quantity in names.values()):
             held = None if self.held is None else last_finite(self.held)[..., None, :]
             states = None if states is None else states[..., None, :]

@@ -1,14 +1,16 @@
 """The equations of motion as x' = f(t, x, p), compiled; forces that cannot be traced are called
 from the machine code.
 
-x = (q, y, w, z): coordinates, velocities qd or momenta p as the `Formulation` have it, the work
+x = (q, y, w, s, z): coordinates, velocities qd or momenta p as the `Formulation` have it, the work
 [J] that actuators, friction and the user's forces have done, so that the energy less w is constant
-but for the integrator's error, and the states of the controller, if it has any.
+but for the integrator's error, the internal states of the system, and the states of the controller,
+if there are any.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -26,6 +28,7 @@ from dalembert.simulation.applied_forces import CALLED, NONE, Force, Forces, bes
 from dalembert.simulation.event_functions import EventFunctions
 from dalembert.simulation.formulation import Formulation, Rates, formulation_of
 from dalembert.simulation.inputs import numbers_of
+from dalembert.simulation.internal_start import internal_start
 from dalembert.simulation.machine_code import MachineCode
 from dalembert.simulation.manifold import StateManifold, normalized
 from dalembert.simulation.options import (
@@ -42,6 +45,7 @@ from dalembert.systems.constraint_set import ConstraintSet
 
 MODES = Observable(("velocity",), description="0 rests, 1 or -1 slides, 2 moves freely")
 HELD_FORCES = Observable(("velocity",), "N m, N", "forces that a sampled controller held")
+INTERNAL_STATES = Observable(("internal_state",), description="internal states of the system")
 
 
 class FirstOrderSystem:
@@ -53,7 +57,8 @@ class FirstOrderSystem:
 
     Attributes
     ----------
-    state : sections of x: q, y, work and the states of the controller
+    state : sections of x: q, y, work, internal states and the states of the controller
+    internal : internal states to begin with, (n,) or (N, n)
     inputs : sections of p: `forces` given as numbers, `numbers` of the system that are inputs,
         `begin`; of a motion that is watched, `modes` of the reactions, if there are any, and
         `watching`: 1 or 0
@@ -73,6 +78,7 @@ class FirstOrderSystem:
         self.system = self.formulation.system
         ConstraintSet(self.system)  # raises if a declaration is none
         check_observables(self.system)
+        self.internal = internal_start(self.system, model.multipliers0)
         self.reactions = reactions_of(self.formulation, contact)
         if paths:
             self._check_inputs(contact.friction)
@@ -84,7 +90,11 @@ class FirstOrderSystem:
             self.forces.constants, *([self.numbers] if paths else []), np.array([begin])
         )
         self.state = Sections(
-            q=self.system.nq, y=self.system.nv, work=1, controller=self.states.shape[-1]
+            q=self.system.nq,
+            y=self.system.nv,
+            work=1,
+            internal=self.internal.shape[-1],
+            controller=self.states.shape[-1],
         )
         self.inputs = Sections(
             forces=self.forces.constants.shape[-1],
@@ -170,6 +180,8 @@ class FirstOrderSystem:
             declared["reactions"] = self.reactions.observable
         if self.forces.sampled:
             declared["held_forces"] = HELD_FORCES
+        if names := self.system.internal_names:
+            declared["internal_states"] = replace(INTERNAL_STATES, labels=names)
         return declared
 
     @property
@@ -191,9 +203,16 @@ class FirstOrderSystem:
         """The numbers of the mechanism that are inputs, by path: one, or one per trajectory (N,)."""
         return {path: self.numbers[..., k][()] for k, path in enumerate(self.formulation.paths)}
 
-    def at(self, p: Any) -> Formulation:
-        """The equations with the numbers of the mechanism in parameters (n,)."""
-        return self.formulation.at(self.numbers_in(p))
+    def at(self, p: Any, x: Any = None) -> Formulation:
+        """The equations with the numbers of the mechanism in parameters (n,), and with the internal
+        states of x.
+        """
+        form = self.formulation.at(self.numbers_in(p))
+        return form if x is None else form.with_internal(self.internal_in(x))
+
+    def internal_in(self, x: Any) -> Any:
+        """Internal states of the system in x (..., nx)."""
+        return self.state.part(x, "internal")
 
     def numbers_in(self, p: Any) -> Any:
         """Numbers of the mechanism in parameters (..., n)."""
@@ -229,7 +248,7 @@ class FirstOrderSystem:
 
     def split(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """q, y, work and states of the controller in x (..., nx)."""
-        q, y, work, controller = self.state.parts(x)
+        q, y, work, _, controller = self.state.parts(x)
         return q, y, work[..., 0], controller
 
     def function(self, p: np.ndarray) -> Callable[[float, np.ndarray], np.ndarray]:
@@ -242,10 +261,15 @@ class FirstOrderSystem:
             numbers = self.numbers_in(p)
 
             def rates(
-                t: float, q: np.ndarray, y: np.ndarray, qd: np.ndarray, tau: np.ndarray
+                t: float,
+                q: np.ndarray,
+                y: np.ndarray,
+                qd: np.ndarray,
+                tau: np.ndarray,
+                internal: np.ndarray,
             ) -> Rates:
                 """Rates under the law of contact."""
-                return law.called(q, qd, tau, modes, numbers)
+                return *law.called(q, qd, tau, modes, numbers), internal
 
         def f(t: float, x: np.ndarray) -> np.ndarray:
             """Rates of the whole state."""
@@ -259,8 +283,9 @@ class FirstOrderSystem:
             tau = self.forces(t, q, qd, p, states)
             if not np.isfinite(tau).all():  # as in machine code, no number follows
                 return np.full(self.nx, np.nan)
-            q_rate, y_rate, power = rates(t, q, y, qd, tau)
-            return np.concatenate([q_rate, y_rate, [power], self.forces.rates(t, q, qd, states)])
+            q_rate, y_rate, power, internal = rates(t, q, y, qd, tau, self.internal_in(x))
+            own = self.forces.rates(t, q, qd, states)
+            return np.concatenate([q_rate, y_rate, [power], internal, own])
 
         return f
 
@@ -273,10 +298,8 @@ class FirstOrderSystem:
         quaternions.
         """
         called = dict(zip(self.forces.lengths, outside, strict=True)) if outside else {}
-        form, (q, y, _, states) = (
-            self.at(p),
-            self.split(normalized(self.formulation, x) if outside else x),
-        )
+        form = self.at(p, x)
+        q, y, _, states = self.split(normalized(self.formulation, x) if outside else x)
         t = self.clock(t, p)
         qd = form.velocities(t, q, y)
         tau = self.forces(t, q, qd, p, states, called)
@@ -286,9 +309,9 @@ class FirstOrderSystem:
             )
         else:
             (q_rate, y_rate), power = form.rates(t, q, y, qd, tau), form.power(t, q, qd, tau)
-        return np.concatenate(
-            [q_rate, y_rate, [power], self.forces.rates(t, q, qd, states, called)]
-        )
+        internal = form.system.internal_rates(q, qd, tau, t)
+        own = self.forces.rates(t, q, qd, states, called)
+        return np.concatenate([q_rate, y_rate, [power], internal, own])
 
     @cached_property
     def witnesses(self) -> Witnesses:

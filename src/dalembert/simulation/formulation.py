@@ -26,7 +26,7 @@ from dalembert.systems.constraint_set import OFF, ConstraintSet
 from dalembert.systems.kinds import formulated, system_of
 from dalembert.systems.system import HAMILTON, System
 
-Rates = tuple[np.ndarray, np.ndarray, Any]  # q', y' and the power [W]
+Rates = tuple[np.ndarray, np.ndarray, Any, np.ndarray]  # q', y', the power [W], internal rates
 NONE: np.ndarray = np.zeros(0)
 NEARLY = 1e-6  # of the smallest singular value of the mass matrix at the start
 # error of velocities that come back from their momenta: the mass matrix is looked at again
@@ -70,6 +70,14 @@ class Formulation(ABC):
             self.system.replace(dict(zip(self.paths, numbers, strict=True))),
             (),
         )
+        return twin
+
+    def with_internal(self, states: Any) -> Formulation:
+        """The equations at internal states of the system."""
+        if not self.system.internal_names:
+            return self
+        twin = copy(self)
+        twin.system = self.system.with_internal(states)
         return twin
 
     def check(self, q: Any, qd: Any, numbers: np.ndarray = NONE) -> None:
@@ -121,19 +129,18 @@ class Formulation(ABC):
     def called(
         self, numbers: np.ndarray = NONE
     ) -> tuple[Callable[..., np.ndarray], Callable[..., Rates]]:
-        """Compiled: (t, q, y) -> qd, and (t, q, y, qd, tau) -> q', y', power."""
+        """Compiled: (t, q, y) -> qd, and (t, q, y, qd, tau, internal) -> q', y', power, internal'."""
         n, m = self.system.nq, self.system.nv
+        inputs: dict[str, Any] = {"t": (), "q": n, "y": m, "qd": m, "tau": m}
+        inputs |= {"internal": len(self.system.internal_names), "numbers": len(self.paths)}
 
-        def rates(t: Any, q: Any, y: Any, qd: Any, tau: Any, numbers: Any) -> Rates:
-            """Rates of q and y, and the power."""
-            own = self.at(numbers)
-            return *own.rates(t, q, y, qd, tau), own.power(t, q, qd, tau)
+        def rates(t: Any, q: Any, y: Any, qd: Any, tau: Any, internal: Any, numbers: Any) -> Rates:
+            """Rates of q and y, the power, and rates of the internal states."""
+            own = self.at(numbers).with_internal(internal)
+            changes = own.rates(t, q, y, qd, tau)
+            return *changes, own.power(t, q, qd, tau), own.system.internal_rates(q, qd, tau, t)
 
-        found = kept(
-            self.system.source,
-            ("rates", *self.key),
-            lambda: function(rates, t=(), q=n, y=m, qd=m, tau=m, numbers=len(self.paths)),
-        )
+        found = kept(self.system.source, ("rates", *self.key), lambda: function(rates, **inputs))
         return partial(self.compiled_velocities, numbers=numbers), partial(found, numbers=numbers)
 
     @property
@@ -296,12 +303,13 @@ class Accelerations(Formulation):
         dynamics = dynamics_of(self.system.source, self.paths)
         given = {"parameters": numbers} if self.paths else {}
 
-        def rates(t: float, q: np.ndarray, y: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> Rates:
+        def rates(t: Any, q: Any, y: Any, qd: Any, tau: Any, internal: Any) -> Rates:
             """Rates of q and qd, and the power."""
             return (
                 own.system.rate(q, qd),
                 dynamics.forward_dynamics(q, qd, tau, **given),
                 own.power(t, q, qd, tau),
+                internal,
             )
 
         return self.velocities, rates

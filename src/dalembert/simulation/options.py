@@ -37,12 +37,15 @@ OPTIONAL = ("record", "rtol", "atol", "longest_step")  # numbers that may be lef
 
 @dataclass(frozen=True)
 class Model:
-    """A system whose equations are integrated, in which formulation and with which numbers."""
+    """A system whose equations are integrated, in which formulation, with which numbers, and with
+    which multipliers at the start where these are states.
+    """
 
     mechanism: Any
     formulation: str | None = None
     solver: Any = None
     parameters: Mapping[str, Any] | None = None
+    multipliers0: Any = None
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,10 @@ def run_of(
     ends = _ends(loop, times, x, qd, trajectories)
     steps, rejected = ends.counted(trajectories.steps), ends.counted(trajectories.rejected)
     initial = loop.initial | (sampled.initial if sampled else {})
-    rows = _RecordRows(x, qd, _observables(initial, trajectories))
+    recorded = _observables(initial, trajectories)
+    if motion.system.internal_names:
+        recorded["internal_states"] = motion.internal_in(x).copy()
+    rows = _RecordRows(x, qd, recorded)
     ended = None
     if ends.good is not None or not start.single:
         x_end = x[np.arange(len(x)), ends.last]  # a copy, before ends are blanked
@@ -180,7 +183,8 @@ def _end_states(motion: FirstOrderSystem, t: np.ndarray, x: np.ndarray) -> End:
     q, y, work, states = motion.split(x)
     recorded = motion.formulation.recorded
     qd = recorded(t[:, None], q[:, None], y[:, None], motion.numbers)[:, 0]
-    return End(t, q, qd, work, states)
+    internal = motion.internal_in(x) if motion.system.internal_names else None
+    return End(t, q, qd, work, states, internal)
 
 
 def _early_ends(
@@ -272,8 +276,9 @@ def _reason(
         *system.coordinate_names,
         *(f"the rate of {n}" for n in system.velocity_names),
         "the work",
-        *(f"state {i} of the controller" for i in range(x.shape[-1] - system.nq - system.nv - 1)),
+        *(f"the internal state {name!r}" for name in system.internal_names),
     ]
+    names += [f"state {i} of the controller" for i in range(x.shape[-1] - len(names))]
     return (
         f"{names[bad]} is no longer a number after t = {t:g} s: the step may be too long for a "
         "method of fixed step, or forces too large."

@@ -73,6 +73,7 @@ def simulate(
     longest_step: float | None = None,
     external_forces: Given | None = None,
     solver: str | Solver | None = None,
+    multipliers0: Values | Mapping[str, float | Values] | None = None,
 ) -> Run:
     """Trajectories of a mechanism under forces on its joints.
 
@@ -144,6 +145,9 @@ def simulate(
         Of the velocities in Hamilton's form: 'sweep' (by default), 'cholesky', or an iteration from
         the velocities before, 'minimal_residuals' or 'conjugate_directions', which runs in Python
         and leaves its counts in `Run.solutions`.
+    multipliers0 : (k,) or (N, k) array, or {constraint: values}, optional
+        Multipliers that are states, of constraints by the vakonomic principle and of
+        `constraints.TwoWay`, at the start [N s, N m s]; they have no default.
 
     Returns
     -------
@@ -159,6 +163,8 @@ def simulate(
     ParameterError, ModelError
         A number of the mechanism cannot be an input, or not with these options; a value makes no
         sense.
+    ConstraintError
+        The start does not meet constraints; multipliers that are states are not given.
 
     Examples
     --------
@@ -169,7 +175,7 @@ def simulate(
     ((1001, 1), 'finished', True)
     """
     simulation = Simulation(
-        Model(mechanism, formulation, solver, parameters),
+        Model(mechanism, formulation, solver, parameters, multipliers0),
         Actions(control, forces, external_forces),
         Contact(friction, stops),
         Stepping(method, h, rtol, atol, longest_step, threads),

@@ -62,6 +62,7 @@ def start_of(motion: FirstOrderSystem, q: Any, qd: Any) -> Start:
     q_start[:] = q
     y_start[:] = qd
     states[:] = motion.states
+    motion.internal_in(x)[:] = motion.internal
     y_start[:] = motion.formulation.started(q_start, y_start, motion.begin, motion.numbers)
     return Start(x, single=not counts)
 
@@ -90,6 +91,7 @@ def _counts(motion: FirstOrderSystem, q: np.ndarray, qd: np.ndarray) -> set[int]
         "qd": qd,
         "forces or parameters": motion.constants,
         "states of the controller": motion.states,
+        "multipliers0": motion.internal,
     }
     counts = {name: len(values) for name, values in given.items() if values.ndim == 2}
     if len({*counts.values()} - {0, 1}) > 1:

@@ -140,7 +140,7 @@ class Witnesses:
         motion = self.motion
         nq = motion.system.nq
         nv = motion.system.nv
-        controller = slice(nq + nv + 1, None)  # states behind q, y and the work
+        controller = motion.state.slices["controller"]
         velocities = motion.velocities_in(t, x, p), motion.velocities_in(t1, x1, p)
         times = [np.array([t]), np.array([t1])]
         if coefficients is None:

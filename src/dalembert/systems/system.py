@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,9 @@ from dalembert.spatial.ldl import Factors, factorised, unchecked
 from dalembert.systems.constraint_set import ConstraintSet
 from dalembert.tracing.quantity import Quantity, described
 
+INTERNAL = "internal_states"  # input of quantities
+# Quantities that depend on internal states, which act by forces.
+DRIVEN = ("generalized_forces", "energy_rate", "inverse_dynamics", "forward_dynamics")
 LAGRANGE, HAMILTON = "lagrange", "hamilton"  # names of state equations in (q, qd) and in (q, p)
 
 
@@ -49,6 +53,10 @@ class System(ABC):
     parameters : names of symbols without values.
     constraints : rows that the motion keeps at 0, of `da.constraints`; none, unless said
         otherwise.
+    internal_names : names of states beside q and qd, which follow differential equations of their
+        own (`internal_rates`) and act by forces; none, unless said otherwise.
+    internal_states : their values at which functions of the state are evaluated; those to begin
+        with unless `with_internal` gives others. NaN: they have no default.
     mechanism : the mechanism whose bodies, frames and joints these equations have, if there is one.
     formulations : names of the state equations that there are; the first is the default.
     positive_definite : whether M is positive wherever the system is.
@@ -84,6 +92,8 @@ class System(ABC):
     coordinate_names: tuple[str, ...]
     parameters: tuple[str, ...] = ()
     constraints: tuple[Constraint, ...] = ()
+    internal_names: tuple[str, ...] = ()
+    internal_states: Any = ()
     mechanism: Mechanism | None = None
     formulations: tuple[str, ...] = (LAGRANGE, HAMILTON)
     solvers: tuple[str, ...] = ()
@@ -192,6 +202,32 @@ class System(ABC):
         1.5
         """
         return qd @ (np.asarray(self.mass_matrix(q, t)) @ qd) / 2
+
+    def internal_rates(self, q: Any, qd: Any, tau: Any, t: Any = 0.0) -> Any:
+        """Rates of the internal states: (n,) [their units per s].
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from dalembert.systems.kinds import system_of
+        >>> system_of(da.planar_chain(1)).internal_rates([0.0], [0.0], [0.0])
+        array([], dtype=float64)
+        """
+        return np.zeros(0)
+
+    def with_internal(self, states: Any) -> System:
+        """The system at other internal states (n,), of floats or expressions.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from dalembert.systems.kinds import system_of
+        >>> system_of(da.planar_chain(1)).with_internal([]).internal_states
+        []
+        """
+        own = copy(self)
+        own.internal_states = states
+        return own
 
     def momenta(self, q: Any, qd: Any, t: Any = 0.0) -> Any:
         """p = M qd: (nv,) [kg m^2/s, kg m/s].
@@ -645,10 +681,20 @@ class System(ABC):
             "inverse_dynamics": (self.inverse_dynamics, "q qd qdd t"),
             "forward_dynamics": (self.forward_dynamics, "q qd tau t"),
         }
-        return {
-            **{name: described(name, *function) for name, function in functions.items()},
-            **self.recorded,
-        }
+        of_states = {name: described(name, *function) for name, function in functions.items()}
+        if self.internal_names:
+            of_states |= {name: self._of_internal(name, of_states[name]) for name in DRIVEN}
+        return {**of_states, **self.recorded}
+
+    def _of_internal(self, name: str, quantity: Quantity) -> Quantity:
+        """A quantity, named as the method that gives it, as a function of internal states too."""
+
+        def at_internal(*given: Any) -> Any:
+            """The quantity at internal states, which stand last."""
+            *state, internal = given
+            return getattr(self.with_internal(internal), name)(*state)
+
+        return quantity._replace(function=at_internal, inputs=(*quantity.inputs, INTERNAL))
 
     def table(self) -> list[tuple[str, ...]]:
         """Name, inputs, results and description of each quantity.
@@ -684,6 +730,7 @@ class System(ABC):
         (['q'], 4.905*sin(symbol('input q[0]')))
         """
         sizes = {"q": self.nq, "qd": self.nv, "qdd": self.nv, "tau": self.nv, "p": self.nv, "t": 1}
+        sizes[INTERNAL] = len(self.internal_names)
         if unknown := [name for name in names if name not in self.quantities]:
             raise UnknownNameError("quantity", unknown[0], tuple(self.quantities))
         wanted = {i for name in names for i in self.quantities[name].inputs}
