@@ -131,6 +131,7 @@ _MODULES = {
     "data": "dalembert.data",
     "hamilton": "dalembert.formulations.hamilton",
     "lagrange": "dalembert.formulations.lagrange",
+    "loops": "dalembert.loops",
     "solids": "dalembert.spatial.solids",
 }
 

@@ -4,6 +4,7 @@ from dalembert import constraints as constraints
 from dalembert import controllers as controllers
 from dalembert import convert as convert
 from dalembert import data as data
+from dalembert import loops as loops
 from dalembert.closed_forms.equations import Equations as Equations
 from dalembert.closed_forms.equations import equations as equations
 from dalembert.closed_forms.printing.expressions import latex as latex
@@ -230,6 +231,7 @@ __all__ = [
     "linearize",
     "load",
     "log",
+    "loops",
     "mass_matrix",
     "maximum",
     "minimum",
