@@ -1,31 +1,61 @@
-"""Draw the picture in README.md by the example above it: `python docs/pictures.py`."""
+"""Draw the pictures of README.md and docs/generators.md: `python docs/pictures.py`."""
 
 import io
 import re
 import warnings
 from pathlib import Path
 
+import numpy as np
+from matplotlib.figure import Figure
 from PIL import Image
+
+from dalembert import generators
 
 ROOT = Path(__file__).parents[1]
 COLOURS = 48  # of a diagram: a small file
 
 
-def main() -> None:
-    """Run the snippets of the README up to the picture, and save what the last one plots."""
+def swing() -> Figure:
+    """The run of the README: its snippets up to the picture, whose last one plots."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     names: dict = {}
     for code in re.findall(
         r"^```python\n(.*?)^```\n", text[: text.index("docs/swing.png")], re.DOTALL | re.MULTILINE
     ):
         exec(code, names)
+    return names["run"].plot()
+
+
+def programs() -> Figure:
+    """Motions that tend to a nearly rectangular curve, and an S-curve with its derivatives."""
+    figure = Figure(figsize=(9, 3.6), layout="constrained")
+    plane, profile = figure.subplots(1, 2, width_ratios=(1, 1.3))
+    for initial in ([0.05, 0.02], [-0.1, -0.15], [0.5, 0.35], [-0.5, 0.3]):
+        curve = generators.Superellipse([0.4, 0.3], 6, attraction=0.2, speed=0.5, initial=initial)
+        X, Y = curve.states(np.linspace(0, 5, 501)).T
+        plane.plot(X, Y, linewidth=1)
+        plane.plot(*initial, "k.", markersize=4)
+    plane.set(xlabel="X [m]", ylabel="Y [m]", title="Superellipse, n = 6", aspect="equal")
+    move = generators.SCurve(0.0, 1.0, velocity=1.5, acceleration=4.0, jerk=40.0)
+    times = np.linspace(-0.1, move.duration + 0.1, 1001)
+    rows = move.derivatives(times[:, None], 3)
+    names = ("y / 1 m", "y' / 1.5 m/s", "y'' / 4 m/s²", "y''' / 40 m/s³")
+    for name, row, limit in zip(names, rows, (1, 1.5, 4, 40), strict=True):
+        profile.plot(times, row[:, 0] / limit, label=name, linewidth=1)
+    profile.set(xlabel="t [s]", title="S-curve")
+    profile.legend(fontsize="small")
+    return figure
+
+
+def save(figure: Figure, file: str) -> None:
+    """Write a figure with few colours."""
     drawn = io.BytesIO()
-    names["run"].plot().savefig(drawn, format="png", dpi=80)
-    Image.open(drawn).convert("RGB").quantize(COLOURS).save(
-        ROOT / "docs" / "swing.png", optimize=True
-    )
+    figure.savefig(drawn, format="png", dpi=80)
+    image = Image.open(drawn).convert("RGB").quantize(COLOURS)
+    image.save(ROOT / "docs" / file, optimize=True)
 
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    main()
+    save(swing(), "swing.png")
+    save(programs(), "generators.png")

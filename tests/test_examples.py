@@ -14,8 +14,8 @@ from dalembert.formulations import elementary_motions
 from dalembert.tracing.quantities import QUANTITIES
 from dalembert.tracing.quantity import FACTS
 
-MODULES = {"da": da, "da.controllers": da.controllers, "da.convert": da.convert, "da.data": da.data, "da.hamilton": da.hamilton,
-           "da.lagrange": da.lagrange, "da.loops": da.loops, "da.solids": da.solids, "elementary_motions": elementary_motions}
+MODULES = {"da": da, "da.controllers": da.controllers, "da.convert": da.convert, "da.data": da.data,
+           "da.generators": da.generators, "da.hamilton": da.hamilton, "da.lagrange": da.lagrange, "da.loops": da.loops, "da.solids": da.solids, "elementary_motions": elementary_motions}
 PARSER, LIKE = doctest.DocTestParser(), doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 SHAPE = re.compile(r"\((n|n_?[qv]|N|K|m|k|\d+)(,| \w*\))|\(nv|\(10 n|\(2 nv|number|float|scalar|int\b|str\b")
 UNIT = re.compile(r"\[[^\]]*(rad|m|kg|N|J|s|1|W|-)[^\]]*\]")

@@ -85,7 +85,7 @@ def public(x):
     return [name for name in dir(x) if not name.startswith("_")]
 
 
-@pytest.mark.parametrize("module", [da, da.hamilton, da.lagrange, da.controllers, da.convert, da.data, da.solids],
+@pytest.mark.parametrize("module", [da, da.hamilton, da.lagrange, da.controllers, da.convert, da.data, da.generators, da.solids],
                          ids=lambda m: m.__name__)
 def test_completion_after_a_module_lists_its_public_names(module):
     assert dir(module) == sorted(module.__all__) and all(hasattr(module, name) for name in module.__all__)

@@ -129,6 +129,7 @@ _MODULES = {
     "controllers": "dalembert.controllers",
     "convert": "dalembert.convert",
     "data": "dalembert.data",
+    "generators": "dalembert.generators",
     "hamilton": "dalembert.formulations.hamilton",
     "lagrange": "dalembert.formulations.lagrange",
     "loops": "dalembert.loops",

@@ -4,6 +4,7 @@ from dalembert import constraints as constraints
 from dalembert import controllers as controllers
 from dalembert import convert as convert
 from dalembert import data as data
+from dalembert import generators as generators
 from dalembert import loops as loops
 from dalembert.closed_forms.equations import Equations as Equations
 from dalembert.closed_forms.equations import equations as equations
@@ -214,6 +215,7 @@ __all__ = [
     "from_dh",
     "from_motions",
     "function",
+    "generators",
     "gradient",
     "gravity_vector",
     "hamilton",

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.errors import UnknownNameError
+from dalembert.errors import ShapeError, UnknownNameError
 
 LONGEST = 60  # characters of a value in a message
 
@@ -115,6 +115,34 @@ def real_array(name: str, value: Any) -> np.ndarray:
         return found.astype(float)
     except OverflowError:
         raise ValueError(f"{name} is beyond the range of doubles, 1.8e308.") from None
+
+
+def vector(given: Any, name: str, n: int) -> np.ndarray:
+    """(n,) finite floats.
+
+    Raises
+    ------
+    ShapeError, ValueError
+        There are not n; one is not finite.
+    """
+    found = real_array(name, given)
+    if found.shape != (n,):
+        raise ShapeError(
+            f"{name} has shape {found.shape}, expected ({n},).", name, found.shape, (n,)
+        )
+    if not np.isfinite(found).all():
+        raise ValueError(
+            f"{name} has the entry {found[~np.isfinite(found)][0]}, expected finite numbers."
+        )
+    return found
+
+
+def put(frozen: Any, **values: Any) -> None:
+    """Set fields of a frozen object while it is made; arrays become read-only."""
+    for name, value in values.items():
+        if isinstance(value, np.ndarray):
+            value.flags.writeable = False
+        object.__setattr__(frozen, name, value)
 
 
 def check_function(name: str, value: Any, signature: str) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert import controllers
+from dalembert import controllers, generators
 
 PACKAGE = Path(da.__file__).parent
 
@@ -95,6 +95,20 @@ CALLS = {
     "Samples": (controllers.Samples, {"times": [0, 1], "values": [[0], [1]], "between": "linear"}),
     "Sinusoids": (controllers.Sinusoids, {"center": [0], "amplitude": [1], "frequency": 1.0, "phase": 0.0}),
     "Sampled": (controllers.Sampled, {"law": lambda k, t, q, qd, m: (-q, m), "period": 0.1, "delay": 0.0, "memory": ()}),
+    "Polynomial": (generators.Polynomial, {"start": [0], "end": [1], "duration": 1, "degree": 5, "begin": 0.0}),
+    "Trapezoid": (generators.Trapezoid, {"start": [0], "end": [1], "velocity": 1, "acceleration": 1, "deceleration": 1, "duration": 5,
+                                         "begin": 0.0}),
+    "SCurve": (generators.SCurve, {"start": [0], "end": [1], "velocity": 1, "acceleration": 1, "jerk": 1, "duration": 9, "begin": 0.0}),
+    "Spline": (generators.Spline, {"points": [[0], [1]], "times": [0, 1], "degree": 3, "ends": "clamped", "start": [0], "end": [0]}),
+    "Hermite": (generators.Hermite, {"values_at": [[[0]], [[1]]], "times": [0, 1]}),
+    "Fourier": (generators.Fourier, {"center": [0], "cosines": [[1]], "sines": [[1]], "frequency": 1}),
+    "excitation": (generators.Fourier.excitation, {"center": [0], "amplitude": 1, "period": 1, "harmonics": 3, "seed": 0}),
+    "SteadyAcceleration": (generators.SteadyAcceleration, {"value": [1], "position": 0, "velocity": 0}),
+    "Harmonic": (generators.Harmonic, {"frequency": 1, "amplitude": 1, "phase": 0, "center": 0, "attraction": 0, "initial": [0, 1]}),
+    "LimitCycle": (generators.LimitCycle, {"curve": 1, "center": [0, 0], "attraction": 1, "speed": 1, "clockwise": True,
+                                           "initial": [1, 0]}),
+    "Superellipse": (generators.Superellipse, {"semi_axes": [1, 1], "exponent": 4, "center": [0, 0], "initial": [1, 0]}),
+    "PathWithTimeLaw": (generators.PathWithTimeLaw, {"path": generators.Hold([0]), "law": generators.Hold([0])}),
     "effort_limits": (controllers.effort_limits, {"mechanism": ARM}),
     "save": (da.save, {"mechanism": ARM}),
 }

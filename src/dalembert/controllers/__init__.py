@@ -7,11 +7,11 @@ reference is a function t -> (q, qd, qdd) of the same kind.
 
 from dalembert.controllers.limits import Limited, effort_limits
 from dalembert.controllers.passivity_based import AdaptivePassivity, Passivity
-from dalembert.controllers.references import Hold, Quintic, Sinusoids
 from dalembert.controllers.sampled import Sampled
 from dalembert.controllers.samples import Samples
 from dalembert.controllers.set_point import PD, GravityPD
 from dalembert.controllers.tracking import ComputedTorque, FeedForward
+from dalembert.generators import Hold, Quintic, Sinusoids
 
 __all__ = [
     "PD",

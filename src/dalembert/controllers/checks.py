@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.arguments import real_array
+from dalembert.arguments import put, real_array
 from dalembert.errors import DalembertError, ShapeError, public_names
 from dalembert.expr import array
 from dalembert.purity.examine import check_arguments
@@ -52,14 +52,6 @@ def named_arguments(kind: type) -> type:
     return kind
 
 
-def put(controller: Any, **values: Any) -> None:
-    """Set fields of a frozen object while it is made; arrays become read-only."""
-    for name, value in values.items():
-        if isinstance(value, np.ndarray):
-            value.flags.writeable = False
-        object.__setattr__(controller, name, value)
-
-
 def gains(given: Any, name: str, n: int, least: float = 0.0) -> np.ndarray:
     """A number or one per entry, as (n,) of floats >= least.
 
@@ -80,26 +72,6 @@ def gains(given: Any, name: str, n: int, least: float = 0.0) -> np.ndarray:
     if not (found >= least).all():
         k = int(np.argmin(found >= least))
         raise ValueError(f"{name}[{k}] is {found[k]:g}, expected a number of at least {least:g}.")
-    return found
-
-
-def vector(given: Any, name: str, n: int) -> np.ndarray:
-    """(n,) finite floats.
-
-    Raises
-    ------
-    ShapeError, ValueError
-        There are not n; one is not finite.
-    """
-    found = real_array(name, given)
-    if found.shape != (n,):
-        raise ShapeError(
-            f"{name} has shape {found.shape}, expected ({n},).", name, found.shape, (n,)
-        )
-    if not np.isfinite(found).all():
-        raise ValueError(
-            f"{name} has the entry {found[~np.isfinite(found)][0]}, expected finite numbers."
-        )
     return found
 
 
@@ -195,7 +167,8 @@ class Tracking:
             raise TypeError(
                 f"{type(self).__name__}: the reference is {self.reference!r} "
                 f"({type(self.reference).__name__}), expected a function t -> (q, qd, qdd): "
-                "controllers.Hold([...]) holds a posture q, Sinusoids and Quintic move."
+                "controllers.Hold([...]) holds a posture q, Sinusoids and Quintic move, and so do "
+                "da.generators of time."
             )
         for joint in system.quaternions:
             raise DalembertError(

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.arguments import check_function, check_instance, real_array
-from dalembert.controllers.checks import gains, is_unchanging, put
+from dalembert.arguments import check_function, check_instance, put, real_array
+from dalembert.controllers.checks import gains, is_unchanging
 from dalembert.errors import public_names
 from dalembert.expr import maximum, minimum
 from dalembert.model.mechanism import Mechanism

@@ -9,14 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arguments import put, vector
 from dalembert.controllers.checks import (
     Tracking,
     check_bodies,
     followed,
     gains,
     named_arguments,
-    put,
-    vector,
 )
 from dalembert.expr import array
 from dalembert.formulations import newton_euler

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.arguments import real_array, refused
-from dalembert.controllers.checks import put
+from dalembert.arguments import put, real_array, refused
 from dalembert.errors import ShapeError, public_names
 from dalembert.expr import Expr
 from dalembert.purity.examine import check_arguments

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.arguments import real_array, shown
-from dalembert.controllers.checks import put
+from dalembert.arguments import put, real_array, shown
 from dalembert.errors import ShapeError
 
 BETWEEN = ("linear", "hold")

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.controllers.checks import gains, named_arguments, put, system_under, vector
+from dalembert.arguments import put, vector
+from dalembert.controllers.checks import gains, named_arguments, system_under
 from dalembert.errors import public_names
 from dalembert.systems.system import System
 

@@ -1,0 +1,42 @@
+"""Generators: dynamic systems whose output is a program for a mechanism, with exact derivatives.
+
+Each has a `state`, its `rate(state)`, an `output(state)` and `derivatives(state, order)`. Those of
+time alone are called with t too: references for the controllers.
+"""
+
+from dalembert.generators.fourier import Fourier, Hold, Sinusoids
+from dalembert.generators.generator import Generator
+from dalembert.generators.limit_cycles import LimitCycle, Superellipse
+from dalembert.generators.oscillators import Harmonic, SteadyAcceleration
+from dalembert.generators.piecewise import Hermite
+from dalembert.generators.point_to_point import Polynomial, Quintic
+from dalembert.generators.profiles import SCurve, Trapezoid
+from dalembert.generators.splines import Spline
+from dalembert.generators.state_generator import SecondOrderGenerator, StateGenerator
+from dalembert.generators.time_generator import TimeGenerator
+from dalembert.generators.time_law import PathWithTimeLaw
+
+__all__ = [
+    "Fourier",
+    "Generator",
+    "Harmonic",
+    "Hermite",
+    "Hold",
+    "LimitCycle",
+    "PathWithTimeLaw",
+    "Polynomial",
+    "Quintic",
+    "SCurve",
+    "SecondOrderGenerator",
+    "Sinusoids",
+    "Spline",
+    "StateGenerator",
+    "SteadyAcceleration",
+    "Superellipse",
+    "TimeGenerator",
+    "Trapezoid",
+]
+
+
+def __dir__() -> list[str]:
+    return __all__
