@@ -165,7 +165,7 @@ def test_what_each_joint_does_at_rest_is_the_one_case_that_is_consistent():
         q, qd = m.random_state(seed)[0], np.where(rng.random(n) < 0.3, rng.normal(size=n), 0.0)
         tau = 20 * rng.normal(size=n) + da.gravity_vector(m, q)
         M, bias = da.mass_matrix(smooth, q), da.bias_force(smooth, q, qd)
-        found, consistent = law.transition(q[None], qd[None], tau[None], 1e-3).modes.reshape(4, n), []
+        found, consistent = law.transition(np.zeros(1), q[None], qd[None], tau[None], 1e-3).modes.reshape(4, n), []
         for case in itertools.product((0, 1, -1), repeat=n):
             way = np.where(qd != 0, np.sign(qd), case)
             held = way == 0
@@ -270,7 +270,7 @@ def test_an_impact_moves_the_joints_that_only_friction_held():
     m = arm(coulomb=50.0)
     law = Reactions(m, True, {"q1": 0.5})
     q, qd = np.array([1.2, 0.3]), np.array([2.0, 0.0])
-    settled = law.transition(q[None], qd[None], np.zeros((1, 2)), 1e-3)
+    settled = law.transition(np.zeros(1), q[None], qd[None], np.zeros((1, 2)), 1e-3)
     N = np.linalg.inv(da.mass_matrix(m, q))
     assert np.abs(settled.qd - (qd + N[:, 0] * -(1 + 0.5) * 2.0 / N[0, 0])).max() < 1e-14
     assert settled.qd[0, 1] != 0 and abs(settled.qd[0, 0] + 1.0) < 1e-14 and settled.impacts.tolist() == [[2, 0]] and settled.energy < 0

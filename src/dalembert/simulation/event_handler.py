@@ -182,6 +182,7 @@ class EventHandler:
         left = np.arange(len(rows))
         for _ in range(IMPACTS * (nv + 1)):
             new = law.transition(
+                motion.clock(t[left], p[left]),
                 q[left],
                 qd[left],
                 motion.code.forces_at(t[left], x[left], p[left]),

@@ -43,7 +43,10 @@ from dalembert.simulation.sections import Sections
 from dalembert.simulation.witnesses import Witnesses
 from dalembert.systems.constraint_set import ConstraintSet
 
-MODES = Observable(("velocity",), description="0 rests, 1 or -1 slides, 2 moves freely")
+MODES = Observable(
+    ("velocity",),
+    description="0 rests, 1 or -1 slides, 2 moves freely, 3 or -3 rests as others leave it no motion",
+)
 HELD_FORCES = Observable(("velocity",), "N m, N", "forces that a sampled controller held")
 INTERNAL_STATES = Observable(("internal_state",), description="internal states of the system")
 
@@ -177,7 +180,7 @@ class FirstOrderSystem:
         if self.is_watched:
             declared["modes"] = MODES
         if self.reactions:
-            declared["reactions"] = self.reactions.observable
+            declared |= self.reactions.observables
         if self.forces.sampled:
             declared["held_forces"] = HELD_FORCES
         if names := self.system.internal_names:
@@ -269,7 +272,7 @@ class FirstOrderSystem:
                 internal: np.ndarray,
             ) -> Rates:
                 """Rates under the law of contact."""
-                return *law.called(q, qd, tau, modes, numbers), internal
+                return *law.called(t, q, qd, tau, modes, numbers), internal
 
         def f(t: float, x: np.ndarray) -> np.ndarray:
             """Rates of the whole state."""
@@ -305,7 +308,7 @@ class FirstOrderSystem:
         tau = self.forces(t, q, qd, p, states, called)
         if self.reactions:
             q_rate, y_rate, power = self.reactions.at(self.numbers_in(p)).rates(
-                q, qd, tau, self.modes(p)
+                t, q, qd, tau, self.modes(p)
             )
         else:
             (q_rate, y_rate), power = form.rates(t, q, y, qd, tau), form.power(t, q, qd, tau)

@@ -22,7 +22,7 @@ import numpy as np
 
 from dalembert.expr import absolute, array, minimum
 from dalembert.simulation.elementwise import less, where
-from dalembert.simulation.lcp import UNBOUNDED, Scalars, bounded
+from dalembert.simulation.lcp import UNBOUNDED, Scalars, semidefinite
 from dalembert.simulation.repetition import Repeat, repeated
 
 
@@ -41,6 +41,7 @@ def impact(
     restitution: Scalars,
     locked: Scalars,
     repeat: Repeat = repeated,
+    firm: Any = 0.0,
 ) -> Impact:
     """Velocities after an impact, over any scalar; unchanged if no stop is moved into.
 
@@ -51,6 +52,7 @@ def impact(
     out : (n,) 1 or -1, the way out of the stop that an entry is at; 0 at none
     restitution : (n,) from 0 to 1
     locked : (n,) 1 where an entry cannot move, with `out` 1; else 0
+    firm : (n, n) diagonal matrix beside N for the impulses, where N has no inverse
     """
     out, restitution, locked = (array(list(given)) for given in (out, restitution, locked))
     leaving = out * v
@@ -61,7 +63,9 @@ def impact(
     rebound = (1 - locked) * elastic * restitution * minimum(leaving, 0.0)
     lower = where(less(0.0, locked), -UNBOUNDED, 0.0)
     upper = np.full(len(v), UNBOUNDED)
-    p, _ = bounded(out[:, None] * N * out, leaving + rebound, lower, upper, taking_part, repeat)
+    A = out[:, None] * N * out
+    bounds = lower, upper, taking_part, repeat
+    p, _ = semidefinite(A, firm, leaving + rebound, *bounds)
     p = out * p
     # velocities that the law makes 0, which rounding must not change: pushed without a rebound, or
     # locked

@@ -19,6 +19,7 @@ UNBOUNDED = 1e300  # stands for an infinite bound
 MOST = 100  # exchanges per unknown, far beyond what happens
 ROUNDING = 1e-12  # of the terms that a sum is made of
 PATIENCE = 3.0  # exchanges of all wrong unknowns together that do not make them fewer
+CORRECTIONS = 3  # of reactions of a singular matrix
 FREE, LOWER, UPPER = 0.0, -1.0, 1.0  # where an unknown is: between its bounds, or at one of them
 
 Scalars = Sequence[Any] | np.ndarray
@@ -64,7 +65,7 @@ def bounded(
         place = array(list(places))
         free = asked * where(less(absolute(place), 0.5), 1.0, 0.0)
         at_bounds = where(less(place, -0.5), lower, where(less(0.5, place), upper, 0.0))
-        r = _balanced(A, b, free, at_bounds)
+        r = balanced(A, b, free, at_bounds)
         rounding = ROUNDING * (absolute(A) @ absolute(r) + absolute(b))
         a = asked * (1 - free) * (A @ r + b)
         # a free unknown beyond a bound belongs there; one that moves away from its bound is free
@@ -82,7 +83,28 @@ def bounded(
     return asked * array(list(r)), array(list(a))
 
 
-def _balanced(A: np.ndarray, b: np.ndarray, free: np.ndarray, r: np.ndarray) -> np.ndarray:
+def semidefinite(
+    A: np.ndarray, firm: Any, b: np.ndarray, *bounds: Any
+) -> tuple[np.ndarray, np.ndarray]:
+    """`bounded` for a matrix that may be singular, by a firm diagonal matrix beside it, or 0.
+
+    Corrections take back what the diagonal does to r (proximal point; Rockafellar, SIAM J. Control
+    14 (1976) 877-898).
+    """
+    r, a = bounded(A + firm, b, *bounds)
+    if not is_firm(firm):
+        return r, a
+    for _ in range(CORRECTIONS):
+        r, a = bounded(A + firm, b - firm @ r, *bounds)
+    return r, a
+
+
+def is_firm(firm: Any) -> bool:
+    """Whether there is a diagonal matrix."""
+    return isinstance(firm, np.ndarray)
+
+
+def balanced(A: np.ndarray, b: np.ndarray, free: np.ndarray, r: np.ndarray) -> np.ndarray:
     """Reactions with which the free unknowns have the acceleration 0; the others keep theirs, r."""
     among_free = A * free[:, None] * free + np.diag(1 - free)
     L = factorised([list(row) for row in among_free], unchecked)

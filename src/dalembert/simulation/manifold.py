@@ -8,6 +8,7 @@ import numpy as np
 
 from dalembert.expr import sqrt
 from dalembert.simulation.formulation import Formulation
+from dalembert.simulation.mobility import projected_beside
 from dalembert.systems.constraint_set import ConstraintSet, Response
 
 
@@ -36,8 +37,11 @@ class StateManifold:
         if not self.is_constrained:
             return x
         q, y, *others = self._motion.state.parts(x)
-        state = self._constraints.projected(q, y, self._clock(t))
-        return np.concatenate([*state, *others])
+        state = q, y, self._clock(t)
+        if law := self._motion.reactions:
+            moving = law.moving(self._motion.modes(self._p))
+            return np.concatenate([*projected_beside(self._constraints, moving, *state), *others])
+        return np.concatenate([*self._constraints.projected(*state), *others])
 
     def normalized(self, x: Any) -> Any:
         """x with quaternions of unit length."""

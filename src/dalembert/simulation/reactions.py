@@ -20,7 +20,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import replace
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -38,21 +38,32 @@ from dalembert.model.friction_laws import Stribeck
 from dalembert.model.mechanism import Mechanism
 from dalembert.native.function import CompiledFunction, function
 from dalembert.native.routine import Routine
-from dalembert.results.observables import Observable
+from dalembert.results.observables import Observable, observable_of
 from dalembert.results.records import rows_of
 from dalembert.simulation.elementwise import at_most, less, where
 from dalembert.simulation.formulation import NONE, Formulation
 from dalembert.simulation.friction import kinetic, shape_of
 from dalembert.simulation.impacts import impact, is_short
 from dalembert.simulation.lcp import UNBOUNDED
+from dalembert.simulation.mobility import (
+    HeldInLoops,
+    Mobility,
+    Unheld,
+    held_in_loops,
+    projected_beside,
+)
 from dalembert.simulation.options import Contact
 from dalembert.simulation.repetition import traced
 from dalembert.simulation.resting import Resting, resting
 from dalembert.spatial.ldl import factorised, solved, unchecked
+from dalembert.systems.constraint_set import ConstraintSet
+from dalembert.systems.kinds import system_of
 from dalembert.tracing.regrouping import on_regrouped_tree
 from dalembert.tracing.trace import Trace
 
 HELD, FREE = 0.0, 2.0  # modes in records; 1 and -1: slides forward and back
+# times the way of its friction: rests with friction at its bound, as others leave it no motion
+CARRIED = 3.0
 # of a step: joints that meet their stops within this time meet them at once, in one impact
 NEAR = 1e-6
 # of a step: a flight between two impacts that is shorter is none, the joint stays at its stop
@@ -195,6 +206,8 @@ class Reactions:
         self._smooth = smooth
         self._moved = on_regrouped_tree(smooth)
         self._rubbing = smooth.without("springs")
+        self._system = system_of(smooth)
+        self.rows = ConstraintSet(self._system) if smooth.constraints else None
 
     def at(self, numbers: Any) -> Reactions:
         """The law for numbers at the paths, floats or expressions, of which `rates` and `reactions`
@@ -213,31 +226,40 @@ class Reactions:
         return np.flatnonzero(self.restable)
 
     @property
-    def observable(self) -> Observable:
-        """Declaration of the reactions at the records."""
-        return Observable(
-            ("velocity",),
-            "N m, N",
-            "forces of Coulomb friction and stops",
-            compute=lambda run: self.recorded(run.q, run.qd, run.tau, run.modes, run.numbers),
-        )
+    def observables(self) -> dict[str, Observable]:
+        """Declarations of the reactions at the records, and of multipliers beside them."""
+        declared = {
+            "reactions": Observable(
+                ("velocity",),
+                "N m, N",
+                "forces of Coulomb friction and stops",
+                compute=lambda run: self.recorded(run, self.called_reactions),
+            )
+        }
+        if self.rows:
+            known = observable_of("multipliers", self._system.recorded["multipliers"])
+            multipliers = self._compiled(Reactions.multipliers)
+            compute = partial(self.recorded, of=multipliers)
+            declared["multipliers"] = replace(known, compute=compute)
+        return declared
 
-    def recorded(
-        self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, modes: np.ndarray, numbers: np.ndarray
-    ) -> np.ndarray:
-        """Reactions of records (..., nv) with modes as records have them."""
+    def recorded(self, run: Any, of: Callable[..., Any]) -> np.ndarray:
+        """A compiled function of this law at the records of a run (..., n), with its modes."""
         n = self.n
-        given = [v.reshape(-1, v.shape[-1]) for v in (q, qd, tau)]
-        numbers = rows_of(numbers, q).reshape(len(given[0]), len(self.paths))
+        q, modes, numbers = run.q, run.modes, run.numbers
+        times = np.broadcast_to(run.times, q.shape[:-1]).reshape(-1)
+        given = [times, *(v.reshape(-1, v.shape[-1]) for v in (q, run.qd, run.tau))]
+        numbers = rows_of(numbers, q).reshape(len(times), len(self.paths))
         rows = modes.reshape(-1, n)
+        moving = (rows != HELD) & (np.abs(rows) != CARRIED)
         full = np.hstack(
-            [rows != 0, np.where(np.abs(rows) == 1, rows, 0), np.zeros((len(rows), 2 * n))]
+            [moving, np.where(np.abs(rows) == FREE, 0, np.sign(rows)), np.zeros((len(rows), 2 * n))]
         )
-        return self.called_reactions(*given, full, numbers).reshape(qd.shape)
+        return of(*given, full, numbers).reshape(*q.shape[:-1], -1)
 
     def mode(self, i: int, mode: int, x: np.ndarray) -> str:
         """Behaviour of an entry, in a word."""
-        if mode == 0:
+        if mode == HELD or abs(mode) == CARRIED:
             return "stops" if x[self.place[i]] in (self.lower[i], self.upper[i]) else "sticks"
         return {1: "slides forward", -1: "slides back"}.get(int(mode), "moves")
 
@@ -266,8 +288,9 @@ class Reactions:
         )
 
     def _compiled(self, of: Callable[..., Any]) -> CompiledFunction:
-        """A function of this law and of q, qd, tau, modes, with the numbers behind them."""
-        sizes = {"q": self.mechanism.nq, "qd": self.n, "tau": self.n, "modes": 4 * self.n}
+        """A function of this law and of t, q, qd, tau, modes, with the numbers behind them."""
+        n = self.n
+        sizes: dict[str, Any] = {"t": (), "q": self.mechanism.nq, "qd": n, "tau": n, "modes": 4 * n}
         return function(
             lambda numbers, **v: of(self.at(numbers), **v), **sizes, numbers=len(self.paths)
         )
@@ -282,25 +305,47 @@ class Reactions:
         """`reactions`, compiled."""
         return self._compiled(Reactions.reactions)
 
-    def rates(self, q: Any, qd: Any, tau: Any, modes: Any) -> tuple[Any, Any, Any]:
+    def rates(self, t: Any, q: Any, qd: Any, tau: Any, modes: Any) -> tuple[Any, Any, Any]:
         """q', qdd and the power of what is in no potential [W], over any scalar."""
         friction = self._sliding(qd, modes)
         power = sum((tau + passive_force(self._rubbing, q, qd) + friction) * qd)
         M, force = self._equations(q, qd, tau)
-        return self.mechanism.rate(q, qd), self._accelerations(M, force + friction, modes), power
+        free = Unheld(M, force + friction, t, q, qd)
+        if self.rows is None:
+            return self.mechanism.rate(q, qd), self._accelerations(M, free.force, modes), power
+        held = self._held_in_loops(free, modes)
+        return self.mechanism.rate(q, qd), held.qdd, power + held.power
 
-    def reactions(self, q: Any, qd: Any, tau: Any, modes: Any) -> Any:
+    def reactions(self, t: Any, q: Any, qd: Any, tau: Any, modes: Any) -> Any:
         """r of a state."""
         M, force = self._equations(q, qd, tau)
         friction = self._sliding(qd, modes)
-        qdd = self._accelerations(M, force + friction, modes)
+        if self.rows is None:
+            qdd = self._accelerations(M, force + friction, modes)
+            holding = [sum(M[i] * qdd) - force[i] for i in range(self.n)]
+        else:
+            free = Unheld(M, force + friction, t, q, qd)
+            holding = self._held_in_loops(free, modes).reaction + friction
         r = friction.copy()
         for i in self.entries:
-            r[i] = chosen(modes[i] > 0, friction[i], sum(M[i] * qdd) - force[i])
+            r[i] = chosen(modes[i] > 0, friction[i], holding[i])
         return r
+
+    def multipliers(self, t: Any, q: Any, qd: Any, tau: Any, modes: Any) -> Any:
+        """Multipliers of constraints beside the reactions of a state."""
+        r = self.reactions(t, q, qd, tau, modes)
+        return self._system.multipliers(q, qd, tau + r, t)
+
+    def _held_in_loops(self, free: Unheld, modes: Any) -> HeldInLoops:
+        """The motion on constraints with entries held as modes say."""
+        assert self.rows is not None
+        held = 1 - array(self.moving(modes))
+        holding = held * (1 - absolute(array(list(modes[self.n : 2 * self.n]))))
+        return held_in_loops(Mobility.at(self.rows, free), free, held, holding)
 
     def transition(
         self,
+        t: np.ndarray,
         q: np.ndarray,
         qd: np.ndarray,
         tau: np.ndarray,
@@ -318,6 +363,7 @@ class Reactions:
         h: length of a step [s]; plastic: (m, nv) 1 for joints whose impacts are plastic in any case
         """
         given = [
+            np.reshape(t, (-1, 1)),
             q,
             qd,
             tau,
@@ -332,12 +378,16 @@ class Reactions:
         """`transition` as a routine; flights that would not last are found one by one."""
         n = self.n
         nq = self.mechanism.nq
-        inputs = {"q": nq, "qd": n, "tau": n, "h": 1, "plastic": n}
+        inputs = {"t": 1, "q": nq, "qd": n, "tau": n, "h": 1, "plastic": n}
         inputs |= {"numbers": len(self.paths)} if self.paths else {}
         results = {"modes": 4 * n, "after": n, "energy": 1, "impacts": n}
         results |= {"joined": nq, "does": n, "again": 1}
         with without_collection(), Graph():
-            trace = Trace(inputs | results | {"N": n * n, "force": n, "weak": n, "over": 1})
+            trace = Trace(
+                inputs
+                | results
+                | {"N": n * n, "force": n, "drift": n, "before": n, "weak": n, "over": 1}
+            )
             self._trace_transition(trace)
         return Routine(trace.program(tuple(inputs), tuple(results)))
 
@@ -351,17 +401,29 @@ class Reactions:
         q = v["joined"]
         law = self.at(v.get("numbers"))
         out, restitution = self._out(q)
+        t = trace["t"] if self.rows else None
         M, _ = law._equations(q, before, v["tau"])
-        L = factorised(M, unchecked)
-        trace.give({"N": array([solved(L, row) for row in np.eye(self.n).tolist()]).reshape(-1)})
+        first = Mobility.at(law.rows, Unheld(M, None, t, q, before))
+        trace.give({"N": first.N.reshape(-1)})
         N = v["N"].reshape(self.n, self.n)
+        if law.rows:
+            at_stops = [*(1 - absolute(out))]
+            trace.give({"joined": projected_beside(law.rows, at_stops, q, before, t)[0]})
+        if law.rows and not law.rows.does_work:
+            trace.give({"before": self._without_noise(first._replace(N=N), before)})
+            before = v["before"]
         with trace.loop("over", self.n + 2):  # until no more flights are short
             elastic = (1 - v["weak"]) * restitution
-            hit = impact(N, before, out, elastic, self._locked, repeat)
+            hit = impact(N, before, out, elastic, self._locked, repeat, first.firm)
             trace.give({"after": hit.velocity, "impacts": hit.met})
             trace.give({"force": law._equations(q, after, v["tau"])[1]})
             bounds = self.friction * self._shape[0], self._kinetic(after)
-            rest = resting(N, v["force"], after, out, self._locked, *bounds, repeat)
+            mobility = first._replace(N=N)
+            if law.rows:
+                drift = Mobility.at(law.rows, Unheld(M, None, t, q, after)).drift
+                trace.give({"drift": drift})
+                mobility = mobility._replace(drift=v["drift"])
+            rest = resting(mobility, v["force"], after, out, self._locked, *bounds, repeat)
             short = is_short(out, after, rest.acceleration, array(self._room), SHORT * h)
             new = short * (1 - v["weak"])
             trace.give(
@@ -374,6 +436,12 @@ class Reactions:
                     "again": [self._goes_on(v["q"], q, after, out, h)],
                 }
             )
+
+    def _without_noise(self, mobility: Mobility, qd: np.ndarray) -> Any:
+        """Velocities with those exactly 0 that entries at rest leave no motion."""
+        rests = where(less(0.0, absolute(qd)), 0.0, self.restable * 1.0)
+        none = np.zeros(self.n)
+        return where(less(0.0, mobility.without_motion(rests, none, none)), 0.0, qd)
 
     def _joined(self, q: np.ndarray, qd: np.ndarray, h: Any) -> list[Any]:
         """q with joints placed on their stops that are there but for rounding, or would be within
@@ -424,9 +492,12 @@ class Reactions:
         return newton_euler.mass_matrix(self._moved, q), tau - bias
 
     def _accelerations(self, M: Any, force: Any, modes: Any) -> Any:
-        free = [modes[i] if self.restable[i] else 1 for i in range(self.n)]
         rows = [list(row) for row in M]
-        return np.array(solved(factorised(rows, unchecked, free), list(force)))
+        return np.array(solved(factorised(rows, unchecked, self.moving(modes)), list(force)))
+
+    def moving(self, modes: Any) -> list[Any]:
+        """1 of entries that move, 0 of held ones."""
+        return [modes[i] if self.restable[i] else 1 for i in range(self.n)]
 
 
 def _rounding(bound: float) -> float:
@@ -437,7 +508,7 @@ def _rounding(bound: float) -> float:
 def _shown(rest: Resting) -> np.ndarray:
     """Modes as records have them."""
     sliding = where(less(0.0, absolute(rest.way)), rest.way, FREE)
-    return where(less(0.0, rest.held), HELD, sliding)
+    return where(less(0.0, rest.held), CARRIED * rest.way, sliding)
 
 
 def _without_limits(mechanism: Mechanism) -> str:

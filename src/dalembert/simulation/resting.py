@@ -18,14 +18,20 @@ import numpy as np
 
 from dalembert.expr import absolute, array, maximum, minimum, sign
 from dalembert.simulation.elementwise import less, where
-from dalembert.simulation.lcp import UNBOUNDED, Scalars, bounded
+from dalembert.simulation.lcp import UNBOUNDED, Scalars, is_firm, semidefinite
+from dalembert.simulation.mobility import Mobility
 from dalembert.simulation.repetition import Repeat, repeated
 
+SHARED = 1e-9  # of the largest reaction: digits of reactions that entries share
 SLACK = 1e-10  # of the reactions: a held entry moves once its reaction is as much beyond its bound
 
 
 class Resting(NamedTuple):
-    """Behaviour of each entry of qd, (n,) each."""
+    """Behaviour of each entry of qd, (n,) each.
+
+    An entry that is held while friction slides, which `way` says, is at its bound: others that are
+    held leave it no motion.
+    """
 
     acceleration: np.ndarray
     held: np.ndarray  # 1 at rest, else 0
@@ -35,7 +41,7 @@ class Resting(NamedTuple):
 
 
 def resting(
-    N: np.ndarray,
+    mobility: Mobility,
     force: np.ndarray,
     qd: np.ndarray,
     out: Scalars,
@@ -48,7 +54,7 @@ def resting(
 
     Parameters
     ----------
-    N : (n, n) inverse of the mass matrix
+    mobility : N, the inverse of the mass matrix, or that on constraints
     force : (n,) all but the reactions
     out, locked : as those of `impact`
     friction : (n,) floats F at rest
@@ -62,13 +68,23 @@ def resting(
     lower = where(less(0.0, locked), -UNBOUNDED, where(less(out, 0.0), -UNBOUNDED, -friction))
     upper = where(less(0.0, locked), UNBOUNDED, where(less(0.0, out), UNBOUNDED, friction))
     driving = force - kinetic * way
-    r, a = bounded(N, N @ driving, lower, upper, rests, repeat)
-    held = rests * where(less(0.0, absolute(a)), 0.0, 1.0)
-    slack = SLACK * (reduce(maximum, absolute(r)) + friction) + 1 / UNBOUNDED
+    N = mobility.N
+    free = N @ driving + mobility.drift
+    r, a = semidefinite(N, mobility.firm, free, lower, upper, rests, repeat)
+    acceleration = N @ (driving + r) + mobility.drift
+    stuck = rests * where(less(0.0, absolute(a)), 0.0, 1.0)
+    largest = reduce(maximum, absolute(r))
+    rounding = SHARED * largest if is_firm(mobility.firm) else 0.0
+    within = where(less(lower + rounding, r), where(less(r, upper - rounding), 1.0, 0.0), 0.0)
+    immobile = mobility.without_motion(stuck * within, acceleration, driving + r)
+    carried = rests * (1 - within) * immobile
+    held = maximum(stuck, carried)
+    moving = where(less(0.0, rests), rubs * sign(a), way)
+    slack = SLACK * (largest + friction) + 10 * rounding + 1 / UNBOUNDED
     return Resting(
-        acceleration=where(less(0.0, held), 0.0, N @ (driving + r)),
+        acceleration=where(less(0.0, held), 0.0, acceleration),
         held=held,
-        way=where(less(0.0, rests), rubs * sign(a), way),
-        lower=maximum(lower - slack, -UNBOUNDED),
-        upper=minimum(upper + slack, UNBOUNDED),
+        way=where(less(0.0, carried), -rubs * sign(r), moving),
+        lower=where(less(0.0, carried), -UNBOUNDED, maximum(lower - slack, -UNBOUNDED)),
+        upper=where(less(0.0, carried), UNBOUNDED, minimum(upper + slack, UNBOUNDED)),
     )

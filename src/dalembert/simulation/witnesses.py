@@ -242,12 +242,13 @@ class Witnesses:
         motion = self.motion
         modes = motion.modes(p)
         q, qd, states = at
-        tau = motion.forces(motion.clock(t, p), q, qd, p, states)
+        time = motion.clock(t, p)
+        tau = motion.forces(time, q, qd, p, states)
         numbers = motion.numbers_in(p)
         if isinstance(q[0], Expr):
-            reactions = self.law.at(numbers).reactions(q, qd, tau, modes)
+            reactions = self.law.at(numbers).reactions(time, q, qd, tau, modes)
         else:
-            reactions = self.law.called_reactions(q, qd, tau, modes, numbers)
+            reactions = self.law.called_reactions(time, q, qd, tau, modes, numbers)
         *_, least, most = self._modes(p)
         return [maximum(least[i] - reactions[i], reactions[i] - most[i]) for i in self.rests]
 
