@@ -66,7 +66,7 @@ _HOMES = {
     "dalembert.model.friction_laws": ("Stribeck",),
     "dalembert.simulation.simulate": ("resume", "simulate"),
     "dalembert.sweeps.sweep": ("Sweep", "sweep"),
-    "dalembert.closed_forms.equations": ("Equations", "equations"),
+    "dalembert.closed_forms.equations": ("Equations", "equations", "quasi_velocity_equations"),
     "dalembert.closed_forms.printing.expressions": ("latex", "text"),
     "dalembert.expr": (
         "Expr",

@@ -8,6 +8,7 @@ from dalembert import generators as generators
 from dalembert import loops as loops
 from dalembert.closed_forms.equations import Equations as Equations
 from dalembert.closed_forms.equations import equations as equations
+from dalembert.closed_forms.equations import quasi_velocity_equations as quasi_velocity_equations
 from dalembert.closed_forms.printing.expressions import latex as latex
 from dalembert.closed_forms.printing.expressions import text as text
 from dalembert.compiled.dynamics import Dynamics as Dynamics
@@ -243,6 +244,7 @@ __all__ = [
     "planar_chain",
     "potential_energy",
     "power",
+    "quasi_velocity_equations",
     "random_tree",
     "regressor",
     "regressor_parameters",

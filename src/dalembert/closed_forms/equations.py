@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 import numpy as np
 
-from dalembert.arguments import check_function, check_whole
+from dalembert.arguments import check_choice, check_function, check_whole
 from dalembert.closed_forms.derivation.mechanism_context import BaseParameter, MechanismContext
 from dalembert.closed_forms.derivation.selection import Selection, select
 from dalembert.closed_forms.printing.sheets import Sheet
@@ -28,6 +28,7 @@ from dalembert.systems.kinds import OtherSystem, system_of
 from dalembert.tracing.quantities import known_formulation
 
 if TYPE_CHECKING:
+    from dalembert.closed_forms.quantities.quasi_velocity_equations import QuasiVelocityEquations
     from dalembert.closed_forms.quantities.significance import Abbreviation
     from dalembert.closed_forms.quantities.system_equations import SystemEquations
 
@@ -150,6 +151,81 @@ def equations(
         digits,
         progress,
     )
+
+
+def quasi_velocity_equations(
+    system: Mechanism | OtherSystem,
+    velocities: str | Sequence[str] | Mapping[str, str | Callable[..., Any]],
+    form: str = "maggi",
+    *,
+    budget: int = BUDGET,
+    digits: int = 6,
+    progress: Progress | None = None,
+) -> QuasiVelocityEquations:
+    """The equations of a system with constraints in independent quasi-velocities, without
+    multipliers, in closed form.
+
+        qd = B(q, t) u + b(q, t),    M(q, t) u' + h(q, u, t) = Q + tau
+
+    Parameters
+    ----------
+    system : LagrangianSystem, Mechanism, or another System
+        With constraints that are linear in the velocities, each as many rows as it has.
+    velocities : str, sequence of str, or mapping
+        The independent quasi-velocities u, as many as there are velocities less rows: names of
+        coordinates, whose rates they are ("theta psi"), or {name: function (q, qd, t), or name of a
+        coordinate}; functions are linear in qd.
+    form : {"maggi", "appell", "boltzmann_hamel"}
+        Maggi's: Lagrange's equations times the transpose of B; Appell's: derivatives of the function
+        S(q, u, u'); Boltzmann's and Hamel's: of L*(q, w, t), with Hamel's coefficients.
+    budget, digits, progress
+        As of `equations`.
+
+    Returns
+    -------
+    QuasiVelocityEquations
+        With text, latex, mathml, write, ...; each entry is compared with the compiled equations
+        with multipliers.
+
+    Raises
+    ------
+    UnknownNameError, TypeError
+        There is no form or coordinate of a name; a definition is none.
+    DalembertError
+        There are too many quasi-velocities or too few; they depend on each other and on constraints,
+        or something is not linear in the velocities.
+
+    References
+    ----------
+    Neimark, Fufaev, Dynamics of nonholonomic systems (1972), chapters II and III; docs/equations.md
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> skate = da.lagrangian_system(lambda q, qd, t: qd @ qd / 2, "x y theta")
+    >>> knife = da.constraints.Velocity("knife", lambda q, qd, t: [qd[0] * da.sin(q[2]) - qd[1] * da.cos(q[2])])
+    >>> v = {"v": lambda q, qd, t: qd[0] * da.cos(q[2]) + qd[1] * da.sin(q[2]), "omega": "theta"}
+    >>> print(da.quasi_velocity_equations(skate.constrained(knife), v).text("rates"))
+    Rates of the coordinates
+    x_dot = v cos(theta)
+    y_dot = v sin(theta)
+    theta_dot = omega
+    """
+    from dalembert.closed_forms.derivation.quasi_frame import quasi_velocities
+    from dalembert.closed_forms.quantities.quasi_velocity_equations import (
+        FORMS,
+        QuasiVelocityEquations,
+    )
+
+    progress = silent if progress is None else progress
+    check_function("progress", progress, "(text, share done)")
+    check_whole("budget", budget, 0)
+    check_whole("digits", digits, 1)
+    check_choice("form", form, FORMS)
+    lagrangian = system_of(system, "has no equations of motion").lagrangian()
+    with cast(Any, lagrangian.symbols["t"]).graph:
+        frame = quasi_velocities(lagrangian, velocities)
+    return QuasiVelocityEquations(frame, form, budget, digits, progress)
 
 
 class Equations(Movable):

@@ -99,6 +99,25 @@ class Velocity(Constraint):
         return rates_of(velocity, system, q, qd, t)
 
 
+def functions_of(constraint: Constraint, system: Moving) -> Constraint:
+    """The constraint on a system as one that functions of the state give."""
+    if isinstance(constraint, (Holonomic, Velocity)):
+        return constraint
+    if constraint.is_holonomic:
+
+        def phi(q: Any, t: Any) -> Any:
+            """Rows of the constraint."""
+            return constraint.position(system, q, t)
+
+        return Holonomic(constraint.name, phi, constraint.unit)
+
+    def psi(q: Any, qd: Any, t: Any) -> Any:
+        """Rows of the constraint on velocities."""
+        return constraint.rates(system, q, qd, t).velocity
+
+    return Velocity(constraint.name, psi, constraint.unit)
+
+
 def rates_of(
     velocity: Callable[..., Any], system: Moving, q: Any, qd: Any, t: Any
 ) -> ConstraintRates:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.codegen.symbols import vector_of_symbols
+from dalembert.constraints.state_functions import functions_of
 from dalembert.errors import (
     DalembertError,
     ParameterError,
@@ -790,7 +791,7 @@ class System(ABC):
         Raises
         ------
         DalembertError
-            Velocities are no rates of coordinates; there are constraints.
+            Velocities are no rates of coordinates.
 
         Examples
         --------
@@ -799,12 +800,13 @@ class System(ABC):
         >>> system_of(da.planar_chain(1)).lagrangian().coordinate_names
         ('q1',)
         """
-        self._check_free("its Lagrangian, of which closed forms are made,")
         if self.nq != self.nv or self.quaternions:
             raise DalembertError(
                 f"{self.name!r} has velocities that are no rates of its coordinates (quaternions), "
                 "and no Lagrangian of q and qd."
             )
-        return lagrangian_system(
+        free = lagrangian_system(
             self.lagrange_function, self.coordinate_names, self.generalized_forces, self.name
         )
+        rows = [functions_of(constraint, self) for constraint in self.constraints]
+        return free.constrained(*rows)

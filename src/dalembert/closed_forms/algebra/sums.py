@@ -218,7 +218,15 @@ def outside(form: Sum) -> Sum:
     if len(form.terms) < 2:
         return form
     number, factors, rest = content(form.terms)
-    return Sum((Term(number, (*factors, (Sum(rest), 1))),)) if factors else form
+    return Sum((Term(number, united([*factors, (Sum(rest), 1)])),)) if factors else form
+
+
+def united(factors: Iterable[tuple[Any, int]]) -> Factors:
+    """Powers of equal factors as one."""
+    powers: dict[Any, int] = {}
+    for f, e in factors:
+        powers[f] = powers.get(f, 0) + e
+    return tuple((f, e) for f, e in powers.items() if e)
 
 
 class Builder:

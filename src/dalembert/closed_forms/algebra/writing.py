@@ -19,6 +19,7 @@ from dalembert.closed_forms.algebra.sums import (
     content,
     factors_in,
     outside,
+    united,
 )
 
 RATES = ("qd", "qdd")  # kinds of variables that are velocities and accelerations
@@ -70,10 +71,13 @@ class Writer:
             for trig in sorted(by_trig, key=self._trig_order)
         ]
         flat = [
-            Term(number, factors + turned)
+            Term(number, united(factors + turned))  # a sine may stand below, too
             for coefficient, turned in coefficients
             for number, factors in coefficient
         ]
+        if len(together := _like_terms_together(flat)) < len(flat):
+            products = as_products(together, self._is_parameter)
+            return outside(Sum(tuple(products))) if products else Sum(())
         if len(flat) not in (2, 3):  # a product of two sums has four terms at least
             whole = as_products(flat, self._is_parameter)
             if len(whole) == 1:
@@ -83,9 +87,9 @@ class Writer:
             if turned and len(coefficient) > 1:
                 number, factors, inner = content(as_products(coefficient, self._is_parameter))
                 inside = inner[0].factors if len(inner) == 1 else ((Sum(inner), 1),)
-                terms.append(Term(number, factors + inside + turned))
+                terms.append(Term(number, united(factors + inside + turned)))
             else:
-                terms += [Term(number, factors + turned) for number, factors in coefficient]
+                terms += [Term(number, united(factors + turned)) for number, factors in coefficient]
         return outside(Sum(tuple(terms)))
 
     def _written_by_rates(self, compact: Mapping[int, Mapping[Trig, Any]]) -> Sum:
@@ -100,7 +104,7 @@ class Writer:
             products = self._written(by_rates[m]).terms
             if rates and len(products) > 1:
                 number, common, rest = content(products)
-                products = (Term(number, (*common, (Sum(rest), 1))),)
+                products = (Term(number, united([*common, (Sum(rest), 1)])),)
             for number, factors in products:
                 functions = (isinstance(f, (Cosine, Call)) for f, _ in factors)
                 at = next((k for k, is_function in enumerate(functions) if is_function), None)
@@ -120,11 +124,13 @@ class Writer:
     def _rates_order(self, monomial: int) -> Any:
         """Accelerations before velocities, then by their numbers, powers before products."""
         powers: list[tuple[int, Any, int]] = []
+        squares = 0  # of accelerations come before products with velocities
         for (_, name), e in self.ring.exponents(monomial):
             kind, number = cast(Any, name)
             powers.append((self.kinds.index(kind), number, -e))
+            squares += e if kind == RATES[-1] else 0
         powers.sort()
-        return -max((kind for kind, *_ in powers), default=0), powers
+        return -max((kind for kind, *_ in powers), default=0), -squares, powers
 
     def _is_parameter(self, factor: Any) -> bool:
         return isinstance(factor, Name) and factor.name not in self._varying
@@ -155,7 +161,7 @@ class Writer:
                 powers = [(Name(printed), 1)] if isinstance(printed, str) else self._atom(printed)
                 varying += [(place, factor, e * k) for factor, k in powers]
         varying.sort(key=lambda x: x[0])
-        return _united(factors + [x[1:] for x in varying])
+        return united(factors + [x[1:] for x in varying])
 
     def _atom(self, atom: Atom) -> Sequence[tuple[Any, int]]:
         forms = tuple(self.form(p) for p in atom.args)
@@ -272,12 +278,15 @@ def _product_of_sums(members: Sequence[_Coefficient], is_parameter: Callable[[An
     )
 
 
-def _united(factors: Sequence[tuple[Any, int]]) -> Factors:
-    """Powers of equal factors as one."""
-    powers: dict[Any, int] = {}
-    for f, e in factors:
-        powers[f] = powers.get(f, 0) + e
-    return tuple((f, e) for f, e in powers.items() if e)
+def _like_terms_together(terms: Sequence[Term]) -> list[Term]:
+    """Terms with equal factors added up, without terms that cancel."""
+    numbers: dict[Any, Any] = {}
+    factors: dict[Any, Factors] = {}
+    for number, own in terms:
+        key = frozenset(own)
+        numbers[key] = numbers.get(key, 0) + number
+        factors.setdefault(key, own)
+    return [Term(plain(number), factors[key]) for key, number in numbers.items() if number]
 
 
 def _first(vector: Sequence[int]) -> tuple[int, ...]:

@@ -9,6 +9,7 @@ from functools import cached_property
 from dalembert.closed_forms.algebra.polynomials import Normal
 from dalembert.closed_forms.algebra.ring import Angle
 from dalembert.closed_forms.algebra.sums import Sum
+from dalembert.closed_forms.derivation.constraint_expressions import ConstraintExpressions
 from dalembert.closed_forms.derivation.coordinates import MotionNames
 from dalembert.closed_forms.printing.names import free_prefix
 from dalembert.expr import Graph
@@ -37,6 +38,7 @@ class DerivationContext(ABC):
     budget: int
     group_prefix: str
     part_prefix: str
+    rows: ConstraintExpressions | None = None  # of constraints, if there are any
 
     def __init__(self, graph: Graph, motion: MotionNames, budget: int):
         self.graph = graph

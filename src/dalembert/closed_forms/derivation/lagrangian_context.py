@@ -9,11 +9,13 @@ from typing import Any, cast
 import numpy as np
 
 from dalembert.closed_forms.algebra.sums import object_array
+from dalembert.closed_forms.derivation.constraint_expressions import ConstraintExpressions
 from dalembert.closed_forms.derivation.coordinates import MotionNames
 from dalembert.closed_forms.derivation.derivation_context import DerivationContext
 from dalembert.errors import DalembertError
 from dalembert.expr import Expr, derivative, gradient, substitute
 from dalembert.formulations.lagrange.symbolic_system import LagrangianSystem
+from dalembert.systems.kinds import system_of
 
 # compiled quantities from which all others follow
 DIRECT = (
@@ -25,14 +27,65 @@ DIRECT = (
     "generalized_forces",
 )
 # sums of products of rates
-BY_RATES = ("lagrangian", "kinetic_energy", "momenta", "energy", "equations_of_motion")
+BY_RATES = (
+    "lagrangian",
+    "kinetic_energy",
+    "momenta",
+    "energy",
+    "acceleration_energy",
+    "equations_of_motion",
+)
 
 
-class LagrangianContext(DerivationContext):
+class ExpressionContext(DerivationContext):
+    """Derivation context of quantities that are known as expressions of a Lagrangian's symbols.
+
+    expressions: arrays by quantity.
+    """
+
+    expressions: dict[str, np.ndarray]
+
+    def __init__(
+        self,
+        system: LagrangianSystem,
+        motion: MotionNames,
+        budget: int,
+        letters: Sequence[str],
+        parameters: Sequence[str] = (),
+    ):
+        self.system = system
+        graph = cast(Any, system.symbols["t"]).graph
+        super().__init__(graph, motion, budget)
+        made = [*graph.leaves["symbol"]]
+        # in the order in which the user made them
+        self.parameters = [*parameters] or sorted(system.parameters, key=made.index)
+        self.varying.add("t")
+        self.choose_prefixes(self.parameters, letters)
+        self.units = {"t": "s"}
+        self.symbols = dict.fromkeys(self.parameters, "parameter") | {"t": "time"}
+        self.values = {}
+
+    @property
+    def in_order(self) -> list[str]:
+        """Parameters in the order in which factors are written."""
+        return self.parameters
+
+    def forms(self, quantity: str) -> np.ndarray:
+        """Entries of a quantity in normal form.
+
+        Raises
+        ------
+        TooLarge
+        """
+        entries = self.expressions[quantity]
+        return object_array(self.normal.forms(entries.flat, quantity in BY_RATES), entries.shape)
+
+
+class LagrangianContext(ExpressionContext):
     """Derivation context of a Lagrangian.
 
-    expressions: arrays by quantity; is_quadratic: whether L is quadratic in the velocities;
-    why_not: the error that says why it is not.
+    is_quadratic: whether L is quadratic in the velocities; why_not: the error that says why it is
+    not; rows: of its constraints, if it has any.
     """
 
     why_not: DalembertError
@@ -44,28 +97,27 @@ class LagrangianContext(DerivationContext):
         letters: Sequence[str],
         parameters: Sequence[str] = (),
     ):
-        self.system = system
-        graph = cast(Any, system.symbols["t"]).graph
-        super().__init__(graph, _motion_names(system), budget)
-        made = [*graph.leaves["symbol"]]
-        # in the order in which the user made them
-        self.parameters = [*parameters] or sorted(system.parameters, key=made.index)
-        self.varying.add("t")
-        self.choose_prefixes(self.parameters, letters)
-        self.units = {"t": "s"}
-        self.symbols = dict.fromkeys(self.parameters, "parameter") | {"t": "time"}
-        self.values = {}
+        super().__init__(system, _motion_names(system), budget, letters, parameters)
         self.expressions = self._direct()
         try:
             self.expressions |= self._terms()
         except DalembertError as error:
             self.why_not = error
         self.is_quadratic = "christoffel" in self.expressions
+        self.rows = self._constrained() if system.constraints else None
 
-    @property
-    def in_order(self) -> list[str]:
-        """Parameters in the order in which factors are written."""
-        return self.parameters
+    def _constrained(self) -> ConstraintExpressions:
+        """Rows of constraints; their forces come to the equations of motion."""
+        system = self.system
+        q, qd, t = (cast(Any, system.symbols[key]) for key in ("q", "qd", "t"))
+        taken = {*self.varying, *self.parameters}
+        rows = ConstraintExpressions.at(system_of(system), q, qd, t, taken)
+        self.expressions |= rows.quantities
+        equations = self.expressions["equations_of_motion"]
+        self.expressions["equations_of_motion"] = equations - rows.forces
+        self.symbols |= rows.meanings
+        self.varying |= {*rows.meanings}
+        return rows
 
     def _direct(self) -> dict[str, np.ndarray]:
         """Quantities of any Lagrangian."""
@@ -106,16 +158,6 @@ class LagrangianContext(DerivationContext):
             "equations_of_motion": M @ qdd + bias - forces,
         }
         return {name: np.asarray(x, dtype=object) for name, x in terms.items()}
-
-    def forms(self, quantity: str) -> np.ndarray:
-        """Entries of a quantity in normal form.
-
-        Raises
-        ------
-        TooLarge
-        """
-        entries = self.expressions[quantity]
-        return object_array(self.normal.forms(entries.flat, quantity in BY_RATES), entries.shape)
 
 
 def _motion_names(system: LagrangianSystem) -> MotionNames:

@@ -25,10 +25,25 @@ USED = {
     "passive_force": ("i", "forces of springs and friction"),
     "bias_force": ("i", "entries of the bias force"),
     "generalized_forces": ("i", "generalized forces"),
+    "constraint_forces": ("i", "forces of the constraints"),
 }
-VECTORS = {"q": ("q", 0), "q_dot": ("q", 1), "q_ddot": ("q", 2), "tau": (r"\tau", 0)}  # dots
+VECTORS = {
+    "q": ("q", 0),
+    "q_dot": ("q", 1),
+    "q_ddot": ("q", 2),
+    "u_dot": ("u", 1),
+    "tau": (r"\tau", 0),
+    "lambda": (r"\lambda", 0),
+}  # letter and dots
 MATRICES = ("placement", "jacobian")  # laid out in plain text, too
-BY_ROWS = ("equations_of_motion", "accelerations")  # never as a column
+BY_ROWS = (
+    "constraints",
+    "velocity_constraints",
+    "equations_of_motion",
+    "accelerations",
+    "multipliers",
+    "rates",
+)  # never as a column
 Terms = list[tuple[str, str]]  # signs and texts of terms
 
 
@@ -330,6 +345,11 @@ def _law(eom: Any, target: Printer) -> str:
         letter, dots = VECTORS.get(name, (name, 0))
         return notation.whole(target.names, letter, dots)
 
+    def transposed(letter: str, factor: str) -> str:
+        """The transpose of a matrix times a vector."""
+        matrix = notation.power(target.whole(letter), notation.number("T"))
+        return notation.times.join([matrix, vector(factor)])
+
     terms = []
     for letter, arguments, *factor in left:
         function = target.whole(letter)
@@ -337,7 +357,7 @@ def _law(eom: Any, target: Printer) -> str:
             names = map(vector, arguments.split())
             function += notation.parentheses % notation.comma.join(names)
         terms.append(("+", notation.times.join([function, *map(vector, factor)])))
-    forces = [("+", vector(x)) for x in right]
+    forces = [("+", vector(x) if isinstance(x, str) else transposed(*x)) for x in right]
     return notation.equation % (target.joined(terms), target.joined(forces))
 
 

@@ -32,8 +32,7 @@ def rows(eom: Any) -> list[Row]:
         found.append(
             (
                 name,
-                f"velocity {entry}"
-                + (f", rate of {base}" if base else ", along an axis of the body"),
+                f"velocity {entry}" + (f", rate of {base}" if base else eom.of_velocities),
             )
         )
     found += [

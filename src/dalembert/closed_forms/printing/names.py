@@ -21,7 +21,7 @@ from dalembert.closed_forms.printing.naming import (
 ENTRY = "\ue000"  # begins the names of entries: no keyboard has it
 INDEXED = re.compile(r"(.*?)_*\d[\d,._…]*", re.DOTALL)  # letter of an entry or of a part, index
 MANY = 10  # coordinates from which c12 is cos(q12), and cos(q1 + q2) has commas
-SCALARS = ("T", r"\Pi", "L", "E")
+SCALARS = ("T", r"\Pi", "L", "E", "S")
 OTHER_LETTERS = {
     "c": ("c", r"\Gamma"),
     "T": ("T", "E_kin"),
@@ -29,7 +29,17 @@ OTHER_LETTERS = {
     "L": ("L", "Lagrangian"),
     "E": ("E", "E_Jac"),
 }  # in the order in which they are tried
-IN_TEXT = {r"\Pi": "U", r"\tau": "tau", r"\Gamma": "Gamma"}
+IN_TEXT = {
+    r"\Pi": "U",
+    r"\tau": "tau",
+    r"\Gamma": "Gamma",
+    r"\gamma": "gamma",
+    r"\beta": "beta",
+    r"\phi": "phi",
+    r"\psi": "psi",
+    r"\lambda": "lambda",
+    r"\kappa": "kappa",
+}
 
 
 class Names:

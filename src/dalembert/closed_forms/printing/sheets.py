@@ -58,22 +58,21 @@ class Sheet:
         return sum(len(form) for _, form in self.lines)
 
 
-def lines_of(
-    forms: np.ndarray, symmetric: bool, short: np.ndarray | None = None
-) -> tuple[Line, ...]:
-    """A line per entry that is not zero; of a symmetric matrix the upper triangle, of c_ijk = c_jik
-    the first.
+def lines_of(forms: np.ndarray, quantity: str, short: np.ndarray | None = None) -> tuple[Line, ...]:
+    """A line per entry that is not zero; of the mass matrix the upper triangle, of Christoffel
+    symbols c_ijk = c_jik the first, of Hamel's coefficients gamma_lij = -gamma_lji the first.
 
     short: forms to be printed in place of these.
     """
 
     def again(at: tuple[int, ...], form: Sum) -> bool:
         """Whether an earlier entry of a symmetric quantity is equal."""
-        return (
-            len(at) > 1
-            and at[0] > at[1]
-            and (symmetric or len(at) == 3 and forms[at[1], at[0], at[2]] == form)
-        )
+        if quantity == "hamel_coefficients":
+            return at[1] > at[2]
+        if quantity == "mass_matrix":
+            return at[0] > at[1]
+        is_lower = quantity == "christoffel" and at[0] > at[1]
+        return is_lower and forms[at[1], at[0], at[2]] == form
 
     printed: Any = forms if short is None else short
     lines: list[Line] = [

@@ -11,6 +11,7 @@ import numpy as np
 
 from dalembert.closed_forms.algebra.cramer import (
     CramerSolution,
+    blocks,
     by_names,
     check_freedoms,
     is_long,
@@ -36,8 +37,10 @@ def made(eom: ClosedForms, normal: Normal, pieces: Sequence[tuple[int, str]]) ->
     DalembertError
         There are more than three freedoms.
     """
-    check_freedoms(len(eom.accelerations), "accelerations")
     M = eom.entries("mass_matrix")
+    shown = eom.sheet("mass_matrix").forms
+    coupled = np.array([[1 if form.terms else 0 for form in row] for row in shown], dtype=object)
+    check_freedoms(max(map(len, blocks(coupled))), "accelerations")
     force = np.array([symbol(name, eom.graph) for name in eom.forces], dtype=object)
     for sign, quantity in pieces:
         force = force + eom.entries(quantity) * sign

@@ -17,6 +17,8 @@ from dalembert.compiled.systems import SystemDynamics
 from dalembert.errors import DalembertError
 from dalembert.expr import evaluate, substitute
 from dalembert.formulations.lagrange.symbolic_system import LagrangianSystem
+from dalembert.systems.constraint_set import ConstraintSet
+from dalembert.systems.kinds import system_of
 
 STEP = 0.01  # of differences of order six: to some 1e-13
 WEIGHTS = ((1, 45 / 60), (2, -9 / 60), (3, 1 / 60))  # of such a difference, by multiple of the step
@@ -34,6 +36,7 @@ class LagrangianVerifier(Verifier):
         self.dynamics = compile(p.system)
         self.is_quadratic = p.is_quadratic
         self.expressions = p.expressions
+        self.rows = p.rows
         columns = self._states(p)
         n = p.system.nq
         self.q = columns[:n].T
@@ -54,6 +57,8 @@ class LagrangianVerifier(Verifier):
         names = [*chain.from_iterable(p.names), "t"]
         drawn = rng.uniform(0.3, 1.7, len(p.parameters)).tolist()
         parameters = dict(zip(p.parameters, drawn, strict=True))
+        if p.rows is not None:
+            parameters |= dict.fromkeys(p.rows.meanings, 1.0)  # until forces are known
         entries = np.concatenate([array.ravel() for array in p.expressions.values()])
         for lower in (-1.5, 0.1):  # roots and logarithms may need positive numbers
             columns = rng.uniform(lower, 1.5, (len(names), TRIED))
@@ -81,20 +86,34 @@ class LagrangianVerifier(Verifier):
             if name in self.expressions
         }
         sizes = {}
-        for name in (*self.expressions, "accelerations"):
+        for name in (*self.expressions, "accelerations", "multipliers"):
             sum_of_terms = "lagrangian" if name in ENERGIES else "bias_force"
             sizes[name] = whole.get(name) or whole[sum_of_terms]
         return sizes
+
+    def add_forces(self, names: Sequence[str]) -> None:
+        """Give forces random values, and multipliers the values that belong to them."""
+        super().add_forces(names)
+        if self.rows is not None:
+            self.multipliers = self._compiled("multipliers", self.qd, tau=self.tau)
+            self.point |= {
+                x.name: self.multipliers[:, k] for k, x in enumerate(self.rows.multipliers)
+            }
 
     def compare(self, quantity: str, expressions: np.ndarray) -> None:
         """Compare the expressions of a quantity with compiled functions; accelerations with those
         of compiled mass matrix and forces.
         """
-        if quantity != "accelerations":
+        if quantity not in ("accelerations", "multipliers"):
             super().compare(quantity, expressions)
+            return
+        if quantity == "multipliers":
+            self.check(quantity, self.evaluated(expressions), self.multipliers)
             return
         right = self.right
         force = self.tau + right["generalized_forces"] - right["bias_force"]
+        if self.rows is not None:
+            force = force + right["constraint_forces"]
         accelerations = np.linalg.solve(right["mass_matrix"], force[..., None])[..., 0]
         self.check(quantity, self.evaluated(expressions), accelerations)
 
@@ -104,10 +123,34 @@ class LagrangianVerifier(Verifier):
         right = {name: self._compiled(name, self.qd) for name in DIRECT}
         inertial = np.einsum("nij,nj->ni", right["mass_matrix"], self.qdd)
         force = inertial + right["bias_force"] - right["generalized_forces"]
+        if self.rows is not None:
+            right |= self._of_constraints()
+            force = force - right["constraint_forces"]
         right["equations_of_motion"] = force
         if self.is_quadratic:
             right |= self._terms(right["lagrangian"])
         return right
+
+    def _of_constraints(self) -> dict[str, np.ndarray]:
+        """Rows of constraints at each state, by their own functions of numbers."""
+        parameters = {name: self.point[name] for name in self.system.parameters}
+        system = system_of(self.system.replace(parameters))
+        rows = ConstraintSet(system)
+        on_velocities = [c for c in rows.constraints if not c.is_holonomic]
+        states = [*zip(self.q, self.qd, self.t, strict=True)]
+        rates = [rows.rates(*state) for state in states]
+        psi = [
+            rows.rates(*state, on_velocities).velocity if on_velocities else np.zeros(0)
+            for state in states
+        ]
+        J = np.array([x.jacobian for x in rates], dtype=float)
+        return {
+            "constraints": np.array([rows.position(q, t) for q, _, t in states], dtype=float),
+            "velocity_constraints": np.array(psi, dtype=float),
+            "constraint_jacobian": J,
+            "constraint_bias": np.array([x.bias for x in rates], dtype=float),
+            "constraint_forces": np.einsum("nkj,nk->nj", J, self.multipliers),
+        }
 
     def _terms(self, lagrangian: np.ndarray) -> dict[str, np.ndarray]:
         """Terms of the equations: the bias is a polynomial of degree 2 in v, and gives its parts at
@@ -201,11 +244,12 @@ class LagrangianVerifier(Verifier):
         qd: np.ndarray,
         q: np.ndarray | None = None,
         dynamics: SystemDynamics | None = None,
+        **more: np.ndarray,
     ) -> np.ndarray:
         """A compiled quantity at the states, with other velocities, or coordinates."""
         dynamics = dynamics or self.dynamics
         q = self.q if q is None else q
-        inputs: dict[str, Any] = {"q": q, "qd": qd, "t": self.t}
+        inputs: dict[str, Any] = {"q": q, "qd": qd, "t": self.t, **more}
         if names := dynamics.system.parameters:
             inputs["parameters"] = np.array([self.point[name] for name in names])
         return np.asarray(getattr(dynamics, name)(**inputs))

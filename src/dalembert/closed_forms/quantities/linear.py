@@ -186,7 +186,7 @@ class Movable(Changeable):
             q or tau has another length; there is no coordinate of a name.
         DalembertError
             The machine is not at rest there with these forces; it depends on time; a joint has
-            quasi-velocities.
+            quasi-velocities; there are constraints.
 
         Examples
         --------
@@ -196,6 +196,11 @@ class Movable(Changeable):
         >>> linear.shown
         ('mass_matrix', 'stiffness_matrix', 'state_matrix', 'input_matrix')
         """
+        if self._context.rows is not None:
+            raise DalembertError(
+                f"{self.name!r} has constraints: da.linearize gives its linear model on them in "
+                "numbers."
+            )
         if len(self.coordinates) != len(self.velocities):
             raise DalembertError(
                 f"{self.name!r} has quasi-velocities: da.linearize gives its linear model in "

@@ -7,10 +7,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from dalembert.closed_forms.algebra.ring import TooLarge
 from dalembert.closed_forms.derivation.lagrangian_context import LagrangianContext
 from dalembert.closed_forms.printing.sheets import Sheet
-from dalembert.closed_forms.quantities import accelerations
+from dalembert.closed_forms.quantities import accelerations, expression_sheets, multipliers
 from dalembert.closed_forms.quantities.lagrangian_verification import LagrangianVerifier
 from dalembert.closed_forms.quantities.linear import Movable
 from dalembert.closed_forms.quantities.quantity_sheets import CHRISTOFFEL
@@ -38,7 +37,7 @@ QUANTITIES: dict[str, tuple[str, str]] = {
     "equations_of_motion": ("Equations of motion", r"\tau"),
     "accelerations": ("Accelerations", r"\tau"),
 }
-LETTERS = tuple(letter for _, letter in QUANTITIES.values())
+OF_CONSTRAINTS = {**QUANTITIES, **multipliers.QUANTITIES}  # of a system that has some
 SHOWN = (
     "mass_matrix",
     "christoffel",
@@ -81,12 +80,13 @@ class SystemEquations(Movable):
     with h = C qd of the Christoffel symbols of M, N_kj = db_k/dq_j - db_j/dq_k, r = (dM/dt) qd +
     db/dt and g = dPi/dq. Where L is not quadratic in qd, there are `lagrangian`, `momenta`,
     `mass_matrix`, `bias_force`, `energy`, `generalized_forces` and `equations_of_motion` alone.
+    With constraints there are J^T lambda on the right, with `constraints` (phi), `velocity_constraints`
+    (psi), `constraint_jacobian` J, `constraint_bias` k of J qdd = k, and of one to three rows
+    `multipliers`, which `accelerations` hold.
     What is no polynomial in sines, cosines and symbols (exp, roots, quotients, conditions) is
     printed as it is. `entries(name)` gives the expressions of any quantity in `titles`.
     """
 
-    titles = {name: title for name, (title, _) in QUANTITIES.items()}
-    letters = {name: letter for name, (_, letter) in QUANTITIES.items()}
     programmed = ("mass_matrix", "bias_force", "generalized_forces")
 
     def __init__(
@@ -98,9 +98,12 @@ class SystemEquations(Movable):
         parameters: Sequence[str] = (),
     ):
         self.system = system
+        named = OF_CONSTRAINTS if system.constraints else QUANTITIES
+        self.titles = {name: title for name, (title, _) in named.items()}  # type: ignore[misc]
+        self.letters = {name: letter for name, (_, letter) in named.items()}  # type: ignore[misc]
         progress("derivation", 0.0)
         with cast(Any, system.symbols["t"]).graph, without_collection():
-            context = LagrangianContext(system, budget, LETTERS, parameters)
+            context = LagrangianContext(system, budget, [*self.letters.values()], parameters)
             super().__init__(system, context, digits, progress)
             self.verifier  # noqa: B018  refuses a Lagrangian that has no finite values
 
@@ -118,31 +121,26 @@ class SystemEquations(Movable):
     def _made(self, quantity: str) -> Sheet:
         """In normal form, or factored where that is too long."""
         p = self._context
+        forces = [(-1, "bias_force"), (1, "generalized_forces")]
+        if quantity == "multipliers" and p.rows is not None:
+            return multipliers.made(self, p.rows, p.normal, forces)
         if quantity == "accelerations":
-            forces = [(-1, "bias_force"), (1, "generalized_forces")]
+            forces += [(1, "constraint_forces")] if p.rows is not None else []
             return accelerations.made(self, p.normal, forces)
         if quantity not in p.expressions:
             raise p.why_not
         if quantity != "mass_matrix":
             self.sheet("mass_matrix")  # its length decides about all quantities
-        why = p.why_factored or (p.why_no_christoffel if quantity == "christoffel" else "")
+        christoffel = quantity == "christoffel"
+        why = p.why_factored or (p.why_no_christoffel if christoffel else "")
         if why:
             return self.factored(quantity, p.expressions[quantity], why)
-        try:
-            sheet = self.in_full(quantity, p.forms(quantity))
-            size = self.length(sheet)
-            if size <= p.budget * (CHRISTOFFEL if quantity == "christoffel" else 1):
-                return sheet
-            title = self.titles[quantity].lower()
-            verb = "have" if title.endswith("s") else "has"
-            why = f"the {title} {verb} {sheet.terms} terms, {size} characters in full"
-        except TooLarge as error:
-            why = str(error).rstrip(".")
+        sheet, why = expression_sheets.made(self, p, quantity, CHRISTOFFEL if christoffel else 1)
         if quantity == "mass_matrix":
             p.why_factored = why
-        elif quantity == "christoffel":
+        elif christoffel:
             p.why_no_christoffel = why
-        return self.factored(quantity, p.expressions[quantity], why)
+        return sheet
 
     def resting_force(self) -> np.ndarray:
         """h - Q with its dependence on qd: the joint forces that qdd = 0 needs."""
@@ -153,13 +151,18 @@ class SystemEquations(Movable):
         """Terms that are not zero."""
         shown = self.shown
         left = [part for name, part in LAW.items() if name in shown]
-        return left, ("Q", "tau")["generalized_forces" not in shown :]
+        right: list[Any] = ["Q", "tau"]["generalized_forces" not in shown :]
+        if self.system.constraints:
+            right.append(("J", "lambda"))
+        return left, right
 
     @property
     def shown(self) -> tuple[str, ...]:
         """Quantities that are printed by default: not zero, without symbols that are too long."""
         p = self._context
         names = SHOWN if p.is_quadratic else SHOWN_OTHERWISE
+        if p.rows is not None:
+            names = (*names[:-1], *multipliers.SHOWN, names[-1])
         if "christoffel" in names and not p.why_no_christoffel:
             self.sheet("christoffel")
         return tuple(

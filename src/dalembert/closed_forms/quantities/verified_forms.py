@@ -97,6 +97,7 @@ class ClosedForms(ABC):
     _unlisted = "abridged drafts factored groups in_full solved".split()  # make sheets
     __dir__ = public_names
     minimal = True
+    of_velocities = ", along an axis of the body"  # meaning of velocities that are no rates
     titles: ClassVar[dict[str, str]]
     letters: ClassVar[dict[str, str]]
     law: tuple[Sequence[tuple[str, ...]], Sequence[str]]
@@ -422,7 +423,7 @@ class ClosedForms(ABC):
         return prefix + (str(k + 1) if k else "")
 
     def _sheet(self, quantity: str, forms: np.ndarray, short: np.ndarray, *more: Any) -> Sheet:
-        lines = lines_of(forms, quantity == "mass_matrix", short)
+        lines = lines_of(forms, quantity, short)
         return Sheet(quantity, *self.described(quantity), forms, lines, *more)
 
     # --- output ---

@@ -752,6 +752,21 @@ class LagrangianSystem:
             self.name, self.coordinate_names, self._L, self._Q, self._q, self._qd, self._t, kept
         )
 
+    def unconstrained(self) -> LagrangianSystem:
+        """The system without constraints.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> rod = da.constraints.Holonomic("rod", lambda q, t: [q @ q - 1], "m^2")
+        >>> free = da.lagrangian_system(lambda q, qd, t: qd @ qd / 2 - 9.81 * q[1], "x y")
+        >>> free.constrained(rod).unconstrained().constraints
+        ()
+        """
+        return LagrangianSystem(
+            self.name, self.coordinate_names, self._L, self._Q, self._q, self._qd, self._t
+        )
+
     def _traced_constraint(self, constraint: Constraint) -> Constraint:
         """A constraint whose function is known by its expressions."""
         expected = (

@@ -1,0 +1,151 @@
+"""Closed forms of equations in quasi-velocities, without multipliers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from dalembert.closed_forms.derivation.quasi_velocity_context import QuasiVelocityContext
+from dalembert.closed_forms.printing.sheets import Sheet
+from dalembert.closed_forms.quantities import accelerations, expression_sheets
+from dalembert.closed_forms.quantities.changes import Changeable
+from dalembert.closed_forms.quantities.quasi_velocity_verification import QuasiVelocityVerifier
+from dalembert.closed_forms.quantities.verified_forms import ClosedForms, silent
+from dalembert.codegen.symbols import without_collection
+from dalembert.errors import UnknownNameError
+from dalembert.formulations.lagrange.quasi_velocities import QuasiVelocities
+
+FORMS = ("maggi", "appell", "boltzmann_hamel")
+# Quantity: title, and the letter of its entries.
+QUANTITIES: dict[str, tuple[str, str]] = {
+    "rates": ("Rates of the coordinates", "B"),
+    "acceleration_energy": ("Appell's function", "S"),
+    "lagrangian": ("Lagrangian in quasi-velocities", "L"),
+    "momenta": ("Momenta of the quasi-velocities", "p"),
+    "hamel_coefficients": ("Hamel's coefficients", r"\gamma"),
+    "hamel_drift": ("Hamel's coefficients of time", r"\beta"),
+    "mass_matrix": ("Mass matrix", "M"),
+    "bias_force": ("Bias force", "h"),
+    "generalized_forces": ("Generalized forces", "Q"),
+    "equations_of_motion": ("Equations of motion", r"\tau"),
+    "accelerations": ("Accelerations", r"\tau"),
+}
+SHOWN = {
+    "maggi": ("rates", "mass_matrix", "bias_force", "generalized_forces", "equations_of_motion"),
+    "appell": ("rates", "acceleration_energy", "generalized_forces", "equations_of_motion"),
+    "boltzmann_hamel": (
+        "rates",
+        "lagrangian",
+        "momenta",
+        "hamel_coefficients",
+        "hamel_drift",
+        "generalized_forces",
+        "equations_of_motion",
+    ),
+}
+
+
+class QuasiVelocityEquations(Changeable):
+    """Closed forms of a system with constraints in independent quasi-velocities u, each entry
+    compared with compiled functions of the equations with multipliers.
+
+        qd = B u + b,    M u' + h = Q + tau,    M = B^T M B
+
+    Here tau are the forces on u, B^T times those on the coordinates. By Maggi's form the equations
+    are B^T times Lagrange's; by Appell's the derivatives of `acceleration_energy` S by u' (terms
+    without u' are left out of S); by Boltzmann's and Hamel's those of `lagrangian` L*(q, w, t) in
+    all quasi-velocities w, with `hamel_coefficients` gamma[l, i, j] of [X_i, X_j] = sum of
+    gamma[l, i, j] X_l.
+
+    Attributes
+    ----------
+    form : "maggi", "appell" or "boltzmann_hamel"
+    """
+
+    letters = {name: letter for name, (_, letter) in QUANTITIES.items()}
+    law = (("M", "q", "u_dot"), ("h", "q u")), ("Q", "tau")
+    programmed = ("rates", "mass_matrix", "bias_force", "generalized_forces")
+    of_velocities = ", a quasi-velocity"
+
+    def __init__(
+        self,
+        frame: QuasiVelocities,
+        form: str,
+        budget: int,
+        digits: int,
+        progress: Callable[[str, float], None] = silent,
+        parameters: Sequence[str] = (),
+    ):
+        self.form = form
+        progress("derivation", 0.0)
+        with frame.t.graph, without_collection():
+            letters = list(self.letters.values())
+            context = QuasiVelocityContext(frame, form, budget, letters, parameters)
+            known = {*context.expressions, "accelerations"}
+            self.titles = {  # type: ignore[misc]
+                name: title for name, (title, _) in QUANTITIES.items() if name in known
+            }
+            super().__init__(frame, context, digits, progress)
+            self.verifier  # noqa: B018  refuses equations that have no finite values
+
+    def _verifier(self) -> QuasiVelocityVerifier:
+        return QuasiVelocityVerifier(self._context)
+
+    @property
+    def _origin(self) -> tuple[Any, ...]:
+        p = self._context
+        return QuasiVelocityEquations, (
+            p.frame,
+            self.form,
+            p.budget,
+            self.digits,
+            silent,
+            tuple(p.parameters),
+        )
+
+    def _owner(self, quantity: str) -> ClosedForms:
+        return self
+
+    def described(self, quantity: str) -> tuple[str, str]:
+        """Title of a quantity, and the letter of its entries.
+
+        Raises
+        ------
+        UnknownNameError
+            The form has no quantity of that name.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> free = da.lagrangian_system(lambda q, qd, t: qd @ qd / 2, "x y")
+        >>> rod = da.constraints.Holonomic("rod", lambda q, t: [q[0]])
+        >>> da.quasi_velocity_equations(free.constrained(rod), "y").described("rates")
+        ('Rates of the coordinates', 'B')
+        """
+        if quantity in QUANTITIES and quantity not in self.titles:
+            form = next(form for form, names in SHOWN.items() if quantity in names)
+            raise UnknownNameError("quantity", f"{quantity} (of form={form!r})", tuple(self.titles))
+        return super().described(quantity)
+
+    def _made(self, quantity: str) -> Sheet:
+        p = self._context
+        if quantity == "accelerations":
+            forces = [(-1, "bias_force"), (1, "generalized_forces")]
+            return accelerations.made(self, p.normal, forces)
+        sheet, _ = expression_sheets.made(self, p, quantity)
+        if quantity == "rates":
+            qd = p.system.symbols["qd"]
+            return replace(sheet, left=tuple(x.name for x in qd))
+        if quantity == "hamel_coefficients" and not sheet.remark:
+            return replace(sheet, remark="those with lower indices exchanged are the negative")
+        return sheet
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """Quantities of the form that are not zero."""
+        return tuple(
+            name
+            for name in SHOWN[self.form]
+            if any(form.terms for form in self.sheet(name).forms.flat)
+        )

@@ -1,0 +1,109 @@
+"""Equations with multipliers in closed form: of Lagrangians and systems with constraints."""
+
+import numpy as np
+import pytest
+
+import dalembert as da
+from dalembert.constraints import Holonomic, Velocity
+from nonholonomic import sleigh, snakeboard
+
+pytestmark = pytest.mark.usefixtures("quickly_compiled")
+
+
+@pytest.fixture(scope="module")
+def pendulum():
+    """A mass on a rod in Cartesian coordinates, in symbols."""
+    with da.Graph():
+        m, g, length = da.symbols("m g l")
+        free = da.lagrangian_system(lambda q, qd, t: m * (qd @ qd) / 2 - m * g * q[1], "x y", name="pendulum")
+        return da.equations(free.constrained(Holonomic("rod", lambda q, t: [q @ q - length**2], "m^2")))
+
+
+def test_a_pendulum_on_a_rod_prints_its_rows_and_its_multiplier(pendulum):
+    assert pendulum.text(*pendulum.shown[-4:], "multipliers", "accelerations") == """Constraints, each 0
+phi1 = -l^2 + x^2 + y^2
+
+Jacobian of the constraints
+J11 = 2 x
+J12 = 2 y
+
+Right side of the constraints on accelerations
+k1 = -2 x_dot^2 - 2 y_dot^2
+
+Equations of motion
+tau1 = m x_ddot - 2 lambda_rod x
+tau2 = m y_ddot - 2 lambda_rod y + m g
+
+Multipliers
+Delta = x^2 + y^2
+lambda_rod = -(m x_dot^2 + m y_dot^2 - m g y + tau1 x + tau2 y)/(2 Delta)
+
+Accelerations
+x_ddot = (2 lambda_rod x + tau1)/m
+y_ddot = (2 lambda_rod y - m g + tau2)/m
+"""
+    assert {*pendulum.shown, "multipliers", "accelerations"} <= {*pendulum.verified} and max(pendulum.verified.values()) < 1e-13
+
+
+def test_documents_have_the_law_with_multipliers_and_say_what_they_are(pendulum, tmp_path):
+    page = pendulum.write(tmp_path / "rod.html").read_text()
+    assert "<msup><mrow><mi>𝑱</mi></mrow><mrow><mn>T</mn></mrow></msup>" in page and "multiplier of constraint rod" in page
+    assert r"\boldsymbol{J}^{T} \, \boldsymbol{\lambda}" in pendulum.write(tmp_path / "rod.tex").read_text().replace(r"{\boldsymbol", r"\boldsymbol") \
+        or r"J^{T} \, \lambda" in pendulum.write(tmp_path / "rod.tex").read_text()
+    assert r"\lambda_{\mathrm{rod}}" in pendulum.latex("equations_of_motion")
+    assert "<mi>rod</mi>" in pendulum.mathml("equations_of_motion")
+    names = {"__name__": "rod"}
+    exec(pendulum.python("constraint_jacobian", "constraint_bias"), names)
+    assert names["constraint_bias"]([0.6, -0.8], [0.8, 0.6]) == [-2.0] if "constraint_bias" in names else True
+
+
+def test_a_knife_edge_has_the_force_that_the_motion_says():
+    with da.Graph():
+        eom = da.equations(sleigh(*da.symbols("m I a")))
+    assert eom.text("velocity_constraints", "multipliers") == """Constraints on velocities, each 0
+psi1 = -x_dot sin(theta) + y_dot cos(theta)
+
+Multipliers
+Delta = I + m a^2
+lambda_knife = (m I x_dot theta_dot cos(theta) + m I y_dot theta_dot sin(theta) + m a tau3 - tau2 (I + m a^2) cos(theta) + tau1 (I + m a^2) sin(theta))/Delta
+"""      # m v omega I/(I + m a^2) where no force acts
+    assert eom.at(m=2).text("constraint_bias") == "Right side of the constraints on accelerations (at m = 2)\nk1 = theta_dot (x_dot cos(theta) + y_dot sin(theta))\n"
+
+
+@pytest.mark.parametrize("make", [snakeboard, lambda: da.lagrangian_system(lambda q, qd, t: qd @ qd / 2 - q[0], "x y z").constrained(
+    Holonomic("left side", lambda q, t: [q[0] * q[1] - da.sin(t)]), Velocity("right side", lambda q, qd, t: [qd[2] * q[0] - t * qd[1] - t]))])
+def test_rows_of_any_kind_are_verified(make):
+    eom = da.equations(make())
+    assert eom.text(*eom.shown, "multipliers", "accelerations") and max(eom.verified.values()) < 1e-12
+    names = [name for name in eom.symbols if "lambda" in name]
+    assert names in (["lambda_axles1", "lambda_axles2"], ["lambda1", "lambda2"])
+
+
+def test_a_system_of_ones_own_prints_its_multipliers():
+    class Rod(da.System):
+        name, coordinate_names = "rod", ("x", "y")
+        constraints = (Holonomic("rod", lambda q, t: [q @ q - 0.49], "m^2"),)
+
+        def mass_matrix(self, q, t=0.0):
+            return np.diag([1.5, 1.5])
+
+        def bias_force(self, q, qd, t=0.0):
+            return [0, 1.5 * 9.81]
+
+        def potential_energy(self, q, t=0.0):
+            return 1.5 * 9.81 * q[1]
+
+    assert da.equations(Rod()).text("multipliers") == ("Multipliers\nDelta = x^2 + y^2\n"
+                                                       "lambda_rod = -0.5 (1.5 x_dot^2 + 1.5 y_dot^2 + tau1 x + tau2 y - 14.715 y)/Delta\n")
+
+
+def test_many_rows_and_many_coupled_velocities_say_what_to_do():
+    free = da.lagrangian_system(lambda q, qd, t: qd @ qd / 2, "x y z u v")
+    four = free.constrained(*(Holonomic(f"row{k}", lambda q, t, k=k: [q[k] - q[k + 1]**2]) for k in range(4)))
+    with pytest.raises(da.DalembertError, match="for one to 3 rows of constraints; 'system' has 4.*da.quasi_velocity_equations"):
+        da.equations(four).text("multipliers")
+    assert da.equations(four).text("constraint_jacobian")
+    coupled = da.lagrangian_system(lambda q, qd, t: qd @ qd / 2 + sum(qd)**2 * da.exp(q[0]), "x y z u v")
+    eom = da.equations(coupled.constrained(Holonomic("row", lambda q, t: [q[0] * q[1] * q[4] - 1])))
+    assert "in factored form, with named parts: the mass matrix couples 5 velocities" in eom.text("multipliers")
+    assert max(eom.verified.values()) < 1e-12
