@@ -61,6 +61,12 @@ _HOMES = {
     "dalembert.systems.system": ("System",),
     "dalembert.tracing.quantity": ("Quantity",),
     "dalembert.compiled.dynamics": ("Dynamics", "compile"),
+    "dalembert.compiled.constraint_forces": (
+        "constraint_jacobian",
+        "constraint_residual",
+        "multipliers",
+        "reactions",
+    ),
     "dalembert.native.function": ("function",),
     "dalembert.results.run": ("Run",),
     "dalembert.model.friction_laws": ("Stribeck",),

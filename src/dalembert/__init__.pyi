@@ -11,6 +11,10 @@ from dalembert.closed_forms.equations import equations as equations
 from dalembert.closed_forms.equations import quasi_velocity_equations as quasi_velocity_equations
 from dalembert.closed_forms.printing.expressions import latex as latex
 from dalembert.closed_forms.printing.expressions import text as text
+from dalembert.compiled.constraint_forces import constraint_jacobian as constraint_jacobian
+from dalembert.compiled.constraint_forces import constraint_residual as constraint_residual
+from dalembert.compiled.constraint_forces import multipliers as multipliers
+from dalembert.compiled.constraint_forces import reactions as reactions
 from dalembert.compiled.dynamics import Dynamics as Dynamics
 from dalembert.compiled.dynamics import compile as compile
 from dalembert.errors import ConstraintError as ConstraintError
@@ -196,6 +200,8 @@ __all__ = [
     "centroidal_momentum_matrix",
     "compile",
     "constant",
+    "constraint_jacobian",
+    "constraint_residual",
     "constraints",
     "controllers",
     "convert",
@@ -239,6 +245,7 @@ __all__ = [
     "maximum",
     "minimum",
     "momenta",
+    "multipliers",
     "passive_force",
     "placement",
     "planar_chain",
@@ -246,6 +253,7 @@ __all__ = [
     "power",
     "quasi_velocity_equations",
     "random_tree",
+    "reactions",
     "regressor",
     "regressor_parameters",
     "resume",

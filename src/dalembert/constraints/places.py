@@ -1,66 +1,56 @@
-"""Two frames of a mechanism at a state, seen from the body that carries both."""
+"""A mechanism at a state, and the motion of a frame of it against another."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from dalembert.errors import DalembertError
 from dalembert.kinematics.frame_motion import FrameMotion, carrier, frame_motion
-from dalembert.kinematics.poses import frame_place
+from dalembert.kinematics.poses import frame_place, world_poses
 from dalembert.model.constraint import Constraint, FramePlace, Moving
-from dalembert.model.numbers import as_float
 from dalembert.model.tree import Tree
-from dalembert.spatial.motion_force import NO_MOTION, Motion
+from dalembert.spatial.motion_force import NO_MOTION, Force, Motion
 from dalembert.spatial.transforms import Transform
 from dalembert.spatial.vectors import Vector
 
 
-class FramePair(NamedTuple):
-    """Motions of two frames in the axes of the outermost body that carries both."""
+class Setting(NamedTuple):
+    """A tree at a state of scalars.
 
-    first: FrameMotion
-    second: FrameMotion
+    tree : with its numbers converted
+    q, qd : coordinates, velocities; None: at rest
+    number : converts a number of the mechanism as those of the tree are
+    """
 
-    @classmethod
-    def at(cls, system: Moving, closure: Any, q: Any, qd: Any = None) -> FramePair:
-        """The frames of a closure at a state."""
-        tree, state = opened(system, closure, q, qd)
-        places = [place_on(tree, place) for place in (closure.first, closure.second)]
-        root = carrier(tree, places[0][0], places[1][0])
-        return cls(*(frame_motion(tree, *state, place, root) for place in places))
+    tree: Tree
+    q: Any
+    qd: Any
+    number: Callable[[Any], Any]
 
-    @property
-    def distance(self) -> Vector:
-        """The second origin, less the first."""
-        return self.second.pose.p - self.first.pose.p
+    def placed(self, place: FramePlace) -> tuple[int, Transform]:
+        """Moving body of a place, and its placement there."""
+        i, X = frame_place(self.tree, place.body)
+        return i, X * place.origin.transform(self.number)
 
-    def rows(self, chosen: Callable[[Motion], Sequence[Any]], nv: int) -> np.ndarray:
-        """Rows (k, nv) of some entries of the second motion, less the first."""
-        moved = sorted({*self.first.columns, *self.second.columns})
-        columns = {
-            entry: chosen(
-                self.second.columns.get(entry, NO_MOTION) - self.first.columns.get(entry, NO_MOTION)
-            )
-            for entry in moved
-        }
-        return filled(columns, nv, len(chosen(NO_MOTION)))
+    def motion(self, place: FramePlace) -> FrameMotion:
+        """Motion of a place, in the base's axes."""
+        return frame_motion(self.tree, self.q, self.qd, self.placed(place))
 
+    def pair(self, first: FramePlace, second: FramePlace) -> FramePair:
+        """Motions of two places, in the axes of the outermost body that carries both."""
+        places = self.placed(first), self.placed(second)
+        root = carrier(self.tree, places[0][0], places[1][0])
+        one, other = (frame_motion(self.tree, self.q, self.qd, place, root) for place in places)
+        return FramePair(one, other, root)
 
-def filled(columns: dict[int, Sequence[Any]], nv: int, k: int) -> np.ndarray:
-    """Rows (k, nv) with some columns; the others are 0."""
-    symbolic = any(not isinstance(x, (int, float)) for c in columns.values() for x in c)
-    rows = np.zeros((k, nv), dtype=object if symbolic else float)
-    for entry, column in columns.items():
-        rows[:, entry] = list(column)
-    return rows
+    def in_base(self, force: Force, root: int) -> Force:
+        """A force in a body's axes, turned into the base's."""
+        R = world_poses(self.tree, self.q, [root])[root].R
+        return Force(R.to_parent(force.moment), R.to_parent(force.force))
 
 
-def opened(
-    system: Moving, constraint: Constraint, q: Any, qd: Any = None
-) -> tuple[Tree, tuple[Any, Any]]:
+def opened(system: Moving, constraint: Constraint, q: Any, qd: Any = None) -> Setting:
     """The tree of a system's mechanism, and its state as scalars; qd may be left out.
 
     Raises
@@ -75,13 +65,56 @@ def opened(
             "not: it is no mechanism. Write its rows by da.constraints.Holonomic or Velocity."
         )
     if qd is None:
-        tree, (q,), _ = mechanism.at(q=q)
-        return tree, (q, None)
-    tree, (q, qd), _ = mechanism.at(q=q, qd=qd)
-    return tree, (q, qd)
+        (q,), graph, _ = mechanism.opened(q=q)
+    else:
+        (q, qd), graph, _ = mechanism.opened(q=q, qd=qd)
+    return Setting(mechanism.tree(graph), q, qd, mechanism.converter(graph))
 
 
-def place_on(tree: Tree, place: FramePlace) -> tuple[int, Transform]:
-    """Moving body of a place, and its placement there."""
-    i, X = frame_place(tree, place.body)
-    return i, X * place.origin.transform(as_float)
+class FramePair(NamedTuple):
+    """Motions of two frames in the axes of the body `root`, the outermost that carries both."""
+
+    first: FrameMotion
+    second: FrameMotion
+    root: int
+
+    @property
+    def distance(self) -> Vector:
+        """The second origin, less the first."""
+        return self.second.pose.p - self.first.pose.p
+
+    def turning(self, fixed: Vector) -> Vector:
+        """Rate of a vector that is fixed to the first body."""
+        return self.first.velocity.angular.cross(fixed)
+
+    def between_origins(self) -> FrameMotion:
+        """Motion of the second frame, its origin against that of the first."""
+        entries = sorted({*self.first.columns, *self.second.columns})
+        columns = {
+            k: self.second.columns.get(k, NO_MOTION) - self.first.columns.get(k, NO_MOTION)
+            for k in entries
+        }
+        return FrameMotion(
+            self.second.pose,
+            columns,
+            self.second.velocity - self.first.velocity,
+            self.second.bias - self.first.bias,
+        )
+
+    def against_body(self) -> FrameMotion:
+        """Motion of the second frame, its origin against the point of the first body there."""
+        arm, rate = self.distance, self.second.velocity.linear - self.first.velocity.linear
+        apart = self.between_origins()
+        columns = {
+            k: _less(m, self.first.columns[k].angular.cross(arm)) if k in self.first.columns else m
+            for k, m in apart.columns.items()
+        }
+        omega, alpha = self.first.velocity.angular, self.first.bias.angular
+        velocity = _less(apart.velocity, omega.cross(arm))
+        bias = _less(apart.bias, alpha.cross(arm) + omega.cross(rate))
+        return FrameMotion(apart.pose, columns, velocity, bias)
+
+
+def _less(m: Motion, linear: Vector) -> Motion:
+    """A motion whose linear part is less."""
+    return Motion(m.angular, m.linear - linear)

@@ -7,10 +7,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from dalembert.kinematics.poses import turned
 from dalembert.model.tree import Tree
 from dalembert.spatial.motion_force import NO_MOTION, Motion, combined
+from dalembert.spatial.rotations import NO_ROTATION, Rotation
 from dalembert.spatial.transforms import Transform
-from dalembert.spatial.vectors import Scalar
+from dalembert.spatial.vectors import ZERO, Scalar, Vector
 
 
 class FrameMotion(NamedTuple):
@@ -26,6 +28,19 @@ class FrameMotion(NamedTuple):
     columns: dict[int, Motion]
     velocity: Motion
     bias: Motion
+
+
+class Step(NamedTuple):
+    """A joint on the way to a frame, in the carrier's axes.
+
+    dof : entries of qd that move it
+    arm : from the origin of its parent to that of its child
+    subspace : columns of its motion, of the child's origin
+    """
+
+    dof: Sequence[int]
+    arm: Vector
+    subspace: list[Motion]
 
 
 def carrier(tree: Tree, first: int, second: int) -> int:
@@ -47,35 +62,69 @@ def frame_motion(
     """
     i, X_frame = place
     held = {0, *tree.support(root)}
-    pose = Transform()
-    motions: list[tuple[int, Motion]] = []  # in the carrier's axes at its origin
-    velocity = bias = NO_MOTION
+    steps: list[Step] = []
+    R: Rotation = NO_ROTATION
+    velocity = bias = NO_MOTION  # of the origin of the body that was last
     for k in reversed(tree.support(i)):
         if k in held:
             continue
         joint = tree.joint[k]
-        pose = pose * joint.placement(q)
-        S = [pose.motion_to_parent(s) for s in joint.subspace(q)]
-        motions += zip(joint.dof, S, strict=True)
+        X = joint.placement(q)
+        arm = R.to_parent(X.p)
+        R = turned(R, X.R)
+        S = [_in_parent(R, s) for s in joint.subspace(q)]
+        steps.append(Step(joint.dof, arm, S))
         if qd is None:
             continue
         rates = joint.velocities(qd)
-        before = velocity
-        velocity = velocity + combined(S, rates)
-        bias = bias + before.cross(combined(S, rates))
+        slide = combined(S, rates)
+        bias = Motion(
+            bias.angular + velocity.angular.cross(slide.angular),
+            _carried(velocity, bias, arm) + velocity.angular.cross(slide.linear) * 2,
+        )
+        own = slide.angular.cross(slide.linear)  # the slide turns with the child
         if S_rate := joint.subspace_rate(q, qd):
-            bias = bias + pose.motion_to_parent(combined(S_rate, rates))
-    pose = pose * X_frame
+            change = _in_parent(R, combined(S_rate, rates))
+            bias = bias + Motion(change.angular, change.linear)
+        bias = Motion(bias.angular, bias.linear + own)
+        velocity = _moved(velocity, arm) + slide
+    arm = R.to_parent(X_frame.p)
+    columns, lever = _columns(steps, arm)
+    acceleration = Motion(bias.angular, _carried(velocity, bias, arm))
+    return FrameMotion(
+        Transform(lever, R * X_frame.R), columns, _moved(velocity, arm), acceleration
+    )
+
+
+def _columns(steps: Sequence[Step], arm: Vector) -> tuple[dict[int, Motion], Vector]:
+    """Motions of a frame for entries of qd, and its place; arm: from the origin of its body."""
+    lever = arm
     columns: dict[int, Motion] = {}
-    for entry, s in motions:  # followers add to the entry of their leader
-        moved = _at(s, pose.p)
-        columns[entry] = columns[entry] + moved if entry in columns else moved
-    moving = _at(velocity, pose.p)
-    left = _at(bias, pose.p)
-    classical = left.linear + moving.angular.cross(moving.linear)
-    return FrameMotion(pose, columns, moving, Motion(left.angular, classical))
+    for step in reversed(steps):
+        for entry, s in zip(step.dof, step.subspace, strict=True):
+            moved = _moved(s, lever)
+            # followers add to the entry of their leader
+            columns[entry] = columns[entry] + moved if entry in columns else moved
+        lever = step.arm + lever
+    return columns, lever
 
 
-def _at(m: Motion, p: Any) -> Motion:
-    """A motion given at the carrier's origin, with the velocity of a point p."""
-    return Motion(m.angular, m.linear + m.angular.cross(p))
+def _in_parent(R: Rotation, m: Motion) -> Motion:
+    """A motion with its components in the parent's axes."""
+    return Motion(R.to_parent(m.angular), R.to_parent(m.linear))
+
+
+def _moved(m: Motion, arm: Vector) -> Motion:
+    """The motion of a point that an arm leads to."""
+    if m is NO_MOTION:
+        return m
+    return Motion(m.angular, m.linear + m.angular.cross(arm))
+
+
+def _carried(velocity: Motion, acceleration: Motion, arm: Vector) -> Any:
+    """Classical acceleration of a point fixed to a body: a + alpha x r + omega (omega . r) - r omega^2."""
+    omega = velocity.angular
+    if velocity is NO_MOTION or omega is ZERO:
+        return acceleration.linear + acceleration.angular.cross(arm)
+    turning = omega * omega.dot(arm) - arm * omega.dot(omega)
+    return acceleration.linear + acceleration.angular.cross(arm) + turning

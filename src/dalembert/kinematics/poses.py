@@ -9,7 +9,7 @@ from dalembert.expr import known_zero
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.tree import Tree
 from dalembert.spatial.arrays import Array, Values
-from dalembert.spatial.rotations import Dense
+from dalembert.spatial.rotations import NO_ROTATION, Dense, Rotation
 from dalembert.spatial.transforms import Transform
 from dalembert.spatial.vectors import IDENTITY, ZERO, Matrix, Scalar
 
@@ -27,9 +27,15 @@ def world_poses(
     for i in order:
         X = tree.joint[i].placement(q)
         parent = pose[tree.parent[i]]
-        rotation = Matrix(X.R.to_child(row) for row in parent.R.matrix())  # rows of R_parent R
-        pose[i] = Transform(parent.point_to_parent(X.p), Dense(rotation))
+        pose[i] = Transform(parent.point_to_parent(X.p), turned(parent.R, X.R))
     return pose
+
+
+def turned(parent: Rotation, R: Rotation) -> Rotation:
+    """The product of a body's rotation and its child's, as a matrix."""
+    if parent is NO_ROTATION:
+        return R
+    return Dense(Matrix(R.to_child(row) for row in parent.matrix()))  # rows of R_parent R
 
 
 def frame_place(tree: Tree, frame: str) -> tuple[int, Transform]:

@@ -64,8 +64,11 @@ class Constraint(Part):
     Attributes
     ----------
     name : str
-    unit : of the rows; of the multipliers it is the unit of energy over it
-    is_holonomic : whether there is a `position`
+    unit : of the rows, or of each, joined by commas; of velocities times a second: the unit of the
+        multipliers is that of energy over it
+    is_holonomic : whether each row has a `position`
+    position_count : number of the first rows that have one, where not all have
+    count : number of rows, where it is known without a system
     has_functions : whether functions of a user's own are part of it
     source : file and line in which it was described
     """
@@ -73,8 +76,20 @@ class Constraint(Part):
     name: str
     unit: str = ""
     is_holonomic: bool = True
+    position_count: int = 0
+    count: int | None = None
     has_functions: bool = True
     source: Source = NOWHERE
+
+    @property
+    def has_position(self) -> bool:
+        """Whether there is a `position`: of all rows, or of the first ones."""
+        return self.is_holonomic or self.position_count > 0
+
+    @property
+    def acts_on(self) -> FramePlace | None:
+        """The place at whose origin its reaction is a wrench; None: it is a generalized force."""
+        return None
 
     @property
     def frames(self) -> tuple[str, ...]:
@@ -135,6 +150,20 @@ class Constraint(Part):
         >>> da.constraints.Holonomic("rod", lambda q, t: [q[0] ** 2]).rates(arm, [0.5], [2.0]).velocity
         array([2.])
         """
+
+    def reaction(self, system: Moving, q: Any, qd: Any, t: Any, multipliers: Any) -> Any:
+        """Force of its multipliers: the wrench (6,) at the place that it `acts_on`, moment first, in
+        the base's axes [N m, N], or the generalized force J^T lambda (nv,) [N m, N].
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from dalembert.systems.kinds import system_of
+        >>> arm = system_of(da.planar_chain(1))
+        >>> da.constraints.Holonomic("rod", lambda q, t: [q[0] ** 2]).reaction(arm, [0.5], [0.0], 0.0, [3.0])
+        array([3.])
+        """
+        return self.rates(system, q, qd, t).jacobian.T @ np.asarray(multipliers)
 
 
 @dataclass(frozen=True)

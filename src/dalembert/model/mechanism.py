@@ -190,7 +190,18 @@ class Mechanism(Linkage):
         if not self.changeable and (self._graph is None or graph is None or graph is self._graph):
             return self._float_tree
         graph = self._graph if graph is None else graph
-        return Tree.of(self, lambda x: _in_graph(as_float(x), graph))
+        return Tree.of(self, self.converter(graph))
+
+    def converter(self, graph: Any = None) -> Callable[[Number], Any]:
+        """The function that makes its numbers those of its `tree`: floats, symbols in a graph.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.planar_chain(1).converter()(2)
+        2.0
+        """
+        return lambda x: _in_graph(as_float(x), graph)
 
     def at(
         self, **vectors: Any

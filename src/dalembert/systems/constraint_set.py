@@ -27,6 +27,8 @@ OFF = 1e-6  # of a record: a residual of more is not that of a projection that w
 SWEEPS = 2  # corrections of coordinates and of velocities in a projection
 NEARLY = 1e-2  # of a run that cannot go on: rows as close to dependent as this are named
 EXPECTED = "a tuple of da.constraints.Holonomic and Velocity"
+OF_WRENCH = ("moment_x", "moment_y", "moment_z", "force_x", "force_y", "force_z")
+OF_MULTIPLIERS = {"m": "N", "rad": "N m"}  # units by those of rows; others are J/(unit)
 MOST, CLOSE = 50, 1e-14  # corrections of a state from far away; the last one relative to the state
 
 Vector = Any  # (n,) of floats or expressions
@@ -70,7 +72,7 @@ class ConstraintSet:
     Attributes
     ----------
     constraints : in the order of the system
-    holonomic : those with a `position`
+    holonomic : those with a `position`, perhaps of their first rows alone
     """
 
     def __init__(self, system: Any):
@@ -85,44 +87,96 @@ class ConstraintSet:
                 f"two constraints of {system.name!r} have the name {twice[0]!r}, by which runs "
                 "record multipliers: give each its own."
             )
-        self.holonomic = tuple(c for c in self.constraints if c.is_holonomic)
+        self.holonomic = tuple(c for c in self.constraints if c.has_position)
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
         """Name of each row: of its constraint, with a number where it has several rows."""
-        return self._labels(self.constraints)
+        return tuple(name for constraint in self.constraints for name in self._names(constraint))
 
     @cached_property
     def position_labels(self) -> tuple[str, ...]:
-        """Names of the rows of holonomic constraints."""
-        return self._labels(self.holonomic)
-
-    def _labels(self, constraints: Sequence[Constraint]) -> tuple[str, ...]:
+        """Names of the rows that have a position."""
         labels: list[str] = []
-        for constraint in constraints:
-            rows = constraint.rates(self.system, self.system.neutral(), np.zeros(self.system.nv))
-            count = len(rows.velocity)
-            numbered = [f"{constraint.name}[{k}]" for k in range(count)]
-            labels += numbered if count > 1 else [constraint.name]
+        for constraint in self.holonomic:
+            names = self._names(constraint)
+            labels += names if constraint.is_holonomic else names[: constraint.position_count]
         return tuple(labels)
+
+    def _names(self, constraint: Constraint) -> list[str]:
+        """Names of the rows of a constraint."""
+        count = self._count(constraint) if constraint.count is None else constraint.count
+        numbered = [f"{constraint.name}[{k}]" for k in range(count)]
+        return numbered if count > 1 else [constraint.name]
+
+    def _count(self, constraint: Constraint) -> int:
+        """Number of rows of a constraint at any state."""
+        with Graph():
+            q = vector_of_symbols("q", self.system.nq)
+            qd = vector_of_symbols("qd", self.system.nv)
+            return len(constraint.rates(self.system, q, qd, symbol("t")).velocity)
+
+    @cached_property
+    def reaction_labels(self) -> tuple[str, ...]:
+        """Names of the entries of the reactions of all constraints."""
+        return tuple(
+            f"{constraint.name}.{entry}"
+            for constraint in self.constraints
+            for entry in (self.system.velocity_names if constraint.acts_on is None else OF_WRENCH)
+        )
 
     @property
     def units(self) -> str:
         """Units of the multipliers, joined by commas."""
-        return ", ".join(dict.fromkeys(f"J/({c.unit})" for c in self.constraints if c.unit))
+        rows = [unit for c in self.constraints for unit in c.unit.split(", ") if unit]
+        return ", ".join(dict.fromkeys(OF_MULTIPLIERS.get(unit, f"J/({unit})") for unit in rows))
+
+    @property
+    def velocity_units(self) -> str:
+        """Units of the rows on velocities, joined by commas."""
+        rows = [
+            f"{unit}/s" if constraint.has_position or unit in OF_MULTIPLIERS else unit
+            for constraint in self.constraints
+            for unit in constraint.unit.split(", ")
+            if unit
+        ]
+        return ", ".join(dict.fromkeys(rows))
+
+    @property
+    def position_units(self) -> str:
+        """Units of the rows that have a position, joined by commas."""
+        rows = [unit for c in self.holonomic for unit in c.unit.split(", ") if unit]
+        return ", ".join(dict.fromkeys(rows))
 
     def position(self, q: Vector, t: Any = 0.0) -> Vector:
         """phi of the holonomic rows."""
         rows = [np.asarray(c.position(self.system, q, t)) for c in self.holonomic]
         return np.concatenate(rows or [np.zeros(0)])
 
-    def rates(
-        self, q: Vector, qd: Vector, t: Any, constraints: Sequence[Constraint] | None = None
-    ) -> ConstraintRates:
-        """Rows of all constraints, or of some."""
-        chosen = self.constraints if constraints is None else constraints
-        rows = [constraint.rates(self.system, q, qd, t) for constraint in chosen]
+    def rates(self, q: Vector, qd: Vector, t: Any) -> ConstraintRates:
+        """Rows of all constraints."""
+        rows = [constraint.rates(self.system, q, qd, t) for constraint in self.constraints]
         return ConstraintRates(*map(np.concatenate, zip(*rows, strict=True)))
+
+    def position_rates(self, q: Vector, qd: Vector, t: Any) -> ConstraintRates:
+        """The rows that have a position."""
+        rows = []
+        for constraint in self.holonomic:
+            parts = constraint.rates(self.system, q, qd, t)
+            end = None if constraint.is_holonomic else constraint.position_count
+            rows.append([part[:end] for part in parts])
+        return ConstraintRates(*map(np.concatenate, zip(*rows, strict=True)))
+
+    def reactions(self, q: Vector, qd: Vector, t: Any, multipliers: Vector) -> dict[str, Any]:
+        """Force of the multipliers of each constraint, by its name."""
+        found: dict[str, Any] = {}
+        start = 0
+        for constraint in self.constraints:
+            end = start + len(self._names(constraint))
+            own = multipliers[start:end]
+            found[constraint.name] = constraint.reaction(self.system, q, qd, t, own)
+            start = end
+        return found
 
     @property
     def does_work(self) -> bool:
@@ -209,9 +263,9 @@ class ConstraintSet:
         whole = self.response(inertia, self.rates(q, qd, t))
         if not self.holonomic:
             return None, whole
-        if len(self.holonomic) == len(self.constraints):
+        if all(constraint.is_holonomic for constraint in self.constraints):
             return whole, whole
-        return self.response(inertia, self.rates(q, qd, t, self.holonomic)), whole
+        return self.response(inertia, self.position_rates(q, qd, t)), whole
 
     def projected(
         self, q: Vector, qd: Vector, t: Any = 0.0, sweeps: int = SWEEPS

@@ -340,6 +340,26 @@ class System(ABC):
         """
         return ConstraintSet(self).accelerations(self._force(q, qd, tau, t), q, qd, t)[1]
 
+    def reactions(self, q: Any, qd: Any, tau: Any, t: Any = 0.0) -> dict[str, Any]:
+        """Forces of constraints by name: wrenches (6,) on bodies, moment first, in the base's axes, or
+        generalized forces J^T lambda (nv,) [N m, N]; `da.reactions` says which.
+
+        Raises
+        ------
+        SingularMassMatrixError, ConstraintError
+            M is singular within rounding; constraints depend on each other.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from dalembert.systems.kinds import system_of
+        >>> rod = da.planar_chain(1).constrained(da.constraints.Holonomic("stop", lambda q, t: [2 * q[0]]))
+        >>> system_of(rod).reactions([0.0], [0.0], [0.0])["stop"].round(3)
+        array([4.905])
+        """
+        multipliers = self.multipliers(q, qd, tau, t)
+        return ConstraintSet(self).reactions(q, qd, t, multipliers)
+
     def factors_of_inertia(self, q: Any, t: Any = 0.0) -> Factors:
         """Factors of M(q, t) (nv, nv) by L^T D L.
 
@@ -655,15 +675,38 @@ class System(ABC):
                 rows.labels,
             )
         }
+        found["constraint_jacobian"] = Quantity(
+            lambda q, qd, t: rows.rates(q, qd, t).jacobian,
+            ("q", "qd", "t"),
+            ("constraint", "nv"),
+            "1, m",
+            "J of J qdd = bias, derivative of the rows by qd",
+        )
+        found["reactions"] = Quantity(
+            lambda *state: np.concatenate([*self.reactions(*state).values()]),
+            state,
+            ("reaction",),
+            "N m, N",
+            "wrenches of constraints on bodies, in the base's axes, or generalized forces",
+            rows.reaction_labels,
+        )
         if rows.holonomic:
             found["constraint_residual"] = Quantity(
                 rows.position,
                 ("q", "t"),
                 ("holonomic",),
-                ", ".join(dict.fromkeys(c.unit for c in rows.holonomic if c.unit)),
+                rows.position_units,
                 "residuals of holonomic constraints",
                 rows.position_labels,
             )
+        found["constraint_velocity"] = Quantity(
+            lambda q, qd, t: rows.rates(q, qd, t).velocity,
+            ("q", "qd", "t"),
+            ("constraint",),
+            rows.velocity_units,
+            "residuals of constraints on velocities, and rates of those on coordinates",
+            rows.labels,
+        )
         return {**found, **self.observables}
 
     @property
