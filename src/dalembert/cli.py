@@ -305,7 +305,10 @@ def simulate(
         str | None,
         Option(
             metavar="NAME",
-            help=("Integrator; an unknown name lists them [rk4; with a tolerance dop853]."),
+            help=(
+                "Integrator; an unknown name lists them [rk4; with a tolerance or constraints "
+                "dop853]."
+            ),
         ),
     ] = None,
     formulation: Annotated[
@@ -332,6 +335,24 @@ def simulate(
     ] = None,
     longest_step: Annotated[
         float | None, Option(min=1e-300, metavar="SECONDS", help=("Greatest step of these."))
+    ] = None,
+    stabilisation: Annotated[
+        str | None,
+        Option(
+            metavar="NAME",
+            help=(
+                "How constraints are met: projection [the default], baumgarte, ggl, none; an unknown "
+                "name lists all."
+            ),
+        ),
+    ] = None,
+    time_constant: Annotated[
+        float | None,
+        Option(
+            min=1e-300,
+            metavar="SECONDS",
+            help=("In which errors of constraints fade, with --stabilisation baumgarte."),
+        ),
     ] = None,
     friction: Annotated[
         str,
@@ -382,7 +403,7 @@ def simulate(
     """
     from dalembert.commandline import simulation
     from dalembert.commandline.output import say
-    from dalembert.simulation.options import Contact, Model, Recording, Stepping
+    from dalembert.simulation.options import Constraining, Contact, Model, Recording, Stepping
 
     files = simulation.Files(output, plot, animate, speed, resume)
     files.check(t)
@@ -391,9 +412,9 @@ def simulate(
     with simulation.wrong_usage():
         stepping = Stepping(method, h, rtol, atol, longest_step)
         recording = Recording(t, record, **files.streamed)
-        run = simulation.simulated(
-            typed, model, Contact(friction, stops or None), stepping, recording
-        )
+        constraining = Constraining(stabilisation, time_constant)
+        contact = Contact(friction, stops or None)
+        run = simulation.simulated(typed, model, contact, stepping, recording, constraining)
     try:
         written = files.write(run)
     except (OSError, StoreError) as error:

@@ -23,7 +23,7 @@ from dalembert.results import storage
 from dalembert.results.labels import library
 from dalembert.results.record_selection import selected
 from dalembert.results.run import Run
-from dalembert.simulation.options import Actions, Contact, Model, Recording, Stepping
+from dalembert.simulation.options import Actions, Constraining, Contact, Model, Recording, Stepping
 from dalembert.simulation.simulate import Simulation
 from dalembert.views import animation, diagrams
 from dalembert.views.fonts import EXTRA
@@ -139,7 +139,12 @@ def wrong_usage() -> Iterator[None]:
 
 
 def simulated(
-    typed: TypedState, model: Model, contact: Contact, stepping: Stepping, recording: Recording
+    typed: TypedState,
+    model: Model,
+    contact: Contact,
+    stepping: Stepping,
+    recording: Recording,
+    constraining: Constraining,
 ) -> Run:
     """The run from a state as typed, under constant joint forces and a controller as typed.
 
@@ -160,7 +165,8 @@ def simulated(
     actions = Actions(tau) if law is None else Actions(law, tau)
     with progress_bar() as progress:
         recording = replace(recording, progress=progress)
-        return Simulation(model, actions, contact, stepping, recording).run(q, qd)
+        simulation = Simulation(model, actions, contact, stepping, recording, constraining)
+        return simulation.run(q, qd)
 
 
 def _controller(mechanism: Mechanism, typed: TypedState, q: np.ndarray) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 from dalembert.expr import absolute
 from dalembert.expr.scalars import Scalar
-from dalembert.integrators.method_kinds import Adaptive, Rate, Vector
+from dalembert.integrators.method_kinds import Adaptive, Meet, Rate, Vector, unchanged
 from dalembert.integrators.search import through
 
 # fmt: off
@@ -25,16 +25,20 @@ D = (-12715105075 / 11282082432, 0, 87487479700 / 32700410799, -10690763975 / 18
 ORDER = 5
 
 
-def step(f: Rate, t: Scalar, x: Vector, h: Scalar, first: Any) -> tuple[Any, tuple[Any], list[Any]]:
-    """(x(t + h), estimate of its error, values of f), from first = f(t, x) to f(t + h, x(t + h)).
+def step(
+    f: Rate, t: Scalar, x: Vector, h: Scalar, first: Any, meet: Meet = unchanged
+) -> tuple[Any, tuple[Any], list[Any]]:
+    """(x(t + h), estimate of its error, values of f), from first = f(t, x) to f(t + h, x(t + h));
+    meet: brings the end back to constraints before f is known there.
 
     Dormand, Prince, A family of embedded Runge-Kutta formulae, J. Comp. Appl. Math. 6 (1980) 19-26.
     """
     k = [first]
-    for c, row in zip(C[1:], A[1:], strict=True):
-        y = x + h * sum(a * ki for a, ki in zip(row, k, strict=True) if a)
-        k.append(f(t + c * h, y))
-    return y, (h * sum(e * ki for e, ki in zip(E, k, strict=True) if e),), k
+    for c, row in zip(C[1:-1], A[1:-1], strict=True):
+        k.append(f(t + c * h, x + h * _weighted(row, k)))
+    y = meet(x + h * _weighted(A[-1], k))
+    k.append(f(t + h, y))
+    return y, (h * _weighted(E, k),), k
 
 
 def between(x: Any, new: Any, h: Any, k: list[Any], part: Any) -> Any:
@@ -59,13 +63,17 @@ def bend(h: Any, k: list[Any]) -> Any:
     """Bound of what `between` differs by from the cubic through both ends: s^2 (1 - s)^2 |h sum_i
     D_i k_i|.
     """
-    return absolute(h * sum(d * ki for d, ki in zip(D, k, strict=True) if d)) / 16
+    return absolute(h * _weighted(D, k)) / 16
 
 
 def _shape(change: Any, h: Any, k: list[Any]) -> tuple[Any, Any, Any]:
     start = h * k[0] - change
-    bend = h * sum(d * ki for d, ki in zip(D, k, strict=True) if d)
+    bend = h * _weighted(D, k)
     return start, change - h * k[-1] - start, bend
+
+
+def _weighted(weights: tuple[float, ...], k: list[Any]) -> Any:
+    return sum(w * ki for w, ki in zip(weights, k, strict=True) if w)
 
 
 METHOD = Adaptive("dopri5", ORDER, step, between, coefficients, bend)

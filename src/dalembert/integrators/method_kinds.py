@@ -11,11 +11,22 @@ import numpy as np
 # Kinds of states x = (q, y, ...), for methods that do not go with all of them: y are velocities, or
 # momenta, or momenta beside quaternions; the energy depends on numbers that are inputs.
 VELOCITIES, MOMENTA, QUASI_MOMENTA, INPUTS = "velocities", "momenta", "quasi_momenta", "inputs"
-# Of a system: it has constraints; some of them are on velocities alone.
-CONSTRAINED, NONHOLONOMIC = "constrained", "nonholonomic"
+# Of a system: it has constraints; some of them are on velocities alone; friction sticks in it, or
+# joints stop.
+CONSTRAINED, NONHOLONOMIC, CONTACT = "constrained", "nonholonomic", "contact"
+# Stabilisations of constraints, for every method: ends of steps are projected; errors fade with a
+# time constant; positions move at corrected velocities; none. Of some methods: the equations that
+# are solved in the step, of index 2 or 3.
+PROJECTION, BAUMGARTE, GGL, NONE = "projection", "baumgarte", "ggl", "none"
+INDEX_2, INDEX_3 = "index2", "index3"
+GENERAL = (PROJECTION, BAUMGARTE, GGL, NONE)
+STABILISATIONS = (*GENERAL, INDEX_2, INDEX_3)
+# Unknowns beside q, y, work and states of the controller that a method has in x.
+MULTIPLIERS, SLIPS, ACCELERATIONS = "multipliers", "slips", "accelerations"
 
 Vector = np.ndarray[Any, Any]  # (n,) of floats or expressions
 Rate = Callable[[Any, Any], Any]  # f(t, x) -> x'
+Meet = Callable[[Any], Any]  # x -> the state nearby that meets the constraints
 
 STEEP = 8.0  # of `Adaptive.bend`
 
@@ -30,6 +41,16 @@ Lengths = Mapping[str, int]
 NO_MEMORY: Lengths = MappingProxyType({})
 SOLUTION = "z"  # of an implicit step, from which the next one begins to search
 VALUE: Lengths = MappingProxyType({"first": 1, "known": 0})  # of f at the end, and whether there is
+
+
+# Stabilisation that a step has of its own -> unknowns that x has for it; the default first.
+Own = Mapping[str, tuple[str, ...]]
+NOTHING_OF_ITS_OWN: Own = MappingProxyType({})
+
+
+def unchanged(x: Any) -> Any:
+    """x, where there are no constraints to meet."""
+    return x
 
 
 def nothing(**given: Any) -> dict[str, Any]:
@@ -52,15 +73,32 @@ class FixedStep(NamedTuple):
     memory: Lengths = NO_MEMORY
     needs: Callable[..., dict[str, Any]] = nothing
     refuses: Refusals = NO_REFUSALS
+    own: Own = NOTHING_OF_ITS_OWN
 
     @property
     def implicit(self) -> bool:
         """Whether a step solves equations."""
         return SOLUTION in self.memory
 
+    @property
+    def numbers(self) -> tuple[float, ...]:
+        """Numbers that the step was made with."""
+        options = getattr(self.step, "keywords", {})
+        return tuple(value for value in options.values() if isinstance(value, float))
+
+
+class ConstraintResponse(Protocol):
+    """Motion that forces along rows of constraints cause at a state."""
+
+    def multipliers(self, residual: Any) -> Any:
+        """(J M^-1 J^T)^-1 r (k,)."""
+
+    def towards(self, residual: Any) -> Any:
+        """M^-1 J^T (J M^-1 J^T)^-1 r (nv,): the step of velocities that changes J qd by r."""
+
 
 class Manifold(Protocol):
-    """States that a system may have, in x = (q, qd, ...): quaternions of unit length, constraints
+    """States that a system may have, in x = (q, y, ...): quaternions of unit length, constraints
     met.
 
     Attributes
@@ -70,36 +108,52 @@ class Manifold(Protocol):
 
     is_constrained: bool
 
+    @property
+    def holonomic(self) -> np.ndarray:
+        """Whether each row of constraints holds coordinates (k,)."""
+
     def __call__(self, t: Any, x: Any) -> Any:
-        """The state nearby that is one: positions, then velocities."""
+        """The state nearby that is one: positions, then velocities, if ends of steps are projected."""
 
     def normalized(self, x: Any) -> Any:
         """The state with quaternions of unit length."""
 
+    def tangential(self, t: Any, x: Any, error: Any) -> Any:
+        """The part of a small change of x that projection leaves."""
+
+    def rate(self, q: Any, qd: Any) -> Any:
+        """Rates of coordinates (nq,), linear in the velocities qd."""
+
+    def velocities(self, t: Any, q: Any, y: Any) -> Any:
+        """qd of a state whose y are velocities or momenta."""
+
     def position(self, t: Any, q: Any) -> Any:
-        """phi of holonomic constraints (k,)."""
+        """phi of holonomic constraints."""
 
-    def velocity(self, t: Any, q: Any, qd: Any) -> Any:
-        """phi' of the same (k,)."""
+    def velocity(self, t: Any, q: Any, y: Any) -> Any:
+        """phi' and psi of all constraints (k,)."""
 
-    def response(self, t: Any, q: Any, qd: Any) -> Any:
-        """M, the Jacobian J and the bias of constraints at a state: `rows`, and `towards(r)`, the
-        step M^-1 J^T (J M^-1 J^T)^-1 r.
-        """
+    def responses(self, t: Any, q: Any, y: Any) -> tuple[Any, Any]:
+        """`ConstraintResponse` along rows of positions, None if there are none, and along all rows."""
+
+    def impulse(self, response: Any, residual: Any) -> Any:
+        """The change of y that changes J qd by r."""
 
 
 class Constrained(FixedStep):
-    """A fixed step that solves for its end with the constraints of the system.
+    """A fixed step that meets the constraints of the system by itself.
 
-    step(f, t, x, h, manifold=, **options) -> x on the constraints of the `Manifold`, if there is
-    one. f gives accelerations under constraint forces.
+    step(f, t, x, h, manifold=, parts=, stabilisation=, **options) -> x. With a stabilisation of its
+    `own` f takes the unknowns that x has for it, such as multipliers, in place of those that would
+    follow from the state; their rates are 0.
     """
 
 
 class Adaptive(NamedTuple):
     """A pair of orders, and the path between the ends of its steps.
 
-    step(f, t, x, h, first) -> (x, errors, k): values k of f from first = f(t, x) to f(t + h, x)
+    step(f, t, x, h, first, meet) -> (x, errors, k): x where meet(x) brings it, values k of f from
+    first = f(t, x) to f(t + h, x)
     between(x, new, h, [*k, *extra], part) -> x(t + part h), after extra(f, t, x, h, k) if there is
     that coefficients(x, new, h, [*k, *extra]) -> Bernstein coefficients of the same bend(h, k) ->
     by how much it differs at most from the cubic through both ends, entry by entry, and h times its

@@ -20,6 +20,7 @@ from dalembert.integrators.method_kinds import (
     Method,
     Rate,
     Vector,
+    unchanged,
 )
 from dalembert.integrators.norms import total
 
@@ -55,6 +56,8 @@ MODULES = (
     "discrete_gradient",
     "lie_rk4",
     "rattle",
+    "radau_iia",
+    "generalized_alpha",
     "radau5",
 )
 METHODS: dict[str, Method] = {
@@ -83,6 +86,13 @@ def method(name: str, **known: Any) -> Method:
     along : function f -> f
         For 'discrete_gradient', whose points leave the unit sphere of a quaternion: the slope in
         its direction.
+    stabilisation, unknowns : str, dict of name -> slice
+        For methods that solve for multipliers of constraints: the equations that they solve, and
+        where x has the unknowns.
+    canonical : bool
+        For 'rattle': x = (q, p, ...).
+    rho_inf : float
+        For 'generalized_alpha', the share of infinitely fast vibrations that a step leaves, 0 to 1.
 
     Raises
     ------
@@ -194,7 +204,10 @@ def controlled_step(
     end, way, rtol, atol, longest = bounds
     left, used = absolute(end - t), length(t, h, end, way)
     last = h >= left
-    x_new, errors, k = pair.step(f, t, x, used, first)
+    t_new = chosen(last, end, t + used)
+    x_new, errors, k = pair.step(f, t, x, used, first, meeting(manifold, t_new))
+    if manifold is not None:
+        errors = tuple(manifold.tangential(t_new, x_new, e) for e in errors)
     err = _squared(
         [_mean_square(e / (atol + rtol * maximum(absolute(x), absolute(x_new)))) for e in errors]
     )
@@ -208,8 +221,6 @@ def controlled_step(
         size * minimum(factor, 1.0),
     )
     following = minimum(following, longest)
-    t_new = chosen(last, end, t + used)
-    x_new = x_new if manifold is None else manifold(t_new, x_new)
     stuck = chosen(
         following > LEAST * absolute(t) + TINY * absolute(end),
         0.0,
@@ -217,6 +228,11 @@ def controlled_step(
     )
     failed = chosen(accepted > 0, chosen(last, 0.0, stuck), stuck)
     return Controlled(t_new, x_new, k, following, accepted, failed)
+
+
+def meeting(manifold: Manifold | None, t: Scalar) -> Any:
+    """The function that brings a state at t back to the manifold, if there is one."""
+    return unchanged if manifold is None else partial(manifold, t)
 
 
 def held_back(step: Controlled, h: Any, caught: Any) -> Controlled:

@@ -42,6 +42,8 @@ def dataset(run: Records, start: Any = None) -> Any:
     attributes["forces"] = json.dumps(run.forces)
     if run.friction is not None:
         attributes["friction"] = run.friction
+    if run.stabilisation is not None:
+        attributes["stabilisation"] = run.stabilisation
     coordinates = _coordinates(run, list(observables))
     return library("xarray", EXTRA).Dataset(variables, coordinates, attributes)
 

@@ -56,6 +56,7 @@ class Records:
         default=(), repr=False
     )  # changes of friction and stops, with their times
     friction: str | None = None  # Coulomb's: 'stick', 'sign' or 'none'; None: it is not known
+    stabilisation: str | None = None  # of constraints; None: there are none
     parameters: dict[str, Any] = field(
         default_factory=dict, repr=False
     )  # path -> number that was an input, or (N,)
@@ -101,6 +102,44 @@ class Records:
         where nothing was watched.
         """
         return self.recorded.get("modes")
+
+    @property
+    def multipliers(self) -> Array | None:
+        """Multipliers of constraints (records, k) or (N, records, k), forces on the side of the
+        applied ones, as they follow from the states; None without constraints.
+
+        Raises
+        ------
+        DalembertError
+            Forces are not known: files and copies of a run do not keep the functions that gave
+            them.
+        """
+        return self._of_constraints("multipliers")
+
+    @property
+    def residual(self) -> Array | None:
+        """Largest residual of the constraints on coordinates, shaped as `work`; None without
+        constraints.
+        """
+        return self._largest_of_constraints("constraint_residual")
+
+    @property
+    def velocity_residual(self) -> Array | None:
+        """Largest residual of the constraints on velocities, and of the rates of the others, shaped
+        as `work`; None without constraints.
+        """
+        return self._largest_of_constraints("constraint_velocity")
+
+    def _of_constraints(self, name: str) -> Array | None:
+        return self.observables[name] if self.system.constraints else None
+
+    def _largest_of_constraints(self, name: str) -> Array | None:
+        if not self.system.constraints:
+            return None
+        if name not in self.observables:  # no constraints on coordinates
+            return np.zeros_like(self.work)
+        rows = np.abs(self.observables[name])
+        return rows.max(axis=-1)  # type: ignore[no-any-return]
 
     @property
     def held(self) -> Array | None:

@@ -12,6 +12,14 @@ import numpy as np
 
 from dalembert.arguments import path_of
 from dalembert.errors import ShapeError, UnknownNameError
+from dalembert.integrators.method_kinds import (
+    BAUMGARTE,
+    GGL,
+    INDEX_2,
+    INDEX_3,
+    NONE,
+    PROJECTION,
+)
 from dalembert.kinematics.forces import SIGN, STICK
 from dalembert.model.mechanism import Mechanism
 from dalembert.results import run_files, storage, stored_arrays
@@ -26,6 +34,14 @@ if TYPE_CHECKING:
     from pandas import DataFrame
     from xarray import Dataset
 
+HELD = {
+    PROJECTION: "met at the end of each step",
+    BAUMGARTE: "errors fade with a time constant (Baumgarte)",
+    GGL: "velocities of coordinates corrected (Gear, Gupta, Leimkuhler)",
+    NONE: "not stabilised, errors grow",
+    INDEX_2: "velocities met in each step (index 2)",
+    INDEX_3: "positions met in each step (index 3)",
+}
 LAWS = {STICK: "sticks at rest", SIGN: "-F sign(qd), does not stick"}
 
 
@@ -309,6 +325,7 @@ class Run(Records):
                 f"method {self.method}, {int(self.steps.sum())} steps, {int(self.rejected.sum())} "
                 f"rejected; forces: {ways}",
                 f"energy drift {self.energy_drift:.2g} of the largest energy",
+                *self._constraint_lines(),
                 *([f"Coulomb friction: {LAWS[self.friction]}"] if self.friction in LAWS else []),
                 *(
                     [
@@ -321,3 +338,17 @@ class Run(Records):
                 f"stopped: {self.reason}",
             ]
         )
+
+    def _constraint_lines(self) -> list[str]:
+        """How constraints were met, and how well."""
+        if self.residual is None or self.velocity_residual is None:
+            return []
+        way = HELD.get(str(self.stabilisation), "not known")
+        positions, velocities = (
+            float(np.fmax.reduce(rows, axis=None))
+            for rows in (self.residual, self.velocity_residual)
+        )
+        return [
+            f"constraints: {way}; largest residuals {positions:.2g} of positions, {velocities:.2g} "
+            "of velocities"
+        ]

@@ -184,6 +184,7 @@ def _outcome(data: Any) -> dict[str, Any]:
         "steps": data["steps"].values,
         "rejected": data["rejected"].values,
         "friction": data.attrs.get("friction"),
+        "stabilisation": data.attrs.get("stabilisation"),
         "parameters": parameters,
         "ended": ended_of(data),
         **found,

@@ -40,6 +40,7 @@ from dalembert.simulation.options import (
 )
 from dalembert.simulation.reactions import reactions_of
 from dalembert.simulation.sections import Sections
+from dalembert.simulation.stabilisation import PROJECTED, Stabilisation
 from dalembert.simulation.witnesses import Witnesses
 from dalembert.systems.constraint_set import ConstraintSet
 
@@ -60,7 +61,9 @@ class FirstOrderSystem:
 
     Attributes
     ----------
-    state : sections of x: q, y, work, internal states and the states of the controller
+    state : sections of x: q, y, work, internal states and the states of the controller; unknowns
+        of a method that solves for multipliers of constraints
+    unknowns : names of these unknowns
     internal : internal states to begin with, (n,) or (N, n)
     inputs : sections of p: `forces` given as numbers, `numbers` of the system that are inputs,
         `begin`; of a motion that is watched, `modes` of the reactions, if there are any, and
@@ -74,10 +77,13 @@ class FirstOrderSystem:
         contact: Contact = DRY_FRICTION,
         events: Any = None,
         begin: float = 0.0,
+        stabilisation: Stabilisation = PROJECTED,
     ):
         self.mechanism = model.mechanism
         paths, self.numbers = numbers_of(model.mechanism, model.parameters)
-        self.formulation = formulation_of(model.mechanism, model.formulation, paths, model.solver)
+        self.formulation = formulation_of(
+            model.mechanism, model.formulation, paths, model.solver, stabilisation
+        )
         self.system = self.formulation.system
         ConstraintSet(self.system)  # raises if a declaration is none
         check_observables(self.system)
@@ -92,12 +98,15 @@ class FirstOrderSystem:
         self.constants = beside(
             self.forces.constants, *([self.numbers] if paths else []), np.array([begin])
         )
+        unknowns = stabilisation.lengths(self.system)
+        self.unknowns = tuple(unknowns)
         self.state = Sections(
             q=self.system.nq,
             y=self.system.nv,
             work=1,
             internal=self.internal.shape[-1],
             controller=self.states.shape[-1],
+            **unknowns,
         )
         self.inputs = Sections(
             forces=self.forces.constants.shape[-1],
@@ -172,6 +181,11 @@ class FirstOrderSystem:
         m = self.system.mechanism
         rubs = m is not None and kept(m, "rubs", lambda: coulomb(m).any())
         return SIGN if rubs or any(".coulomb" in path for path in self.formulation.paths) else NONE
+
+    @property
+    def stabilisation(self) -> str | None:
+        """How it stays on its constraints; None without any."""
+        return self.formulation.stabilisation.name if self.system.constraints else None
 
     @property
     def observables(self) -> dict[str, Observable]:
@@ -251,8 +265,17 @@ class FirstOrderSystem:
 
     def split(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """q, y, work and states of the controller in x (..., nx)."""
-        q, y, work, _, controller = self.state.parts(x)
+        q, y, work, _, controller, *_ = self.state.parts(x)
         return q, y, work[..., 0], controller
+
+    @property
+    def unknown_places(self) -> dict[str, slice]:
+        """Places in x of unknowns of a method beside q and y, by name."""
+        return {name: self.state.slices[name] for name in self.unknowns}
+
+    def unknowns_in(self, x: Any) -> dict[str, Any]:
+        """Unknowns of a method beside these, by name, in x (..., nx)."""
+        return {name: self.state.part(x, name) for name in self.unknowns}
 
     def function(self, p: np.ndarray) -> Callable[[float, np.ndarray], np.ndarray]:
         """f(t, x) on floats, for one trajectory, whose forces may be any Python functions; p (n,):
@@ -270,6 +293,7 @@ class FirstOrderSystem:
                 qd: np.ndarray,
                 tau: np.ndarray,
                 internal: np.ndarray,
+                **unknowns: np.ndarray,
             ) -> Rates:
                 """Rates under the law of contact."""
                 return *law.called(t, q, qd, tau, modes, numbers), internal
@@ -286,9 +310,12 @@ class FirstOrderSystem:
             tau = self.forces(t, q, qd, p, states)
             if not np.isfinite(tau).all():  # as in machine code, no number follows
                 return np.full(self.nx, np.nan)
-            q_rate, y_rate, power, internal = rates(t, q, y, qd, tau, self.internal_in(x))
+            unknowns = self.unknowns_in(x)
+            internal = self.internal_in(x)
+            q_rate, y_rate, power, changes = rates(t, q, y, qd, tau, internal, **unknowns)
             own = self.forces.rates(t, q, qd, states)
-            return np.concatenate([q_rate, y_rate, [power], internal, own])
+            still = map(np.zeros_like, unknowns.values())
+            return np.concatenate([q_rate, y_rate, [power], changes, own, *still])
 
         return f
 
@@ -306,15 +333,34 @@ class FirstOrderSystem:
         t = self.clock(t, p)
         qd = form.velocities(t, q, y)
         tau = self.forces(t, q, qd, p, states, called)
+        unknowns = self.unknowns_in(x)
         if self.reactions:
             q_rate, y_rate, power = self.reactions.at(self.numbers_in(p)).rates(
                 t, q, qd, tau, self.modes(p)
             )
         else:
-            (q_rate, y_rate), power = form.rates(t, q, y, qd, tau), form.power(t, q, qd, tau)
+            q_rate, y_rate = form.rates(t, q, y, qd, tau, unknowns)
+            power = form.power(t, q, qd, tau)
         internal = form.system.internal_rates(q, qd, tau, t)
         own = self.forces.rates(t, q, qd, states, called)
-        return np.concatenate([q_rate, y_rate, [power], internal, own])
+        still = [0 * values for values in unknowns.values()]
+        return np.concatenate([q_rate, y_rate, [power], internal, own, *still])
+
+    def begin_unknowns(self, x: np.ndarray) -> None:
+        """Set multipliers and accelerations in states to begin with (N, nx) to those that follow from
+        these.
+        """
+        if not self.unknowns:
+            return
+        p = np.broadcast_to(self.constants, (len(x), self.constants.shape[-1]))
+        for row, own in zip(x, p, strict=True):
+            tau = self.forces_of(np.zeros(1), row, own)
+            form = self.at(own, row)
+            t = self.clock(0.0, own)
+            q, y, *_ = self.split(row)
+            found = form.stabilisation.beginning(form.system, q, form.velocities(t, q, y), tau, t)
+            for name, places in self.unknown_places.items():
+                row[places] = found[name]
 
     @cached_property
     def witnesses(self) -> Witnesses:

@@ -8,7 +8,7 @@ m), of which `at` makes the equations.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import copy
 from functools import partial
 from typing import Any
@@ -17,10 +17,12 @@ import numpy as np
 
 from dalembert.compiled.memo import dynamics_of, kept, quantities_of
 from dalembert.formulations.hamilton.velocity_solver import Solver
+from dalembert.integrators.method_kinds import INDEX_3, PROJECTION
 from dalembert.native.function import CompiledFunction, function
 from dalembert.results.observables import Observable
 from dalembert.results.records import along, rows_of
 from dalembert.results.solutions import LABELS, Solutions
+from dalembert.simulation.stabilisation import NO_UNKNOWNS, PROJECTED, Stabilisation
 from dalembert.simulation.velocities import Iteration, added, iteration_of
 from dalembert.systems.constraint_set import OFF, ConstraintSet
 from dalembert.systems.kinds import formulated, system_of
@@ -28,6 +30,7 @@ from dalembert.systems.system import HAMILTON, System
 
 Rates = tuple[np.ndarray, np.ndarray, Any, np.ndarray]  # q', y', the power [W], internal rates
 NONE: np.ndarray = np.zeros(0)
+ON_CONSTRAINTS = (PROJECTION, INDEX_3)  # stabilisations that meet positions at every record
 NEARLY = 1e-6  # of the smallest singular value of the mass matrix at the start
 # error of velocities that come back from their momenta: the mass matrix is looked at again
 DOUBTFUL = 1e-3
@@ -42,6 +45,7 @@ class Formulation(ABC):
     name : name of the equations
     canonical : whether y are momenta
     paths : of the numbers of the system that are inputs, (m,)
+    stabilisation : how it stays on constraints
     iteration : of Hamilton's form for velocities, if they are not solved for directly
     counts : of its solutions so far
     """
@@ -50,14 +54,21 @@ class Formulation(ABC):
     iteration: Solver | None = None
     counts: Solutions | None = None
 
-    def __init__(self, system: System, name: str, paths: tuple[str, ...] = ()):
+    def __init__(
+        self,
+        system: System,
+        name: str,
+        paths: tuple[str, ...] = (),
+        stabilisation: Stabilisation = PROJECTED,
+    ):
         self.system, self.name, self.paths = system, name, paths
+        self.stabilisation = stabilisation
         self.quaternions = system.quaternions
 
     @property
     def key(self) -> tuple[Any, ...]:
         """Equal for equal equations of one system."""
-        return self.name, self.paths
+        return self.name, self.paths, *self.stabilisation.key
 
     def at(self, numbers: Any) -> Formulation:
         """The equations with these numbers, floats or expressions, which `velocities`, `rates`,
@@ -102,9 +113,17 @@ class Formulation(ABC):
 
     @abstractmethod
     def rates(
-        self, t: Any, q: np.ndarray, y: np.ndarray, qd: np.ndarray, tau: np.ndarray
+        self,
+        t: Any,
+        q: np.ndarray,
+        y: np.ndarray,
+        qd: np.ndarray,
+        tau: np.ndarray,
+        unknowns: Mapping[str, Any] = NO_UNKNOWNS,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """q' and y' under forces tau along qd, with the velocities qd of the state."""
+        """q' and y' under forces tau along qd, with the velocities qd of the state, and unknowns
+        that a method solves for.
+        """
 
     @abstractmethod
     def energy(self, q: np.ndarray, y: np.ndarray) -> Any:
@@ -129,15 +148,20 @@ class Formulation(ABC):
     def called(
         self, numbers: np.ndarray = NONE
     ) -> tuple[Callable[..., np.ndarray], Callable[..., Rates]]:
-        """Compiled: (t, q, y) -> qd, and (t, q, y, qd, tau, internal) -> q', y', power, internal'."""
+        """Compiled: (t, q, y) -> qd, and (t, q, y, qd, tau, internal, **unknowns) -> q', y', power,
+        internal'.
+        """
         n, m = self.system.nq, self.system.nv
         inputs: dict[str, Any] = {"t": (), "q": n, "y": m, "qd": m, "tau": m}
         inputs |= {"internal": len(self.system.internal_names), "numbers": len(self.paths)}
+        inputs |= self.stabilisation.lengths(self.system)
 
-        def rates(t: Any, q: Any, y: Any, qd: Any, tau: Any, internal: Any, numbers: Any) -> Rates:
+        def rates(
+            t: Any, q: Any, y: Any, qd: Any, tau: Any, internal: Any, numbers: Any, **unknowns: Any
+        ) -> Rates:
             """Rates of q and y, the power, and rates of the internal states."""
             own = self.at(numbers).with_internal(internal)
-            changes = own.rates(t, q, y, qd, tau)
+            changes = own.rates(t, q, y, qd, tau, unknowns)
             return *changes, own.power(t, q, qd, tau), own.system.internal_rates(q, qd, tau, t)
 
         found = kept(self.system.source, ("rates", *self.key), lambda: function(rates, **inputs))
@@ -232,8 +256,8 @@ class Formulation(ABC):
         """First of the records that does not meet the constraints on coordinates, and which one."""
         system = self.at(numbers).system
         rows = ConstraintSet(system)
-        if not rows.holonomic:
-            return None
+        if not rows.holonomic or self.stabilisation.name not in ON_CONSTRAINTS:
+            return None  # others tell their residuals
         residual = dynamics_of(system.source).constraint_residual
         phi = along(t, lambda t, q, qd: residual(q, t), q, qd)
         for k in np.flatnonzero(~(np.abs(phi).max(axis=-1) <= OFF)).tolist():
@@ -286,9 +310,14 @@ class Accelerations(Formulation):
         """The velocities y themselves."""
         return y
 
-    def rates(self, t, q, y, qd, tau):
+    def rates(self, t, q, y, qd, tau, unknowns=NO_UNKNOWNS):
         """Rates of q and qd."""
-        return self.system.rate(q, qd), self.system.forward_dynamics(q, qd, tau, t)
+        system = self.system
+        if not system.constraints:
+            return system.rate(q, qd), system.forward_dynamics(q, qd, tau, t)
+        law = self.stabilisation
+        moving = law.moving(system, q, qd, t, unknowns)
+        return system.rate(q, moving), law.accelerations(system, q, qd, tau, t, unknowns)
 
     def energy(self, q, y):
         """Energy [J]."""
@@ -303,8 +332,10 @@ class Accelerations(Formulation):
         dynamics = dynamics_of(self.system.source, self.paths)
         given = {"parameters": numbers} if self.paths else {}
 
-        def rates(t: Any, q: Any, y: Any, qd: Any, tau: Any, internal: Any) -> Rates:
-            """Rates of q and qd, and the power."""
+        def rates(
+            t: Any, q: Any, y: Any, qd: Any, tau: Any, internal: Any, **unknowns: Any
+        ) -> Rates:
+            """Rates of q and qd, and the power; without constraints nothing else is solved for."""
             return (
                 own.system.rate(q, qd),
                 dynamics.forward_dynamics(q, qd, tau, **given),
@@ -332,9 +363,10 @@ class Canonical(Formulation):
         system: System,
         name: str,
         paths: tuple[str, ...] = (),
+        stabilisation: Stabilisation = PROJECTED,
         solver: str | Solver | None = None,
     ):
-        super().__init__(system, name, paths)
+        super().__init__(system, name, paths, stabilisation)
         self.iteration = iteration_of(system, solver)
         self._direct = None if self.iteration else solver
         self._iterations: list[Iteration] = []
@@ -389,9 +421,16 @@ class Canonical(Formulation):
         """Velocities of the momenta y."""
         return self.system.velocities(q, y, t, self._direct)
 
-    def rates(self, t, q, y, qd, tau):
+    def rates(self, t, q, y, qd, tau, unknowns=NO_UNKNOWNS):
         """Rates of q and p."""
-        return self.system.rate(q, qd), self.system.momentum_rate(q, qd, y, t) + tau
+        system = self.system
+        rate = system.momentum_rate(q, qd, y, t) + tau
+        if not system.constraints:
+            return system.rate(q, qd), rate
+        law = self.stabilisation
+        moving = law.moving(system, q, qd, t, unknowns)
+        reaction = law.reaction(system, q, qd, t, unknowns, tau)
+        return system.rate(q, moving), rate + reaction
 
     def energy(self, q, y):
         """The function of Hamilton [J]."""
@@ -413,11 +452,12 @@ def formulation_of(
     formulation: str | None = None,
     paths: tuple[str, ...] = (),
     solver: str | Solver | None = None,
+    stabilisation: Stabilisation = PROJECTED,
 ) -> Formulation:
     """Equations of a system by the name of a formulation; by default its natural one.
 
     paths: of the system's numbers that are inputs. solver: for velocities of momenta, with the
-    formulation 'hamilton'.
+    formulation 'hamilton'. stabilisation: how it stays on constraints.
 
     Raises
     ------
@@ -435,12 +475,12 @@ def formulation_of(
     name = system.formulations[0] if formulation is None else formulation
     chosen = formulated(system, name)
     if name == HAMILTON:
-        return Canonical(chosen, name, paths, solver)
+        return Canonical(chosen, name, paths, stabilisation, solver)
     if solver is not None:
         raise ValueError(
             f"solver= is for velocities of momenta: take formulation='hamilton', not {name!r}."
         )
-    return Accelerations(chosen, name, paths)
+    return Accelerations(chosen, name, paths, stabilisation)
 
 
 def _singular_between(before: np.ndarray, after: np.ndarray) -> tuple[str, np.ndarray]:

@@ -19,6 +19,7 @@ from dalembert.integrators.crossing import (
     resolution,
 )
 from dalembert.integrators.method_kinds import Watch
+from dalembert.integrators.methods import meeting
 from dalembert.integrators.search import FOUND, SEARCHING, following, hermite
 from dalembert.native.propagator import Segment, StepControl, Trajectories
 from dalembert.simulation.event_functions import CAUGHT, NO_VALUE
@@ -353,9 +354,9 @@ class InterpretedPropagator:
         """The step of length h from (t, x), and 0, or why it cannot be made."""
         f = self.motion.function(p=p)
         if isinstance(self.method, Adaptive):
-            x1, _, k = self.method.step(f, t, x, h, f(t, x))
             manifold = self.motion.manifold
-            x1 = x1 if manifold is None else manifold.bound(p)(t + h, x1)
+            meet = meeting(manifold and manifold.bound(p), t + h)
+            x1, _, k = self.method.step(f, t, x, h, f(t, x), meet)
             return self._step_of(t, x, h, x1, k, p, t + h), 0.0
         x1, code = self._stepped(t, x, p, h)
         return self._step_of(t, x, h, x1, None, p, t + h), code

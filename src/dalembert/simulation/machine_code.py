@@ -35,7 +35,7 @@ class MachineCode:
 
     def propagator(self, method: Method) -> Propagator:
         """The method over this motion as machine code."""
-        return self.kept(method.name, lambda: self._propagator(method))
+        return self.kept(_named(method), lambda: self._propagator(method))
 
     def kept(self, what: str, make: Callable[[], Any]) -> Any:
         """A value made of the traced functions and laws of this motion, kept while these are the
@@ -120,7 +120,7 @@ class MachineCode:
     def crossing(self, method: FixedStep | Adaptive) -> Routine:
         """The location of happenings within the method's steps over this motion."""
         return self.kept(
-            f"crossing of {method.name}",
+            f"crossing of {_named(method)}",
             lambda: Routine(
                 crossing_of(
                     self._motion.right_hand_side,
@@ -160,3 +160,9 @@ class MachineCode:
             return Routine(trace.program(tuple(sizes), ("tau",)))
 
         return self.kept("forces", made)
+
+
+def _named(method: Method) -> str:
+    """Name of a method, with the numbers that it was made with."""
+    numbers = method.numbers if isinstance(method, FixedStep) else ()
+    return " ".join([method.name, *map(repr, numbers)])

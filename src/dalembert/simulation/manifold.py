@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from dalembert.expr import sqrt
+from dalembert.integrators.method_kinds import PROJECTION
 from dalembert.simulation.formulation import Formulation
 from dalembert.simulation.mobility import projected_beside
 from dalembert.systems.constraint_set import ConstraintSet, Response
+from dalembert.systems.system import System
 
 
 class StateManifold:
@@ -23,41 +26,88 @@ class StateManifold:
     def __init__(self, motion: Any, p: Any = None):
         self._motion, self._p = motion, p
         self.is_constrained = bool(motion.system.constraints)
+        self._projects = motion.formulation.stabilisation.name == PROJECTION
 
     def bound(self, p: Any) -> StateManifold:
         """The manifold with parameters."""
         return StateManifold(self._motion, p)
 
+    @cached_property
+    def holonomic(self) -> np.ndarray:
+        """Whether each row of constraints holds coordinates (k,)."""
+        return ConstraintSet(self._motion.system).is_position
+
+    @property
+    def _system(self) -> System:
+        return self._motion.at(self._p).system  # type: ignore[no-any-return]
+
     @property
     def _constraints(self) -> ConstraintSet:
-        return ConstraintSet(self._motion.at(self._p).system)
+        return ConstraintSet(self._system)
 
     def __call__(self, t: Any, x: Any) -> Any:
         x = self.normalized(x)
-        if not self.is_constrained:
+        if not (self.is_constrained and self._projects):
             return x
         q, y, *others = self._motion.state.parts(x)
-        state = q, y, self._clock(t)
+        clock = self._clock(t)
         if law := self._motion.reactions:
             moving = law.moving(self._motion.modes(self._p))
-            return np.concatenate([*projected_beside(self._constraints, moving, *state), *others])
-        return np.concatenate([*self._constraints.projected(*state), *others])
+            state = projected_beside(self._constraints, moving, q, y, clock)
+            return np.concatenate([*state, *others])
+        qd = self.velocities(t, q, y)
+        q, qd = self._constraints.projected(q, qd, clock)
+        if self._motion.formulation.canonical:
+            return np.concatenate([q, self._system.momenta(q, qd, clock), *others])
+        return np.concatenate([q, qd, *others])
+
+    def tangential(self, t: Any, x: Any, error: Any) -> Any:
+        """The part of an error of x that projection leaves; of momenta, and beside joints that
+        stick or stop, as it is.
+        """
+        if not (self.is_constrained and self._projects) or self._motion.reactions:
+            return error
+        q, y, *_ = self._motion.state.parts(x)
+        e_q, e_y, *others = self._motion.state.parts(error)
+        positions, whole = self.responses(t, q, y)
+        if positions is not None:
+            off = self.position(t, q + e_q) - self.position(t, q)
+            e_q = e_q - self.rate(q, positions.towards(off))
+        if not self._motion.formulation.canonical:
+            e_y = e_y - whole.towards(whole.rows.jacobian @ e_y)
+        return np.concatenate([e_q, e_y, *others])
 
     def normalized(self, x: Any) -> Any:
         """x with quaternions of unit length."""
         return normalized(self._motion.formulation, x)
 
+    def rate(self, q: Any, qd: Any) -> Any:
+        """Rates of coordinates (nq,)."""
+        return np.asarray(self._system.rate(q, qd))
+
+    def velocities(self, t: Any, q: Any, y: Any) -> Any:
+        """qd of a state."""
+        return self._motion.at(self._p).velocities(self._clock(t), q, y)
+
     def position(self, t: Any, q: Any) -> Any:
-        """phi of holonomic constraints (k,)."""
+        """phi of holonomic constraints."""
         return self._constraints.position(q, self._clock(t))
 
-    def velocity(self, t: Any, q: Any, qd: Any) -> Any:
-        """phi' (k,)."""
+    def velocity(self, t: Any, q: Any, y: Any) -> Any:
+        """phi' and psi of all constraints (k,)."""
+        qd = self.velocities(t, q, y)
         return self._constraints.rates(q, qd, self._clock(t)).velocity
 
-    def response(self, t: Any, q: Any, qd: Any) -> Response:
-        """Motion that forces of constraints cause at a state."""
-        return self._constraints.responses(q, qd, self._clock(t))[1]
+    def responses(self, t: Any, q: Any, y: Any) -> tuple[Response | None, Response]:
+        """Motion that forces along rows of positions, and along all rows, cause at a state."""
+        qd = self.velocities(t, q, y)
+        return self._constraints.responses(q, qd, self._clock(t))
+
+    def impulse(self, response: Response, residual: Any) -> Any:
+        """The change of y that changes J qd by a residual (k,)."""
+        if self._motion.formulation.canonical:
+            return response.rows.jacobian.T @ response.multipliers(residual)
+        return response.towards(residual)
 
     def _clock(self, t: Any) -> Any:
         return self._motion.clock(t, self._p)

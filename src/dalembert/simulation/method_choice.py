@@ -10,18 +10,60 @@ from dalembert.expr import sqrt
 from dalembert.integrators import METHODS, Method, method
 from dalembert.integrators.method_kinds import (
     CONSTRAINED,
+    CONTACT,
+    GENERAL,
     INPUTS,
     MOMENTA,
     NONHOLONOMIC,
+    PROJECTION,
     QUASI_MOMENTA,
     VELOCITIES,
+    Own,
 )
 from dalembert.simulation.first_order_system import FirstOrderSystem
 from dalembert.simulation.manifold import normalized
+from dalembert.simulation.options import Constraining
+from dalembert.simulation.stabilisation import Stabilisation
+from dalembert.systems.system import System
 
 
-def method_for(motion: FirstOrderSystem, name: str) -> Method:
-    """The method of a name, for a motion.
+def stabilisation_for(system: System, name: str, asked: Constraining) -> Stabilisation:
+    """How a system stays on its constraints by a method of a name.
+
+    Raises
+    ------
+    ValueError
+        There are no constraints; the method does not know what is asked for.
+    """
+    own = own_of(name)
+    refusals = METHODS[name].refuses if name in METHODS else {}
+    if not system.constraints:
+        if asked.stabilisation is not None:
+            raise ValueError(
+                f"stabilisation={asked.stabilisation!r}: {system.name!r} has no constraints."
+            )
+        return Stabilisation(unknowns=next(iter(own.values()), ()))
+    chosen = asked.stabilisation or next(iter(own), PROJECTION)
+    if chosen in own:
+        return Stabilisation(chosen, unknowns=own[chosen])
+    if chosen in refusals:
+        raise ValueError(refusals[chosen])
+    if chosen not in GENERAL:
+        others = [repr(other) for other in METHODS if chosen in own_of(other)]
+        raise ValueError(
+            f"stabilisation={chosen!r} has multipliers as unknowns of each step, which {name!r} has "
+            f"not: take method={' or '.join(others)}, or one of {', '.join(GENERAL)}."
+        )
+    return Stabilisation(chosen, asked.time_constant)
+
+
+def own_of(name: str) -> Own:
+    """Stabilisations that steps of a method of a name have of their own."""
+    return getattr(METHODS.get(name), "own", {})
+
+
+def method_for(motion: FirstOrderSystem, name: str, rho_inf: float | None = None) -> Method:
+    """The method of a name, for a motion; rho_inf: damping of 'generalized_alpha'.
 
     Raises
     ------
@@ -32,6 +74,8 @@ def method_for(motion: FirstOrderSystem, name: str) -> Method:
     for kind in _kinds_of_state(motion):
         if kind in refusals:
             raise _refused(motion, kind, refusals[kind])
+
+    _check_contact(motion, name)
 
     def energy(x: Any) -> Any:
         """The energy, which changes by the work done alone."""
@@ -46,8 +90,25 @@ def method_for(motion: FirstOrderSystem, name: str) -> Method:
         quaternions=motion.quaternions,
         energy=energy,
         resting=bool(motion.reactions),
+        stabilisation=motion.formulation.stabilisation.name,
+        unknowns=motion.unknown_places,
+        canonical=motion.formulation.canonical,
+        rho_inf=rho_inf,
         along=lambda f: _along_directions(motion, f),
     )
+
+
+def _check_contact(motion: FirstOrderSystem, name: str) -> None:
+    """See that constraints are met in a way that leaves room for joints that stick and stop."""
+    way = motion.formulation.stabilisation
+    if not (motion.reactions and motion.system.constraints):
+        return
+    if way.name != PROJECTION or way.unknowns:
+        raise ValueError(
+            f"joints of {motion.system.name!r} stick or stop beside its constraints, whose reactions "
+            f"{name!r} with stabilisation={way.name!r} does not solve for: take method='dop853' or "
+            "'rk4' with 'projection', or friction='sign' without stops."
+        )
 
 
 def _kinds_of_state(motion: FirstOrderSystem) -> list[str]:
@@ -58,6 +119,8 @@ def _kinds_of_state(motion: FirstOrderSystem) -> list[str]:
         kinds.append(CONSTRAINED)
     if not all(constraint.is_holonomic for constraint in constraints):
         kinds.append(NONHOLONOMIC)
+    if motion.reactions:
+        kinds.append(CONTACT)
     if not motion.formulation.canonical:
         return [*kinds, VELOCITIES]
     return [*kinds, MOMENTA, QUASI_MOMENTA] if motion.quaternions else [*kinds, MOMENTA]

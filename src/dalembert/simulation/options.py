@@ -6,16 +6,17 @@ Fields have the names of the arguments, so that a file tells them by these.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.arguments import check_flag, real_array, refused
+from dalembert.arguments import check_choice, check_flag, real_array, refused
 from dalembert.errors import ShapeError
 from dalembert.integrators import METHODS, FixedStep, Method
 from dalembert.integrators.fixed_point import HUGE
+from dalembert.integrators.method_kinds import BAUMGARTE, STABILISATIONS
 from dalembert.kinematics.forces import STICK
 from dalembert.model.friction_laws import Stribeck
 from dalembert.native.calls import thread_count
@@ -24,6 +25,8 @@ from dalembert.results.even_times import Even
 from dalembert.simulation.progress import Progress
 
 STEP = 1e-3  # s
+STEPS_OF_FEEDBACK = 3.0  # in the time constant of Baumgarte's feedback, at least
+FIXED, ADAPTIVE = "rk4", "dop853"  # methods where none is given
 ATTEMPTS = 1_000_000  # steps between two records of an adaptive method
 RECORDS = 1000  # of a duration, unless times or a spacing are given
 RTOL, ATOL = 1e-9, 1e-12  # of adaptive methods
@@ -32,7 +35,14 @@ SMALLEST = 1e-300  # of atol: what is 0 and has no error passes with atol=0
 TOO_MANY = 1e8  # numbers in all records: beyond it, ask for fewer
 MOST_RECORDS = 1e12  # in a folder
 TOO_MANY_STEPS = 1e9  # minutes to hours
-OPTIONAL = ("record", "rtol", "atol", "longest_step")  # numbers that may be left out
+OPTIONAL = (
+    "record",
+    "rtol",
+    "atol",
+    "longest_step",
+    "rho_inf",
+    "time_constant",
+)  # numbers that may be left out
 
 
 @dataclass(frozen=True)
@@ -69,6 +79,58 @@ NO_ACTIONS = Actions()
 DRY_FRICTION = Contact()
 
 
+@dataclass(frozen=True)
+class Constraining:
+    """How a motion stays on its constraints.
+
+    stabilisation : of `integrators.method_kinds`; None: the method's own, else projection
+    time_constant : of the errors with Baumgarte's feedback [s]
+
+    Raises
+    ------
+    TypeError, ValueError, UnknownNameError
+        The time constant is no positive number, or goes with another stabilisation; there is no
+        such stabilisation.
+    """
+
+    stabilisation: str | None = None
+    time_constant: float | None = None
+
+    def __post_init__(self) -> None:
+        check_number("time_constant", self.time_constant)
+        if self.stabilisation is not None:
+            check_choice("stabilisation", self.stabilisation, STABILISATIONS)
+        if self.stabilisation != BAUMGARTE:
+            if self.time_constant is not None:
+                raise ValueError(
+                    f"time_constant={self.time_constant:g} is that of Baumgarte's feedback: give "
+                    "stabilisation='baumgarte' as well."
+                )
+            return
+        if self.time_constant is None:
+            raise ValueError(
+                "stabilisation='baumgarte' needs time_constant= [s], in which errors of constraints "
+                "fade: ten steps or so, and less than the times that the motion is about."
+            )
+        if not 0 < self.time_constant < HUGE:
+            raise ValueError(f"time_constant={self.time_constant!r}: expected a positive time [s].")
+
+    def check_step(self, method: str, h: float) -> None:
+        """See that the errors fade slowly enough for a step [s] of a method of fixed step.
+
+        Raises
+        ------
+        ValueError
+        """
+        least = STEPS_OF_FEEDBACK * h
+        if self.time_constant is not None and self.time_constant < least * (1 - 1e-9):
+            raise ValueError(
+                f"time_constant={self.time_constant:g} s is {self.time_constant / h:.2g} steps of "
+                f"{h:g} s, in which {method!r} does not follow the feedback: give {least:g} s or "
+                f"more, or h={self.time_constant / STEPS_OF_FEEDBACK:g} or less."
+            )
+
+
 class Pace(NamedTuple):
     """Step of a method [s], of adaptive ones the first, and steps between two records, of these
     attempted ones at most.
@@ -91,7 +153,8 @@ class Schedule(NamedTuple):
 
 @dataclass(frozen=True)
 class Stepping:
-    """A method of integration by name, its step [s], tolerances, greatest step [s] and threads.
+    """A method of integration by name, its step [s], tolerances, greatest step [s] and threads;
+    damping of 'generalized_alpha'.
 
     Raises
     ------
@@ -105,9 +168,10 @@ class Stepping:
     atol: float | None = None
     longest_step: float | None = None
     threads: int = 1
+    rho_inf: float | None = None
 
     def __post_init__(self) -> None:
-        for name in ("h", "rtol", "atol", "threads", "longest_step"):
+        for name in ("h", "rtol", "atol", "threads", "longest_step", "rho_inf"):
             check_number(name, getattr(self, name))
         thread_count(self.threads)
         if not isinstance(self.method, (str, type(None))):
@@ -139,7 +203,13 @@ class Stepping:
         """Name of the method; by default of one that chooses its steps where that is asked for."""
         if self.method is not None:
             return self.method
-        return "dop853" if self._given_tolerances or self.longest_step is not None else "rk4"
+        return ADAPTIVE if self._given_tolerances or self.longest_step is not None else FIXED
+
+    def on_constraints(self) -> Stepping:
+        """The same for a system with constraints, which needs small errors: by default a method that
+        chooses its steps.
+        """
+        return self if self.method is not None else replace(self, method=ADAPTIVE)
 
     def control(self, method: Method) -> StepControl:
         """Numbers by which the method chooses its steps.

@@ -131,6 +131,7 @@ def _described(loop: EventLoop) -> dict[str, Any]:
         "forces": dict(motion.kinds),
         "applied": motion.forces.applied,
         "friction": motion.friction,
+        "stabilisation": motion.stabilisation,
         "declared": motion.observables,
         "events": _in_order(loop.events),
         "changes": _in_order(loop.changes),

@@ -26,10 +26,11 @@ from dalembert.simulation.failures import check_events, check_forces
 from dalembert.simulation.first_order_system import FirstOrderSystem
 from dalembert.simulation.formulation import formulation_for
 from dalembert.simulation.loads import Given, loads_described
-from dalembert.simulation.method_choice import method_for
+from dalembert.simulation.method_choice import method_for, stabilisation_for
 from dalembert.simulation.options import (
     STEP,
     Actions,
+    Constraining,
     Contact,
     Model,
     Recording,
@@ -43,7 +44,7 @@ from dalembert.simulation.sampled_law import Law
 from dalembert.simulation.sampled_loop import SampledLoop
 from dalembert.simulation.starts import Start, start_of
 from dalembert.spatial.arrays import State, Values
-from dalembert.systems.kinds import OtherSystem
+from dalembert.systems.kinds import OtherSystem, system_of
 
 Force = Callable[..., Any] | Values | None  # a function (t, q, qd) -> (nv,), or numbers
 LOOKED_AT = 12  # records of a run at which functions that changed are tried again
@@ -74,6 +75,9 @@ def simulate(
     external_forces: Given | None = None,
     solver: str | Solver | None = None,
     multipliers0: Values | Mapping[str, float | Values] | None = None,
+    stabilisation: str | None = None,
+    time_constant: float | None = None,
+    rho_inf: float | None = None,
 ) -> Run:
     """Trajectories of a mechanism under forces on its joints.
 
@@ -97,7 +101,8 @@ def simulate(
         (m,).
     method : str, optional
         'rk4' and other methods of fixed step, 'dopri5' and others that choose it; an unknown name
-        lists them. By default 'rk4', or 'dop853' if a tolerance or longest_step is given.
+        lists them. By default 'rk4', or 'dop853' if a tolerance or longest_step is given, or there
+        are constraints.
     h : float
         Step, shortened so that records fall on steps; of adaptive methods the first one [s].
     rtol, atol : float, optional
@@ -148,6 +153,16 @@ def simulate(
     multipliers0 : (k,) or (N, k) array, or {constraint: values}, optional
         Multipliers that are states, of constraints by the vakonomic principle and of
         `constraints.TwoWay`, at the start [N s, N m s]; they have no default.
+    stabilisation : str, optional
+        Of constraints: 'projection' of positions and velocities after each step (by default);
+        'baumgarte', whose errors fade with a time constant; 'ggl', which corrects the velocities
+        at which coordinates move (Gear, Gupta, Leimkuhler); 'none', for which errors grow. The
+        methods 'rattle', 'radau_iia' and 'generalized_alpha' solve for multipliers in their steps,
+        in the last two with 'ggl', 'index2' or 'index3'. `Run.residual` tells errors.
+    time_constant : float, optional
+        T of 'baumgarte' [s]: phi'' + 2/T phi' + phi/T^2 = 0.
+    rho_inf : float, optional
+        Of 'generalized_alpha', the share of infinitely fast vibrations that a step leaves [0.8].
 
     Returns
     -------
@@ -178,8 +193,9 @@ def simulate(
         Model(mechanism, formulation, solver, parameters, multipliers0),
         Actions(control, forces, external_forces),
         Contact(friction, stops),
-        Stepping(method, h, rtol, atol, longest_step, threads),
+        Stepping(method, h, rtol, atol, longest_step, threads, rho_inf),
         Recording(t, record, progress, store, resume),
+        Constraining(stabilisation, time_constant),
         events,
     )
     return simulation.run(q, qd)
@@ -194,22 +210,31 @@ class Simulation:
     contact: Contact
     stepping: Stepping
     recording: Recording
+    constraining: Constraining = Constraining()
     events: Any = None
 
     def run(self, q: Values, qd: Values) -> Run:
         """Trajectories from one state, or from one of each."""
         stepping, recording = self.stepping, self.recording
         model = self.model
+        system = system_of(model.mechanism, "cannot be simulated")
+        if system.constraints:
+            stepping = stepping.on_constraints()
         formulation = formulation_for(stepping.name, self.model.formulation)
         if formulation is not model.formulation:
             model = replace(model, formulation=formulation)
-        motion = FirstOrderSystem(model, self.actions, self.contact, self.events, recording.begin)
-        method = method_for(motion, stepping.name)
+        stabilisation = stabilisation_for(system, stepping.name, self.constraining)
+        motion = FirstOrderSystem(
+            model, self.actions, self.contact, self.events, recording.begin, stabilisation
+        )
+        method = method_for(motion, stepping.name, stepping.rho_inf)
         control = stepping.control(method)
         start = start_of(motion, q, qd)
         check_forces(motion, start.x, 0.0)
         check_events(motion, start.x)
         schedule = recording.schedule(stepping.h, method, start.x.size, control.longest)
+        if isinstance(method, FixedStep):
+            self.constraining.check_step(method.name, schedule.pace.h)
         _check_trajectories(motion, len(start.x))
         sampled = motion.forces.sampled
         loop = EventLoop(motion, method, schedule.pace, control, None if sampled else schedule.last)
@@ -247,7 +272,8 @@ class Simulation:
         """The arguments by name; in place of arguments that a file cannot keep, texts that tell
         them from others.
         """
-        parts = self.model, self.actions, self.contact, self.stepping, self.recording
+        parts: list[Any] = [self.model, self.actions, self.contact, self.stepping]
+        parts += [self.recording, self.constraining]
         arguments: dict[str, Any] = {"q": q, "qd": qd, "events": motion.events.names}
         for part in parts:
             arguments |= vars(part)

@@ -64,6 +64,7 @@ def start_of(motion: FirstOrderSystem, q: Any, qd: Any) -> Start:
     states[:] = motion.states
     motion.internal_in(x)[:] = motion.internal
     y_start[:] = motion.formulation.started(q_start, y_start, motion.begin, motion.numbers)
+    motion.begin_unknowns(x)
     return Start(x, single=not counts)
 
 

@@ -48,7 +48,11 @@ class Response(NamedTuple):
 
     def towards(self, residual: Vector) -> Vector:
         """The step (nv,) of least kinetic energy that changes J qd by the residual (k,)."""
-        return self.along(solved(self.factors, list(residual)))
+        return self.along(self.multipliers(residual))
+
+    def multipliers(self, residual: Vector) -> Vector:
+        """(J M^-1 J^T)^-1 r (k,)."""
+        return np.asarray(solved(self.factors, list(residual)))
 
     def along(self, multipliers: Sequence[Any]) -> Vector:
         """M^-1 J^T lambda (nv,)."""
@@ -238,11 +242,19 @@ class ConstraintSet:
         return self.system.factors_of_inertia(q, t)  # type: ignore[no-any-return]
 
     def accelerations(
-        self, force: Vector, q: Vector, qd: Vector, t: Any = 0.0
+        self,
+        force: Vector,
+        q: Vector,
+        qd: Vector,
+        t: Any = 0.0,
+        time_constant: float | None = None,
     ) -> tuple[Vector, Vector]:
         """qdd (nv,) and multipliers (k,) under Q + tau - bias.
 
         J M^-1 J^T lambda = k - J M^-1 force
+
+        time_constant : T of Baumgarte's feedback [s], phi'' + 2/T phi' + phi/T^2 = 0 and
+            psi' + psi/T = 0; without it residuals stay as they are
 
         Raises
         ------
@@ -252,8 +264,24 @@ class ConstraintSet:
         rows = self.rates(q, qd, t)
         response = self.response(inertia, rows)
         free = np.asarray(solved(inertia, list(force)))
-        multipliers = solved(response.factors, list(rows.bias - rows.jacobian @ free))
+        bias = rows.bias
+        if time_constant is not None:
+            bias = bias - self._feedback(rows.velocity, q, t, time_constant)
+        multipliers = solved(response.factors, list(bias - rows.jacobian @ free))
         return free + response.along(multipliers), np.asarray(multipliers)
+
+    def _feedback(self, velocity: Vector, q: Vector, t: Any, time_constant: float) -> Vector:
+        """2/T phi' + phi/T^2 of holonomic rows, psi/T of others (k,)."""
+        feedback = velocity / time_constant
+        rows = self.is_position
+        feedback[rows] = 2 * feedback[rows] + self.position(q, t) / time_constant**2
+        return feedback
+
+    @cached_property
+    def is_position(self) -> np.ndarray:
+        """Whether each row (k,) is the rate of a row of positions."""
+        counts = [len(self._labels([c])) for c in self.constraints]
+        return np.repeat([c.is_holonomic for c in self.constraints], counts)
 
     # --- projection ---
 

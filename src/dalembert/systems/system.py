@@ -313,13 +313,21 @@ class System(ABC):
         >>> system_of(da.planar_chain(1)).forward_dynamics([0.0], [0.0], [0.0]).round(3)
         array([-14.715])
         """
-        force = self._force(q, qd, tau, t)
+        force = self.applied(q, qd, tau, t)
         if self.constraints:
             return ConstraintSet(self).accelerations(force, q, qd, t)[0]
         return self._solved(self.mass_matrix(q, t), force)
 
-    def _force(self, q: Any, qd: Any, tau: Any, t: Any) -> Any:
-        """Q + tau - bias (nv,)."""
+    def applied(self, q: Any, qd: Any, tau: Any, t: Any = 0.0) -> Any:
+        """Q + tau - bias: (nv,) [N m, N], M qdd without forces of constraints.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from dalembert.systems.kinds import system_of
+        >>> system_of(da.planar_chain(1)).applied([0.0], [0.0], [3.0]).round(3)
+        array([-1.905])
+        """
         applied = np.asarray(tau) + self.generalized_forces(q, qd, t)
         return applied - np.asarray(self.bias_force(q, qd, t))
 
@@ -338,7 +346,7 @@ class System(ABC):
         >>> system_of(da.planar_chain(1)).constraints
         ()
         """
-        return ConstraintSet(self).accelerations(self._force(q, qd, tau, t), q, qd, t)[1]
+        return ConstraintSet(self).accelerations(self.applied(q, qd, tau, t), q, qd, t)[1]
 
     def reactions(self, q: Any, qd: Any, tau: Any, t: Any = 0.0) -> dict[str, Any]:
         """Forces of constraints by name: wrenches (6,) on bodies, moment first, in the base's axes, or
