@@ -131,7 +131,7 @@ def projected_beside(
     inertia = factorised(M.tolist(), unchecked, moving)
     of_rows = rows.rates(q, qd, t)
     if rows.holonomic:
-        of_positions = rows.rates(q, qd, t, rows.holonomic)
+        of_positions = rows.position_rates(q, qd, t)
         for _ in range(SWEEPS):
             step = _towards(inertia, of_positions.jacobian, rows.position(q, t))
             q = rows.system.integrate(q, -step)

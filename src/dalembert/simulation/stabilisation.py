@@ -71,7 +71,7 @@ class Stabilisation:
         assert positions is not None
         if SLIPS in unknowns:
             return qd + positions.along(unknowns[SLIPS])
-        return qd - positions.towards(rows.rates(q, qd, t, rows.holonomic).velocity)
+        return qd - positions.towards(rows.position_rates(q, qd, t).velocity)
 
     def accelerations(
         self, system: Any, q: Any, qd: Any, tau: Any, t: Any, unknowns: Mapping[str, Any]

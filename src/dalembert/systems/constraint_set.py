@@ -280,8 +280,12 @@ class ConstraintSet:
     @cached_property
     def is_position(self) -> np.ndarray:
         """Whether each row (k,) is the rate of a row of positions."""
-        counts = [len(self._labels([c])) for c in self.constraints]
-        return np.repeat([c.is_holonomic for c in self.constraints], counts)
+        flags: list[bool] = []
+        for constraint in self.constraints:
+            count = len(self._names(constraint))
+            first = count if constraint.is_holonomic else constraint.position_count
+            flags += [True] * first + [False] * (count - first)
+        return np.array(flags)
 
     # --- projection ---
 

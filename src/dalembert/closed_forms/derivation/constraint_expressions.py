@@ -39,8 +39,7 @@ class ConstraintExpressions:
         """Rows at symbols of one graph; none of the names that are taken is one of a multiplier."""
         rows = ConstraintSet(system)
         found = rows.rates(q, qd, t)
-        on_velocities = [c for c in rows.constraints if not c.is_holonomic]
-        psi = rows.rates(q, qd, t, on_velocities).velocity if on_velocities else np.zeros(0)
+        psi = found.velocity[~rows.is_position]
         names = multiplier_names(rows.labels, taken)
         meanings = {
             name: f"multiplier of constraint {label}"

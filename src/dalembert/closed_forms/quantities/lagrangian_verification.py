@@ -136,13 +136,9 @@ class LagrangianVerifier(Verifier):
         parameters = {name: self.point[name] for name in self.system.parameters}
         system = system_of(self.system.replace(parameters))
         rows = ConstraintSet(system)
-        on_velocities = [c for c in rows.constraints if not c.is_holonomic]
         states = [*zip(self.q, self.qd, self.t, strict=True)]
         rates = [rows.rates(*state) for state in states]
-        psi = [
-            rows.rates(*state, on_velocities).velocity if on_velocities else np.zeros(0)
-            for state in states
-        ]
+        psi = [x.velocity[~rows.is_position] for x in rates]
         J = np.array([x.jacobian for x in rates], dtype=float)
         return {
             "constraints": np.array([rows.position(q, t) for q, _, t in states], dtype=float),
