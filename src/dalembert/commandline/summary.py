@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 
 from dalembert.commandline.output import line
-from dalembert.commandline.tables import number, show_joints
+from dalembert.commandline.tables import number, show_constraints, show_joints
 from dalembert.model.mechanism import Mechanism
 
 
@@ -42,3 +42,8 @@ def summarize(out: Console, mechanism: Mechanism) -> None:
         )
     if mechanism.frames:
         line(out, "frames: " + ", ".join(f"{f.name} on {f.body}" for f in mechanism.frames))
+    if mechanism.constraints:
+        line(out)
+        show_constraints(out, mechanism)
+    if mechanism.actuated is not None:
+        line(out, f"driven joints: {', '.join(mechanism.actuated) or 'none'}")

@@ -36,6 +36,24 @@ def show_joints(out: Console, mechanism: Mechanism) -> None:
     )
 
 
+def show_constraints(out: Console, mechanism: Mechanism) -> None:
+    """Constraints with kind, frames or joints, rows and principle."""
+    constraints = mechanism.constraints
+    system = system_of(mechanism)
+    q, qd = mechanism.neutral(), np.zeros(mechanism.nv)
+    rows = [len(constraint.rates(system, q, qd).velocity) for constraint in constraints]
+    show_table(
+        out,
+        [left("constraint", [constraint.name for constraint in constraints])],
+        [
+            left("kind", [type(constraint).__name__ for constraint in constraints]),
+            left("between", [", ".join((*c.frames, *c.joints)) for c in constraints]),
+            TableColumn("rows", [str(count) for count in rows]),
+            left("principle", mechanism.principles),
+        ],
+    )
+
+
 def show_quantities(out: Console, mechanism: Mechanism) -> None:
     """Quantities with inputs, shapes, units and a few words."""
     names, inputs, results, words = zip(*system_of(mechanism).table(), strict=True)

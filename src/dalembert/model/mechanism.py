@@ -119,9 +119,11 @@ class Mechanism(Linkage):
             self._warn([f for f in self._found() if str(f) not in self.warned])
 
     def __repr__(self) -> str:
+        count = len(self.constraints)
+        constraints = f"{count} constraint{'s' * (count > 1)}, " if count else ""
         return (
-            f"<Mechanism {self.name!r}: {len(self.bodies)} bodies, {len(self.joints)} joints, nq = "
-            f"{self.nq}, nv = {self.nv}>"
+            f"<Mechanism {self.name!r}: {len(self.bodies)} bodies, {len(self.joints)} joints, "
+            f"{constraints}nq = {self.nq}, nv = {self.nv}>"
         )
 
     _unlisted = ("changeable", "warned")  # attributes for the package itself

@@ -26,6 +26,7 @@ ENDS: dict[str, tuple[str, ...]] = {
     "end_internal_states": ("internal_state",),
 }  # of several trajectories, as `End` has them
 OBSERVABLE, RECORDS, RUN = "observable", "records", "run"  # attribute of a variable, its values
+CONSTRAINTS = "constraints"  # attribute: their names
 UNMARKED = ("modes", "held_forces")  # observables of files of earlier versions
 STATES = (("coordinate",), ("velocity",))
 
@@ -40,6 +41,7 @@ def dataset(run: Records, start: Any = None) -> Any:
     variables |= observables | _outcome(run, several) | happenings(run.events, run.changes)
     attributes = {"mechanism": run.system.name, "method": run.method, "h": run.h}
     attributes["forces"] = json.dumps(run.forces)
+    attributes[CONSTRAINTS] = json.dumps([c.name for c in run.system.constraints])
     if run.friction is not None:
         attributes["friction"] = run.friction
     if run.stabilisation is not None:

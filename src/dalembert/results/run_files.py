@@ -12,7 +12,14 @@ from dalembert.arguments import path_of
 from dalembert.errors import DalembertError, DamagedStoreError
 from dalembert.model.mechanism import Mechanism
 from dalembert.results import store_folder
-from dalembert.results.dataset import HAPPENINGS, dataset, ended_of, happened_in, observables_in
+from dalembert.results.dataset import (
+    CONSTRAINTS,
+    HAPPENINGS,
+    dataset,
+    ended_of,
+    happened_in,
+    observables_in,
+)
 from dalembert.results.file_seals import is_sealed, seal_file
 from dalembert.results.labels import library
 from dalembert.results.records import Records
@@ -137,7 +144,7 @@ def _check_unsealed(data: Any, path: Path) -> None:
 
 
 def _check_names(data: Any, mechanism: Any, path: Path) -> None:
-    """Raise if the entries of states have other names than those of the mechanism."""
+    """Raise if entries of states, or constraints, have other names than in the mechanism."""
     system = system_of(mechanism)
     for name in ("coordinate", "velocity"):
         stored = tuple(data[name].values.tolist())
@@ -147,6 +154,15 @@ def _check_names(data: Any, mechanism: Any, path: Path) -> None:
                 f"{str(path)!r} is a run of {data.attrs['mechanism']!r} with {name} names "
                 f"{_few(stored)}, but mechanism {system.name!r} has {_few(known)}."
             )
+    if CONSTRAINTS not in data.attrs:  # of a file of earlier versions
+        return
+    stored = tuple(json.loads(data.attrs[CONSTRAINTS]))
+    known = tuple(constraint.name for constraint in system.constraints)
+    if stored != known:
+        raise DalembertError(
+            f"{str(path)!r} is a run with constraints {_few(stored)}, but mechanism "
+            f"{system.name!r} has {_few(known)}."
+        )
 
 
 def _arrays(data: Any, folder: str | None, count: int) -> dict[str, Any]:
@@ -249,4 +265,5 @@ def written(folder: StoreFolder) -> int:
 
 
 def _few(names: tuple[str, ...]) -> str:
+    """The first names, in parentheses."""
     return f"({', '.join(names[:4])}{', ...' if len(names) > 4 else ''})"

@@ -18,6 +18,7 @@ from dalembert.arguments import path_of
 from dalembert.errors import DalembertError
 from dalembert.results.labels import library
 from dalembert.results.record_selection import thinned
+from dalembert.views.constraint_marks import ConstraintMarks
 from dalembert.views.fonts import EXTRA, drawable, fonts
 from dalembert.views.stick_figure import MOST_TOGETHER, StickFigure, figure_of, view_of
 
@@ -32,12 +33,13 @@ FINE = 4  # points of the trace from one picture to the next
 FPS, FASTEST_GIF = 30.0, 50.0  # pictures per second; players slow down what is faster
 WIDTH, HEIGHT, DPI = 640, 480, 100  # of a picture [pixels]; even, as MP4 needs
 MARGIN, FOOT = 0.07, 0.12  # of a picture, left free around the motion, and below it
-PAPER, INK, SOFT, STICK, MASS = (
+PAPER, INK, SOFT, STICK, MASS, MARK = (
     "#fbfbf9",
     "#1b2733",
     "#8a97a3",
     "#1f5fa8",
     "#c4572a",
+    "#7a3fa0",
 )  # as in the page
 AXES = ("#d62f2f", "#2c9a41", "#2f62d6")  # x, y, z
 SHADES = 16  # between each colour of a GIF and the paper
@@ -118,7 +120,8 @@ def _write_page(run: Run, path: Path, speed: float, trace: str | None) -> None:
     """The page: the figure as data in `animation.html`, which draws it."""
     m = run.mechanism
     together = 1 if run.q.ndim == 2 else min(len(run.q), MOST_TOGETHER)
-    numbers = together * (12 * len(m.frame_names) + 3 * len(m.bodies))
+    places = len(m.frame_names) + len(ConstraintMarks.of(m).places)
+    numbers = together * (12 * places + 3 * len(m.bodies))
     count = min(len(run.times), MOST_RECORDS, max(2, MOST_NUMBERS // numbers))
     chosen = np.unique(np.linspace(0, len(run.times) - 1, count).round().astype(int))
     figure = figure_of(run, run.times[chosen], trace)
@@ -162,7 +165,7 @@ def _palette() -> list[int]:
     """Every colour of a picture in shades to the paper, for smooth lines."""
     rgb = library("matplotlib.colors", EXTRA).to_rgb
     paper = np.array(rgb(PAPER))
-    inks = [INK, SOFT, STICK, MASS, *AXES, *(f"C{k}" for k in range(1, MOST_TOGETHER))]
+    inks = [INK, SOFT, STICK, MASS, MARK, *AXES, *(f"C{k}" for k in range(1, MOST_TOGETHER))]
     shades = [
         paper + (np.array(rgb(ink)) - paper) * k / SHADES
         for ink in inks
@@ -248,8 +251,10 @@ class _Scene:
         )
         self.ax = self.picture.add_axes((0.0, 0.0, 1.0, 1.0))
         self.ax.set_axis_off()
+        self.rims = self._rims()
         size = self._fit()
-        axes = self._seen(figure.frames[..., 3:].reshape(*figure.frames.shape[:3], 3, 3))
+        named = figure.frames[:, :, : len(figure.names)]
+        axes = self._seen(named[..., 3:].reshape(*named.shape[:3], 3, 3))
         self.axes = self.points[:, :, : len(figure.names), None, :] + 0.05 * size * axes
         self._stand_still(title, size)
         self.moving = [self._trajectory(n) for n in range(len(self.points))]
@@ -261,9 +266,21 @@ class _Scene:
         """(..., 3) as (..., 2): along the picture's width and height."""
         return np.stack([vectors @ self.right, vectors @ self.up], axis=-1)
 
+    def _rims(self) -> list[np.ndarray]:
+        """Points (N, K, 49, 2) of the rims of bodies that roll."""
+        angle = np.linspace(0, 2 * np.pi, 49)[:, None]
+        rims = []
+        for point, (i, j), (a, b) in self.figure.rims:
+            frame = self.figure.frames[:, :, point, None, :]
+            first, second = (frame[..., 3 + 3 * k : 6 + 3 * k] for k in (i, j))
+            circle = a * np.cos(angle) * first + b * np.sin(angle) * second
+            rims.append(self._seen(frame[..., :3] + circle))
+        return rims
+
     def _fit(self) -> float:
         """Set the window to the whole motion, at one scale in all directions; its size [m]."""
-        low, high = (f(self.points.reshape(-1, 2), axis=0) for f in (np.min, np.max))
+        drawn = np.concatenate([x.reshape(-1, 2) for x in (self.points, *self.rims)])
+        low, high = (f(drawn, axis=0) for f in (np.min, np.max))
         middle = (low + high) / 2
         extent = np.maximum(high - low, 1e-3 * max((high - low).max(), 1e-3))
         room = np.array([WIDTH, HEIGHT]) * (1 - 2 * MARGIN) - [0, HEIGHT * FOOT]
@@ -317,8 +334,8 @@ class _Scene:
                 )
 
     def _trajectory(self, n: int) -> tuple[Any, ...]:
-        """Moving things of a trajectory, from back to front: trace, axes, sticks, joints, centres
-        of mass.
+        """Moving things of a trajectory, from back to front: trace, axes, sticks, rods and rims,
+        joints, points of constraints, centres of mass.
         """
         lines = library("matplotlib.collections", EXTRA).LineCollection
         colour = STICK if n == 0 else f"C{n}"
@@ -327,25 +344,32 @@ class _Scene:
         (trace,) = self.ax.plot([], [], color=colour, alpha=0.6, linewidth=1, animated=True)
         axes = lines([], colors=AXES, linewidths=1, animated=True)
         sticks = lines([], colors=colour, linewidths=3, capstyle="round", animated=True)
+        bonds = lines([], colors=MARK, linewidths=1.5, animated=True)
         arms = lines([], colors=colour, linewidths=1.5, animated=True)
         (joints,) = self.ax.plot([], [], "o", color=INK, markersize=3.5, animated=True)
+        (rings,) = self.ax.plot(
+            [], [], "o", color=MARK, markersize=8, fillstyle="none", animated=True
+        )
         masses = self.ax.scatter(
             np.zeros(len(sizes)), np.zeros(len(sizes)), s=sizes, color=MASS, zorder=3, animated=True
         )
-        for collection in (axes, sticks, arms):
+        for collection in (axes, sticks, bonds, arms):
             self.ax.add_collection(collection, autolim=False)
-        return trace, axes, sticks, arms, joints, masses
+        return trace, axes, sticks, bonds, arms, joints, rings, masses
 
     def show(self, k: int) -> None:
         """Draw the figure at time k."""
-        frames = len(self.figure.names)
-        for n, (trace, axes, sticks, arms, joints, masses) in enumerate(self.moving):
+        named, frames = len(self.figure.names), self.figure.frames.shape[2]
+        for n, moving in enumerate(self.moving):
+            trace, axes, sticks, bonds, arms, joints, rings, masses = moving
             points = self.points[n, k]
             trace.set_data(*self.points[n, : k + 1, self.figure.trace].T)
             axes.set_segments(
-                [(points[f], end) for f in range(frames) for end in self.axes[n, k, f]]
+                [(points[f], end) for f in range(named) for end in self.axes[n, k, f]]
             )
             sticks.set_segments([points[pair] for pair in self.figure.sticks])
+            rods = [points[pair] for pair in self.figure.rods]
+            bonds.set_segments([*rods, *(rim[n, k] for rim in self.rims)])
             arms.set_segments(
                 [
                     (points[int(f)], points[frames + i])
@@ -353,8 +377,9 @@ class _Scene:
                 ]
             )
             joints.set_data(*points[: self.figure.bodies].T)
+            rings.set_data(*points[self.figure.closed].T)
             masses.set_offsets(points[frames:])
-            for artist in (trace, axes, sticks, arms, joints, masses):
+            for artist in moving:
                 self.ax.draw_artist(artist)
         self.clock.set_text(f"t = {self.times[k]:.2f} s")
         self.ax.draw_artist(self.clock)

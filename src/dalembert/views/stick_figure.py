@@ -11,9 +11,11 @@ import numpy as np
 
 from dalembert.errors import UnknownNameError
 from dalembert.kinematics.poses import world_poses
+from dalembert.model.constraint import FramePlace
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import as_float
 from dalembert.spatial.vectors import Matrix
+from dalembert.views.constraint_marks import ConstraintMarks, Rim
 
 if TYPE_CHECKING:
     from dalembert.results.run import Run
@@ -26,10 +28,11 @@ OBLIQUE = (-0.9, 0.4)  # azimuth and elevation of the eye, unless the motion is 
 class StickFigure(NamedTuple):
     """N trajectories at K times: F frames, and the centres of mass of B bodies with mass.
 
-    The index of a point counts frames first, then centres of mass.
+    The index of a point counts frames first, then centres of mass. Frames without names are places
+    of constraints.
     """
 
-    names: list[str]  # of the frames; bodies' frames come first
+    names: list[str]  # of the first frames; bodies' frames come first
     bodies: int
     times: np.ndarray  # (K,) [s]
     frames: np.ndarray  # (N, K, F, 12): origin [m], then the frame's axes in world axes
@@ -37,6 +40,9 @@ class StickFigure(NamedTuple):
     sticks: list[list[int]]  # pairs of frames
     weights: list[list[float]]  # the frame that each centre of mass belongs to, and the mass [kg]
     trace: int  # the point whose way is drawn
+    closed: list[int]  # points that constraints are about
+    rods: list[list[int]]  # pairs of points at a constant distance
+    rims: list[Rim]  # of bodies that roll
 
     @property
     def points(self) -> np.ndarray:
@@ -70,9 +76,7 @@ def figure_of(run: Run, times: np.ndarray, trace: str | None = None) -> StickFig
         raise UnknownNameError("frame", trace, tuple(names))
     index = {name: k for k, name in enumerate(names)}
     own = [run.own_mechanism(k) for k in range(len(coordinates))]
-    T = np.stack(
-        [placements(mechanism, q, names) for mechanism, q in zip(own, coordinates, strict=True)]
-    )
+    T = np.stack([placed(mechanism, q) for mechanism, q in zip(own, coordinates, strict=True)])
     com = [
         np.stack(
             [
@@ -88,6 +92,9 @@ def figure_of(run: Run, times: np.ndarray, trace: str | None = None) -> StickFig
         [index[j.parent], index[j.child]] for j in m.joints if j.type.quaternion_freedoms != 6
     ]  # a floating body has no stick
     sticks += [[index[f.body], index[f.name]] for f in m.frames]
+    marks = ConstraintMarks.of(m)
+    sticks += [[index[place.body], len(names) + k] for k, place in enumerate(marks.places)]
+    _, closed, rods, rims = marks.moved(len(names))
     figure = StickFigure(
         names,
         len(m.bodies),
@@ -97,17 +104,27 @@ def figure_of(run: Run, times: np.ndarray, trace: str | None = None) -> StickFig
         sticks,
         [[index[b.name], as_float(b.mass)] for b in bodies],
         0,
+        closed,
+        rods,
+        rims,
     )
     return figure._replace(trace=_tip(figure.points) if trace is None else index[trace])
 
 
-def placements(mechanism: Mechanism, q: np.ndarray, names: Sequence[str]) -> np.ndarray:
-    """Placements (K, F, 3, 4) = [R, p] of links and frames in the world, of all in one pass."""
+def placed(mechanism: Mechanism, q: np.ndarray) -> np.ndarray:
+    """Placements (K, F, 3, 4) of links, frames and places of constraints."""
+    named = [FramePlace(name) for name in mechanism.frame_names]
+    return placements(mechanism, q, [*named, *ConstraintMarks.of(mechanism).places])
+
+
+def placements(mechanism: Mechanism, q: np.ndarray, places: Sequence[FramePlace]) -> np.ndarray:
+    """Placements (K, F, 3, 4) = [R, p] of places on bodies in the world, of all in one pass."""
     tree, (scalars,), pack = mechanism.at(q=q)
     poses = world_poses(tree, scalars)
     rows = []
-    for name in names:
-        i, X = tree.place[name]
+    for place in places:
+        i, X = tree.place[place.body]
+        X = X * place.origin.transform(as_float)
         pose = poses[i]
         p = pose.point_to_parent(X.p)
         R = Matrix(X.R.to_child(row) for row in pose.R.matrix())
