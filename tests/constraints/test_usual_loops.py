@@ -18,6 +18,10 @@ LOOPS = {
     "scissor_lift": (da.loops.scissor_lift, {"stages": 3}, 1),
     "five_bar": (da.loops.five_bar, {}, 2),
     "stewart_platform": (da.loops.stewart_platform, {}, 6),
+    "delta_robot": (da.loops.delta_robot, {"angle": -0.2}, 3),
+    "bricard": (da.loops.bricard, {}, 1),
+    "flyball_governor": (da.loops.flyball_governor, {"link": 0.4}, 2),
+    "differential_drive": (da.loops.differential_drive, {}, 2),
     "spatial_slider_crank": (da.loops.spatial_slider_crank, {"angle": 0.4}, 1),
 }
 
@@ -86,12 +90,30 @@ def test_a_scissor_lift_rises_as_its_bars_say():
         assert np.allclose(top, (0.4, 0, 3 * 0.8 * math.sin(angle)), atol=1e-12)
 
 
+def test_the_platform_of_a_delta_robot_does_not_turn():
+    q = moved(da.loops.delta_robot(), [0, 0, 0, 0.1, 0.2, 0, 1.0, 0, 0], [0.0, 0.1])
+    assert np.abs(q[-1, 7:] - q[0, 7:]).max() > 0.05
+    assert np.abs(q[:, 0] - 1).max() < 1e-12 and np.abs(q[:, 1:4]).max() < 1e-9
+
+
+def test_a_governor_stays_where_its_balls_balance_the_collar():
+    """Virtual work of the arms' angle a: m w^2 r sin a = (m + M) g cos a, with arms and links alike."""
+    a, m, M = 0.7, 5.0, 3.0
+    assembled = da.loops.flyball_governor(angle=a)
+    radius = 0.05 + 0.5 * math.cos(a)
+    spin = math.sqrt((m + M) * 9.81 * math.cos(a) / (m * radius * math.sin(a)))
+    assert np.abs(moved(assembled, [spin, 0, 0, 0], [0.0, 0.5])[:, 2:] - a).max() < 1e-9
+    assert np.abs(moved(assembled, [1.1 * spin, 0, 0, 0], [0.0, 0.5])[:, 2:] - a).max() > 1e-2
+
+
 @pytest.mark.parametrize(("make", "options", "message"), [
     (da.loops.four_bar, {"coupler": 0.1}, "the four-bar cannot be closed: sides of 0.1 m and 0.8 m do not span 1.0"),
     (da.loops.four_bar, {"crank": -1}, "crank=-1: expected a positive number"),
     (da.loops.slider_crank, {"offset": 1.0}, "does not reach the slider's line, 1 m away"),
     (da.loops.five_bar, {"distal": 0.1}, "the five-bar cannot be closed"),
     (da.loops.spatial_slider_crank, {"rod_length": 0.1}, "the spatial slider-crank cannot be closed"),
+    (da.loops.delta_robot, {"forearm": 0.2}, "the delta robot cannot be closed"),
+    (da.loops.flyball_governor, {"link": 0.1}, "the governor cannot be closed"),
     (da.loops.n_four_bar, {"n": 0}, "n=0 .*expected a whole number"),
     (da.loops.scissor_lift, {"angle": 2.0}, "angle=2.0"),
 ])

@@ -1,5 +1,6 @@
 """Constraints on the motion of a system, by kind: loops, couplings, rolling, functions, programs."""
 
+from dalembert.constraints.cam_profiles import ProfilePolynomial, ProfileTable
 from dalembert.constraints.closures import Closure, Distance
 from dalembert.constraints.contacts import Knife, PointContact, Rolling
 from dalembert.constraints.couplings import Cam, Coupling
@@ -15,6 +16,8 @@ __all__ = [
     "Holonomic",
     "Knife",
     "PointContact",
+    "ProfilePolynomial",
+    "ProfileTable",
     "Rolling",
     "Velocity",
 ]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from dalembert.constraints import Distance
+from dalembert.errors import DalembertError
 from dalembert.loops.assembly import (
     Assembly,
     assembly,
@@ -14,11 +16,11 @@ from dalembert.loops.assembly import (
     rod,
     triangle,
 )
-from dalembert.model.joints import Free, Prismatic, Universal
+from dalembert.model.joints import Free, Prismatic, Revolute, Universal
 from dalembert.model.mechanism import Mechanism
-from dalembert.model.parts import Body, Frame, Origin
+from dalembert.model.parts import Body, Frame, Joint, Origin
 
-LEGS = 6
+ARMS, LEGS = 3, 6
 
 
 def five_bar(
@@ -77,6 +79,87 @@ def five_bar(
     mechanism = tree.constrained(closed, actuated=["left", "right"])
     left_angle, right_angle = across + inner, across + math.pi - inner
     return assembly(mechanism, left, left_angle - left, right, right_angle - right)
+
+
+def delta_robot(
+    base_radius: float = 0.2,
+    arm: float = 0.3,
+    forearm: float = 0.6,
+    platform_radius: float = 0.06,
+    half_width: float = 0.05,
+    mass_per_length: float = 0.8,
+    platform_mass: float = 0.5,
+    angle: float = 0.3,
+) -> Assembly:
+    """Delta robot: three driven arms, and pairs of rods that carry a platform below without turning.
+
+    Parameters
+    ----------
+    base_radius, platform_radius : float
+        Of the circles of the arms' pivots and of the rods' ends on the platform [m].
+    arm, forearm, half_width : float
+        Lengths of arms and rods, and half the distance between the rods of a pair [m].
+    mass_per_length : float
+        Of arms, and of a pair of rods, half of whose mass counts for the arm's end and half for the
+        platform [kg/m].
+    platform_mass : float
+        [kg]
+    angle : float
+        Of the arms below the horizontal at the start [rad].
+
+    Joints are platform (free), and the driven arm1, arm2, arm3: positive angles lower. Each rod is a
+    distance; the six of them leave the platform three freedoms.
+
+    Raises
+    ------
+    ValueError, DalembertError
+        A length or mass is not positive; the rods do not reach the platform.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> mechanism, q = da.loops.delta_robot()
+    >>> len(mechanism.constraints), q[4:7].round(3)
+    (6, array([ 0.   ,  0.   , -0.511]))
+    """
+    positive(base_radius=base_radius, arm=arm, forearm=forearm, platform_radius=platform_radius)
+    positive(half_width=half_width, density=mass_per_length, platform_mass=platform_mass)
+    lumped = mass_per_length * forearm / 2  # of a pair of rods, at each of its ends
+    total = platform_mass + ARMS * lumped
+    flat = total * platform_radius**2 / 4
+    platform = Body("platform", total, (0, 0, 0), (flat, 0, flat, 0, 0, 2 * flat))
+    bodies, joints = [Body("base"), platform], [joint("platform", Free(), "base", "platform")]
+    rods = []
+    for k in range(ARMS):
+        name, turn = f"arm{k + 1}", 2 * math.pi / ARMS * k
+        c, s = math.cos(turn), math.sin(turn)
+        bodies.append(_arm(name, arm, mass_per_length * arm, lumped))
+        pivot = Origin.rpy((base_radius * c, base_radius * s, 0.0), yaw=turn)
+        joints.append(Joint(name, Revolute((0, 1, 0)), "base", name, pivot))
+        for side in (-1, 1):
+            y = side * half_width
+            end = (platform_radius * c - y * s, platform_radius * s + y * c, 0.0)
+            label = f"rod{k + 1}{'a' if side < 0 else 'b'}"
+            rods.append(Distance(label, (name, (arm, y, 0)), ("platform", end), forearm))
+    outward = base_radius + arm * math.cos(angle) - platform_radius
+    if abs(outward) >= forearm:
+        raise DalembertError(
+            f"the delta robot cannot be closed: its rods of {forearm:.6g} m do not span "
+            f"{abs(outward):.6g} m. Change a length, or the angle."
+        )
+    depth = arm * math.sin(angle) + math.sqrt(forearm**2 - outward**2)
+    tree = Mechanism("delta robot", tuple(bodies), tuple(joints))
+    mechanism = tree.constrained(*rods, actuated=[f"arm{k + 1}" for k in range(ARMS)])
+    return assembly(mechanism, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, -depth, *[angle] * ARMS)
+
+
+def _arm(name: str, length: float, mass: float, at_end: float) -> Body:
+    """A thin rod along x with a point mass at its end."""
+    total = mass + at_end
+    com = (mass / 2 + at_end) * length / total
+    about_start = mass * length**2 / 3 + at_end * length**2
+    moment = about_start - total * com**2
+    return Body(name, total, (com, 0, 0), (0, 0, moment, 0, 0, moment))
 
 
 def stewart_platform(

@@ -10,7 +10,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from dalembert import constraints
-from dalembert.errors import ModelError, ReadError
+from dalembert.errors import ReadError
+from dalembert.generators.splines import ENDS
 from dalembert.model.constraint import PRINCIPLES, Constraint, FramePlace
 from dalembert.model.joints import JOINT_TYPES, JointType
 from dalembert.model.mechanism import Mechanism
@@ -47,25 +48,22 @@ class FieldForm(NamedTuple):
 class ConstraintKind(NamedTuple):
     """A kind of table: the class of its constraint, and the fields beside the name.
 
-    arguments : fields of the class, of the values that the table has, where these are others
+    maker : method of the class that makes it of these fields, where these are others than its own
     """
 
     constraint: str
     fields: Mapping[str, FieldForm]
-    arguments: Callable[..., dict[str, Any]] | None = None
+    maker: str = ""
 
     def read(self, name: str, kind: str, table: Table) -> Constraint:
         """The constraint of a table."""
         keys = [key for form in self.fields.values() for key in form.keys(table)]
         table.allow(*EVERY, *keys, of=f"a {kind}")
         values = {field: form.read(table) for field, form in self.fields.items()}
-        if self.arguments is not None:
-            values = self.arguments(**values)
-        made = getattr(constraints, self.constraint)
-        try:
-            return made(name, **values, source=table.source)  # type: ignore[no-any-return]
-        except (TypeError, ValueError, ModelError) as error:
-            raise table.error(f"{error}") from None
+        kind_class = getattr(constraints, self.constraint)
+        make = getattr(kind_class, self.maker) if self.maker else kind_class
+        constraint = table.made("", make, name, **values)
+        return replace(constraint, source=table.source)  # type: ignore[no-any-return]
 
     def written(self, constraint: Constraint) -> Entries:
         """Entries of a constraint of this kind."""
@@ -128,12 +126,101 @@ def _joint_type() -> FieldForm:
 
     def written(joint_type: JointType) -> Entries:
         """Name and parameters."""
-        if JOINT_TYPES.get(joint_type.name) is not type(joint_type):
-            raise ValueError("its joint type is given by a Python function")
         values = {name: getattr(joint_type, name) for name in joint_type.parameters}
         return {"type": joint_type.name, **values}
 
     return FieldForm(keys, joint_type_of, written)
+
+
+def _factors() -> FieldForm:
+    """Factors of the coordinates of joints."""
+
+    def read(table: Table) -> dict[str, Number]:
+        """Number by joint."""
+        factors = table.table("factors", table.required("factors"))
+        return {joint: factors.number(joint) for joint in factors.data}
+
+    return _keyed("factors", read)._replace(written=lambda value: {"factors": dict(value)})
+
+
+def _unit() -> FieldForm:
+    """Unit of a sum of coordinates, where it is told."""
+    form = _keyed("unit", lambda table: table.text("unit", "") if "unit" in table.data else "")
+    return form._replace(written=lambda value: unless("", unit=value))
+
+
+def _radius() -> FieldForm:
+    """Radius of a disc, or semi-axes of an ellipsoid."""
+
+    def read(table: Table) -> Any:
+        """A number or three."""
+        if isinstance(table.required("radius"), list):
+            return table.vector("radius", 3)
+        return table.number("radius")
+
+    def written(axes: Any) -> Entries:
+        """A single number for a thin disc."""
+        first, second, third = axes
+        return {"radius": first if first == second and third == 0 else axes}
+
+    return _keyed("radius", read)._replace(written=written)
+
+
+def _surface() -> FieldForm:
+    """A plane by a point and its normal."""
+
+    def read(table: Table) -> Any:
+        """Point and normal."""
+        plane = table.table("surface", table.required("surface"))
+        plane.allow("point", "normal")
+        return plane.vector("point", 3, (0, 0, 0)), plane.vector("normal", 3)
+
+    def written(surface: Any) -> Entries:
+        """Point, if it is not the origin, and normal."""
+        if surface.has_functions:
+            raise ValueError("its surface is given by a Python function")
+        point = unless((0, 0, 0), point=surface.point)
+        return {"surface": {**point, "normal": surface.normal}}
+
+    return _keyed("surface", read)._replace(written=written)
+
+
+def _profile() -> FieldForm:
+    """Profile of a cam: a table of points, or coefficients of a polynomial."""
+    keys = ("points", "ends", "polynomial")
+
+    def read(table: Table) -> Any:
+        """The profile of the keys that are there."""
+        profile = table.table("profile", table.required("profile"))
+        profile.allow(*keys)
+        if "polynomial" in profile.data:
+            profile.allow("polynomial", of="a profile with a polynomial")
+            given = profile.checked_list("polynomial", profile.data["polynomial"], None, "numbers")
+            coefficients = [profile.as_number("polynomial", x) for x in given]
+            return profile.made("polynomial", constraints.ProfilePolynomial, coefficients)
+        expected = "a list of pairs [driver, follower]"
+        given = profile.checked_list("points", profile.required("points"), None, expected)
+        points = [profile.as_numbers("points", pair, 2, expected) for pair in given]
+        ends = profile.choice("ends", ENDS, "natural")
+        return profile.made("points", constraints.ProfileTable, points, ends)
+
+    def written(profile: Any) -> Entries:
+        """Entries by the kind of profile."""
+        if isinstance(profile, constraints.ProfilePolynomial):
+            return {"profile": {"polynomial": profile.coefficients}}
+        if isinstance(profile, constraints.ProfileTable):
+            ends = unless("natural", ends=profile.ends)
+            return {"profile": {"points": profile.points, **ends}}
+        raise ValueError("its profile is given by a Python function")
+
+    return _keyed("profile", read)._replace(written=written)
+
+
+def _pair(maker: str, *keys: str) -> ConstraintKind:
+    """A coupling of two joints by one number."""
+    first, second, number = keys
+    fields = {first: _joint(first), second: _joint(second), number: _number(number)}
+    return ConstraintKind("Coupling", {**fields, "offset": _number("offset", 0)}, maker)
 
 
 KINDS: dict[str, ConstraintKind] = {
@@ -141,6 +228,33 @@ KINDS: dict[str, ConstraintKind] = {
         "Closure",
         {"type": _joint_type(), "first": _frame("first"), "second": _frame("second")},
     ),
+    "distance": ConstraintKind(
+        "Distance",
+        {"first": _frame("first"), "second": _frame("second"), "length": _number("length")},
+    ),
+    "coupling": ConstraintKind(
+        "Coupling",
+        {"factors": _factors(), "offset": _number("offset", 0), "unit": _unit()},
+    ),
+    "gear": _pair("gear", "driver", "driven", "ratio"),
+    "rack": _pair("rack", "pinion", "rack", "radius"),
+    "screw": _pair("screw", "turn", "slide", "pitch"),
+    "cam": ConstraintKind(
+        "Cam",
+        {
+            "driver": _joint("driver"),
+            "follower": _joint("follower"),
+            "profile": _profile(),
+            "unit": _unit(),
+        },
+    ),
+    "rolling": ConstraintKind(
+        "Rolling", {"frame": _frame("frame"), "radius": _radius(), "surface": _surface()}
+    ),
+    "point_contact": ConstraintKind(
+        "PointContact", {"frame": _frame("frame"), "surface": _surface()}
+    ),
+    "knife": ConstraintKind("Knife", {"frame": _frame("frame"), "axis": _vector("axis")}),
 }
 
 
@@ -207,13 +321,17 @@ def constraint_entries(constraint: Constraint, principle: str) -> Entries:
     ReadError
         A function of Python is part of it.
     """
+    why = "it is given by a Python function"
     for kind, form in KINDS.items():
         is_of_kind = type(constraint) is getattr(constraints, form.constraint)
-        if form.arguments is None and is_of_kind and not constraint.has_functions:
+        if is_of_kind and not form.maker:
             head = {"name": constraint.name, "kind": kind}
             named = unless(PRINCIPLES[0], principle=principle)
-            return head | named | form.written(constraint)
+            try:
+                return head | named | form.written(constraint)
+            except ValueError as error:
+                why = str(error)
     raise ReadError(
-        f"constraint {constraint.name!r} is given by a Python function and cannot be written. Keep "
-        f"it in Python, or use one of the kinds {', '.join(KINDS)}."
+        f"constraint {constraint.name!r} cannot be written: {why}. Keep it in Python, or use one of "
+        f"the kinds {', '.join(KINDS)}."
     )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from dalembert.errors import ReadError, nearest
+from dalembert.errors import DalembertError, ReadError, nearest
 from dalembert.expr import Expr
 from dalembert.model.joints import JOINT_TYPES, JointType
 from dalembert.model.numbers import Literal, Number
@@ -214,6 +214,13 @@ class Table:
             size = f" of {len(value)}" if isinstance(value, list) else ""
             raise self.error(f"{key} is {_described(value)}{size}; expected {expected}.", key)
         return value
+
+    def made(self, key: str, make: Callable[..., Any], *values: Any, **named: Any) -> Any:
+        """An object of values of the table; its refusal is an error with the line of a key."""
+        try:
+            return make(*values, **named)
+        except (TypeError, ValueError, DalembertError) as error:
+            raise self.error(str(error), key) from None
 
     def table(self, key: str, value: Any = None, expected: str = "") -> Table:
         """The table under a key."""
