@@ -249,7 +249,7 @@ def reactions(
     array([ 0.  ,  0.  ,  0.  ,  0.  ,  0.  , 19.62])
     """
     vectors = {"q": q, "qd": qd, "tau": tau}
-    found = _evaluated(mechanism, "reactions", _reactions, vectors, t)
+    found = _evaluated(mechanism, "constraint_reactions", _reactions, vectors, t)
     system = system_of(mechanism)
     lengths = [system.nv if c.acts_on is None else 6 for c in system.constraints]
     parts = np.split(found, np.cumsum(lengths)[:-1], axis=-1)

@@ -27,7 +27,8 @@ RESERVED = frozenset(
     "time times trajectory coordinate velocity q qd work controller_states kinetic_energy "
     "potential_energy energy power_balance tau momenta parameters steps rejected reason reasons "
     "events changes mechanism method h forces friction end system function source write "
-    "modes reactions held_forces solutions multipliers constraint_residual constraint_velocity stabilisation start parameter "
+    "modes reactions held_forces solutions multipliers constraint_residual constraint_velocity "
+    "constraint_jacobian constraint_reactions stabilisation start parameter "
     "controller_state coordinate_unit velocity_unit end_t end_q end_qd end_work "
     "end_controller_states internal_states internal_state end_internal_states controls".split()
 )

@@ -690,7 +690,7 @@ class System(ABC):
             "1, m",
             "J of J qdd = bias, derivative of the rows by qd",
         )
-        found["reactions"] = Quantity(
+        found["constraint_reactions"] = Quantity(
             lambda *state: np.concatenate([*self.reactions(*state).values()]),
             state,
             ("reaction",),
