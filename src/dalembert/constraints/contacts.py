@@ -8,7 +8,7 @@ from typing import Any
 
 from dalembert.constraints.closures import positive
 from dalembert.constraints.places import Setting
-from dalembert.constraints.support_points import Shape, TouchPoint
+from dalembert.constraints.support_points import TouchPoint, shape_of
 from dalembert.constraints.surfaces import Surface, surface_of
 from dalembert.constraints.wrench_rows import FrameConstraint, WrenchRow, WrenchRows
 from dalembert.expr import known_zero
@@ -177,7 +177,7 @@ class Rolling(OneFrame):
 
     def _contact(self, setting: Setting) -> TouchPoint:
         """The contact of the body and the surface."""
-        shape = Shape([setting.number(x) for x in self.radius])
+        shape = shape_of([setting.number(x) for x in self.radius])
         surface: Surface = self.surface
         motion = setting.motion(self.frame)
         return shape.contact(motion, lambda p: surface.at(p, setting.number))

@@ -9,11 +9,12 @@ with a semi-axis 0 of a thin disc. The contact is where n is the normal of the s
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from dalembert.constraints.surfaces import SurfacePoint
-from dalembert.expr import sqrt
+from dalembert.expr import Expr, sqrt
 from dalembert.kinematics.frame_motion import FrameMotion
 from dalembert.spatial.rotations import Rotation
 from dalembert.spatial.vectors import AXES, IDENTITY, Matrix, Vector
@@ -38,50 +39,31 @@ class TouchPoint(NamedTuple):
     near: SurfacePoint
 
 
-class Shape:
-    """An ellipsoid with its axes along those of a frame.
+class Shape(ABC):
+    """A body with its axes along those of a frame: its support point rho(n), and how that changes."""
 
-    axes : lengths of its semi-axes
-    """
-
-    def __init__(self, axes: Sequence[Any]):
-        self.squares = Vector(x * x for x in axes)
-        self.ball = axes[0] if axes[0] is axes[1] is axes[2] or _equal(axes) else None
-
+    @abstractmethod
     def arm(self, R: Rotation, n: Vector) -> Vector:
         """rho(n), from the centre."""
-        if self.ball is not None:
-            return n * -self.ball
-        m = R.to_child(n)
-        s = self._scaled(m)
-        return R.to_parent(s * (-1 / sqrt(m.dot(s))))
 
+    @abstractmethod
     def arm_change(self, R: Rotation, n: Vector, dn: Vector) -> Vector:
         """Change of rho(n) for a small change of n against the body."""
-        if self.ball is not None:
-            return dn * -self.ball
-        m, dm = R.to_child(n), R.to_child(dn)
-        s, ds = self._scaled(m), self._scaled(dm)
-        square = m.dot(s)
-        change = ds - s * (dm.dot(s) / square)
-        return R.to_parent(change * (-1 / sqrt(square)))
+
+    def carried(self, R: Rotation, omega: Vector, arm: Vector, n: Vector) -> Vector:
+        """Rate of the arm of a body that turns, for a normal that does not."""
+        return omega.cross(arm) + self.arm_change(R, n, n.cross(omega))
 
     def contact(self, motion: FrameMotion, surface: Surfaced) -> TouchPoint:
         """The contact of a body in motion."""
         R, omega = motion.pose.R, motion.velocity.angular
         point, near, jacobian = self._touched(motion, surface)
         arm = point - motion.pose.p
-        held = self._carried(R, omega, arm, near.normal)
+        held = self.carried(R, omega, arm, near.normal)
         if jacobian is None:
             return TouchPoint(motion, arm, held, near)
         rate = _solved(jacobian, motion.velocity.linear + held)
         return TouchPoint(motion, arm, rate - motion.velocity.linear, near)
-
-    def _carried(self, R: Rotation, omega: Vector, arm: Vector, n: Vector) -> Vector:
-        """Rate of the arm to a normal that does not turn."""
-        if self.ball is not None:
-            return Vector((0, 0, 0))
-        return omega.cross(arm) + self.arm_change(R, n, n.cross(omega))
 
     def _touched(
         self, motion: FrameMotion, surface: Surfaced
@@ -106,14 +88,97 @@ class Shape:
         columns = (self.arm_change(R, near.normal, near.turning @ axis) for axis in AXES)
         return IDENTITY - Matrix(columns).T
 
+
+class Ball(Shape):
+    """A ball, whose support point does not turn with it.
+
+    rho = -r n
+    """
+
+    def __init__(self, radius: Any):
+        self.radius = radius
+
+    def arm(self, R: Rotation, n: Vector) -> Vector:
+        """-r n."""
+        return n * -self.radius
+
+    def arm_change(self, R: Rotation, n: Vector, dn: Vector) -> Vector:
+        """-r dn."""
+        return dn * -self.radius
+
+
+class Spheroid(Shape):
+    """An ellipsoid of revolution about the frame's axis k, or a thin disc.
+
+        rho = -a (n + e (n . k) k) / sqrt(1 + e (n . k)^2),    e = c^2/a^2 - 1
+
+    radius, half_length : a, and c along the axis
+    axis : number of the frame's axis
+    """
+
+    def __init__(self, radius: Any, half_length: Any, axis: int):
+        self.radius, self.axis = radius, AXES[axis]
+        self.e = (half_length / radius) * (half_length / radius) - 1
+
+    def arm(self, R: Rotation, n: Vector) -> Vector:
+        """rho(n)."""
+        k = R.to_parent(self.axis)
+        cosine = n.dot(k)
+        size = sqrt(1 + self.e * cosine * cosine)
+        return (n + k * (self.e * cosine)) * (-self.radius / size)
+
+    def arm_change(self, R: Rotation, n: Vector, dn: Vector) -> Vector:
+        """Derivative of rho(n), k held."""
+        k = R.to_parent(self.axis)
+        cosine, dcosine = n.dot(k), dn.dot(k)
+        square = 1 + self.e * cosine * cosine
+        direction = n + k * (self.e * cosine)
+        change = dn + k * (self.e * dcosine) - direction * (self.e * cosine * dcosine / square)
+        return change * (-self.radius / sqrt(square))
+
+
+class Ellipsoid(Shape):
+    """An ellipsoid of three semi-axes.
+
+    rho = -R s(R^T n),    s(m) = A m / sqrt(m^T A m),    A = diag(a^2, b^2, c^2)
+    """
+
+    def __init__(self, axes: Sequence[Any]):
+        self.squares = [x * x for x in axes]
+
+    def arm(self, R: Rotation, n: Vector) -> Vector:
+        """rho(n)."""
+        m = R.to_child(n)
+        s = self._scaled(m)
+        return R.to_parent(s * (-1 / sqrt(m.dot(s))))
+
+    def arm_change(self, R: Rotation, n: Vector, dn: Vector) -> Vector:
+        """Derivative of rho(n), R held."""
+        m, dm = R.to_child(n), R.to_child(dn)
+        s, ds = self._scaled(m), self._scaled(dm)
+        square = m.dot(s)
+        change = ds - s * (dm.dot(s) / square)
+        return R.to_parent(change * (-1 / sqrt(square)))
+
     def _scaled(self, m: Vector) -> Vector:
         """A m."""
         return Vector(a * x for a, x in zip(self.squares, m, strict=True))
 
 
-def _equal(axes: Sequence[Any]) -> bool:
-    """Whether all are one number."""
-    return all(isinstance(x, float) and x == axes[0] for x in axes)
+def shape_of(axes: Sequence[Any]) -> Shape:
+    """The body of three semi-axes, 0 along the axis of a thin disc."""
+    equal = [_same(axes[(k + 1) % 3], axes[(k + 2) % 3]) for k in range(3)]
+    if all(equal):
+        return Ball(axes[0])
+    if any(equal):
+        axis = equal.index(True)
+        return Spheroid(axes[(axis + 1) % 3], axes[axis], axis)
+    return Ellipsoid(axes)
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Whether two lengths are one number."""
+    return a is b or bool(not isinstance(a, Expr) and not isinstance(b, Expr) and a == b)
 
 
 def _is_flat(near: SurfacePoint) -> bool:

@@ -14,7 +14,9 @@ from dalembert.errors import UnknownNameError
 from dalembert.model.numbered import Numbered, Part
 from dalembert.model.numbers import Number, checked_vector
 from dalembert.model.parts import NOWHERE, Origin, Source
+from dalembert.spatial.angles import snapped
 
+ROUNDED = 1e-14  # rad, of angles as floats
 PRINCIPLES = ("chetaev", "vakonomic", "servo", "gauss")
 
 
@@ -201,7 +203,7 @@ class FramePlace(Numbered):
             return cls(body, point)
         xyz = checked_vector(point, 3, f"the point of {role}")
         angles = checked_vector(turn[0], 3, f"roll, pitch, yaw of {role}", True) if turn else ()
-        return cls(body, Origin.rpy(xyz, *angles))
+        return cls(body, Origin.rpy(xyz, *map(_exact, angles)))
 
     def numbers(self) -> dict[str, Number]:
         """origin[k], rotation[k]."""
@@ -226,6 +228,12 @@ class FramePlace(Numbered):
         'left_rod'
         """
         return replace(self, body=new(self.body))
+
+
+def _exact(angle: Number) -> Number:
+    """A float next to a multiple of pi / 12 as that: its sine and cosine have exact zeros."""
+    multiple = snapped(angle, ROUNDED) if isinstance(angle, float) else None
+    return angle if multiple is None else multiple
 
 
 def of_role(role: str, part: Numbered) -> dict[str, Number]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from itertools import compress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -101,11 +102,17 @@ class ConstraintSet:
     @cached_property
     def position_labels(self) -> tuple[str, ...]:
         """Names of the rows that have a position."""
-        labels: list[str] = []
-        for constraint in self.holonomic:
-            names = self._names(constraint)
-            labels += names if constraint.is_holonomic else names[: constraint.position_count]
-        return tuple(labels)
+        return tuple(compress(self.labels, self.is_position))
+
+    @cached_property
+    def is_position(self) -> np.ndarray:
+        """Whether each row has a position (k,)."""
+        marks: list[bool] = []
+        for constraint in self.constraints:
+            count = len(self._names(constraint))
+            first = count if constraint.is_holonomic else constraint.position_count
+            marks += [k < first for k in range(count)]
+        return np.array(marks, dtype=bool)
 
     def _names(self, constraint: Constraint) -> list[str]:
         """Names of the rows of a constraint."""
@@ -164,12 +171,7 @@ class ConstraintSet:
 
     def position_rates(self, q: Vector, qd: Vector, t: Any) -> ConstraintRates:
         """The rows that have a position."""
-        rows = []
-        for constraint in self.holonomic:
-            parts = constraint.rates(self.system, q, qd, t)
-            end = None if constraint.is_holonomic else constraint.position_count
-            rows.append([part[:end] for part in parts])
-        return ConstraintRates(*map(np.concatenate, zip(*rows, strict=True)))
+        return ConstraintRates(*(part[self.is_position] for part in self.rates(q, qd, t)))
 
     def reactions(self, q: Vector, qd: Vector, t: Any, multipliers: Vector) -> dict[str, Any]:
         """Force of the multipliers of each constraint, by its name."""
@@ -276,16 +278,6 @@ class ConstraintSet:
         rows = self.is_position
         feedback[rows] = 2 * feedback[rows] + self.position(q, t) / time_constant**2
         return feedback
-
-    @cached_property
-    def is_position(self) -> np.ndarray:
-        """Whether each row (k,) is the rate of a row of positions."""
-        flags: list[bool] = []
-        for constraint in self.constraints:
-            count = len(self._names(constraint))
-            first = count if constraint.is_holonomic else constraint.position_count
-            flags += [True] * first + [False] * (count - first)
-        return np.array(flags)
 
     # --- projection ---
 
