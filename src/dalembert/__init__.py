@@ -43,20 +43,25 @@ _HOMES = {
         "centroidal_momentum",
         "coriolis_matrix",
         "coriolis_vector",
-        "forward_dynamics",
         "gravity_vector",
-        "forward_dynamics_derivatives",
-        "inverse_dynamics",
-        "inverse_dynamics_derivatives",
         "inverse_mass_matrix",
         "kinetic_energy",
-        "linearize",
         "mass_matrix",
         "momenta",
         "potential_energy",
         "regressor",
         "regressor_parameters",
     ),
+    "dalembert.analysis.constrained_functions": (
+        "forward_dynamics",
+        "forward_dynamics_derivatives",
+        "inverse_dynamics",
+        "inverse_dynamics_derivatives",
+        "linearize",
+    ),
+    "dalembert.analysis.minimal_form": ("minimal_form",),
+    "dalembert.analysis.freedoms": ("degrees_of_freedom",),
+    "dalembert.analysis.loop_closing": ("assemble", "assemblies", "project"),
     "dalembert.formulations.lagrange": ("LagrangianSystem", "lagrangian_system"),
     "dalembert.systems.system": ("System",),
     "dalembert.tracing.quantity": ("Quantity",),
@@ -145,6 +150,7 @@ _MODULES = {
 _OF_MECHANISMS = (
     "dalembert.kinematics.",
     "dalembert.formulations.newton_euler",
+    "dalembert.analysis.constrained_functions",
 )  # homes of functions of one
 
 __all__ = sorted(

@@ -6,6 +6,16 @@ from dalembert import convert as convert
 from dalembert import data as data
 from dalembert import generators as generators
 from dalembert import loops as loops
+from dalembert.analysis.constrained_functions import forward_dynamics as forward_dynamics
+from dalembert.analysis.constrained_functions import forward_dynamics_derivatives as forward_dynamics_derivatives
+from dalembert.analysis.constrained_functions import inverse_dynamics as inverse_dynamics
+from dalembert.analysis.constrained_functions import inverse_dynamics_derivatives as inverse_dynamics_derivatives
+from dalembert.analysis.constrained_functions import linearize as linearize
+from dalembert.analysis.freedoms import degrees_of_freedom as degrees_of_freedom
+from dalembert.analysis.loop_closing import assemble as assemble
+from dalembert.analysis.loop_closing import assemblies as assemblies
+from dalembert.analysis.loop_closing import project as project
+from dalembert.analysis.minimal_form import minimal_form as minimal_form
 from dalembert.closed_forms.equations import Equations as Equations
 from dalembert.closed_forms.equations import equations as equations
 from dalembert.closed_forms.equations import quasi_velocity_equations as quasi_velocity_equations
@@ -75,14 +85,9 @@ from dalembert.formulations.newton_euler import bias_force as bias_force
 from dalembert.formulations.newton_euler import centroidal_momentum as centroidal_momentum
 from dalembert.formulations.newton_euler import coriolis_matrix as coriolis_matrix
 from dalembert.formulations.newton_euler import coriolis_vector as coriolis_vector
-from dalembert.formulations.newton_euler import forward_dynamics as forward_dynamics
-from dalembert.formulations.newton_euler import forward_dynamics_derivatives as forward_dynamics_derivatives
 from dalembert.formulations.newton_euler import gravity_vector as gravity_vector
-from dalembert.formulations.newton_euler import inverse_dynamics as inverse_dynamics
-from dalembert.formulations.newton_euler import inverse_dynamics_derivatives as inverse_dynamics_derivatives
 from dalembert.formulations.newton_euler import inverse_mass_matrix as inverse_mass_matrix
 from dalembert.formulations.newton_euler import kinetic_energy as kinetic_energy
-from dalembert.formulations.newton_euler import linearize as linearize
 from dalembert.formulations.newton_euler import mass_matrix as mass_matrix
 from dalembert.formulations.newton_euler import momenta as momenta
 from dalembert.formulations.newton_euler import potential_energy as potential_energy
@@ -192,6 +197,8 @@ __all__ = [
     "acos",
     "array",
     "asin",
+    "assemble",
+    "assemblies",
     "atan2",
     "bias_force",
     "center_of_mass",
@@ -211,6 +218,7 @@ __all__ = [
     "cosh",
     "count_operations",
     "data",
+    "degrees_of_freedom",
     "derivative",
     "equal",
     "equations",
@@ -243,6 +251,7 @@ __all__ = [
     "loops",
     "mass_matrix",
     "maximum",
+    "minimal_form",
     "minimum",
     "momenta",
     "multipliers",
@@ -251,6 +260,7 @@ __all__ = [
     "planar_chain",
     "potential_energy",
     "power",
+    "project",
     "quasi_velocity_equations",
     "random_tree",
     "reactions",

@@ -191,7 +191,7 @@ def test_compiled_quantities_and_files_have_multipliers(tmp_path):
     compiled, state = da.compile(Pendulum()), (np.array(START), np.array([0.5, 0.3]), np.array([0.1, 0.2]))
     np.testing.assert_allclose(compiled.multipliers(*state, 0.0), Pendulum().multipliers(*state), rtol=1e-13)
     qdd = compiled.forward_dynamics(*state, 0.0)
-    np.testing.assert_allclose(Pendulum().inverse_dynamics(state[0], state[1], qdd) - state[2],
+    np.testing.assert_allclose(Pendulum().required_force(state[0], state[1], qdd) - state[2],
                                2 * state[0] * compiled.multipliers(*state, 0.0), rtol=1e-12)
     run = da.simulate(Pendulum(), START, [0, 0], 0.1)
     read = da.Run.load(Pendulum(), run.to_netcdf(tmp_path / "run.nc"))

@@ -55,6 +55,24 @@ def passive_force(mechanism: Mechanism, q: Any, qd: Any) -> np.ndarray:
     return pack(passive(tree, q, qd))
 
 
+def external_joint_forces(mechanism: Mechanism, q: Any, external_forces: Any) -> np.ndarray:
+    """Generalized forces of external forces, sum_i J_i(q)^T f_i: (nv,) or (N, nv) [N m, N]."""
+    tree, (q, loads), pack = mechanism.at(q=q, external_forces=external_forces)
+    wrenches = external_wrenches(tree, q, loads)
+    tau: list[Scalar] = [0.0] * tree.nv
+    carried = dict(wrenches)
+    for i in tree.inward():
+        if i not in carried:
+            continue
+        joint = tree.joint[i]
+        for k, s in zip(joint.dof, joint.subspace(q), strict=True):
+            tau[k] = tau[k] + carried[i].dot(s)
+        parent = tree.parent[i]
+        on_parent = joint.placement(q).force_to_parent(carried[i])
+        carried[parent] = carried[parent] + on_parent if parent in carried else on_parent
+    return pack(tau)
+
+
 def passive(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar]) -> list[Scalar]:
     """The same on scalars; a follower's forces act on its leader's entry."""
     tau: list[Scalar] = [0.0] * tree.nv

@@ -23,11 +23,11 @@ from dalembert.spatial.screws import slides_come_first
 from dalembert.spatial.vectors import AXES, Vector
 
 L = TypeVar("L", bound=Linkage)
-KINDS = ("friction", "springs", "rotors", "limits")
+KINDS = ("friction", "springs", "rotors", "limits", "constraints")
 
 
 def without(mechanism: L, kinds: Sequence[str]) -> L:
-    """The mechanism without friction, springs, rotors or limits."""
+    """The mechanism without friction, springs, rotors, limits or constraints."""
     for kind in kinds:
         if kind not in KINDS:
             raise UnknownNameError("kind", kind, KINDS)
@@ -40,6 +40,8 @@ def without(mechanism: L, kinds: Sequence[str]) -> L:
         changes |= {"rotor_inertia": 0, "gear_ratio": 1}
     if "limits" in kinds:
         changes |= {"limits": Limits()}
+    if "constraints" in kinds:
+        mechanism = replace(mechanism, constraints=(), principles=(), actuated=None)
     return replace(mechanism, joints=tuple(replace(j, **changes) for j in mechanism.joints))
 
 

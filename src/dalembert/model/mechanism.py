@@ -544,7 +544,7 @@ class Mechanism(Linkage):
         return edits.floating(self)
 
     def without(self, *kinds: str) -> Mechanism:
-        """Without 'friction', 'springs', 'rotors' or 'limits'.
+        """Without 'friction', 'springs', 'rotors', 'limits' or 'constraints'.
 
         Raises
         ------

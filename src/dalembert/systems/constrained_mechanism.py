@@ -64,6 +64,14 @@ class ConstrainedMechanism(MechanismSystem):
         return self._mechanism.constraints
 
     @cached_property
+    def driven(self) -> Sequence[int]:  # type: ignore[override]
+        """Entries of tau that drives can give."""
+        mechanism = self._mechanism
+        if mechanism.actuated is None:
+            return range(self.nv)
+        return [k for name in mechanism.actuated for k in mechanism.entries[name].at_v]
+
+    @cached_property
     def _functions(self) -> Any:
         """Module of the formulation."""
         return import_module(f"dalembert.formulations.{self.formulation}")

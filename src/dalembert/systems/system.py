@@ -24,6 +24,7 @@ from dalembert.model.constraint import Constraint
 from dalembert.model.mechanism import Mechanism
 from dalembert.spatial.ldl import Factors, factorised, unchecked
 from dalembert.systems.constraint_set import ConstraintSet
+from dalembert.systems.driving_forces import driving_forces
 from dalembert.tracing.quantity import Quantity, described
 
 INTERNAL = "internal_states"  # input of quantities
@@ -281,7 +282,13 @@ class System(ABC):
         return True
 
     def inverse_dynamics(self, q: Any, qd: Any, qdd: Any, t: Any = 0.0) -> Any:
-        """tau = M qdd + bias - Q: (nv,) [N m, N].
+        """tau of M qdd + bias = Q + tau + J^T lambda: (nv,) [N m, N]; with constraints those of least
+        norm over the driven entries.
+
+        Raises
+        ------
+        ConstraintError
+            The driven entries cannot hold it; not looked at on expressions.
 
         Examples
         --------
@@ -290,10 +297,47 @@ class System(ABC):
         >>> system_of(da.planar_chain(1)).inverse_dynamics([0.0], [0.0], [3.0]).round(3)
         array([5.905])
         """
-        force = np.asarray(self.bias_force(q, qd, t)) - np.asarray(
-            self.generalized_forces(q, qd, t)
-        )
+        force = self.required_force(q, qd, qdd, t)
+        if not self.constraints:
+            return force
+        J = ConstraintSet(self).rates(q, qd, t).jacobian
+        return driving_forces(force, J, self.driven, explain=self.undriven)
+
+    def required_force(self, q: Any, qd: Any, qdd: Any, t: Any = 0.0) -> Any:
+        """M qdd + bias - Q, the forces of drives and constraints together: (nv,) [N m, N].
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from dalembert.systems.kinds import system_of
+        >>> system_of(da.planar_chain(1)).required_force([0.0], [0.0], [3.0]).round(3)
+        array([5.905])
+        """
+        bias = np.asarray(self.bias_force(q, qd, t))
+        force = bias - np.asarray(self.generalized_forces(q, qd, t))
         return np.asarray(self.mass_matrix(q, t)) @ np.asarray(qdd) + force
+
+    @property
+    def driven(self) -> Sequence[int]:
+        """Entries of tau that drives can give; all, unless said otherwise."""
+        return range(self.nv)
+
+    def undriven(self, rank: int, freedoms: int) -> str:
+        """Message of a motion that the driven entries, of a rank for these freedoms, cannot hold.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from dalembert.systems.kinds import system_of
+        >>> system_of(da.planar_chain(2)).undriven(1, 2)[:44]
+        "the driven joints of 'planar chain' (q1, q2)"
+        """
+        names = ", ".join(self.velocity_names[k] for k in self.driven)
+        return (
+            f"the driven joints of {self.name!r} ({names}) cannot hold this motion: their forces "
+            f"have the rank {rank} at this state, for {freedoms} freedoms. Drive other joints, or "
+            "more of them."
+        )
 
     def forward_dynamics(self, q: Any, qd: Any, tau: Any, t: Any = 0.0) -> Any:
         """qdd = M^-1 (Q + tau - bias + J^T lambda): (nv,) [rad/s^2, m/s^2]; lambda of the constraints,

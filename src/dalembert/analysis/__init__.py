@@ -1,0 +1,1 @@
+"""Analysis of systems with constraints: freedoms, assembly, forces of drives, linear models."""

@@ -1,0 +1,51 @@
+"""States and vectors as arrays of floats, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from dalembert.spatial.arrays import in_order
+from dalembert.systems.system import System
+
+
+def checked_state(system: System, q: Any, qd: Any = None) -> tuple[np.ndarray, np.ndarray]:
+    """q (nq,) and qd (nv,), by default 0, of one state.
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+        A vector has the wrong length, or an entry that is not finite; a quaternion is not of unit
+        length.
+    """
+    qd = np.zeros(system.nv) if qd is None else qd
+    q = np.asarray(in_order(q, "q", system.coordinate_names), dtype=float)
+    qd = np.asarray(in_order(qd, "qd", system.velocity_names), dtype=float)
+    if system.mechanism is not None:
+        system.mechanism.opened(q=q, qd=qd)
+    System.check(system, q, qd)
+    if q.ndim != 1 or qd.ndim != 1:
+        raise ValueError(f"one state of {system.name!r} at a time: q and qd are (n,) here.")
+    return q, qd
+
+
+def each_state(function: Callable[..., Any], mechanism: Any, **vectors: Any) -> Any:
+    """Results of a function at one state of floats or expressions, or stacked over a batch.
+
+    Raises
+    ------
+    ShapeError, ValueError, QuaternionError
+    """
+    columns, graph, _ = mechanism.opened(**vectors)
+    kind = float if graph is None else object
+    arrays = [np.stack(np.broadcast_arrays(*column), -1).astype(kind) for column in columns]
+    if all(a.ndim == 1 for a in arrays):
+        return function(*arrays)
+    count = max(len(a) for a in arrays if a.ndim == 2)
+    rows = zip(*(np.broadcast_to(a, (count, a.shape[-1])) for a in arrays), strict=True)
+    results = [function(*row) for row in rows]
+    if isinstance(results[0], tuple):
+        return type(results[0])(*map(np.stack, zip(*results, strict=True)))
+    return np.stack(results)
