@@ -200,6 +200,13 @@ def test_what_makes_no_sense_is_refused_with_numbers(options, message):
         da.simulate(Pendulum(), *START, 1.0, **options)
 
 
+def test_forces_that_are_no_jt_lambda_are_left_to_methods_that_do_not_solve_for_them():
+    driven = da.planar_chain(2).constrained(da.constraints.Holonomic("bent", lambda q, t: [q[1] - 0.5]), principle="servo")
+    for options in ({"stabilisation": "ggl"}, {"method": "radau_iia"}, {"formulation": "hamilton"}):
+        with pytest.raises(ValueError, match="by the principle 'servo', whose forces are not J.T lambda"):
+            da.simulate(driven, [0.1, 0.5], [0, 0], 0.1, **options)
+
+
 def test_a_system_without_constraints_has_nothing_to_stabilise():
     with pytest.raises(ValueError, match="stabilisation='ggl': 'planar chain' has no constraints"):
         da.simulate(da.planar_chain(1), [0.5], [0.0], 0.1, stabilisation="ggl")

@@ -410,12 +410,19 @@ class Canonical(Formulation):
         times = np.full(len(q), t)
         back = self.compiled_velocities(times, q, momenta(q, np.ones_like(qd), times, rows), rows)
         p = momenta(q, qd, times, rows)
+        if self.system.constraints:
+            self._check_constraints(q, qd, t, rows)
         wrong = ~(np.abs(back - 1) <= DOUBTFUL).all(axis=1)
         for own, q_own, p_own in zip(rows[wrong], q[wrong], p[wrong], strict=True):
             self.at(own).system.velocities(
                 q_own, p_own, t
             )  # raises where A is singular, and names the joint
         return p
+
+    def _check_constraints(self, q: np.ndarray, qd: np.ndarray, t: float, rows: np.ndarray) -> None:
+        """See that states (N, nq), (N, nv) with numbers (N, m) meet the constraints."""
+        for own, q_own, qd_own in zip(rows, q, qd, strict=True):
+            ConstraintSet(self.at(own).system).check(q_own, qd_own, t)
 
     def velocities(self, t, q, y):
         """Velocities of the momenta y."""

@@ -9,9 +9,11 @@ from dalembert.errors import ParameterError
 from dalembert.expr import sqrt
 from dalembert.integrators import METHODS, Method, method
 from dalembert.integrators.method_kinds import (
+    BAUMGARTE,
     CONSTRAINED,
     CONTACT,
     GENERAL,
+    GGL,
     INPUTS,
     MOMENTA,
     NONHOLONOMIC,
@@ -25,6 +27,8 @@ from dalembert.simulation.manifold import normalized
 from dalembert.simulation.options import Constraining
 from dalembert.simulation.stabilisation import Stabilisation
 from dalembert.systems.system import System
+
+OTHER_PRINCIPLES = ("vakonomic", "servo")  # than those whose forces are J^T lambda
 
 
 def stabilisation_for(system: System, name: str, asked: Constraining) -> Stabilisation:
@@ -76,6 +80,7 @@ def method_for(motion: FirstOrderSystem, name: str, rho_inf: float | None = None
             raise _refused(motion, kind, refusals[kind])
 
     _check_contact(motion, name)
+    _check_principles(motion, name)
 
     def energy(x: Any) -> Any:
         """The energy, which changes by the work done alone."""
@@ -109,6 +114,20 @@ def _check_contact(motion: FirstOrderSystem, name: str) -> None:
             f"{name!r} with stabilisation={way.name!r} does not solve for: take method='dop853' or "
             "'rk4' with 'projection', or friction='sign' without stops."
         )
+
+
+def _check_principles(motion: FirstOrderSystem, name: str) -> None:
+    """See that forces of constraints act as J^T lambda where a method solves for lambda by itself."""
+    form = motion.formulation
+    way = form.stabilisation
+    others = {*getattr(motion.system.source, "principles", ())} & {*OTHER_PRINCIPLES}
+    if not others or not (way.unknowns or way.name in (BAUMGARTE, GGL) or form.canonical):
+        return
+    raise ValueError(
+        f"{motion.system.name!r} has constraints by the principle {min(others)!r}, whose forces are "
+        f"not J^T lambda: {name!r} with stabilisation={way.name!r} and formulation={form.name!r} "
+        "does not solve for them. Take method='dop853' or 'rk4' with 'projection', in (q, qd)."
+    )
 
 
 def _kinds_of_state(motion: FirstOrderSystem) -> list[str]:

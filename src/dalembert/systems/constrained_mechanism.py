@@ -14,7 +14,7 @@ from dalembert.kinematics.forces import passive_force
 from dalembert.model.constraint import Constraint
 from dalembert.model.mechanism import Mechanism
 from dalembert.systems.mechanism_system import MechanismSystem
-from dalembert.systems.system import System
+from dalembert.systems.system import HAMILTON, System
 from dalembert.tracing.quantities import FORMULATIONS
 from dalembert.tracing.quantity import Quantity
 
@@ -27,8 +27,6 @@ class ConstrainedMechanism(MechanismSystem):
     M(q) qdd + C(q, qd) qd + g(q) = passive_force + tau + J^T lambda,    J qdd = bias
     """
 
-    formulations: tuple[str, ...] = FORMULATIONS[:-1]  # Hamilton's form has no multipliers
-    solvers = ()
     explained_by_code = False
     check = System.check
     forward_dynamics = System.forward_dynamics
@@ -73,8 +71,9 @@ class ConstrainedMechanism(MechanismSystem):
 
     @cached_property
     def _functions(self) -> Any:
-        """Module of the formulation."""
-        return import_module(f"dalembert.formulations.{self.formulation}")
+        """Module of the formulation; of Hamilton's form, the one that states M and the bias."""
+        name = FORMULATIONS[0] if self.formulation == HAMILTON else self.formulation
+        return import_module(f"dalembert.formulations.{name}")
 
     def mass_matrix(self, q, t=0.0):
         """M(q) of the tree (nv, nv)."""

@@ -841,11 +841,6 @@ class System(ABC):
         """The system whose state equations have a name of `formulations`; None: they are those of
         its `lagrangian`.
 
-        Raises
-        ------
-        DalembertError
-            The system has constraints, and the name is not the first.
-
         Examples
         --------
         >>> import dalembert as da
@@ -854,19 +849,7 @@ class System(ABC):
         >>> chain.formulated(chain.formulations[0]) is chain
         True
         """
-        if name == self.formulations[0]:
-            return self
-        self._check_free(f"the formulation {name!r}")
-        return None
-
-    def _check_free(self, what: str) -> None:
-        """Raise a DalembertError if the system has constraints, which something does not know."""
-        if self.constraints:
-            names = ", ".join(constraint.name for constraint in self.constraints)
-            raise DalembertError(
-                f"{self.name!r} has constraints ({names}), and {what} has no multipliers: take "
-                f"{self.formulations[0]!r}, compiled quantities and runs, which have them."
-            )
+        return self if name == self.formulations[0] else None
 
     def lagrange_function(self, q: Any, qd: Any, t: Any = 0.0) -> Any:
         """L = T - Pi: number [J].
