@@ -7,9 +7,9 @@ from pathlib import Path
 
 from rich.console import Console
 
+import dalembert as da
 from dalembert.codegen.sources import TARGETS
 from dalembert.commandline.output import line
-from dalembert.compiled.dynamics import Dynamics
 from dalembert.model.mechanism import Mechanism
 
 __all__ = ["TARGETS", "write"]
@@ -32,5 +32,5 @@ def write(
         A quantity or frame is unknown; a file is there with other text, or cannot be written.
         Nothing is written before all code is generated.
     """
-    for path in Dynamics(mechanism).write(folder, target, names, prefix, overwrite):
+    for path in da.compile(mechanism).write(folder, target, names, prefix, overwrite):
         line(out, path)

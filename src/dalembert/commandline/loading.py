@@ -73,11 +73,13 @@ def findings_of(
     file: Path, angle_tolerance: float | None, constraints: Path | None = None
 ) -> list[Any]:
     """All findings about a file with its constraints, also one that cannot be read."""
+    from dalembert.analysis.freedoms import constraint_findings
     from dalembert.model.findings import Finding, collapsed
     from dalembert.model.parts import Source
 
     try:
-        return load(file, True, angle_tolerance, constraints=constraints).check()
+        mechanism = load(file, True, angle_tolerance, constraints=constraints)
+        return [*mechanism.check(), *collapsed(constraint_findings(mechanism))]
     except MissingFileError:
         raise
     except ModelError as error:

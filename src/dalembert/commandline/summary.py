@@ -5,7 +5,12 @@ from __future__ import annotations
 from rich.console import Console
 
 from dalembert.commandline.output import line
-from dalembert.commandline.tables import number, show_constraints, show_joints
+from dalembert.commandline.tables import (
+    number,
+    show_constraints,
+    show_freedoms,
+    show_joints,
+)
 from dalembert.model.mechanism import Mechanism
 
 
@@ -45,5 +50,6 @@ def summarize(out: Console, mechanism: Mechanism) -> None:
     if mechanism.constraints:
         line(out)
         show_constraints(out, mechanism)
+        show_freedoms(out, mechanism)
     if mechanism.actuated is not None:
         line(out, f"driven joints: {', '.join(mechanism.actuated) or 'none'}")

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
+from dalembert.analysis.freedoms import degrees_of_freedom
 from dalembert.commandline.output import TableColumn, left, line, message, show_table
+from dalembert.errors import ConstraintError
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import Number, as_float, is_symbolic
 from dalembert.model.parts import Joint
@@ -52,6 +54,18 @@ def show_constraints(out: Console, mechanism: Mechanism) -> None:
             left("principle", mechanism.principles),
         ],
     )
+
+
+def show_freedoms(out: Console, mechanism: Mechanism) -> None:
+    """Print degrees of freedom and redundant rows, or the gap of loops that do not close."""
+    if mechanism.symbols:
+        return
+    try:
+        text = str(degrees_of_freedom(mechanism))
+    except ConstraintError as error:
+        text = str(error)
+    for words in text.splitlines():
+        line(out, words)
 
 
 def show_quantities(out: Console, mechanism: Mechanism) -> None:

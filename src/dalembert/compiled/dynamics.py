@@ -115,7 +115,9 @@ def compile(
     Parameters
     ----------
     mechanism : Mechanism, LagrangianSystem, FlexibleJoints, or another System
-        Of systems other than mechanisms there is a `SystemDynamics`, without the options below.
+        Of a mechanism with constraints there is a `SystemDynamics`, in double precision, whose
+        quantities of motion take the time t, and no external forces: add J^T f to tau. Of systems
+        that are no mechanisms as well, without the options below but `parameters`.
     formulation : str
         Whose algorithms are compiled; results are equal, speeds are not ('newton_euler' is the
         fastest).
@@ -157,7 +159,14 @@ def compile(
     if system.mechanism is None:
         return SystemDynamics(system, parameters)
     if system.constraints:
-        return SystemDynamics(formulated(system, formulation).with_inputs(parameters), parameters)
+        if _number_type(dtype) != np.float64:
+            raise TypeError(
+                f"dtype={dtype!r}: quantities of {system.name!r}, which has constraints, compute in "
+                "float64."
+            )
+        tree = Dynamics(system.mechanism, formulation, parameters)
+        given = formulated(system, formulation).with_inputs(parameters)
+        return SystemDynamics(given, parameters, tree)
     return Dynamics(system.mechanism, formulation, parameters, dtype)
 
 
@@ -668,7 +677,7 @@ class Function:
         return tuple(
             arrays[name]
             if name in arrays
-            else (fields := RESULT_TYPES[name])(
+            else (fields := derivatives.RESULT_TYPES[name])(
                 *(arrays[f"{name}.{field}"] for field in fields._fields)
             )
             for name in self.names
@@ -736,10 +745,3 @@ def _number_type(dtype: Any) -> np.dtype:
     if found not in (np.dtype(np.float64), np.dtype(np.float32)):
         raise TypeError(f"dtype={dtype!r}: kernels compute in float64 or float32.")
     return found
-
-
-RESULT_TYPES: dict[str, Any] = {
-    "inverse_dynamics_derivatives": derivatives.InverseDynamicsDerivatives,
-    "forward_dynamics_derivatives": derivatives.ForwardDynamicsDerivatives,
-    "linearize": derivatives.Linearization,
-}

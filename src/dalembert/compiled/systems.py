@@ -1,8 +1,11 @@
-"""Compiled quantities of a system that is no mechanism."""
+"""Compiled quantities of a system that is no tree of bodies."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +14,12 @@ import numpy as np
 from dalembert.codegen.symbols import without_collection
 from dalembert.errors import ParameterError, unknown_attribute
 from dalembert.expr import Graph
+from dalembert.formulations.newton_euler.derivatives import RESULT_TYPES
+from dalembert.model.numbers import is_symbolic
 from dalembert.native.function import CompiledFunction, only_result
 from dalembert.spatial.arrays import Array
 from dalembert.systems.system import System
+from dalembert.tracing.quantities import OF_MOTION, QUANTITIES
 
 if TYPE_CHECKING:
     from dalembert.codegen.sources import Described
@@ -32,6 +38,26 @@ ShapeError, TypeError
 ValueError, OverflowedError
     An input is not finite; a result is not finite.
 """  # help on every quantity
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """Results of quantities of which some are named tuples.
+
+    names : of the quantities
+    make : of their results
+    """
+
+    names: tuple[str, ...]
+    make: Callable[[tuple[Any, ...]], Any]
+
+    def __call__(self, arrays: tuple[Any, ...]) -> Any:
+        rest = iter(arrays)
+        found = []
+        for name in self.names:
+            fields = RESULT_TYPES.get(name)
+            found.append(fields(*islice(rest, len(fields._fields))) if fields else next(rest))
+        return self.make(tuple(found))
 
 
 class SystemDynamics:
@@ -73,8 +99,9 @@ class SystemDynamics:
     forward_dynamics: CompiledFunction[Array]
     velocities: CompiledFunction[Array]
 
-    def __init__(self, system: System, parameters: Sequence[str] = ()):
+    def __init__(self, system: System, parameters: Sequence[str] = (), tree: Any = None):
         self._equations, self.system = system, system.source
+        self._tree = tree
         self.parameters = tuple(parameters) or system.parameters
         for name in self.parameters:
             system.number(name)  # raises if it is none
@@ -102,7 +129,14 @@ class SystemDynamics:
         >>> h.round(3)
         array([4.703])
         """
+        if self._tree is not None and all(map(self._is_of_tree, names)):
+            of_tree: Any = self._tree.function(names)
+            return of_tree  # type: ignore[no-any-return]
         return self._compiled(tuple(names), tuple)
+
+    def _is_of_tree(self, name: str) -> bool:
+        """Whether constraints change nothing of a quantity of a mechanism."""
+        return name.partition(":")[0] in QUANTITIES and name not in OF_MOTION
 
     def source(
         self, target: str, names: Sequence[str], prefix: str | None = None
@@ -157,6 +191,8 @@ class SystemDynamics:
     def _described(self, name: str) -> Described:
         from dalembert.codegen.sources import Described, notes
 
+        if self._tree is not None and self._is_of_tree(name):
+            return self._tree._described(name)
         program = self.function([name]).program
         text = f"{name} of the system '{self._equations.name}'."
         entries = {**self._entry_names, "parameters": self.parameters}
@@ -180,6 +216,8 @@ class SystemDynamics:
         def __getattr__(self, name: str) -> CompiledFunction[Any]:
             if name.startswith("_") or name not in self._equations.quantities:
                 raise unknown_attribute(self, name)
+            if self._tree is not None and self._is_of_tree(name):
+                return getattr(self._tree, name)
             return self._compiled((name,), only_result)
 
     def _compiled(
@@ -195,22 +233,44 @@ class SystemDynamics:
                 )
             shapes = {name: () if name == "t" else (len(x),) for name, x in inputs.items()}
             arrays = {name: np.asarray(x, dtype=object) for name, x in outputs.items()}
+            gather = make if arrays.keys() == set(names) else Gathered(names, make)
             function: CompiledFunction[Any] = CompiledFunction(
-                "_".join(names), shapes, inputs, arrays, make, checked=True
+                "_".join(names), shapes, inputs, arrays, gather, checked=True
             )
             function.entry_names = self._entry_names
+            if self._equations.constraints and not self.parameters:
+                function.explain = partial(self._explain, names)
+            if "parameters" in shapes and (values := self._values) is not None:
+                function.defaults["parameters"] = values
             function.__doc__ = "\n".join(map(self._said, names)) + CALLS
             self._functions[names, make] = function
         return self._functions[names, make]
 
+    def _explain(self, names: tuple[str, ...], inputs: Mapping[str, np.ndarray], rows: int) -> None:
+        """Raise the plain functions' error at a state where a result is not finite."""
+        for row in range(rows):
+            state = {name: a if a.ndim == 1 else a[row % len(a)] for name, a in inputs.items()}
+            state |= {"t": state["t"][0]} if "t" in state else {}
+            for name in names:
+                quantity = self._equations.quantity(name)
+                quantity.function(*(state[i] for i in quantity.inputs))
+
+    @property
+    def _values(self) -> np.ndarray | None:
+        """Numbers of the parameters in the system; None where one has no value."""
+        numbers = [self._equations.number(path) for path in self.parameters]
+        if any(is_symbolic(x) or np.isnan(float(x)) for x in numbers):
+            return None
+        return np.array(numbers, dtype=float)
+
     def _said(self, name: str) -> str:
         """Inputs, results and description of a quantity, for help."""
-        quantity = self._equations.quantities[name]
+        quantity = self._equations.quantity(name)
         inputs = ", ".join("t=0.0" if name == "t" else name for name in quantity.inputs)
         return f"{name}({inputs}): {quantity.result}, {quantity.description}."
 
     def __getstate__(self) -> Any:
-        return {"system": self._equations, "parameters": self.parameters}
+        return {"system": self._equations, "parameters": self.parameters, "tree": self._tree}
 
     def __setstate__(self, state: Any) -> None:
         self.__init__(**state)  # type: ignore[misc]

@@ -108,7 +108,9 @@ class CompiledFunction(Generic[Result]):
         checked: bool = False,
     ):
         self.checked = checked
-        self._defaults = {name: 0.0 for name in shapes if checked and name == "t"}
+        self.defaults: dict[str, Any] = {name: 0.0 for name in shapes if checked and name == "t"}
+        # raises an error that says more than a result that is not finite
+        self.explain: Callable[[Mapping[str, np.ndarray], int], None] | None = None
         self.label = label
         self.shapes = shapes
         self._vectors = vectors
@@ -173,6 +175,8 @@ class CompiledFunction(Generic[Result]):
         ):
             for name, a in inputs.items():
                 check_finite(a, name)
+            if self.explain is not None:
+                self.explain(inputs, 1 if rows is None else rows)
             for a in results:
                 finite_results(a)
         return self._assembled(results)
@@ -283,7 +287,7 @@ class CompiledFunction(Generic[Result]):
     def _named(self, arrays: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
         """Arguments by name."""
         given = dict(zip(self.shapes, arrays, strict=False))
-        values = self._defaults | given | named
+        values = self.defaults | given | named
         if (
             len(arrays) > len(self.shapes)
             or given.keys() & named.keys()

@@ -98,7 +98,7 @@ def forward_dynamics_derivatives(
         columns = []
         for force, bias in zip(forces.T, biases.T, strict=True):
             free = np.asarray(solved(inertia, list(force)))
-            held = solved(response.factors, list(bias - response.rows.jacobian @ free))
+            held = response.multipliers(bias - response.rows.jacobian @ free)
             columns.append(free + response.along(held))
         return np.array(columns).T
 

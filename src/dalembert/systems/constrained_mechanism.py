@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import import_module
 from typing import Any
 
@@ -13,12 +13,13 @@ from dalembert.codegen.symbols import vector_of_symbols
 from dalembert.kinematics.forces import passive_force
 from dalembert.model.constraint import Constraint
 from dalembert.model.mechanism import Mechanism
+from dalembert.systems.constrained_derivatives import forward_dynamics_derivatives
 from dalembert.systems.mechanism_system import MechanismSystem
 from dalembert.systems.system import HAMILTON, System
-from dalembert.tracing.quantities import FORMULATIONS
-from dalembert.tracing.quantity import Quantity
+from dalembert.tracing.quantities import FORMULATIONS, OF_MOTION, QUANTITIES, known_quantity
+from dalembert.tracing.quantity import Quantity, described
 
-OF_TREES = ("forward_dynamics_derivatives", "linearize")  # quantities that know no constraints
+DERIVATIVES = "forward_dynamics_derivatives"
 
 
 class ConstrainedMechanism(MechanismSystem):
@@ -69,7 +70,7 @@ class ConstrainedMechanism(MechanismSystem):
             return range(self.nv)
         return [k for name in mechanism.actuated for k in mechanism.entries[name].at_v]
 
-    @cached_property
+    @property
     def _functions(self) -> Any:
         """Module of the formulation; of Hamilton's form, the one that states M and the bias."""
         name = FORMULATIONS[0] if self.formulation == HAMILTON else self.formulation
@@ -94,13 +95,27 @@ class ConstrainedMechanism(MechanismSystem):
 
     @property
     def quantities(self) -> Mapping[str, Quantity]:
-        """Quantities of the tree and of the constraints by name."""
+        """Quantities of the tree, and those that constraints change, by name."""
         of_tree = {
-            name: quantity
-            for name, quantity in super().quantities.items()
-            if not (quantity.framed or quantity.loaded or name in OF_TREES)
+            name: quantity for name, quantity in super().quantities.items() if name not in OF_MOTION
         }
-        return {**of_tree, **System.quantities.fget(self)}  # type: ignore[attr-defined]
+        derivatives = described(
+            DERIVATIVES, partial(forward_dynamics_derivatives, self), "q qd tau t"
+        )
+        return {**System.quantities.fget(self), **of_tree, DERIVATIVES: derivatives}  # type: ignore[attr-defined]
+
+    def quantity(self, name: str) -> Quantity:
+        """The quantity of a name; of the tree's by the formulation, with a frame where it takes one."""
+        stem = name.partition(":")[0] if isinstance(name, str) else name
+        if stem in OF_MOTION or stem not in QUANTITIES:
+            return System.quantity(self, name)
+        found, arguments = known_quantity(name, self._mechanism, self.formulation)
+
+        def at(*inputs: Any) -> Any:
+            """The quantity of the mechanism's frame."""
+            return found.function(self._mechanism, *inputs, *arguments)
+
+        return found._replace(function=at)
 
     def formulated(self, name: str) -> ConstrainedMechanism:
         """The mechanism by another formulation of its tree."""

@@ -81,6 +81,9 @@ def _by_multipliers(required: np.ndarray, J: np.ndarray, inverse: np.ndarray) ->
     columns = np.array([solved(factors, list(row)) for row in J])
     free = np.array(solved(factors, list(required)))
     mobility = [[_product(column, row) for row in J] for column in columns]
+    for k, row in enumerate(J):
+        if all(map(known_zero, row)):  # the row holds nothing
+            mobility[k][k] = 1.0
     nu = solved(factorised(mobility, unchecked), list(J @ free))
     return inverse * (free - columns.T @ np.array(nu))
 

@@ -827,15 +827,37 @@ class System(ABC):
         """
         sizes = {"q": self.nq, "qd": self.nv, "qdd": self.nv, "tau": self.nv, "p": self.nv, "t": 1}
         sizes[INTERNAL] = len(self.internal_names)
-        if unknown := [name for name in names if name not in self.quantities]:
-            raise UnknownNameError("quantity", unknown[0], tuple(self.quantities))
-        wanted = {i for name in names for i in self.quantities[name].inputs}
+        chosen = {name: self.quantity(name) for name in names}
+        wanted = {i for quantity in chosen.values() for i in quantity.inputs}
         inputs = {name: vector_of_symbols(name, n) for name, n in sizes.items() if name in wanted}
         given = inputs | {"t": inputs["t"][0]} if "t" in inputs else inputs
-        return inputs, {
-            name: self.quantities[name].function(*(given[i] for i in self.quantities[name].inputs))
-            for name in names
-        }
+        outputs: dict[str, Any] = {}
+        for name, quantity in chosen.items():
+            found = quantity.function(*(given[i] for i in quantity.inputs))
+            if hasattr(found, "_fields"):
+                outputs |= {f"{name}.{field}": x for field, x in found._asdict().items()}
+            else:
+                outputs[name] = found
+        return inputs, outputs
+
+    def quantity(self, name: str) -> Quantity:
+        """The quantity of a name, with a frame where it takes one: 'placement:tool'.
+
+        Raises
+        ------
+        UnknownNameError
+            There is none.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from dalembert.systems.kinds import system_of
+        >>> system_of(da.planar_chain(1)).quantity("mass_matrix").unit
+        'kg m^2, kg m, kg'
+        """
+        if name not in self.quantities:
+            raise UnknownNameError("quantity", name, tuple(self.quantities))
+        return self.quantities[name]
 
     def formulated(self, name: str) -> System | None:
         """The system whose state equations have a name of `formulations`; None: they are those of

@@ -12,7 +12,7 @@ import numpy as np
 from dalembert.codegen.blocks import ProgramError
 from dalembert.codegen.program import STATUS, Program, program_of
 from dalembert.codegen.symbols import vector_of_symbols, without_collection
-from dalembert.errors import UnknownNameError
+from dalembert.errors import DalembertError, UnknownNameError
 from dalembert.expr import Graph, absolute, constant, count_operations
 from dalembert.expr.node import select
 from dalembert.formulations import newton_euler
@@ -99,6 +99,15 @@ OF_FORCES = frozenset(
     )
 )
 
+# Quantities that constraints change; all others are those of the tree.
+OF_MOTION = (
+    "inverse_dynamics",
+    "inverse_dynamics_derivatives",
+    "forward_dynamics",
+    "forward_dynamics_derivatives",
+    "linearize",
+)
+
 # The same quantities as derivatives of expressions: fewer operations than the recursion for some
 # mechanisms of few joints.
 DIFFERENTIATED = {
@@ -151,6 +160,7 @@ def traced(
         A quantity, path or frame is unknown; the mechanism has symbols that are not among the
         parameters.
     """
+    _check_tree_alone(mechanism, names)
     many = sum(not joint.is_fixed for joint in mechanism.joints) >= ROLLED_FROM
     if many and formulation == "newton_euler" and not parameters and not loads:
         from dalembert.tracing import rolled
@@ -158,6 +168,16 @@ def traced(
         if rolled.covers(mechanism, names):
             return rolled.rolled(mechanism, names, DOUBTFUL[np.dtype(dtype).name])
     return straight(mechanism, names, parameters, loads, formulation, dtype)
+
+
+def _check_tree_alone(mechanism: Mechanism, names: Sequence[str]) -> None:
+    """Raise a DalembertError if constraints change one of the quantities."""
+    for name in names:
+        if mechanism.constraints and name in OF_MOTION:
+            raise DalembertError(
+                f"{name} of {mechanism.name!r} depends on its constraints: da.compile(mechanism) has "
+                "it, and da.compile(mechanism.without('constraints')) that of the tree."
+            )
 
 
 def straight(
@@ -171,7 +191,7 @@ def straight(
     """The same as straight-line code for any mechanism: of the forms that are equal, the one of
     fewest operations.
     """
-    chosen = [(name, *_found(name, mechanism, formulation)) for name in names]
+    chosen = [(name, *known_quantity(name, mechanism, formulation)) for name in names]
     if loads and not any(quantity.loaded for _, quantity, _ in chosen):
         raise TypeError(f"{', '.join(names)}: none of these takes external forces.")
     wanted = {i for _, quantity, _ in chosen for i in quantity.inputs}
@@ -280,7 +300,9 @@ def _doubtful_pivots(mechanism: Mechanism, doubtful: float) -> np.ndarray:
     return np.where((pivots > margins).all(axis=0), limit, ALWAYS)
 
 
-def _found(name: str, mechanism: Mechanism, formulation: str) -> tuple[Quantity, tuple[str, ...]]:
+def known_quantity(
+    name: str, mechanism: Mechanism, formulation: str
+) -> tuple[Quantity, tuple[str, ...]]:
     """Quantity, and frame and axes of a framed one; a frame's name may itself hold colons."""
     if not isinstance(name, str):
         raise UnknownNameError("quantity", name, tuple(QUANTITIES))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,6 +35,13 @@ class Linearization(NamedTuple):
 
     A: Array
     B: Array
+
+
+RESULT_TYPES: dict[str, Any] = {
+    "inverse_dynamics_derivatives": InverseDynamicsDerivatives,
+    "forward_dynamics_derivatives": ForwardDynamicsDerivatives,
+    "linearize": Linearization,
+}  # of the functions below
 
 
 def inverse_dynamics_derivatives(
