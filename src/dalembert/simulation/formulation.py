@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.compiled.memo import dynamics_of, kept, quantities_of
+from dalembert.compiled.memo import PLAIN, dynamics_of, kept, quantities_of
+from dalembert.errors import DalembertError
 from dalembert.formulations.hamilton.velocity_solver import Solver
 from dalembert.integrators.method_kinds import INDEX_3, PROJECTION
 from dalembert.native.function import CompiledFunction, function
@@ -278,6 +279,45 @@ class Formulation(ABC):
         return f"the mass matrix of {self.system.name!r} is {how}: coordinate {name!r}"
 
 
+class StartCheck:
+    """Compiled check of states that motions on constraints begin with."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._compiled: CompiledFunction | None = None
+
+    def are_sound(
+        self, form: Formulation, q: np.ndarray, qd: np.ndarray, t: float, numbers: np.ndarray
+    ) -> bool:
+        """Whether states (N, ...) meet the constraints and have accelerations; the first few are
+        not looked at.
+        """
+        self.count += len(q)
+        if self.count <= PLAIN:
+            return False
+        if self._compiled is None:
+            self._compiled = self._made(form)
+        rows = np.broadcast_to(numbers, (len(q), len(form.paths)))
+        try:
+            beyond, _ = self._compiled(np.full(len(q), t), q, qd, rows)
+        except DalembertError:
+            return False
+        return bool((beyond <= 0).all())
+
+    def _made(self, form: Formulation) -> CompiledFunction:
+        """By how much rows are beyond rounding, and accelerations."""
+
+        def start(t: Any, q: Any, qd: Any, numbers: Any) -> tuple[Any, Any]:
+            """Both at one state."""
+            system = form.at(numbers).system
+            rest = np.zeros(system.nv)
+            beyond = ConstraintSet(system).beyond_rounding(q, qd, t)
+            return beyond, system.forward_dynamics(q, qd, rest, t)
+
+        n, m = form.system.nq, form.system.nv
+        return function(start, t=(), q=n, qd=m, numbers=len(form.paths))
+
+
 class Accelerations(Formulation):
     """A system in (q, qd).
 
@@ -299,12 +339,21 @@ class Accelerations(Formulation):
 
     def started(self, q, qd, t, numbers=NONE):
         """Initial y: the velocities."""
-        if not self.system.explained_by_code:
+        if not (self.system.explained_by_code or self._begins_well(q, qd, t, numbers)):
             rows = np.broadcast_to(numbers, (len(q), len(self.paths)))
             for own in np.unique(rows, axis=0):
                 same = (rows == own).all(axis=1)
                 self.at(own).system.check_determined(q[same], qd[same], t)
         return qd
+
+    def _begins_well(self, q: np.ndarray, qd: np.ndarray, t: float, numbers: np.ndarray) -> bool:
+        """Whether states (N, ...) meet the constraints, by compiled code where it is worth compiling;
+        no: they are to be looked at one by one.
+        """
+        if not self.system.constraints:
+            return False
+        starts = kept(self.system.source, ("starts", *self.key), StartCheck)
+        return starts.are_sound(self, q, qd, t, numbers)
 
     def velocities(self, t, q, y):
         """The velocities y themselves."""

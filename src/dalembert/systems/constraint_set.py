@@ -8,7 +8,7 @@ Multipliers count as applied forces.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import compress
 from typing import Any, NamedTuple
 
@@ -18,7 +18,7 @@ from dalembert.arguments import check_instance
 from dalembert.codegen.symbols import vector_of_symbols
 from dalembert.constraints.state_functions import does_work
 from dalembert.errors import ConstraintError, DalembertError
-from dalembert.expr import Expr, Graph, known_zero, symbol
+from dalembert.expr import Expr, Graph, absolute, known_zero, maximum, symbol
 from dalembert.model.constraint import Constraint, ConstraintRates
 from dalembert.spatial.ldl import Factors, factorised, solved
 
@@ -327,10 +327,17 @@ class ConstraintSet:
 
     def is_met(self, q: Vector, qd: Vector, t: float = 0.0, within: float = UNMET) -> bool:
         """Whether a state of floats meets the constraints, relative to their slopes."""
+        return bool(self.beyond_rounding(q, qd, t, within) <= 0)
+
+    def beyond_rounding(self, q: Vector, qd: Vector, t: Any = 0.0, within: float = UNMET) -> Any:
+        """By how much the largest residual of a state is beyond a part of the slopes of rows; 0 or
+        less where they are met.
+        """
         rows = self.rates(q, qd, t)
-        reach = np.abs(rows.jacobian).sum(axis=1).max()  # of a change of all coordinates by 1
-        limit = within * (1.0 + reach * (1.0 + np.abs(qd).max(initial=0.0)))
-        return bool((np.abs([*self.position(q, t), *rows.velocity]) <= limit).all())
+        reach = reduce(maximum, [sum(absolute(row)) for row in rows.jacobian])
+        speed = reduce(maximum, absolute(np.asarray(qd)), 0.0)
+        residuals = absolute(np.array([*self.position(q, t), *rows.velocity]))
+        return reduce(maximum, residuals) - within * (1.0 + reach * (1.0 + speed))
 
     def check(self, q: Vector, qd: Vector, t: float = 0.0) -> None:
         """Raise a ConstraintError if a state of floats does not meet the constraints."""
