@@ -61,7 +61,7 @@ def test_error_falls_with_the_order_of_the_method(name, exact):
 
 @pytest.mark.parametrize("name", ADAPTIVE)
 def test_one_step_of_a_pair_has_an_error_of_its_order_plus_one(name, exact):
-    step, errors = METHODS[name].step, []
+    step, errors = known(name).step, []
     for h in (0.4, 0.2):
         right = solve_ivp(pendulum, (0, h), [1.0, 0.5], method="DOP853", rtol=1e-13, atol=1e-15).y[:, -1]
         x, estimates, (*_, last) = step(pendulum, 0.0, np.array([1.0, 0.5]), h, pendulum(0.0, [1.0, 0.5]))
@@ -149,7 +149,7 @@ def test_motion_goes_back_to_where_it_came_from(name):
 
 @pytest.mark.parametrize("name", [*ADAPTIVE, "radau5"])
 def test_a_step_that_collapses_ends_the_trajectory_with_a_reason(name):
-    found = list(records(METHODS[name], lambda t, x: x * x, np.array([1.0]), np.array([0, 0.5, 2, 3]), 0.1, ENOUGH, 1e-6, 1e-6))
+    found = list(records(known(name), lambda t, x: x * x, np.array([1.0]), np.array([0, 0.5, 2, 3]), 0.1, ENOUGH, 1e-6, 1e-6))
     assert [r.failed > 0 for r in found] == [False, True] and found[0].t == 0.5       # x = 1/(1 - t)
     assert abs(found[0].x[0] - 2) < 1e-4 and found[1].t == pytest.approx(1, abs=1e-3) and "small" in REASONS[TOO_SMALL]
 
@@ -186,7 +186,7 @@ def test_a_stiff_system_takes_radau5_few_steps():
     assert abs(last.x[0] - np.cos(1)) < 1e-6 and last.steps < 100
 
 
-@pytest.mark.parametrize("name", ADAPTIVE)
+@pytest.mark.parametrize("name", ["dopri5", "dop853"])
 def test_records_cost_no_steps_and_agree_with_scipys_interpolant(name):
     x, scipys = np.array([1.0, 0.5]), {"dopri5": RK45, "dop853": DOP853}[name]
     few, many = (list(records(METHODS[name], pendulum, x, np.linspace(0, 10, n + 1), 0.1, ENOUGH, 1e-6, 1e-6)) for n in (10, 1000))

@@ -149,6 +149,27 @@ def test_radau_iia_from_a_velocity_that_is_off_by_a_twentieth(stabilisation):
     assert abs(u[0, 0] - said[4]) < 6e-3
 
 
+def test_velocities_of_half_explicit_stages_meet_the_constraints_and_its_order_is_four(exact):
+    """At every state at which accelerations are asked for; positions at the ends of steps."""
+    motion = FirstOrderSystem(Model(Pendulum()))
+    p = motion.constants
+    half_explicit, manifold, f = method_for(motion, "half_explicit4"), motion.manifold.bound(p), motion.function(p)
+    slips, errors = [], []
+
+    def asked(t, x):
+        slips.append(abs(x[:2] @ x[2:4]))
+        return f(t, x)
+
+    for n in (100, 200):
+        x, k = np.array([*START[0], 0, 0, 0.0]), [f(0.0, np.array([*START[0], 0, 0, 0.0]))]
+        for step in range(n):
+            x, _, k = half_explicit.step(asked, step / n, x, 1 / n, k[-1], manifold)
+        errors.append(np.abs(x[:2] - exact).max())
+    assert max(slips) < 1e-14 and 1e-10 < errors[1] < 1e-8 and 3.6 < np.log2(errors[0] / errors[1]) < 4.9
+    run = da.simulate(Pendulum(), *START, 1.0, method="half_explicit4", rtol=1e-9, atol=1e-11)
+    assert np.abs(run.q[-1] - exact).max() < 1e-8 and run.residual.max() < 1e-14 and run.velocity_residual.max() < 1e-14
+
+
 def test_a_run_says_how_constraints_were_met_and_keeps_it_in_files(tmp_path):
     run = da.simulate(Pendulum(), *START, 0.1, method="rk4", stabilisation="baumgarte", time_constant=0.01)
     assert "constraints: errors fade with a time constant (Baumgarte); largest residuals" in run.summary()
@@ -202,7 +223,7 @@ def test_what_makes_no_sense_is_refused_with_numbers(options, message):
 
 def test_forces_that_are_no_jt_lambda_are_left_to_methods_that_do_not_solve_for_them():
     driven = da.planar_chain(2).constrained(da.constraints.Holonomic("bent", lambda q, t: [q[1] - 0.5]), principle="servo")
-    for options in ({"stabilisation": "ggl"}, {"method": "radau_iia"}, {"formulation": "hamilton"}):
+    for options in ({"stabilisation": "ggl"}, {"method": "radau_iia", "stabilisation": "index3"}, {"formulation": "hamilton"}):
         with pytest.raises(ValueError, match="by the principle 'servo', whose forces are not J.T lambda"):
             da.simulate(driven, [0.1, 0.5], [0, 0], 0.1, **options)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from dalembert.expr import absolute, maximum, minimum
 from dalembert.expr.scalars import Scalar
-from dalembert.integrators.method_kinds import Adaptive, Meet, Rate, Vector, unchanged
+from dalembert.integrators.method_kinds import Adaptive, Manifold, Rate, Vector, met
 from dalembert.integrators.search import through
 
 # fmt: off
@@ -67,10 +67,10 @@ ORDER = 8
 
 
 def step(
-    f: Rate, t: Scalar, x: Vector, h: Scalar, first: Any, meet: Meet = unchanged
+    f: Rate, t: Scalar, x: Vector, h: Scalar, first: Any, manifold: Manifold | None = None
 ) -> tuple[Any, tuple[Any, Any], list[Any]]:
     """(x(t + h), its errors of orders 5 and 3, values of f), from first = f(t, x) to f(t + h, x(t +
-    h)); meet: brings the end back to constraints before f is known there.
+    h)); the manifold: to which the end is brought back before f is known there.
 
     Coefficients of the code DOP853; Hairer, Norsett, Wanner, Solving Ordinary Differential
     Equations I (1993), II.10.
@@ -78,7 +78,7 @@ def step(
     k = [first]
     for c, row in zip(C[1:], A[1:], strict=True):
         k.append(f(t + c * h, x + h * _weighted(row, k)))
-    x_new = meet(x + h * _weighted(B, k))
+    x_new = met(manifold, t + h, x + h * _weighted(B, k))
     return x_new, (h * _weighted(E5, k), h * _weighted(E3, k)), [*k, f(t + h, x_new)]
 
 

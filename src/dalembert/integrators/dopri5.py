@@ -8,7 +8,7 @@ from typing import Any
 
 from dalembert.expr import absolute
 from dalembert.expr.scalars import Scalar
-from dalembert.integrators.method_kinds import Adaptive, Meet, Rate, Vector, unchanged
+from dalembert.integrators.method_kinds import Adaptive, Manifold, Rate, Vector, met
 from dalembert.integrators.search import through
 
 # fmt: off
@@ -26,17 +26,17 @@ ORDER = 5
 
 
 def step(
-    f: Rate, t: Scalar, x: Vector, h: Scalar, first: Any, meet: Meet = unchanged
+    f: Rate, t: Scalar, x: Vector, h: Scalar, first: Any, manifold: Manifold | None = None
 ) -> tuple[Any, tuple[Any], list[Any]]:
     """(x(t + h), estimate of its error, values of f), from first = f(t, x) to f(t + h, x(t + h));
-    meet: brings the end back to constraints before f is known there.
+    the manifold: to which the end is brought back before f is known there.
 
     Dormand, Prince, A family of embedded Runge-Kutta formulae, J. Comp. Appl. Math. 6 (1980) 19-26.
     """
     k = [first]
     for c, row in zip(C[1:-1], A[1:-1], strict=True):
         k.append(f(t + c * h, x + h * _weighted(row, k)))
-    y = meet(x + h * _weighted(A[-1], k))
+    y = met(manifold, t + h, x + h * _weighted(A[-1], k))
     k.append(f(t + h, y))
     return y, (h * _weighted(E, k),), k
 

@@ -26,7 +26,6 @@ MULTIPLIERS, SLIPS, ACCELERATIONS = "multipliers", "slips", "accelerations"
 
 Vector = np.ndarray[Any, Any]  # (n,) of floats or expressions
 Rate = Callable[[Any, Any], Any]  # f(t, x) -> x'
-Meet = Callable[[Any], Any]  # x -> the state nearby that meets the constraints
 
 STEEP = 8.0  # of `Adaptive.bend`
 
@@ -43,14 +42,9 @@ SOLUTION = "z"  # of an implicit step, from which the next one begins to search
 VALUE: Lengths = MappingProxyType({"first": 1, "known": 0})  # of f at the end, and whether there is
 
 
-# Stabilisation that a step has of its own -> unknowns that x has for it; the default first.
+# Stabilisation that a step has of its own -> unknowns that x has for it.
 Own = Mapping[str, tuple[str, ...]]
 NOTHING_OF_ITS_OWN: Own = MappingProxyType({})
-
-
-def unchanged(x: Any) -> Any:
-    """x, where there are no constraints to meet."""
-    return x
 
 
 def nothing(**given: Any) -> dict[str, Any]:
@@ -139,6 +133,16 @@ class Manifold(Protocol):
     def impulse(self, response: Any, residual: Any) -> Any:
         """The change of y that changes J qd by r."""
 
+    def push(self, response: Any, ahead: Any) -> Any:
+        """The change of velocities (nv,), along forces of constraints at one state, that meets the
+        constraints at a state near by; their `responses` are given.
+        """
+
+
+def met(manifold: Manifold | None, t: Any, x: Any) -> Any:
+    """x brought back to the manifold of states, if there is one."""
+    return x if manifold is None else manifold(t, x)
+
 
 class Constrained(FixedStep):
     """A fixed step that meets the constraints of the system by itself.
@@ -152,8 +156,8 @@ class Constrained(FixedStep):
 class Adaptive(NamedTuple):
     """A pair of orders, and the path between the ends of its steps.
 
-    step(f, t, x, h, first, meet) -> (x, errors, k): x where meet(x) brings it, values k of f from
-    first = f(t, x) to f(t + h, x)
+    step(f, t, x, h, first, manifold) -> (x, errors, k): x brought back to the manifold, values k of f
+    from first = f(t, x) to f(t + h, x)
     between(x, new, h, [*k, *extra], part) -> x(t + part h), after extra(f, t, x, h, k) if there is
     that coefficients(x, new, h, [*k, *extra]) -> Bernstein coefficients of the same bend(h, k) ->
     by how much it differs at most from the cubic through both ends, entry by entry, and h times its

@@ -15,12 +15,12 @@ from dalembert.integrators.fixed_point import HUGE
 from dalembert.integrators.method_kinds import (
     Adaptive,
     Constrained,
+    External,
     FixedStep,
     Manifold,
     Method,
     Rate,
     Vector,
-    unchanged,
 )
 from dalembert.integrators.norms import total
 
@@ -50,6 +50,7 @@ MODULES = (
     "rk4",
     "dopri5",
     "dop853",
+    "half_explicit4",
     "implicit_midpoint",
     "gauss4",
     "gauss6",
@@ -102,7 +103,7 @@ def method(name: str, **known: Any) -> Method:
     check_choice("method", name, tuple(METHODS))
     chosen_method = METHODS[name]
     options = chosen_method.needs(**known)
-    if options and isinstance(chosen_method, FixedStep):
+    if options and not isinstance(chosen_method, External):
         return chosen_method._replace(step=partial(chosen_method.step, **options))
     return chosen_method
 
@@ -205,7 +206,7 @@ def controlled_step(
     left, used = absolute(end - t), length(t, h, end, way)
     last = h >= left
     t_new = chosen(last, end, t + used)
-    x_new, errors, k = pair.step(f, t, x, used, first, meeting(manifold, t_new))
+    x_new, errors, k = pair.step(f, t, x, used, first, manifold)
     if manifold is not None:
         errors = tuple(manifold.tangential(t_new, x_new, e) for e in errors)
     err = _squared(
@@ -228,11 +229,6 @@ def controlled_step(
     )
     failed = chosen(accepted > 0, chosen(last, 0.0, stuck), stuck)
     return Controlled(t_new, x_new, k, following, accepted, failed)
-
-
-def meeting(manifold: Manifold | None, t: Scalar) -> Any:
-    """The function that brings a state at t back to the manifold, if there is one."""
-    return unchanged if manifold is None else partial(manifold, t)
 
 
 def held_back(step: Controlled, h: Any, caught: Any) -> Controlled:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.errors import DalembertError
-from dalembert.integrators.method_kinds import CONSTRAINED, External
+from dalembert.integrators.method_kinds import PROJECTION, External
 
 ORDER, TOO_SMALL = 5, 3.0
 
@@ -89,7 +89,7 @@ METHOD = External(
     ORDER,
     steps,
     refuses={
-        CONSTRAINED: "radau5 is a library's method, whose steps are not brought back to constraints: "
-        "take method='dop853', or 'rattle'."
+        PROJECTION: "radau5 is a library's method, whose steps are not brought back to constraints: "
+        "give stabilisation='baumgarte' with time_constant=, or 'ggl', or take method='dop853'."
     },
 )

@@ -17,6 +17,7 @@ from dalembert.integrators.method_kinds import (
     INDEX_2,
     INDEX_3,
     MULTIPLIERS,
+    PROJECTION,
     SLIPS,
     SOLUTION,
     Constrained,
@@ -172,7 +173,7 @@ def _weighted(weights: Any, k: Any) -> Any:
     return sum(w * ki for w, ki in zip(weights, k, strict=True))
 
 
-def needs(stabilisation: str = GGL, unknowns: Any = None, **known: Any) -> dict[str, Any]:
+def needs(stabilisation: str = PROJECTION, unknowns: Any = None, **known: Any) -> dict[str, Any]:
     """Options of the step: the parts of a state, and how constraints are met."""
     parts = parts_of("radau_iia", coordinates("radau_iia")(**known), unknowns)
     return {"parts": parts, "stabilisation": stabilisation}

@@ -19,7 +19,6 @@ from dalembert.integrators.crossing import (
     resolution,
 )
 from dalembert.integrators.method_kinds import Watch
-from dalembert.integrators.methods import meeting
 from dalembert.integrators.search import FOUND, SEARCHING, following, hermite
 from dalembert.native.propagator import Segment, StepControl, Trajectories
 from dalembert.simulation.event_functions import CAUGHT, NO_VALUE
@@ -355,8 +354,8 @@ class InterpretedPropagator:
         f = self.motion.function(p=p)
         if isinstance(self.method, Adaptive):
             manifold = self.motion.manifold
-            meet = meeting(manifold and manifold.bound(p), t + h)
-            x1, _, k = self.method.step(f, t, x, h, f(t, x), meet)
+            bound = manifold and manifold.bound(p)
+            x1, _, k = self.method.step(f, t, x, h, f(t, x), bound)
             return self._step_of(t, x, h, x1, k, p, t + h), 0.0
         x1, code = self._stepped(t, x, p, h)
         return self._step_of(t, x, h, x1, None, p, t + h), code

@@ -11,6 +11,7 @@ from dalembert.expr import sqrt
 from dalembert.integrators.method_kinds import PROJECTION
 from dalembert.simulation.formulation import Formulation
 from dalembert.simulation.mobility import projected_beside
+from dalembert.spatial import linear_algebra
 from dalembert.systems.constraint_set import ConstraintSet, Response
 from dalembert.systems.system import System
 
@@ -108,6 +109,14 @@ class StateManifold:
         if self._motion.formulation.canonical:
             return response.rows.jacobian.T @ response.multipliers(residual)
         return response.towards(residual)
+
+    def push(self, response: Response, ahead: Response) -> Any:
+        """The change of velocities (nv,), along forces of constraints at one state, that meets the
+        constraints at a state near by.
+        """
+        directions = response.columns.T
+        multipliers = linear_algebra.solve(ahead.rows.jacobian @ directions, -ahead.rows.velocity)
+        return directions @ np.asarray(multipliers)
 
     def _clock(self, t: Any) -> Any:
         return self._motion.clock(t, self._p)

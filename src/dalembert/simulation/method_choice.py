@@ -47,7 +47,8 @@ def stabilisation_for(system: System, name: str, asked: Constraining) -> Stabili
                 f"stabilisation={asked.stabilisation!r}: {system.name!r} has no constraints."
             )
         return Stabilisation(unknowns=next(iter(own.values()), ()))
-    chosen = asked.stabilisation or next(iter(own), PROJECTION)
+    default = next(iter(own)) if own and PROJECTION in refusals else PROJECTION
+    chosen = asked.stabilisation or default
     if chosen in own:
         return Stabilisation(chosen, unknowns=own[chosen])
     if chosen in refusals:

@@ -156,9 +156,9 @@ def simulate(
     stabilisation : str, optional
         Of constraints: 'projection' of positions and velocities after each step (by default);
         'baumgarte', whose errors fade with a time constant; 'ggl', which corrects the velocities
-        at which coordinates move (Gear, Gupta, Leimkuhler); 'none', for which errors grow. The
-        methods 'rattle', 'radau_iia' and 'generalized_alpha' solve for multipliers in their steps,
-        in the last two with 'ggl', 'index2' or 'index3'. `Run.residual` tells errors.
+        at which coordinates move (Gear, Gupta, Leimkuhler); 'none', for which errors grow; with
+        'radau_iia' besides 'index2' and 'index3', for which, as for 'ggl', multipliers are unknowns
+        of its stages; 'generalized_alpha' has 'index3' alone. `Run.residual` tells errors.
     time_constant : float, optional
         T of 'baumgarte' [s]: phi'' + 2/T phi' + phi/T^2 = 0.
     rho_inf : float, optional

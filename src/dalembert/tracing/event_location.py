@@ -15,7 +15,7 @@ from dalembert.integrators.choice import chosen
 from dalembert.integrators.crossing import DONE, Locating, begun, located, narrowed, resolution
 from dalembert.integrators.fixed_point import HUGE
 from dalembert.integrators.method_kinds import Adaptive, FixedStep
-from dalembert.integrators.methods import NOT_FINITE, NOT_SETTLED, meeting, stepped
+from dalembert.integrators.methods import NOT_FINITE, NOT_SETTLED, stepped
 from dalembert.integrators.search import CLEAR, SEARCHING, hermite
 from dalembert.tracing.integration import (
     Function,
@@ -112,7 +112,7 @@ def _searched(
     coefficients = None
     if isinstance(method, Adaptive):
         trace.give({"first": trace.f(t, v["x"])})
-        new, _, k = method.step(trace.f, t, v["x"], h, v["first"], meeting(manifold, t + h))
+        new, _, k = method.step(trace.f, t, v["x"], h, v["first"], manifold)
         trace.give({"at": [h]})
         _end_at(trace, new, 1.0)
         k = [*k, *(method.extra(trace.f, t, v["x"], h, k) if method.extra else ())]
@@ -303,7 +303,7 @@ def _stepped(method: FixedStep | Adaptive, trace: Steps, manifold: Any) -> tuple
     t, x, s = trace["t"], trace.registers["x"], trace["at"]
     if isinstance(method, Adaptive):
         first = trace.registers["first"]
-        new, *_ = method.step(trace.f, t, x, s, first, meeting(manifold, t + s))
+        new, *_ = method.step(trace.f, t, x, s, first, manifold)
         return np.asarray(new), 1.0
     new = stepped(method, trace.f, t, x, s, t + s, trace.solve, manifold)
     return np.asarray(new), trace["settled"] if method.implicit else 1.0
