@@ -24,6 +24,7 @@ OF_TIME = {
     "periodic": g.Spline(POINTS, TIMES, 5, ends="periodic"),
     "Fourier": g.Fourier([0.2, 0.0], [[0.5, 0.1], [0.0, 0.3]], [[0.1, 0.2], [0.4, 0.0]], frequency=2.0),
     "Sinusoids": g.Sinusoids([0.1, 0.0], [1.0, 0.5], [1.0, 3.0], 0.4),
+    "function": g.FunctionOfTime(lambda t: [da.exp(-t) * da.sin(3 * t), 1.0]),
     "Hold": g.Hold([0.3, -0.2]),
 }
 OF_STATE = {
@@ -35,31 +36,37 @@ OF_STATE = {
     "own curve": g.LimitCycle(lambda X, Y: X**2 + Y**2 * da.exp(X), attraction=0.3, initial=[0.3, 0.4]),
     "Superellipse": g.Superellipse([0.4, 0.3], 6, speed=0.5, initial=[0.3, 0.25]),
     "path": g.PathWithTimeLaw(PATH, g.SCurve(0.0, 3.2, velocity=2.0, acceleration=3.0, jerk=10.0)),
+    "path by length": g.PathByLength(lambda s: [2 * da.cos(s), da.sin(s)], g.Trapezoid(0.0, 2.0, velocity=1.0, acceleration=3.0), begin=0.1),
     "path of a state": g.PathWithTimeLaw(lambda s: [da.cos(s), da.sin(2 * s)], g.Harmonic(2.0, 0.7, phase=0.2)),
 }
 ALL = OF_TIME | OF_STATE
 EACH = pytest.mark.parametrize("generator", ALL.values(), ids=ALL)
 
 
-def ahead(generator, state, t, terms=30):
-    """State after a short time, by Taylor's series of the flow of a generator in floats of Python."""
-    if isinstance(generator, g.TimeGenerator) or isinstance(getattr(generator, "law", None), g.TimeGenerator):
+def timed(generator):
+    """Whether the state is the time alone."""
+    return isinstance(generator, g.TimeGenerator) or (isinstance(generator, g.PathWithTimeLaw) and timed(generator.law))
+
+
+def ahead(generator, state, t):
+    """State after a short time, by the classical method of order 4."""
+    if timed(generator):
         return state + t
     steps = 40
-    for _ in range(steps):      # classical Runge-Kutta, of order 4
+    rate = lambda x: np.asarray(generator.rate(x), float)
+    for _ in range(steps):
         h = t / steps
-        k1 = np.asarray(generator.rate(state), float)
-        k2 = np.asarray(generator.rate(state + h / 2 * k1), float)
-        k3 = np.asarray(generator.rate(state + h / 2 * k2), float)
-        k4 = np.asarray(generator.rate(state + h * k3), float)
+        k1 = rate(state)
+        k2 = rate(state + h / 2 * k1)
+        k3 = rate(state + h / 2 * k2)
+        k4 = rate(state + h * k3)
         state = state + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
     return state
 
 
 def interior(generator):
     """A state away from breaks."""
-    timed = isinstance(generator, g.TimeGenerator) or isinstance(getattr(generator, "law", None), g.TimeGenerator)
-    return np.array([0.8]) if timed else generator.state
+    return np.array([0.8]) if timed(generator) else np.where(np.array(generator.state_names) == "t", 0.2, generator.state)
 
 
 # --- what all have in common ---
@@ -104,6 +111,9 @@ def test_names_shapes_and_sampled_programs(generator):
     assert len(generator.state_names) == n == len(generator.rate(generator.state))
     times = np.linspace(0.0, 2.0, 5)
     y, yd, ydd = generator.sampled(times)
+    if timed(generator):
+        alone = np.array(generator.derivatives([times[2]], 2))
+        assert np.abs(alone - [row[2] for row in (y, yd, ydd)]).max() < 1e-13 * (1 + np.abs(alone).max())
     states = generator.states(times)
     assert states.shape == (5, n) and y.shape == yd.shape == ydd.shape == (5, len(generator.output(generator.state)))
     assert np.abs(states[0] - generator.state).max() < 1e-15 and np.abs(y[3] - generator.output(states[3])).max() < 1e-14
@@ -201,8 +211,8 @@ def test_the_level_of_a_circle_follows_its_closed_form():
 @pytest.mark.parametrize("exponent", [2, 4, 6, 8])
 def test_the_level_set_of_a_superellipse_attracts_from_both_sides(exponent):
     for initial in ([0.3, 0.15], [0.42, 0.25]):
-        curve = g.Superellipse([0.4, 0.3], exponent, attraction=0.2, initial=initial)
-        X, Y = curve.states([0.0, 12 / exponent]).T
+        curve = g.Superellipse([0.4, 0.3], exponent, attraction=0.5, initial=initial)
+        X, Y = curve.states([0.0, 5 / exponent]).T
         levels = (X / 0.4) ** exponent + (Y / 0.3) ** exponent
         assert abs(levels[0] - 1) > 0.1 and abs(levels[-1] - 1) < 1e-9
     frame = g.Superellipse([0.4, 0.3], exponent)
@@ -353,6 +363,19 @@ def test_knots_close_together_and_many_keep_their_digits():
         assert np.abs(spline.derivatives(between[:, None], k)[k][:, 0] / scale - right(2e3 * np.pi * between)).max() < 3e-7 * 10**-(3 - k)
 
 
+@EACH
+def test_piecewise_programs_stay_at_their_ends_or_go_on(generator):
+    if not hasattr(generator, "extended") or generator is OF_TIME["periodic"]:
+        return
+    breaks = generator.breaks
+    for end, outside, step in ((breaks[0], breaks[0] - 0.1, -0.1), (breaks[-1], breaks[-1] + 0.1, 0.1)):
+        staying, still = generator.derivatives([outside], 1)
+        assert np.array_equal(staying, generator.output([end])) and not still.any()
+        inside = generator.derivatives([end], 7)
+        series = sum(row * step**k / np.prod(np.arange(1.0, k + 1)) for k, row in enumerate(inside))
+        assert np.abs(generator.extended().output([outside]) - series).max() < 1e-12
+
+
 # --- series, and paths with a time law ---
 
 def test_a_fourier_series_is_its_sum_and_excitation_begins_at_rest():
@@ -377,6 +400,18 @@ def test_a_path_with_a_time_law_has_the_speed_of_its_law():
     s, sd, sdd = law.sampled(np.array([0.0, *t]))
     assert np.abs(np.hypot(*yd.T) - sd[:, 0]).max() < 1e-14
     assert np.abs(np.hypot(*ydd.T) - np.hypot(sdd, sd * sd / 2)[:, 0]).max() < 1e-13      # along, and towards the middle
+
+
+def test_a_path_by_its_length_has_the_speed_of_its_law_and_ends_where_it_is_said():
+    path = g.Spline(POINTS, TIMES, ends="natural")
+    law = g.SCurve(0.0, g.path_length(path, 0.0, 3.2), velocity=1.0, acceleration=3.0, jerk=20.0)
+    move = g.PathByLength(path, law)
+    times = np.linspace(0, law.duration, 40)
+    y, yd, ydd = move.sampled(times)
+    assert np.abs(np.hypot(*yd.T) - law.sampled(times)[1][:, 0]).max() < 1e-12
+    assert np.abs(y[-1] - POINTS[-1]).max() < 1e-8 and np.abs(move.states(times)[-1, 0] - 3.2) < 1e-8      # steps pass over knots
+    parabola = g.path_length(lambda s: [s, s * s], -1.0, 2.0)      # s sqrt(1 + 4 s^2) / 2 + asinh(2 s) / 4
+    assert abs(parabola - sum(np.sqrt(1 + 4 * s * s) * s / 2 + np.arcsinh(2 * s) / 4 for s in (1.0, 2.0))) < 1e-11
 
 
 # --- as references of controllers ---
@@ -434,8 +469,12 @@ def test_a_generator_of_state_becomes_a_reference_by_its_motion():
     (lambda: g.LimitCycle(1.0, speed=-1.0), "speed is -1, expected a number above 0"),
     (lambda: g.LimitCycle(1.0, attraction=-1.0), "attraction is -1: below 0 the curve repels"),
     (lambda: g.LimitCycle(lambda X, Y: [X, Y]), r"the curve returned H of shape \(2,\), expected one number"),
-    (lambda: g.PathWithTimeLaw(lambda s: [s], g.Hold([0.0, 1.0])), "the law has 2 outputs, expected one"),
-    (lambda: g.PathWithTimeLaw(lambda s: 2 * s, g.Polynomial(0.0, 1.0, 1.0)), r"the path returned shape \(\), expected \(m,\)"),
+    (lambda: g.PathWithTimeLaw(lambda s: [s], g.Hold([0.0, 1.0])), r"the law has outputs of shape \(2,\), expected one"),
+    (lambda: g.PathWithTimeLaw(lambda s: 2 * s, g.Polynomial(0.0, 1.0, 1.0)), r"the program has shape \(\), expected \(1,\)"),
+    (lambda: g.PathByLength(PATH, g.Polynomial(0.0, 1.0, 1.0)), "the tangent of the path is 0 at s = 0.*take natural ones"),
+    (lambda: g.path_length(lambda s: [s], 1.0, 1.0), "end is 1, expected a number after start = 1"),
+    (lambda: g.SteadyAcceleration([]), r"value has shape \(0,\), expected a number or \(m,\), m >= 1"),
+    (lambda: g.Trapezoid(0.0, 1e-200, 1.0, 1.0), "a limit is 1e\\+200 times the way from start to end"),
     (lambda: g.Hermite([[[0.0]]], [0.0, 1.0]), r"values_at has shape \(1, 1, 1\), expected \(2, p, m\)"),
     (lambda: g.Hold([0.0]).derivatives([0.0, 1.0], 1), r"state has shape \(2,\), expected \(1,\) or \(N, 1\): t of Hold"),
     (lambda: g.Hold([0.0]).derivatives([0.0], -1), "order=-1 .*expected a whole number, 0 or more"),
@@ -448,9 +487,9 @@ def test_what_is_no_program_is_refused_with_numbers(make, message):
 
 
 def test_what_is_of_another_kind_is_refused():
-    with pytest.raises(TypeError, match="law=1.0 .*expected a generator whose output is s"):
+    with pytest.raises(TypeError, match="law=1.0 .*expected a generator whose output moves along the path"):
         g.PathWithTimeLaw(lambda s: [s], 1.0)
-    with pytest.raises(TypeError, match="path=3 .*expected a function s -> r, or a generator of time"):
+    with pytest.raises(TypeError, match="function=3 .*expected a function t -> y, or a generator of time"):
         g.PathWithTimeLaw(3, g.Polynomial(0.0, 1.0, 1.0))
     with pytest.raises(TypeError, match="the curve takes"):
         g.LimitCycle(lambda X: X)

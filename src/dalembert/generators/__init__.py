@@ -14,15 +14,22 @@ from dalembert.generators.profiles import SCurve, Trapezoid
 from dalembert.generators.splines import Spline
 from dalembert.generators.state_generator import SecondOrderGenerator, StateGenerator
 from dalembert.generators.time_generator import TimeGenerator
-from dalembert.generators.time_law import PathWithTimeLaw
+from dalembert.generators.time_law import (
+    FunctionOfTime,
+    PathByLength,
+    PathWithTimeLaw,
+    path_length,
+)
 
 __all__ = [
     "Fourier",
+    "FunctionOfTime",
     "Generator",
     "Harmonic",
     "Hermite",
     "Hold",
     "LimitCycle",
+    "PathByLength",
     "PathWithTimeLaw",
     "Polynomial",
     "Quintic",
@@ -35,6 +42,7 @@ __all__ = [
     "Superellipse",
     "TimeGenerator",
     "Trapezoid",
+    "path_length",
 ]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.errors import ShapeError
 from dalembert.expr import (
     Expr,
     Graph,
@@ -74,11 +75,29 @@ def total_derivatives(
     """Formula of y = output(x) and its total derivatives along x' = rate(x), (order + 1, m).
 
     y^(k+1) = (dy^(k)/dx) rate(x)
+
+    Raises
+    ------
+    ShapeError
+        The rate is none of n entries; the output is no vector.
     """
     with Graph():
         x = symbols("x", n)
         flow = array(rate(x))
         rows = [array(output(x))]
+        _check_length("rate", flow, n)
+        _check_length("program", rows[0], max(rows[0].size, 1))
         for _ in range(order):
             rows.append(directional(rows[-1], x, flow))
         return Formula(list(x), np.array(rows, dtype=object))
+
+
+def _check_length(name: str, values: np.ndarray, n: int) -> None:
+    if values.shape != (n,):
+        raise ShapeError(
+            f"the {name} has shape {values.shape}, expected ({n},): a list of numbers and "
+            "expressions.",
+            name,
+            values.shape,
+            (n,),
+        )

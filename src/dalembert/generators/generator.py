@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -104,6 +105,14 @@ class Generator(ABC):
         array([[0., 0.],
                [1., 2.]])
         """
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields, without formulas that were traced from them."""
+        kept = {}
+        for name, value in self.__dict__.items():
+            if not isinstance(getattr(type(self), name, None), cached_property):
+                kept[name] = value
+        return kept
 
     def sampled(self, times: Any, order: int = 2) -> list[np.ndarray]:
         """The program along times of shape (K,) [s], from the state of the beginning: [y, y', ...],

@@ -51,6 +51,10 @@ def coordinates(name: str, value: Any) -> np.ndarray:
     TypeError, ValueError, ShapeError
     """
     found = np.atleast_1d(real_array(name, value))
+    if found.ndim > 1 or not found.size:
+        raise ShapeError(
+            f"{name} has shape {found.shape}, expected a number or (m,), m >= 1.", name, found.shape
+        )
     return vector(found, name, found.size)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
 from math import factorial, perm
 from typing import Any
 
@@ -10,11 +11,13 @@ import numpy as np
 
 from dalembert.arguments import put, real_array
 from dalembert.errors import ShapeError
-from dalembert.expr import Expr, atan2, cos, sin, where
+from dalembert.expr import Expr, atan2, cos, sin
+from dalembert.expr.node import select
 from dalembert.generators.motion_data import as_column, increasing
 from dalembert.generators.time_generator import TimeGenerator
 
 TURN = 2 * np.pi
+CHOICE = np.frompyfunc(select, 3, 1)  # of constants, which need no guards
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,12 +31,14 @@ class PiecewisePolynomial:
     end : (d + 1, m) array
         Coefficients about the last break of the piece before it.
     periodic : whether the pieces repeat for ever instead
+    extended : whether the first and last polynomial go on instead
     """
 
     breaks: np.ndarray
     coefficients: np.ndarray
     end: np.ndarray
     periodic: bool = False
+    extended: bool = False
     _pieces: np.ndarray = field(init=False, repr=False)
     _ends: np.ndarray = field(init=False, repr=False)
 
@@ -43,8 +48,9 @@ class PiecewisePolynomial:
         pieces[1:-1, 0] = self.breaks[:, None]
         pieces[1:-2, 1:] = self.coefficients
         pieces[-2, 1:] = self.end
-        pieces[0, 1] = pieces[1, 1]
-        pieces[-1, 1] = pieces[-2, 1]
+        powers = slice(None) if self.extended else slice(2)  # the start and the value alone
+        pieces[0, powers] = pieces[1, powers]
+        pieces[-1, powers] = pieces[-2, powers]
         after = np.nextafter(self.breaks[-1], np.inf)
         put(self, _pieces=pieces, _ends=np.array([*self.breaks, after]))
 
@@ -80,7 +86,7 @@ def _chosen(t: Expr, ends: np.ndarray, pieces: np.ndarray) -> Any:
     middle = len(pieces) // 2
     early = _chosen(t, ends[: middle - 1], pieces[:middle])
     late = _chosen(t, ends[middle:], pieces[middle:])
-    return where(t < float(ends[middle - 1]), early, late)
+    return CHOICE(t < float(ends[middle - 1]), early, late)
 
 
 def _polynomial(coefficients: np.ndarray, u: Any, order: int) -> Any:
@@ -137,6 +143,26 @@ class PiecewiseGenerator(TimeGenerator):
     def values(self, t: Any, order: int) -> list[Any]:
         """[y, y', ..., y^(order)] at a time [s], each (m,), or (N, m) for times (N,)."""
         return self._polynomial.values(t, order)
+
+    @property
+    def breaks(self) -> np.ndarray:
+        """Times between pieces, (K + 1,) [s]."""
+        return self._polynomial.breaks
+
+    def extended(self) -> PiecewiseGenerator:
+        """The same program, which goes on before its begin and after its end by the polynomials
+        there instead of staying.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> line = da.generators.Polynomial([[0.0]], [[1.0]], duration=2.0)
+        >>> line(3.0)[0], line.extended()(3.0)[0]
+        (array([1.]), array([1.5]))
+        """
+        twin = copy(self)
+        put(twin, _polynomial=replace(self._polynomial, extended=True))
+        return twin
 
 
 @dataclass(frozen=True, eq=False)

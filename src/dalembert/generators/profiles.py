@@ -14,6 +14,8 @@ from dalembert.generators.motion_data import coordinates, limit, number, positiv
 from dalembert.generators.piecewise import PiecewisePolynomial, moved
 from dalembert.generators.time_generator import TimeGenerator
 
+HUGE = 1e100  # ratio of a limit and a way that is an error
+
 
 class ProfilePhase(NamedTuple):
     """A part of a profile in which its highest derivative has a constant value."""
@@ -95,9 +97,24 @@ def integrated(
 
 
 def least_ratio(limits: np.ndarray, distances: np.ndarray) -> float:
-    """The limit of s that keeps those of all coordinates; infinite where none of them moves."""
+    """The limit of s that keeps those of all coordinates; infinite where none of them moves.
+
+    Raises
+    ------
+    ValueError
+        It is beyond all scales.
+    """
     moving = distances > 0
-    return float((limits[moving] / distances[moving]).min()) if moving.any() else inf
+    if not moving.any():
+        return inf
+    with np.errstate(over="ignore"):
+        ratio = float((limits[moving] / distances[moving]).min())
+    if not 1 / HUGE < ratio < HUGE:
+        raise ValueError(
+            f"a limit is {ratio:g} times the way from start to end; expected {1 / HUGE:g} to "
+            f"{HUGE:g}: are the units right?"
+        )
+    return ratio
 
 
 @dataclass(frozen=True, eq=False)

@@ -171,7 +171,10 @@ class _Knots:
         else:
             equations.give(0, clamps[0] * scales)
             equations.give(K - 1, clamps[1] * scales)
-        return np.concatenate([points[:, None], equations.solved() / scales], axis=1)
+        derivatives = equations.solved() / scales
+        if ends == "clamped":
+            derivatives[[0, -1]] = clamps  # without rounding
+        return np.concatenate([points[:, None], derivatives], axis=1)
 
 
 class _Equations:

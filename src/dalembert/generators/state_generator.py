@@ -19,7 +19,7 @@ from dalembert.generators.time_generator import TimeGenerator
 from dalembert.integrators import method, records
 from dalembert.integrators.methods import REASONS
 
-MOST_STEPS = 1_000_000  # between two times at which states are asked for
+MOST_STEPS = 100_000  # between two times at which states are asked for
 RTOL, ATOL = 1e-12, 1e-14  # of the states of a generator alone
 
 
@@ -48,10 +48,6 @@ class StateGenerator(Generator):
         """Formulas of y, y', ..., y^(order) by order."""
         return {}
 
-    def __getstate__(self) -> dict[str, Any]:
-        """The fields, without what was traced from them."""
-        return {name: value for name, value in self.__dict__.items() if not name.startswith("_")}
-
     def derivatives(self, state: Any, order: int) -> list[np.ndarray]:
         """[y, y', ..., y^(order)], each (m,) or (N, m), along the flow from a state (n,) or
         (N, n).
@@ -76,11 +72,13 @@ class StateGenerator(Generator):
             return np.asarray(self.rate(state), dtype=float)
 
         pair, h = method("dop853"), float(at[1] - at[0])
-        for record in records(pair, rate, x[0], at, h, MOST_STEPS, RTOL, ATOL):
-            if record.failed:
+        found = records(pair, rate, x[0], at, h, MOST_STEPS, RTOL, ATOL)
+        for time, record in zip(at[1:], found, strict=False):
+            if record.failed or record.t != time:
+                reason = REASONS.get(record.failed, f"it needs more than {MOST_STEPS} steps")
                 raise DalembertError(
                     f"{type(self).__name__} stops at t = {record.t:g} s, state "
-                    f"{record.x.tolist()}: {REASONS[record.failed]}."
+                    f"{record.x.tolist()}: {reason}."
                 )
             x.append(record.x)
         return np.array(x)
