@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.constraints import Holonomic, Velocity
+from dalembert.constraints import Closure, Coupling, Distance, Holonomic, Knife, Rolling, Velocity
 from nonholonomic import sleigh, snakeboard
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
@@ -107,3 +107,65 @@ def test_many_rows_and_many_coupled_velocities_say_what_to_do():
     eom = da.equations(coupled.constrained(Holonomic("row", lambda q, t: [q[0] * q[1] * q[4] - 1])))
     assert "in factored form, with named parts: the mass matrix couples 5 velocities" in eom.text("multipliers")
     assert max(eom.verified.values()) < 1e-12
+
+
+def crank_rocker():
+    """A planar chain of three links whose tip is pinned to the base."""
+    return da.planar_chain(3).constrained(Closure("pin", da.Spherical(), "tip", ("base", (1.2, 0, 0))))
+
+
+def test_a_loop_of_a_mechanism_prints_its_rows_and_the_forces_that_close_it():
+    eom = da.equations(crank_rocker())
+    assert eom.shown[-4:] == ("constraints", "constraint_jacobian", "constraint_bias", "equations_of_motion")
+    assert eom.text("constraints", "constraint_jacobian") == """Constraints, each 0
+phi1 = 6/5 - c1 - c12 - c123
+phi3 = -s1 - s12 - s123
+
+Jacobian of the constraints
+J11 = s1 + s12 + s123
+J12 = s12 + s123
+J13 = s123
+J31 = -c1 - c12 - c123
+J32 = -c12 - c123
+J33 = -c123
+"""      # the row out of the plane is 0
+    force = eom.text("equations_of_motion").splitlines()[3]
+    assert force.endswith("+ MX3 g c123 + lambda_pin3 c123 - lambda_pin1 s123")
+    assert eom.text("multipliers").startswith("Multipliers (in factored form") and max(eom.verified.values()) < 1e-12
+    with pytest.raises(da.DalembertError, match="has constraints: da.linearize gives"):
+        eom.linearize()
+
+
+@pytest.mark.parametrize("make, quantities", [
+    (lambda: da.planar_chain(2).constrained(Coupling("gear", {"q1": 1, "q2": -2})), ("constraints", "multipliers", "accelerations")),
+    (lambda: da.planar_chain(2).constrained(Knife("knife", "tip", (1, 0, 0))), ("velocity_constraints", "multipliers")),
+    (lambda: da.planar_chain(3).constrained(Holonomic("f", lambda q, t: [q[0] - da.sin(t) * q[1]])), ("constraint_bias", "equations_of_motion")),
+    (lambda: ball().constrained(Distance("rod", ("ball", (0, 0.5, 0.3)), ("base", (1, 0, 0)), 1.0)), ("constraints", "multipliers", "accelerations")),
+    (lambda: ball(da.Free()).constrained(Rolling("rolling", "ball", 0.5, ((0, 0, 0), (0, 0, 1)))), ("constraint_jacobian", "constraint_bias"))],
+    ids=["gear", "knife", "function of time", "rod in space", "rolling disk"])
+def test_constraints_of_every_kind_are_verified(make, quantities):
+    eom = da.equations(make())
+    assert eom.text(*quantities) and {*quantities} <= {*eom.verified} and max(eom.verified.values()) < 1e-11
+
+
+def ball(joint=None):
+    """A body on a spherical joint, or free."""
+    bodies = [da.Body("base"), da.Body("ball", 2.0, (0, 0, 0.3), (0.1, 0, 0.2, 0, 0, 0.25))]
+    return da.Mechanism("ball", bodies, [da.Joint("j", joint or da.Spherical(), "base", "ball")])
+
+
+def test_symbols_of_a_mechanism_stand_in_its_constraints():
+    with da.Graph():
+        length = da.symbol("l")
+        arm = da.planar_chain(2).replace({"q2.origin[0]": length}).constrained(Closure("pin", da.Spherical(), "tip", ("base", (length, 0, 0))))
+    assert da.equations(arm).text("constraints") == "Constraints, each 0\nphi1 = l - l c1 - c12\nphi3 = -l s1 - s12\n"
+    named = da.equations(crank_rocker(), ["q2.origin[0]", "pin.second_origin[0]"])
+    assert named.text("constraints").startswith("Constraints, each 0\nphi1 = px_pin2 - px2 c1 - c12 - c123")
+
+
+def test_multipliers_of_rows_that_depend_are_refused():
+    twice = da.planar_chain(2).constrained(Coupling("gear", {"q1": 1, "q2": -2}), Coupling("again", {"q1": 2, "q2": -4}))
+    eom = da.equations(twice)
+    assert "lambda_again" in eom.text("equations_of_motion")
+    with pytest.raises(da.DalembertError, match="multipliers of 'planar chain' are not unique: 2 rows of constraints have the rank 1"):
+        eom.text("multipliers")

@@ -15,8 +15,11 @@ from dalembert.closed_forms.printing.sheets import Sheet
 from dalembert.closed_forms.quantities import frames
 from dalembert.closed_forms.quantities.linear import Movable
 from dalembert.closed_forms.quantities.mechanism_verification import MechanismVerifier
+from dalembert.closed_forms.quantities.multipliers import SHOWN as ROWS
 from dalembert.closed_forms.quantities.quantity_sheets import (
     LETTERS,
+    LETTERS_OF_CONSTRAINTS,
+    OF_CONSTRAINTS,
     QUANTITIES,
     made,
     why_no_christoffel,
@@ -75,7 +78,7 @@ def equations(
 ) -> Equations | SystemEquations:
     """The equations of motion of a mechanism, or of a user's Lagrangian, in closed form.
 
-        M(q) qdd + C(q, qd) qd + g(q) = tau
+        M(q) qdd + C(q, qd) qd + g(q) = tau,    with constraints tau + J^T lambda,  J qdd = k
 
     Parameters
     ----------
@@ -263,6 +266,9 @@ class Equations(Movable):
         self.formulation = formulation
         self.budget = budget
         self._selection = selection
+        if mechanism.constraints:
+            self.titles = OF_CONSTRAINTS  # type: ignore[misc]
+            self.letters = LETTERS_OF_CONSTRAINTS  # type: ignore[misc]
         progress("derivation", 0.0)
         with selection.graph, without_collection():
             context = MechanismContext(mechanism, selection, formulation, budget)
@@ -275,9 +281,10 @@ class Equations(Movable):
     @property
     def law(self) -> Any:  # type: ignore[override]
         """M qdd + h + g = f + tau, with f of springs and friction."""
-        return (("M", "q", "q_ddot"), ("h", "q q_dot"), ("g", "q")), (
-            *(("f", "tau") if self._is_passive else ("tau",)),
-        )
+        right: list[Any] = ["f", "tau"] if self._is_passive else ["tau"]
+        if self.mechanism.constraints:
+            right.append(("J", "lambda"))
+        return (("M", "q", "q_ddot"), ("h", "q q_dot"), ("g", "q")), right
 
     @property
     def base_parameters(self) -> tuple[BaseParameter, ...]:
@@ -349,11 +356,22 @@ class Equations(Movable):
         long, and without springs and friction where there are none.
         """
         missing = {"christoffel"} if why_no_christoffel(self._context, self) else set()
-        return tuple(
-            q
-            for q in SHOWN
-            if q not in missing | (set() if self._is_passive else {"passive_force"})
-        )
+        if not self._is_passive:
+            missing.add("passive_force")
+        shown = [quantity for quantity in SHOWN if quantity not in missing]
+        shown[-1:-1] = self._rows_that_are_there
+        return tuple(shown)
+
+    @property
+    def _rows_that_are_there(self) -> list[str]:
+        """Quantities of constraints that are not zero."""
+        if self._context.rows is None:
+            return []
+        return [
+            quantity
+            for quantity in ROWS
+            if any(form.terms for form in self.sheet(quantity).forms.flat)
+        ]
 
     @property
     def _is_passive(self) -> bool:

@@ -99,23 +99,29 @@ class Velocity(Constraint):
         return rates_of(velocity, system, q, qd, t)
 
 
-def functions_of(constraint: Constraint, system: Moving) -> Constraint:
-    """The constraint on a system as one that functions of the state give."""
+def functions_of(constraint: Constraint, system: Moving) -> tuple[Constraint, ...]:
+    """The constraint on a system as constraints that functions of the state give: rows that have a
+    position, then the others.
+    """
     if isinstance(constraint, (Holonomic, Velocity)):
-        return constraint
-    if constraint.is_holonomic:
+        return (constraint,)
+    found: list[Constraint] = []
+    if constraint.has_position:
 
         def phi(q: Any, t: Any) -> Any:
-            """Rows of the constraint."""
+            """Rows that have a position."""
             return constraint.position(system, q, t)
 
-        return Holonomic(constraint.name, phi, constraint.unit)
+        name = constraint.name if constraint.is_holonomic else f"{constraint.name} position"
+        found.append(Holonomic(name, phi, constraint.unit))
+    if not constraint.is_holonomic:
 
-    def psi(q: Any, qd: Any, t: Any) -> Any:
-        """Rows of the constraint on velocities."""
-        return constraint.rates(system, q, qd, t).velocity
+        def psi(q: Any, qd: Any, t: Any) -> Any:
+            """Rows on velocities alone."""
+            return constraint.rates(system, q, qd, t).velocity[constraint.position_count :]
 
-    return Velocity(constraint.name, psi, constraint.unit)
+        found.append(Velocity(constraint.name, psi, constraint.unit))
+    return tuple(found)
 
 
 def rates_of(

@@ -908,5 +908,5 @@ class System(ABC):
         free = lagrangian_system(
             self.lagrange_function, self.coordinate_names, self.generalized_forces, self.name
         )
-        rows = [functions_of(constraint, self) for constraint in self.constraints]
+        rows = [row for c in self.constraints for row in functions_of(c, self)]
         return free.constrained(*rows)

@@ -110,6 +110,7 @@ class _Drafts:
         self.angles = angles
         self.definitions: dict[str, Sum] = {}
         self.named: dict[int, Sum] = {}
+        self._in_full: dict[str, Sum] = {}  # definitions without draft names
 
     def forms(self, outputs: Sequence[Any]) -> list[Sum]:
         """Forms in terms of names that are known, and of draft names."""
@@ -130,14 +131,37 @@ class _Drafts:
                 forms[key] = self.known[key]
                 continue
             form = _form(node, of, self.angles) if key else _number(0)
+            form = self._with_full_arguments(form)
             size = factors_in(form)
             if uses[key] > 1 and size > SHORT or size > LONG and key not in last:
                 name = f"{DRAFT}{len(self.definitions)}"
                 self.definitions[name] = form
+                self._in_full[name] = self._written_out(form)
                 form = Sum((single(Name(name)),))
                 self.named[key] = form if sign > 0 else opposite(form)
             forms[key] = form if sign > 0 else opposite(form)
         return [of(x) if isinstance(x, Expr) else _number(x) for x in outputs]
+
+    def _with_full_arguments(self, form: Sum) -> Sum:
+        """A function with its arguments written out: names are found in sums and products alone."""
+        call = sole_factor(form)
+        if not isinstance(call, Call):
+            return form
+        return Sum((single(Call(call.op, tuple(map(self._written_out, call.args)))),))
+
+    def _written_out(self, form: Sum) -> Sum:
+        """A form without draft names."""
+        terms = []
+        for number, factors in form.terms:
+            product = Term(number, ())
+            for factor, e in factors:
+                known = self._in_full.get(factor.name) if isinstance(factor, Name) else None
+                inner = single(factor) if known is None else _as_term(known)
+                if isinstance(factor, Sum):
+                    inner = _as_term(self._written_out(factor))
+                product = _product(product, inner, e)
+            terms.append(product)
+        return _collected(terms)
 
     def _chosen(self, wanted: Iterable[Expr]) -> tuple[list[Expr], Counter[int]]:
         """The first of all nodes that are equal up to sign, where it is needed, and how often it

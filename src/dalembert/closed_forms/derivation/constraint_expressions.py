@@ -19,10 +19,11 @@ class ConstraintExpressions:
     """Rows of the constraints of a system as expressions.
 
     phi : rows that positions keep at 0
-    psi : rows on velocities of constraints that have no phi
+    psi : rows on velocities that have no phi
     jacobian, bias : J qdd = bias, (k, nv), (k,)
     multipliers : symbols (k,)
     meanings : of the multipliers, by name
+    clock : name of the time
     """
 
     phi: np.ndarray
@@ -31,6 +32,7 @@ class ConstraintExpressions:
     bias: np.ndarray
     multipliers: np.ndarray
     meanings: dict[str, str]
+    clock: str = "t"
 
     @classmethod
     def at(
@@ -39,13 +41,13 @@ class ConstraintExpressions:
         """Rows at symbols of one graph; none of the names that are taken is one of a multiplier."""
         rows = ConstraintSet(system)
         found = rows.rates(q, qd, t)
-        psi = found.velocity[~rows.is_position]
         names = multiplier_names(rows.labels, taken)
         meanings = {
             name: f"multiplier of constraint {label}"
             for name, label in zip(names, rows.labels, strict=True)
         }
-        arrays = (rows.position(q, t), psi, found.jacobian, found.bias)
+        on_velocities = found.velocity[~rows.is_position]
+        arrays = (rows.position(q, t), on_velocities, found.jacobian, found.bias)
         phi, psi, J, bias = (np.asarray(x, dtype=object) for x in arrays)
         symbols = np.array([symbol(name, q[0].graph) for name in names], dtype=object)
         return cls(phi, psi, J, bias, symbols, meanings)

@@ -6,10 +6,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Iterable, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from dalembert.closed_forms.algebra.polynomials import Normal, Polynomials
 from dalembert.closed_forms.algebra.ring import (
@@ -24,6 +25,7 @@ from dalembert.closed_forms.algebra.ring import (
 from dalembert.closed_forms.algebra.sums import ZERO, Builder, Sum
 from dalembert.closed_forms.algebra.writing import Writer
 from dalembert.closed_forms.derivation import polynomial_equations
+from dalembert.closed_forms.derivation.constraint_expressions import ConstraintExpressions
 from dalembert.closed_forms.derivation.coordinates import motion_names
 from dalembert.closed_forms.derivation.derivation_context import DerivationContext
 from dalembert.closed_forms.derivation.grouping import (
@@ -39,16 +41,23 @@ from dalembert.closed_forms.derivation.grouping import (
 from dalembert.closed_forms.derivation.link_chain import exact
 from dalembert.closed_forms.derivation.link_dynamics import RunInertia
 from dalembert.closed_forms.derivation.meanings import parameter, unit_at
-from dalembert.closed_forms.derivation.selection import Selection, numbers_of_bodies, select
+from dalembert.closed_forms.derivation.selection import (
+    Selection,
+    numbers_of_bodies,
+    select,
+    unused,
+)
 from dalembert.closed_forms.derivation.symbol_values import random_symbols, value_of
 from dalembert.closed_forms.derivation.symbolic_mechanism import SymbolicMechanism, on_tree
 from dalembert.expr import Expr, constant, free_symbols, import_nodes, symbol
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.on_tree import OnTree
 from dalembert.model.tree import Tree
+from dalembert.systems.constrained_mechanism import ConstrainedMechanism
 
 LARGEST = 20_000  # terms of M that are derived at all: base parameters are found from them
 LARGEST_CHRISTOFFEL = 40_000  # terms of all Christoffel symbols that are derived
+TIME = "t"  # name of the time in constraints that depend on it
 SHORTEST = 2  # characters of a term of M at the least, on the average
 # names of parameters about joint frames
 OURS = re.compile(r"(m[xyz]?|I[xyz]{2}|[XYZ]{2}|M[XYZM]|Ia)\d+")
@@ -113,6 +122,8 @@ class MechanismContext(DerivationContext):
             # without parameters where a constant placement is no polynomial
             self.grouped = self.grouped and bool(self.parameters)
 
+        if mechanism.constraints:
+            self.rows = self._constrained()
         self.numbers = self.own | self.values
         self.numbers |= {name: value_of(x, self.numbers) for name, x in self.rotors.items()}
         self.base_parameters = self._valued_parameters() if self.grouped else []
@@ -213,6 +224,22 @@ class MechanismContext(DerivationContext):
         ring = self.derived.ring if self.derived else Ring()
         lengths = (name for kind, name in ring.shift if kind == "x" and isinstance(name, str))
         return self.normal_in([*ring.parameters[1:], *lengths, *self.symbols], angles=self.angles)
+
+    # --- constraints ---
+
+    def _constrained(self) -> ConstraintExpressions:
+        """Rows of constraints in the printed names, with the time, on which they may depend."""
+        taken = {*self.varying, *self.symbols, *self.own}
+        clock = unused(TIME, taken)
+        t = symbol(clock, self.graph)
+        q, qd, _ = self.symbolic.vectors
+        system = ConstrainedMechanism(cast(Mechanism, self.symbolic.twin))
+        rows = ConstraintExpressions.at(system, q, qd, t, taken)
+        held = {s.name for x in rows.quantities.values() for s in free_symbols(x)}
+        self.symbols |= rows.meanings | ({clock: "time"} if clock in held else {})
+        self.units[clock] = "s"
+        self.varying |= {*rows.meanings, clock}
+        return replace(rows, clock=clock)
 
     # --- base parameters ---
 

@@ -25,6 +25,7 @@ KEYWORDS = {
     "geometry": GEOMETRY,
     "gravity": ("gravity",),
 }
+PLACES = {"first": "1", "second": "2", "frame": ""}  # roles of places in constraints
 LETTER = {
     "mass": "m",
     "com": "c",
@@ -177,6 +178,10 @@ def _name(path: str, mechanism: Mechanism, number: Mapping[str, str], gravity: l
         return "g" if gravity == [path] else f"g{'xyz'[GRAVITY[path]]}"
     part, _, suffix = path.rpartition(".")
     kind, _, at = suffix.rstrip("]").partition("[")
+    role, _, of_place = kind.partition("_")
+    if role in PLACES and of_place in LETTER:  # a place of a constraint
+        letter = LETTER[of_place] + ("xyz"[int(at)] if of_place == "origin" else at)
+        return f"{letter}_{part}{PLACES[role]}"
     axes = (
         "".join("xyz"[int(k)] for k in at.split(","))
         if at and kind in ("com", "inertia", "origin", "axis")

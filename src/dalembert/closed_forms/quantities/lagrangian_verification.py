@@ -11,13 +11,13 @@ import numpy as np
 
 from dalembert.closed_forms.derivation.derivation_context import SEED
 from dalembert.closed_forms.derivation.lagrangian_context import DIRECT, LagrangianContext
+from dalembert.closed_forms.quantities.rows_at_states import RowsAtStates
 from dalembert.closed_forms.quantities.verification import STATES, Verifier, size_of_terms
 from dalembert.compiled.dynamics import compile
 from dalembert.compiled.systems import SystemDynamics
 from dalembert.errors import DalembertError
 from dalembert.expr import evaluate, substitute
 from dalembert.formulations.lagrange.symbolic_system import LagrangianSystem
-from dalembert.systems.constraint_set import ConstraintSet
 from dalembert.systems.kinds import system_of
 
 STEP = 0.01  # of differences of order six: to some 1e-13
@@ -28,7 +28,12 @@ ENERGIES = ("kinetic_energy", "potential_energy", "energy")
 
 
 class LagrangianVerifier(Verifier):
-    """Verifier of a Lagrangian's forms; parameters have random values."""
+    """Verifier of a Lagrangian's forms; parameters have random values.
+
+    rows: of constraints, if there are any.
+    """
+
+    rows: RowsAtStates | None = None
 
     def __init__(self, p: LagrangianContext):
         super().__init__()
@@ -36,7 +41,7 @@ class LagrangianVerifier(Verifier):
         self.dynamics = compile(p.system)
         self.is_quadratic = p.is_quadratic
         self.expressions = p.expressions
-        self.rows = p.rows
+        self.context = p
         columns = self._states(p)
         n = p.system.nq
         self.q = columns[:n].T
@@ -92,13 +97,14 @@ class LagrangianVerifier(Verifier):
         return sizes
 
     def add_forces(self, names: Sequence[str]) -> None:
-        """Give forces random values, and multipliers the values that belong to them."""
+        """Give forces and multipliers random values."""
         super().add_forces(names)
-        if self.rows is not None:
-            self.multipliers = self._compiled("multipliers", self.qd, tau=self.tau)
-            self.point |= {
-                x.name: self.multipliers[:, k] for k, x in enumerate(self.rows.multipliers)
-            }
+        if self.context.rows is not None:
+            parameters = {name: self.point[name] for name in self.system.parameters}
+            system = system_of(self.system.replace(parameters))
+            states = [*zip(self.q, self.qd, self.t, strict=True)]
+            self.rows = RowsAtStates(self.context.rows, system, states)
+            self.point |= self.rows.point
 
     def compare(self, quantity: str, expressions: np.ndarray) -> None:
         """Compare the expressions of a quantity with compiled functions; accelerations with those
@@ -107,8 +113,9 @@ class LagrangianVerifier(Verifier):
         if quantity not in ("accelerations", "multipliers"):
             super().compare(quantity, expressions)
             return
-        if quantity == "multipliers":
-            self.check(quantity, self.evaluated(expressions), self.multipliers)
+        if quantity == "multipliers" and self.rows is not None:
+            multipliers = self._compiled(quantity, self.qd, tau=self.tau)
+            self.check(quantity, self.evaluated(expressions), multipliers)
             return
         right = self.right
         force = self.tau + right["generalized_forces"] - right["bias_force"]
@@ -124,29 +131,12 @@ class LagrangianVerifier(Verifier):
         inertial = np.einsum("nij,nj->ni", right["mass_matrix"], self.qdd)
         force = inertial + right["bias_force"] - right["generalized_forces"]
         if self.rows is not None:
-            right |= self._of_constraints()
+            right |= self.rows.right
             force = force - right["constraint_forces"]
         right["equations_of_motion"] = force
         if self.is_quadratic:
             right |= self._terms(right["lagrangian"])
         return right
-
-    def _of_constraints(self) -> dict[str, np.ndarray]:
-        """Rows of constraints at each state, by their own functions of numbers."""
-        parameters = {name: self.point[name] for name in self.system.parameters}
-        system = system_of(self.system.replace(parameters))
-        rows = ConstraintSet(system)
-        states = [*zip(self.q, self.qd, self.t, strict=True)]
-        rates = [rows.rates(*state) for state in states]
-        psi = [x.velocity[~rows.is_position] for x in rates]
-        J = np.array([x.jacobian for x in rates], dtype=float)
-        return {
-            "constraints": np.array([rows.position(q, t) for q, _, t in states], dtype=float),
-            "velocity_constraints": np.array(psi, dtype=float),
-            "constraint_jacobian": J,
-            "constraint_bias": np.array([x.bias for x in rates], dtype=float),
-            "constraint_forces": np.einsum("nkj,nk->nj", J, self.multipliers),
-        }
 
     def _terms(self, lagrangian: np.ndarray) -> dict[str, np.ndarray]:
         """Terms of the equations: the bias is a polynomial of degree 2 in v, and gives its parts at

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +14,14 @@ from dalembert.closed_forms.derivation.grouping import BASE
 from dalembert.closed_forms.derivation.mechanism_context import MechanismContext
 from dalembert.closed_forms.derivation.symbol_values import value_of, with_values
 from dalembert.closed_forms.quantities.frames import numbers
+from dalembert.closed_forms.quantities.rows_at_states import RowsAtStates
 from dalembert.closed_forms.quantities.verification import STATES, Verifier, largest_size
 from dalembert.formulations import newton_euler
 from dalembert.kinematics.forces import passive_force
 from dalembert.kinematics.poses import placement
+from dalembert.model.mechanism import Mechanism, without_warnings
 from dalembert.model.numbers import as_float
+from dalembert.systems.kinds import system_of
 
 if TYPE_CHECKING:
     from dalembert.compiled.dynamics import Dynamics
@@ -29,15 +34,29 @@ def _compiled(mechanism: Any, formulation: str = "newton_euler") -> Dynamics:
     return compile(mechanism, formulation)
 
 
+def _without_constraints(mechanism: Mechanism) -> Mechanism:
+    """The tree of the mechanism alone."""
+    if not mechanism.constraints:
+        return mechanism
+    with without_warnings():  # the mechanism warned when it was made
+        return replace(mechanism, constraints=(), principles=(), actuated=None)
+
+
 class MechanismVerifier(Verifier):
-    """Verifier of a mechanism's forms; its own symbols have random values."""
+    """Verifier of a mechanism's forms; its own symbols have random values.
+
+    mechanism: the tree alone; constrained: with its constraints; rows: of these, if there are any.
+    """
+
+    rows: RowsAtStates | None = None
 
     def __init__(self, context: MechanismContext):
         super().__init__()
         self.context = context
         self.values = dict(context.numbers)
         own, mechanism = context.own, context.mechanism
-        self.mechanism = with_values(mechanism, own) if own else mechanism
+        self.constrained = with_values(mechanism, own) if own else mechanism
+        self.mechanism = _without_constraints(self.constrained)
         states = [self.mechanism.random_state(seed) for seed in range(SEED, SEED + STATES)]
         self.q, self.qd = (np.array(x) for x in zip(*states, strict=True))
         self.qdd = np.random.default_rng(SEED).standard_normal(self.qd.shape)
@@ -125,6 +144,16 @@ class MechanismVerifier(Verifier):
             "regressor times base parameters": forces,
         }
 
+    def add_forces(self, names: Sequence[str]) -> None:
+        """Give forces and multipliers random values."""
+        super().add_forces(names)
+        if self.context.rows is not None:
+            times = np.random.default_rng(SEED + 3).uniform(0, 1, STATES).tolist()
+            states = [*zip(self.q, self.qd, times, strict=True)]
+            system = system_of(self.constrained)
+            self.rows = RowsAtStates(self.context.rows, system, states)
+            self.point |= self.rows.point
+
     def compare(self, quantity: str, expressions: np.ndarray) -> None:
         """Compare the expressions of a quantity with the compiled function; raises as `check`."""
         values = self.evaluated(expressions)
@@ -142,18 +171,29 @@ class MechanismVerifier(Verifier):
             right = numbers(self.mechanism, self.q, quantity)
             self.sizes[quantity] = 1 + largest_size(right)
             return right
+        if self.rows is not None:
+            if quantity == "multipliers":
+                times = self.point[self.rows.rows.clock]
+                compiled: Any = _compiled(self.constrained)
+                return np.asarray(compiled.multipliers(self.q, self.qd, self.tau, times))
+            if quantity in self.rows.right:
+                self.sizes[quantity] = 1 + largest_size(self.rows.right[quantity])
+                return self.rows.right[quantity]
+        kept = 0 if self.rows is None else self.rows.right["constraint_forces"]
         if quantity == "accelerations":
             dynamics = (
                 _compiled(self.mechanism)
                 if self.context.formulation == "hamilton"
                 else self.dynamics
             )
-            return np.asarray(dynamics.forward_dynamics(self.q, self.qd, self.tau))
+            return np.asarray(dynamics.forward_dynamics(self.q, self.qd, self.tau + kept))
         if quantity == "potential_energy":
             return np.asarray(self.dynamics.potential_energy(self.q))
         if quantity in ("equations_of_motion", "passive_force"):
             passive = passive_force(self.mechanism, self.q, self.qd)
-            return passive if quantity == "passive_force" else self.right["forces"] - passive
+            if quantity == "passive_force":
+                return passive
+            return np.asarray(self.right["forces"] - passive - kept)
         return self.right[quantity]
 
     def _compare_regressor(self, values: np.ndarray) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from dalembert.closed_forms.algebra import cramer
 from dalembert.closed_forms.algebra.polynomials import Normal
 from dalembert.closed_forms.algebra.ring import NotPolynomial, Poly, TooLarge, terms_in
-from dalembert.closed_forms.algebra.sums import Name, object_array
+from dalembert.closed_forms.algebra.sums import ZERO, Name, object_array
 from dalembert.closed_forms.derivation.constraint_expressions import ConstraintExpressions
 from dalembert.closed_forms.printing.names import entry
 from dalembert.closed_forms.printing.sheets import Sheet
@@ -49,23 +49,40 @@ def made(
     Raises
     ------
     DalembertError
-        There are more than three rows.
+        There are more than three rows, or rows follow from others.
     """
-    check_rows(eom.name, len(rows.multipliers))
+    verifier: Any = eom.verifier
+    verifier.rows.check_independent()
+    acting = [k for k, row in enumerate(rows.jacobian) if _acts(normal, row)]
+    check_rows(eom.name, len(acting))
     M = eom.entries("mass_matrix")
     force = np.array([symbol(name, eom.graph) for name in eom.forces], dtype=object)
     for sign, quantity in pieces:
         force = force + eom.entries(quantity) * sign
     left = tuple(x.name for x in rows.multipliers)
     try:
-        A, b = _equations(normal, M, rows.jacobian, rows.bias, force)
+        A, b = _equations(normal, M, rows.jacobian[acting], rows.bias[acting], force)
         solution = cramer.solved(A, [b], normal, eom.determinant_name)[0]
     except (TooLarge, NotPolynomial) as error:
-        return eom.factored("multipliers", _eliminated(M, rows, force), str(error).rstrip("."))
+        found = np.zeros(len(left), dtype=object)
+        found[acting] = _eliminated(M, rows.jacobian[acting], rows.bias[acting], force)
+        return eom.factored("multipliers", found, str(error).rstrip("."))
     tau = {name: Name(entry(r"\tau", k + 1)) for k, name in enumerate(eom.forces)}
-    forms = object_array([*solution.forms], (len(left),))
-    short = cramer.renamed(solution.short, tau)
+    forms = np.full(len(left), ZERO, dtype=object)
+    short = forms.copy()
+    forms[acting] = object_array(solution.forms, (len(acting),))
+    short[acting] = cramer.renamed(solution.short, tau)
     return eom.solved("multipliers", forms, short, solution.parts, (), left)
+
+
+def _acts(normal: Normal, row: np.ndarray) -> bool:
+    """Whether a row of the Jacobian holds a velocity, which that of a plane loop out of its plane
+    does not.
+    """
+    try:
+        return any(form.terms for form in normal.forms(row))
+    except TooLarge:
+        return True
 
 
 def check_rows(name: str, count: int) -> None:
@@ -125,10 +142,9 @@ def _content(row: np.ndarray) -> Fraction:
     return Fraction(gcd(*(x.numerator * (below // x.denominator) for x in numbers)), below)
 
 
-def _eliminated(M: np.ndarray, rows: ConstraintExpressions, force: np.ndarray) -> np.ndarray:
+def _eliminated(M: np.ndarray, J: np.ndarray, k: np.ndarray, force: np.ndarray) -> np.ndarray:
     """lambda by elimination."""
-    J = rows.jacobian
     right = np.concatenate([J.T, force[:, None]], axis=1)
     columns = linear_algebra.solve(M.tolist(), right)
     free = J @ columns[:, -1]
-    return np.asarray(linear_algebra.solve((J @ columns[:, :-1]).tolist(), rows.bias - free))
+    return np.asarray(linear_algebra.solve((J @ columns[:, :-1]).tolist(), k - free))

@@ -14,10 +14,12 @@ from dalembert.closed_forms.algebra.ring import PARAMETER, Poly, TooLarge, terms
 from dalembert.closed_forms.algebra.sums import ZERO, Sum, Term, object_array, opposite
 from dalembert.closed_forms.algebra.writing import Writer
 from dalembert.closed_forms.derivation import polynomial_equations as polynomials
+from dalembert.closed_forms.derivation.constraint_expressions import ConstraintExpressions
 from dalembert.closed_forms.derivation.mechanism_context import MechanismContext
 from dalembert.closed_forms.printing.sheets import Sheet, named_entries
 from dalembert.closed_forms.quantities import accelerations as accelerating
 from dalembert.closed_forms.quantities import frames
+from dalembert.closed_forms.quantities import multipliers as multiplier_sheets
 from dalembert.closed_forms.quantities.entry_products import (
     Entries,
     Products,
@@ -54,6 +56,14 @@ LETTERS = dict(
 )
 OF_CHRISTOFFEL = ("christoffel", "coriolis_matrix", "coriolis_vector", "regressor")
 BY_ENTRIES = ("kinetic_energy", "passive_force", "equations_of_motion", "accelerations")
+OF_CONSTRAINTS = {
+    **QUANTITIES,
+    **{name: title for name, (title, _) in multiplier_sheets.QUANTITIES.items()},
+}
+LETTERS_OF_CONSTRAINTS = {
+    **LETTERS,
+    **{name: letter for name, (_, letter) in multiplier_sheets.QUANTITIES.items()},
+}
 OF_ANY_LENGTH = ("christoffel", "regressor", *BY_ENTRIES)  # decided about elsewhere, or never long
 
 
@@ -63,6 +73,8 @@ def made(p: MechanismContext, eom: ClosedForms, quantity: str) -> Sheet:
     """
     if ":" in quantity:
         return _of_frame(p, eom, quantity)
+    if quantity in multiplier_sheets.QUANTITIES and p.rows is not None:
+        return _of_constraints(p, eom, p.rows, quantity)
     if quantity == "mass_matrix":
         why = p.why_factored = p.why_factored or p.why_long
     else:
@@ -96,6 +108,25 @@ def _of_frame(p: MechanismContext, eom: ClosedForms, quantity: str) -> Sheet:
     except TooLarge:
         pass
     return eom.factored(quantity, expressions, "the entries are long")
+
+
+def _of_constraints(
+    p: MechanismContext, eom: ClosedForms, rows: ConstraintExpressions, quantity: str
+) -> Sheet:
+    """The sheet of rows of constraints, of their forces, or of the multipliers."""
+    if quantity == "multipliers":
+        forces = [(-1, "coriolis_vector"), (-1, "gravity_vector"), (1, "passive_force")]
+        return multiplier_sheets.made(eom, rows, p.normal, forces)
+    expressions = rows.quantities[quantity]
+    try:
+        forms = object_array(p.normal.forms(expressions.flat), expressions.shape)
+        sheet = eom.in_full(quantity, forms)
+        if (size := eom.length(sheet)) <= p.budget:
+            return sheet
+        why = f"the {eom.titles[quantity].lower()} have {size} characters in full"
+    except TooLarge as error:
+        why = str(error).rstrip(".")
+    return eom.factored(quantity, expressions, why)
 
 
 def why_no_christoffel(p: MechanismContext, eom: ClosedForms) -> str:
@@ -232,6 +263,10 @@ def passive_force(p: MechanismContext, eom: ClosedForms) -> Sheet:
 def equations_of_motion(p: MechanismContext, eom: ClosedForms) -> Sheet:
     """tau = M qdd + h + g - f, row by row; in terms of the entries of these where that is long."""
     resisting = [opposite(form).terms for form in passive_forces(p)]
+    if p.rows is not None:
+        kept = p.normal.forms(p.rows.forces)
+        pairs = zip(resisting, kept, strict=True)
+        resisting = [terms + opposite(form).terms for terms, form in pairs]
     is_short = (
         not p.why_factored
         and p.christoffel_terms() <= SHORT
@@ -268,6 +303,7 @@ def _with_terms(rows: Sequence[Terms], more: Sequence[Terms]) -> np.ndarray:
 def accelerations(p: MechanismContext, eom: ClosedForms) -> Sheet:
     """qdd = M^-1 (tau - h - g + f)."""
     forces = [(-1, "coriolis_vector"), (-1, "gravity_vector"), (1, "passive_force")]
+    forces += [(1, "constraint_forces")] if p.rows is not None else []
     return accelerating.made(eom, p.normal, forces)
 
 
