@@ -90,7 +90,7 @@ def spatial_slider_crank(
 
 
 def bricard(length: float = 1.0, mass: float = 1.0, width: float = 0.1) -> Assembly:
-    """Bricard mechanism (IFToMM benchmark A04): five rods, hinges at right angles, one freedom.
+    """Bricard mechanism (IFToMM benchmark A04): five rods, hinges at right angles, a single freedom.
 
     Six hinges hold five bodies: the count of freedoms is 0, and one row depends on the others.
 
