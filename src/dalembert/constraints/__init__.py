@@ -4,6 +4,7 @@ from dalembert.constraints.cam_profiles import ProfilePolynomial, ProfileTable
 from dalembert.constraints.closures import Closure, Distance
 from dalembert.constraints.contacts import Knife, PointContact, Rolling
 from dalembert.constraints.couplings import Cam, Coupling
+from dalembert.constraints.programs import FramePoint, Servo, TwoWay
 from dalembert.constraints.state_functions import Holonomic, Velocity
 from dalembert.model.constraint import Constraint
 
@@ -13,12 +14,15 @@ __all__ = [
     "Constraint",
     "Coupling",
     "Distance",
+    "FramePoint",
     "Holonomic",
     "Knife",
     "PointContact",
     "ProfilePolynomial",
     "ProfileTable",
     "Rolling",
+    "Servo",
+    "TwoWay",
     "Velocity",
 ]
 

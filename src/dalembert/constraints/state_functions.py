@@ -3,25 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from dalembert.constraints.evaluated import evaluated
 from dalembert.errors import ShapeError
-from dalembert.expr import (
-    Expr,
-    Graph,
-    array,
-    derivative,
-    evaluate,
-    free_symbols,
-    jacobian,
-    known_zero,
-    substitute,
-    symbols,
-)
+from dalembert.expr import array, derivative, jacobian, known_zero
 from dalembert.model.constraint import Constraint, ConstraintRates, Moving
 from dalembert.model.content import content
 from dalembert.model.parts import NOWHERE, Source
@@ -131,25 +120,16 @@ def rates_of(
 
     d psi/dt = J qdd + psi_q q' + psi_t = 0
     """
-    given = [*q, *qd, t]
-    graph = next((x.graph for x in given if isinstance(x, Expr)), None)
-    with nullcontext() if graph is not None else Graph() as own:
-        names = [f"constrained {name}" for name in ("q", "qd", "t")]
-        sizes = (system.nq, system.nv, 1)
-        at_q, at_qd, (at_t,) = (
-            np.array(symbols(name, n, graph or own), dtype=object)
-            for name, n in zip(names, sizes, strict=True)
-        )
-        psi = velocity(at_q, at_qd, at_t)
-        J = jacobian(psi, at_qd)
-        along = jacobian(psi, at_q) @ np.asarray(system.rate(at_q, at_qd))
-        bias = -(along + array([derivative(row, at_t) for row in psi]))
-        rows = ConstraintRates(psi, J, bias, psi - J @ at_qd)
-        values = dict(zip([*at_q, *at_qd, at_t], given, strict=True))
-        known = {x.name for x in (*at_q, *at_qd, at_t)}
-        is_open = any(s.name not in known for s in free_symbols(psi))  # parameters without values
-        put = substitute if graph is not None or is_open else evaluate
-        return ConstraintRates(*(np.asarray(put(part, values)) for part in rows))
+
+    def rows(q: Any, qd: Any, time: Any) -> tuple[Any, ...]:
+        """Fields of the rows on symbols."""
+        psi = velocity(q, qd, time[0])
+        J = jacobian(psi, qd)
+        along = jacobian(psi, q) @ np.asarray(system.rate(q, qd))
+        bias = -(along + array([derivative(row, time[0]) for row in psi]))
+        return psi, J, bias, psi - J @ qd
+
+    return ConstraintRates(*evaluated(rows, "constrained", q, qd, [t]))
 
 
 def does_work(rates: ConstraintRates) -> bool:

@@ -71,6 +71,7 @@ class Constraint(Part):
     is_holonomic : whether each row has a `position`
     position_count : number of the first rows that have one, where not all have
     count : number of rows, where it is known without a system
+    one_sided : whether the motion keeps its rows at 0 or more
     has_functions : whether functions of a user's own are part of it
     source : file and line in which it was described
     """
@@ -80,6 +81,7 @@ class Constraint(Part):
     is_holonomic: bool = True
     position_count: int = 0
     count: int | None = None
+    one_sided: bool = False
     has_functions: bool = True
     source: Source = NOWHERE
 
@@ -166,6 +168,47 @@ class Constraint(Part):
         array([3.])
         """
         return self.rates(system, q, qd, t).jacobian.T @ np.asarray(multipliers)
+
+
+class ProgramConstraint(Constraint):
+    """Relation to a program that forces of its own keep, with internal states: it has no multipliers
+    of rows.
+    """
+
+    is_holonomic = False
+
+    @abstractmethod
+    def start(self, system: Moving) -> dict[str, float]:
+        """Internal states by name, and their values to begin with; NaN where there is no default.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from dalembert.systems.kinds import system_of
+        >>> swing = da.generators.Harmonic(frequency=2.0, amplitude=0.5)
+        >>> servo = da.constraints.Servo("swing", "q1", swing, ["q1"], frequency=5.0)
+        >>> servo.start(system_of(da.planar_chain(1)))
+        {'x': 0.0, 'v': 1.0}
+        """
+
+    @abstractmethod
+    def residual(self, system: Moving, q: Any, qd: Any, states: Any, t: Any = 0.0) -> Any:
+        """The relation (k,), 0 where it is met.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from dalembert.systems.kinds import system_of
+        >>> swing = da.generators.Harmonic(frequency=2.0, amplitude=0.5)
+        >>> servo = da.constraints.Servo("swing", "q1", swing, ["q1"], frequency=5.0)
+        >>> servo.residual(system_of(da.planar_chain(1)), [0.7], [0.0], swing.state)
+        array([0.7])
+        """
+
+    def rates(self, system: Moving, q: Any, qd: Any, t: Any = 0.0) -> ConstraintRates:
+        """No rows."""
+        none = np.zeros(0)
+        return ConstraintRates(none, np.zeros((0, system.nv)), none, none)
 
 
 @dataclass(frozen=True)

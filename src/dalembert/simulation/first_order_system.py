@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.compiled.memo import dynamics_of, kept
-from dalembert.errors import ParameterError
+from dalembert.errors import DalembertError, ParameterError
 from dalembert.expr import Expr
 from dalembert.kinematics.forces import SIGN, STICK, coulomb
 from dalembert.model.friction_laws import Stribeck
@@ -85,10 +85,11 @@ class FirstOrderSystem:
             model.mechanism, model.formulation, paths, model.solver, stabilisation
         )
         self.system = self.formulation.system
-        ConstraintSet(self.system)  # raises if a declaration is none
+        rows = ConstraintSet(self.system)  # raises if a declaration is none
         check_observables(self.system)
         self.internal = internal_start(self.system, model.multipliers0)
         self.reactions = reactions_of(self.formulation, contact)
+        self._check_principles(rows)
         if paths:
             self._check_inputs(contact.friction)
         self.begin = begin
@@ -115,6 +116,15 @@ class FirstOrderSystem:
             modes=4 * self.system.nv if self.reactions else 0,
             watching=int(self.is_watched),
         )
+
+    def _check_principles(self, rows: ConstraintSet) -> None:
+        """See that joints that stick or stop go with the forces of constraints."""
+        if self.reactions and rows.principles.act_otherwise:
+            raise DalembertError(
+                f"{self.system.name!r} has constraints that are kept otherwise than by multipliers "
+                "(servo, TwoWay or vakonomic), and joints that stick or stop, which do not go "
+                "together: take friction='sign', and leave out stops=."
+            )
 
     def _check_inputs(self, friction: str | Stribeck) -> None:
         """See that no number is an input that the law of reactions has as a float."""
@@ -387,7 +397,7 @@ class FirstOrderSystem:
     @cached_property
     def manifold(self) -> StateManifold | None:
         """States that the system may have; None if these are all."""
-        if not (self.formulation.quaternions or self.system.constraints):
+        if not (self.formulation.quaternions or ConstraintSet(self.system).constraints):
             return None
         return StateManifold(self)
 

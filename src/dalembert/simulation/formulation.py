@@ -98,9 +98,14 @@ class Formulation(ABC):
 
     @abstractmethod
     def started(
-        self, q: np.ndarray, qd: np.ndarray, t: float, numbers: np.ndarray = NONE
+        self,
+        q: np.ndarray,
+        qd: np.ndarray,
+        t: float,
+        numbers: np.ndarray = NONE,
+        internal: np.ndarray = NONE,
     ) -> np.ndarray:
-        """y of states to begin with, (N, nv), at a time [s].
+        """y of states to begin with, (N, nv), at a time [s]; internal: states (N, n).
 
         Raises
         ------
@@ -337,20 +342,23 @@ class Accelerations(Formulation):
             (accelerations,) = quantities_of(source, "forward_dynamics")
             accelerations(q, qd, rest)  # accelerations are determined, too
 
-    def started(self, q, qd, t, numbers=NONE):
+    def started(self, q, qd, t, numbers=NONE, internal=NONE):
         """Initial y: the velocities."""
         if not (self.system.explained_by_code or self._begins_well(q, qd, t, numbers)):
-            rows = np.broadcast_to(numbers, (len(q), len(self.paths)))
+            m = len(self.paths)
+            parts = (numbers, m), (internal, internal.shape[-1])
+            rows = np.hstack([np.broadcast_to(values, (len(q), n)) for values, n in parts])
             for own in np.unique(rows, axis=0):
                 same = (rows == own).all(axis=1)
-                self.at(own).system.check_determined(q[same], qd[same], t)
+                system = self.at(own[:m]).with_internal(own[m:]).system
+                system.check_determined(q[same], qd[same], t)
         return qd
 
     def _begins_well(self, q: np.ndarray, qd: np.ndarray, t: float, numbers: np.ndarray) -> bool:
         """Whether states (N, ...) meet the constraints, by compiled code where it is worth compiling;
         no: they are to be looked at one by one.
         """
-        if not self.system.constraints:
+        if not self.system.constraints or self.system.internal_names:
             return False
         starts = kept(self.system.source, ("starts", *self.key), StartCheck)
         return starts.are_sound(self, q, qd, t, numbers)
@@ -440,7 +448,7 @@ class Canonical(Formulation):
         self._iterations.append(own)
         return lambda t, q, y: own.velocities(system, q, y, t), rates
 
-    def started(self, q, qd, t, numbers=NONE):
+    def started(self, q, qd, t, numbers=NONE, internal=NONE):
         """Initial y: the momenta."""
         sizes: dict[str, Any] = {
             "q": self.system.nq,

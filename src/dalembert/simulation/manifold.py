@@ -26,7 +26,7 @@ class StateManifold:
 
     def __init__(self, motion: Any, p: Any = None):
         self._motion, self._p = motion, p
-        self.is_constrained = bool(motion.system.constraints)
+        self.is_constrained = bool(ConstraintSet(motion.system).constraints)
         self._projects = motion.formulation.stabilisation.name == PROJECTION
 
     def bound(self, p: Any) -> StateManifold:

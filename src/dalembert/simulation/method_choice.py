@@ -26,6 +26,7 @@ from dalembert.simulation.first_order_system import FirstOrderSystem
 from dalembert.simulation.manifold import normalized
 from dalembert.simulation.options import Constraining
 from dalembert.simulation.stabilisation import Stabilisation
+from dalembert.systems.constraint_set import ConstraintSet
 from dalembert.systems.system import System
 
 OTHER_PRINCIPLES = ("vakonomic", "servo")  # than those whose forces are J^T lambda
@@ -41,7 +42,8 @@ def stabilisation_for(system: System, name: str, asked: Constraining) -> Stabili
     """
     own = own_of(name)
     refusals = METHODS[name].refuses if name in METHODS else {}
-    if not system.constraints:
+    rows = ConstraintSet(system)
+    if not rows.constraints:
         if asked.stabilisation is not None:
             raise ValueError(
                 f"stabilisation={asked.stabilisation!r}: {system.name!r} has no constraints."
@@ -49,6 +51,12 @@ def stabilisation_for(system: System, name: str, asked: Constraining) -> Stabili
         return Stabilisation(unknowns=next(iter(own.values()), ()))
     default = next(iter(own)) if own and PROJECTION in refusals else PROJECTION
     chosen = asked.stabilisation or default
+    if rows.principles.act_otherwise and chosen != PROJECTION:
+        raise ValueError(
+            f"stabilisation={chosen!r}: {system.name!r} has constraints that are kept otherwise than "
+            f"by multipliers of rows (servo, TwoWay or vakonomic): take {PROJECTION!r} and "
+            "method='dop853', or another whose steps end on the constraints."
+        )
     if chosen in own:
         return Stabilisation(chosen, unknowns=own[chosen])
     if chosen in refusals:
@@ -134,7 +142,7 @@ def _check_principles(motion: FirstOrderSystem, name: str) -> None:
 def _kinds_of_state(motion: FirstOrderSystem) -> list[str]:
     """Kinds of state that x is, for methods that do not go with all of them."""
     kinds = [INPUTS] if motion.formulation.paths else []
-    constraints = motion.system.constraints
+    constraints = ConstraintSet(motion.system).constraints
     if constraints:
         kinds.append(CONSTRAINED)
     if not all(constraint.is_holonomic for constraint in constraints):

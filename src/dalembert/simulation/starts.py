@@ -63,7 +63,9 @@ def start_of(motion: FirstOrderSystem, q: Any, qd: Any) -> Start:
     y_start[:] = qd
     states[:] = motion.states
     motion.internal_in(x)[:] = motion.internal
-    y_start[:] = motion.formulation.started(q_start, y_start, motion.begin, motion.numbers)
+    y_start[:] = motion.formulation.started(
+        q_start, y_start, motion.begin, motion.numbers, motion.internal_in(x)
+    )
     motion.begin_unknowns(x)
     return Start(x, single=not counts)
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.codegen.symbols import vector_of_symbols
+from dalembert.formulations.hamilton.trees import lie_poisson
 from dalembert.kinematics.forces import passive_force
 from dalembert.model.constraint import Constraint
 from dalembert.model.mechanism import Mechanism
@@ -61,6 +62,16 @@ class ConstrainedMechanism(MechanismSystem):
     def constraints(self) -> tuple[Constraint, ...]:  # type: ignore[override]
         """Constraints of the mechanism."""
         return self._mechanism.constraints
+
+    @property
+    def principles(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Principles of the constraints."""
+        return self._mechanism.principles
+
+    def lie_poisson(self, qd, p):
+        """ad*_qd p of spherical and free joints (nv,)."""
+        tree, (qd, p), _ = self._mechanism.at(qd=qd, p=p)
+        return np.array(lie_poisson(tree, qd, p), dtype=object)
 
     @cached_property
     def driven(self) -> Sequence[int]:  # type: ignore[override]

@@ -19,8 +19,9 @@ from dalembert.codegen.symbols import vector_of_symbols
 from dalembert.constraints.state_functions import does_work
 from dalembert.errors import ConstraintError, DalembertError
 from dalembert.expr import Expr, Graph, absolute, known_zero, maximum, symbol
-from dalembert.model.constraint import Constraint, ConstraintRates
-from dalembert.spatial.ldl import Factors, factorised, solved
+from dalembert.model.constraint import Constraint, ConstraintRates, ProgramConstraint
+from dalembert.spatial.ldl import Factors, factorised, solved, unchecked
+from dalembert.systems.principles import Principles
 
 DEPENDENT = 1e-11  # of a row's own inverse inertia: what other rows leave of it is rounding
 UNMET = 1e-9  # of a state: a residual of more is no rounding
@@ -55,14 +56,46 @@ class Response(NamedTuple):
         """(J M^-1 J^T)^-1 r (k,)."""
         return np.asarray(solved(self.factors, list(residual)))
 
+    def accelerations(self, free: Vector, bias: Vector) -> tuple[Vector, Vector]:
+        """qdd (nv,) and multipliers (k,) with J qdd = bias, for accelerations without them."""
+        multipliers = self.multipliers(bias - self.rows.jacobian @ free)
+        return free + self.along(multipliers), multipliers
+
     def along(self, multipliers: Sequence[Any]) -> Vector:
         """M^-1 J^T lambda (nv,)."""
         return self.columns.T @ np.asarray(multipliers)
 
 
+class RowSolver(NamedTuple):
+    """Accelerations at a state, as functions of the applied forces.
+
+    inertia : factors of M
+    bias : of J qdd = bias (k,)
+    """
+
+    inertia: Factors
+    response: Response
+    bias: Vector
+
+    @property
+    def rows(self) -> ConstraintRates:
+        """Rows at that state."""
+        return self.response.rows
+
+    def accelerations(self, force: Vector) -> tuple[Vector, Vector]:
+        """qdd (nv,) and multipliers (k,) under Q + tau - bias."""
+        free = np.asarray(solved(self.inertia, list(force)))
+        return self.response.accelerations(free, self.bias)
+
+    def response_to(self, force: Vector) -> Vector:
+        """Change of qdd (nv,) by a force."""
+        free = np.asarray(solved(self.inertia, list(force)))
+        return self.response.accelerations(free, 0 * self.bias)[0]
+
+
 def _columns(inertia: Factors, J: np.ndarray) -> np.ndarray:
     """Rows of J M^-1 (k, nv)."""
-    return np.array([solved(inertia, list(row)) for row in J])
+    return np.array([solved(inertia, list(row)) for row in J]).reshape(J.shape)
 
 
 def _relative(mobility: np.ndarray) -> np.ndarray:
@@ -76,23 +109,33 @@ class ConstraintSet:
 
     Attributes
     ----------
-    constraints : in the order of the system
+    constraints : those that a motion keeps by rows, in the order of the system
     holonomic : those with a `position`, perhaps of their first rows alone
     """
 
-    def __init__(self, system: Any):
+    def __init__(self, system: Any, chosen: Sequence[Constraint] | None = None):
         self.system = system
         check_instance("constraints", system.constraints, (tuple, list), EXPECTED)
-        self.constraints = tuple(system.constraints)
-        for constraint in self.constraints:
+        for constraint in system.constraints:
             check_instance("an entry of constraints", constraint, Constraint, EXPECTED)
-        names = [constraint.name for constraint in self.constraints]
+        declared = system.constraints if chosen is None else chosen
+        self.constraints = tuple(c for c in declared if not isinstance(c, ProgramConstraint))
+        names = [constraint.name for constraint in system.constraints]
         if twice := [name for name in names if names.count(name) > 1]:
             raise DalembertError(
                 f"two constraints of {system.name!r} have the name {twice[0]!r}, by which runs "
                 "record multipliers: give each its own."
             )
         self.holonomic = tuple(c for c in self.constraints if c.has_position)
+
+    def some(self, constraints: Sequence[Constraint]) -> ConstraintSet:
+        """Some of the constraints alone."""
+        return ConstraintSet(self.system, constraints)
+
+    @cached_property
+    def principles(self) -> Principles:
+        """Constraints by the forces that keep them."""
+        return Principles(self)
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
@@ -164,9 +207,15 @@ class ConstraintSet:
         rows = [np.asarray(c.position(self.system, q, t)) for c in self.holonomic]
         return np.concatenate(rows or [np.zeros(0)])
 
-    def rates(self, q: Vector, qd: Vector, t: Any) -> ConstraintRates:
-        """Rows of all constraints."""
-        rows = [constraint.rates(self.system, q, qd, t) for constraint in self.constraints]
+    def rates(
+        self, q: Vector, qd: Vector, t: Any, constraints: Sequence[Constraint] | None = None
+    ) -> ConstraintRates:
+        """Rows of all constraints, or of some."""
+        chosen = self.constraints if constraints is None else constraints
+        if not chosen:
+            none = np.zeros(0)
+            return ConstraintRates(none, np.zeros((0, self.system.nv)), none, none)
+        rows = [constraint.rates(self.system, q, qd, t) for constraint in chosen]
         return ConstraintRates(*map(np.concatenate, zip(*rows, strict=True)))
 
     def position_rates(self, q: Vector, qd: Vector, t: Any) -> ConstraintRates:
@@ -189,6 +238,8 @@ class ConstraintSet:
         """Whether constraints may do work: they move with time, or depend on velocities otherwise
         than linearly.
         """
+        if self.principles.act_otherwise:
+            return True
         with Graph():
             q = vector_of_symbols("q", self.system.nq)
             qd = vector_of_symbols("qd", self.system.nv)
@@ -251,7 +302,7 @@ class ConstraintSet:
         t: Any = 0.0,
         time_constant: float | None = None,
     ) -> tuple[Vector, Vector]:
-        """qdd (nv,) and multipliers (k,) under Q + tau - bias.
+        """qdd (nv,) and multipliers of `principles.rows` (k,) under Q + tau - bias.
 
         J M^-1 J^T lambda = k - J M^-1 force
 
@@ -262,15 +313,34 @@ class ConstraintSet:
         ------
         SingularMassMatrixError, ConstraintError
         """
+        motion = self.principles.motion(force, q, qd, t, time_constant=time_constant)
+        return motion.accelerations, motion.multipliers
+
+    def solver(
+        self,
+        q: Vector,
+        qd: Vector,
+        t: Any,
+        added: Vector | None = None,
+        time_constant: float | None = None,
+    ) -> RowSolver:
+        """Accelerations at a state under forces that multipliers of the rows bring.
+
+        added: to the mass matrix (nv, nv); time_constant: as of `accelerations`.
+
+        Raises
+        ------
+        SingularMassMatrixError, ConstraintError
+        """
         inertia = self.inertia(q, t)
+        if added is not None and not all(known_zero(x) for x in np.ravel(added)):
+            M = np.asarray(self.system.mass_matrix(q, t)) + added
+            inertia = factorised(M.tolist(), unchecked)
         rows = self.rates(q, qd, t)
-        response = self.response(inertia, rows)
-        free = np.asarray(solved(inertia, list(force)))
         bias = rows.bias
         if time_constant is not None:
             bias = bias - self._feedback(rows.velocity, q, t, time_constant)
-        multipliers = solved(response.factors, list(bias - rows.jacobian @ free))
-        return free + response.along(multipliers), np.asarray(multipliers)
+        return RowSolver(inertia, self.response(inertia, rows), bias)
 
     def _feedback(self, velocity: Vector, q: Vector, t: Any, time_constant: float) -> Vector:
         """2/T phi' + phi/T^2 of holonomic rows, psi/T of others (k,)."""
@@ -298,6 +368,8 @@ class ConstraintSet:
 
         Directions are those of the first state, so that a residual r leaves r^(1 + sweeps).
         """
+        if not self.constraints:
+            return q, qd
         positions, whole = self.responses(q, qd, t)
         if positions is not None:
             for _ in range(sweeps):
@@ -333,6 +405,8 @@ class ConstraintSet:
         """By how much the largest residual of a state is beyond a part of the slopes of rows; 0 or
         less where they are met.
         """
+        if not self.constraints:
+            return -within
         rows = self.rates(q, qd, t)
         reach = reduce(maximum, [sum(absolute(row)) for row in rows.jacobian])
         speed = reduce(maximum, absolute(np.asarray(qd)), 0.0)
@@ -346,6 +420,8 @@ class ConstraintSet:
 
     def nearly_dependent(self, q: Vector, qd: Vector, t: float = 0.0) -> str:
         """Name of the row that nearly follows from others at a state of floats; empty: none."""
+        if not self.constraints:
+            return ""
         J = self.rates(q, qd, t).jacobian.astype(float)
         mobility = J @ _columns(self.inertia(q, t), J).T
         values, vectors = np.linalg.eigh(_relative(mobility))

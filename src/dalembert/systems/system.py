@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,8 +24,10 @@ from dalembert.formulations.lagrange.symbolic_system import LagrangianSystem, la
 from dalembert.model.constraint import Constraint
 from dalembert.model.mechanism import Mechanism
 from dalembert.spatial.ldl import Factors, factorised, unchecked
+from dalembert.spatial.vectors import Vector
 from dalembert.systems.constraint_set import ConstraintSet
 from dalembert.systems.driving_forces import driving_forces
+from dalembert.systems.principles import ConstrainedMotion, State
 from dalembert.tracing.quantity import Quantity, described
 
 INTERNAL = "internal_states"  # input of quantities
@@ -55,8 +58,9 @@ class System(ABC):
     parameters : names of symbols without values.
     constraints : rows that the motion keeps at 0, of `da.constraints`; none, unless said
         otherwise.
+    principles : of each constraint 'chetaev', 'vakonomic', 'servo' or 'gauss'; empty: 'chetaev'.
     internal_names : names of states beside q and qd, which follow differential equations of their
-        own (`internal_rates`) and act by forces; none, unless said otherwise.
+        own (`internal_rates`) and act by forces; those of its constraints, unless said otherwise.
     internal_states : their values at which functions of the state are evaluated; those to begin
         with unless `with_internal` gives others. NaN: they have no default.
     mechanism : the mechanism whose bodies, frames and joints these equations have, if there is one.
@@ -94,8 +98,7 @@ class System(ABC):
     coordinate_names: tuple[str, ...]
     parameters: tuple[str, ...] = ()
     constraints: tuple[Constraint, ...] = ()
-    internal_names: tuple[str, ...] = ()
-    internal_states: Any = ()
+    principles: tuple[str, ...] = ()
     mechanism: Mechanism | None = None
     formulations: tuple[str, ...] = (LAGRANGE, HAMILTON)
     solvers: tuple[str, ...] = ()
@@ -117,6 +120,21 @@ class System(ABC):
     def nv(self) -> int:
         """Number of velocities."""
         return len(self.velocity_names)
+
+    @cached_property
+    def internal_names(self) -> tuple[str, ...]:
+        """Names of states beside q and qd: of programs, and multipliers of the vakonomic principle."""
+        return tuple(self._constraint_set.principles.start) if self.constraints else ()
+
+    @cached_property
+    def internal_states(self) -> Any:
+        """Internal states to begin with (n,)."""
+        start = self._constraint_set.principles.start if self.constraints else {}
+        return np.array([*start.values()])
+
+    @property
+    def _constraint_set(self) -> ConstraintSet:
+        return ConstraintSet(self)
 
     @property
     def source(self) -> Any:
@@ -215,7 +233,10 @@ class System(ABC):
         >>> system_of(da.planar_chain(1)).internal_rates([0.0], [0.0], [0.0])
         array([], dtype=float64)
         """
-        return np.zeros(0)
+        if not self.constraints:
+            return np.zeros(0)
+        motion = self._motion(q, qd, tau, t)
+        return self._constraint_set.principles.internal_rates(motion, State(q, qd, t))
 
     def with_internal(self, states: Any) -> System:
         """The system at other internal states (n,), of floats or expressions.
@@ -229,6 +250,7 @@ class System(ABC):
         """
         own = copy(self)
         own.internal_states = states
+        own.__dict__["internal_names"] = self.internal_names
         return own
 
     def momenta(self, q: Any, qd: Any, t: Any = 0.0) -> Any:
@@ -272,9 +294,14 @@ class System(ABC):
 
     def _power_of_constraints(self, q: Any, qd: Any, tau: Any, t: Any) -> Any:
         """Power of the forces that keep constraints [W]; the number 0 where these do no work."""
-        if not self.constraints or not (rows := ConstraintSet(self)).does_work:
+        if not self.constraints or not self._constraint_set.does_work:
             return 0
-        return -(self.multipliers(q, qd, tau, t) @ rows.rates(q, qd, t).leftover)
+        return self._motion(q, qd, tau, t).power
+
+    def _motion(self, q: Any, qd: Any, tau: Any, t: Any) -> ConstrainedMotion:
+        """Accelerations with the forces that keep constraints."""
+        force = self.applied(q, qd, tau, t)
+        return self._constraint_set.principles.motion(force, q, qd, t)
 
     @property
     def is_autonomous(self) -> bool:
@@ -390,7 +417,56 @@ class System(ABC):
         >>> system_of(da.planar_chain(1)).constraints
         ()
         """
-        return ConstraintSet(self).accelerations(self.applied(q, qd, tau, t), q, qd, t)[1]
+        return self._motion(q, qd, tau, t).multipliers
+
+    def controls(self, q: Any, qd: Any, tau: Any, t: Any = 0.0) -> Any:
+        """Forces u of the actuators that lead outputs along programs: (k,) [N m, N].
+
+        Raises
+        ------
+        ConstraintError
+            The actuators cannot lead an output at this state.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from dalembert.systems.kinds import system_of
+        >>> lift = da.generators.SteadyAcceleration(2.0)
+        >>> servo = da.constraints.Servo("lift", "q1", lift, ["q1"], frequency=5.0)
+        >>> arm = system_of(da.planar_chain(1).constrained(servo))
+        >>> arm.controls([0.0], [0.0], [0.0]).round(3)
+        array([5.572])
+        """
+        return self._motion(q, qd, tau, t).controls
+
+    def program_residual(self, q: Any, qd: Any, t: Any = 0.0) -> Any:
+        """Residuals of the relations to programs: (k,).
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from dalembert.systems.kinds import system_of
+        >>> system_of(da.planar_chain(1)).program_residual([0.0], [0.0])
+        array([], dtype=float64)
+        """
+        return self._constraint_set.principles.residuals(State(q, qd, t))
+
+    def lie_poisson(self, qd: Any, p: Any) -> Any:
+        """ad*_qd p: p x omega of each quaternion's angular velocity, 0 of rates of coordinates: (nv,)
+        [N m].
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from dalembert.systems.kinds import system_of
+        >>> system_of(da.planar_chain(1)).lie_poisson([1.0], [2.0])
+        array([0], dtype=object)
+        """
+        found = np.zeros(self.nv, dtype=object)
+        for at in self.angular_velocities.values():
+            k = slice(at, at + 3)
+            found[k] = list(Vector(p[k]).cross(Vector(qd[k])))
+        return found
 
     def reactions(self, q: Any, qd: Any, tau: Any, t: Any = 0.0) -> dict[str, Any]:
         """Forces of constraints by name: wrenches (6,) on bodies, moment first, in the base's axes, or
@@ -410,7 +486,7 @@ class System(ABC):
         array([4.905])
         """
         multipliers = self.multipliers(q, qd, tau, t)
-        return ConstraintSet(self).reactions(q, qd, t, multipliers)
+        return self._constraint_set.principles.rows.reactions(q, qd, t, multipliers)  # type: ignore[no-any-return]
 
     def factors_of_inertia(self, q: Any, t: Any = 0.0) -> Factors:
         """Factors of M(q, t) (nv, nv) by L^T D L.
@@ -715,32 +791,20 @@ class System(ABC):
         """Quantities that runs record: `observables`, multipliers and residuals of constraints."""
         if not self.constraints:
             return self.observables
-        rows = ConstraintSet(self)
-        state = ("q", "qd", "tau", "t")
-        found = {
-            "multipliers": Quantity(
-                self.multipliers,
-                state,
-                ("constraint",),
-                rows.units,
-                "multipliers of constraints, forces on the side of the applied ones",
-                rows.labels,
-            )
-        }
+        return {**self._forces_of_constraints(), **self._of_rows(), **self.observables}
+
+    def _of_rows(self) -> dict[str, Quantity]:
+        """Jacobian and residuals of the rows of constraints, and reactions along them."""
+        rows = self._constraint_set
+        found: dict[str, Quantity] = {}
+        if not rows.constraints:
+            return found
         found["constraint_jacobian"] = Quantity(
             lambda q, qd, t: rows.rates(q, qd, t).jacobian,
             ("q", "qd", "t"),
             ("constraint", "nv"),
             "1, m",
             "J of J qdd = bias, derivative of the rows by qd",
-        )
-        found["constraint_reactions"] = Quantity(
-            lambda *state: np.concatenate([*self.reactions(*state).values()]),
-            state,
-            ("reaction",),
-            "N m, N",
-            "wrenches of constraints on bodies, in the base's axes, or generalized forces",
-            rows.reaction_labels,
         )
         if rows.holonomic:
             found["constraint_residual"] = Quantity(
@@ -759,7 +823,51 @@ class System(ABC):
             "residuals of constraints on velocities, and rates of those on coordinates",
             rows.labels,
         )
-        return {**found, **self.observables}
+        return found
+
+    def _forces_of_constraints(self) -> dict[str, Quantity]:
+        """Multipliers, forces of the actuators of programs, and residuals of these."""
+        principles = self._constraint_set.principles
+        state = ("q", "qd", "tau", "t")
+        found = {}
+        if principles.rows.constraints:
+            found["multipliers"] = Quantity(
+                self.multipliers,
+                state,
+                ("constraint",),
+                principles.rows.units,
+                "multipliers of constraints, forces on the side of the applied ones",
+                principles.rows.labels,
+            )
+            if not principles.vakonomic:  # whose forces have terms beside those along rows
+                found["constraint_reactions"] = Quantity(
+                    self._all_reactions,
+                    state,
+                    ("reaction",),
+                    "N m, N",
+                    "wrenches of constraints on bodies, in the base's axes, or generalized forces",
+                    principles.rows.reaction_labels,
+                )
+        if principles.actuated:
+            names = tuple(self.velocity_names[k] for k in principles.actuated)
+            said = "forces of the actuators that lead outputs along programs"
+            found["controls"] = Quantity(self.controls, state, ("actuator",), "N m, N", said, names)
+        if principles.programs:
+            found["program_residual"] = Quantity(
+                self.program_residual,
+                ("q", "qd", "t"),
+                ("output",),
+                "",
+                "residuals of the relations to programs",
+                principles.residual_labels,
+            )
+        if self.internal_names:
+            return {name: self._of_internal(q.function.__name__, q) for name, q in found.items()}
+        return found
+
+    def _all_reactions(self, q: Any, qd: Any, tau: Any, t: Any) -> Any:
+        """All reactions, in the order of the constraints."""
+        return np.concatenate([*self.reactions(q, qd, tau, t).values()])
 
     @property
     def quantities(self) -> Mapping[str, Quantity]:

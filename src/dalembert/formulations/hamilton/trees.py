@@ -90,6 +90,22 @@ def system_of(system: Any) -> CanonicalSystem:
     )
 
 
+def lie_poisson(tree: Tree, z: Scalars, p: Scalars) -> list[Scalar]:
+    """-(z x* p) in the entries of spherical and free joints, whose velocities do not commute."""
+    term: list[Scalar] = [0.0] * tree.nv
+    for joint in tree.joint[1:]:
+        if joint.type.quaternion_at is None:
+            continue
+        dof = slice(joint.dof.start, joint.dof.stop)
+        # a spherical joint has angular entries alone
+        angular, linear, moment, force = (
+            Vector(entries) for x in (z, p) for entries in (x[dof][:3], [*x[dof][3:], 0, 0, 0][:3])
+        )
+        rate = Motion(angular, linear).cross_force(Force(moment, force))
+        term[dof] = [-x for x in [*rate.moment, *rate.force][: len(joint.dof)]]
+    return term
+
+
 class TreeConfiguration(Configuration):
     """A tree at a configuration, in the bodies' axes.
 
@@ -180,21 +196,8 @@ class TreeConfiguration(Configuration):
         return total
 
     def lie_poisson(self, z, p):
-        """-(z x* p) in the entries of spherical and free joints, whose velocities do not commute."""
-        term: list[Scalar] = [0.0] * self.tree.nv
-        for joint in self.tree.joint[1:]:
-            if joint.type.quaternion_at is None:
-                continue
-            dof = slice(joint.dof.start, joint.dof.stop)
-            # a spherical joint has angular entries alone
-            angular, linear, moment, force = (
-                Vector(entries)
-                for x in (z, p)
-                for entries in (x[dof][:3], [*x[dof][3:], 0, 0, 0][:3])
-            )
-            rate = Motion(angular, linear).cross_force(Force(moment, force))
-            term[dof] = [-x for x in [*rate.moment, *rate.force][: len(joint.dof)]]
-        return term
+        """-(z x* p) in the entries of spherical and free joints."""
+        return lie_poisson(self.tree, z, p)
 
     def dissipative(self, z):
         """Friction of the joints and external forces; springs are in the potential."""
