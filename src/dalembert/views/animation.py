@@ -33,13 +33,14 @@ FINE = 4  # points of the trace from one picture to the next
 FPS, FASTEST_GIF = 30.0, 50.0  # pictures per second; players slow down what is faster
 WIDTH, HEIGHT, DPI = 640, 480, 100  # of a picture [pixels]; even, as MP4 needs
 MARGIN, FOOT = 0.07, 0.12  # of a picture, left free around the motion, and below it
-PAPER, INK, SOFT, STICK, MASS, MARK = (
+PAPER, INK, SOFT, STICK, MASS, MARK, FLOOR = (
     "#fbfbf9",
     "#1b2733",
     "#8a97a3",
     "#1f5fa8",
     "#c4572a",
     "#7a3fa0",
+    "#edeeee",  # a shade of SOFT
 )  # as in the page
 AXES = ("#d62f2f", "#2c9a41", "#2f62d6")  # x, y, z
 SHADES = 16  # between each colour of a GIF and the paper
@@ -279,7 +280,8 @@ class _Scene:
 
     def _fit(self) -> float:
         """Set the window to the whole motion, at one scale in all directions; its size [m]."""
-        drawn = np.concatenate([x.reshape(-1, 2) for x in (self.points, *self.rims)])
+        ground = [self._seen(corners) for corners in self.figure.floors]
+        drawn = np.concatenate([x.reshape(-1, 2) for x in (self.points, *self.rims, *ground)])
         low, high = (f(drawn, axis=0) for f in (np.min, np.max))
         middle = (low + high) / 2
         extent = np.maximum(high - low, 1e-3 * max((high - low).max(), 1e-3))
@@ -294,7 +296,9 @@ class _Scene:
         return float(metres * HEIGHT)
 
     def _stand_still(self, title: str, size: float) -> None:
-        """Title, a scale, and the directions of the world's axes."""
+        """Floors, title, a scale, and the directions of the world's axes."""
+        for corners in self.figure.floors:
+            self.ax.fill(*self._seen(corners).T, color=FLOOR, zorder=0)
         here = {"transform": self.ax.transAxes, "color": INK}
         self.ax.text(0.5, 0.96, title, ha="center", va="top", **here)
         width = size * WIDTH / HEIGHT

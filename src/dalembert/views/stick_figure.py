@@ -43,6 +43,7 @@ class StickFigure(NamedTuple):
     closed: list[int]  # points that constraints are about
     rods: list[list[int]]  # pairs of points at a constant distance
     rims: list[Rim]  # of bodies that roll
+    floors: list[np.ndarray]  # corners (4, 3) of planes that points keep to [m]
 
     @property
     def points(self) -> np.ndarray:
@@ -56,6 +57,7 @@ class StickFigure(NamedTuple):
             "times": self.times.tolist(),
             "frames": _rounded(self.frames),
             "masses": _rounded(self.masses),
+            "floors": [_rounded(corners) for corners in self.floors],
         }
 
 
@@ -94,7 +96,7 @@ def figure_of(run: Run, times: np.ndarray, trace: str | None = None) -> StickFig
     sticks += [[index[f.body], index[f.name]] for f in m.frames]
     marks = ConstraintMarks.of(m)
     sticks += [[index[place.body], len(names) + k] for k, place in enumerate(marks.places)]
-    _, closed, rods, rims = marks.moved(len(names))
+    marks = marks.moved(len(names))
     figure = StickFigure(
         names,
         len(m.bodies),
@@ -104,9 +106,10 @@ def figure_of(run: Run, times: np.ndarray, trace: str | None = None) -> StickFig
         sticks,
         [[index[b.name], as_float(b.mass)] for b in bodies],
         0,
-        closed,
-        rods,
-        rims,
+        marks.closed,
+        marks.rods,
+        marks.rims,
+        [floor.corners(frames) for floor in marks.floors],
     )
     return figure._replace(trace=_tip(figure.points) if trace is None else index[trace])
 
