@@ -16,7 +16,7 @@ from typing import Annotated, Any, NamedTuple
 from dalembert import __version__
 from dalembert.commandline import VectorError
 from dalembert.commandline.application import Application, Argument, Option, UsageError
-from dalembert.commandline.loading import existing, findings_of, load, numeric
+from dalembert.commandline.loading import existing, findings_of, load, numeric, tree_of
 from dalembert.errors import (
     DalembertError,
     DalembertWarning,
@@ -143,7 +143,7 @@ def demo(
 
     path = data.path("panda") if file is None else file
     out = _console()
-    mechanism = numeric(load(path, quiet=True))
+    mechanism = numeric(tree_of(load(path, quiet=True)))
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -166,9 +166,10 @@ def info(
         bool, Option("--quantities", help="List what can be computed, with shapes and units.")
     ] = False,
 ) -> None:
-    """Show bodies, joints, frames and mass of a model.
+    """Show bodies, joints, frames, mass and constraints of a model.
 
-    Followers that were reduced and what of the file was not used are listed as well.
+    Degrees of freedom are counted by the rank of the constraints. Followers that were reduced and
+    what of the file was not used are listed as well.
     """
     from dalembert.commandline.summary import summarize
     from dalembert.commandline.tables import show_findings, show_quantities
@@ -599,7 +600,7 @@ def bench(
     """
     from dalembert.commandline.measurement import measure, show
 
-    mechanism = numeric(load(file, quiet=True, base=base, **BARE))
+    mechanism = numeric(tree_of(load(file, quiet=True, base=base, **BARE)))
     found = measure(mechanism, file, base == "free", states, repeats)
     if as_json:
         print(json.dumps(found, indent=2))

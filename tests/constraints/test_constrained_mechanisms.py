@@ -74,6 +74,43 @@ def test_edits_carry_constraints(four_bar):
     assert two.constraints[1].frames == ("second_coupler", "second_rocker") and two.principles == ("chetaev",) * 2
 
 
+def test_locked_joints_are_driven_no_more(four_bar):
+    driven = tree().constrained(PIN, actuated=["a", "b"])
+    assert driven.lock(["a"]).actuated == ("b",) and driven.lock(["a"]).constraints == (PIN,)
+
+
+@pytest.mark.parametrize("edit", [
+    lambda m: m.floating(), lambda m: m.lock(["a"]), lambda m: m.attach(da.planar_chain(1), "crank", name="tool"),
+    lambda m: da.planar_chain(1).attach(m, "tip", name="loop"),
+], ids=["floating", "lock", "attach to", "attach"])
+def test_functions_of_coordinates_refuse_other_coordinates(edit):
+    by_function = tree().constrained(constraints.Holonomic("gap", gap, "m"))
+    with pytest.raises(da.ModelError, match="constraint 'gap' is a function of the coordinates of 'four-bar', which change"):
+        edit(by_function)
+    assert edit(by_function.without("constraints")).constraints == ()
+
+
+def test_edits_that_leave_the_coordinates_keep_functions():
+    by_function = tree().constrained(constraints.Holonomic("gap", gap, "m"))
+    for edited in (by_function.attach(da.Body("load", 1.0, (0, 0, 0), (1, 0, 1, 0, 0, 1)), "crank"), by_function.without("friction"),
+                   by_function.independent(), by_function.replace(gravity=(0, 0, 0))):
+        assert [c.name for c in edited.constraints] == ["gap"]
+
+
+def test_a_coupling_of_a_locked_joint_is_a_fault():
+    geared = tree().constrained(constraints.Coupling("gear", {"a": 1, "d": -2}))
+    with pytest.raises(da.ModelError, match="constraint 'gear': it is about joint 'd', which is fixed and has no coordinate"):
+        geared.lock(["d"])
+
+
+def test_a_surface_of_a_base_that_moves_is_refused():
+    rolling = constraints.PointContact("foot", "crank", ((0, 0, 0), (0, 1, 0)))
+    legged = tree().constrained(rolling)
+    assert da.planar_chain(1).attach(legged, "base", name="leg").constraints[0].frames == ("leg_crank",)
+    with pytest.raises(da.ModelError, match="constraint 'foot' of 'four-bar' keeps to a surface in the axes of its base"):
+        da.planar_chain(1).attach(legged, "tip", name="leg")
+
+
 def test_faults_of_constraints_are_named(four_bar):
     with pytest.raises(da.ModelError, match="constraint 'pin': the name is used 2 times"):
         four_bar.constrained(PIN)

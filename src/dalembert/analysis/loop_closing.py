@@ -498,7 +498,8 @@ def project(mechanism: Any, q: Any, qd: Any, t: float = 0.0) -> tuple[Array, Arr
 
 
 def consistent_velocities(closing: Closing, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-    """Velocities (nv,) nearest to others in the metric of M that meet all rows.
+    """Velocities (nv,) nearest to others in the metric of M that meet all rows, held entries being
+    what they are.
 
     Raises
     ------
@@ -511,7 +512,9 @@ def consistent_velocities(closing: Closing, q: np.ndarray, qd: np.ndarray) -> np
     W = closing.metric(q)
     for _ in range(MOST):
         found = rows.rates(q, qd, t)
-        step = W @ _damped(found.jacobian @ W, -found.velocity, 0.0)
+        step = np.zeros(len(qd))
+        J = found.jacobian[:, closing.moving]
+        step[closing.moving] = W @ _damped(J @ W, -found.velocity, 0.0)
         qd = qd + step
         if np.abs(step).max(initial=0.0) <= STUCK * (1.0 + np.abs(qd).max(initial=0.0)):
             break

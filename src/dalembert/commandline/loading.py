@@ -14,6 +14,8 @@ from dalembert.errors import (
     ReadError,
 )
 
+MOST_NAMED = 4  # constraints in a note
+
 
 def existing(name: str) -> Path:
     """The file of that name or, where there is none, the embedded model."""
@@ -67,6 +69,18 @@ def numeric(mechanism: Any) -> Any:
             "symbols."
         )
     return mechanism
+
+
+def tree_of(mechanism: Any) -> Any:
+    """The mechanism for what looks at trees alone; a note where constraints are left out."""
+    if not mechanism.constraints:
+        return mechanism
+    from dalembert.commandline.output import say
+
+    names = ", ".join(constraint.name for constraint in mechanism.constraints[:MOST_NAMED])
+    more = ", ..." if len(mechanism.constraints) > MOST_NAMED else ""
+    say("note", f"constraints are left out here, this command looks at the tree: {names}{more}.")
+    return mechanism.without("constraints")
 
 
 def findings_of(

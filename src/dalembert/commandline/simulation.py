@@ -13,6 +13,7 @@ from rich.console import Console
 
 import dalembert as da
 from dalembert.commandline import VectorError
+from dalembert.commandline.closed_start import typed_state
 from dalembert.commandline.controllers import BANDWIDTH, controller
 from dalembert.commandline.output import line, progress_bar
 from dalembert.commandline.tables import show_state
@@ -158,8 +159,7 @@ def simulated(
     mechanism = model.mechanism
     names = mechanism.velocity_names
     zero = np.zeros(mechanism.nv)
-    q = typed_vector(typed.q, "--q", mechanism.coordinate_names, mechanism.neutral(), mechanism)
-    qd = typed_vector(typed.qd, "--qd", names, zero, mechanism)
+    q, qd = typed_state(mechanism, typed.q, typed.qd)
     tau = None if typed.tau is None else typed_vector(typed.tau, "--tau", names, zero, mechanism)
     law = _controller(mechanism, typed, q)
     actions = Actions(tau) if law is None else Actions(law, tau)

@@ -9,11 +9,14 @@ from rich.console import Console
 
 import dalembert as da
 from dalembert.commandline import VectorError
+from dalembert.commandline.closed_start import typed_accelerations, typed_state
 from dalembert.commandline.output import line
-from dalembert.commandline.tables import show_matrix, show_state
+from dalembert.commandline.tables import show_matrix, show_multipliers, show_state
 from dalembert.commandline.typed_vectors import typed_vector
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.units import ask_degrees
+from dalembert.systems.constraint_set import ConstraintSet
+from dalembert.systems.kinds import system_of
 
 
 def dynamics_at(
@@ -43,14 +46,16 @@ def dynamics_at(
             text, option, mechanism.velocity_names, np.zeros(mechanism.nv), mechanism
         )
 
-    at_q = typed_vector(q, "--q", mechanism.coordinate_names, mechanism.neutral(), mechanism)
-    ask_degrees(mechanism, at_q)
-    at_qd = rates(qd, "--qd")
-    given = rates(qdd, "--qdd") if tau is None else rates(tau, "--tau")
     try:
+        at_q, at_qd = typed_state(mechanism, q, qd)
         M = da.mass_matrix(mechanism, at_q)
     except da.QuaternionError as error:
         raise VectorError(f"--{error}", "--q") from None
+    ask_degrees(mechanism, at_q)
+    if tau is None:
+        given = typed_accelerations(mechanism, at_q, at_qd, qdd)
+    else:
+        given = rates(tau, "--tau")
     found = (
         {"qdd": given, "tau": da.inverse_dynamics(mechanism, at_q, at_qd, given)}
         if tau is None
@@ -70,7 +75,19 @@ def dynamics_at(
         "kinetic_energy": da.kinetic_energy(mechanism, at_q, at_qd),
         "potential_energy": da.potential_energy(mechanism, at_q),
         **found,
+        **_of_constraints(mechanism, at_q, at_qd, found["tau"]),
     }
+
+
+def _of_constraints(
+    mechanism: Mechanism, q: np.ndarray, qd: np.ndarray, tau: np.ndarray
+) -> dict[str, Any]:
+    """Rows of constraints and their multipliers; nothing of a mechanism without any."""
+    if not mechanism.constraints:
+        return {}
+    rows = ConstraintSet(system_of(mechanism)).labels
+    values = da.multipliers(mechanism, q, qd, tau)
+    return {"constraint_rows": list(rows), "multipliers": values}
 
 
 def show_dynamics(
@@ -96,6 +113,10 @@ def show_dynamics(
         {"tau": "tau by inverse dynamics of qdd", "qdd": "qdd by forward dynamics of tau"}[result]
         + "; units rad, m, s, N m, N.",
     )
+    if mechanism.constraints:
+        line(out)
+        line(out, "Multipliers of the constraints, which count as applied forces", "bold")
+        show_multipliers(out, quantities["constraint_rows"], quantities["multipliers"])
     for title, name in (("Mass matrix M", "mass_matrix"), ("Coriolis matrix C", "coriolis_matrix")):
         line(out)
         line(out, title, "bold")

@@ -48,7 +48,8 @@ def summarize(out: Console, mechanism: Mechanism) -> None:
     if mechanism.frames:
         line(out, "frames: " + ", ".join(f"{f.name} on {f.body}" for f in mechanism.frames))
     if mechanism.constraints:
-        line(out)
+        if followers or mechanism.frames:
+            line(out)
         show_constraints(out, mechanism)
         show_freedoms(out, mechanism)
     if mechanism.actuated is not None:

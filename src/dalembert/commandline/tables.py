@@ -151,6 +151,12 @@ def _show_vectors(out: Console, names: Sequence[str], columns: dict[str, np.ndar
     )
 
 
+def show_multipliers(out: Console, rows: Sequence[str], multipliers: np.ndarray) -> None:
+    """Multipliers by the names of their rows."""
+    values = TableColumn("lambda", [f"{x + 0.0:.5g}" for x in multipliers])
+    show_table(out, [left("row", rows)], [values])
+
+
 def show_matrix(out: Console, matrix: np.ndarray) -> None:
     """A matrix with numbered rows and columns, four significant digits."""
     rows = TableColumn("", [str(k) for k in range(len(matrix))], style="bold")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -53,6 +53,25 @@ def typed_vector(
     return np.array(values, dtype=float)
 
 
+def typed_entries(text: str | None, names: Sequence[str]) -> list[int]:
+    """Places of the entries that a text gives by name; none where it gives all in order."""
+    if text is None or "=" not in text:
+        return []
+    spelled = _spellings(names)
+    known = [spelled.get(match["name"], match["name"].strip()) for match in _pairs(text, spelled)]
+    return [names.index(name) for name in known if name in names]
+
+
+def _pairs(text: str, spelled: Mapping[str, str]) -> Iterator[re.Match[str]]:
+    """Each name=value of a text, up to the first thing that is none; names may hold , and =."""
+    known = "|".join(re.escape(name) for name in sorted(spelled, key=len, reverse=True))
+    named = re.compile(rf"\s*(?P<name>{known}|.+?)\s*=(?P<value>[^=,]*)(?:,|\Z)", re.DOTALL)
+    end = 0
+    while match := named.match(text, end):
+        yield match
+        end = match.end()
+
+
 def _named(
     text: str, option: str, names: Sequence[str], default: np.ndarray, mechanism: Mechanism
 ) -> np.ndarray:
@@ -60,11 +79,7 @@ def _named(
     seen = set()
     end = 0
     spelled = _spellings(names)
-    known = "|".join(re.escape(name) for name in sorted(spelled, key=len, reverse=True))
-    named = re.compile(
-        rf"\s*(?P<name>{known}|.+?)\s*=(?P<value>[^=,]*)(?:,|\Z)", re.DOTALL
-    )  # names may hold , and =
-    while match := named.match(text, end):
+    for match in _pairs(text, spelled):
         name = match["name"]
         end = match.end()
         name = spelled.get(name, name.strip())

@@ -57,9 +57,36 @@ def floating(mechanism: L) -> L:
 
     root = mechanism.bodies[0]
     free = Joint(unused("root_joint"), Free(), unused("world"), root.name, source=root.source)
-    return replace(
-        mechanism, bodies=(Body(free.parent), *mechanism.bodies), joints=(free, *mechanism.joints)
+    bodies = (Body(free.parent), *mechanism.bodies)
+    return _seen_by_functions(
+        mechanism, replace(mechanism, bodies=bodies, joints=(free, *mechanism.joints))
     )
+
+
+def independent(mechanism: L) -> L:
+    """The mechanism with followers made independent joints."""
+    joints = tuple(replace(j, mimic=None) for j in mechanism.joints)
+    return _seen_by_functions(mechanism, replace(mechanism, joints=joints))
+
+
+def _seen_by_functions(before: Linkage, after: L) -> L:
+    """A mechanism made from another, whose functions of all coordinates see the same ones.
+
+    Raises
+    ------
+    ModelError
+        Its constraints have such a function, and coordinates have changed.
+    """
+    if before.coordinate_names == after.coordinate_names:
+        return after
+    for constraint in before.constraints:
+        if constraint.has_functions and not (constraint.frames or constraint.joints):
+            raise ModelError(
+                f"constraint {constraint.name!r} is a function of the coordinates of "
+                f"{before.name!r}, which change. Change the mechanism first, "
+                "mechanism.without('constraints'), and write the function for its new coordinates."
+            )
+    return after
 
 
 def constrained(
@@ -108,7 +135,25 @@ def attached(mechanism: L, other: Body | Linkage, frame: str, name: str, origin:
     bodies, points = (*mechanism.bodies, *bodies), (*mechanism.frames, *points)
     _check_names([b.name for b in bodies] + [f.name for f in points], "frame")
     _check_names([j.name for j in joints], "joint")
-    return replace(mechanism, bodies=bodies, joints=joints, frames=points, remarks=remarks, **more)
+    joined = replace(
+        mechanism, bodies=bodies, joints=joints, frames=points, remarks=remarks, **more
+    )
+    if isinstance(other, Linkage):
+        is_base = frame == mechanism.bodies[0].name and origin == Origin()
+        _check_surfaces(other, is_base)
+        _seen_by_functions(other, joined)
+    return _seen_by_functions(mechanism, joined)
+
+
+def _check_surfaces(attached: Linkage, is_base: bool) -> None:
+    """Raise if bodies of an attached mechanism keep to surfaces of its base, which is moved."""
+    for constraint in attached.constraints:
+        if getattr(constraint, "surface", None) is not None and not is_base:
+            raise ModelError(
+                f"constraint {constraint.name!r} of {attached.name!r} keeps to a surface in the axes "
+                "of its base, which is now on another frame. Attach it without('constraints'), and "
+                "put the constraint on the whole mechanism."
+            )
 
 
 def _constraint_fields(mechanism: Linkage, other: Body | Linkage, name: str) -> dict[str, Any]:
@@ -193,7 +238,8 @@ def locked(mechanism: L, joints: Mapping[str, Any] | Sequence[str]) -> L:
         if entry.is_follower and entry.at_v in leaders:
             values[name] = [entry.factor * leaders[entry.at_v][0] + entry.offset]
     fixed = (_fixed_at(j, values[j.name]) if j.name in values else j for j in mechanism.joints)
-    return replace(mechanism, joints=tuple(fixed))
+    driven = mechanism.actuated and tuple(n for n in mechanism.actuated if n not in values)
+    return _seen_by_functions(mechanism, replace(mechanism, joints=tuple(fixed), actuated=driven))
 
 
 def _coordinates(joint: Joint, value: Any) -> list[Number]:

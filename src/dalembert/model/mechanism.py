@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -570,7 +570,7 @@ class Mechanism(Linkage):
         >>> hand.nq, hand.independent().nq
         (8, 9)
         """
-        return replace(self, joints=tuple(replace(j, mimic=None) for j in self.joints))
+        return edits.independent(self)
 
     def check(self) -> list[Finding]:
         """All findings about the mechanism, its reader's included; many of the same cause are put

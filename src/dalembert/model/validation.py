@@ -57,7 +57,13 @@ def constraint_faults(mechanism: Linkage) -> list[Finding]:
         return [_of_mechanism(mechanism.name, why, "Make them by mechanism.constrained(...).")]
     frames = {*mechanism.frame_names}
     joints = {joint.name for joint in mechanism.joints}
+    fixed = {joint.name for joint in mechanism.joints if joint.is_fixed}
     for constraint in mechanism.constraints:
+        for joint in fixed.intersection(constraint.joints):
+            why = f"it is about joint {joint!r}, which is fixed and has no coordinate."
+            fix = "Leave the constraint out, or the joint free."
+            what = f"constraint {constraint.name!r}"
+            faults.append(Finding("error", what, why, fix, constraint.source))
         what = f"constraint {constraint.name!r}"
         for noun, known, names in (
             ("frame", frames, constraint.frames),
