@@ -72,6 +72,13 @@ _HOMES = {
         "multipliers",
         "reactions",
     ),
+    "dalembert.compiled.linear_stability": (
+        "StabilityMap",
+        "exponents",
+        "stability_map",
+        "stable_multipliers",
+        "state_matrix",
+    ),
     "dalembert.native.function": ("function",),
     "dalembert.results.run": ("Run",),
     "dalembert.model.friction_laws": ("Stribeck",),

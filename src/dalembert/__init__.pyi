@@ -27,6 +27,11 @@ from dalembert.compiled.constraint_forces import multipliers as multipliers
 from dalembert.compiled.constraint_forces import reactions as reactions
 from dalembert.compiled.dynamics import Dynamics as Dynamics
 from dalembert.compiled.dynamics import compile as compile
+from dalembert.compiled.linear_stability import StabilityMap as StabilityMap
+from dalembert.compiled.linear_stability import exponents as exponents
+from dalembert.compiled.linear_stability import stability_map as stability_map
+from dalembert.compiled.linear_stability import stable_multipliers as stable_multipliers
+from dalembert.compiled.linear_stability import state_matrix as state_matrix
 from dalembert.errors import ConstraintError as ConstraintError
 from dalembert.errors import DalembertError as DalembertError
 from dalembert.errors import DalembertWarning as DalembertWarning
@@ -187,6 +192,7 @@ __all__ = [
     "SingularMassMatrixError",
     "Source",
     "Spherical",
+    "StabilityMap",
     "StoreError",
     "Stribeck",
     "Sweep",
@@ -224,6 +230,7 @@ __all__ = [
     "equations",
     "evaluate",
     "exp",
+    "exponents",
     "forward_dynamics",
     "forward_dynamics_derivatives",
     "free_symbols",
@@ -274,6 +281,9 @@ __all__ = [
     "sinh",
     "solids",
     "sqrt",
+    "stability_map",
+    "stable_multipliers",
+    "state_matrix",
     "substitute",
     "sweep",
     "symbol",
