@@ -226,3 +226,22 @@ def test_derivatives_of_shared_drives_are_refused(bar, at):
 def test_redundant_rows_change_no_minimal_form(bar, at):
     one, two = da.minimal_form(bar, *at, independent=["a"]), da.minimal_form(pinned(), *at, independent=["a"])
     assert np.abs(one.M - two.M).max() < 1e-12 and np.abs(one.bias - two.bias).max() < 1e-12
+
+
+def test_functions_of_trees_refuse_loops_that_they_would_leave_out(bar, at):
+    arm = da.Mechanism("arm", bar.bodies, bar.joints).constrained(*bar.constraints)
+    hold = da.controllers.Hold([0.0] * 3)
+    for call in (lambda: da.lagrange.forward_dynamics(bar, *at, TAU), lambda: da.hamilton.state_equations(bar, *at),
+                 lambda: da.lagrange.operational_space(bar, *at, "rocker"), lambda: da.lagrange.flexible_joints(arm, 100.0),
+                 lambda: da.controllers.Passivity(bar, hold, K=1.0, L=1.0)):
+        with pytest.raises(da.DalembertError, match=r"knows no constraints, and '[\w-]+' has gap: .* mechanism.without\('constraints'\)"):
+            call()
+
+
+def test_computed_torque_of_a_driven_crank_follows_its_reference():
+    """The law asks the loop's own inverse dynamics: the crank alone is driven, and follows."""
+    bar = pinned(actuated=["a"])
+    q0 = four_bar_angles(1.2)
+    law = da.controllers.ComputedTorque(bar, da.controllers.Hold(four_bar_angles(1.5)), k_p=25.0, k_d=10.0)
+    run = da.simulate(bar, q0, np.zeros(3), 3.0, control=law)
+    assert np.abs(run.q[-1] - four_bar_angles(1.5)).max() < 1e-4 and np.abs(run.tau[:, 1:]).max() == 0

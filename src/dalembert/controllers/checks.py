@@ -12,6 +12,7 @@ import numpy as np
 from dalembert.arguments import put, real_array
 from dalembert.errors import DalembertError, ShapeError, public_names
 from dalembert.expr import array
+from dalembert.model.constraint import check_unconstrained
 from dalembert.purity.examine import check_arguments
 from dalembert.systems.kinds import is_system, system_of
 from dalembert.systems.system import System
@@ -100,6 +101,7 @@ def check_bodies(controller: Tracking) -> None:
             f"{type(controller).__name__}: {controller.system.name!r} is no Mechanism, whose "
             "bodies this law needs. ComputedTorque and FeedForward take any system."
         )
+    check_unconstrained(controller.system.mechanism, type(controller).__name__)
 
 
 def is_unchanging(function: Any) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from dalembert.arguments import check_choice, check_text, refused
-from dalembert.errors import UnknownNameError
+from dalembert.errors import DalembertError, UnknownNameError
 from dalembert.model.numbered import Numbered, Part
 from dalembert.model.numbers import Number, checked_vector
 from dalembert.model.parts import NOWHERE, Origin, Source
@@ -277,6 +277,18 @@ def _exact(angle: Number) -> Number:
     """A float next to a multiple of pi / 12 as that: its sine and cosine have exact zeros."""
     multiple = snapped(angle, ROUNDED) if isinstance(angle, float) else None
     return angle if multiple is None else multiple
+
+
+def check_unconstrained(mechanism: Any, purpose: str) -> None:
+    """Raise a DalembertError if a mechanism has constraints, which a function of trees would leave
+    out.
+    """
+    if names := [constraint.name for constraint in getattr(mechanism, "constraints", ())]:
+        raise DalembertError(
+            f"{purpose} knows no constraints, and {mechanism.name!r} has {', '.join(names)}: take "
+            "da.forward_dynamics, da.inverse_dynamics, da.linearize or da.compile, which know them, "
+            "or its tree, mechanism.without('constraints')."
+        )
 
 
 def of_role(role: str, part: Numbered) -> dict[str, Number]:

@@ -25,6 +25,7 @@ from dalembert.formulations.elementary_motions.recursion import (
 )
 from dalembert.formulations.elementary_motions.sequence import MotionTree
 from dalembert.kinematics.forces import external_wrenches, passive, spring_energy
+from dalembert.model.constraint import check_unconstrained
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.pivots import PivotCheck
 from dalembert.model.tree import Tree
@@ -442,6 +443,7 @@ def forward_dynamics(
     >>> elementary_motions.forward_dynamics(arm, [0.3, -0.2], [1.0, 0.5], [5.0, 1.0]).round(3)
     array([-7.705,  7.688])
     """
+    check_unconstrained(mechanism, "elementary_motions.forward_dynamics")
     tree, (q, qd, tau, loads), pack = mechanism.at(
         q=q, qd=qd, tau=tau, external_forces=external_forces
     )

@@ -14,6 +14,7 @@ from dalembert.formulations.hamilton.configurations import plus
 from dalembert.formulations.hamilton.krylov import Solution
 from dalembert.formulations.hamilton.trees import system_of
 from dalembert.formulations.hamilton.velocity_solver import Solver, solved
+from dalembert.model.constraint import check_unconstrained
 from dalembert.spatial.arrays import Array, Values, single
 from dalembert.spatial.vectors import Scalar, dot
 
@@ -509,6 +510,7 @@ def state_equations(
     >>> da.hamilton.state_equations(arm, [0.3, -0.2], p).p_rate.round(3)
     array([-18.938,  -4.731])
     """
+    check_unconstrained(system, "hamilton.state_equations")
     chosen = system_of(system)
     given = {} if tau is None else {"tau": tau}
     configuration, (q, p, *actuators), pack = chosen.at(t, external_forces, q=q, p=p, **given)

@@ -12,6 +12,7 @@ from dalembert.formulations.lagrange.energies import inertia
 from dalembert.formulations.lagrange.geometry import Geometry, T, opened
 from dalembert.formulations.lagrange.linear_systems import factors_of, solved
 from dalembert.kinematics.forces import external_wrenches, passive
+from dalembert.model.constraint import check_unconstrained
 from dalembert.model.mechanism import Mechanism
 from dalembert.spatial.arrays import Array, Values, finite
 from dalembert.spatial.ldl import inverted
@@ -225,6 +226,7 @@ def forward_dynamics(
     >>> da.lagrange.forward_dynamics(arm, [0.3, -0.2], [1.0, 0.5], [5.0, 1.0]).round(3)
     array([-7.705,  7.688])
     """
+    check_unconstrained(mechanism, "lagrange.forward_dynamics")
     tree, (q, qd, tau, loads), pack = mechanism.at(
         q=q, qd=qd, tau=tau, external_forces=external_forces
     )

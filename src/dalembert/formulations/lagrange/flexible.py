@@ -29,6 +29,7 @@ from dalembert.formulations.lagrange.linear_systems import (
     solved,
 )
 from dalembert.kinematics.forces import passive
+from dalembert.model.constraint import check_unconstrained
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import as_float
 from dalembert.spatial.arrays import Array, finite
@@ -91,6 +92,7 @@ def flexible_joints(
     >>> soft.coordinate_names
     ('q1', 'q1.motor')
     """
+    check_unconstrained(mechanism, "flexible_joints")
     check_choice("model of flexible joints", model, MODELS)
     chosen = [
         j.name

@@ -15,6 +15,7 @@ from dalembert.formulations.lagrange.euler_lagrange import weight
 from dalembert.formulations.lagrange.geometry import T, opened
 from dalembert.formulations.lagrange.linear_systems import factorised, factors_of, solved
 from dalembert.kinematics.jacobians import jacobian, jacobian_rate
+from dalembert.model.constraint import check_unconstrained
 from dalembert.model.mechanism import Mechanism
 from dalembert.spatial.arrays import Array, Values, finite
 from dalembert.spatial.ldl import inverted, stacked
@@ -105,6 +106,7 @@ def operational_space(
     array([[0.538, 0.563],
            [0.563, 1.758]])
     """
+    check_unconstrained(mechanism, "operational_space")
     geometry, (velocity,) = opened(mechanism, q=q, qd=qd)
     kept = _checked(rows)
     J = jacobian(mechanism, q, frame, expressed_in)[..., kept, :]
