@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.codegen.symbols import vector_of_symbols
+from dalembert.formulations import newton_euler
 from dalembert.formulations.hamilton.trees import lie_poisson
 from dalembert.kinematics.forces import passive_force
 from dalembert.model.constraint import Constraint
@@ -19,6 +20,7 @@ from dalembert.systems.mechanism_system import MechanismSystem
 from dalembert.systems.system import HAMILTON, System
 from dalembert.tracing.quantities import FORMULATIONS, OF_MOTION, QUANTITIES, known_quantity
 from dalembert.tracing.quantity import Quantity, described
+from dalembert.tracing.regrouping import on_regrouped_tree
 
 DERIVATIVES = "forward_dynamics_derivatives"
 
@@ -87,15 +89,27 @@ class ConstrainedMechanism(MechanismSystem):
         name = FORMULATIONS[0] if self.formulation == HAMILTON else self.formulation
         return import_module(f"dalembert.formulations.{name}")
 
+    @cached_property
+    def _regrouped(self) -> Any:
+        """The mechanism whose tree takes fewest operations; other formulations than Newton and
+        Euler's take it as it is.
+        """
+        if self._functions is not newton_euler:
+            return self._mechanism
+        return on_regrouped_tree(self._mechanism)
+
     def mass_matrix(self, q, t=0.0):
         """M(q) of the tree (nv, nv)."""
-        return self._functions.mass_matrix(self._mechanism, q)
+        return self._functions.mass_matrix(self._regrouped, q)
 
     def bias_force(self, q, qd, t=0.0):
         """C qd + g and the forces of springs (nv,)."""
         rest = np.zeros(self.nv)
-        own = self._functions
-        bias = own.coriolis_vector(self._mechanism, q, qd) + own.gravity_vector(self._mechanism, q)
+        own, mechanism = self._functions, self._regrouped
+        if own is newton_euler:
+            bias = own.bias_force(mechanism, q, qd)
+        else:
+            bias = own.coriolis_vector(mechanism, q, qd) + own.gravity_vector(mechanism, q)
         return bias - passive_force(self._mechanism, q, rest)
 
     def replace(self, values: Mapping[str, Any]) -> ConstrainedMechanism:

@@ -14,6 +14,7 @@ the link's own place to those of its children, and may leave more of them zero.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,12 @@ def on_regrouped_tree(mechanism: Mechanism) -> Any:
     """
     if not type(mechanism).__module__.startswith("dalembert."):
         return mechanism
-    return OnTree(mechanism, lambda graph: regrouped(slid(mechanism.tree(graph))))
+
+    def tree_in(graph: Any) -> Tree:
+        """The tree, regrouped."""
+        return regrouped(slid(mechanism.tree(graph)))
+
+    return OnTree(mechanism, tree_in if mechanism.changeable else lru_cache(maxsize=1)(tree_in))
 
 
 def accelerations(
