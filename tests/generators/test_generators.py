@@ -10,6 +10,8 @@ import pytest
 import dalembert as da
 from dalembert import controllers
 from dalembert import generators as g
+from dalembert.generators.piecewise import moved
+from dalembert.model.content import content
 
 TIMES = np.array([0.0, 0.7, 1.5, 2.0, 3.2])
 POINTS = np.array([[0.0, 1.0], [1.0, -0.5], [0.5, 0.3], [-0.4, 0.2], [0.0, 1.0]])
@@ -122,6 +124,15 @@ def test_names_shapes_and_sampled_programs(generator):
     assert np.abs(velocity.output(states[3]) - yd[3]).max() < 1e-12 and np.array_equal(velocity.states(times), states)
 
 
+def test_generators_are_told_apart_by_what_they_hold_and_not_by_what_was_traced():
+    for generator in ALL.values():
+        before = content(generator)
+        generator.derivatives(interior(generator), 3)
+        assert before and content(generator) == before == content(copy.deepcopy(generator))
+    assert len({content(generator) for generator in ALL.values()}) == len(ALL)
+    assert content(g.Spline(POINTS, TIMES)) == content(g.Spline(POINTS, TIMES)) != content(g.Spline(POINTS + 1e-12, TIMES))
+
+
 @EACH
 def test_copies_move_alike(generator):
     x = interior(generator)
@@ -212,7 +223,7 @@ def test_the_level_of_a_circle_follows_its_closed_form():
 def test_the_level_set_of_a_superellipse_attracts_from_both_sides(exponent):
     for initial in ([0.3, 0.15], [0.42, 0.25]):
         curve = g.Superellipse([0.4, 0.3], exponent, attraction=0.5, initial=initial)
-        X, Y = curve.states([0.0, 5 / exponent]).T
+        X, Y = curve.states([0.0, 8 / exponent**2]).T
         levels = (X / 0.4) ** exponent + (Y / 0.3) ** exponent
         assert abs(levels[0] - 1) > 0.1 and abs(levels[-1] - 1) < 1e-9
     frame = g.Superellipse([0.4, 0.3], exponent)
@@ -352,6 +363,24 @@ def test_a_spline_with_the_derivatives_of_a_polynomial_is_that_polynomial():
         spline = g.Spline(p(TIMES)[:, None], TIMES, degree, start=rows[0], end=rows[1])
         t = np.linspace(0, 3.2, 33)
         assert np.abs(spline.derivatives(t[:, None], 0)[0][:, 0] - p(t)).max() < 1e-11 * np.abs(p(t)).max()
+
+
+@pytest.mark.parametrize("ends", ["clamped", "natural", "periodic"])
+def test_uneven_and_many_knots_are_no_matter(ends):
+    """Steps from 1e-4 to 1; 1000 knots, checked by continuity of all derivatives."""
+    rng = np.random.default_rng(2)
+    for K, steps in ((30, 10 ** rng.uniform(-4, 0, 29)), (1000, rng.uniform(0.5, 1.5, 999))):
+        times = np.concatenate([[0], np.cumsum(steps)])
+        points = np.cumsum(rng.normal(size=(K, 1)) * np.concatenate([[0], steps])[:, None], axis=0)
+        points[-1] = points[0]
+        for degree in (3, 5):
+            spline = g.Spline(points, times, degree, ends)
+            pieces = spline._polynomial.coefficients
+            for k in range(0, K - 2, 7):
+                end = moved(pieces[k], steps[k])[:-1]
+                size = np.abs(pieces[k : k + 2] * np.maximum(*steps[k : k + 2]) ** np.arange(degree + 1)[:, None]).max()
+                jump = (end - pieces[k + 1][:-1]) * np.minimum(*steps[k : k + 2]) ** np.arange(degree)[:, None]
+                assert np.abs(jump).max() < 1e-11 * size
 
 
 def test_knots_close_together_and_many_keep_their_digits():

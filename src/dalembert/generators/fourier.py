@@ -63,16 +63,13 @@ class Sinusoids(TimeGenerator):
     def __post_init__(self) -> None:
         n = real_array("center", self.center).size
         for name in ("center", "amplitude", "frequency", "phase"):
-            value = real_array(name, getattr(self, name))
-            put(self, **{name: vector(np.full(n, value) if value.ndim == 0 else value, name, n)})
+            put(self, **{name: per_coordinate(name, getattr(self, name), n)})
 
     def values(self, t: Any, order: int) -> list[Any]:
         """[q, qd, ..., q^(order)] at a time [s], each (n,), or (N, n) for times (N,)."""
         angle = self.frequency * as_column(t) + self.phase
-        circle = (cos(angle), sin(angle))
-        rows = [
-            self.frequency**n * _turned(0.0, self.amplitude, circle, n) for n in range(order + 1)
-        ]
+        nothing = np.zeros_like(self.amplitude)
+        rows = wave(nothing, self.amplitude, self.frequency, angle, order)
         return [self.center + rows[0], *rows[1:]]
 
 
@@ -172,30 +169,41 @@ class Fourier(TimeGenerator):
         largest = per_coordinate("amplitude", amplitude, middle.size)
         w = 2 * np.pi / positive("period", period)
         k = np.arange(1.0, harmonics + 1)
-        random = np.random.default_rng(seed).normal(size=(2, harmonics, middle.size))
-        cosines = _orthogonal(random[0] / k[:, None], np.array([k**0, k**2]))  # y, y'' = 0
-        sines = _orthogonal(random[1] / k[:, None], k[None])  # y' = 0
-        wave = cls(0 * middle, cosines, sines, w)
-        fine = np.linspace(0, 2 * np.pi / w, SAMPLES * harmonics)
-        scale = largest / np.abs(wave.values(fine, 0)[0]).max(axis=0)
+        random = np.random.default_rng(seed)
+        shape = (harmonics, middle.size)
+        cosines = random.normal(size=shape) / k[:, None]
+        cosines = _orthogonal(cosines, np.array([k**0, k**2]))  # y = 0 and y'' = 0
+        sines = random.normal(size=shape) / k[:, None]
+        sines = _orthogonal(sines, k[None])  # y' = 0
+        deviation = cls(0 * middle, cosines, sines, w)
+        times = np.linspace(0, 2 * np.pi / w, SAMPLES * harmonics)
+        y = deviation.values(times, 0)[0]
+        scale = largest / np.abs(y).max(axis=0)
         return cls(middle, cosines * scale, sines * scale, w)
 
     def values(self, t: Any, order: int) -> list[Any]:
         """[y, y', ..., y^(order)] at a time [s], each (m,), or (N, m) for times (N,)."""
         t = as_column(t)
         rows = [self.center, *(0 * self.center for _ in range(order))]
-        for k, (a, b) in enumerate(zip(self.cosines, self.sines, strict=True), 1):
-            w = k * self.frequency
-            circle = (cos(w * t), sin(w * t))
-            for n in range(order + 1):
-                rows[n] = rows[n] + w**n * _turned(a, b, circle, n)
+        w = 0.0
+        for a, b in zip(self.cosines, self.sines, strict=True):
+            w += self.frequency
+            harmonic = wave(a, b, w, w * t, order)
+            rows = [row + term for row, term in zip(rows, harmonic, strict=True)]
         return rows
 
 
-def _turned(a: Any, b: Any, circle: tuple[Any, Any], order: int) -> Any:
-    """A derivative of a cos(x) + b sin(x) by x, from (cos(x), sin(x))."""
-    c, s = circle
-    return (a * c + b * s, b * c - a * s, -a * c - b * s, a * s - b * c)[order % 4]
+def wave(a: Any, b: Any, frequency: Any, angle: Any, order: int) -> list[Any]:
+    """a cos(angle) + b sin(angle) and its derivatives by time, where the angle grows with the
+    frequency.
+    """
+    c = cos(angle)
+    s = sin(angle)
+    rows = []
+    for _ in range(order + 1):
+        rows.append(a * c + b * s)
+        a, b = frequency * b, -frequency * a
+    return rows
 
 
 def _orthogonal(rows: np.ndarray, conditions: np.ndarray) -> np.ndarray:

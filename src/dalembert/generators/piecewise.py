@@ -39,35 +39,37 @@ class PiecewisePolynomial:
     end: np.ndarray
     periodic: bool = False
     extended: bool = False
+    _starts: np.ndarray = field(init=False, repr=False)
     _pieces: np.ndarray = field(init=False, repr=False)
     _ends: np.ndarray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        K, rows, m = self.coefficients.shape
-        pieces = np.zeros((K + 3, 1 + rows, m))  # row 0: where the piece begins
-        pieces[1:-1, 0] = self.breaks[:, None]
-        pieces[1:-2, 1:] = self.coefficients
-        pieces[-2, 1:] = self.end
-        powers = slice(None) if self.extended else slice(2)  # the start and the value alone
-        pieces[0, powers] = pieces[1, powers]
-        pieces[-1, powers] = pieces[-2, powers]
-        after = np.nextafter(self.breaks[-1], np.inf)
-        put(self, _pieces=pieces, _ends=np.array([*self.breaks, after]))
+        inner = [*self.coefficients, self.end]
+        before = inner[0].copy()
+        after = self.end.copy()
+        if not self.extended:
+            before[1:] = 0.0
+            after[1:] = 0.0
+        pieces = np.array([before, *inner, after])
+        begin, finish = self.breaks[0], self.breaks[-1]
+        starts = np.array([begin, *self.breaks, finish])
+        ends = np.array([*self.breaks, np.nextafter(finish, np.inf)])
+        put(self, _starts=starts, _pieces=pieces, _ends=ends)
 
     def values(self, t: Any, order: int) -> list[Any]:
         """[y, y', ..., y^(order)] at a time [s], each (m,), or (N, m) for times (N,)."""
-        t = self._wrapped(t) if self.periodic else t
-        piece = self._piece(t)
-        start, coefficients = piece[..., 0, :], np.moveaxis(piece[..., 1:, :], -2, 0)
-        u = as_column(t) - start
-        return [_polynomial(coefficients, u, k) for k in range(order + 1)]
+        if self.periodic:
+            t = self._wrapped(t)
+        u = as_column(t - self._of_piece(t, self._starts))
+        coefficients = np.moveaxis(self._of_piece(t, self._pieces), -2, 0)
+        return [polynomial(coefficients, u, k) for k in range(order + 1)]
 
-    def _piece(self, t: Any) -> Any:
-        """Start and coefficients of the piece that a time lies in."""
+    def _of_piece(self, t: Any, table: np.ndarray) -> Any:
+        """The entry of a table for the piece that a time lies in."""
         if isinstance(t, Expr):
-            return _chosen(t, self._ends, self._pieces)
+            return _chosen(t, self._ends, table)
         which = np.searchsorted(self._ends, t, side="right")
-        return self._pieces[which]
+        return table[which]
 
     def _wrapped(self, t: Any) -> Any:
         """The time within the first period."""
@@ -76,20 +78,22 @@ class PiecewisePolynomial:
         if not isinstance(t, Expr):
             return begin + np.mod(t - begin, period)
         angle = (t - begin) * (TURN / period)
-        return begin + (atan2(-sin(angle), -cos(angle)) + np.pi) * (period / TURN)
+        turned = atan2(-sin(angle), -cos(angle)) + np.pi  # 0 to 2 pi
+        return begin + turned * (period / TURN)
 
 
-def _chosen(t: Expr, ends: np.ndarray, pieces: np.ndarray) -> Any:
-    """The piece whose end is the first after t, by bisection."""
-    if len(pieces) == 1:
-        return pieces[0]
-    middle = len(pieces) // 2
-    early = _chosen(t, ends[: middle - 1], pieces[:middle])
-    late = _chosen(t, ends[middle:], pieces[middle:])
-    return CHOICE(t < float(ends[middle - 1]), early, late)
+def _chosen(t: Expr, ends: np.ndarray, table: np.ndarray) -> Any:
+    """The entry of the piece whose end is the first after t, by bisection."""
+    if len(table) == 1:
+        return table[0]
+    middle = len(table) // 2
+    last = middle - 1
+    early = _chosen(t, ends[:last], table[:middle])
+    late = _chosen(t, ends[middle:], table[middle:])
+    return CHOICE(t < float(ends[last]), early, late)
 
 
-def _polynomial(coefficients: np.ndarray, u: Any, order: int) -> Any:
+def polynomial(coefficients: np.ndarray, u: Any, order: int) -> Any:
     """A derivative of sum_k c_k u^k by Horner's rule, from coefficients (d + 1, ..., m)."""
     degree = len(coefficients) - 1
     if order > degree:
@@ -104,34 +108,45 @@ def between(start: np.ndarray, end: np.ndarray, duration: float) -> np.ndarray:
     """Coefficients (k + l, m) of the polynomial with y, y', ... = start (k, m) at 0 and end (l, m)
     at the duration.
     """
-    k, l = len(start), len(end)
-    powers = duration ** np.arange(k + l)[:, None]
+    k = len(start)
+    number = k + len(end)
+    units = duration ** np.arange(number)[:, None]  # times in units of the duration
     low = taylor(start)
-    slopes = np.array([[perm(i, j) for i in range(k + l)] for j in range(l)], dtype=float)
-    rest = np.linalg.solve(slopes[:, k:], end * powers[:l] - slopes[:, :k] @ (low * powers[:k]))
-    return np.concatenate([low, rest / powers[k:]])
+    at_end = np.array([_slopes(number, j) for j in range(len(end))])
+    by_low, by_high = np.split(at_end, [k], axis=1)
+    missing = end * units[: len(end)] - by_low @ (low * units[:k])
+    high = np.linalg.solve(by_high, missing)
+    return np.concatenate([low, high / units[k:]])
+
+
+def _slopes(number: int, order: int) -> list[float]:
+    """Derivatives of 1, u, u^2, ... of an order at u = 1."""
+    return [float(perm(power, order)) for power in range(number)]
 
 
 def through(rows: np.ndarray, times: np.ndarray, periodic: bool = False) -> PiecewisePolynomial:
     """Polynomials between knots with values and derivatives rows (K, p, m) at times (K,)."""
-    pieces = [
-        between(start, end, T)
-        for start, end, T in zip(rows[:-1], rows[1:], np.diff(times), strict=True)
-    ]
-    end = moved(pieces[-1], times[-1] - times[-2])
+    durations = np.diff(times)
+    pieces = []
+    for k, duration in enumerate(durations):
+        pieces.append(between(rows[k], rows[k + 1], duration))
+    end = moved(pieces[-1], durations[-1])
     end[: rows.shape[1]] = taylor(rows[-1])  # without rounding
     return PiecewisePolynomial(times, np.array(pieces), end, periodic)
 
 
 def moved(coefficients: np.ndarray, duration: float) -> np.ndarray:
     """Coefficients of the same polynomial about a later time."""
-    derivatives = [_polynomial(coefficients, duration, n) for n in range(len(coefficients))]
-    return np.array([y / factorial(n) for n, y in enumerate(derivatives)])
+    orders = range(len(coefficients))
+    derivatives = [polynomial(coefficients, duration, n) for n in orders]
+    return taylor(np.array(derivatives))
 
 
 def taylor(derivatives: np.ndarray) -> np.ndarray:
     """Coefficients (k, m) from y, y', ..., (k, m)."""
-    return derivatives / [[factorial(n)] for n in range(len(derivatives))]
+    k = len(derivatives)
+    factorials = np.array([float(factorial(n)) for n in range(k)])
+    return derivatives / factorials.reshape(k, *(1,) * (derivatives.ndim - 1))
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import perm
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dalembert.arguments import check_choice, put, real_array, vector
 from dalembert.errors import ShapeError
 from dalembert.generators.motion_data import check_degree, increasing
-from dalembert.generators.piecewise import PiecewiseGenerator, between, through
+from dalembert.generators.piecewise import PiecewiseGenerator, between, polynomial, through
 
 ENDS = ("clamped", "natural", "periodic")
 
@@ -70,8 +69,7 @@ class Spline(PiecewiseGenerator):
         points = self._points(times)
         p = (self.degree + 1) // 2
         clamps = [self._clamp(name, p, points.shape[1]) for name in ("start", "end")]
-        system = _Knots(times, p)
-        rows = system.rows(points, self.ends, clamps)
+        rows = _Knots(points, times, p).rows(self.ends, clamps)
         put(
             self,
             points=points,
@@ -127,89 +125,151 @@ class Spline(PiecewiseGenerator):
         return rows
 
 
-class _Knots:
-    """Linear equations for derivatives y', ..., y^(p-1) at knots (K,), in units of the mean step.
-
-    Unknowns are those of the first knot, then those of the second, and so on. A piece is linear in
-    the values and derivatives at its ends.
+class _Ties(NamedTuple):
+    """High derivatives y^(p), ..., y^(2p-2) at an end of a piece, by parts of what they follow from:
+    values (p - 1, 1) and slopes y', ..., y^(p-1), (p - 1, p - 1), at its begin and at its end.
     """
 
-    def __init__(self, times: np.ndarray, p: int):
+    value: np.ndarray
+    slopes: np.ndarray
+    next_value: np.ndarray
+    next_slopes: np.ndarray
+
+    @classmethod
+    def of(cls, coefficients: np.ndarray, u: float, p: int) -> _Ties:
+        """Ties at u of a piece whose coefficients are linear in 2 p values and slopes."""
+        rows = np.array([polynomial(coefficients, u, n) for n in range(p, 2 * p - 1)])
+        return cls(*np.split(rows, [1, p, p + 1], axis=1))
+
+    def by_values(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """The part that comes of values (m,) at both ends."""
+        return self.value * first + self.next_value * second
+
+    def by_slopes(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """The part that comes of slopes (p - 1, m) at both ends."""
+        return self.slopes @ first + self.next_slopes @ second
+
+
+class _Knots:
+    """Linear equations for slopes D = y', ..., y^(p-1) at knots (K,), in units of the mean step.
+
+    Continuity of high derivatives at a knot ties its slopes to those of its neighbours:
+
+        lower_k D_k-1 + middle_k D_k + upper_k D_k+1 = right_k
+
+    These are the normal equations of the least integral of (y^(p))^2: elimination needs no pivots.
+    """
+
+    def __init__(self, points: np.ndarray, times: np.ndarray, p: int):
         self.p = p
+        self.points = points
         self.unit = (times[-1] - times[0]) / (len(times) - 1)
-        self.steps = np.diff(times) / self.unit
-        identity = np.eye(2 * p)
-        self.pieces = [between(identity[:p], identity[p:], T) for T in self.steps]
+        self.begins = []
+        self.ends = []
+        first, second = np.split(np.eye(2 * p), 2)
+        for step in np.diff(times) / self.unit:
+            piece = between(first, second, step)
+            self.begins.append(_Ties.of(piece, 0.0, p))
+            self.ends.append(_Ties.of(piece, step, p))
 
-    def high(self, piece: int, u: float) -> np.ndarray:
-        """y^(p), ..., y^(2p-2) at u of a piece, (p - 1, 2 p), by values and derivatives at its
-        ends.
-        """
-        p, coefficients = self.p, self.pieces[piece]
-        rows = [
-            sum(perm(k, n) * u ** (k - n) * coefficients[k] for k in range(n, 2 * p))
-            for n in range(p, 2 * p - 1)
-        ]
-        return np.array(rows)
-
-    def rows(self, points: np.ndarray, ends: str, clamps: list[np.ndarray]) -> np.ndarray:
+    def rows(self, ends: str, clamps: list[np.ndarray]) -> np.ndarray:
         """Values and derivatives at the knots, (K, p, m)."""
-        p, (K, m) = self.p, points.shape
-        scales = self.unit ** np.arange(1, p)[:, None]
-        equations = _Equations(K, p, m)
-        for k in range(1, K - 1):
-            equations.add(
-                [(k - 1, self.high(k - 1, self.steps[k - 1])), (k, -self.high(k, 0.0))], points
-            )
-        first, last = self.high(0, 0.0), self.high(K - 2, self.steps[-1])
+        scales = self.unit ** np.arange(1, self.p)[:, None]
         if ends == "periodic":
-            equations.add([(K - 2, last), (0, -first)], points)
-            equations.equal(0, K - 1)
+            slopes = self._periodic()
         elif ends == "natural":
-            equations.add([(0, first)], points)
-            equations.add([(K - 2, last)], points)
+            slopes = self._natural()
         else:
-            equations.give(0, clamps[0] * scales)
-            equations.give(K - 1, clamps[1] * scales)
-        derivatives = equations.solved() / scales
+            slopes = self._clamped(self.points, [clamp * scales for clamp in clamps])
+        slopes = slopes / scales
         if ends == "clamped":
-            derivatives[[0, -1]] = clamps  # without rounding
-        return np.concatenate([points[:, None], derivatives], axis=1)
+            slopes[[0, -1]] = clamps  # without rounding
+        return np.concatenate([self.points[:, None], slopes], axis=1)
+
+    def _equations(self, points: np.ndarray) -> _Equations:
+        """Continuity at inner knots; first and last rows are 0."""
+        K, m = points.shape
+        equations = _Equations.zeros(K, self.p - 1, m)
+        for k in range(1, K - 1):
+            before = self.ends[k - 1]
+            after = self.begins[k]
+            equations.lower[k] = before.slopes
+            equations.middle[k] = before.next_slopes - after.slopes
+            equations.upper[k] = -after.next_slopes
+            ahead = after.by_values(points[k], points[k + 1])
+            equations.right[k] = ahead - before.by_values(points[k - 1], points[k])
+        return equations
+
+    def _clamped(self, points: np.ndarray, clamps: list[np.ndarray]) -> np.ndarray:
+        """Slopes at the knots, (K, p - 1, m), with those at both ends given."""
+        equations = self._equations(points)
+        for end, clamp in zip((0, -1), clamps, strict=True):
+            equations.middle[end] = np.eye(self.p - 1)
+            equations.right[end] = clamp
+        return equations.solved()
+
+    def _natural(self) -> np.ndarray:
+        """Slopes at the knots, with high derivatives 0 at both ends."""
+        y = self.points
+        equations = self._equations(y)
+        first = self.begins[0]
+        last = self.ends[-1]
+        equations.middle[0] = first.slopes
+        equations.upper[0] = first.next_slopes
+        equations.right[0] = -first.by_values(y[0], y[1])
+        equations.lower[-1] = last.slopes
+        equations.middle[-1] = last.next_slopes
+        equations.right[-1] = -last.by_values(y[-2], y[-1])
+        return equations.solved()
+
+    def _periodic(self) -> np.ndarray:
+        """Slopes at the knots, the same at both ends and such that high derivatives fit there too.
+
+        Linear in the slopes x at both ends: D = D(x = 0) + D(x = 1, y = 0) x.
+        """
+        y = self.points
+        n = self.p - 1
+        still = np.zeros((n, y.shape[1]))
+        one = np.eye(n)
+        own = self._clamped(y, [still, still])
+        by_ends = self._clamped(np.zeros((len(y), n)), [one, one])
+        jump = self._jump_by_slopes(own)
+        jump += self.ends[-1].by_values(y[-2], y[-1])
+        jump -= self.begins[0].by_values(y[0], y[1])
+        slopes_at_ends = np.linalg.solve(self._jump_by_slopes(by_ends), -jump)
+        return own + by_ends @ slopes_at_ends
+
+    def _jump_by_slopes(self, D: np.ndarray) -> np.ndarray:
+        """Jump of high derivatives from the last knot to the first one that comes of slopes."""
+        at_end = self.ends[-1].by_slopes(D[-2], D[-1])
+        return at_end - self.begins[0].by_slopes(D[0], D[1])
 
 
-class _Equations:
-    """Equations A x = b, filled from above, for p - 1 derivatives at each of K knots."""
+class _Equations(NamedTuple):
+    """Block tridiagonal equations: blocks (K, n, n) and right sides (K, n, m)."""
 
-    def __init__(self, K: int, p: int, m: int):
-        self.p = p
-        self.A = np.zeros((K, p - 1, K, p - 1))
-        self.b = np.zeros((K, p - 1, m))
-        self.filled = 0
+    lower: np.ndarray
+    middle: np.ndarray
+    upper: np.ndarray
+    right: np.ndarray
 
-    def add(self, terms: list[tuple[int, np.ndarray]], points: np.ndarray) -> None:
-        """The sum of rows of pieces is 0; a row (p - 1, 2 p) is of the ends of a piece."""
-        p, A, b = self.p, self.A[self.filled], self.b[self.filled]
-        for piece, rows in terms:
-            A[:, piece] += rows[:, 1:p]
-            A[:, piece + 1] += rows[:, p + 1 :]
-            b -= rows[:, :1] * points[piece] + rows[:, p : p + 1] * points[piece + 1]
-        self.filled += 1
-
-    def equal(self, first: int, last: int) -> None:
-        """Derivatives at two knots are the same."""
-        self.A[self.filled, :, first] = np.eye(self.p - 1)
-        self.A[self.filled, :, last] = -np.eye(self.p - 1)
-        self.filled += 1
-
-    def give(self, knot: int, derivatives: np.ndarray) -> None:
-        """Derivatives at a knot are given."""
-        self.A[self.filled, :, knot] = np.eye(self.p - 1)
-        self.b[self.filled] = derivatives
-        self.filled += 1
+    @classmethod
+    def zeros(cls, K: int, n: int, m: int) -> _Equations:
+        """Equations to be filled."""
+        lower, middle, upper = np.zeros((3, K, n, n))
+        return cls(lower, middle, upper, np.zeros((K, n, m)))
 
     def solved(self) -> np.ndarray:
-        """The derivatives, (K, p - 1, m)."""
-        n = self.filled * (self.p - 1)
-        A, b = self.A.reshape(n, n), self.b.reshape(n, -1)
-        scale = np.abs(A).max(axis=1, keepdims=True)
-        return np.linalg.solve(A / scale, b / scale).reshape(self.b.shape)
+        """The solution (K, n, m), by elimination block by block."""
+        lower, middle, upper, right = self
+        for k in range(1, len(middle)):
+            above = k - 1
+            factor = np.linalg.solve(middle[above].T, lower[k].T).T
+            middle[k] -= factor @ upper[above]
+            right[k] -= factor @ right[above]
+        solution = np.zeros_like(right)
+        solution[-1] = np.linalg.solve(middle[-1], right[-1])
+        for k in range(len(middle) - 2, -1, -1):
+            known = right[k] - upper[k] @ solution[k + 1]
+            solution[k] = np.linalg.solve(middle[k], known)
+        return solution

@@ -56,14 +56,17 @@ class StateGenerator(Generator):
         x = checked_state(self, state)
         if order not in self._formulas:
             self._formulas[order] = total_derivatives(self.output, self.rate, x.shape[-1], order)
-        rows = self._formulas[order](np.moveaxis(x, -1, 0))
-        rows = np.broadcast_to(rows, (*x.shape[:-1], *rows.shape[-2:]))  # constants, for N states
-        return [np.array(rows[..., k, :]) for k in range(order + 1)]
+        formula = self._formulas[order]
+        rows = formula(np.moveaxis(x, -1, 0))
+        shape = (*x.shape[:-1], rows.shape[-1])  # of constants too
+        orders = np.moveaxis(rows, -2, 0)
+        return [np.array(np.broadcast_to(row, shape)) for row in orders]
 
     def states(self, times: Any) -> np.ndarray:
         """States (K, n) at times of shape (K,) [s], by dop853 at tight tolerances."""
         at = increasing("times", times, 1)
-        x = [np.asarray(self.state, dtype=float)]
+        begin = np.asarray(self.state, dtype=float)
+        x = [begin]
         if len(at) == 1:
             return np.array(x)
 
@@ -71,8 +74,9 @@ class StateGenerator(Generator):
             """Rates of a state, as floats."""
             return np.asarray(self.rate(state), dtype=float)
 
-        pair, h = method("dop853"), float(at[1] - at[0])
-        found = records(pair, rate, x[0], at, h, MOST_STEPS, RTOL, ATOL)
+        pair = method("dop853")
+        h = float(at[1] - at[0])
+        found = records(pair, rate, begin, at, h, MOST_STEPS, RTOL, ATOL)
         for time, record in zip(at[1:], found, strict=False):
             if record.failed or record.t != time:
                 reason = REASONS.get(record.failed, f"it needs more than {MOST_STEPS} steps")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.arguments import check_whole
-from dalembert.expr import Expr, array
+from dalembert.expr import array
 from dalembert.generators.generator import Generator, checked_state
 from dalembert.generators.motion_data import increasing
 
@@ -63,10 +63,12 @@ class TimeGenerator(Generator):
         """[y, y', ..., y^(order)], each (m,) or (N, m), by the formula of each derivative."""
         check_whole("order", order, 0)
         times = checked_state(self, state)[..., 0]
-        t = times if times.ndim else times[()]
-        rows = [array(row) if isinstance(t, Expr) else row for row in self.values(t, order)]
+        rows = self.values(times[()], order)
         shape = (*times.shape, np.shape(rows[0])[-1])
-        return [np.array(np.broadcast_to(row, shape)) for row in rows]
+        rows = [np.array(np.broadcast_to(row, shape)) for row in rows]
+        if times.dtype == object:
+            rows = [array(row) for row in rows]
+        return rows
 
     def states(self, times: Any) -> np.ndarray:
         """The times, of shape (K,) [s], themselves: (K, 1)."""
