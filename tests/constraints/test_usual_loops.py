@@ -37,6 +37,14 @@ def test_a_loop_is_assembled_and_has_its_freedoms(name):
     assert not [f for f in mechanism.check() if f.severity != "note"]
 
 
+@pytest.mark.parametrize("name", LOOPS)
+def test_a_loop_is_written_to_a_file_and_read_back_equal(name, tmp_path):
+    make, options, _ = LOOPS[name]
+    mechanism, _ = make(**options)
+    da.save(mechanism, tmp_path / "loop.toml")
+    assert da.load(tmp_path / "loop.toml") == mechanism
+
+
 def moved(assembly, qd, times, **options):
     """Coordinates at some times, from a state with velocities near those given."""
     mechanism, q = assembly
