@@ -61,6 +61,10 @@ def coin(m=1, r=0.2, A=0.01, C=0.02, g=9.81):
     return da.lagrangian_system(lagrangian, "x y yaw theta psi", name="coin").constrained(Velocity("rolling", rolls, "m/s"))
 
 
+# The angular velocity of the coin along the tangent, in the disk towards the centre, and along the axis.
+COIN = {"omega1": "theta", "omega2": lambda q, qd, t: qd[2] * da.sin(q[3]), "omega3": lambda q, qd, t: qd[4] - qd[2] * da.cos(q[3])}
+
+
 def snakeboard(m=6, board=0.016, rotor=0.072, wheel=0.0013, half=0.2):
     """A snakeboard of length 2 half, whose axles turn by phi and -phi."""
 

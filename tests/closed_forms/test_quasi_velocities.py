@@ -5,7 +5,7 @@ import pytest
 
 import dalembert as da
 from dalembert.constraints import Closure, Holonomic, Velocity
-from nonholonomic import CASES, SLEIGH_VELOCITIES, coin, motion, sleigh, upright_disk
+from nonholonomic import CASES, COIN, SLEIGH_VELOCITIES, coin, motion, sleigh, upright_disk
 
 FORMS = ("maggi", "appell", "boltzmann_hamel")
 SYSTEMS = {**{name: case[:2] for name, case in CASES.items()}, "vertical_rolling_disk": (upright_disk, "phi psi")}
@@ -52,7 +52,6 @@ def symbolic_coin():
         return coin(*da.symbols("m r A C g"))
 
 
-COIN = {"omega1": "theta", "omega2": lambda q, qd, t: qd[2] * da.sin(q[3]), "omega3": lambda q, qd, t: qd[4] - qd[2] * da.cos(q[3])}
 TEXTBOOK = """Equations of motion
 tau1 = (A + m r^2) omega1_dot - A omega2^2 cos(theta)/sin(theta) - (C + m r^2) omega2 omega3 + m r g cos(theta)
 tau2 = A omega2_dot + A omega1 omega2 cos(theta)/sin(theta) + C omega1 omega3

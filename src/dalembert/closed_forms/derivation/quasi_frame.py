@@ -10,7 +10,7 @@ import numpy as np
 from dalembert.arguments import check_instance
 from dalembert.closed_forms.algebra import cramer
 from dalembert.closed_forms.algebra.polynomials import Normal
-from dalembert.closed_forms.algebra.ring import NotPolynomial, Poly, TooLarge
+from dalembert.closed_forms.algebra.ring import NotPolynomial, Poly, TooLarge, terms_in
 from dalembert.closed_forms.algebra.sums import Builder
 from dalembert.closed_forms.derivation.derivation_context import SEED
 from dalembert.constraints.state_functions import Velocity
@@ -23,6 +23,7 @@ from dalembert.systems.constraint_set import ConstraintSet
 from dalembert.systems.kinds import system_of
 
 MOST = 4  # velocities that are solved for together in closed form
+LONGEST = 60  # terms of the rows of these
 SINGULAR = 1e-9  # of the largest singular value: rows depend on each other
 TRIED = 20  # random states, of which some lie where everything is finite
 
@@ -149,20 +150,38 @@ def _rows_of_constraints(system: LagrangianSystem) -> NamedRows:
 
 def _check_independent(system: LagrangianSystem, names: Sequence[str], W: np.ndarray) -> None:
     """Raise a DalembertError where rows depend on each other at random states."""
+    numbers = _numbers(system, W, random=True)
+    _, values, right = np.linalg.svd(numbers.T)
+    if values[-1] <= SINGULAR * values[0]:
+        taken = [name for name, x in zip(names, right[-1], strict=True) if abs(x) > 0.1]
+        raise DalembertError(
+            f"quasi-velocities and constraints of {system.name!r} depend on each other: "
+            f"{', '.join(taken)}. Choose others."
+        )
+
+
+def _numbers(system: LagrangianSystem, W: np.ndarray, random: bool) -> np.ndarray:
+    """W where coordinates are 0, or random: where all is finite.
+
+    Raises
+    ------
+    DalembertError
+        It is nowhere.
+    """
     rng = np.random.default_rng(SEED)
     symbols = free_symbols(W)
+    coordinates = set() if random else {*system.coordinate_names}
     for _ in range(TRIED):
-        point = dict(zip(symbols, rng.uniform(0.1, 1.5, len(symbols)), strict=True))
+        values = rng.uniform(0.1, 1.5, len(symbols))
+        point = {
+            x: 0.0 if x.name in coordinates else v for x, v in zip(symbols, values, strict=True)
+        }
         numbers = np.asarray(evaluate(W, point), dtype=float)
         if np.isfinite(numbers).all():
-            _, values, right = np.linalg.svd(numbers.T)
-            if values[-1] <= SINGULAR * values[0]:
-                taken = [name for name, x in zip(names, right[-1], strict=True) if abs(x) > 0.1]
-                raise DalembertError(
-                    f"quasi-velocities and constraints of {system.name!r} depend on each other: "
-                    f"{', '.join(taken)}. Choose others."
-                )
-            return
+            return numbers
+    raise DalembertError(
+        f"constraints or quasi-velocities of {system.name!r} are not finite at random states."
+    )
 
 
 # --- the inverse ---
@@ -206,13 +225,37 @@ def _divided(row: np.ndarray, by: Any) -> np.ndarray:
 
 
 def _together(system: LagrangianSystem, A: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Solution of A x = right."""
+    """Solution of A x = right: by Cramer's rule where that is short, else by elimination."""
     if len(A) <= MOST:
         try:
             return _by_determinants(system, A) @ right
         except (TooLarge, NotPolynomial):
             pass
-    return np.asarray(linear_algebra.solve(A.tolist(), right), dtype=object)
+    rows, columns = _pivots(system, A)
+    found = np.zeros((len(A), right.shape[1]), dtype=object)
+    ordered = A[np.ix_(rows, columns)]
+    found[columns] = linear_algebra.solve(ordered.tolist(), right[rows])
+    return found
+
+
+def _pivots(system: LagrangianSystem, A: np.ndarray) -> tuple[list[int], list[int]]:
+    """Rows and columns in an order in which no pivot is 0 where coordinates are 0, if there is one,
+    else at a random state.
+    """
+    numbers = _numbers(system, A, random=False)
+    if np.linalg.cond(numbers) > 1 / SINGULAR:
+        numbers = _numbers(system, A, random=True)
+    rows, columns = [*range(len(A))], [*range(len(A))]
+    for k in range(len(A)):
+        rest = np.abs(numbers[k:, k:])
+        i, j = (int(x) + k for x in np.unravel_index(int(np.argmax(rest)), rest.shape))
+        numbers[[k, i]] = numbers[[i, k]]
+        numbers[:, [k, j]] = numbers[:, [j, k]]
+        rows[k], rows[i] = rows[i], rows[k]
+        columns[k], columns[j] = columns[j], columns[k]
+        below = numbers[k + 1 :, k] / numbers[k, k]
+        numbers[k + 1 :] -= below[:, None] * numbers[k]
+    return rows, columns
 
 
 def _by_determinants(system: LagrangianSystem, A: np.ndarray) -> np.ndarray:
@@ -221,6 +264,9 @@ def _by_determinants(system: LagrangianSystem, A: np.ndarray) -> np.ndarray:
     names = tuple(x.name for x in cast(Any, system.symbols["q"]))
     normal = Normal({"q": names})
     entries = np.array([[normal.scalar(x) for x in row] for row in A], dtype=object)
+    has_functions = any(atom.op != "div" for atom in normal.atoms)
+    if has_functions or terms_in(entries.flat) > LONGEST:
+        raise TooLarge("the rows are long.")
     entries = _without_zeros(normal, entries)
     columns = [[int(i == j) for i in range(n)] for j in range(n)]
     found = cramer.solved(entries, columns, normal, lambda k: f"Delta{k}")

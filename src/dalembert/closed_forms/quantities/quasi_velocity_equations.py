@@ -11,6 +11,7 @@ from dalembert.closed_forms.printing.sheets import Sheet
 from dalembert.closed_forms.quantities import accelerations, expression_sheets
 from dalembert.closed_forms.quantities.changes import Changeable
 from dalembert.closed_forms.quantities.quasi_velocity_verification import QuasiVelocityVerifier
+from dalembert.closed_forms.quantities.steady_motion import SteadyEquations
 from dalembert.closed_forms.quantities.verified_forms import ClosedForms, silent
 from dalembert.codegen.symbols import without_collection
 from dalembert.errors import UnknownNameError
@@ -149,3 +150,37 @@ class QuasiVelocityEquations(Changeable):
             for name in SHOWN[self.form]
             if any(form.terms for form in self.sheet(name).forms.flat)
         )
+
+    def linearize(self, q: Any = None, u: Any = None, tau: Any = None) -> SteadyEquations:
+        """Linear equations about a steady motion, in symbols; see `SteadyEquations`.
+
+            M du' + D du + K dq = dtau,    dq' = B du + N dq
+
+        Parameters
+        ----------
+        q : (nq,) sequence or mapping, optional
+            Coordinates [rad, m], all, or some by name: numbers or expressions; the others stay
+            symbols.
+        u : (m,) sequence or mapping, optional
+            Quasi-velocities of the steady motion, likewise.
+        tau : (m,) sequence or "hold", optional
+            Forces on the quasi-velocities [N m, N], by default none; "hold": those that it takes.
+
+        Raises
+        ------
+        ShapeError, UnknownNameError
+            A vector has another length; there is no coordinate or quasi-velocity of a name.
+        DalembertError
+            The motion is not steady there with these forces.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> free = da.lagrangian_system(lambda q, qd, t: qd @ qd / 2 - q[1], "x y")
+        >>> slope = da.constraints.Holonomic("wire", lambda q, t: [q[1] - q[0] ** 2 / 2])
+        >>> bead = da.quasi_velocity_equations(free.constrained(slope), "x")
+        >>> print(bead.linearize({"x": 0, "y": 0}, [0]).text("stiffness_matrix"))
+        Stiffness matrix
+        K11 = 1
+        """
+        return SteadyEquations(self, q, u, tau)
