@@ -79,6 +79,7 @@ _HOMES = {
         "stable_multipliers",
         "state_matrix",
     ),
+    "dalembert.compiled.servo_report": ("servo_report",),
     "dalembert.native.function": ("function",),
     "dalembert.results.run": ("Run",),
     "dalembert.model.friction_laws": ("Stribeck",),

@@ -32,6 +32,7 @@ from dalembert.compiled.linear_stability import exponents as exponents
 from dalembert.compiled.linear_stability import stability_map as stability_map
 from dalembert.compiled.linear_stability import stable_multipliers as stable_multipliers
 from dalembert.compiled.linear_stability import state_matrix as state_matrix
+from dalembert.compiled.servo_report import servo_report as servo_report
 from dalembert.errors import ConstraintError as ConstraintError
 from dalembert.errors import DalembertError as DalembertError
 from dalembert.errors import DalembertWarning as DalembertWarning
@@ -275,6 +276,7 @@ __all__ = [
     "regressor_parameters",
     "resume",
     "save",
+    "servo_report",
     "sign",
     "simulate",
     "sin",

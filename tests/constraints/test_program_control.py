@@ -304,3 +304,51 @@ def test_a_singular_place_of_the_output_is_named():
     servo = da.constraints.Servo("tip", tip, da.generators.LimitCycle(0.5, center=(1.5, 0)), ["shoulder", "elbow"], frequency=5.0)
     with pytest.raises(da.ConstraintError, match=r"the actuators cannot lead the output 'tip\[0\]' at this state: W = J M\^-1 B"):
         da.simulate(double_pendulum(servo), [0.0, 0.0], [0.0, 0.0], 0.1)
+
+
+# --- internal dynamics and limits ---
+
+def cart_pole(a, allow_unstable=False, effort=None):
+    """A cart with a hanging pendulum of a point mass at 1 m; output x + a sin(angle), which the cart's drive leads."""
+    limits = da.Limits(effort=effort)
+    joints = (da.Joint("x", da.Prismatic((1, 0, 0)), "rail", "cart", limits=limits),
+              da.Joint("swing", da.Revolute((0, 0, 1)), "cart", "bob"))
+    bodies = da.Body("rail"), da.Body("cart", 2.0), da.Body("bob", 1.0, (0, -1.0, 0), (0,) * 6)
+    program = da.generators.Harmonic(1.0, 0.1)
+    servo = da.constraints.Servo("y", lambda q, t: [q[0] + a * da.sin(q[1])], program, ["x"], frequency=5.0,
+                                 allow_unstable=allow_unstable)
+    return da.Mechanism("cart and pole", bodies, joints, gravity=(0, -9.81, 0)).constrained(servo)
+
+
+def test_an_output_that_is_not_of_minimum_phase_is_refused():
+    """Linear: x'' = -theta'' - g theta and y = x + a theta = 0 give (a - 1) theta'' = g theta: unstable for a > 1."""
+    report = da.servo_report(cart_pole(2.0), [0.0, 0.0], [0.1, 0.0])
+    assert report.degrees == (2,) and report.free == 2 and report.is_minimum_phase is False
+    assert report.exponents.real.max() == pytest.approx(np.sqrt(9.81 / 1.0), rel=1e-6)
+    with pytest.raises(da.ConstraintError, match=r"leave 2 states free, and these grow with the exponent 3\.132 1/s .* not of minimum phase"):
+        da.simulate(cart_pole(2.0), [0.0, 0.0], [0.1, 0.0], 0.5)
+    da.simulate(cart_pole(2.0, allow_unstable=True), [0.0, 0.0], [0.1, 0.0], 0.1)
+    stable = da.servo_report(cart_pole(0.5), [0.0, 0.0], [0.1, 0.0])
+    assert stable.is_minimum_phase and stable.exponents.imag.max() == pytest.approx(np.sqrt(9.81 / 0.5), rel=1e-6)
+    run = da.simulate(cart_pole(0.5), [0.0, 0.0], [0.1, 0.0], 0.5, method="dop853")
+    assert np.abs(run.observables["program_residual"]).max() < 1e-10
+
+
+def test_the_report_of_a_servo_has_its_conditioning_and_forces():
+    lift = da.generators.SteadyAcceleration(2.0)
+    servo = da.constraints.Servo("lift", ["q1", "q2"], da.generators.Harmonic(1.0, [0.1, 0.2]), ["q1", "q2"], frequency=5.0)
+    arm = da.planar_chain(2)
+    report = da.servo_report(arm.constrained(servo), [0.3, -0.4], [0.1, 0.2])
+    np.testing.assert_allclose(report.W, da.inverse_mass_matrix(arm, [0.3, -0.4]), rtol=1e-10)
+    assert report.condition == pytest.approx(np.linalg.cond(report.W)) and report.free == 0 and report.is_minimum_phase
+    e, ed = np.array([0.3, -0.4]), np.array([0.1, 0.2]) - [0.1, 0.2]
+    expected = da.inverse_dynamics(arm, [0.3, -0.4], [0.1, 0.2], -10 * ed - 25 * e)
+    np.testing.assert_allclose(report.controls, expected, rtol=1e-10)
+    with pytest.raises(da.DalembertError, match="'planar chain' has no servo constraints"):
+        da.servo_report(arm, [0.3, -0.4], [0.1, 0.2])
+    assert lift.state_names == ("x", "v")
+
+
+def test_forces_beyond_the_effort_of_an_actuator_are_told():
+    with pytest.warns(da.DalembertWarning, match=r"the program asks .* of actuator 'x' at t = .* beyond its effort of 0.05"):
+        da.simulate(cart_pole(0.5, effort=0.05), [0.0, 0.0], [0.1, 0.0], 0.2)

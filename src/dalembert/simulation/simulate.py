@@ -39,6 +39,7 @@ from dalembert.simulation.options import (
 )
 from dalembert.simulation.outcome import run_of
 from dalembert.simulation.pieces import Throttled
+from dalembert.simulation.program_checks import check_programs, warn_of_efforts
 from dalembert.simulation.progress import Progress, reported
 from dalembert.simulation.sampled_law import Law
 from dalembert.simulation.sampled_loop import SampledLoop
@@ -230,6 +231,7 @@ class Simulation:
         method = method_for(motion, stepping.name, stepping.rho_inf)
         control = stepping.control(method)
         start = start_of(motion, q, qd)
+        check_programs(motion, start.x)
         check_forces(motion, start.x, 0.0)
         check_events(motion, start.x)
         schedule = recording.schedule(stepping.h, method, start.x.size, control.longest)
@@ -249,6 +251,7 @@ class Simulation:
                 run = self._streamed(motion, records, size, self._described(motion, q, qd))
         _check_memory(motion, run, sampling)
         warn_of_drift(run)
+        warn_of_efforts(run)
         return run
 
     def _streamed(

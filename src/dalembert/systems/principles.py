@@ -50,6 +50,15 @@ class State(NamedTuple):
     t: Any
 
 
+class LedOutputs(NamedTuple):
+    """Outputs that actuators lead: J qdd = rate, with their names and relative degrees."""
+
+    jacobian: Vector
+    rate: Vector
+    names: tuple[str, ...]
+    degrees: tuple[int, ...]
+
+
 class Principles:
     """Constraints of a system by the forces that keep them.
 
@@ -188,7 +197,7 @@ class Principles:
 
     def _controls(self, state: State, accelerations: Vector, pushed: Vector) -> Vector:
         """Forces u of the actuators, with accelerations without them and C (nv, m)."""
-        J, rate, names = self.led(state)
+        J, rate, names, _ = self.led(state)
         W = J @ pushed
         if len(names) > len(self.actuated):
             acting = ", ".join(self.system.velocity_names[k] for k in self.actuated)
@@ -199,15 +208,27 @@ class Principles:
             )
         return least_norm(W, rate - J @ accelerations, names)
 
-    def led(self, state: State) -> tuple[Vector, Vector, list[str]]:
-        """J, its rates and names of all outputs that actuators lead: J qdd = rates."""
-        J, rates, names = [], [], []
+    def led(self, state: State) -> LedOutputs:
+        """Rows of all outputs that actuators lead."""
+        J, rates = [], []
+        names: list[str] = []
+        degrees: list[int] = []
         for constraint in (*self.servos, *self.driven):
             rows = self._led_by(constraint, state)
             J.append(rows.jacobian)
             rates.append(rows.rate)
             names += numbered(constraint.name, len(rows.rate))
-        return np.concatenate(J), np.concatenate(rates), names
+            degrees += rows.degrees
+        return LedOutputs(
+            np.concatenate(J),
+            np.concatenate(rates),
+            tuple(names),
+            tuple(degrees),
+        )
+
+    def pushed(self, state: State) -> Vector:
+        """Accelerations that a force of 1 of each actuator adds at a state (nv, m)."""
+        return self._pushed(self.rows.solver(*state))
 
     def _led_by(self, constraint: Constraint, state: State) -> Led:
         """Rows of one output."""
