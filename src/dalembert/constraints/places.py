@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from dalembert.errors import DalembertError
@@ -64,11 +66,35 @@ def opened(system: Moving, constraint: Constraint, q: Any, qd: Any = None) -> Se
             f"constraint {constraint.name!r} is about frames and joints, which {system.name!r} has "
             "not: it is no mechanism. Write its rows by da.constraints.Holonomic or Velocity."
         )
+    settings = _settings.get()
+    if settings is None:
+        return _setting(mechanism, q, qd)
+    key = id(mechanism), id(q), id(qd)
+    if key not in settings:  # the state is kept, so that its id stays its own
+        settings[key] = (mechanism, q, qd), _setting(mechanism, q, qd)
+    return settings[key][1]
+
+
+def _setting(mechanism: Any, q: Any, qd: Any) -> Setting:
+    """The tree of a mechanism and its state as scalars."""
     if qd is None:
         (q,), graph, _ = mechanism.opened(q=q)
     else:
         (q, qd), graph, _ = mechanism.opened(q=q, qd=qd)
     return Setting(mechanism.tree(graph), q, qd, mechanism.converter(graph))
+
+
+_settings: ContextVar[dict[Any, tuple[Any, Setting]] | None] = ContextVar("settings", default=None)
+
+
+@contextmanager
+def settings_shared() -> Iterator[None]:
+    """A block in which many constraints at one state open it once; the state does not change in it."""
+    before = _settings.set({})
+    try:
+        yield
+    finally:
+        _settings.reset(before)
 
 
 class FramePair(NamedTuple):

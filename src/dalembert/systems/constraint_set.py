@@ -16,6 +16,7 @@ import numpy as np
 
 from dalembert.arguments import check_instance
 from dalembert.codegen.symbols import vector_of_symbols
+from dalembert.constraints.places import settings_shared
 from dalembert.constraints.state_functions import does_work
 from dalembert.errors import ConstraintError, DalembertError
 from dalembert.expr import Expr, Graph, absolute, known_zero, maximum, symbol
@@ -204,7 +205,8 @@ class ConstraintSet:
 
     def position(self, q: Vector, t: Any = 0.0) -> Vector:
         """phi of the holonomic rows."""
-        rows = [np.asarray(c.position(self.system, q, t)) for c in self.holonomic]
+        with settings_shared():
+            rows = [np.asarray(c.position(self.system, q, t)) for c in self.holonomic]
         return np.concatenate(rows or [np.zeros(0)])
 
     def rates(
@@ -215,7 +217,8 @@ class ConstraintSet:
         if not chosen:
             none = np.zeros(0)
             return ConstraintRates(none, np.zeros((0, self.system.nv)), none, none)
-        rows = [constraint.rates(self.system, q, qd, t) for constraint in chosen]
+        with settings_shared():
+            rows = [constraint.rates(self.system, q, qd, t) for constraint in chosen]
         return ConstraintRates(*map(np.concatenate, zip(*rows, strict=True)))
 
     def position_rates(self, q: Vector, qd: Vector, t: Any) -> ConstraintRates:
