@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from bicycle import BENCHMARK, VELOCITIES, bicycle
+from whipple import BENCHMARK, VELOCITIES, bicycle
 from nonholonomic import COIN, coin
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
