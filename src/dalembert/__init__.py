@@ -59,6 +59,7 @@ _HOMES = {
         "inverse_dynamics_derivatives",
         "linearize",
     ),
+    "dalembert.analysis.integrability": ("integrability",),
     "dalembert.analysis.minimal_form": ("minimal_form",),
     "dalembert.analysis.freedoms": ("degrees_of_freedom",),
     "dalembert.analysis.loop_closing": ("assemble", "assemblies", "project"),

@@ -12,6 +12,7 @@ from dalembert.analysis.constrained_functions import inverse_dynamics as inverse
 from dalembert.analysis.constrained_functions import inverse_dynamics_derivatives as inverse_dynamics_derivatives
 from dalembert.analysis.constrained_functions import linearize as linearize
 from dalembert.analysis.freedoms import degrees_of_freedom as degrees_of_freedom
+from dalembert.analysis.integrability import integrability as integrability
 from dalembert.analysis.loop_closing import assemble as assemble
 from dalembert.analysis.loop_closing import assemblies as assemblies
 from dalembert.analysis.loop_closing import project as project
@@ -244,6 +245,7 @@ __all__ = [
     "hamilton",
     "hypot",
     "import_nodes",
+    "integrability",
     "inverse_dynamics",
     "inverse_dynamics_derivatives",
     "inverse_mass_matrix",

@@ -46,6 +46,9 @@ class ConstrainedMechanism(MechanismSystem):
         super().__init__(mechanism, formulation)
         self.parameters = tuple(inputs)
 
+    def __reduce__(self) -> Any:
+        return ConstrainedMechanism, (self._mechanism, self.formulation, self.parameters)
+
     def with_inputs(self, paths: Sequence[str]) -> ConstrainedMechanism:
         """The system with numbers at some paths as inputs of its compiled quantities."""
         super().with_inputs(paths)
