@@ -202,7 +202,7 @@ def test_errors_along_the_constraints_choose_the_step():
     x = np.array([*START[0], 0, 0, 0.0])
     along = np.array([0.7 * np.cos(1), 0.7 * np.sin(1)])
     for error, left in (([*START[0], *START[0], 0.5], [0, 0, 0, 0, 0.5]), ([*along, *along, 0], [*along, *along, 0])):
-        np.testing.assert_allclose(manifold.tangential(0.0, x, 1e-7 * np.array(error)), 1e-7 * np.array(left), atol=1e-13)
+        np.testing.assert_allclose(manifold.landed(0.0, x, (1e-7 * np.array(error),))[2], 1e-7 * np.array(left), atol=1e-13)
 
 
 @pytest.mark.parametrize("options, message", [

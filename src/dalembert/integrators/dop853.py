@@ -11,7 +11,13 @@ from typing import Any
 
 from dalembert.expr import absolute, maximum, minimum
 from dalembert.expr.scalars import Scalar
-from dalembert.integrators.method_kinds import Adaptive, Manifold, Rate, Vector, met
+from dalembert.integrators.method_kinds import (
+    Adaptive,
+    Manifold,
+    Rate,
+    Vector,
+    met,
+)
 from dalembert.integrators.search import through
 
 # fmt: off
@@ -67,8 +73,13 @@ ORDER = 8
 
 
 def step(
-    f: Rate, t: Scalar, x: Vector, h: Scalar, first: Any, manifold: Manifold | None = None
-) -> tuple[Any, tuple[Any, Any], list[Any]]:
+    f: Rate,
+    t: Scalar,
+    x: Vector,
+    h: Scalar,
+    first: Any,
+    manifold: Manifold | None = None,
+) -> tuple[Any, tuple[Any, ...], list[Any]]:
     """(x(t + h), its errors of orders 5 and 3, values of f), from first = f(t, x) to f(t + h, x(t +
     h)); the manifold: to which the end is brought back before f is known there.
 
@@ -78,8 +89,9 @@ def step(
     k = [first]
     for c, row in zip(C[1:], A[1:], strict=True):
         k.append(f(t + c * h, x + h * _weighted(row, k)))
-    x_new = met(manifold, t + h, x + h * _weighted(B, k))
-    return x_new, (h * _weighted(E5, k), h * _weighted(E3, k)), [*k, f(t + h, x_new)]
+    errors = h * _weighted(E5, k), h * _weighted(E3, k)
+    x_new, errors = met(manifold, t + h, x + h * _weighted(B, k), errors)
+    return x_new, errors, [*k, f(t + h, x_new)]
 
 
 def extra(f: Rate, t: Scalar, x: Vector, h: Scalar, k: list[Any]) -> list[Any]:

@@ -8,7 +8,13 @@ from typing import Any
 
 from dalembert.expr import absolute
 from dalembert.expr.scalars import Scalar
-from dalembert.integrators.method_kinds import Adaptive, Manifold, Rate, Vector, met
+from dalembert.integrators.method_kinds import (
+    Adaptive,
+    Manifold,
+    Rate,
+    Vector,
+    met,
+)
 from dalembert.integrators.search import through
 
 # fmt: off
@@ -26,8 +32,13 @@ ORDER = 5
 
 
 def step(
-    f: Rate, t: Scalar, x: Vector, h: Scalar, first: Any, manifold: Manifold | None = None
-) -> tuple[Any, tuple[Any], list[Any]]:
+    f: Rate,
+    t: Scalar,
+    x: Vector,
+    h: Scalar,
+    first: Any,
+    manifold: Manifold | None = None,
+) -> tuple[Any, tuple[Any, ...], list[Any]]:
     """(x(t + h), estimate of its error, values of f), from first = f(t, x) to f(t + h, x(t + h));
     the manifold: to which the end is brought back before f is known there.
 
@@ -36,9 +47,10 @@ def step(
     k = [first]
     for c, row in zip(C[1:-1], A[1:-1], strict=True):
         k.append(f(t + c * h, x + h * _weighted(row, k)))
-    y = met(manifold, t + h, x + h * _weighted(A[-1], k))
+    y, _ = met(manifold, t + h, x + h * _weighted(A[-1], k))
     k.append(f(t + h, y))
-    return y, (h * _weighted(E, k),), k
+    _, errors = met(manifold, t + h, y, (h * _weighted(E, k),))
+    return y, errors, k
 
 
 def between(x: Any, new: Any, h: Any, k: list[Any], part: Any) -> Any:

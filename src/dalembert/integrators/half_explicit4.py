@@ -19,6 +19,7 @@ from dalembert.integrators.method_kinds import (
     Manifold,
     Rate,
     Vector,
+    met,
 )
 from dalembert.integrators.moving_coordinates import StateParts, coordinates, parts_of
 from dalembert.integrators.search import hermite, value
@@ -55,7 +56,7 @@ def step(
     manifold: Manifold | None = None,
     *,
     parts: StateParts,
-) -> tuple[Any, tuple[Any], list[Any]]:
+) -> tuple[Any, tuple[Any, ...], list[Any]]:
     """(x(t + h), estimate of its error, values of f), from first = f(t, x) to f(t + h, x(t + h)).
 
         v_i = v + h sum_j a_ij v'_j,   M v'_j = force_j + J_j^T lambda_j,   phi'(q_i, v_i) = 0
@@ -83,9 +84,9 @@ def step(
             y = _added(y, parts.y, row[-1] * h * push)
             response = ahead
         if len(k) == len(C) - 1:
-            new = y if manifold is None else manifold(t + h, y)
+            new, errors = met(manifold, t + h, y, (h * _weighted(ERROR, own),))
             last = f(t + h, new)
-            return new, (h * _weighted(ERROR, own),), [*own, last]
+            return new, errors, [*own, last]
         own.append(f(at, y))
         k.append(own[-1])
     raise AssertionError("the last stage is the end")

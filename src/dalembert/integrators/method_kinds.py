@@ -26,6 +26,7 @@ MULTIPLIERS, SLIPS, ACCELERATIONS = "multipliers", "slips", "accelerations"
 
 Vector = np.ndarray[Any, Any]  # (n,) of floats or expressions
 Rate = Callable[[Any, Any], Any]  # f(t, x) -> x'
+Errors = tuple[Any, ...]  # estimates of one error, of different orders
 
 STEEP = 8.0  # of `Adaptive.bend`
 
@@ -112,8 +113,22 @@ class Manifold(Protocol):
     def normalized(self, x: Any) -> Any:
         """The state with quaternions of unit length."""
 
-    def tangential(self, t: Any, x: Any, error: Any) -> Any:
-        """The part of a small change of x that projection leaves."""
+    def met(self, t: Any, x: Any, errors: Errors = ()) -> tuple[Any, Errors]:
+        """The state nearby, and the errors of x."""
+
+    @property
+    def lands(self) -> bool:
+        """Whether ends of steps are projected onto constraints."""
+
+    def landed(self, t: Any, x: Any, errors: Any = ()) -> list[Any]:
+        """Margin of the constraints, the state nearby that is one, then the parts of errors of x
+        that projection leaves.
+
+        The margin is 1 where rows are independent, and 0 where one comes to follow from others.
+        """
+
+    def crossing(self, f: Rate, crossed: Any) -> Rate:
+        """f of the states nearby that meet the constraints, if `crossed` is above 0."""
 
     def rate(self, q: Any, qd: Any) -> Any:
         """Rates of coordinates (nq,), linear in the velocities qd."""
@@ -139,9 +154,11 @@ class Manifold(Protocol):
         """
 
 
-def met(manifold: Manifold | None, t: Any, x: Any) -> Any:
-    """x brought back to the manifold of states, if there is one."""
-    return x if manifold is None else manifold(t, x)
+def met(manifold: Any, t: Any, x: Any, errors: Errors = ()) -> tuple[Any, Errors]:
+    """x brought back to a manifold, if there is one, and the errors of x that are left then."""
+    if manifold is None:
+        return x, errors
+    return manifold.met(t, x, errors)  # type: ignore[no-any-return]
 
 
 class Constrained(FixedStep):
@@ -156,8 +173,8 @@ class Constrained(FixedStep):
 class Adaptive(NamedTuple):
     """A pair of orders, and the path between the ends of its steps.
 
-    step(f, t, x, h, first, manifold) -> (x, errors, k): x brought back to the manifold, values k of f
-    from first = f(t, x) to f(t + h, x)
+    step(f, t, x, h, first, manifold) -> (x, errors, k): x brought back to the manifold, its errors,
+    values k of f from first = f(t, x) to f(t + h, x)
     between(x, new, h, [*k, *extra], part) -> x(t + part h), after extra(f, t, x, h, k) if there is
     that coefficients(x, new, h, [*k, *extra]) -> Bernstein coefficients of the same bend(h, k) ->
     by how much it differs at most from the cubic through both ends, entry by entry, and h times its

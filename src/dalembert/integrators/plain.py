@@ -18,6 +18,7 @@ from dalembert.integrators.methods import (
     length,
     stepped,
 )
+from dalembert.integrators.passage import Landing
 
 
 class Record(NamedTuple):
@@ -142,7 +143,10 @@ def _adaptive(
                 t, x, h, first, k = step.t, step.x, step.h, step.k[-1], []
             else:
                 h = step.h
-            step = controlled_step(method, f, t, x, h, first, bounds, manifold)
+            landing: Manifold | Landing | None = manifold
+            if manifold is not None and manifold.lands:
+                landing = Landing(manifold, step.passage)
+            step = controlled_step(method, f, t, x, h, first, bounds, landing)
             rejected += int(not step.accepted)
             if watch and step.accepted:
                 step = held_back(

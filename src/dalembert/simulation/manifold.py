@@ -9,10 +9,12 @@ import numpy as np
 
 from dalembert.expr import sqrt
 from dalembert.integrators.method_kinds import PROJECTION
+from dalembert.integrators.passage import RETURNS
 from dalembert.simulation.formulation import Formulation
 from dalembert.simulation.mobility import projected_beside
 from dalembert.spatial import linear_algebra
-from dalembert.systems.constraint_set import ConstraintSet, Response
+from dalembert.systems.constraint_response import Response
+from dalembert.systems.constraint_set import ConstraintSet
 from dalembert.systems.system import System
 
 
@@ -62,21 +64,48 @@ class StateManifold:
             return np.concatenate([q, self._system.momenta(q, qd, clock), *others])
         return np.concatenate([q, qd, *others])
 
-    def tangential(self, t: Any, x: Any, error: Any) -> Any:
-        """The part of an error of x that projection leaves; of momenta, and beside joints that
-        stick or stop, as it is.
+    def met(self, t: Any, x: Any, errors: Any = ()) -> tuple[Any, Any]:
+        """The state nearby, and the errors of x as they are."""
+        return self(t, x), errors
+
+    @property
+    def lands(self) -> bool:
+        """Whether ends of steps are projected onto constraints; not beside joints that stick or stop."""
+        return self.is_constrained and self._projects and not self._motion.reactions
+
+    def landed(self, t: Any, x: Any, errors: Any = ()) -> list[Any]:
+        """Margin of the constraints, the state nearby that is one, then the parts of errors of x that
+        projection leaves; of momenta as they are.
         """
-        if not (self.is_constrained and self._projects) or self._motion.reactions:
-            return error
+        x = self.normalized(x)
         q, y, *_ = self._motion.state.parts(x)
-        e_q, e_y, *others = self._motion.state.parts(error)
         positions, whole = self.responses(t, q, y)
-        if positions is not None:
-            off = self.position(t, q + e_q) - self.position(t, q)
-            e_q = e_q - self.rate(q, positions.towards(off))
-        if not self._motion.formulation.canonical:
-            e_y = e_y - whole.towards(whole.rows.jacobian @ e_y)
-        return np.concatenate([e_q, e_y, *others])
+        along = []
+        for error in errors:
+            e_q, e_y, *others = self._motion.state.parts(error)
+            if positions is not None:
+                e_q = e_q - self.rate(q, positions.towards(self._off(positions, t, q, e_q)))
+            if not self._motion.formulation.canonical:
+                e_y = e_y - whole.towards(whole.rows.jacobian @ e_y)
+            along.append(np.concatenate([e_q, e_y, *others]))
+        return [whole.margin, self(t, x), *along]
+
+    def _off(self, positions: Response, t: Any, q: Any, change: Any) -> Any:
+        """Change of phi by a small change of q."""
+        if len(change) == self._system.nv and not self._system.quaternions:
+            return positions.rows.jacobian @ change
+        return self.position(t, q + change) - self.position(t, q)
+
+    def crossing(self, f: Any, crossed: Any) -> Any:
+        """f of the states nearby that meet the constraints, if `crossed` is above 0."""
+
+        def brought_back(t: Any, x: Any) -> Any:
+            """f of the state nearby."""
+            for _ in range(RETURNS):
+                x = self(t, x)
+            return f(t, x)
+
+        return brought_back if crossed > 0 else f
 
     def normalized(self, x: Any) -> Any:
         """x with quaternions of unit length."""
@@ -114,7 +143,7 @@ class StateManifold:
         """The change of velocities (nv,), along forces of constraints at one state, that meets the
         constraints at a state near by.
         """
-        directions = response.columns.T
+        directions = response.directions
         multipliers = linear_algebra.solve(ahead.rows.jacobian @ directions, -ahead.rows.velocity)
         return directions @ np.asarray(multipliers)
 

@@ -18,7 +18,8 @@ from dalembert.expr import absolute, array
 from dalembert.simulation.elementwise import at_most, less, where
 from dalembert.simulation.lcp import CORRECTIONS, balanced, is_firm
 from dalembert.spatial.ldl import Factors, factorised, solved, unchecked
-from dalembert.systems.constraint_set import ConstraintSet, Response
+from dalembert.systems.constraint_response import Response
+from dalembert.systems.constraint_set import ConstraintSet
 
 FIRM = 1e-6  # of the trace of N: reactions that are shared have digits as those of it are lost
 SOFT = 1e-3  # of that, where mobilities are compared
@@ -117,7 +118,7 @@ def held_in_loops(
     qdd = where(less(0.0, held), 0.0, free + N @ reaction)
     rows = mobility.response.rows
     pushed = array(solved(mobility.inertia, list(state.force + reaction)))
-    multipliers = solved(mobility.response.factors, list(rows.bias - rows.jacobian @ pushed))
+    multipliers = mobility.response.multipliers(rows.bias - rows.jacobian @ pushed)
     return HeldInLoops(qdd, reaction, -sum(array(multipliers) * rows.leftover))
 
 

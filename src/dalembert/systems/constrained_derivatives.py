@@ -20,7 +20,6 @@ from dalembert.errors import DalembertError
 from dalembert.expr import Expr, Graph, evaluate, jacobian, substitute, symbols
 from dalembert.formulations import newton_euler
 from dalembert.formulations.newton_euler import derivatives
-from dalembert.spatial.ldl import solved
 from dalembert.systems.constraint_set import ConstraintSet
 
 ALIKE = ("chetaev", "gauss")  # principles whose forces act along the rows
@@ -97,7 +96,7 @@ def forward_dynamics_derivatives(
         """Columns of d qdd for columns of the right side."""
         columns = []
         for force, bias in zip(forces.T, biases.T, strict=True):
-            free = np.asarray(solved(inertia, list(force)))
+            free = np.asarray(inertia.solved(list(force)))
             held = response.multipliers(bias - response.rows.jacobian @ free)
             columns.append(free + response.along(held))
         return np.array(columns).T

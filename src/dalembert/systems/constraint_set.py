@@ -7,10 +7,10 @@ Multipliers count as applied forces.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property, reduce
 from itertools import compress
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -19,12 +19,19 @@ from dalembert.codegen.symbols import vector_of_symbols
 from dalembert.constraints.places import settings_shared
 from dalembert.constraints.state_functions import does_work
 from dalembert.errors import ConstraintError, DalembertError
-from dalembert.expr import Expr, Graph, absolute, known_zero, maximum, symbol
+from dalembert.expr import (
+    Graph,
+    absolute,
+    known_zero,
+    maximum,
+    symbol,
+)
 from dalembert.model.constraint import Constraint, ConstraintRates, ProgramConstraint
-from dalembert.spatial.ldl import Factors, factorised, solved, unchecked
+from dalembert.spatial.ldl import Factors, factorised, unchecked
+from dalembert.spatial.sparse_ldl import SparseFactors
+from dalembert.systems.constraint_response import Response, RowSolver
 from dalembert.systems.principles import Principles
 
-DEPENDENT = 1e-11  # of a row's own inverse inertia: what other rows leave of it is rounding
 UNMET = 1e-9  # of a state: a residual of more is no rounding
 OFF = 1e-6  # of a record: a residual of more is not that of a projection that went well
 SWEEPS = 2  # corrections of coordinates and of velocities in a projection
@@ -35,68 +42,6 @@ OF_MULTIPLIERS = {"m": "N", "rad": "N m"}  # units by those of rows; others are 
 MOST, CLOSE = 50, 1e-14  # corrections of a state from far away; the last one relative to the state
 
 Vector = Any  # (n,) of floats or expressions
-
-
-class Response(NamedTuple):
-    """Motion that forces of constraints cause at a state.
-
-    rows : of velocities and accelerations at that state
-    columns : rows of J M^-1 (k, nv)
-    factors : of J M^-1 J^T
-    """
-
-    rows: ConstraintRates
-    columns: np.ndarray
-    factors: Factors
-
-    def towards(self, residual: Vector) -> Vector:
-        """The step (nv,) of least kinetic energy that changes J qd by the residual (k,)."""
-        return self.along(self.multipliers(residual))
-
-    def multipliers(self, residual: Vector) -> Vector:
-        """(J M^-1 J^T)^-1 r (k,)."""
-        return np.asarray(solved(self.factors, list(residual)))
-
-    def accelerations(self, free: Vector, bias: Vector) -> tuple[Vector, Vector]:
-        """qdd (nv,) and multipliers (k,) with J qdd = bias, for accelerations without them."""
-        multipliers = self.multipliers(bias - self.rows.jacobian @ free)
-        return free + self.along(multipliers), multipliers
-
-    def along(self, multipliers: Sequence[Any]) -> Vector:
-        """M^-1 J^T lambda (nv,)."""
-        return self.columns.T @ np.asarray(multipliers)
-
-
-class RowSolver(NamedTuple):
-    """Accelerations at a state, as functions of the applied forces.
-
-    inertia : factors of M
-    bias : of J qdd = bias (k,)
-    """
-
-    inertia: Factors
-    response: Response
-    bias: Vector
-
-    @property
-    def rows(self) -> ConstraintRates:
-        """Rows at that state."""
-        return self.response.rows
-
-    def accelerations(self, force: Vector) -> tuple[Vector, Vector]:
-        """qdd (nv,) and multipliers (k,) under Q + tau - bias."""
-        free = np.asarray(solved(self.inertia, list(force)))
-        return self.response.accelerations(free, self.bias)
-
-    def response_to(self, force: Vector) -> Vector:
-        """Change of qdd (nv,) by a force."""
-        free = np.asarray(solved(self.inertia, list(force)))
-        return self.response.accelerations(free, 0 * self.bias)[0]
-
-
-def _columns(inertia: Factors, J: np.ndarray) -> np.ndarray:
-    """Rows of J M^-1 (k, nv)."""
-    return np.array([solved(inertia, list(row)) for row in J]).reshape(J.shape)
 
 
 def _relative(mobility: np.ndarray) -> np.ndarray:
@@ -248,54 +193,42 @@ class ConstraintSet:
             qd = vector_of_symbols("qd", self.system.nv)
             return does_work(self.rates(q, qd, symbol("t")))
 
-    def response(self, inertia: Factors, rows: ConstraintRates) -> Response:
-        """Motion that forces along rows cause.
-
-        Raises
-        ------
-        ConstraintError
-            Rows depend on each other; not looked at on expressions.
+    def response(
+        self,
+        inertia: SparseFactors | Factors,
+        rows: ConstraintRates,
+        of_positions: bool = False,
+    ) -> Response:
+        """Motion that forces along all rows cause, or along the rows of positions; rows that follow
+        from others push nothing.
         """
-        columns = _columns(inertia, rows.jacobian)
-        mobility = (rows.jacobian @ columns.T).tolist()
-        for k, row in enumerate(rows.jacobian):
-            if all(map(known_zero, row)):  # the row holds nothing: its multiplier is 0
-                mobility[k][k] = 1.0
-        factors = factorised(mobility, self._independent(mobility))
-        return Response(rows, columns, factors)
+        alike = self._alike_positions if of_positions else self._alike
+        return Response.of(inertia, rows, alike)
 
-    def _independent(self, mobility: Sequence[Sequence[Any]]) -> Callable[[int, Any], None]:
-        """Check of pivots: a row that is left with rounding alone depends on others."""
+    @cached_property
+    def _alike(self) -> list[tuple[str, str]]:
+        """Constraint and unit of each row; rows of one constraint and unit have a size in common."""
+        alike: list[tuple[str, str]] = []
+        for constraint in self.constraints:
+            count = len(self._names(constraint))
+            units = constraint.unit.split(", ")
+            units = units if len(units) == count else [constraint.unit] * count
+            alike += [(constraint.name, unit) for unit in units]
+        return alike
 
-        def check(k: int, pivot: Any) -> None:
-            """Raise where a row depends on the rows before it."""
-            if isinstance(pivot, Expr) or pivot > DEPENDENT * mobility[k][k]:
-                return
-            raise self._dependent(np.array(mobility, dtype=float), k)
+    @cached_property
+    def _alike_positions(self) -> list[tuple[str, str]]:
+        """Constraint and unit of the rows that have a position."""
+        return [self._alike[self.labels.index(name)] for name in self.position_labels]
 
-        return check
-
-    def _dependent(self, mobility: np.ndarray, k: int) -> ConstraintError:
-        """The error of a row that follows from others, with the rank of all."""
-        rank = int(np.linalg.matrix_rank(_relative(mobility), tol=DEPENDENT))
-        count = len(mobility)
-        labels = self.labels if count == len(self.labels) else self.position_labels
-        return ConstraintError(
-            f"constraints of {self.system.name!r} depend on each other: {count} rows have the rank "
-            f"{rank}, and {labels[k]!r} follows from others or holds no coordinate that moves. Its "
-            "multiplier is not determined: leave it out.",
-            labels[k],
-            rank,
-        )
-
-    def inertia(self, q: Vector, t: Any) -> Factors:
+    def inertia(self, q: Vector, t: Any) -> SparseFactors:
         """Factors of the mass matrix.
 
         Raises
         ------
         SingularMassMatrixError
         """
-        return self.system.factors_of_inertia(q, t)  # type: ignore[no-any-return]
+        return SparseFactors.of(self.system.factors_of_inertia(q, t))
 
     def accelerations(
         self,
@@ -319,6 +252,18 @@ class ConstraintSet:
         motion = self.principles.motion(force, q, qd, t, time_constant=time_constant)
         return motion.accelerations, motion.multipliers
 
+    def multipliers(self, force: Vector, q: Vector, qd: Vector, t: Any = 0.0) -> Vector:
+        """Multipliers (k,) under Q + tau - bias, of least norm where rows follow from others.
+
+        Raises
+        ------
+        SingularMassMatrixError, ConstraintError
+        """
+        motion = self.principles.motion(force, q, qd, t)
+        rows = self.principles.rows
+        response = rows.response(rows.inertia(q, t), rows.rates(q, qd, t))
+        return np.array(response.least(motion.multipliers))
+
     def solver(
         self,
         q: Vector,
@@ -335,7 +280,7 @@ class ConstraintSet:
         ------
         SingularMassMatrixError, ConstraintError
         """
-        inertia = self.inertia(q, t)
+        inertia: SparseFactors | Factors = self.inertia(q, t)
         if added is not None and not all(known_zero(x) for x in np.ravel(added)):
             M = np.asarray(self.system.mass_matrix(q, t)) + added
             inertia = factorised(M.tolist(), unchecked)
@@ -343,7 +288,27 @@ class ConstraintSet:
         bias = rows.bias
         if time_constant is not None:
             bias = bias - self._feedback(rows.velocity, q, t, time_constant)
-        return RowSolver(inertia, self.response(inertia, rows), bias)
+        return RowSolver(self, self.response(inertia, rows), bias)
+
+    def check_accelerations(self, rows: ConstraintRates, bias: Vector, qdd: np.ndarray) -> None:
+        """Raise a ConstraintError if accelerations of floats meet no row that follows from others."""
+        if qdd.dtype == object or rows.jacobian.dtype == object:
+            return
+        terms = np.abs(rows.jacobian) @ np.abs(qdd) + np.abs(bias)
+        off = np.abs(rows.jacobian @ qdd - bias)
+        if (wrong := np.flatnonzero(off > OFF * (1.0 + terms))).size:
+            raise self._inconsistent(rows, int(wrong[0]), float(off[wrong[0]]))
+
+    def _inconsistent(self, rows: ConstraintRates, k: int, off: float) -> ConstraintError:
+        """The error of a row that contradicts others, with the rank of all."""
+        count, rank = len(rows.jacobian), int(np.linalg.matrix_rank(rows.jacobian, tol=UNMET))
+        return ConstraintError(
+            f"constraints of {self.system.name!r} contradict each other: {count} rows have the rank "
+            f"{rank}, and accelerations that meet the others miss {self.labels[k]!r} by {off:.3g}. "
+            "Leave it out, or make its program agree with theirs.",
+            self.labels[k],
+            rank,
+        )
 
     def _feedback(self, velocity: Vector, q: Vector, t: Any, time_constant: float) -> Vector:
         """2/T phi' + phi/T^2 of holonomic rows, psi/T of others (k,)."""
@@ -362,7 +327,7 @@ class ConstraintSet:
             return None, whole
         if all(constraint.is_holonomic for constraint in self.constraints):
             return whole, whole
-        return self.response(inertia, self.position_rates(q, qd, t)), whole
+        return self.response(inertia, self.position_rates(q, qd, t), True), whole
 
     def projected(
         self, q: Vector, qd: Vector, t: Any = 0.0, sweeps: int = SWEEPS
@@ -426,11 +391,12 @@ class ConstraintSet:
         if not self.constraints:
             return ""
         J = self.rates(q, qd, t).jacobian.astype(float)
-        mobility = J @ _columns(self.inertia(q, t), J).T
+        mobility = J @ np.array([self.inertia(q, t).solved(row) for row in J.tolist()]).T
         values, vectors = np.linalg.eigh(_relative(mobility))
         if values[0] >= NEARLY:
             return ""
-        return self.labels[int(np.argmax(np.abs(vectors[:, 0])))]
+        shares = np.abs(vectors[:, 0])
+        return self.labels[int(np.flatnonzero(shares > 0.99 * shares.max())[-1])]
 
     def unmet(self, q: Vector, qd: Vector, t: float, why: str) -> ConstraintError:
         """The error of a state that does not meet the constraints."""

@@ -403,12 +403,13 @@ class System(ABC):
         return applied - np.asarray(self.bias_force(q, qd, t))
 
     def multipliers(self, q: Any, qd: Any, tau: Any, t: Any = 0.0) -> Any:
-        """lambda of M qdd + bias = Q + tau + J^T lambda, for k rows of constraints: (k,) [N, N m].
+        """lambda of M qdd + bias = Q + tau + J^T lambda, for k rows of constraints: (k,) [N, N m];
+        where rows follow from others, and lambda is not unique, that of least norm.
 
         Raises
         ------
         SingularMassMatrixError, ConstraintError
-            M is singular within rounding; constraints depend on each other.
+            M is singular within rounding; constraints contradict each other.
 
         Examples
         --------
@@ -417,7 +418,8 @@ class System(ABC):
         >>> system_of(da.planar_chain(1)).constraints
         ()
         """
-        return self._motion(q, qd, tau, t).multipliers
+        force = self.applied(q, qd, tau, t)
+        return self._constraint_set.multipliers(force, q, qd, t)
 
     def controls(self, q: Any, qd: Any, tau: Any, t: Any = 0.0) -> Any:
         """Forces u of the actuators that lead outputs along programs: (k,) [N m, N].

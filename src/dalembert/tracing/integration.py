@@ -23,6 +23,7 @@ from dalembert.integrators.methods import (
     length,
     stepped,
 )
+from dalembert.integrators.passage import RETURNS, Landing, Passage
 from dalembert.integrators.search import CLEAR, SEARCHING, following, hermite
 from dalembert.integrators.search import MOST as INTERVALS
 from dalembert.tracing.loops import LoopTrace
@@ -51,6 +52,27 @@ class Rate(LoopTrace):
     """The trace of f: k of s, y and p. Items from `last` on store k."""
 
     last = 0
+
+
+class InRegisters:
+    """The landing on a manifold in registers, from which what follows reads it."""
+
+    def __init__(self, trace: LoopTrace, manifold: Any):
+        self._trace, self._manifold = trace, manifold
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._manifold, name)
+
+    def landed(self, t: Any, x: Any, errors: Any = ()) -> list[Any]:
+        """Margin, the state nearby, then the parts of errors along the manifold."""
+        margin, *vectors = self._manifold.landed(t, x, errors)
+        (stored,), *rest = self._trace.stored("landed", [array([margin]), *vectors])
+        return [stored, *rest]
+
+    def crossing(self, f: Any, crossed: Any) -> Any:
+        """f, whose states are brought back if a step is `crossed`."""
+        self._trace.give({"calm": [1 - crossed]})
+        return f
 
 
 class Steps(LoopTrace):
@@ -126,11 +148,14 @@ def propagation_of(
     """
     with without_collection():
         with Graph():
-            rate = rate_of(f, nx, parameters, calls)
+            passes = isinstance(method, Adaptive) and manifold and manifold.lands
+            rate = rate_of(f, nx, parameters, calls, manifold if passes else None)
         with Graph():
             # Witnesses take polynomials of single entries, manifolds parts of the state.
             whole = watch is None and manifold is None
-            trace = Steps(rate, _registers(method, nx, watch), whole)
+            registers = _registers(method, nx, watch)
+            registers |= dict.fromkeys(Passage._fields, 1) if passes else {}
+            trace = Steps(rate, registers, whole)
             manifold = manifold and manifold.bound(trace.registers["p"])
             if isinstance(method, FixedStep):
                 (_fixed_watched if watch else _fixed)(method, trace, manifold, watch)
@@ -162,9 +187,20 @@ def memory_of(method: FixedStep | Adaptive, nx: int) -> dict[str, int]:
     return {name: states * nx or 1 for name, states in method.memory.items()}
 
 
-def rate_of(f: Function, nx: int, parameters: int, calls: Sequence[int]) -> Rate:
-    """f traced: k of s, y, p."""
+def rate_of(
+    f: Function,
+    nx: int,
+    parameters: int,
+    calls: Sequence[int],
+    manifold: Any = None,
+) -> Rate:
+    """f traced: k of s, y, p; of y on the manifold while `calm` is 0."""
     trace = Rate({"s": 1, "y": nx, "p": parameters})
+    if manifold is not None:
+        calm = trace.add("calm", 1)[0]
+        with trace.loop("calm", RETURNS):
+            y = manifold.bound(trace.registers["p"])(trace["s"], trace.registers["y"])
+            trace.give({"y": chosen(calm > 0, trace.registers["y"], y)})
     outside = (
         ([partial(trace.call, number, size) for number, size in enumerate(calls)],) if calls else ()
     )
@@ -329,6 +365,8 @@ def _older(trace: Steps, taken: Any) -> dict[str, Any]:
 
 def _begin(trace: Steps) -> tuple[Item, ...]:
     """The first value of f, where it is not known from a run before."""
+    if "calm" in trace.registers:
+        trace.give({"calm": [1.0], "distance": [HUGE]})
     with trace.loop("known", 1):
         k = trace.f(trace["t"], trace.registers["x"])
         trace.give(
@@ -349,6 +387,7 @@ def _attempts(method: Adaptive, trace: Steps, manifold: Any, watch: Any) -> tupl
     trace.give({"done": [maximum(trace["failed"], _reached(trace, trace["over"], trace["t1"]))]})
     with trace.loop("done"):
         moves = chosen(trace["done"] > 0, 0.0, trace["over"]) > 0
+        passes = "calm" in v
         trace.give(
             {
                 "t": [chosen(moves, trace["t1"], trace["t"])],
@@ -366,13 +405,19 @@ def _attempts(method: Adaptive, trace: Steps, manifold: Any, watch: Any) -> tupl
             trace["h"],
             v["first"],
             Bounds(*(trace[name] for name in Bounds._fields)),
-            manifold,
+            _landing(trace, manifold) if passes else manifold,
         )
         if watch:
             _watched(method, trace, new, watch)
         else:
             _attempted(trace, new)
     return _length(trace), [*new.k]
+
+
+def _landing(trace: Steps, manifold: Any) -> Landing:
+    """The manifold of constraints, with the singular positions that registers say."""
+    passage = Passage(*(trace[name] for name in Passage._fields))
+    return Landing(InRegisters(trace, manifold), passage)
 
 
 def _record(method: Adaptive, trace: Steps, manifold: Any, used: Any, k: list[Any]) -> None:
@@ -415,6 +460,8 @@ def _attempted(
     besides.
     """
     step, ready = held_back(new, trace["h"], caught), maximum(trace["done"], waits) > 0
+    passage = step.passage._asdict() if "calm" in trace.registers else {}
+    more |= {name: [chosen(ready, trace[name], value)] for name, value in passage.items()}
     over, failed = (
         chosen(ready, trace["over"], step.accepted),
         chosen(ready, trace["failed"], step.failed),

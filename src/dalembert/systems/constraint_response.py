@@ -1,0 +1,201 @@
+"""Motion that forces of constraints cause at a state, without rows that follow from others."""
+
+from __future__ import annotations
+
+from collections.abc import (
+    Mapping,
+    Sequence,
+)
+from functools import partial, reduce
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dalembert.expr import (
+    known_zero,
+    maximum,
+    minimum,
+    sqrt,
+    where,
+)
+from dalembert.model.constraint import ConstraintRates
+from dalembert.spatial.ldl import Factors
+from dalembert.spatial.sparse_ldl import (
+    SparseFactors,
+    eliminated,
+    gram,
+)
+
+DEPENDENT = 1e-11  # of the size of a row's inverse inertia: what other rows leave of it is rounding
+
+Vector = Any  # (n,) of floats or expressions
+
+
+class Response(NamedTuple):
+    """Motion that forces of constraints cause at a state.
+
+    rows : of velocities and accelerations at that state
+    inertia : factors L D L^T of M
+    columns : rows of J L^-T by their entries
+    mobility : factors of J M^-1 J^T, without the rows that follow from others
+    scales : usual size of the rows of J M^-1 J^T
+    """
+
+    rows: ConstraintRates
+    inertia: SparseFactors
+    columns: list[dict[int, Any]]
+    mobility: SparseFactors
+    scales: list[Any]
+
+    @classmethod
+    def of(
+        cls,
+        inertia: SparseFactors | Factors,
+        rows: ConstraintRates,
+        alike: Sequence[Any],
+    ) -> Response:
+        """Motion that forces along rows cause.
+
+        alike : a key of each row; rows of one key have a size in common
+        """
+        if isinstance(inertia, Factors):
+            inertia = SparseFactors.of(inertia)
+        columns = [inertia.inward(_entries(row)) for row in rows.jacobian.tolist()]
+        mobility = gram(columns, inertia.inverse_pivots)
+        own = [row.get(k, 0.0) for k, row in enumerate(mobility)]
+        scales = _greatest(own, alike)
+
+        def inverse(k: int, pivot: Any) -> Any:
+            """1 / pivot, or 0 of a row of which others leave only rounding."""
+            rounding = DEPENDENT * scales[k]
+            return where(1.0 * pivot > rounding, partial(_over, pivot), 0.0)
+
+        return cls(rows, inertia, columns, eliminated(mobility, inverse), scales)
+
+    def towards(self, residual: Vector) -> Vector:
+        """The step (nv,) of least kinetic energy that changes J qd by the residual (k,)."""
+        return self.along(self.multipliers(residual))
+
+    def multipliers(self, residual: Vector) -> Vector:
+        """lambda (k,) with J M^-1 J^T lambda = r; 0 for rows that follow from others."""
+        return np.array(self.mobility.solved(list(residual)))
+
+    @property
+    def margin(self) -> Any:
+        """1 where rows that do not follow from others are independent, falling to 0 where one comes
+        to depend on them: least sqrt(pivot) of J M^-1 J^T, relative to the rows of its constraint.
+        """
+        squares = [
+            where(1.0 * x > 0, partial(_over, x * scale), 1.0)
+            for x, scale in zip(self.mobility.inverse_pivots, self.scales, strict=True)
+        ]
+        return sqrt(reduce(minimum, squares, 1.0))
+
+    def along(self, multipliers: Sequence[Any], forces: Sequence[Any] = ()) -> Vector:
+        """M^-1 (J^T lambda + Q) (nv,), of forces L^-1 Q."""
+        pushed = list(forces) or [0.0] * len(self.inertia.order)
+        for row, multiplier in zip(self.columns, multipliers, strict=True):
+            for entry, x in row.items():
+                pushed[entry] = pushed[entry] + x * multiplier
+        return np.array(self.inertia.outward(self.inertia.scaled(pushed)))
+
+    def accelerated(self, forces: Sequence[Any]) -> Vector:
+        """J M^-1 Q (k,), of forces L^-1 Q."""
+        free = self.inertia.scaled(forces)
+        return np.array([_dot(column, free) for column in self.columns])
+
+    @property
+    def directions(self) -> np.ndarray:
+        """M^-1 J^T (nv, k)."""
+        units = np.eye(len(self.columns))
+        rows = [self.along(row) for row in units.tolist()]
+        return np.array(rows).T
+
+    def least(self, multipliers: Sequence[Any]) -> list[Any]:
+        """The multipliers of least norm that push alike.
+
+        J^T lambda stays as it is where lambda changes by a vector that J M^-1 J^T = L D L^T does not
+        feel. The least lambda is in the span of the columns of L that have pivots.
+        """
+        inverses = self.mobility.inverse_pivots
+        kept = [where(1.0 * x > 0, 1.0, 0.0) for x in inverses]
+        spanning: list[dict[int, Any]] = [{} for _ in kept]  # rows of L, by column
+        for k, column in enumerate(self.mobility.columns):
+            spanning[k][k] = kept[k]
+            for i, x in column:
+                spanning[i][k] = x
+        columns = _transposed(spanning)
+        products = gram(columns)
+        for k, row in enumerate(products):
+            row[k] = row[k] + 1 - kept[k]
+        along = [_dot(column, multipliers) for column in columns]
+        factors = eliminated(products, lambda k, pivot: 1 / pivot)
+        parts = factors.solved(along)
+        every = reduce(minimum, kept, 1.0) > 0
+        least = []
+        for row, multiplier in zip(spanning, multipliers, strict=True):
+            shared = _dot(row, parts)
+            least.append(where(every, multiplier, shared))
+        return least
+
+
+class RowSolver(NamedTuple):
+    """Accelerations at a state, as functions of the applied forces.
+
+    judge : `ConstraintSet` that finds accelerations which rows contradict
+    bias : of J qdd = bias (k,)
+    """
+
+    judge: Any
+    response: Response
+    bias: Vector
+
+    @property
+    def rows(self) -> ConstraintRates:
+        """Rows at that state."""
+        return self.response.rows
+
+    def accelerations(self, force: Vector) -> tuple[Vector, Vector]:
+        """qdd (nv,) and multipliers (k,) under Q + tau - bias."""
+        qdd, multipliers = self._solved(force, self.bias)
+        self.judge.check_accelerations(self.rows, self.bias, qdd)
+        return qdd, multipliers
+
+    def response_to(self, force: Vector) -> Vector:
+        """Change of qdd (nv,) by a force."""
+        return self._solved(force, 0 * self.bias)[0]
+
+    def _solved(self, force: Vector, bias: Vector) -> tuple[Vector, Vector]:
+        pushed = self.response.inertia.reduced(list(force))
+        missing = bias - self.response.accelerated(pushed)
+        multipliers = self.response.multipliers(missing)
+        return self.response.along(multipliers, pushed), multipliers
+
+
+def _transposed(rows: Sequence[Mapping[int, Any]]) -> list[dict[int, Any]]:
+    columns: list[dict[int, Any]] = [{} for _ in rows]
+    for k, row in enumerate(rows):
+        for entry, x in row.items():
+            columns[entry][k] = x
+    return columns
+
+
+def _dot(row: Mapping[int, Any], vector: Sequence[Any]) -> Any:
+    return sum(x * vector[entry] for entry, x in row.items())
+
+
+def _greatest(values: Sequence[Any], keys: Sequence[Any]) -> list[Any]:
+    """Greatest value with the same key, for each value."""
+    greatest: dict[Any, Any] = {}
+    for value, key in zip(values, keys, strict=True):
+        greatest[key] = maximum(greatest[key], value) if key in greatest else value
+    return [greatest[key] for key in keys]
+
+
+def _over(x: Any) -> Any:
+    return 1 / x
+
+
+def _entries(row: Sequence[Any]) -> dict[int, Any]:
+    """Entries of a row that are not 0 by structure."""
+    return {k: x for k, x in enumerate(row) if not known_zero(x)}

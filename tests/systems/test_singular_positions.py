@@ -1,0 +1,201 @@
+"""Rows of constraints that depend on each other: always, in a loop closed twice, or at single positions."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dalembert as da
+from dalembert import constraints
+
+REFERENCE = Path(__file__).parents[1] / "data" / "reference"
+G = 9.81
+Z = da.Revolute((0, 0, 1))
+pytestmark = pytest.mark.usefixtures("quickly_compiled")
+
+
+def rod(name, length=1.0, mass=1.0):
+    inertia = mass * length ** 2 / 12
+    return da.Body(name, mass, (length / 2, 0, 0), (0, 0, inertia, 0, 0, inertia))
+
+
+def parallelograms(n, angle=0.0):
+    """IFToMM A02: n parallelograms in a row, turned with gravity about z; cranks up, tips to the right at 1 m/s."""
+    turned = da.Origin((0, 0, 0), (("z", angle),))
+    bodies, closures = [da.Body("base"), da.Body("frame")], []
+    joints = [da.Joint("turned", da.Fixed(), "base", "frame", turned)]
+    for k in range(n + 1):
+        bodies.append(rod(f"crank{k}"))
+        joints.append(da.Joint(f"a{k}", Z, "frame", f"crank{k}", da.Origin((k, 0, 0))))
+        if k:
+            ends = (f"coupler{k}", (1, 0, 0)), (f"crank{k}", (1, 0, 0))
+            closures.append(constraints.Closure(f"pin{k}", da.Spherical(), *ends))
+        if k < n:
+            bodies.append(rod(f"coupler{k + 1}"))
+            joints.append(da.Joint(f"b{k + 1}", Z, f"crank{k}", f"coupler{k + 1}", da.Origin((1, 0, 0))))
+    gravity = (G * np.sin(angle), -G * np.cos(angle), 0)
+    tree = da.Mechanism(f"parallelograms{n}", tuple(bodies), tuple(joints), gravity=gravity)
+    q, qd = (np.array([[a, -a] * n + [a]]).ravel() for a in (np.pi / 2, -1.0))
+    return tree.constrained(*closures), q, qd
+
+
+def tip_errors(n, angle, rtol, end):
+    """How far the first crank's tip is from the closed form at the end."""
+    rows = json.loads((REFERENCE / "pendulums.json").read_text())[f"A02_N_four_bar_N{n}"]["rows"]
+    row, = (row for row in rows if abs(float(row[0]) - end) < 1e-9)
+    run = da.simulate(*parallelograms(n, angle), end, method="dop853", rtol=rtol, record=end)
+    assert run.reason == "finished"
+    tip = np.cos(run.q[-1, 0]), np.sin(run.q[-1, 0])
+    return np.abs(np.array(tip) - [float(x) for x in row[1:3]]).max(), run
+
+
+@pytest.mark.parametrize("rtol", [1e-8, 1e-10, 1e-12])
+@pytest.mark.parametrize("angle", [0.0, 2.7])
+def test_parallelograms_pass_the_positions_in_which_all_links_lie_in_line(angle, rtol):
+    error, run = tip_errors(2, angle, rtol, 10.0)
+    assert error < max(1e-6 * rtol / 1e-8, 2e-9), error
+    assert np.abs(run.observables["constraint_residual"]).max() < 1e-13
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n, end", [(2, 10.0), (40, 20.0)])
+@pytest.mark.parametrize("rtol", [1e-8, 1e-9, 1e-10, 1e-11, 1e-12])
+def test_parallelograms_pass_them_turned_by_any_angle(n, end, rtol):
+    angles = np.random.default_rng(0).uniform(0, 2 * np.pi, 100)
+    errors = [tip_errors(n, angle, rtol, end)[0] for angle in angles]
+    assert max(errors) < 1e-6, (max(errors), angles[int(np.argmax(errors))])
+
+
+class ChangePoint(da.System):
+    """A four-bar of links 1, 3, 2 on a base of 2 m in absolute angles: in line at crank angle 0, where its two ways of
+    closing meet in curves.
+    """
+
+    name, coordinate_names = "change point", ("crank", "coupler", "rocker")
+    a, b, c, d, masses = 1.0, 3.0, 2.0, 2.0, (1.0, 1.5, 1.2)
+
+    def __init__(self, angle=0.0):
+        self.turn = np.cos(angle), np.sin(angle)
+
+    @property
+    def constraints(self):
+        return (constraints.Holonomic("loop", self.gap, "m"),)
+
+    def gap(self, q, t):
+        x = self.a * da.cos(q[0]) + self.b * da.cos(q[1]) - self.c * da.cos(q[2]) - self.d
+        y = self.a * da.sin(q[0]) + self.b * da.sin(q[1]) - self.c * da.sin(q[2])
+        (cos, sin), along = self.turn, (x, y)
+        return [cos * along[0] - sin * along[1], sin * along[0] + cos * along[1]]
+
+    def mass_matrix(self, q, t=0.0):
+        m, n, k = self.masses
+        coupled = n * self.a * self.b / 2 * da.cos(q[0] - q[1])
+        return [[m * self.a ** 2 / 3 + n * self.a ** 2, coupled, 0], [coupled, n * self.b ** 2 / 3, 0], [0, 0, k * self.c ** 2 / 3]]
+
+    def bias_force(self, q, qd, t=0.0):
+        m, n, k = self.masses
+        turning = n * self.a * self.b / 2 * da.sin(q[0] - q[1])
+        weights = G * np.array([self.a * (m / 2 + n), self.b * n / 2, self.c * k / 2])
+        return da.array([turning * qd[1] ** 2 + weights[0] * da.cos(q[0]), -turning * qd[0] ** 2 + weights[1] * da.cos(q[1]),
+                         weights[2] * da.cos(q[2])])
+
+    def potential_energy(self, q, t=0.0):
+        m, n, k = self.masses
+        return G * (self.a * (m / 2 + n) * da.sin(q[0]) + self.b * n / 2 * da.sin(q[1]) + self.c * k / 2 * da.sin(q[2]))
+
+    def branch(self, crank):
+        """Coupler and rocker on the way straight through: a function of half the crank angle, derivatives too."""
+        reach = np.sqrt(self.a ** 2 + self.d ** 2 - 2 * self.a * self.d * np.cos(crank))
+        cos = (reach ** 2 + self.c ** 2 - self.b ** 2) / (2 * reach * self.c)
+        sin = np.sin(crank / 2) * np.sqrt(8 * (reach + self.c + self.b) * (1 - cos) / ((reach + 1) * 2 * reach * self.c))
+        x, y = (self.a * np.cos(crank) - self.d) / reach, self.a * np.sin(crank) / reach
+        rocker = x * cos - y * sin, x * sin + y * cos
+        coupler = (self.d + self.c * rocker[0] - self.a * np.cos(crank)) / self.b, (self.c * rocker[1] - self.a * np.sin(crank)) / self.b
+        return coupler, rocker
+
+    def state(self, crank, rate):
+        """The state of the branch with a crank angle and its rate."""
+        step = 1e-30
+        turns = [(np.arctan2(y.real, x.real), (x.real * y.imag - y.real * x.imag) / step) for x, y in self.branch(crank + step * 1j)]
+        return [crank, *(angle for angle, _ in turns)], [rate, *(rate * slope for _, slope in turns)]
+
+
+@pytest.mark.parametrize("angle, rtol", [(0.0, 1e-9), (0.0, 1e-12), (1.3, 1e-11)])
+def test_a_linkage_passes_a_change_point_straight_through_on_its_curved_way(angle, rtol):
+    linkage = ChangePoint(angle)
+    start = linkage.state(1.0, 6.0)
+    energy = linkage.energy(*map(np.array, start))
+
+    def rate(t, crank):
+        """Of the crank, as energy says."""
+        q, qd = map(np.array, linkage.state(crank[0], 1.0))
+        own = linkage.kinetic_energy(q, qd)
+        return [np.sqrt((energy - linkage.potential_energy(q)) / own)]
+
+    integrate = pytest.importorskip("scipy.integrate").solve_ivp
+    end = 2.5                                                            # two passages
+    crank = integrate(rate, (0, end), [1.0], method="DOP853", rtol=1e-12, atol=1e-12).y[0, -1]
+    assert crank > 4 * np.pi + 0.1
+    run = da.simulate(linkage, *start, end, method="dop853", rtol=rtol, record=0.05)
+    np.testing.assert_allclose(np.cos(run.q[-1] - linkage.state(crank, 0.0)[0]), 1, atol=1e-14)
+    assert abs(run.q[-1, 0] - crank) < max(1e3 * rtol, 1e-8) and run.energy_drift < max(1e3 * rtol, 1e-8)
+    assert np.abs(run.observables["constraint_residual"]).max() < 1e-13
+
+
+def bricard():
+    """IFToMM A04: six hinges at right angles, closed by a point and a second one, which makes two rows too many."""
+    m, length, side = 1.0, 1.0, 0.1
+    axes = ((0, 1, 0), (0, 0, 1), (1, 0, 0), (0, 1, 0), (0, 0, 1))
+    steps = ((1, 0, 0), (0, -1, 0), (0, 0, 1), (-1, 0, 0), (0, 1, 0))
+    bodies, joints, origin = [da.Body("base")], [], (0, 0, 0)
+    for k, (axis, step) in enumerate(zip(axes, steps)):
+        moments = [m * (side ** 2 + side ** 2) / 12 if s else m * (length ** 2 + side ** 2) / 12 for s in step]
+        bodies.append(da.Body(f"b{k}", m, tuple(s / 2 for s in step), (moments[0], 0, moments[1], 0, 0, moments[2])))
+        joints.append(da.Joint(f"j{k}", da.Revolute(axis), bodies[-2].name, f"b{k}", da.Origin(origin)))
+        origin = step
+    closures = [constraints.Closure(f"point{x}", da.Spherical(), ("b4", (x, 1, 0)), ("base", (x, 0, 1))) for x in (0, 1)]
+    return da.Mechanism("bricard", tuple(bodies), tuple(joints), gravity=(0, -G, 0)).constrained(*closures)
+
+
+def test_bricards_mechanism_moves_with_two_rows_too_many():
+    rows = json.loads((REFERENCE / "closed_loops.json").read_text())["A04_bricard"]["rows"]
+    row, = (row for row in rows if abs(float(row[0]) - 9.0) < 1e-9)
+    run = da.simulate(bricard(), np.zeros(5), np.zeros(5), 9.0, method="dop853", rtol=1e-9, record=9.0)
+    first = np.array([np.cos(run.q[-1, 0]), 0, -np.sin(run.q[-1, 0])])
+    assert np.abs(first - [float(x) for x in row[5:8]]).max() < 1e-6
+    assert np.abs(run.observables["constraint_residual"]).max() < 1e-12
+
+
+def test_multipliers_of_rows_that_depend_are_the_least_ones():
+    from dalembert.systems.kinds import system_of
+
+    mechanism = bricard()
+    run = da.simulate(mechanism, np.zeros(5), np.zeros(5), 0.7, method="dop853", rtol=1e-9)
+    q, qd, found = run.q[-1], run.qd[-1], run.observables["multipliers"][-1]
+    system = system_of(mechanism)
+    J = np.concatenate([c.rates(system, q, qd).jacobian for c in mechanism.constraints])
+    force = system.mass_matrix(q) @ system.forward_dynamics(q, qd, np.zeros(5)) + system.bias_force(q, qd)
+    assert np.linalg.matrix_rank(J, tol=1e-6) == 4
+    np.testing.assert_allclose(found, np.linalg.pinv(J.T, rcond=1e-6) @ force, atol=1e-9)
+    np.testing.assert_allclose(system.multipliers(q, qd, np.zeros(5)), found, atol=1e-9)
+
+
+def test_rows_that_contradict_each_other_are_named_with_their_rank():
+    class Cart(da.System):
+        name, coordinate_names = "cart", ("x", "y")
+        constraints = (constraints.Holonomic("slow", lambda q, t: [q[0] - 0.1 * t * t], "m"),
+                       constraints.Holonomic("fast", lambda q, t: [q[0] - 0.2 * t * t], "m"))
+
+        def mass_matrix(self, q, t=0.0):
+            return [[1, 0], [0, 1]]
+
+        def bias_force(self, q, qd, t=0.0):
+            return np.zeros(2)
+
+        def potential_energy(self, q, t=0.0):
+            return 0 * q[0]
+
+    with pytest.raises(da.ConstraintError, match="'cart' contradict each other: 2 rows have the rank 1, .* miss '(slow|fast)' by 0.2") as error:
+        da.simulate(Cart(), [0, 0], [0, 1], 0.1)
+    assert error.value.rank == 1
