@@ -157,3 +157,16 @@ def test_runs_record_reactions(four_bar):
     assert run.system.recorded["constraint_reactions"].labels[:2] == ("pin.moment_x", "pin.moment_y")
     for k in (0, -1):
         assert np.allclose(found[k], da.reactions(mechanism, run.q[k], run.qd[k], np.zeros(3))["pin"], atol=1e-9)
+
+
+def test_forces_that_are_not_along_rows_are_left_out_or_refused():
+    swing = da.generators.Harmonic(frequency=2.0, amplitude=0.1)
+    led = tree().constrained(PIN, kinds.Servo("swing", "a", swing, ["a"], frequency=5.0))
+    q, qd = start(tree().constrained(PIN))
+    assert list(da.reactions(led, q, qd, TAU)) == ["pin"]
+    sled = da.Mechanism("sleigh", (da.Body("base"), da.Body("sled", 1.0, inertia=(1, 0, 1, 0, 0, 1))), (da.Joint("plane", da.Planar(), "base", "sled"),))
+    by_states = sled.constrained(kinds.Knife("edge", "sled", (0, 1, 0)), principle="vakonomic")
+    with pytest.raises(da.ConstraintError, match="depend on states that have no default \\(edge.mu\\)"):
+        da.reactions(by_states, np.zeros(3), np.ones(3), np.zeros(3))
+    driven = sled.constrained(kinds.Knife("edge", "sled", (0, 1, 0)), principle="servo")
+    assert da.reactions(driven, np.zeros(3), np.zeros(3), np.zeros(3)) == {}

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.compiled.memo import dynamics_of
-from dalembert.errors import DalembertError
+from dalembert.errors import ConstraintError, DalembertError
 from dalembert.spatial.arrays import Array, Values, check_rows, in_order, unpacked
 from dalembert.systems.constraint_set import ConstraintSet
 from dalembert.systems.kinds import system_of
@@ -37,7 +37,7 @@ def _multipliers(rows: ConstraintSet, q: Any, qd: Any, tau: Any, t: Any) -> Any:
 
 
 def _reactions(rows: ConstraintSet, q: Any, qd: Any, tau: Any, t: Any) -> Any:
-    return np.concatenate([*rows.system.reactions(q, qd, tau, t).values()])
+    return np.concatenate([*rows.system.reactions(q, qd, tau, t).values(), np.zeros(0)])
 
 
 def _evaluated(
@@ -48,6 +48,12 @@ def _evaluated(
     if not system.constraints:
         raise DalembertError(
             f"{system.name!r} has no constraints: mechanism.constrained(...) gives it some."
+        )
+    if "tau" in vectors and np.isnan(np.asarray(system.internal_states, dtype=float)).any():
+        said = ", ".join(system.internal_names)
+        raise ConstraintError(
+            f"forces of constraints of {system.name!r} depend on states that have no default "
+            f"({said}): simulate it, and take them from the run."
         )
     checked: dict[str, Any] = {}
     rows: dict[str, set[int]] = {}
@@ -227,7 +233,9 @@ def reactions(
     reactions : dict of (6,) or (nv,) arrays by constraint; of a batch (N, 6), (N, nv)
         Wrench on the body of `second` for `Closure` and `Distance`, on the body of `frame` for
         `Rolling`, `PointContact` and `Knife`: moment about that frame's origin, then force, in the
-        base's axes [N m, N]. For all others the generalized force J^T lambda [N m, N].
+        base's axes [N m, N]. For all others the generalized force J^T lambda [N m, N]. Programs and
+        constraints on velocities by the vakonomic principle, whose forces are not along rows, are
+        left out.
 
     Raises
     ------
@@ -251,6 +259,7 @@ def reactions(
     vectors = {"q": q, "qd": qd, "tau": tau}
     found = _evaluated(mechanism, "constraint_reactions", _reactions, vectors, t)
     system = system_of(mechanism)
-    lengths = [system.nv if c.acts_on is None else 6 for c in system.constraints]
-    parts = np.split(found, np.cumsum(lengths)[:-1], axis=-1)
-    return {c.name: part for c, part in zip(system.constraints, parts, strict=True)}
+    reacting = ConstraintSet(system).principles.rows.reacting
+    ends = np.cumsum([system.nv if c.acts_on is None else 6 for c in reacting])
+    parts = np.split(found, ends[:-1], axis=-1)
+    return {c.name: part for c, part in zip(reacting, parts, strict=False)}

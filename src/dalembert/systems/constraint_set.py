@@ -121,7 +121,7 @@ class ConstraintSet:
         """Names of the entries of the reactions of all constraints."""
         return tuple(
             f"{constraint.name}.{entry}"
-            for constraint in self.constraints
+            for constraint in self.reacting
             for entry in (self.system.velocity_names if constraint.acts_on is None else OF_WRENCH)
         )
 
@@ -171,15 +171,21 @@ class ConstraintSet:
         return ConstraintRates(*(part[self.is_position] for part in self.rates(q, qd, t)))
 
     def reactions(self, q: Vector, qd: Vector, t: Any, multipliers: Vector) -> dict[str, Any]:
-        """Force of the multipliers of each constraint, by its name."""
+        """Force of the multipliers of each constraint that acts along its rows, by its name."""
         found: dict[str, Any] = {}
         start = 0
         for constraint in self.constraints:
             end = start + len(self._names(constraint))
-            own = multipliers[start:end]
-            found[constraint.name] = constraint.reaction(self.system, q, qd, t, own)
+            if constraint in self.reacting:
+                own = multipliers[start:end]
+                found[constraint.name] = constraint.reaction(self.system, q, qd, t, own)
             start = end
         return found
+
+    @property
+    def reacting(self) -> tuple[Constraint, ...]:
+        """Constraints whose forces act along their rows: not those of multipliers that are states."""
+        return tuple(c for c in self.constraints if c not in self.principles.vakonomic)
 
     @property
     def does_work(self) -> bool:
