@@ -245,3 +245,23 @@ def test_computed_torque_of_a_driven_crank_follows_its_reference():
     law = da.controllers.ComputedTorque(bar, da.controllers.Hold(four_bar_angles(1.5)), k_p=25.0, k_d=10.0)
     run = da.simulate(bar, q0, np.zeros(3), 3.0, control=law)
     assert np.abs(run.q[-1] - four_bar_angles(1.5)).max() < 1e-4 and np.abs(run.tau[:, 1:]).max() == 0
+
+
+def test_forces_that_do_not_act_along_rows_are_not_mistaken_for_such():
+    knife = constraints.Velocity("knife", lambda q, qd, t: [da.sin(q[0]) * qd[0] - qd[1]])
+    vakonomic = da.planar_chain(2).constrained(knife, principle="vakonomic")
+    at, rest = ([0.1, 0.2], [0.1, 0.00998]), [0.0, 0.0]
+    with pytest.raises(da.DalembertError, match=r"accelerations of 'planar chain' depend on knife.*, which have no value: simulate\("):
+        da.forward_dynamics(vakonomic, *at, rest)
+    for function in (da.inverse_dynamics, da.linearize, da.forward_dynamics_derivatives):
+        with pytest.raises(da.DalembertError, match="constraint 'knife' is kept by the principle 'vakonomic', whose forces do not act along"):
+            function(vakonomic, *da.project(vakonomic, *at), rest)
+
+
+def test_a_servo_constraint_takes_its_force_from_tau():
+    """The second joint follows sin t by its own motor: inverse dynamics is that of the tree."""
+    program = constraints.Holonomic("program", lambda q, t: [q[1] - da.sin(t)])
+    led = da.planar_chain(2).constrained(program, principle="servo", actuated=["q1", "q2"])
+    q, qd, qdd = [0.1, 0.0], [0.2, 1.0], [0.3, 0.0]
+    assert np.abs(da.inverse_dynamics(led, q, qd, qdd) - da.inverse_dynamics(da.planar_chain(2), q, qd, qdd)).max() < 1e-13
+    assert da.minimal_form(led, q, qd).independent == ("q1", "q2")

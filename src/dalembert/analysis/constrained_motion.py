@@ -9,7 +9,7 @@ import numpy as np
 
 from dalembert.analysis.states import each_state
 from dalembert.analysis.tangent_model import TangentLinearization, tangent_linearization
-from dalembert.errors import ConstraintError, ShapeError
+from dalembert.errors import ConstraintError, DalembertError, ShapeError
 from dalembert.formulations.newton_euler.derivatives import ForwardDynamicsDerivatives
 from dalembert.kinematics.forces import external_joint_forces
 from dalembert.model.mechanism import Mechanism
@@ -26,6 +26,12 @@ def forward_dynamics(
 ) -> np.ndarray:
     """Accelerations with multipliers (nv,) or (N, nv)."""
     system = system_of(mechanism)
+    internal = zip(system.internal_names, system.internal_states, strict=True)
+    if missing := [name for name, value in internal if np.isnan(value)]:
+        raise DalembertError(
+            f"accelerations of {mechanism.name!r} depend on {', '.join(missing)}, which have no "
+            "value: simulate(..., multipliers0=...) gives them one."
+        )
 
     def accelerations(q: Any, qd: Any, tau: Any) -> Any:
         """Accelerations at one state."""
@@ -40,14 +46,16 @@ def inverse_dynamics(
 ) -> np.ndarray:
     """Forces of the driven joints (nv,) or (N, nv) at q, qd, qdd."""
     system = system_of(mechanism)
-    rows = ConstraintSet(system)
+    principles = ConstraintSet(system).principles
+    principles.check_along_rows("inverse dynamics", actuators_too=True)
+    rows = principles.rows
     w = None if weights is None else _weights(mechanism, system.driven, weights)
 
     def forces(q: Any, qd: Any, qdd: Any, external: Any) -> Any:
         """Forces at one state."""
-        found = rows.rates(q, qd, t)
         required = system.required_force(q, qd, qdd, t) - external
-        if required.dtype != object:
+        found = rows.rates(q, qd, t)
+        if required.dtype != object and rows.constraints:
             _check_accelerations(rows, found, qdd)
         return driving_forces(required, found.jacobian, system.driven, w, system.undriven)
 

@@ -135,7 +135,7 @@ def minimal_form(
     Parameters
     ----------
     mechanism : Mechanism, LagrangianSystem or System
-        With constraints; redundant rows are left out.
+        With constraints; redundant rows are left out, and servo constraints, which tau keeps.
     q : (nq,) array
         Coordinates [rad; m for prismatic joints; unit quaternions].
     qd : (nv,) array
@@ -176,7 +176,9 @@ def minimal_form(
     system = system_of(mechanism, "has no equations of motion")
     q, qd = checked_state(system, q, qd)
     M = np.asarray(system.mass_matrix(q, t), dtype=float)
-    rows = ConstraintSet(system).rates(q, qd, t)
+    principles = ConstraintSet(system).principles
+    principles.check_along_rows("minimal form", actuators_too=True)
+    rows = principles.rows.rates(q, qd, t)
     chosen = independent_entries(system, rows.jacobian, M, entries_of(system, independent))
     B, b, drift = chosen.basis, chosen.particular(-rows.leftover), chosen.particular(rows.bias)
     bias = B.T @ system.required_force(q, qd, drift, t)

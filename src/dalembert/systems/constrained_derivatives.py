@@ -10,19 +10,15 @@ are differentiated along a step of q, of qd and of tau; the matrix of the left s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.errors import DalembertError
 from dalembert.expr import Expr, Graph, evaluate, jacobian, substitute, symbols
 from dalembert.formulations import newton_euler
 from dalembert.formulations.newton_euler import derivatives
 from dalembert.systems.constraint_set import ConstraintSet
-
-ALIKE = ("chetaev", "gauss")  # principles whose forces act along the rows
 
 
 class RowDerivatives(NamedTuple):
@@ -82,8 +78,8 @@ def forward_dynamics_derivatives(
     DalembertError
         Forces of a constraint do not act along its rows.
     """
-    check_principles(system.mechanism)
     rows = ConstraintSet(system)
+    rows.principles.check_along_rows("derivatives of accelerations")
     rest = np.zeros(system.nv)
     force = np.asarray(tau) - newton_euler.inverse_dynamics(system.mechanism, q, qd, rest)
     qdd, multipliers = rows.accelerations(force, q, qd, t)
@@ -107,14 +103,3 @@ def forward_dynamics_derivatives(
         along(of_rows.force[1] - of_tree.dtau_dqd, -of_rows.acceleration[1]),
         along(np.eye(n), np.zeros((k, n))),
     )
-
-
-def check_principles(mechanism: Any, known: Sequence[str] = ALIKE) -> None:
-    """Raise a DalembertError if a constraint has another principle."""
-    for constraint, principle in zip(mechanism.constraints, mechanism.principles, strict=True):
-        if principle not in known:
-            raise DalembertError(
-                f"constraint {constraint.name!r} of {mechanism.name!r} has the principle "
-                f"{principle!r}, whose forces do not act along its rows; expected "
-                f"{' or '.join(map(repr, known))}."
-            )

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.constraints.programs import Servo, TwoWay
-from dalembert.errors import ConstraintError
+from dalembert.errors import ConstraintError, DalembertError
 from dalembert.expr import Graph, symbol, symbols
 from dalembert.model.constraint import PRINCIPLES, Constraint, ProgramConstraint
 from dalembert.systems.led_outputs import Led, least_norm, led
@@ -102,6 +102,20 @@ class Principles:
     def act_otherwise(self) -> bool:
         """Whether there are forces beside those along rows."""
         return bool(self.servos or self.couplings or self.vakonomic or self.driven)
+
+    def check_along_rows(self, purpose: str, actuators_too: bool = False) -> None:
+        """Raise a DalembertError if forces of constraints do not act along their rows; forces of
+        actuators, which keep servo constraints, may be meant as well.
+        """
+        others = [*self.vakonomic, *self.couplings]
+        if not actuators_too:
+            others += [*self.servos, *self.driven]
+        if others:
+            name = others[0].name
+            raise DalembertError(
+                f"{purpose} of {self.system.name!r}: constraint {name!r} is kept by the principle "
+                f"{self._principle[name]!r}, whose forces do not act along its rows."
+            )
 
     # --- internal states ---
 

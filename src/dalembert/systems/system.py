@@ -327,7 +327,9 @@ class System(ABC):
         force = self.required_force(q, qd, qdd, t)
         if not self.constraints:
             return force
-        J = ConstraintSet(self).rates(q, qd, t).jacobian
+        principles = self._constraint_set.principles
+        principles.check_along_rows("inverse dynamics", actuators_too=True)
+        J = principles.rows.rates(q, qd, t).jacobian
         return driving_forces(force, J, self.driven, explain=self.undriven)
 
     def required_force(self, q: Any, qd: Any, qdd: Any, t: Any = 0.0) -> Any:
