@@ -24,7 +24,7 @@ STALLED, STALLS = 0.9, 8  # share of the residual that a step leaves; such steps
 STUCK = 1e-14  # step, relative to the coordinates, that changes nothing any more
 STARTS = 24  # random ones, where the given start leads nowhere, and for branches
 SAME = 1e-6  # steps between two assemblies that are one [rad, m]
-LARGE = 0.5  # correction [rad, m] that is said aloud
+LARGE = 1.0  # correction [rad, m] that is said aloud
 
 
 @dataclass(frozen=True)
@@ -406,7 +406,7 @@ def assemble(mechanism: Any, q: Any = None, fixed: Sequence[str] = (), t: float 
     Warns
     -----
     DalembertWarning
-        An entry moved by more than 0.5 rad or 0.5 m; a joint is beyond its limits.
+        An entry moved by more than 1 rad or 1 m; a joint is beyond its limits.
 
     Examples
     --------
@@ -476,7 +476,7 @@ def project(mechanism: Any, q: Any, qd: Any, t: float = 0.0) -> tuple[Array, Arr
     Warns
     -----
     DalembertWarning
-        A coordinate moved by more than 0.5 rad or 0.5 m.
+        A coordinate moved by more than 1 rad or 1 m.
 
     Examples
     --------
