@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.constraints import Closure, Coupling, Distance, Holonomic, Knife, Rolling, Velocity
+from dalembert.constraints import Closure, Coupling, Distance, Holonomic, Knife, Rolling, Servo, Velocity
 from nonholonomic import sleigh, snakeboard
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
@@ -169,3 +169,55 @@ def test_multipliers_of_rows_that_depend_are_refused():
     assert "lambda_again" in eom.text("equations_of_motion")
     with pytest.raises(da.DalembertError, match="multipliers of 'planar chain' are not unique: 2 rows of constraints have the rank 1"):
         eom.text("multipliers")
+
+
+def skate(principle):
+    """A skate on an incline of unit mass, inertia and pull (Arnold, Kozlov, Neishtadt)."""
+    edge = Velocity("edge", lambda q, qd, t: [qd[0] * da.sin(q[2]) - qd[1] * da.cos(q[2])], "m/s")
+    return da.lagrangian_system(lambda q, qd, t: qd @ qd / 2 + q[0], "x y phi", name="skate").constrained(edge, principle=principle)
+
+
+def test_each_principle_prints_its_own_equations():
+    assert da.equations(skate("chetaev")).text("equations_of_motion") == da.equations(skate("gauss")).text("equations_of_motion") == """Equations of motion
+tau1 = x_ddot - 1 - lambda_edge sin(phi)
+tau2 = y_ddot + lambda_edge cos(phi)
+tau3 = phi_ddot
+"""
+    eom = da.equations(skate("vakonomic"))
+    assert eom.text("equations_of_motion") == """Equations of motion
+tau1 = x_ddot + mu_edge phi_dot cos(phi) - 1 + mu_edge_dot sin(phi)
+tau2 = y_ddot + mu_edge phi_dot sin(phi) - mu_edge_dot cos(phi)
+tau3 = phi_ddot - mu_edge x_dot cos(phi) - mu_edge y_dot sin(phi)
+"""      # d/dt of d(L + mu psi)/dqd, less d(L + mu psi)/dq
+    assert r"\dot{\mu}_{\mathrm{edge}}" in eom.latex("equations_of_motion") and "rate of mu_edge" in eom.legend()
+    for quantity in ("multipliers", "accelerations"):
+        with pytest.raises(da.DalembertError, match=f"{quantity} of 'skate' have no closed form by the principles 'vakonomic'"):
+            eom.text(quantity)
+    with pytest.raises(da.DalembertError, match="forms without multipliers are those of d'Alembert's principle"):
+        da.quasi_velocity_equations(skate("vakonomic"), "x phi")
+
+
+def test_the_vakonomic_print_is_the_motion_of_a_run():
+    run = da.simulate(skate("vakonomic"), [0, 0, 0], [0, 0, 1], np.linspace(0, 2, 41), multipliers0=[0.3], method="dop853", rtol=1e-12, atol=1e-13)
+    eom = da.equations(skate("vakonomic"))
+    qdd = np.stack([np.polynomial.Chebyshev.fit(run.times, x, 30).deriv()(run.times) for x in run.qd.T], 1)
+    mu = run.observables["internal_states"][:, 0]
+    rate = np.polynomial.Chebyshev.fit(run.times, mu, 30).deriv()(run.times)
+    values = {"mu_edge": mu, "mu_edge_dot": rate}
+    for group, columns in ((eom.coordinates, run.q), (eom.velocities, run.qd), (eom.accelerations, qdd)):
+        values |= dict(zip(group, columns.T, strict=True))
+    found = np.array(da.evaluate(eom.entries("equations_of_motion"), {da.symbol(k, eom.graph): x for k, x in values.items()}), float)
+    np.testing.assert_allclose(found[3:-3], 0, atol=1e-8)
+
+
+def test_rows_that_joints_drive_have_their_forces_and_programs_are_refused():
+    driven = da.planar_chain(2).constrained(Holonomic("line", lambda q, t: [q[0] + q[1] - da.sin(t)]), principle="servo", actuated=["q2"])
+    eom = da.equations(driven)
+    assert eom.text("equations_of_motion").splitlines()[2].endswith("+ MX2 g c12 - u1") and "driving force on q2" in eom.legend()
+    nonlinear = da.planar_chain(2).constrained(Velocity("f", lambda q, qd, t: [qd[0] * qd[1] - q[0]]), principle="vakonomic")
+    assert da.equations(nonlinear).text("constraint_forces") == (
+        "Forces of the constraints\nR1 = -mu_f qdd2 - mu_f_dot qd2 - mu_f\nR2 = -mu_f qdd1 - mu_f_dot qd1\n")
+    swing = da.generators.Harmonic(frequency=2.0, amplitude=0.5)
+    led = da.planar_chain(1).constrained(Servo("swing", "q1", swing, ["q1"], frequency=5.0))
+    with pytest.raises(da.DalembertError, match="has programs .'swing'., which have no closed forms"):
+        da.equations(led)

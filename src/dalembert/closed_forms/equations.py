@@ -283,7 +283,7 @@ class Equations(Movable):
         """M qdd + h + g = f + tau, with f of springs and friction."""
         right: list[Any] = ["f", "tau"] if self._is_passive else ["tau"]
         if self.mechanism.constraints:
-            right.append(("J", "lambda"))
+            right.append(("J", "lambda") if self._context.rows.are_along_rows else "R")
         return (("M", "q", "q_ddot"), ("h", "q q_dot"), ("g", "q")), right
 
     @property

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from dalembert.constraints.evaluated import evaluated
-from dalembert.errors import ShapeError
+from dalembert.errors import DalembertError, ShapeError
 from dalembert.expr import array, derivative, jacobian, known_zero
-from dalembert.model.constraint import Constraint, ConstraintRates, Moving
+from dalembert.model.constraint import Constraint, ConstraintRates, Moving, ProgramConstraint
 from dalembert.model.content import content
 from dalembert.model.parts import NOWHERE, Source
 
@@ -91,9 +91,19 @@ class Velocity(Constraint):
 def functions_of(constraint: Constraint, system: Moving) -> tuple[Constraint, ...]:
     """The constraint on a system as constraints that functions of the state give: rows that have a
     position, then the others.
+
+    Raises
+    ------
+    DalembertError
+        It is a program, with states of its own.
     """
     if isinstance(constraint, (Holonomic, Velocity)):
         return (constraint,)
+    if isinstance(constraint, ProgramConstraint):
+        raise DalembertError(
+            f"constraint {constraint.name!r} of {system.name!r} has a program with states of its "
+            "own, which no Lagrangian has: closed forms are those of the system without it."
+        )
     found: list[Constraint] = []
     if constraint.has_position:
 

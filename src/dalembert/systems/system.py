@@ -1020,5 +1020,11 @@ class System(ABC):
         free = lagrangian_system(
             self.lagrange_function, self.coordinate_names, self.generalized_forces, self.name
         )
-        rows = [row for c in self.constraints for row in functions_of(c, self)]
-        return free.constrained(*rows)
+        rows: list[Constraint] = []
+        principles: dict[str, str] = {}
+        declared = self.principles or ("chetaev",) * len(self.constraints)
+        for constraint, principle in zip(self.constraints, declared, strict=True):
+            own = functions_of(constraint, self)
+            rows += own
+            principles |= {row.name: principle for row in own}
+        return free.constrained(*rows, principle=principles)

@@ -28,6 +28,12 @@ class MotionNames(NamedTuple):
     symbols: Mapping[str, Symbol]
     units: Mapping[str, str]
 
+    def with_rates(self, rates: Mapping[str, str]) -> MotionNames:
+        """With names of other states: name of a rate -> the name that it is the rate of."""
+        states = {name: taken_apart(name) for name in rates.values()}
+        dotted = {rate: (name, 1) for rate, name in rates.items()}
+        return self._replace(rates={**self.rates, **dotted}, symbols={**self.symbols, **states})
+
 
 def motion_names(
     mechanism: Mechanism, numbers: Mapping[str, str], taken: Iterable[str]

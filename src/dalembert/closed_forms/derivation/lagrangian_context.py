@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from dalembert.closed_forms.algebra.sums import object_array
-from dalembert.closed_forms.derivation.constraint_expressions import ConstraintExpressions
+from dalembert.closed_forms.derivation.constraint_expressions import ConstraintExpressions, Moment
 from dalembert.closed_forms.derivation.coordinates import MotionNames
 from dalembert.closed_forms.derivation.derivation_context import DerivationContext
 from dalembert.errors import DalembertError
@@ -109,14 +109,15 @@ class LagrangianContext(ExpressionContext):
     def _constrained(self) -> ConstraintExpressions:
         """Rows of constraints; their forces come to the equations of motion."""
         system = self.system
-        q, qd, t = (cast(Any, system.symbols[key]) for key in ("q", "qd", "t"))
+        moment = Moment(*(cast(Any, system.symbols[key]) for key in Moment._fields))
         taken = {*self.varying, *self.parameters}
-        rows = ConstraintExpressions.at(system_of(system), q, qd, t, taken)
+        rows = ConstraintExpressions.at(system_of(system), moment, taken)
         self.expressions |= rows.quantities
         equations = self.expressions["equations_of_motion"]
         self.expressions["equations_of_motion"] = equations - rows.forces
         self.symbols |= rows.meanings
         self.varying |= {*rows.meanings}
+        self.motion = self.motion.with_rates(rows.rates)
         return rows
 
     def _direct(self) -> dict[str, np.ndarray]:

@@ -25,7 +25,7 @@ from dalembert.closed_forms.algebra.ring import (
 from dalembert.closed_forms.algebra.sums import ZERO, Builder, Sum
 from dalembert.closed_forms.algebra.writing import Writer
 from dalembert.closed_forms.derivation import polynomial_equations
-from dalembert.closed_forms.derivation.constraint_expressions import ConstraintExpressions
+from dalembert.closed_forms.derivation.constraint_expressions import ConstraintExpressions, Moment
 from dalembert.closed_forms.derivation.coordinates import motion_names
 from dalembert.closed_forms.derivation.derivation_context import DerivationContext
 from dalembert.closed_forms.derivation.grouping import (
@@ -232,13 +232,15 @@ class MechanismContext(DerivationContext):
         taken = {*self.varying, *self.symbols, *self.own}
         clock = unused(TIME, taken)
         t = symbol(clock, self.graph)
-        q, qd, _ = self.symbolic.vectors
+        q, qd, qdd = self.symbolic.vectors
+        moment = Moment(q, qd, qdd, t)
         system = ConstrainedMechanism(cast(Mechanism, self.symbolic.twin))
-        rows = ConstraintExpressions.at(system, q, qd, t, taken)
+        rows = ConstraintExpressions.at(system, moment, taken)
         held = {s.name for x in rows.quantities.values() for s in free_symbols(x)}
         self.symbols |= rows.meanings | ({clock: "time"} if clock in held else {})
         self.units[clock] = "s"
         self.varying |= {*rows.meanings, clock}
+        self.motion = self.motion.with_rates(rows.rates)
         return replace(rows, clock=clock)
 
     # --- base parameters ---

@@ -134,6 +134,11 @@ def _rows_of_constraints(system: LagrangianSystem) -> NamedRows:
         return NamedRows((), (), np.zeros((0, n), dtype=object), np.zeros(0, dtype=object))
     q, qd, t = (cast(Any, system.symbols[key]) for key in ("q", "qd", "t"))
     rows = ConstraintSet(system_of(system))
+    if rows.principles.act_otherwise:
+        raise DalembertError(
+            f"constraints of {system.name!r} act by the principles 'vakonomic' or 'servo': forms "
+            "without multipliers are those of d'Alembert's principle, 'chetaev' or 'gauss'."
+        )
     found = rows.rates(q, qd, t)
     moving = {s.name for s in free_symbols(found.jacobian)} & {x.name for x in qd}
     if moving:

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from dalembert.closed_forms.derivation.constraint_expressions import Moment
 from dalembert.closed_forms.derivation.derivation_context import SEED
 from dalembert.closed_forms.derivation.lagrangian_context import DIRECT, LagrangianContext
 from dalembert.closed_forms.quantities.rows_at_states import RowsAtStates
@@ -102,8 +103,8 @@ class LagrangianVerifier(Verifier):
         if self.context.rows is not None:
             parameters = {name: self.point[name] for name in self.system.parameters}
             system = system_of(self.system.replace(parameters))
-            states = [*zip(self.q, self.qd, self.t, strict=True)]
-            self.rows = RowsAtStates(self.context.rows, system, states)
+            moments = [*map(Moment, self.q, self.qd, self.qdd, self.t)]
+            self.rows = RowsAtStates(self.context.rows, system, moments)
             self.point |= self.rows.point
 
     def compare(self, quantity: str, expressions: np.ndarray) -> None:

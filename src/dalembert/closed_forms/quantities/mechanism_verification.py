@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dalembert.closed_forms.derivation.constraint_expressions import Moment
 from dalembert.closed_forms.derivation.derivation_context import SEED
 from dalembert.closed_forms.derivation.grouping import BASE
 from dalembert.closed_forms.derivation.mechanism_context import MechanismContext
@@ -149,9 +150,9 @@ class MechanismVerifier(Verifier):
         super().add_forces(names)
         if self.context.rows is not None:
             times = np.random.default_rng(SEED + 3).uniform(0, 1, STATES).tolist()
-            states = [*zip(self.q, self.qd, times, strict=True)]
+            moments = [*map(Moment, self.q, self.qd, self.qdd, times)]
             system = system_of(self.constrained)
-            self.rows = RowsAtStates(self.context.rows, system, states)
+            self.rows = RowsAtStates(self.context.rows, system, moments)
             self.point |= self.rows.point
 
     def compare(self, quantity: str, expressions: np.ndarray) -> None:

@@ -49,8 +49,9 @@ def made(
     Raises
     ------
     DalembertError
-        There are more than three rows, or rows follow from others.
+        There are more than three rows, rows follow from others, or forces are not along rows.
     """
+    check_along_rows(eom.name, rows, "multipliers")
     verifier: Any = eom.verifier
     verifier.rows.check_independent()
     acting = [k for k, row in enumerate(rows.jacobian) if _acts(normal, row)]
@@ -59,7 +60,7 @@ def made(
     force = np.array([symbol(name, eom.graph) for name in eom.forces], dtype=object)
     for sign, quantity in pieces:
         force = force + eom.entries(quantity) * sign
-    left = tuple(x.name for x in rows.multipliers)
+    left = tuple(x.name for x in rows.unknowns)
     try:
         A, b = _equations(normal, M, rows.jacobian[acting], rows.bias[acting], force)
         solution = cramer.solved(A, [b], normal, eom.determinant_name)[0]
@@ -83,6 +84,15 @@ def _acts(normal: Normal, row: np.ndarray) -> bool:
         return any(form.terms for form in normal.forms(row))
     except TooLarge:
         return True
+
+
+def check_along_rows(name: str, rows: ConstraintExpressions, what: str) -> None:
+    """Raise a DalembertError where forces that keep constraints are not J^T lambda."""
+    if not rows.are_along_rows:
+        raise DalembertError(
+            f"{what} of {name!r} have no closed form by the principles 'vakonomic' and 'servo', "
+            "whose forces are not along the rows: the equations of motion hold them by name."
+        )
 
 
 def check_rows(name: str, count: int) -> None:

@@ -303,7 +303,9 @@ def _with_terms(rows: Sequence[Terms], more: Sequence[Terms]) -> np.ndarray:
 def accelerations(p: MechanismContext, eom: ClosedForms) -> Sheet:
     """qdd = M^-1 (tau - h - g + f)."""
     forces = [(-1, "coriolis_vector"), (-1, "gravity_vector"), (1, "passive_force")]
-    forces += [(1, "constraint_forces")] if p.rows is not None else []
+    if p.rows is not None:
+        multiplier_sheets.check_along_rows(eom.name, p.rows, "accelerations")
+        forces.append((1, "constraint_forces"))
     return accelerating.made(eom, p.normal, forces)
 
 

@@ -10,6 +10,8 @@ import numpy as np
 
 from dalembert.closed_forms.derivation.constraint_expressions import (
     ConstraintExpressions,
+    KeepingForces,
+    Moment,
 )
 from dalembert.closed_forms.derivation.derivation_context import SEED
 from dalembert.errors import DalembertError
@@ -20,42 +22,44 @@ RANK = 1e-9  # of the largest singular value: a row follows from others
 
 
 class RowsAtStates:
-    """Rows of the constraints of a system without symbols at some states (q, qd, t).
+    """Rows of the constraints of a system without symbols at some states.
 
-    multipliers : random values (states, k) of the symbols in the equations of motion
+    unknowns : random values (states, count) of the symbols in the forces that keep them
     """
 
     def __init__(
         self,
         rows: ConstraintExpressions,
         system: System,
-        states: Sequence[tuple[np.ndarray, np.ndarray, float]],
+        moments: Sequence[Moment],
     ):
         self.rows = rows
         self.system = system
-        self.states = states
-        shape = (len(states), len(rows.multipliers))
-        self.multipliers = np.random.default_rng(SEED + 2).uniform(-1, 1, shape)
+        self.moments = moments
+        shape = (len(moments), len(rows.unknowns))
+        self.unknowns = np.random.default_rng(SEED + 2).uniform(-1, 1, shape)
 
     @property
     def point(self) -> dict[str, Any]:
-        """Values of the multipliers, and of the time, by name."""
-        values = {x.name: self.multipliers[:, k] for k, x in enumerate(self.rows.multipliers)}
-        return {**values, self.rows.clock: np.array([t for *_, t in self.states])}
+        """Values of the unknowns, and of the time, by name."""
+        values = {x.name: self.unknowns[:, k] for k, x in enumerate(self.rows.unknowns)}
+        return {**values, self.rows.clock: np.array([moment.t for moment in self.moments])}
 
     @cached_property
     def right(self) -> dict[str, np.ndarray]:
         """Quantities of the constraints, by their own functions of numbers."""
         own = ConstraintSet(self.system)
-        rates = [own.rates(*state) for state in self.states]
+        keeping = KeepingForces(own)
+        rates = [own.rates(q, qd, t) for q, qd, _, t in self.moments]
+        forces = map(keeping.at, self.moments, self.unknowns)
         psi = [x.velocity[~own.is_position] for x in rates]
         J = np.array([x.jacobian for x in rates], dtype=float)
         return {
-            "constraints": np.array([own.position(q, t) for q, _, t in self.states], dtype=float),
+            "constraints": np.array([own.position(x.q, x.t) for x in self.moments], dtype=float),
             "velocity_constraints": np.array(psi, dtype=float),
             "constraint_jacobian": J,
             "constraint_bias": np.array([x.bias for x in rates], dtype=float),
-            "constraint_forces": np.einsum("nkj,nk->nj", J, self.multipliers),
+            "constraint_forces": np.array([*forces], dtype=float),
         }
 
     def check_independent(self) -> None:

@@ -125,6 +125,8 @@ class SystemEquations(Movable):
         if quantity == "multipliers" and p.rows is not None:
             return multipliers.made(self, p.rows, p.normal, forces)
         if quantity == "accelerations":
+            if p.rows is not None:
+                multipliers.check_along_rows(self.name, p.rows, quantity)
             forces += [(1, "constraint_forces")] if p.rows is not None else []
             return accelerations.made(self, p.normal, forces)
         if quantity not in p.expressions:
@@ -153,7 +155,7 @@ class SystemEquations(Movable):
         left = [part for name, part in LAW.items() if name in shown]
         right: list[Any] = ["Q", "tau"]["generalized_forces" not in shown :]
         if self.system.constraints:
-            right.append(("J", "lambda"))
+            right.append(("J", "lambda") if self._context.rows.are_along_rows else "R")
         return left, right
 
     @property
