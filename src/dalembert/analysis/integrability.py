@@ -261,8 +261,9 @@ def is_closed_form(forms: Forms, row: np.ndarray, points: np.ndarray) -> bool:
     dw = np.swapaxes(slopes, 1, 2) - slopes  # (i, j): dw_j/dz_i - dw_i/dz_j
     cyclic = np.einsum("ni,njk->nijk", w, dw)
     cyclic = cyclic + np.einsum("nijk->njki", cyclic) + np.einsum("nijk->nkij", cyclic)
-    size = np.abs(w).max() * max(np.abs(dw).max(), np.abs(w).max(), 1e-300)
-    return bool(np.abs(cyclic).max() <= CLOSED * size)
+    largest = np.abs(w).max()
+    change = max(np.abs(dw).max(), largest)
+    return bool(np.abs(cyclic).max() <= CLOSED * largest * change)
 
 
 def integrability(mechanism: Any) -> Integrability:
@@ -308,35 +309,51 @@ def integrability(mechanism: Any) -> Integrability:
     if not system.constraints:
         raise DalembertError(f"{system.name!r} has no constraints on velocities alone.")
     states = consistent_states(system)
-    check_linear(ConstraintSet(system), states[0][0], np.linspace(0.5, 1.5, system.nv))
+    rates = np.linspace(0.5, 1.5, system.nv)
+    check_linear(ConstraintSet(system), states[0][0], rates)
     points = np.array([[*q, 0.0] for q, _ in states])
-    points[:, -1] = np.linspace(0.3, 0.9, len(points)) if _depends_on_time(system) else 0.0
+    if _depends_on_time(system):
+        points[:, -1] = np.linspace(0.3, 0.9, len(points))
     with Graph():
-        forms = Forms(system)
-        if all(forms.of_positions):
-            raise DalembertError(f"{system.name!r} has no constraints on velocities alone.")
-        is_fixed = not _has_time(forms)
-        fields = allowed_fields(forms, points[0])
-        fields = fields[:-1] if is_fixed else fields
-        found, growth, is_whole = closure(forms, fields, points)
-        reached = growth[-1]
-        ambient = system.nv + (not is_fixed)
-        held = ambient - growth[0]  # independent rows
-        of_positions = [row for row, on in zip(forms.a, forms.of_positions, strict=True) if on]
-        values = (
-            forms.at(np.array(of_positions), points[:1])[0] if of_positions else np.zeros((0, 1))
-        )
-        positions = int(np.linalg.matrix_rank(values)) if of_positions else 0
-        rows = [
-            _row(forms, k, found, points, system)
-            for k, on in enumerate(forms.of_positions)
-            if not on
-        ]
-    integrals = ambient - reached - positions
-    shown = growth if is_fixed else [x - 1 for x in growth]
+        return _of_forms(Forms(system), system, points)
+
+
+def _of_forms(forms: Forms, system: Any, points: np.ndarray) -> Integrability:
+    """Integrability of forms at points that meet the constraints."""
+    if all(forms.of_positions):
+        raise DalembertError(f"{system.name!r} has no constraints on velocities alone.")
+    fields = allowed_fields(forms, points[0])
+    ambient = system.nv
+    has_time = _has_time(forms)
+    if has_time:
+        ambient += 1
+    else:
+        fields = fields[:-1]  # time by itself
+    found, growth, is_whole = closure(forms, fields, points)
+    integrals = ambient - growth[-1]
+    independent = ambient - growth[0]
+    rows = []
+    for k, has_position in enumerate(forms.of_positions):
+        if not has_position:
+            rows.append(_row(forms, k, found, points, system))
+    shown = [x - 1 for x in growth] if has_time else growth
     return Integrability(
-        system.name, tuple(rows), tuple(shown), held - (ambient - reached), integrals, is_whole
+        name=system.name,
+        rows=tuple(rows),
+        growth=tuple(shown),
+        nonholonomic=independent - integrals,
+        integrals=integrals - _rank_of_positions(forms, points[0]),
+        is_whole=is_whole,
     )
+
+
+def _rank_of_positions(forms: Forms, point: np.ndarray) -> int:
+    """Number of independent rows that have a position."""
+    rows = forms.a[forms.of_positions]
+    if not len(rows):
+        return 0
+    values = forms.at(rows, point[None])[0]
+    return int(np.linalg.matrix_rank(values))
 
 
 def _depends_on_time(system: Any) -> bool:
@@ -362,8 +379,9 @@ def _row(
     if is_plain:
         w = forms.at(row, points)
         off = np.einsum("nfi,ni->nf", across, w)
-        sizes = np.abs(w).max() * np.abs(across).max()
-        together = bool(np.abs(off).max() <= 1e-7 * sizes)
+        largest = np.abs(w).max()
+        reach = np.abs(across).max()
+        together = bool(np.abs(off).max() <= 1e-7 * largest * reach)
         rng = np.random.default_rng(1)
         anywhere = rng.uniform(0.2, 1.3, (POINTS, len(forms.z)))
         alone = is_closed_form(forms, row, anywhere)

@@ -171,8 +171,10 @@ def _damped(J: np.ndarray, right: np.ndarray, damping: float) -> np.ndarray:
     largest = values.max(initial=0.0)
     kept = values > 1e-10 * largest
     factor = np.zeros_like(values)
-    factor[kept] = values[kept] / (values[kept] ** 2 + damping * largest**2)
-    return Vt.T @ (factor * (U.T @ right))  # type: ignore[no-any-return]
+    squares = values[kept] ** 2
+    factor[kept] = values[kept] / (squares + damping * largest**2)
+    along = factor * (U.T @ right)
+    return Vt.T @ along  # type: ignore[no-any-return]
 
 
 def random_coordinates(system: Any, rng: np.random.Generator) -> np.ndarray:
@@ -205,7 +207,11 @@ def beyond_limits(system: Any, q: np.ndarray) -> tuple[str, ...]:
     for joint in system.mechanism.independent_joints:
         lower, upper = _range(joint)
         x = q[system.mechanism.entries[joint.name].at_q]
-        if joint.type.nq == 1 and not lower - 1e-9 <= x[0] <= upper + 1e-9:
+        if joint.type.nq > 1:
+            continue
+        is_below = x[0] < lower - 1e-9
+        is_above = x[0] > upper + 1e-9
+        if is_below or is_above:
             names.append(joint.name)
     return tuple(names)
 
@@ -268,12 +274,15 @@ def assemblies(
     closing = Closing(system, held, t)
     J = closing.jacobian(first)[:, closing.moving]
     M = np.asarray(system.mass_matrix(first, t), dtype=float)
-    free = _free_columns(J, np.sqrt(np.maximum(np.diag(M), 1e-12))[closing.moving])
+    inertias = np.maximum(np.diag(M), 1e-12)
+    scale = np.sqrt(inertias)
+    free = _free_columns(J, scale[closing.moving])
     all_held = [*held, *(closing.moving[k] for k in free)]
     found = [first]
     alternative = Closing(system, all_held, t)
     for _ in range(STARTS if len(all_held) < system.nv else 0):
-        begun = with_held(system, random_coordinates(system, rng), first, all_held)
+        anywhere = random_coordinates(system, rng)
+        begun = with_held(system, anywhere, first, all_held)
         branch, is_closed = alternative.closed(begun)
         if is_closed and all(_apart(system, branch, other) for other in found):
             found.append(branch)
@@ -293,8 +302,9 @@ def _free_columns(J: np.ndarray, scale: np.ndarray) -> list[int]:
 def _apart(system: Any, q: np.ndarray, other: np.ndarray) -> bool:
     """Whether two configurations differ, whole turns aside."""
     step = np.asarray(system.difference(q, other), dtype=float)
-    units = np.array([unit.startswith("rad") for unit in system.velocity_units])
-    step[units] = (step[units] + np.pi) % (2 * np.pi) - np.pi
+    is_angle = np.array([unit.startswith("rad") for unit in system.velocity_units])
+    turned = step[is_angle] + np.pi
+    step[is_angle] = turned % (2 * np.pi) - np.pi
     return bool(np.abs(step).max(initial=0.0) > SAME)
 
 
@@ -323,7 +333,8 @@ def _first_branch(
     found = [near] if is_closed else []
     nearest_gap = near
     for _ in range(STARTS):
-        q = with_held(system, random_coordinates(system, rng), start, held)
+        anywhere = random_coordinates(system, rng)
+        q = with_held(system, anywhere, start, held)
         q, is_closed = closing.closed(q)
         if is_closed:
             found.append(q)
@@ -332,8 +343,13 @@ def _first_branch(
     if not found:
         raise _unclosed(closing, nearest_gap)
     M = np.asarray(system.mass_matrix(start, t), dtype=float)
-    found.sort(key=lambda q: (len(beyond_limits(system, q)), _distance(system, q, start, M)))
-    return found[0]
+
+    def rank(q: np.ndarray) -> tuple[int, float]:
+        """Joints beyond their limits, then the distance from the start."""
+        beyond = len(beyond_limits(system, q))
+        return beyond, _distance(system, q, start, M)
+
+    return min(found, key=rank)
 
 
 def _unclosed(closing: Closing, q: np.ndarray) -> ConstraintError:
@@ -520,7 +536,8 @@ def consistent_velocities(closing: Closing, q: np.ndarray, qd: np.ndarray) -> np
             break
     left = rows.rates(q, qd, t).velocity
     worst = int(np.argmax(np.abs(left)))
-    if abs(left[worst]) > 1e-9 * (1.0 + np.abs(found.jacobian[worst]) @ np.abs(qd)):
+    reach = np.abs(found.jacobian[worst]) @ np.abs(qd)
+    if abs(left[worst]) > 1e-9 * (1.0 + reach):
         raise ConstraintError(
             f"the rate of {rows.labels[worst]!r} of {closing.system.name!r} stays {left[worst]:.3g}, "
             "expected 0: no velocities meet all rows at this configuration, where some contradict "

@@ -149,18 +149,22 @@ def _exponents(
     n = w.shape[1]
     i, j = np.triu_indices(n, 1)
     dw = slopes[:, j, i] - slopes[:, i, j]
-    if np.abs(dw).max() <= FOUND * np.abs(slopes).max(initial=1.0):
+    largest = np.abs(slopes).max(initial=1.0)
+    if np.abs(dw).max() <= FOUND * largest:
         return [Fraction(0)] * len(factors)
     columns = []
     for g in factors:
         value = sampled.at(g)
-        rate = sampled.at(jacobian(np.array([g], dtype=object), sampled.z))[:, 0] / value[:, None]
-        columns.append((rate[:, i] * w[:, j] - rate[:, j] * w[:, i]).ravel())
+        slope = jacobian(np.array([g], dtype=object), sampled.z)
+        rate = sampled.at(slope)[:, 0] / value[:, None]
+        wedge = rate[:, i] * w[:, j] - rate[:, j] * w[:, i]
+        columns.append(wedge.ravel())
     A, b = np.array(columns).T, -dw.ravel()
     for chosen in [[k] for k in range(len(factors))] + [list(range(len(factors)))]:
         p, *_ = np.linalg.lstsq(A[:, chosen], b, rcond=1e-10)
         rounded = [Fraction(float(x)).limit_denominator(DENOMINATOR) for x in p]
-        left = A[:, chosen] @ np.array(list(map(float, rounded))) - b
+        neat = np.array([float(x) for x in rounded])
+        left = A[:, chosen] @ neat - b
         if np.abs(left).max() <= FOUND * np.abs(b).max():
             exponents = [Fraction(0)] * len(factors)
             for k, exponent in zip(chosen, rounded, strict=True):

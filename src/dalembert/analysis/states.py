@@ -21,8 +21,10 @@ def checked_state(system: System, q: Any, qd: Any = None) -> tuple[np.ndarray, n
         length.
     """
     qd = np.zeros(system.nv) if qd is None else qd
-    q = np.asarray(in_order(q, "q", system.coordinate_names), dtype=float)
-    qd = np.asarray(in_order(qd, "qd", system.velocity_names), dtype=float)
+    q = in_order(q, "q", system.coordinate_names)
+    qd = in_order(qd, "qd", system.velocity_names)
+    q = np.asarray(q, dtype=float)
+    qd = np.asarray(qd, dtype=float)
     if system.mechanism is not None:
         system.mechanism.opened(q=q, qd=qd)
     System.check(system, q, qd)
@@ -40,12 +42,16 @@ def each_state(function: Callable[..., Any], mechanism: Any, **vectors: Any) -> 
     """
     columns, graph, _ = mechanism.opened(**vectors)
     kind = float if graph is None else object
-    arrays = [np.stack(np.broadcast_arrays(*column), -1).astype(kind) for column in columns]
+    arrays = []
+    for column in columns:
+        entries = np.broadcast_arrays(*column)
+        arrays.append(np.stack(entries, -1).astype(kind))
     if all(a.ndim == 1 for a in arrays):
         return function(*arrays)
     count = max(len(a) for a in arrays if a.ndim == 2)
-    rows = zip(*(np.broadcast_to(a, (count, a.shape[-1])) for a in arrays), strict=True)
-    results = [function(*row) for row in rows]
+    batches = [np.broadcast_to(a, (count, a.shape[-1])) for a in arrays]
+    results = [function(*row) for row in zip(*batches, strict=True)]
     if isinstance(results[0], tuple):
-        return type(results[0])(*map(np.stack, zip(*results, strict=True)))
+        fields = zip(*results, strict=True)
+        return type(results[0])(*map(np.stack, fields))
     return np.stack(results)

@@ -69,7 +69,8 @@ def tangent_basis(
         positions = type(positions)(J_h, diagonal, velocities.free)
     N, B = positions.basis, velocities.basis
     driven = velocities.particular(-by_q @ N)
-    basis = np.block([[N, np.zeros((len(N), B.shape[1]))], [driven, B]])
+    still = np.zeros((len(N), B.shape[1]))
+    basis = np.block([[N, still], [driven, B]])
     return basis, positions.free, velocities.free
 
 

@@ -61,7 +61,8 @@ def row_derivatives(
         def pair(part: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             """Derivatives of some rows by a step of q and by qd."""
             by_q = jacobian(part, at["q"]) @ moved
-            return np.asarray(put(by_q, values)), np.asarray(put(jacobian(part, at["qd"]), values))
+            by_qd = jacobian(part, at["qd"])
+            return np.asarray(put(by_q, values)), np.asarray(put(by_qd, values))
 
         return RowDerivatives(*map(pair, parts))
 

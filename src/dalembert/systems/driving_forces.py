@@ -25,7 +25,8 @@ def null_space(J: np.ndarray) -> np.ndarray:
     if not len(J):
         return np.eye(J.shape[1])
     _, values, right = np.linalg.svd(J)
-    rank = int((values > NULL * values.max(initial=0.0)).sum())
+    largest = values.max(initial=0.0)
+    rank = int((values > NULL * largest).sum())
     return right[rank:].T
 
 
@@ -65,7 +66,8 @@ def _by_null_space(
     reach = N.T * root
     scaled, _, rank, _ = np.linalg.lstsq(reach, needed, rcond=NULL)
     missing = np.abs(reach @ scaled - needed).max(initial=0.0)
-    if missing > UNHELD * (1.0 + np.abs(required).max(initial=0.0)):
+    size = 1.0 + np.abs(required).max(initial=0.0)
+    if missing > UNHELD * size:
         raise ConstraintError(explain(int(rank), N.shape[1]), rank=int(rank))
     return root * scaled
 
