@@ -154,3 +154,14 @@ def test_hostile_file_is_refused_at_once(text):
     with pytest.raises(da.ModelError) as caught:
         read_toml(text, "bad.toml")
     assert len(str(caught.value)) < 1000
+
+
+@pytest.mark.parametrize(("element", "what"), [
+    ('<loop_joint name="pin" type="continuous"><link1 link="crank"/></loop_joint>', "<loop_joint> in <robot>"),
+    ('<drake:loop_joint name="pin"/>', "<drake:loop_joint> in <robot>"),
+])
+def test_loops_that_other_programs_write_into_urdf_files_are_findings(element, what):
+    text = URDF.replace("</robot>", f"{element}</robot>")
+    with pytest.warns(da.DalembertWarning):
+        found = [f for f in da.load(text).check() if f.what == what]
+    assert [f.severity for f in found] == ["error"] and "[[constraint]]" in found[0].fix and found[0].source.line == 4

@@ -55,6 +55,11 @@ NOT_DYNAMICS = {
     "gazebo": ("robot",),
     "transmission": ("robot",),
 }  # where they stand; elsewhere they are like unknown ones
+LOOP = (
+    "A joint that closes a loop stands in a TOML file beside this one, as [[constraint]] with "
+    'kind = "closure": da.load(..., constraints=).'
+)
+ELSEWHERE = {"loop_joint": LOOP}  # elements of other programs, and how to write what they say
 SHAPES = ("visual", "collision")  # elements with an origin, and no other mechanics
 NAMES = ("name", "version", "type", "link", "joint")  # attributes that are no numbers
 HOMES: dict[str, list[str]] = {}  # where the elements and the numeric attributes belong
@@ -184,6 +189,8 @@ class Unread:
     def _fix(self, parent: str, tag: str) -> str:
         """The probable meaning of an unknown element; '' if it is no mechanics."""
         allowed = KINDS[parent]
+        if (local := tag.rpartition(":")[2]) in ELSEWHERE:
+            return ELSEWHERE[local]
         if tag in NOT_DYNAMICS:
             return ""
         if tag in allowed.attributes:
