@@ -52,13 +52,29 @@ def positive(**lengths: float) -> None:
 def rod(name: str, length: float, mass: float, start: float = 0.0) -> Body:
     """A thin uniform rod along x, which begins at x = start [m]."""
     moment = mass * length**2 / 12
-    return Body(name, mass, (start + length / 2, 0, 0), (0, 0, moment, 0, 0, moment))
+    return Body(
+        name,
+        mass,
+        (start + length / 2, 0, 0),
+        (0, 0, moment, 0, 0, moment),
+    )
 
 
 def block(name: str, mass: float, size: float = 0.1) -> Body:
     """A uniform cube about its frame's origin."""
     moment = mass * size**2 / 6
-    return Body(name, mass, (0, 0, 0), (moment, 0, moment, 0, 0, moment))
+    return Body(
+        name,
+        mass,
+        (0, 0, 0),
+        (moment, 0, moment, 0, 0, moment),
+    )
+
+
+def disc(name: str, mass: float, radius: float) -> Body:
+    """A flat uniform disc in the plane of x and y."""
+    flat = mass * radius**2 / 4
+    return Body(name, mass, (0, 0, 0), (flat, 0, flat, 0, 0, 2 * flat))
 
 
 def hinge(name: str, parent: str, child: str, at: Point = (0, 0, 0)) -> Joint:
@@ -98,3 +114,19 @@ def triangle(base: float, left: float, right: float, what: str) -> float:
             f"{base:.6g} m. Change a length, or the angle at which it begins."
         )
     return math.acos(cosine)
+
+
+def other_side(rod_length: float, across: float, what: str) -> float:
+    """How far a rod reaches along, whose end is away by some length across [m].
+
+    Raises
+    ------
+    DalembertError
+        The rod is too short.
+    """
+    if abs(across) > rod_length:
+        raise DalembertError(
+            f"{what} cannot be closed: a rod of {rod_length:.6g} m does not span "
+            f"{abs(across):.6g} m. Change a length, or the angle at which it begins."
+        )
+    return math.sqrt(rod_length**2 - across**2)

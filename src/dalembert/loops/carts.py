@@ -49,9 +49,19 @@ def differential_drive(
     >>> mechanism.coordinate_names
     ('cart.angle', 'cart.x', 'cart.y', 'left', 'right')
     """
-    positive(half_track=half_track, wheel_radius=wheel_radius, mass=mass, inertia=inertia)
+    positive(
+        half_track=half_track,
+        wheel_radius=wheel_radius,
+        mass=mass,
+        inertia=inertia,
+    )
     positive(wheel_mass=wheel_mass)
-    cart = Body("cart", mass, (com_ahead, 0, 0), (inertia / 2, 0, inertia, 0, 0, inertia))
+    cart = Body(
+        "cart",
+        mass,
+        (com_ahead, 0, 0),
+        (inertia / 2, 0, inertia, 0, 0, inertia),
+    )
     bodies = [Body("floor"), cart]
     joints = [joint("cart", Planar((0, 0, 1)), "floor", "cart", (0, 0, wheel_radius))]
     rolling = []

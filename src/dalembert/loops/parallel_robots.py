@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 
 from dalembert.constraints import Distance
-from dalembert.errors import DalembertError
 from dalembert.loops.assembly import (
     Assembly,
     assembly,
+    disc,
     hinge,
     joint,
+    other_side,
     pin,
     positive,
     rod,
@@ -57,7 +58,12 @@ def five_bar(
     >>> da.placement(mechanism, q, "tool")[:3, 3].round(3)
     array([0.162, 0.   , 0.773])
     """
-    positive(proximal=proximal, distal=distal, base=base, mass_per_length=mass_per_length)
+    positive(
+        proximal=proximal,
+        distal=distal,
+        base=base,
+        mass_per_length=mass_per_length,
+    )
     starts = {"left": 0.0, "right": base}
     bodies, joints = [Body("base")], []
     for side, x in starts.items():
@@ -122,12 +128,20 @@ def delta_robot(
     >>> len(mechanism.constraints), q[4:7].round(3)
     (6, array([ 0.   ,  0.   , -0.511]))
     """
-    positive(base_radius=base_radius, arm=arm, forearm=forearm, platform_radius=platform_radius)
-    positive(half_width=half_width, density=mass_per_length, platform_mass=platform_mass)
+    positive(
+        base_radius=base_radius,
+        arm=arm,
+        forearm=forearm,
+        platform_radius=platform_radius,
+    )
+    positive(
+        half_width=half_width,
+        density=mass_per_length,
+        platform_mass=platform_mass,
+    )
     lumped = mass_per_length * forearm / 2  # of a pair of rods, at each of its ends
     total = platform_mass + ARMS * lumped
-    flat = total * platform_radius**2 / 4
-    platform = Body("platform", total, (0, 0, 0), (flat, 0, flat, 0, 0, 2 * flat))
+    platform = disc("platform", total, platform_radius)
     bodies, joints = [Body("base"), platform], [joint("platform", Free(), "base", "platform")]
     rods = []
     for k in range(ARMS):
@@ -142,12 +156,8 @@ def delta_robot(
             label = f"rod{k + 1}{'a' if side < 0 else 'b'}"
             rods.append(Distance(label, (name, (arm, y, 0)), ("platform", end), forearm))
     outward = base_radius + arm * math.cos(angle) - platform_radius
-    if abs(outward) >= forearm:
-        raise DalembertError(
-            f"the delta robot cannot be closed: its rods of {forearm:.6g} m do not span "
-            f"{abs(outward):.6g} m. Change a length, or the angle."
-        )
-    depth = arm * math.sin(angle) + math.sqrt(forearm**2 - outward**2)
+    below = other_side(forearm, outward, "the delta robot")
+    depth = arm * math.sin(angle) + below
     tree = Mechanism("delta robot", tuple(bodies), tuple(joints))
     mechanism = tree.constrained(*rods, actuated=[f"arm{k + 1}" for k in range(ARMS)])
     return assembly(mechanism, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, -depth, *[angle] * ARMS)
@@ -198,10 +208,13 @@ def stewart_platform(
     >>> mechanism.nv, len(mechanism.constraints)
     (24, 6)
     """
-    positive(base_radius=base_radius, platform_radius=platform_radius, height=height)
+    positive(
+        base_radius=base_radius,
+        platform_radius=platform_radius,
+        height=height,
+    )
     positive(leg_mass=leg_mass, platform_mass=platform_mass)
-    flat = platform_mass * platform_radius**2 / 4
-    platform = Body("platform", platform_mass, (0, 0, 0), (flat, 0, flat, 0, 0, 2 * flat))
+    platform = disc("platform", platform_mass, platform_radius)
     bodies, joints = [Body("base"), platform], [joint("platform", Free(), "base", "platform")]
     balls = []
     q = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, height]

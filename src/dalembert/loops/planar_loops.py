@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 
 from dalembert.arguments import check_whole
-from dalembert.errors import DalembertError
 from dalembert.loops.assembly import (
     Assembly,
     assembly,
     block,
     hinge,
+    other_side,
     pin,
     positive,
     rod,
@@ -62,7 +62,13 @@ def four_bar(
     >>> q.round(3)
     array([ 1.   , -0.526,  1.438])
     """
-    positive(crank=crank, coupler=coupler, rocker=rocker, ground=ground, density=mass_per_length)
+    positive(
+        crank=crank,
+        coupler=coupler,
+        rocker=rocker,
+        ground=ground,
+        density=mass_per_length,
+    )
     lengths = {"crank": crank, "coupler": coupler, "rocker": rocker}
     bodies = [rod(name, length, mass_per_length * length) for name, length in lengths.items()]
     joints = (
@@ -119,7 +125,12 @@ def slider_crank(
     >>> da.loops.slider_crank().q.round(3)
     array([0. , 0. , 0.8])
     """
-    positive(crank=crank, rod_length=rod_length, density=mass_per_length, slider_mass=slider_mass)
+    positive(
+        crank=crank,
+        rod_length=rod_length,
+        density=mass_per_length,
+        slider_mass=slider_mass,
+    )
     lengths = {"crank": crank, "rod": rod_length}
     bodies = [rod(name, length, mass_per_length * length) for name, length in lengths.items()]
     joints = (
@@ -131,13 +142,9 @@ def slider_crank(
     parts = (Body("base"), *bodies, block("slider", slider_mass))
     tree = Mechanism("slider-crank", parts, joints)
     rise = offset - crank * math.sin(angle)
-    if abs(rise) > rod_length:
-        raise DalembertError(
-            f"the slider-crank cannot be closed: its rod of {rod_length:.6g} m does not reach the "
-            f"slider's line, {abs(rise):.6g} m away. Change a length or the angle."
-        )
-    rod_angle = math.asin(rise / rod_length)
-    x = crank * math.cos(angle) + rod_length * math.cos(rod_angle)
+    along = other_side(rod_length, rise, "the slider-crank")
+    rod_angle = math.atan2(rise, along)
+    x = crank * math.cos(angle) + along
     mechanism = tree.constrained(closed, actuated=["crank"])
     return assembly(mechanism, angle, rod_angle - angle, x)
 
@@ -230,7 +237,12 @@ def scissor_lift(
     ('left1', 'right1', 'platform', 'top roller', 'roller')
     """
     check_whole("stages", stages, 1)
-    positive(length=length, mass=mass, platform_mass=platform_mass, roller_mass=roller_mass)
+    positive(
+        length=length,
+        mass=mass,
+        platform_mass=platform_mass,
+        roller_mass=roller_mass,
+    )
     if not 0 < angle < math.pi / 2 or stages > MOST_LOOPS:
         raise ValueError(f"angle={angle!r}, stages={stages}: expected 0 < angle < pi/2 [rad].")
     half = length / 2

@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 
 from dalembert.constraints import Closure, Distance
-from dalembert.errors import DalembertError
 from dalembert.loops.assembly import (
     Assembly,
     assembly,
     block,
     joint,
+    other_side,
     pin,
     positive,
     slide,
@@ -60,12 +60,27 @@ def spatial_slider_crank(
     >>> mechanism.nq, q.round(3)
     (4, array([ 0.2  , -2.034,  0.841,  0.   ]))
     """
-    positive(crank=crank, rod_length=rod_length, crank_mass=crank_mass, rod_mass=rod_mass)
+    positive(
+        crank=crank,
+        rod_length=rod_length,
+        crank_mass=crank_mass,
+        rod_mass=rod_mass,
+    )
     positive(slider_mass=slider_mass)
     bodies = (
         Body("base"),
-        Body("slider", slider_mass, (0, 0, 0), (1e-3, 0, 1e-3, 0, 0, 1e-3)),
-        Body("rod", rod_mass, (-rod_length / 2, 0, 0), (4e-4, 0, 4e-3, 0, 0, 4e-3)),
+        Body(
+            "slider",
+            slider_mass,
+            (0, 0, 0),
+            (1e-3, 0, 1e-3, 0, 0, 1e-3),
+        ),
+        Body(
+            "rod",
+            rod_mass,
+            (-rod_length / 2, 0, 0),
+            (4e-4, 0, 4e-3, 0, 0, 4e-3),
+        ),
         Body("crank", crank_mass, (0, 0, crank / 2), (1e-4, 0, 1e-4, 0, 0, 1e-5)),
     )
     joints = (
@@ -77,14 +92,9 @@ def spatial_slider_crank(
     tree = Mechanism("spatial slider-crank", bodies, joints)
     end_y = centre[1] - crank * math.sin(angle)
     end_z = centre[2] + crank * math.cos(angle)
-    along = rod_length**2 - end_y**2 - end_z**2
-    if along < 0:
-        raise DalembertError(
-            f"the spatial slider-crank cannot be closed: its rod of {rod_length:.6g} m does not "
-            f"reach the slider's line, {math.hypot(end_y, end_z):.6g} m away."
-        )
-    x = centre[0] + math.sqrt(along)
-    tilt = math.acos(math.sqrt(along) / rod_length)
+    along = other_side(rod_length, math.hypot(end_y, end_z), "the spatial slider-crank")
+    x = centre[0] + along
+    tilt = math.acos(along / rod_length)
     mechanism = tree.constrained(ball, actuated=["crank"])
     return assembly(mechanism, x, math.atan2(-end_z, -end_y), tilt, angle)
 
@@ -186,11 +196,7 @@ def flyball_governor(
             Distance(f"{side} link", (side, end), ("collar", (sense * offset, 0, 0)), link)
         )
     reach = arm * math.cos(angle)
-    if abs(reach) > link:
-        raise DalembertError(
-            f"the governor cannot be closed: its links of {link:.6g} m do not reach the collar, "
-            f"{abs(reach):.6g} m away. Change a length, or the angle."
-        )
-    collar = height - arm * math.sin(angle) - math.sqrt(link**2 - reach**2)
+    below = other_side(link, reach, "the governor")
+    collar = height - arm * math.sin(angle) - below
     tree = Mechanism("flyball governor", tuple(bodies), tuple(joints))
     return assembly(tree.constrained(*links, actuated=["spindle"]), 0.0, collar, angle, angle)
