@@ -77,6 +77,12 @@ def test_the_spatial_slider_crank_moves_as_its_reference():
     assert np.abs(q - rows[:6, [2, 3, 4, 1]]).max() < 1e-7
 
 
+def test_bricards_mechanism_moves_as_its_reference():
+    rows, columns = table("closed_loops", "A04_bricard")
+    q = moved(da.loops.bricard(), np.zeros(5), rows[:3, 0])
+    assert np.abs(q[:, 0] - columns["a"][:3]).max() < 1e-7 and abs(columns["a"][2]) > 0.1
+
+
 def test_the_stewart_platform_stands_on_the_forces_of_its_legs():
     mechanism, q = da.loops.stewart_platform()
     rows = ConstraintSet(system_of(mechanism))
