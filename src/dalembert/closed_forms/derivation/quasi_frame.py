@@ -53,7 +53,7 @@ def quasi_velocities(system: LagrangianSystem, velocities: Any) -> QuasiVelociti
     """
     chosen = _definitions(system, velocities)
     own = _defined(system, chosen)
-    kept = _rows_of_constraints(system)
+    kept = _independent(system, _rows_of_constraints(system))
     n, count = system.nq, len(own.names) + len(kept.names)
     if count != n:
         raise DalembertError(
@@ -61,12 +61,22 @@ def quasi_velocities(system: LagrangianSystem, velocities: Any) -> QuasiVelociti
             f"{n - len(kept.names)} quasi-velocities are independent, not {len(own.names)} "
             f"({', '.join(own.names)})."
         )
-    W, w0 = np.concatenate([own.W, kept.W]), np.concatenate([own.w0, kept.w0])
+    W = np.concatenate([own.W, kept.W])
+    w0 = np.concatenate([own.w0, kept.w0])
     names = (*own.names, *kept.names)
     _check_independent(system, names, W)
     B = _inverse(system, W)
     dependent = _dependent_names(system, own.names, n)
-    return QuasiVelocities(system, own.names, own.rates, dependent, W, w0, B, -(B @ w0))
+    return QuasiVelocities(
+        system,
+        own.names,
+        own.rates,
+        dependent,
+        W,
+        w0,
+        B,
+        b=-(B @ w0),
+    )
 
 
 def _dependent_names(system: LagrangianSystem, own: Sequence[str], n: int) -> tuple[str, ...]:
@@ -153,6 +163,24 @@ def _rows_of_constraints(system: LagrangianSystem) -> NamedRows:
     return NamedRows(names, names, np.asarray(found.jacobian, dtype=object), w0)
 
 
+def _independent(system: LagrangianSystem, rows: NamedRows) -> NamedRows:
+    """Rows without those that are 0, as of a plane loop out of its plane, or follow from others."""
+    if not rows.names:
+        return rows
+    numbers = _numbers(system, rows.W, random=True)
+    basis = np.zeros((0, numbers.shape[1]))
+    kept = []
+    for k, row in enumerate(numbers):
+        rest = row - basis.T @ (basis @ row)
+        rest = rest - basis.T @ (basis @ rest)
+        size = float(np.linalg.norm(rest))
+        if size > SINGULAR * max(float(np.linalg.norm(row)), 1.0):
+            basis = np.vstack([basis, rest / size])
+            kept.append(k)
+    names = tuple(rows.names[k] for k in kept)
+    return NamedRows(names, names, rows.W[kept], rows.w0[kept])
+
+
 def _check_independent(system: LagrangianSystem, names: Sequence[str], W: np.ndarray) -> None:
     """Raise a DalembertError where rows depend on each other at random states."""
     numbers = _numbers(system, W, random=True)
@@ -197,8 +225,9 @@ def _inverse(system: LagrangianSystem, W: np.ndarray) -> np.ndarray:
     together by Cramer's rule, or by elimination where that is too long.
     """
     n = len(W)
+    units = np.eye(n, dtype=int).astype(object)
     rows: dict[int, np.ndarray] = {i: W[i].copy() for i in range(n)}
-    right = {i: np.array([int(i == j) for j in range(n)], dtype=object) for i in range(n)}
+    right = {i: units[i] for i in range(n)}
     solved: dict[int, np.ndarray] = {}
     while alone := _alone(rows, solved):
         i, k = alone
@@ -208,8 +237,9 @@ def _inverse(system: LagrangianSystem, W: np.ndarray) -> np.ndarray:
                 right[j] = right[j] - row[k] * solved[k]
     unknown = [k for k in range(n) if k not in solved]
     if unknown:
-        A = np.array([[rows[i][k] for k in unknown] for i in rows], dtype=object)
-        together = _together(system, A, np.array([right[i] for i in rows], dtype=object))
+        A = np.array([rows[i][unknown] for i in rows], dtype=object)
+        known = np.array([right[i] for i in rows], dtype=object)
+        together = _together(system, A, known)
         solved |= zip(unknown, together, strict=True)
     return np.array([solved[k] for k in range(n)], dtype=object)
 
@@ -225,8 +255,9 @@ def _alone(rows: Mapping[int, np.ndarray], solved: Mapping[int, Any]) -> tuple[i
 
 def _divided(row: np.ndarray, by: Any) -> np.ndarray:
     """A row divided by an entry."""
-    is_one = not isinstance(by, Expr) and by == 1 or isinstance(by, Expr) and by.op == "exact"
-    return row if is_one and float(evaluate(by)) == 1 else row / by
+    is_number = not isinstance(by, Expr) or by.op == "exact"
+    is_one = is_number and float(evaluate(by)) == 1
+    return row if is_one else row / by
 
 
 def _together(system: LagrangianSystem, A: np.ndarray, right: np.ndarray) -> np.ndarray:

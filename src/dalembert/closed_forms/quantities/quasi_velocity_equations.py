@@ -17,6 +17,7 @@ from dalembert.codegen.symbols import without_collection
 from dalembert.errors import UnknownNameError
 from dalembert.formulations.lagrange.quasi_velocities import QuasiVelocities
 
+LONGEST = 200  # terms of a quantity that is written out: loops have thousands
 FORMS = ("maggi", "appell", "boltzmann_hamel")
 # Quantity: title, and the letter of its entries.
 QUANTITIES: dict[str, tuple[str, str]] = {
@@ -134,7 +135,7 @@ class QuasiVelocityEquations(Changeable):
         if quantity == "accelerations":
             forces = [(-1, "bias_force"), (1, "generalized_forces")]
             return accelerations.made(self, p.normal, forces)
-        sheet, _ = expression_sheets.made(self, p, quantity)
+        sheet, _ = expression_sheets.made(self, p, quantity, longest=LONGEST)
         if quantity == "rates":
             qd = p.system.symbols["qd"]
             return replace(sheet, left=tuple(x.name for x in qd))

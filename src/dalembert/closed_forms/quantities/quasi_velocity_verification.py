@@ -31,19 +31,18 @@ class QuasiVelocityVerifier(Verifier):
         frame = self.frame
         self.q = self._vector(frame.q)
         self.t = self.point["t"]
-        u = self._vector(frame.u)
-        m, n = u.shape[1], self.q.shape[1]
-        self.W, w0 = self._evaluated(frame.W), self._evaluated(frame.w0)
+        self.W = self._evaluated(frame.W)
         self.B = np.linalg.inv(self.W)
-        self.basis = self.B[:, :, :m]
-        kept = np.zeros((STATES, n - m))
-        self.qd = self._solved(np.concatenate([u, kept], axis=1) - w0)
-        self.all_qd = self._solved(
-            np.concatenate([u, self._vector(frame.w_dependent)], axis=1) - w0
-        )
+        self.basis = self.B[:, :, : len(frame.names)]
+        w0 = self._evaluated(frame.w0)
+        u = self._vector(frame.u)
+        dependent = self._vector(frame.w_dependent)
+        kept = np.zeros_like(dependent)
+        self.qd = self._solved(_joined(u, kept) - w0)
+        self.all_qd = self._solved(_joined(u, dependent) - w0)
         self.drift = self._drift()
         u_dot = self._vector(frame.u_dot)
-        self.qdd = self._solved(np.concatenate([u_dot, kept], axis=1) - self.drift)
+        self.qdd = self._solved(_joined(u_dot, kept) - self.drift)
         self.resting = self._solved(-self.drift)
 
     def _states(self) -> dict[str, Any]:
@@ -78,12 +77,14 @@ class QuasiVelocityVerifier(Verifier):
         return np.array([self.point[x.name] for x in symbols]).reshape(-1, STATES).T
 
     def _evaluated(self, expressions: np.ndarray, **more: Any) -> np.ndarray:
-        values = evaluate(np.asarray(expressions, dtype=object), {**self.point, **more})
-        return np.broadcast_to(np.asarray(values, dtype=float), (STATES, *expressions.shape))
+        array = np.asarray(expressions, dtype=object)
+        found = evaluate(array, {**self.point, **more})
+        values = np.asarray(found, dtype=float)
+        return np.broadcast_to(values, (STATES, *array.shape))
 
     def _solved(self, rows: np.ndarray) -> np.ndarray:
         """x of W x = rows, state by state."""
-        return np.einsum("nij,nj->ni", self.B, rows)
+        return _times(self.B, rows)
 
     def _drift(self) -> np.ndarray:
         """Derivative of W qd + w0 with qd held (states, n)."""
@@ -111,29 +112,33 @@ class QuasiVelocityVerifier(Verifier):
 
         def inertia(qdd: np.ndarray) -> np.ndarray:
             """M qdd."""
-            return np.einsum("nij,nj->ni", M, qdd)
+            return _times(M, qdd)
 
         def S(qdd: np.ndarray) -> np.ndarray:
             """Appell's function of accelerations."""
-            return np.einsum("ni,ni->n", qdd, inertia(qdd) / 2 + inertial)
+            force = inertia(qdd) / 2 + inertial
+            return np.einsum("ni,ni->n", qdd, force)
 
+        resting = inertia(self.resting) + bias
+        moving = inertia(self.qdd) + bias - Q
         momenta = self._compiled("momenta")
+        basis = self.basis
         return {
             "rates": self.qd,
-            "mass_matrix": np.einsum("nik,nij,njl->nkl", self.basis, M, self.basis),
-            "bias_force": self._reduced(inertia(self.resting) + bias),
+            "mass_matrix": basis.transpose(0, 2, 1) @ M @ basis,
+            "bias_force": self._reduced(resting),
             "generalized_forces": self._reduced(Q),
-            "equations_of_motion": self._reduced(inertia(self.qdd) + bias - Q),
+            "equations_of_motion": self._reduced(moving),
             "acceleration_energy": S(self.qdd) - S(self.resting),
             "lagrangian": self._compiled("lagrangian", self.all_qd),
-            "momenta": np.einsum("nik,ni->nk", self.B, momenta),
+            "momenta": _times(self.B.transpose(0, 2, 1), momenta),
             "hamel_coefficients": self._coefficients(),
             "hamel_drift": self._coefficients_of_time(),
         }
 
     def _reduced(self, force: np.ndarray) -> np.ndarray:
         """The force on the independent quasi-velocities."""
-        return np.einsum("nik,ni->nk", self.basis, force)
+        return _times(self.basis.transpose(0, 2, 1), force)
 
     def _coefficients(self) -> np.ndarray:
         """gamma of the derivatives of W, not of B: -dw_l(X_i, X_j)."""
@@ -158,12 +163,15 @@ class QuasiVelocityVerifier(Verifier):
             super().compare(quantity, expressions)
             return
         basis = self.basis
-        gram = np.einsum("nik,nil->nkl", basis, basis)
-        tau = np.einsum("nik,nk->ni", basis, np.linalg.solve(gram, self.tau[..., None])[..., 0])
+        gram = basis.transpose(0, 2, 1) @ basis
+        weights = np.linalg.solve(gram, self.tau[..., None])[..., 0]
+        tau = _times(basis, weights)  # forces on the coordinates that are self.tau on u
         dynamics = compile(self.frame.system)
-        qdd = dynamics.forward_dynamics(**self._inputs(self.qd, dynamics), tau=tau)
-        rates = np.einsum("nij,nj->ni", self.W, qdd) + self.drift
-        self.check(quantity, self.evaluated(expressions), rates[:, : basis.shape[2]])
+        inputs = self._inputs(self.qd, dynamics)
+        qdd = dynamics.forward_dynamics(**inputs, tau=tau)
+        rates = _times(self.W, qdd) + self.drift
+        independent = rates[:, : basis.shape[2]]
+        self.check(quantity, self.evaluated(expressions), independent)
 
     def _compiled(self, name: str, qd: np.ndarray | None = None) -> np.ndarray:
         """A compiled quantity of the system without constraints."""
@@ -175,3 +183,13 @@ class QuasiVelocityVerifier(Verifier):
         if names := dynamics.system.parameters:
             inputs["parameters"] = np.array([self.point[name] for name in names])
         return inputs
+
+
+def _times(matrices: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    """Products of matrices and vectors, state by state."""
+    return np.einsum("nij,nj->ni", matrices, vectors)
+
+
+def _joined(independent: np.ndarray, dependent: np.ndarray) -> np.ndarray:
+    """All quasi-velocities (states, n)."""
+    return np.concatenate([independent, dependent], axis=1)
