@@ -258,7 +258,14 @@ class StabilityMap:
         first, second = self.values
         most = float(np.abs(self.growth).max()) or 1.0
         mesh = axes.pcolormesh(
-            first, second, self.growth.T, cmap="RdBu_r", vmin=-most, vmax=most, shading="nearest"
+            first,
+            second,
+            self.growth.T,
+            cmap="RdBu_r",
+            vmin=-most,
+            vmax=most,
+            shading="nearest",
+            rasterized=True,
         )
         if 0 < self.is_stable.mean() < 1:
             axes.contour(
