@@ -188,3 +188,24 @@ def test_an_event_may_have_no_value_beyond_a_stop(drop, method):
     run = da.simulate(m, [1.0], [0.0], 1.0, method=method, h=0.05, record=0.05, stops={"fall": 0.8},
                       events=lambda t, q, qd: da.sqrt(q[0]) - 0.5)
     assert run.reason == "finished" and len(run.events) == 2 and len([c for c in run.changes if c.impact]) == 1
+
+
+@pytest.mark.parametrize("traced", [True, False])
+@pytest.mark.parametrize("method", ["dop853", "dopri5", "rk4"])
+def test_records_within_the_step_that_a_terminal_event_ends_are_those_of_the_motion(method, traced):
+    """A fall of 1 m: steps of an adaptive method are as long as all of it."""
+    falling = da.lagrangian_system(lambda q, qd, t: qd[0] ** 2 / 2 - 9.81 * q[0], "y")
+
+    def ground(t, q, qd):
+        return q[0]
+
+    ground.terminal, ground.traced = True, traced
+    times = np.linspace(0, 1, 21)
+    run = da.simulate(falling, [1.0], [0.0], times, events=ground, method=method, h=1e-3)
+    assert run.times[-1] == pytest.approx(np.sqrt(2 / 9.81), abs=1e-12) and len(run.times) == 11
+    np.testing.assert_allclose(run.q[:, 0], 1 - 9.81 * run.times ** 2 / 2, atol=1e-10)
+    several = da.simulate(falling, [[1.0], [0.5]], [[0.0], [0.0]], times, events=ground, method=method, h=1e-3)
+    for q, start in zip(several.q[..., 0], (1.0, 0.5)):
+        known = np.isfinite(q)
+        assert known.sum() == 1 + int(np.sqrt(2 * start / 9.81) / 0.05)
+        np.testing.assert_allclose(q[known], start - 9.81 * times[known] ** 2 / 2, atol=1e-10)

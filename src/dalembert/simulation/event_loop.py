@@ -303,6 +303,8 @@ class EventLoop:
             )
             self._handler.handle(lanes, rows[happens], ends[happens], events[happens], self.h)
         ended = lanes.failed[rows, 0] > 0
+        if not self._fixed and (stops := ended & ~cut).any():
+            self._record_before_end(rows[stops], t[stops], x[stops])
         back = happens & ~cut & ~ended  # after events alone
         self._put(rows[back], t[back], x[back])
         whole = steps.whole & (back | again)
@@ -326,6 +328,15 @@ class EventLoop:
         at_once = (passed <= SEEN * self.h)[:, None]
         before = self._lanes.fresh[rows]
         self._lanes.fresh[rows] = np.where(at_once, np.maximum(fresh, before), fresh)
+
+    def _record_before_end(self, rows: np.ndarray, t: np.ndarray, x: np.ndarray) -> None:
+        """Records within a step from x at t, for trajectories that ended in it."""
+        lanes = self._lanes
+        ends = lanes.t[rows, 0].copy()
+        states = lanes.x[rows].copy()
+        self._put(rows, t, x)
+        self._record_until(rows, ends)
+        self._put(rows, ends, states)
 
     def _record_until(self, rows: np.ndarray, until: np.ndarray) -> None:
         """Records of adaptive methods within a step that ends early."""
