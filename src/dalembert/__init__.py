@@ -84,6 +84,7 @@ _HOMES = {
     "dalembert.native.function": ("function",),
     "dalembert.results.run": ("Run",),
     "dalembert.model.friction_laws": ("Stribeck",),
+    "dalembert.simulation.contact_motion": ("least_constraint",),
     "dalembert.simulation.simulate": ("resume", "simulate"),
     "dalembert.sweeps.sweep": ("Sweep", "sweep"),
     "dalembert.closed_forms.equations": ("Equations", "equations", "quasi_velocity_equations"),

@@ -139,6 +139,7 @@ from dalembert.readers.load import load as load
 from dalembert.readers.load import save as save
 from dalembert.readers.motions import from_motions as from_motions
 from dalembert.results.run import Run as Run
+from dalembert.simulation.contact_motion import least_constraint as least_constraint
 from dalembert.simulation.simulate import resume as resume
 from dalembert.simulation.simulate import simulate as simulate
 from dalembert.spatial import solids as solids
@@ -255,6 +256,7 @@ __all__ = [
     "lagrange",
     "lagrangian_system",
     "latex",
+    "least_constraint",
     "linearize",
     "load",
     "log",

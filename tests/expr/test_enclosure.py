@@ -37,3 +37,10 @@ def test_a_sum_of_two_has_the_sum_of_bounds_and_an_unknown_function_none():
         x, y = expr.symbols("x y")
         (total, turn, plain) = enclosures([x + y, expr.atan2(x, y), y + 1], {x: (expr.constant(1), expr.constant(2))})
         assert expr.evaluate(total, {y: 3.0}).tolist() == [4.0, 5.0] and turn is None and plain[0] is plain[1]
+
+
+def test_a_quotient_whose_divisor_is_bounded_by_the_constant_0_is_unknown():
+    with expr.Graph():
+        x, low, high = expr.symbols("x low high")
+        (least, greatest), = enclosures([1 / (x * x)], {x: (low.like(0.0), high)})
+        assert expr.evaluate([least, greatest], {high: 2.0}).tolist() == [-1e300, 1e300]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -13,7 +12,7 @@ from dalembert.constraints.programs import Servo
 from dalembert.errors import ConstraintError, DalembertError
 from dalembert.generators import Hold
 from dalembert.spatial.arrays import Array, Values
-from dalembert.systems.constrained_mechanism import ConstrainedMechanism
+from dalembert.systems.constrained_mechanism import with_constraints
 from dalembert.systems.constraint_set import ConstraintSet
 from dalembert.systems.kinds import system_of
 from dalembert.systems.principles import Principles, State
@@ -106,12 +105,25 @@ def servo_report(
         raise DalembertError(
             f"{system.name!r} has no servo constraints: da.constraints.Servo leads an output."
         )
-    state = State(np.asarray(q, dtype=float), np.asarray(qd, dtype=float), t)
-    force = system.applied(state.q, state.qd, np.zeros(system.nv), t)
+    state = State(
+        np.asarray(q, dtype=float),
+        np.asarray(qd, dtype=float),
+        t,
+    )
+    force = system.applied(
+        state.q,
+        state.qd,
+        np.zeros(system.nv),
+        t,
+    )
     motion = principles.motion(force, *state)
     led = principles.led(state)
     W = np.asarray(led.jacobian @ principles.pushed(state), dtype=float)
-    free = freedoms_left(principles, state, led.degrees)
+    free = freedoms_left(
+        principles,
+        state,
+        led.degrees,
+    )
     held = _exponents(system, state) if free else (None, None)
     return ServoReport(
         outputs=led.names,
@@ -143,7 +155,13 @@ def check_internal_dynamics(mechanism: Any, q: Array, qd: Array, internal: Array
     principles = ConstraintSet(system_of(mechanism)).principles
     if not principles.servos or any(servo.allow_unstable for servo in principles.servos):
         return
-    report = servo_report(mechanism, q, qd, internal, t)
+    report = servo_report(
+        mechanism,
+        q,
+        qd,
+        internal,
+        t,
+    )
     if report.is_minimum_phase is not False:
         return
     assert report.exponents is not None and report.equilibrium is not None
@@ -169,20 +187,49 @@ def _exponents(system: System, state: State) -> tuple[Array | None, Array | None
     rest = np.zeros(system.nv)
     n = system.nv
     for _ in range(MOST):
-        A = _matrix(held, q, state.t)
-        found = held.forward_dynamics(q, rest, rest, state.t)
-        step, *_ = np.linalg.lstsq(A[n : 2 * n, :n], -np.asarray(found, dtype=float), rcond=None)
+        A = _matrix(
+            held,
+            q,
+            state.t,
+        )
+        found = held.forward_dynamics(
+            q,
+            rest,
+            rest,
+            state.t,
+        )
+        step, *_ = np.linalg.lstsq(
+            A[n : 2 * n, :n],
+            -np.asarray(found, dtype=float),
+            rcond=None,
+        )
         if not np.isfinite(step).all():
             return None, None
-        q, _ = held.project(q + step, rest, state.t)
+        q, _ = held.project(
+            q + step,
+            rest,
+            state.t,
+        )
         if np.abs(step).max() <= CLOSE * (1 + np.abs(q).max()):
-            values = np.linalg.eigvals(_matrix(held, q, state.t)[: 2 * n, : 2 * n])
+            values = np.linalg.eigvals(
+                _matrix(
+                    held,
+                    q,
+                    state.t,
+                )[: 2 * n, : 2 * n]
+            )
             return values.astype(complex), q  # type: ignore[return-value]
     return None, None
 
 
 def _matrix(held: System, q: Array, t: float) -> Array:
-    return state_matrix(held, q, np.zeros(held.nv), held.internal_states, t)
+    return state_matrix(
+        held,
+        q,
+        np.zeros(held.nv),
+        held.internal_states,
+        t,
+    )
 
 
 def _held(system: System, state: State) -> System:
@@ -192,18 +239,14 @@ def _held(system: System, state: State) -> System:
     for constraint in system.constraints:
         if isinstance(constraint, Servo):
             r = constraint.program.output(principles.states_of(constraint))
-            constraint = replace(constraint, program=Hold(np.asarray(r, float)), initial=None)
+            constraint = replace(
+                constraint,
+                program=Hold(np.asarray(r, float)),
+                initial=None,
+            )
         constraints.append(constraint)
-    return _with_constraints(system, tuple(constraints))
-
-
-def _with_constraints(system: System, constraints: tuple[Any, ...]) -> System:
-    """The system with other constraints of the same names."""
-    if isinstance(system, ConstrainedMechanism):
-        mechanism = replace(system.source, constraints=constraints)
-        return ConstrainedMechanism(mechanism, system.formulation)
-    own = copy(system)
-    for name in ("internal_names", "internal_states"):
-        own.__dict__.pop(name, None)
-    own.constraints = constraints
-    return own
+    return with_constraints(
+        system,
+        tuple(constraints),
+        tuple(system.principles),
+    )

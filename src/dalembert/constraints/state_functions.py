@@ -20,7 +20,9 @@ from dalembert.model.parts import NOWHERE, Source
 class Holonomic(Constraint):
     """phi(q, t) = 0: a function of coordinates and time that gives its rows.
 
-    Derivatives are those of its expressions.
+    Derivatives are those of its expressions. One-sided, it is phi >= 0: a contact without friction,
+    which opens, closes without rebound, and pushes with a multiplier of 0 or more (Gauss's least
+    constraint).
 
     Examples
     --------
@@ -32,11 +34,12 @@ class Holonomic(Constraint):
     name: str
     phi: Callable[..., Sequence[Any]]
     unit: str = ""
+    one_sided: bool = False
     source: Source = field(default=NOWHERE, compare=False)
 
     def identity(self) -> str | None:
         """Name and function as text; None if that cannot be told."""
-        return content((self.name, self.phi))
+        return content((self.name, self.phi, self.one_sided))
 
     def position(self, system: Moving, q: Any, t: Any = 0.0) -> Any:
         """phi(q, t) (k,)."""

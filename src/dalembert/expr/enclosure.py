@@ -10,7 +10,7 @@ from typing import Any
 
 from dalembert.expr.functions import absolute, cos, maximum, minimum, sin
 from dalembert.expr.graph import topological
-from dalembert.expr.node import BUILD, Expr, select
+from dalembert.expr.node import BUILD, Expr, known_zero, select
 
 Bounds = tuple[Any, Any]
 HUGE = 1e300  # beyond it nothing is known
@@ -76,6 +76,9 @@ def _mul(x: Bounds, y: Bounds) -> Bounds:
 
 def _div(x: Bounds, y: Bounds) -> Bounds:
     low, high = y
+    if low is not high and (known_zero(low) or known_zero(high)):
+        some = next(end for end in (*x, *y) if type(end) is Expr)
+        return some.like(-HUGE), some.like(HUGE)
     ends = [a / b for a in dict.fromkeys(x) for b in dict.fromkeys(y)]
     least = reduce(minimum, ends)
     greatest = reduce(maximum, ends)

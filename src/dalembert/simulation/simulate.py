@@ -21,6 +21,7 @@ from dalembert.results import streaming
 from dalembert.results.run import Run
 from dalembert.results.stored_calls import plain, stored_arguments
 from dalembert.simulation.accuracy import warn_of_drift
+from dalembert.simulation.contact_motion import ContactMotion
 from dalembert.simulation.event_loop import EventLoop
 from dalembert.simulation.failures import check_events, check_forces
 from dalembert.simulation.first_order_system import FirstOrderSystem
@@ -219,6 +220,8 @@ class Simulation:
         stepping, recording = self.stepping, self.recording
         model = self.model
         system = system_of(model.mechanism, "cannot be simulated")
+        if any(constraint.one_sided for constraint in system.constraints):
+            return ContactMotion(system, self).run(q, qd)
         if system.constraints:
             stepping = stepping.on_constraints()
         formulation = formulation_for(stepping.name, self.model.formulation)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import replace
 from functools import cached_property, partial
 from importlib import import_module
 from typing import Any
@@ -10,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from dalembert.codegen.symbols import vector_of_symbols
+from dalembert.errors import DalembertError
 from dalembert.formulations import newton_euler
 from dalembert.formulations.hamilton.trees import lie_poisson
 from dalembert.kinematics.forces import passive_force
-from dalembert.model.constraint import Constraint
+from dalembert.model.constraint import PRINCIPLES, Constraint
 from dalembert.model.mechanism import Mechanism
 from dalembert.systems.constrained_derivatives import forward_dynamics_derivatives
 from dalembert.systems.mechanism_system import MechanismSystem
@@ -153,6 +156,36 @@ class ConstrainedMechanism(MechanismSystem):
 def system_of_mechanism(mechanism: Mechanism) -> MechanismSystem:
     """The system that stands for a mechanism, with constraints or without."""
     return (ConstrainedMechanism if mechanism.constraints else MechanismSystem)(mechanism)
+
+
+def with_constraints(
+    system: System, constraints: tuple[Constraint, ...], principles: tuple[str, ...] = ()
+) -> System:
+    """The system with other constraints in place of its own, and the principle of each; none: that of
+    d'Alembert and Chetaev.
+
+    Raises
+    ------
+    DalembertError
+        Its constraints are part of a Lagrangian.
+    """
+    principles = principles or (PRINCIPLES[0],) * len(constraints)
+    if isinstance(system, ConstrainedMechanism):
+        changes = {"constraints": constraints, "principles": principles}
+        mechanism = replace(system.source, **changes)  # type: ignore[arg-type]
+        if not constraints:
+            return MechanismSystem(mechanism, system.formulation)
+        return ConstrainedMechanism(mechanism, system.formulation)
+    if system.source is not system:
+        raise DalembertError(
+            f"constraints of {system.name!r} are part of its Lagrangian, and cannot come and go: give "
+            "them to a mechanism or to a System of your own."
+        )
+    own = copy(system)
+    for name in ("internal_names", "internal_states"):
+        own.__dict__.pop(name, None)
+    own.constraints, own.principles = constraints, principles
+    return own
 
 
 SYSTEM_OF = (Mechanism, system_of_mechanism)

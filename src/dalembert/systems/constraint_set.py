@@ -55,7 +55,8 @@ class ConstraintSet:
 
     Attributes
     ----------
-    constraints : those that a motion keeps by rows, in the order of the system
+    constraints : those that a motion keeps by rows at 0, in the order of the system
+    one_sided : those whose rows it keeps at 0 or more
     holonomic : those with a `position`, perhaps of their first rows alone
     """
 
@@ -65,7 +66,9 @@ class ConstraintSet:
         for constraint in system.constraints:
             check_instance("an entry of constraints", constraint, Constraint, EXPECTED)
         declared = system.constraints if chosen is None else chosen
-        self.constraints = tuple(c for c in declared if not isinstance(c, ProgramConstraint))
+        rows = [c for c in declared if not isinstance(c, ProgramConstraint)]
+        self.constraints = tuple(c for c in rows if not c.one_sided)
+        self.one_sided = tuple(c for c in rows if c.one_sided)
         names = [constraint.name for constraint in system.constraints]
         if twice := [name for name in names if names.count(name) > 1]:
             raise DalembertError(
@@ -102,6 +105,10 @@ class ConstraintSet:
             first = count if constraint.is_holonomic else constraint.position_count
             marks += [k < first for k in range(count)]
         return np.array(marks, dtype=bool)
+
+    def some_labels(self, constraints: Sequence[Constraint]) -> tuple[str, ...]:
+        """Names of the rows of some constraints."""
+        return tuple(name for constraint in constraints for name in self._names(constraint))
 
     def _names(self, constraint: Constraint) -> list[str]:
         """Names of the rows of a constraint."""

@@ -76,7 +76,12 @@ class Principles:
         declared: Sequence[Constraint] = self.system.constraints
         principles = self.system.principles or (CHETAEV,) * len(declared)
         self._principle = {
-            c.name: principle for c, principle in zip(declared, principles, strict=True)
+            c.name: principle
+            for c, principle in zip(
+                declared,
+                principles,
+                strict=True,
+            )
         }
         self.programs = [c for c in declared if isinstance(c, ProgramConstraint)]
         self.servos = [c for c in declared if isinstance(c, Servo)]
@@ -170,7 +175,17 @@ class Principles:
         self, force: Vector, q: Vector, qd: Vector, t: Any, **feedback: Any
     ) -> ConstrainedMotion:
         """ConstrainedMotion under Q + tau - bias at a state; feedback: options of accelerations along rows."""
-        state = State(np.asarray(q), np.asarray(qd), t)
+        if self._kept.one_sided:
+            raise DalembertError(
+                f"{self.system.name!r} has one-sided constraints "
+                f"({', '.join(c.name for c in self._kept.one_sided)}), whose accelerations are no "
+                "smooth function of the state: take da.least_constraint at a state, or da.simulate."
+            )
+        state = State(
+            np.asarray(q),
+            np.asarray(qd),
+            t,
+        )
         pull = self._coupling_force(state)
         terms = self._vakonomic_terms(state)
         inertia = None if terms is None else terms.inertia
@@ -185,27 +200,46 @@ class Principles:
         accelerations, multipliers = solver.accelerations(force + extra)
         controls = np.zeros(0)
         if self.actuated:
-            controls = self._controls(state, accelerations, self._pushed(solver))
+            controls = self._controls(
+                state,
+                accelerations,
+                self._pushed(solver),
+            )
             push = self._unit_forces.T @ controls
             accelerations, multipliers = solver.accelerations(force + extra + push)
             extra = extra + push
         if inertia is not None:
             extra = extra - inertia @ accelerations
         power = extra @ state.qd - multipliers @ solver.rows.leftover
-        return ConstrainedMotion(accelerations, multipliers, controls, power)
+        return ConstrainedMotion(
+            accelerations,
+            multipliers,
+            controls,
+            power,
+        )
 
     def _coupling_force(self, state: State) -> Vector:
         q, _, t = state
         force: Any = np.zeros(self.system.nv)
         for coupling in self.couplings:
-            force = force + coupling.force(self.system, q, self.states_of(coupling), t)
+            force = force + coupling.force(
+                self.system,
+                q,
+                self.states_of(coupling),
+                t,
+            )
         return force
 
     def _vakonomic_terms(self, state: State) -> VakonomicTerms | None:
         if not self.vakonomic:
             return None
         mu = np.concatenate([self.states_of(c) for c in self.vakonomic])
-        return vakonomic_terms(self.system, self.vakonomic, mu, *state)
+        return vakonomic_terms(
+            self.system,
+            self.vakonomic,
+            mu,
+            *state,
+        )
 
     # --- programs ---
 
@@ -220,7 +254,11 @@ class Principles:
                 f"({acting}): expected as many forces as outputs, or more.",
                 names[0],
             )
-        return least_norm(W, rate - J @ accelerations, names)
+        return least_norm(
+            W,
+            rate - J @ accelerations,
+            names,
+        )
 
     def led(self, state: State) -> LedOutputs:
         """Rows of all outputs that actuators lead."""
@@ -258,14 +296,35 @@ class Principles:
                 t,
                 states,
             )
-        rows = constraint.rates(self.system, q, qd, t)
-        return Led(rows.jacobian, rows.bias, (1 + constraint.is_holonomic,) * len(rows.bias))
+        rows = constraint.rates(
+            self.system,
+            q,
+            qd,
+            t,
+        )
+        return Led(
+            rows.jacobian,
+            rows.bias,
+            (1 + constraint.is_holonomic,) * len(rows.bias),
+        )
 
     def _flow(self, q: Vector, qd: Vector, t: Any) -> tuple[Vector, Vector]:
         """Accelerations without the actuators' forces (nv,), and those of each of them (nv, m)."""
-        solver = self.rows.solver(q, qd, t, None)
+        solver = self.rows.solver(
+            q,
+            qd,
+            t,
+            None,
+        )
         rest = np.zeros(self.system.nv)
-        free, _ = solver.accelerations(self.system.applied(q, qd, rest, t))
+        free, _ = solver.accelerations(
+            self.system.applied(
+                q,
+                qd,
+                rest,
+                t,
+            )
+        )
         return free, self._pushed(solver)
 
     @property
