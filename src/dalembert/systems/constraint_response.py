@@ -6,7 +6,7 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from functools import partial, reduce
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,8 +16,8 @@ from dalembert.expr import (
     maximum,
     minimum,
     sqrt,
-    where,
 )
+from dalembert.integrators.choice import chosen
 from dalembert.model.constraint import ConstraintRates
 from dalembert.spatial.ldl import Factors
 from dalembert.spatial.sparse_ldl import (
@@ -67,8 +67,7 @@ class Response(NamedTuple):
 
         def inverse(k: int, pivot: Any) -> Any:
             """1 / pivot, or 0 of a row of which others leave only rounding."""
-            rounding = DEPENDENT * scales[k]
-            return where(1.0 * pivot > rounding, partial(_over, pivot), 0.0)
+            return _inverse(pivot, DEPENDENT * scales[k])
 
         return cls(rows, inertia, columns, eliminated(mobility, inverse), scales)
 
@@ -85,11 +84,10 @@ class Response(NamedTuple):
         """1 where rows that do not follow from others are independent, falling to 0 where one comes
         to depend on them: least sqrt(pivot) of J M^-1 J^T, relative to the rows of its constraint.
         """
-        squares = [
-            where(1.0 * x > 0, partial(_over, x * scale), 1.0)
-            for x, scale in zip(self.mobility.inverse_pivots, self.scales, strict=True)
-        ]
-        return sqrt(reduce(minimum, squares, 1.0))
+        greatest = 1.0
+        for inverse, scale in zip(self.mobility.inverse_pivots, self.scales, strict=True):
+            greatest = maximum(greatest, inverse * scale)
+        return 1 / sqrt(greatest)
 
     def along(self, multipliers: Sequence[Any], forces: Sequence[Any] = ()) -> Vector:
         """M^-1 (J^T lambda + Q) (nv,), of forces L^-1 Q."""
@@ -118,7 +116,7 @@ class Response(NamedTuple):
         feel. The least lambda is in the span of the columns of L that have pivots.
         """
         inverses = self.mobility.inverse_pivots
-        kept = [where(1.0 * x > 0, 1.0, 0.0) for x in inverses]
+        kept = [chosen(x > 0, 1.0, 0.0) for x in inverses]
         spanning: list[dict[int, Any]] = [{} for _ in kept]  # rows of L, by column
         for k, column in enumerate(self.mobility.columns):
             spanning[k][k] = kept[k]
@@ -135,7 +133,7 @@ class Response(NamedTuple):
         least = []
         for row, multiplier in zip(spanning, multipliers, strict=True):
             shared = _dot(row, parts)
-            least.append(where(every, multiplier, shared))
+            least.append(chosen(every, multiplier, shared))
         return least
 
 
@@ -192,8 +190,13 @@ def _greatest(values: Sequence[Any], keys: Sequence[Any]) -> list[Any]:
     return [greatest[key] for key in keys]
 
 
-def _over(x: Any) -> Any:
-    return 1 / x
+def _inverse(pivot: Any, rounding: Any) -> Any:
+    """1 / pivot, or 0 where it is no more than rounding."""
+    above = pivot > rounding
+    if isinstance(above, (bool, np.bool_)):
+        return 1 / pivot if above else 0.0
+    with np.errstate(divide="ignore"):
+        return chosen(above, 1 / pivot, 0.0)
 
 
 def _entries(row: Sequence[Any]) -> dict[int, Any]:
