@@ -14,7 +14,7 @@ from dalembert.simulation.formulation import Formulation
 from dalembert.simulation.mobility import projected_beside
 from dalembert.spatial import linear_algebra
 from dalembert.systems.constraint_response import Response
-from dalembert.systems.constraint_set import ConstraintSet
+from dalembert.systems.constraint_set import SWEEPS, ConstraintSet
 from dalembert.systems.system import System
 
 
@@ -49,6 +49,13 @@ class StateManifold:
         return ConstraintSet(self._system)
 
     def __call__(self, t: Any, x: Any) -> Any:
+        return self._corrected(t, x, SWEEPS)
+
+    def returned(self, t: Any, x: Any) -> Any:
+        """The state after one correction of positions and velocities towards the nearest one."""
+        return self._corrected(t, x, 1)
+
+    def _corrected(self, t: Any, x: Any, sweeps: int) -> Any:
         x = self.normalized(x)
         if not (self.is_constrained and self._projects):
             return x
@@ -59,7 +66,7 @@ class StateManifold:
             state = projected_beside(self._constraints, moving, q, y, clock)
             return np.concatenate([*state, *others])
         qd = self.velocities(t, q, y)
-        q, qd = self._constraints.projected(q, qd, clock)
+        q, qd = self._constraints.projected(q, qd, clock, sweeps)
         if self._motion.formulation.canonical:
             return np.concatenate([q, self._system.momenta(q, qd, clock), *others])
         return np.concatenate([q, qd, *others])
@@ -75,10 +82,17 @@ class StateManifold:
 
     def landed(self, t: Any, x: Any, errors: Any = ()) -> list[Any]:
         """Margin of the constraints, the state nearby that is one, then the parts of errors of x that
+        projection leaves.
+        """
+        margin, near, *along = self.approached(t, x, errors)
+        return [margin, self(t, near), *along]
+
+    def approached(self, t: Any, x: Any, errors: Any = ()) -> list[Any]:
+        """Margin of the constraints, a state nearer to them, then the parts of errors of x that
         projection leaves; of momenta as they are.
         """
         x = self.normalized(x)
-        q, y, *_ = self._motion.state.parts(x)
+        q, y, *beside = self._motion.state.parts(x)
         positions, whole = self.responses(t, q, y)
         along = []
         for error in errors:
@@ -88,7 +102,12 @@ class StateManifold:
             if not self._motion.formulation.canonical:
                 e_y = e_y - whole.towards(whole.rows.jacobian @ e_y)
             along.append(np.concatenate([e_q, e_y, *others]))
-        return [whole.margin, self(t, x), *along]
+        if self._motion.formulation.canonical:
+            return [whole.margin, x, *along]
+        if positions is not None:
+            q = self._system.integrate(q, -positions.towards(self.position(t, q)))
+        y = y - whole.towards(whole.rows.velocity)
+        return [whole.margin, np.concatenate([q, y, *beside]), *along]
 
     def _off(self, positions: Response, t: Any, q: Any, change: Any) -> Any:
         """Change of phi by a small change of q."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.codegen.program import Item, Program, Scan, program_of
+from dalembert.codegen.program import Item, Loop, Program, Scan, program_of
 from dalembert.codegen.symbols import outlined, vector_of_symbols, without_collection
 from dalembert.expr import Graph, absolute, array, maximum
 from dalembert.integrators.choice import chosen
@@ -26,7 +26,7 @@ from dalembert.integrators.methods import (
 from dalembert.integrators.passage import RETURNS, Landing, Passage
 from dalembert.integrators.search import CLEAR, SEARCHING, following, hermite
 from dalembert.integrators.search import MOST as INTERVALS
-from dalembert.tracing.loops import LoopTrace
+from dalembert.tracing.loops import FROM, LoopTrace
 from dalembert.tracing.trace import GOAL
 
 Function = Callable[..., np.ndarray]  # (t, x, p) -> x'
@@ -49,15 +49,18 @@ NUMBERS = (
 
 
 class Rate(LoopTrace):
-    """The trace of f: k of s, y and p. Items from `last` on store k."""
+    """The trace of f: k of s, y and p. Items from `last` on store k; those of `returns` bring y nearer
+    to constraints while `calm` is 0.
+    """
 
     last = 0
+    returns: tuple[Item, ...] = ()
 
 
 class InRegisters:
     """The landing on a manifold in registers, from which what follows reads it."""
 
-    def __init__(self, trace: LoopTrace, manifold: Any):
+    def __init__(self, trace: Steps, manifold: Any):
         self._trace, self._manifold = trace, manifold
 
     def __getattr__(self, name: str) -> Any:
@@ -65,9 +68,11 @@ class InRegisters:
 
     def landed(self, t: Any, x: Any, errors: Any = ()) -> list[Any]:
         """Margin, the state nearby, then the parts of errors along the manifold."""
-        margin, *vectors = self._manifold.landed(t, x, errors)
-        (stored,), *rest = self._trace.stored("landed", [array([margin]), *vectors])
-        return [stored, *rest]
+        if len(x) >= FROM:  # computed in loops before straight code reads them
+            x, *errors = self._trace.stored("end", [x, *errors])
+        margin, *vectors = self._manifold.approached(t, x, errors)
+        (margin,), near, *along = self._trace.stored("landed", [array([margin]), *vectors])
+        return [margin, self._trace.returned(t, near), *along]
 
     def crossing(self, f: Any, crossed: Any) -> Any:
         """f, whose states are brought back if a step is `crossed`."""
@@ -96,6 +101,13 @@ class Steps(LoopTrace):
             assert isinstance(scan, Scan)
             self.items.append(self.moved(scan, rate.places["k"], self.places[name].start))
         return k
+
+    def returned(self, t: Any, x: Any, times: int = 1) -> Any:
+        """x brought back to constraints by some corrections."""
+        self.give({"s": [t], "y": x, "calm": [0.0]})
+        self.items.append(Loop(self._rate.returns, self.places["calm"].start, times))
+        (there,) = self.stored("there", [self.registers["y"]])
+        return there
 
     def solve(
         self, g: Callable[[Any], Any], x: Any, ahead: Callable[[Any], Any], stages: int = 1
@@ -199,8 +211,10 @@ def rate_of(
     if manifold is not None:
         calm = trace.add("calm", 1)[0]
         with trace.loop("calm", RETURNS):
-            y = manifold.bound(trace.registers["p"])(trace["s"], trace.registers["y"])
+            bound = manifold.bound(trace.registers["p"])
+            y = bound.returned(trace["s"], trace.registers["y"])
             trace.give({"y": chosen(calm > 0, trace.registers["y"], y)})
+            trace.returns = tuple(trace.items)
     outside = (
         ([partial(trace.call, number, size) for number, size in enumerate(calls)],) if calls else ()
     )
@@ -431,11 +445,15 @@ def _record(method: Adaptive, trace: Steps, manifold: Any, used: Any, k: list[An
             k += method.extra(trace.f, trace["t"], v["x"], used, k)
             trace.give({"enough": [1.0], "dense": [1.0]})
     y = method.between(v["x"], v["x1"], used, k, (trace[GOAL] - trace["t"]) / used)
+    if "calm" in v:
+        y = trace.returned(trace[GOAL], y, 2)
+    elif manifold:
+        y = manifold(trace[GOAL], y)
     last = chosen(over, v["x1"], v["x"])
     trace.give(
         {
             "at": [chosen(between, trace[GOAL], chosen(over, trace["t1"], trace["t"]))],
-            "there": chosen(between, manifold(trace[GOAL], y) if manifold else y, last),
+            "there": chosen(between, y, last),
             "taken": [trace["steps"] + trace["over"]],
             "code": [chosen(_reached(trace, trace["over"], trace["t1"]) > 0, 0.0, trace["failed"])],
             "ahead": [chosen(over, trace["h1"], trace["h"])],
