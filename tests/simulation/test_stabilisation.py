@@ -160,12 +160,12 @@ def test_velocities_of_half_explicit_stages_meet_the_constraints_and_its_order_i
         slips.append(abs(x[:2] @ x[2:4]))
         return f(t, x)
 
-    for n in (100, 200):
+    for n in (50, 100):
         x, k = np.array([*START[0], 0, 0, 0.0]), [f(0.0, np.array([*START[0], 0, 0, 0.0]))]
         for step in range(n):
             x, _, k = half_explicit.step(asked, step / n, x, 1 / n, k[-1], manifold)
         errors.append(np.abs(x[:2] - exact).max())
-    assert max(slips) < 1e-14 and 1e-10 < errors[1] < 1e-8 and 3.6 < np.log2(errors[0] / errors[1]) < 4.9
+    assert max(slips) < 1e-14 and 1e-10 < errors[1] < 1e-7 and 3.3 < np.log2(errors[0] / errors[1]) < 4.9
     run = da.simulate(Pendulum(), *START, 1.0, method="half_explicit4", rtol=1e-9, atol=1e-11)
     assert np.abs(run.q[-1] - exact).max() < 1e-8 and run.residual.max() < 1e-14 and run.velocity_residual.max() < 1e-14
 
@@ -235,13 +235,71 @@ def test_a_system_without_constraints_has_nothing_to_stabilise():
 
 def test_generalized_alpha_damps_what_vibrates_fast_and_leaves_the_rest():
     """A mass on a stiff spring that begins beside its rest: a step leaves -rho_inf of infinitely fast vibrations."""
-    stiff = da.lagrangian_system(lambda q, qd, t: qd[0] ** 2 / 2 - 900 * q[0] ** 2 / 2, "q")      # 30 rad/s
+    stiff = da.lagrangian_system(lambda q, qd, t: qd[0] ** 2 / 2 - 9e4 * q[0] ** 2 / 2, "q")      # 300 rad/s: 12 rad in a step
     ends = {rho: da.simulate(stiff, [0.0], [1.0], 4.0, method="generalized_alpha", rho_inf=rho, h=0.04, record=0.04) for rho in (0.3, 1.0)}
-    amplitude = {rho: np.abs(run.q[-40:, 0]).max() * 30 for rho, run in ends.items()}
-    assert amplitude[0.3] < 0.05 and 0.9 < amplitude[1.0] < 1.1
+    amplitude = {rho: np.abs(run.q[-40:, 0]).max() * 300 for rho, run in ends.items()}
+    assert amplitude[0.3] < 1e-10 and 0.9 < amplitude[1.0] < 1.1
     slow = da.lagrangian_system(lambda q, qd, t: qd[0] ** 2 / 2 - q[0] ** 2 / 2, "q")
     run = da.simulate(slow, [1.0], [0.0], 6.0, method="generalized_alpha", h=0.01)
     assert np.abs(run.q[:, 0] - np.cos(run.times)).max() < 1e-3
+
+
+class OnASpring(Pendulum):
+    """A mass on a rigid rod, and another below it on a spring of 10 MN/m: 4 kHz beside swings of a second."""
+
+    name, coordinate_names = "on a spring", ("x1", "y1", "x2", "y2")
+    constraints = (da.constraints.Holonomic("rod", lambda q, t: [(q[:2] @ q[:2] - 1) / 2], "m"),)
+    stiffness = 1e7
+
+    def mass_matrix(self, q, t=0.0):
+        return np.eye(4)
+
+    def stretch(self, q):
+        d = q[2:] - q[:2]
+        return d, da.sqrt(d @ d) - 1
+
+    def bias_force(self, q, qd, t=0.0):
+        d, s = self.stretch(q)
+        pull = self.stiffness * s / (s + 1) * d
+        return np.array([-pull[0], G - pull[1], pull[0], G + pull[1]])
+
+    def potential_energy(self, q, t=0.0):
+        return self.stiffness / 2 * self.stretch(q)[1] ** 2 + G * (q[1] + q[3])
+
+
+class OnARod(OnASpring):
+    """The same with a second rod in place of the spring."""
+
+    stiffness = 0.0
+    constraints = (*OnASpring.constraints, da.constraints.Holonomic(
+        "second", lambda q, t: [((q[2:] - q[:2]) @ (q[2:] - q[:2]) - 1) / 2], "m"))
+
+
+@pytest.mark.parametrize("method, stabilisation, bound", [("radau_iia", "ggl", 1e-5), ("radau_iia", "index3", 1e-5), ("radau_iia", "projection", 1e-5),
+                                                          ("radau_iia", "none", 1e-5), ("generalized_alpha", None, 1e-2)])
+def test_a_stiff_spring_beside_a_constraint_takes_steps_of_the_slow_motion(method, stabilisation, bound):
+    """Steps of 20 ms, in which the spring would swing 14 times; it stretches by 4e-6 m."""
+    q = np.array([np.sin(0.8), -np.cos(0.8), np.sin(0.8) + np.sin(0.5), -np.cos(0.8) - np.cos(0.5)])
+    rigid = da.simulate(OnARod(), q, np.zeros(4), 2.0, rtol=1e-11, atol=1e-12, record=2.0)
+    run = da.simulate(OnASpring(), q, np.zeros(4), 2.0, method=method, stabilisation=stabilisation, h=0.02, record=0.1)
+    assert run.reason == "finished" and run.steps == 100
+    assert np.abs(run.q[-1] - rigid.q[-1]).max() < bound
+
+
+@pytest.mark.parametrize("method, stabilisation", [("rk4", "projection"), ("dop853", None), ("half_explicit4", None), ("rattle", None),
+                                                   ("generalized_alpha", None), ("radau_iia", "ggl"), ("radau_iia", "index3")])
+def test_a_loop_of_ball_joints_closes_with_quaternions_of_unit_length(method, stabilisation):
+    rods = [da.Body(name, 1.0, (0.25, 0.05, 0.0), (0.02, 0.001, 0.0, 0.03, 0.002, 0.04)) for name in ("one", "two")]
+    joints = (da.Joint("s1", da.Spherical(), "base", "one"), da.Joint("s2", da.Spherical(), "one", "two", da.Origin((0.5, 0, 0))))
+    pin = da.constraints.Closure("pin", da.Spherical(), ("two", (0.5, 0, 0)), ("base", (0.6, 0.3, 0.2)))
+    loop = da.Mechanism("balls", (da.Body("base"), *rods), joints).constrained(pin)
+    system, random = system_of(loop), np.random.default_rng(3)
+    start = system.project(system.integrate(system.neutral(), 0.5 * random.normal(size=6)), 0.3 * random.normal(size=6))
+    exact = da.simulate(loop, *start, 0.2, rtol=1e-11, atol=1e-12, record=0.2).q[-1]
+    run = da.simulate(loop, *start, 0.2, method=method, stabilisation=stabilisation, h=0.002, record=0.02)
+    lengths = np.linalg.norm(run.q.reshape(-1, 2, 4), axis=2)
+    assert np.abs(lengths - 1).max() < 1e-15 and run.residual.max() < 1e-14
+    assert np.abs(run.q[-1] - exact).max() < (5e-3 if METHODS[method].order == 2 else 1e-4)
 
 
 def four_bar():

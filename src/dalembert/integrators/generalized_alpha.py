@@ -69,11 +69,12 @@ class EndOfStep:
         manifold: Manifold | None,
     ):
         self.f, self.t, self.x, self.h, self.parts = f, t + h, x, h, parts
-        self.manifold = manifold if manifold is not None and manifold.is_constrained else None
+        self.manifold = manifold
         self.alpha_m = (2 * rho_inf - 1) / (rho_inf + 1)
         self.alpha_f = rho_inf / (rho_inf + 1)
         self.gamma = 0.5 + self.alpha_f - self.alpha_m
         self.beta = (0.5 + self.gamma) ** 2 / 4
+        self.share = (1 - self.alpha_f) / (1 - self.alpha_m)  # of v'_1 in a_1
         self.begin = h * f(t, x)
 
     def state(self, z: Any) -> Any:
@@ -92,7 +93,9 @@ class EndOfStep:
         return state
 
     def following(self, z: Any) -> Any:
-        """A better end: rates at the old one, then multipliers that meet the constraints."""
+        """A better end by Newton's iteration, with derivatives of all forces but those of inertia;
+        then multipliers that meet the constraints.
+        """
         parts, h = self.parts, self.h
         state = self.state(z)
         new = h * self.f(self.t, state)
@@ -101,12 +104,16 @@ class EndOfStep:
         new[parts.multipliers] = z[parts.multipliers]
         if self.manifold is None:
             return new
-        _, response = self.manifold.responses(self.t, state[parts.q], state[parts.y])
-        share = (1 - self.alpha_f) / (1 - self.alpha_m)  # of v'_1 in a_1
-        residual = self._residual(self.manifold, self.state(new)) / share
-        new[parts.y] = new[parts.y] + response.towards(residual)
-        scaled = h * response.multipliers(residual)
-        new[parts.multipliers] = new[parts.multipliers] + scaled
+        by_rate, by_place = h * self.gamma * self.share, h * h * self.beta * self.share
+        linearised = self.manifold.linearised(self.t, state, by_rate, by_place)
+        residual = new[parts.y] - z[parts.y]
+        new[parts.y] = z[parts.y] + linearised.corrected(residual)
+        if not self.manifold.is_constrained:
+            return new
+        slip = self._residual(self.manifold, self.state(new)) / self.share
+        multipliers = linearised.multipliers(slip)
+        new[parts.y] = new[parts.y] + linearised.along(multipliers)
+        new[parts.multipliers] = new[parts.multipliers] + h * multipliers
         return new
 
     def _residual(self, manifold: Manifold, state: Any) -> Any:

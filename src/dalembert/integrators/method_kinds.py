@@ -148,6 +148,13 @@ class Manifold(Protocol):
     def impulse(self, response: Any, residual: Any) -> Any:
         """The change of y that changes J qd by r."""
 
+    def linearised(self, t: Any, x: Any, by_rate: Any, by_place: Any) -> Any:
+        """The motion about a state of velocities, of which `corrected(r)` are the accelerations that
+        take away a residual r of these, and `multipliers(r)` and `along(...)` those of constraint
+        forces that change J qdd by r. In a step velocities change by `by_rate`, coordinates by
+        `by_place` of accelerations.
+        """
+
     def push(self, response: Any, ahead: Any) -> Any:
         """The change of velocities (nv,), along forces of constraints at one state, that meets the
         constraints at a state near by; their `responses` are given.

@@ -40,6 +40,20 @@ INVERSE = np.linalg.inv(np.array(A))
 STAGES = len(C)
 
 
+def _lower(A: np.ndarray) -> np.ndarray:
+    """L of A = L U, U with a diagonal of 1 (Crout)."""
+    L = np.zeros_like(A)
+    U = np.eye(len(A))
+    for k in range(len(A)):
+        L[k:, k] = A[k:, k] - L[k:, :k] @ U[:k, k]
+        U[k, k + 1 :] = (A[k, k + 1 :] - L[k, :k] @ U[:k, k + 1 :]) / L[k, k]
+    return L
+
+
+LOWER = _lower(np.array(A))  # in place of A in Newton's iteration
+LOWER_2 = LOWER @ LOWER
+
+
 def step(
     f: Rate,
     t: Scalar,
@@ -49,6 +63,7 @@ def step(
     *,
     parts: StateParts,
     stabilisation: str,
+    canonical: bool = False,
     manifold: Manifold | None = None,
 ) -> Vector:
     """x(t + h) by collocation at the nodes of Radau, the last of which is the end.
@@ -58,18 +73,23 @@ def step(
 
     The multipliers are such that each stage meets phi = 0 (index 3), phi' = 0 (index 2), or both with
     mu (Gear, Gupta, Leimkuhler). Else f knows the constraint forces, and the end is brought back.
+    Newton's iteration, with derivatives of all forces but those of inertia, has the lower factor of
+    a_ij in place of a_ij.
 
     Hairer, Lubich, Roche, The Numerical Solution of Differential-Algebraic Systems by Runge-Kutta
-    Methods (1989); Hairer, Wanner, Solving Ordinary Differential Equations II (1996), section VII.4.
+    Methods (1989); Hairer, Wanner, Solving Ordinary Differential Equations II (1996), section VII.4;
+    van der Houwen, de Swart, Triangularly implicit iteration methods for ODE-IVP solvers, SIAM J. Sci.
+    Comput. 18 (1997) 41-55.
     """
     solver = solve or FixedPoint()
     if manifold is None:
         return collocation.step(f, t, x, h, C, A, B, AHEAD, solver)
-    if stabilisation not in OWN or not manifold.is_constrained:
+    if canonical or not manifold.is_constrained:
         return manifold(t + h, collocation.step(f, t, x, h, C, A, B, AHEAD, solver))
     stages = Stages(f, t, x, h, parts, stabilisation, manifold)
     z = solver(stages.following, parts.rated(x), stages.continued, STAGES)
-    return stages.state(z.reshape(STAGES, len(x)), STAGES - 1)
+    end = stages.state(z.reshape(STAGES, len(x)), STAGES - 1)
+    return end if stabilisation in OWN else manifold(t + h, end)
 
 
 class Stages:
@@ -85,8 +105,8 @@ class Stages:
         stabilisation: str,
         manifold: Manifold,
     ):
-        self.f, self.t, self.x, self.h = f, t, x, h
-        self.parts, self.stabilisation, self.manifold = parts, stabilisation, manifold
+        self.f, self.x, self.h, self.parts = f, x, h, parts
+        self.stabilisation, self.manifold = stabilisation, manifold
         self.times = [t + c * h for c in C]
 
     def state(self, z: Any, stage: int) -> Any:
@@ -102,22 +122,46 @@ class Stages:
         return np.concatenate([_weighted(row, z) for row in AHEAD])
 
     def following(self, z: Any) -> Any:
-        """Better stages: rates at the old ones, then multipliers that meet the constraints."""
+        """Better stages: by Newton's iteration without constraint forces, then with multipliers."""
         old = z.reshape(STAGES, len(self.x))
         states = [self.state(old, i) for i in range(STAGES)]
         new = [self.h * self.f(t, x) for t, x in zip(self.times, states, strict=True)]
         for i in range(STAGES):
             for places in self.parts.unknowns:
                 new[i][places] = old[i][places]
+        motions = [self._linearised(i, state) for i, state in enumerate(states)]
+        self._correct(old, new, motions)
         self._move(new, states)
-        q, y = self.parts.q, self.parts.y
-        responses = [
-            self.manifold.responses(t, x[q], x[y]) for t, x in zip(self.times, states, strict=True)
-        ]
-        self._push(new, states, [whole for _, whole in responses])
-        if self.stabilisation == GGL and responses[0][0] is not None:
-            self._shift(new, states, [positions for positions, _ in responses])
+        if self.stabilisation in OWN:
+            self._push(new, states, motions)
+        if self.stabilisation == GGL and self.manifold.holonomic.any():
+            self._shift(new, states)
         return np.concatenate(new)
+
+    def _linearised(self, stage: int, state: Any) -> Any:
+        """The motion about a stage."""
+        by_rate = self.h * LOWER[stage, stage]
+        by_place = self.h * self.h * LOWER_2[stage, stage]
+        return self.manifold.linearised(self.times[stage], state, by_rate, by_place)
+
+    def _correct(self, old: Any, new: list[Any], motions: list[Any]) -> None:
+        """Newton's step of the velocities' rates, stage by stage; where f agrees with the constraints,
+        so does the step.
+        """
+        y, h = self.parts.y, self.h
+        changes: list[Any] = []
+        for i, motion in enumerate(motions):
+            drag = 0.0
+            for j, change in enumerate(changes):
+                drag = drag + h * LOWER[i, j] * (motion.D @ change)
+                drag = drag + h * h * LOWER_2[i, j] * (motion.K @ change)
+            residual = new[i][y] - old[i][y]
+            change = motion.corrected(residual, drag)
+            if self.stabilisation not in OWN:
+                multipliers = motion.multipliers(motion.J @ (residual - change))
+                change = change + motion.along(multipliers)
+            changes.append(change)
+            new[i][y] = old[i][y] + change
 
     def _move(self, new: list[Any], states: list[Any]) -> None:
         """Coordinates move at the new velocities, not at those of the states."""
@@ -126,43 +170,44 @@ class Stages:
             gained = self._at(new, i, y) - state[y]
             new[i][q] = new[i][q] + self.h * self.manifold.rate(state[q], gained)
 
-    def _push(self, new: list[Any], states: list[Any], responses: list[Any]) -> None:
+    def _push(self, new: list[Any], states: list[Any], motions: list[Any]) -> None:
         """Multipliers change velocities, and coordinates with them."""
         q, y = self.parts.q, self.parts.y
-        residuals = self._residuals(new)
         pushes = []
-        for z, response, residual in zip(new, responses, residuals, strict=True):
-            pushes.append(response.towards(residual))
+        for z, motion, slip in zip(new, motions, self._slips(new), strict=True):
+            multipliers = motion.multipliers(slip)
+            pushes.append(motion.along(multipliers))
             z[y] = z[y] + pushes[-1]
-            multipliers = self.h * response.multipliers(residual)
-            z[self.parts.multipliers] = z[self.parts.multipliers] + multipliers
+            places = self.parts.multipliers
+            z[places] = z[places] + self.h * multipliers
         for i, state in enumerate(states):
             gained = _weighted(A[i], pushes)
             new[i][q] = new[i][q] + self.h * self.manifold.rate(state[q], gained)
 
-    def _shift(self, new: list[Any], states: list[Any], responses: list[Any]) -> None:
+    def _shift(self, new: list[Any], states: list[Any]) -> None:
         """Multipliers mu change the rates of coordinates."""
-        q = self.parts.q
+        q, y = self.parts.q, self.parts.y
         phi = [self.manifold.position(t, self._at(new, i, q)) for i, t in enumerate(self.times)]
-        for i, (state, response) in enumerate(zip(states, responses, strict=True)):
+        for i, state in enumerate(states):
+            response, _ = self.manifold.responses(self.times[i], state[q], state[y])
             residual = -_weighted(INVERSE[i], phi)
             new[i][q] = new[i][q] + self.manifold.rate(state[q], response.towards(residual))
             slips = self.h * response.multipliers(residual)
             new[i][self.parts.slips] = new[i][self.parts.slips] + slips
 
-    def _residuals(self, new: list[Any]) -> list[Any]:
+    def _slips(self, new: list[Any]) -> list[Any]:
         """Changes of h J v' that meet the constraints, of each stage (k,)."""
         q, y = self.parts.q, self.parts.y
         at = [(self._at(new, i, q), self._at(new, i, y)) for i in range(STAGES)]
         psi = [self.manifold.velocity(t, *own) for t, own in zip(self.times, at, strict=True)]
-        residuals = [-_weighted(row, psi) for row in INVERSE]
+        slips = [-_weighted(row, psi) for row in INVERSE]
         if self.stabilisation != INDEX_3:
-            return residuals
+            return slips
         rows = self.manifold.holonomic
         phi = [self.manifold.position(t, own[0]) for t, own in zip(self.times, at, strict=True)]
-        for residual, row in zip(residuals, INVERSE @ INVERSE, strict=True):
-            residual[rows] = -_weighted(row, phi) / self.h
-        return residuals
+        for slip, row in zip(slips, INVERSE @ INVERSE, strict=True):
+            slip[rows] = -_weighted(row, phi) / self.h
+        return slips
 
     def _at(self, new: list[Any], stage: int, places: slice) -> Any:
         """Entries of the state of a stage."""
@@ -173,10 +218,17 @@ def _weighted(weights: Any, k: Any) -> Any:
     return sum(w * ki for w, ki in zip(weights, k, strict=True))
 
 
-def needs(stabilisation: str = PROJECTION, unknowns: Any = None, **known: Any) -> dict[str, Any]:
-    """Options of the step: the parts of a state, and how constraints are met."""
+def needs(
+    stabilisation: str = PROJECTION,
+    unknowns: Any = None,
+    canonical: bool = False,
+    **known: Any,
+) -> dict[str, Any]:
+    """Options of the step: the parts of a state, whether it has momenta, and how constraints are
+    met.
+    """
     parts = parts_of("radau_iia", coordinates("radau_iia")(**known), unknowns)
-    return {"parts": parts, "stabilisation": stabilisation}
+    return {"parts": parts, "stabilisation": stabilisation, "canonical": canonical}
 
 
 OWN = {GGL: (MULTIPLIERS, SLIPS), INDEX_2: (MULTIPLIERS,), INDEX_3: (MULTIPLIERS,)}

@@ -18,7 +18,7 @@ import numpy as np
 
 from dalembert.compiled.memo import dynamics_of, kept
 from dalembert.errors import DalembertError, ParameterError
-from dalembert.expr import Expr
+from dalembert.expr import Expr, array, jacobian
 from dalembert.kinematics.forces import SIGN, STICK, coulomb
 from dalembert.model.friction_laws import Stribeck
 from dalembert.model.parts import OF_FRICTION
@@ -372,6 +372,21 @@ class FirstOrderSystem:
             for name, places in self.unknown_places.items():
                 row[places] = found[name]
 
+    def stiffness(self, t: Any, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """-dF/dq (nv, nv) along velocities and -dF/dqd at a state of expressions (q, qd, ...), of
+        forces F but those of inertia; of functions that are called they are not known, and 0.
+        """
+        system = self.at(p, x).system
+        q, qd, _, states = self.split(x)
+        t = self.clock(t, p)
+        known = CALLED not in self.kinds.values()
+        tau = self.forces(t, q, qd, p, states) if known else np.zeros(system.nv)
+        resting = -np.asarray(system.bias_force(q, np.zeros(system.nv), t))
+        force = array([*(np.asarray(system.generalized_forces(q, qd, t)) + tau)])
+        along = array([*np.asarray(system.rate(q, qd))])
+        K = -jacobian(array([*(resting + force)]), q) @ jacobian(along, qd)
+        return K, -jacobian(force, qd)
+
     @cached_property
     def witnesses(self) -> Witnesses:
         """Functions that are watched in the steps."""
@@ -397,7 +412,8 @@ class FirstOrderSystem:
     @cached_property
     def manifold(self) -> StateManifold | None:
         """States that the system may have; None if these are all."""
-        if not (self.formulation.quaternions or ConstraintSet(self.system).constraints):
+        is_constrained = bool(ConstraintSet(self.system).constraints)
+        if not (self.formulation.quaternions or is_constrained or self.unknowns):
             return None
         return StateManifold(self)
 

@@ -16,6 +16,7 @@ from dalembert.controllers.checks import is_unchanging
 from dalembert.expr import Graph, array
 from dalembert.integrators import Adaptive, External, FixedStep, Method
 from dalembert.native import builtin
+from dalembert.native.function import function
 from dalembert.native.propagator import Propagator, Segment, StepControl, Trajectories
 from dalembert.native.routine import Routine
 from dalembert.simulation.applied_forces import CALLED, TRACED
@@ -132,6 +133,12 @@ class MachineCode:
                 )
             ),
         )
+
+    @cached_property
+    def stiffness(self) -> Any:
+        """Minus derivatives of forces by coordinates and velocities, of t, x (nx,), p (n,) of floats."""
+        sizes = {"x": self._motion.nx, "p": self._motion.inputs.size}
+        return self.kept("stiffness", lambda: function(self._motion.stiffness, t=(), **sizes))
 
     def forces_at(self, t: np.ndarray, x: np.ndarray, p: np.ndarray) -> np.ndarray:
         """Control and forces (n, nv) at t (n,), x (n, nx), p (n, k)."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.expr import sqrt
+from dalembert.expr import Expr, sqrt, substitute, symbols
 from dalembert.integrators.method_kinds import PROJECTION
 from dalembert.integrators.passage import RETURNS
 from dalembert.simulation.formulation import Formulation
@@ -16,6 +16,39 @@ from dalembert.spatial import linear_algebra
 from dalembert.systems.constraint_response import Response
 from dalembert.systems.constraint_set import SWEEPS, ConstraintSet
 from dalembert.systems.system import System
+
+
+class LinearisedMotion(NamedTuple):
+    """Motion about a state.
+
+    M, K, D : mass matrix, and minus derivatives of forces by coordinates and by velocities
+    inertia : M and what forces add in a step
+    J : Jacobian of constraints, if there are any
+    """
+
+    M: np.ndarray
+    K: np.ndarray
+    D: np.ndarray
+    inertia: np.ndarray
+    J: np.ndarray | None
+
+    def corrected(self, residual: Any, drag: Any = 0.0) -> Any:
+        """The change of accelerations that takes away a residual of these (nv,), less the drag."""
+        return linear_algebra.solve(self.inertia, self.M @ residual - drag)
+
+    def multipliers(self, residual: Any) -> Any:
+        """Multipliers that change J qdd by a residual (k,)."""
+        assert self.J is not None
+        return linear_algebra.solve(self.J @ self._columns, residual)
+
+    def along(self, multipliers: Any) -> Any:
+        """Accelerations of multipliers (nv,)."""
+        return self._columns @ np.asarray(multipliers)
+
+    @property
+    def _columns(self) -> Any:
+        assert self.J is not None
+        return linear_algebra.solve(self.inertia, self.J.T)
 
 
 class StateManifold:
@@ -127,7 +160,7 @@ class StateManifold:
         return brought_back if crossed > 0 else f
 
     def normalized(self, x: Any) -> Any:
-        """x with quaternions of unit length."""
+        """x, or q, with quaternions of unit length."""
         return normalized(self._motion.formulation, x)
 
     def rate(self, q: Any, qd: Any) -> Any:
@@ -139,16 +172,18 @@ class StateManifold:
         return self._motion.at(self._p).velocities(self._clock(t), q, y)
 
     def position(self, t: Any, q: Any) -> Any:
-        """phi of holonomic constraints."""
-        return self._constraints.position(q, self._clock(t))
+        """phi of holonomic constraints, with quaternions of unit length."""
+        return self._constraints.position(self.normalized(q), self._clock(t))
 
     def velocity(self, t: Any, q: Any, y: Any) -> Any:
         """phi' and psi of all constraints (k,)."""
+        q = self.normalized(q)
         qd = self.velocities(t, q, y)
         return self._constraints.rates(q, qd, self._clock(t)).velocity
 
     def responses(self, t: Any, q: Any, y: Any) -> tuple[Response | None, Response]:
         """Motion that forces along rows of positions, and along all rows, cause at a state."""
+        q = self.normalized(q)
         qd = self.velocities(t, q, y)
         return self._constraints.responses(q, qd, self._clock(t))
 
@@ -165,6 +200,29 @@ class StateManifold:
         directions = response.directions
         multipliers = linear_algebra.solve(ahead.rows.jacobian @ directions, -ahead.rows.velocity)
         return directions @ np.asarray(multipliers)
+
+    def linearised(self, t: Any, x: Any, by_rate: Any, by_place: Any) -> LinearisedMotion:
+        """The motion about a state, for steps in which velocities change by `by_rate` and coordinates
+        by `by_place` of accelerations.
+        """
+        p = self._p
+        q, y, *_ = self._motion.state.parts(x)
+        system, clock = self._motion.at(p, x).system, self._clock(t)
+        M = np.asarray(system.mass_matrix(q, clock))
+        K, D = self._stiffness(t, x)
+        J = ConstraintSet(system).rates(q, y, clock).jacobian if self.is_constrained else None
+        return LinearisedMotion(M, K, D, M + by_rate * D + by_place * K, J)
+
+    def _stiffness(self, t: Any, x: Any) -> tuple[Any, Any]:
+        """-dF/dq (nv, nv) along velocities and -dF/dqd of forces F but those of inertia."""
+        motion, p = self._motion, self._p
+        graph = next((value.graph for value in x if isinstance(value, Expr)), None)
+        if graph is None:
+            return motion.code.stiffness(t, x, p)  # type: ignore[no-any-return]
+        at = np.array(symbols("stiff at", motion.nx, graph), dtype=object)
+        values = dict(zip(at, x, strict=True))
+        K, D = motion.stiffness(t, at, p)
+        return np.asarray(substitute(K, values)), np.asarray(substitute(D, values))
 
     def _clock(self, t: Any) -> Any:
         return self._motion.clock(t, self._p)
