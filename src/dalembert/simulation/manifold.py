@@ -10,9 +10,11 @@ import numpy as np
 from dalembert.expr import Expr, sqrt, substitute, symbols
 from dalembert.integrators.method_kinds import PROJECTION
 from dalembert.integrators.passage import RETURNS
+from dalembert.simulation.elementwise import less, where
 from dalembert.simulation.formulation import Formulation
 from dalembert.simulation.mobility import projected_beside
 from dalembert.spatial import linear_algebra
+from dalembert.spatial.ldl import factorised, unchecked
 from dalembert.systems.constraint_response import Response
 from dalembert.systems.constraint_set import SWEEPS, ConstraintSet
 from dalembert.systems.system import System
@@ -23,14 +25,20 @@ class LinearisedMotion(NamedTuple):
 
     M, K, D : mass matrix, and minus derivatives of forces by coordinates and by velocities
     inertia : M and what forces add in a step
-    J : Jacobian of constraints, if there are any
+    response : of the constraints to forces along them, if there are any
     """
 
     M: np.ndarray
     K: np.ndarray
     D: np.ndarray
     inertia: np.ndarray
-    J: np.ndarray | None
+    response: Response | None
+
+    @property
+    def J(self) -> np.ndarray:
+        """Jacobian of the constraints (k, nv)."""
+        assert self.response is not None
+        return self.response.rows.jacobian
 
     def corrected(self, residual: Any, drag: Any = 0.0) -> Any:
         """The change of accelerations that takes away a residual of these (nv,), less the drag."""
@@ -38,17 +46,13 @@ class LinearisedMotion(NamedTuple):
 
     def multipliers(self, residual: Any) -> Any:
         """Multipliers that change J qdd by a residual (k,)."""
-        assert self.J is not None
-        return linear_algebra.solve(self.J @ self._columns, residual)
+        assert self.response is not None
+        return self.response.multipliers(residual)
 
     def along(self, multipliers: Any) -> Any:
         """Accelerations of multipliers (nv,)."""
-        return self._columns @ np.asarray(multipliers)
-
-    @property
-    def _columns(self) -> Any:
-        assert self.J is not None
-        return linear_algebra.solve(self.inertia, self.J.T)
+        assert self.response is not None
+        return self.response.along(multipliers)
 
 
 class StateManifold:
@@ -198,7 +202,11 @@ class StateManifold:
         constraints at a state near by.
         """
         directions = response.directions
-        multipliers = linear_algebra.solve(ahead.rows.jacobian @ directions, -ahead.rows.velocity)
+        pivots = np.array(response.mobility.inverse_pivots)
+        kept = where(less(0.0, pivots), 1.0, 0.0)  # rows that do not follow from others
+        mobility = kept[:, None] * (ahead.rows.jacobian @ directions) * kept
+        mobility = mobility + np.diag(1 - kept)
+        multipliers = linear_algebra.solve(mobility, -kept * ahead.rows.velocity)
         return directions @ np.asarray(multipliers)
 
     def linearised(self, t: Any, x: Any, by_rate: Any, by_place: Any) -> LinearisedMotion:
@@ -210,8 +218,14 @@ class StateManifold:
         system, clock = self._motion.at(p, x).system, self._clock(t)
         M = np.asarray(system.mass_matrix(q, clock))
         K, D = self._stiffness(t, x)
-        J = ConstraintSet(system).rates(q, y, clock).jacobian if self.is_constrained else None
-        return LinearisedMotion(M, K, D, M + by_rate * D + by_place * K, J)
+        inertia = M + by_rate * D + by_place * K
+        response = None
+        if self.is_constrained:
+            rows = ConstraintSet(system)
+            symmetric = ((inertia + inertia.T) / 2).tolist()
+            factors = factorised(symmetric, unchecked)
+            response = rows.response(factors, rows.rates(q, y, clock))
+        return LinearisedMotion(M, K, D, inertia, response)
 
     def _stiffness(self, t: Any, x: Any) -> tuple[Any, Any]:
         """-dF/dq (nv, nv) along velocities and -dF/dqd of forces F but those of inertia."""
