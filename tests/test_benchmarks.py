@@ -142,3 +142,25 @@ def test_trees_are_compared_in_pairs_taken_in_turn(bench):
     assert order == ["old", "new", "new", "old"] * 2 and (pairs == [2.0, 3.0]).all()
     ratio, low, high = compare.ratio_and_interval(np.array([[1.0, r] for r in range(1, 42)]))
     assert (ratio, low, high) == (21, 14, 28)      # ranks of the median of 41: 97 % by the binomial distribution
+
+
+@pytest.mark.parametrize("name", ["four-bar", "squeezer", "slider-crank"])
+def test_loops_begin_closed_and_end_where_stored_solutions_do(bench, name):
+    cases = bench("loop_cases")
+    case = cases.CASES[name]()
+    mechanism, law = cases.mechanism(case), cases.forces(case)
+    assert np.abs(da.constraint_residual(mechanism, case.q)).max() < 1e-12
+    options = {"forces": law} if law else {}
+    run = da.simulate(mechanism, case.q, case.qd, [0.0, case.duration], method="dop853", rtol=1e-9, atol=1e-9, **options)
+    assert case.error(run.q[-1]) < 1e-6
+    moved = run.q[-1].copy()
+    moved[0] += 1e-3
+    assert case.error(moved) > 1e-4
+
+
+def test_least_times_are_those_that_reach_an_error(bench):
+    loops = bench("loops")
+    curve = loops.Curve("case", "engine", [loops.Point(1.0, 1e-4), loops.Point(2.0, 1e-6), loops.Point(4.0, 1e-8)])
+    assert curve.seconds_at(1e-6) == (2.0, True)
+    seconds, sure = curve.seconds_at(1e-10)
+    assert not sure and abs(seconds - 8.0) < 1e-9
