@@ -1,5 +1,8 @@
 """Linear equations about steady motions: the benchmark bicycle from its nonlinear equations, a coin that rolls upright."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -108,6 +111,14 @@ Rates of the coordinates by coordinates
 N23 = -r omega3
 """
     assert max(linear.verified.values()) < 1e-11
+
+
+def test_copies_and_files_derive_the_same_forms():
+    eom = da.quasi_velocity_equations(coin(), COIN, "boltzmann_hamel")
+    linear = eom.linearize({"x": 0, "y": 0, "yaw": 0, "theta": np.pi / 2, "psi": 0}, {"omega1": 0, "omega2": 0})
+    for forms in (eom, linear):
+        again = pickle.loads(pickle.dumps(forms))
+        assert again.text() == copy.copy(forms).text() == forms.text() and max(again.verified.values()) < 1e-10
 
 
 def test_what_moves_not_steadily_says_which_force_it_takes():

@@ -116,6 +116,53 @@ def test_the_flexible_slider_crank_has_the_digits_that_are_certain():
     assert np.abs(run.observables["constraint_residual"]).max() < 1e-14
 
 
+def squeezer(p):
+    """Andrews' squeezing mechanism in the angles of the IVP test set: seven bodies, six rows (Hairer, Wanner, section VII.7)."""
+    sin, cos = da.sin, da.cos
+
+    def lagrangian(q, qd, t):
+        be, th, ga, ph, de, om, ep = q
+        dbe, dth, dga, dph, dde, dom, dep = qd
+        # each mass centre is a sum of arms: (length along, length across, angle, its rate)
+        bodies = [("1", [(p["ra"], 0, be, dbe)], dbe),
+                  ("2", [(p["rr"], 0, be, dbe), (-p["da"], 0, be + th, dbe + dth)], dbe + dth),
+                  ("3", [(p["sb"], -p["sa"], ga, dga)], dga),
+                  ("4", [(p["zt"], 0, de, dde), (0, -(p["e"] - p["ea"]), ph + de, dph + dde)], dph + dde),
+                  ("5", [(p["ta"], p["tb"], de, dde)], dde),
+                  ("6", [(0, -p["u"], ep, dep), (p["zf"] - p["fa"], 0, om + ep, dom + dep)], dom + dep),
+                  ("7", [(-p["ub"], -p["ua"], ep, dep)], dep)]
+        T = 0
+        for number, arms, spin in bodies:
+            vx = sum((-a * sin(angle) - b * cos(angle)) * rate for a, b, angle, rate in arms)
+            vy = sum((a * cos(angle) - b * sin(angle)) * rate for a, b, angle, rate in arms)
+            T = T + p["m" + number] * (vx * vx + vy * vy) / 2 + p["i" + number] * spin**2 / 2
+        spring = da.hypot(p["sd"] * cos(ga) + p["sc"] * sin(ga) + p["xb"] - p["xc"], p["sd"] * sin(ga) - p["sc"] * cos(ga) + p["yb"] - p["yc"])
+        return T - p["c0"] * (spring - p["l0"])**2 / 2
+
+    def loops(q, t):
+        be, th, ga, ph, de, om, ep = q
+        x, y = p["rr"] * cos(be) - p["d"] * cos(be + th), p["rr"] * sin(be) - p["d"] * sin(be + th)
+        return [x - p["ss"] * sin(ga) - p["xb"], y + p["ss"] * cos(ga) - p["yb"],
+                x - p["e"] * sin(ph + de) - p["zt"] * cos(de) - p["xa"], y + p["e"] * cos(ph + de) - p["zt"] * sin(de) - p["ya"],
+                x - p["zf"] * cos(om + ep) - p["u"] * sin(ep) - p["xa"], y - p["zf"] * sin(om + ep) + p["u"] * cos(ep) - p["ya"]]
+
+    system = da.lagrangian_system(lagrangian, "be th ga ph de om ep", lambda q, qd, t: [p["mom"], 0, 0, 0, 0, 0, 0], "squeezer")
+    return system.constrained(Holonomic("loops", loops, "m"))
+
+
+def test_andrews_squeezer_has_angles_rates_and_multipliers_of_the_table():
+    case = reference("closed_loops", "A03_andrews")
+    rows, columns = table("closed_loops", "A03_andrews")
+    system = squeezer({name: float(x) for name, x in case["parameters"].items()})
+    start = [float(x) for x in case["initial"].values()]
+    run = da.simulate(system, start, np.zeros(7), columns["t"], method="dop853", rtol=1e-11, atol=1e-13)
+    np.testing.assert_allclose(run.q, rows[:, 1:8], atol=1e-9)
+    np.testing.assert_allclose(run.qd, rows[:, 8:15], rtol=1e-8, atol=1e-5)      # of 1e3 rad/s
+    multipliers = np.stack([columns[f"lam{k}"] for k in range(1, 7)], 1)
+    np.testing.assert_allclose(run.observables["multipliers"], -multipliers, atol=1e-7)      # of 100 N; their sign is the other one
+    assert np.abs(run.observables["constraint_residual"]).max() < 1e-15
+
+
 @pytest.fixture(scope="module")
 def rod():
     """A mass on a rod whose length is a parameter of the constraint alone, in a plane of parameters m, g."""

@@ -17,7 +17,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.expr import derivative, gradient, jacobian, substitute, symbol
+from dalembert.expr import (
+    constant,
+    derivative,
+    gradient,
+    jacobian,
+    pack,
+    substitute,
+    symbol,
+    unpack,
+)
 from dalembert.formulations.lagrange.symbolic_system import LagrangianSystem
 
 HALF = Fraction(1, 2)
@@ -249,3 +258,33 @@ class QuasiVelocities:
         bias = self._along(own) - along - gyroscopic
         Q = self.columns.T @ self._quantity("generalized_forces")
         return ReducedEquations(np.asarray(jacobian(own, self.u)), bias, Q)
+
+    # --- files ---
+
+    def __reduce__(self):
+        arrays = (self.W, self.w0, self.B, self.b)
+        graph = self.t.graph
+        nodes = [constant(x, graph) for array in arrays for x in array.flat]
+        names = (self.names, self.rate_names, self.dependent)
+        return _rebuilt_frame, (self.system, names, pack(nodes))
+
+
+def _rebuilt_frame(
+    system: LagrangianSystem, names: tuple[tuple[str, ...], ...], packed: Any
+) -> QuasiVelocities:
+    """Quasi-velocities that pickle kept, in the graph of their system."""
+    n = system.nq
+    own, rates, dependent = names
+    t: Any = system.symbols["t"]
+    nodes = np.array(unpack(packed, t.graph), dtype=object)
+    W, w0, B, b = np.split(nodes, np.cumsum([n * n, n, n * n]))
+    return QuasiVelocities(
+        system,
+        own,
+        rates,
+        dependent,
+        W.reshape(n, n),
+        w0,
+        B.reshape(n, n),
+        b,
+    )
