@@ -1,4 +1,4 @@
-"""Draw the pictures of README.md and docs/generators.md: `python docs/pictures.py`."""
+"""Draw the pictures of README.md, docs/generators.md and docs/loops.md: `python docs/pictures.py`."""
 
 import io
 import re
@@ -9,9 +9,12 @@ import numpy as np
 from matplotlib.figure import Figure
 from PIL import Image
 
-from dalembert import generators
+from dalembert import Mechanism, generators, loops, simulate
+from dalembert.views import animation
+from dalembert.views.stick_figure import figure_of
 
 ROOT = Path(__file__).parents[1]
+ACROSS = 4  # pictures in a row
 COLOURS = 48  # of a diagram: a small file
 
 
@@ -47,15 +50,42 @@ def programs() -> Figure:
     return figure
 
 
+def usual_loops() -> Image.Image:
+    """The generators of `da.loops`, as films show them."""
+    makers = [getattr(loops, name) for name in loops.__all__ if name != "Assembly"]
+    tiles = [still(*(make(3) if make is loops.n_four_bar else make())) for make in makers]
+    width, height = tiles[0].size
+    rows = -(-len(tiles) // ACROSS)
+    sheet = Image.new("RGB", (ACROSS * width, rows * height), animation.PAPER)
+    for k, tile in enumerate(tiles):
+        row, column = divmod(k, ACROSS)
+        sheet.paste(tile, (column * width, row * height))
+    return sheet
+
+
+def still(mechanism: Mechanism, q: np.ndarray) -> Image.Image:
+    """A mechanism at rest in its start."""
+    run = simulate(mechanism, q, np.zeros(mechanism.nv), 1e-3, method="dop853")
+    picture = next(animation._pictures(mechanism.name, figure_of(run, run.times[:1])))
+    image = Image.fromarray(picture)
+    # without clock, scale and axes below
+    return image.crop((0, 0, image.width, int(0.83 * image.height))).resize((400, 249))
+
+
 def save(figure: Figure, file: str) -> None:
     """Write a figure with few colours."""
     drawn = io.BytesIO()
     figure.savefig(drawn, format="png", dpi=80)
-    image = Image.open(drawn).convert("RGB").quantize(COLOURS)
-    image.save(ROOT / "docs" / file, optimize=True)
+    write(Image.open(drawn).convert("RGB"), file)
+
+
+def write(image: Image.Image, file: str) -> None:
+    """Write a picture with few colours."""
+    image.quantize(COLOURS).save(ROOT / "docs" / file, optimize=True)
 
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     save(swing(), "swing.png")
     save(programs(), "generators.png")
+    write(usual_loops(), "loops.png")

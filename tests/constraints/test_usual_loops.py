@@ -123,7 +123,7 @@ def test_a_governor_stays_where_its_balls_balance_the_collar():
 @pytest.mark.parametrize(("make", "options", "message"), [
     (da.loops.four_bar, {"coupler": 0.1}, "the four-bar cannot be closed: sides of 0.1 m and 0.8 m do not span 1.0"),
     (da.loops.four_bar, {"crank": -1}, "crank=-1: expected a positive number"),
-    (da.loops.slider_crank, {"offset": 1.0}, "the slider-crank cannot be closed: a rod of 0.6 m does not span 1 m"),
+    (da.loops.slider_crank, {"offset": 1.0, "angle": 0.0}, "the slider-crank cannot be closed: a rod of 0.6 m does not span 1 m"),
     (da.loops.five_bar, {"distal": 0.1}, "the five-bar cannot be closed"),
     (da.loops.spatial_slider_crank, {"rod_length": 0.1}, "the spatial slider-crank cannot be closed"),
     (da.loops.delta_robot, {"forearm": 0.2}, "the delta robot cannot be closed"),

@@ -142,5 +142,5 @@ def test_a_polynomial_profile_moves_its_follower():
 ], ids=lambda c: type(c).__name__)
 def test_functions_of_python_are_refused_by_name(constraint):
     mechanism = read_toml(HEAD[:HEAD.index("[[constraint]]")]).constrained(constraint)
-    with pytest.raises(da.ReadError, match="constraint 'c' cannot be written: .*Python function"):
+    with pytest.raises(da.ReadError, match="constraint 'c' cannot be written: .*(Python function|no table)"):
         write_toml(mechanism)

@@ -96,7 +96,7 @@ def slider_crank(
     offset: float = 0.0,
     mass_per_length: float = 1.0,
     slider_mass: float = 0.5,
-    angle: float = 0.0,
+    angle: float = math.pi / 3,
 ) -> Assembly:
     """Slider crank: a crank, a rod, and a slider along x.
 
@@ -122,7 +122,7 @@ def slider_crank(
     Examples
     --------
     >>> import dalembert as da
-    >>> da.loops.slider_crank().q.round(3)
+    >>> da.loops.slider_crank(angle=0.0).q.round(3)
     array([0. , 0. , 0.8])
     """
     positive(

@@ -321,7 +321,7 @@ def constraint_entries(constraint: Constraint, principle: str) -> Entries:
     ReadError
         A function of Python is part of it.
     """
-    why = "it is given by a Python function"
+    why = f"a {type(constraint).__name__} has no table"
     for kind, form in KINDS.items():
         is_of_kind = type(constraint) is getattr(constraints, form.constraint)
         if is_of_kind and not form.maker:
