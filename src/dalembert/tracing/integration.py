@@ -49,7 +49,7 @@ NUMBERS = (
 
 
 class Rate(LoopTrace):
-    """The trace of f: k of s, y and p. Items from `last` on store k; those of `returns` bring y nearer
+    """The trace of f: k of s, y and p. Items from `last` on store k; items of `returns` bring y nearer
     to constraints while `calm` is 0.
     """
 
