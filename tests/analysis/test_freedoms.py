@@ -62,3 +62,20 @@ def test_findings_name_constraints_that_are_redundant_or_cannot_be_met():
     hold = constraints.Holonomic("hold", lambda q, t: [q[0] - 1.2])
     *_, warning = constraint_findings(pinned().constrained(hold))
     assert "leave it no degree of freedom" in str(warning)
+
+
+@pytest.mark.parametrize("name, dof, rank, rows", [("bricard", 1, 4, 5), ("scissor_lift", 1, 6, 9), ("stewart_platform", 6, 18, 18), ("delta_robot", 3, 6, 6)])
+def test_usual_loops_have_the_freedoms_of_the_literature(name, dof, rank, rows):
+    """Bricard's loop is over-constrained and moves; the branch of q counts, not one that is folded."""
+    mechanism, q = getattr(da.loops, name)()
+    found = da.degrees_of_freedom(mechanism, q)
+    assert (found.dof, found.rank, len(found.rows), found.position) == (dof, rank, rows, "regular")
+
+
+def test_a_cart_of_two_wheels_steers_without_being_told_where_it_is():
+    """Two wheels hold its axle: x, y and heading are nonholonomic, while the difference of turns of its wheels tells the heading."""
+    mechanism, q = da.loops.differential_drive()
+    found = da.degrees_of_freedom(mechanism, q)
+    assert (found.dof, found.configuration_dof) == (2, 5)
+    brackets = da.integrability(mechanism)
+    assert (brackets.nonholonomic, brackets.integrals, brackets.growth) == (2, 1, (2, 3, 4))

@@ -9,10 +9,9 @@ import numpy as np
 
 from dalembert.analysis.elimination import dependent_rows, metric_root
 from dalembert.analysis.loop_closing import (
-    STARTS,
     Closing,
-    assemble,
     consistent_velocities,
+    first_branch,
     random_coordinates,
 )
 from dalembert.analysis.states import checked_state
@@ -22,7 +21,8 @@ from dalembert.model.mechanism import Mechanism
 from dalembert.systems.constraint_set import ConstraintSet
 from dalembert.systems.kinds import system_of
 
-STATES = 4  # random consistent states at which ranks are taken
+AROUND = (0.3, 0.3, 0.03, 0.03)  # sizes of random steps from a configuration [rad, m]
+FAR, FEW = 4, 40  # random configurations, of systems of at most so many velocities
 SINGULAR = 1e-7  # of a row's own length: what others leave of it at a singular position
 FLAT = 1e-6  # of a quadratic form, relative to its largest value: no sign
 
@@ -138,9 +138,10 @@ class RowsAt:
 
 
 def consistent_states(
-    system: Any, t: float = 0.0, count: int = STATES
+    system: Any, t: float = 0.0, near: np.ndarray | None = None
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Random states that meet all constraints.
+    """Random states that meet all constraints: around a configuration, or else around the one where a
+    run begins and far from it.
 
     Raises
     ------
@@ -149,26 +150,51 @@ def consistent_states(
     """
     rng = np.random.default_rng(0)
     closing = Closing(system, (), t)
-    states = []
-    for _ in range(STARTS):
-        q, is_closed = closing.closed(random_coordinates(system, rng))
+    starts = [] if near is not None else _far_starts(system, rng)
+    base = near
+    if base is None:
+        base, is_closed = closing.closed(system.neutral())
         if not is_closed:
-            continue
-        qd = consistent_velocities(closing, q, rng.standard_normal(system.nv))
-        states.append((q, qd))
-        if len(states) == count:
-            return states
-    if not states:
-        assemble(system, t=t)  # raises
-    return states
+            base = first_branch(system, system.neutral(), [], t, rng)
+    starts += [_moved(closing, base, size, rng) for size in AROUND]
+    states = []
+    for start in starts:
+        q, is_closed = closing.closed(start)
+        if is_closed:
+            states.append(_at_random_velocities(closing, q, rng))
+    return states or [_at_random_velocities(closing, base, rng)]
+
+
+def _far_starts(system: Any, rng: np.random.Generator) -> list[np.ndarray]:
+    """Random configurations; none of a system of many coordinates, where these hardly ever close."""
+    count = FAR if system.nv <= FEW else 0
+    return [random_coordinates(system, rng) for _ in range(count)]
+
+
+def _moved(closing: Closing, q: np.ndarray, size: float, rng: np.random.Generator) -> np.ndarray:
+    """A configuration moved by a random step that the rows allow to first order [rad, m]."""
+    N = null_space_within(closing.jacobian(q))
+    step = N @ rng.standard_normal(N.shape[1])
+    largest = np.abs(step).max(initial=0.0)
+    if largest:
+        step = size / largest * step
+    return np.asarray(closing.system.normalize(closing.system.integrate(q, step)))
+
+
+def _at_random_velocities(
+    closing: Closing, q: np.ndarray, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """The state with velocities that meet the constraints."""
+    return q, consistent_velocities(closing, q, rng.standard_normal(closing.system.nv))
 
 
 def degrees_of_freedom(mechanism: Any, q: Any = None, t: float = 0.0) -> Freedoms:
     """Degrees of freedom by the rank of the constraints, at random states that meet them and at a given
     configuration.
 
-    Rows that follow from others at all states are redundant; where q is given and its rank is less
-    than elsewhere, the position is singular, and the second derivatives of the rows along the
+    States are taken around q, on its branch, or else around the one where a run begins and at random.
+    Rows that follow from others at all of them are redundant; where the rank at q is less than
+    around it, the position is singular, and the second derivatives of the rows along the
     motions that are free there say whether several motions pass through it (a bifurcation) or none.
 
     Parameters
@@ -208,7 +234,8 @@ def degrees_of_freedom(mechanism: Any, q: Any = None, t: float = 0.0) -> Freedom
     system = system_of(mechanism, "has no degrees of freedom")
     if not system.constraints:
         return Freedoms(system.name, system.nv, (), 0, system.nv, system.nv, (), (0,))
-    states = consistent_states(system, t)
+    near = None if q is None else _checked_position(system, q, t)
+    states = consistent_states(system, t, near)
     found = [(RowsAt(system, *state, t), state) for state in states]
     redundant = [rows.redundant(1e-9) for rows, _ in found]
     best = min(range(len(found)), key=lambda k: len(redundant[k]))
@@ -226,8 +253,8 @@ def degrees_of_freedom(mechanism: Any, q: Any = None, t: float = 0.0) -> Freedom
         "redundant": tuple(redundant[best]),
         "ranks": tuple(sorted({count - len(rows) for rows in redundant})),
     }
-    if q is not None:
-        freedoms |= _position(system, checked_state(system, q)[0], t, rank, always)
+    if near is not None:
+        freedoms |= _position(system, near, t, rank, always)
     return Freedoms(**freedoms)  # type: ignore[arg-type]
 
 
@@ -240,19 +267,29 @@ def _holonomic_rank(rows: ConstraintSet, state: Any, t: float) -> int:
     return len(J) - len(dependent_rows(np.asarray(J, dtype=float)))
 
 
-def _position(system: Any, q: np.ndarray, t: float, rank: int, always: set[str]) -> dict[str, Any]:
-    """Fields of `Freedoms` about a configuration."""
-    rest = np.zeros(system.nv)
+def _checked_position(system: Any, given: Any, t: float) -> np.ndarray:
+    """A configuration that meets the constraints."""
+    q, rest = checked_state(system, given)
     rows = RowsAt(system, q, rest, t)
     phi = np.asarray(rows.set.position(q, t), dtype=float)
-    if len(phi) and np.abs(phi).max() > 1e-6 * (1.0 + np.abs(rows.J).sum(axis=1).max()):
-        worst = int(np.argmax(np.abs(phi)))
+    if not len(phi):
+        return q
+    reach = np.abs(rows.J).sum(axis=1).max()
+    worst = int(np.argmax(np.abs(phi)))
+    if abs(phi[worst]) > 1e-6 * (1.0 + reach):
         label = rows.set.position_labels[worst]
         raise ConstraintError(
             f"q of {system.name!r} does not meet {label!r}, which is {phi[worst]:.3g}: begin at "
             "da.assemble(mechanism, q).",
             label,
         )
+    return q
+
+
+def _position(system: Any, q: np.ndarray, t: float, rank: int, always: set[str]) -> dict[str, Any]:
+    """Fields of `Freedoms` about a configuration."""
+    rest = np.zeros(system.nv)
+    rows = RowsAt(system, q, rest, t)
     redundant = rows.redundant(SINGULAR)
     here = len(rows.J) - len(redundant)
     words = "regular" if here >= rank else _through(system, rows, q, t, rank - here)

@@ -270,7 +270,7 @@ def assemblies(
     start = checked_state(system, system.neutral() if q is None else q)[0]
     held = entries_of(system, fixed)
     rng = np.random.default_rng(0)
-    first = _first_branch(system, start, held, t, rng)
+    first = first_branch(system, start, held, t, rng)
     closing = Closing(system, held, t)
     J = closing.jacobian(first)[:, closing.moving]
     M = np.asarray(system.mass_matrix(first, t), dtype=float)
@@ -320,7 +320,7 @@ def _branch(closing: Closing, q: np.ndarray, start: np.ndarray) -> Branch:
     return Branch(q, correction, residual, beyond_limits(system, q))
 
 
-def _first_branch(
+def first_branch(
     system: Any, start: np.ndarray, held: list[int], t: float, rng: np.random.Generator
 ) -> np.ndarray:
     """The branch near a start, or of the random start that ends nearest; within limits if there is
@@ -435,7 +435,7 @@ def assemble(mechanism: Any, q: Any = None, fixed: Sequence[str] = (), t: float 
     """
     system = system_of(mechanism, "has no loops")
     start = checked_state(system, system.neutral() if q is None else q)[0]
-    found = _first_branch(system, start, entries_of(system, fixed), t, np.random.default_rng(0))
+    found = first_branch(system, start, entries_of(system, fixed), t, np.random.default_rng(0))
     _say_correction(system, start, found)
     if beyond := beyond_limits(system, found):
         _warn(f"{system.name!r} closes only with {', '.join(beyond)} beyond the limits.")
