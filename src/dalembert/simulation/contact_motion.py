@@ -17,6 +17,7 @@ import numpy as np
 
 from dalembert.errors import ConstraintError, DalembertError
 from dalembert.integrators import METHODS, Adaptive
+from dalembert.integrators.method_kinds import PROJECTION
 from dalembert.model.constraint import Constraint, ConstraintRates
 from dalembert.results.observables import Observable
 from dalembert.results.records import FINISHED
@@ -277,6 +278,7 @@ class ContactMotion:
             "parameters=": bool(simulation.model.parameters),
             "external_forces=": simulation.actions.external_forces is not None,
             "stops=": bool(simulation.contact.stops),
+            "stabilisation=": simulation.constraining.stabilisation not in (None, PROJECTION),
             "a controller with states": np.size(getattr(simulation.actions.control, "states", ())),
             "events=": simulation.events is not None,
             "constraints with states (servo, TwoWay, vakonomic)": self.contacts.base.internal_names,

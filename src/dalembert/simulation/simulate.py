@@ -46,6 +46,7 @@ from dalembert.simulation.sampled_law import Law
 from dalembert.simulation.sampled_loop import SampledLoop
 from dalembert.simulation.starts import Start, start_of
 from dalembert.spatial.arrays import State, Values
+from dalembert.systems.constraint_set import ConstraintSet
 from dalembert.systems.kinds import OtherSystem, system_of
 
 Force = Callable[..., Any] | Values | None  # a function (t, q, qd) -> (nv,), or numbers
@@ -220,7 +221,7 @@ class Simulation:
         stepping, recording = self.stepping, self.recording
         model = self.model
         system = system_of(model.mechanism, "cannot be simulated")
-        if any(constraint.one_sided for constraint in system.constraints):
+        if ConstraintSet(system).one_sided:
             return ContactMotion(system, self).run(q, qd)
         if system.constraints:
             stepping = stepping.on_constraints()
