@@ -84,3 +84,18 @@ def test_sources_hold_the_multipliers(compiled, at, tmp_path):
     done = subprocess.run([sys.executable, "-c", call.replace("m.forward_dynamics", f"m.{name}")], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr + text[:600]
     assert np.abs(np.array(eval(done.stdout)) - compiled.forward_dynamics(*at, TAU)).max() < 1e-12
+
+
+def test_redundant_loops_in_space_are_as_the_plain_functions():
+    """Bricard's loop: five rows of the rank 4, by the null space and by pivots that are left out."""
+    mechanism, q = da.loops.bricard()
+    q, qd = da.project(mechanism, q, np.linspace(-1, 1, mechanism.nv))
+    dyn, tau = da.compile(mechanism), np.linspace(0.5, -1, mechanism.nv)
+    qdd = da.forward_dynamics(mechanism, q, qd, tau)
+    assert np.abs(dyn.forward_dynamics(q, qd, tau) - qdd).max() < 1e-11
+    assert np.abs(dyn.inverse_dynamics(q, qd, qdd) - da.inverse_dynamics(mechanism, q, qd, qdd)).max() < 1e-11
+    form = da.minimal_form(mechanism, q, qd)
+    v = np.linalg.solve(form.M, form.B.T @ tau - form.bias)
+    assert np.abs(form.B @ v + form.drift - qdd).max() < 1e-10
+    found, plain = dyn.forward_dynamics_derivatives(q, qd, tau), da.forward_dynamics_derivatives(mechanism, q, qd, tau)
+    assert all(np.abs(a - b).max() < 1e-9 for a, b in zip(found, plain))

@@ -14,7 +14,9 @@ import numpy as np
 
 from dalembert.errors import ConstraintError
 from dalembert.expr import known_zero
-from dalembert.spatial.ldl import factorised, solved, unchecked
+from dalembert.model.constraint import ConstraintRates
+from dalembert.spatial.ldl import factorised, unchecked
+from dalembert.systems.constraint_response import Response
 
 NULL = 1e-10  # singular value, relative to the largest, below which it is taken as 0
 UNHELD = 1e-9  # share of the forces that drives leave, above which they do not hold the motion
@@ -39,8 +41,7 @@ def driving_forces(
 ) -> np.ndarray:
     """Forces (nv,) of the driven entries that leave the rest to the constraints.
 
-    Of floats by the null space of J, which may have redundant rows. Of expressions, for independent
-    rows, by the equations of the minimum with the matrix H = S^T W^-1 S + J^T J, which is positive
+    Of floats by the null space of J. Of expressions by the equations of the minimum with the matrix H = S^T W^-1 S + J^T J, which is positive
     definite where the drives determine the motion:
 
         H mu + J^T nu = f,    J mu = 0,    u = W^-1 S mu
@@ -79,15 +80,12 @@ def _by_multipliers(required: np.ndarray, J: np.ndarray, inverse: np.ndarray) ->
         [_product(J[:, i], J[:, j]) + (inverse[i] if i == j else 0.0) for j in range(n)]
         for i in range(n)
     ]
-    factors = factorised(H, unchecked)
-    columns = np.array([solved(factors, list(row)) for row in J])
-    free = np.array(solved(factors, list(required)))
-    mobility = [[_product(column, row) for row in J] for column in columns]
-    for k, row in enumerate(J):
-        if all(map(known_zero, row)):  # the row holds nothing
-            mobility[k][k] = 1.0
-    nu = solved(factorised(mobility, unchecked), list(J @ free))
-    return inverse * (free - columns.T @ np.array(nu))
+    none = np.zeros(len(J))
+    rows = ConstraintRates(none, J, none, none)
+    response = Response.of(factorised(H, unchecked), rows, range(len(J)))
+    free = np.array(response.inertia.solved(list(required)))
+    nu = response.multipliers(J @ free)
+    return inverse * (free - response.along(nu))
 
 
 def _product(a: Any, b: Any) -> Any:
