@@ -3,6 +3,8 @@
 import dataclasses
 import json
 import re
+import shutil
+import subprocess
 
 import numpy as np
 import pytest
@@ -82,3 +84,25 @@ def test_a_film_shows_the_marks_in_their_colour(four_bar, tmp_path):
         pixels = np.asarray(image.convert("RGB")).reshape(-1, 3)
     mark = tuple(int(animation.MARK[k:k + 2], 16) for k in (1, 3, 5))
     assert (pixels == mark).all(axis=1).any()
+
+
+STUB = """
+const drawn = [], context = {setTransform() {}, clearRect() {}, beginPath() {}, moveTo() {}, lineTo() {}, arc() {}, fillText() {},
+  stroke() { drawn.push(context.strokeStyle); }, fill() { drawn.push("fill " + context.fillStyle); }}, elements = {};
+const document = {documentElement: {}, body: {}, getElementById: id => elements[id] ??= {checked: true, value: "0", append() {},
+  getContext: () => context, clientWidth: 640, clientHeight: 480, width: 0, height: 0, addEventListener() {}}};
+const window = {devicePixelRatio: 1}, location = {hash: "#0.01"}, getComputedStyle = () => ({getPropertyValue: name => name});
+class Option {}
+const requestAnimationFrame = () => {};
+"""
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="no interpreter of JavaScript")
+def test_the_script_of_the_page_draws_rings_rims_and_floors(tmp_path):
+    run = shown(*da.loops.differential_drive())
+    page = run.animate(tmp_path / "run.html").read_text(encoding="utf-8")
+    script = re.search(r"<script>(.*)</script>", page, re.DOTALL)[1].replace('"use strict";', "")
+    file = tmp_path / "page.js"
+    file.write_text(STUB + script + "\nconsole.log(JSON.stringify(drawn))")
+    drawn = json.loads(subprocess.run(["node", file], capture_output=True, text=True, check=True).stdout)
+    assert drawn.count("--mark") == 4 and drawn.count("fill --soft") == 1      # two rings, two rims; one floor
