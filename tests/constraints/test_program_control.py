@@ -352,3 +352,22 @@ def test_the_report_of_a_servo_has_its_conditioning_and_forces():
 def test_forces_beyond_the_effort_of_an_actuator_are_told():
     with pytest.warns(da.DalembertWarning, match=r"the program asks .* of actuator 'x' at t = .* beyond its effort of 0.05"):
         da.simulate(cart_pole(0.5, effort=0.05), [0.0, 0.0], [0.1, 0.0], 0.2)
+
+
+def test_programs_have_principles_of_their_own():
+    arm = da.planar_chain(2).constrained(da.constraints.Servo("s", "q1", da.generators.Harmonic(1.0, 0.1), ["q1"], frequency=5.0),
+                                         da.constraints.TwoWay("w", lambda q, s, t: [q[1] - s[1]], da.generators.Harmonic(1.0, 0.1)),
+                                         da.constraints.Holonomic("h", lambda q, t: [q[0]], one_sided=True), principle="gauss")
+    assert arm.principles == ("servo", "vakonomic", "gauss")
+    moved = arm.replace({"s.frequency": 7.0, "w.alpha": -2.0})
+    assert moved.number("s.frequency") == 7.0 and moved.number("w.alpha") == -2.0 and moved.number("w.c") == 0.0
+    alone = da.planar_chain(2).constrained(arm.constraints[0])
+    servo, = da.planar_chain(1).attach(alone, "link1", name="second").constraints
+    assert (servo.name, servo.output, servo.actuators) == ("second_s", "second_q1", ("second_q1",))
+    with pytest.raises(da.ModelError, match="'w' is a function of the coordinates"):
+        da.planar_chain(1).attach(arm, "link1", name="second")
+    point = da.constraints.Servo("p", da.constraints.FramePoint("tip", (0.1, 0, 0), "xy"), da.generators.LimitCycle(0.1), ["q1", "q2"], frequency=5.0)
+    led_arm = da.planar_chain(2).constrained(point)
+    assert led_arm.number("p.output_origin[0]") == 0.1
+    assert led_arm.replace({"p.output_origin[0]": 0.2}).constraints[0].output.point[0] == 0.2
+    assert led_arm.identity() == da.planar_chain(2).constrained(point).identity() != led_arm.replace({"p.frequency": 6.0}).identity()

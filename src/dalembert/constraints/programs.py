@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from inspect import signature
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -138,6 +138,7 @@ class Servo(ProgramConstraint):
     damping: Number = 1.0
     allow_unstable: bool = False
     source: Source = field(default=NOWHERE, compare=False)
+    principle: ClassVar[str] = "servo"
 
     def __post_init__(self) -> None:
         expected = "a generator, of da.generators"
@@ -179,6 +180,12 @@ class Servo(ProgramConstraint):
             self.initial,
             self.program,
         )
+
+    @property
+    def has_functions(self) -> bool:  # type: ignore[override]
+        """Whether the output is a function, or the generator a user's own."""
+        is_own = not type(self.program).__module__.startswith("dalembert.")
+        return is_own or callable(self.output)
 
     @property
     def frames(self) -> tuple[str, ...]:
@@ -359,6 +366,7 @@ class TwoWay(ProgramConstraint):
     alpha: Number = 1.0
     c: Number = 0.0
     source: Source = field(default=NOWHERE, compare=False)
+    principle: ClassVar[str] = "vakonomic"
 
     def __post_init__(self) -> None:
         kind = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -72,6 +72,7 @@ class Constraint(Part):
     position_count : number of the first rows that have one, where not all have
     count : number of rows, where it is known without a system
     one_sided : whether the motion keeps its rows at 0 or more
+    principle : of kinds that have one of their own
     has_functions : whether functions of a user's own are part of it
     source : file and line in which it was described
     """
@@ -82,6 +83,7 @@ class Constraint(Part):
     position_count: int = 0
     count: int | None = None
     one_sided: bool = False
+    principle: ClassVar[str] = ""
     has_functions: bool = True
     source: Source = NOWHERE
 
@@ -325,7 +327,8 @@ def principles_of(
     names = [getattr(constraint, "name", "") for constraint in constraints]
     if unknown := [name for name in chosen if name not in names]:
         raise UnknownNameError("constraint", unknown[0], tuple(names))
-    principles = tuple(chosen.get(name, default) for name in names)
+    own = [getattr(constraint, "principle", "") for constraint in constraints]
+    principles = tuple(o or chosen.get(name, default) for o, name in zip(own, names, strict=True))
     for name in principles:
         check_choice("principle", name, PRINCIPLES)
     return principles
