@@ -138,6 +138,12 @@ class ConstraintExpressions:
             keeping.are_along_rows,
         )
 
+    @property
+    def written_apart(self) -> tuple[str, ...]:
+        """Names of the unknowns that are no states."""
+        states = {*self.rates.values()}
+        return tuple(x.name for x in self.unknowns if x.name not in states)
+
     @cached_property
     def quantities(self) -> dict[str, np.ndarray]:
         """Expressions by the names of quantities."""

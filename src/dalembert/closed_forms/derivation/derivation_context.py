@@ -59,8 +59,12 @@ class DerivationContext(ABC):
 
     @property
     def by_kind(self) -> dict[str, tuple[str, ...]]:
-        """Printed names by kind of variable."""
-        return dict(zip(("q", "qd", "qdd"), self.names, strict=True))
+        """Printed names by kind of variable; multipliers are written like accelerations, each with
+        its coefficient.
+        """
+        q, qd, qdd = self.names
+        unknowns = () if self.rows is None else self.rows.written_apart
+        return {"q": q, "qd": qd, "qdd": (*qdd, *unknowns)}
 
     @property
     @abstractmethod

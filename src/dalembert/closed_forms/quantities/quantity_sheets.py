@@ -264,7 +264,7 @@ def equations_of_motion(p: MechanismContext, eom: ClosedForms) -> Sheet:
     """tau = M qdd + h + g - f, row by row; in terms of the entries of these where that is long."""
     resisting = [opposite(form).terms for form in passive_forces(p)]
     if p.rows is not None:
-        kept = p.normal.forms(p.rows.forces)
+        kept = p.normal.forms(p.rows.forces, by_rates=True)
         pairs = zip(resisting, kept, strict=True)
         resisting = [terms + opposite(form).terms for terms, form in pairs]
     is_short = (

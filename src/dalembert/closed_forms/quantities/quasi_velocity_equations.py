@@ -66,7 +66,6 @@ class QuasiVelocityEquations(Changeable):
     """
 
     letters = {name: letter for name, (_, letter) in QUANTITIES.items()}
-    law = (("M", "q", "u_dot"), ("h", "q u")), ("Q", "tau")
     programmed = ("rates", "mass_matrix", "bias_force", "generalized_forces")
     of_velocities = ", a quasi-velocity"
 
@@ -105,6 +104,12 @@ class QuasiVelocityEquations(Changeable):
             silent,
             tuple(p.parameters),
         )
+
+    @property
+    def law(self) -> Any:  # type: ignore[override]
+        """M u' + h = Q + tau, without forces that are zero."""
+        has_forces = any(form.terms for form in self.sheet("generalized_forces").forms.flat)
+        return (("M", "q", "u_dot"), ("h", "q u")), ("Q", "tau")[not has_forces :]
 
     def _owner(self, quantity: str) -> ClosedForms:
         return self
