@@ -265,3 +265,19 @@ def test_a_servo_constraint_takes_its_force_from_tau():
     q, qd, qdd = [0.1, 0.0], [0.2, 1.0], [0.3, 0.0]
     assert np.abs(da.inverse_dynamics(led, q, qd, qdd) - da.inverse_dynamics(da.planar_chain(2), q, qd, qdd)).max() < 1e-13
     assert da.minimal_form(led, q, qd).independent == ("q1", "q2")
+
+
+def test_a_lagrangian_on_a_circle_is_a_pendulum():
+    """A point on a rod, from its Lagrangian with constraints: q'' = -g cos(angle) along the circle."""
+    point = da.lagrangian_system(lambda q, qd, t: (qd[0]**2 + qd[1]**2) / 2 - 9.81 * q[1], "x y", name="point")
+    rod = point.constrained(constraints.Holonomic("rod", lambda q, t: [q[0]**2 + q[1]**2 - 1], "m^2"))
+    q, qd = da.project(rod, [0.6, -0.9], [1.0, 0.0])
+    form = da.minimal_form(rod, q, qd)
+    qdd = form.B @ np.linalg.solve(form.M, -form.bias) + form.drift
+    along, across = np.array([-q[1], q[0]]), q
+    assert abs(qdd @ along + 9.81 * q[0]) < 1e-12 and abs(qdd @ across + qd @ qd) < 1e-12
+    compiled = da.compile(rod)
+    assert np.abs(compiled.forward_dynamics(q, qd, [0.0, 0.0]) - qdd).max() < 1e-12
+    assert np.abs(compiled.inverse_dynamics(q, qd, qdd)).max() < 1e-12 and int(da.degrees_of_freedom(rod)) == 1
+    with pytest.raises(da.DalembertError, match="forward_dynamics of a LagrangianSystem knows no constraints, and 'point' has rod"):
+        rod.forward_dynamics(q, qd, [0.0, 0.0])

@@ -288,8 +288,9 @@ def check_unconstrained(mechanism: Any, purpose: str) -> None:
     if names := [constraint.name for constraint in getattr(mechanism, "constraints", ())]:
         raise DalembertError(
             f"{purpose} knows no constraints, and {mechanism.name!r} has {', '.join(names)}: take "
-            "da.forward_dynamics, da.inverse_dynamics, da.linearize or da.compile, which know them, "
-            "or its tree, mechanism.without('constraints')."
+            "da.compile, da.minimal_form, or of a mechanism da.forward_dynamics, "
+            "da.inverse_dynamics, da.linearize, which know them, or its tree, "
+            "mechanism.without('constraints')."
         )
 
 

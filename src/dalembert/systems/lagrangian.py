@@ -13,7 +13,11 @@ from dalembert.formulations.lagrange.symbolic_system import LagrangianSystem
 from dalembert.systems.system import System
 from dalembert.tracing.quantity import Quantity, described
 
-CHANGED = ("forward_dynamics", "energy_rate")  # quantities of a Lagrangian that constraints change
+CHANGED = (
+    "inverse_dynamics",
+    "forward_dynamics",
+    "energy_rate",
+)  # quantities of a Lagrangian that constraints change
 
 
 class LagrangianEquations(System):
@@ -80,7 +84,9 @@ class LagrangianEquations(System):
         )
 
     def inverse_dynamics(self, q, qd, qdd, t=0.0):
-        """Forces of the accelerations (nv,)."""
+        """Forces of the accelerations (nv,), beside those of constraints."""
+        if self.constraints:
+            return super().inverse_dynamics(q, qd, qdd, t)
         return self._own.inverse_dynamics(q, qd, qdd, t)
 
     def forward_dynamics(self, q, qd, tau, t=0.0):

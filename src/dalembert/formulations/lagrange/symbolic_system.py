@@ -41,7 +41,12 @@ from dalembert.expr import (
 from dalembert.formulations.lagrange.christoffel import connection, contracted
 from dalembert.formulations.lagrange.regular import solve_regular
 from dalembert.formulations.lagrange.traced_rows import TracedRows
-from dalembert.model.constraint import PRINCIPLES, Constraint, principles_of
+from dalembert.model.constraint import (
+    PRINCIPLES,
+    Constraint,
+    check_unconstrained,
+    principles_of,
+)
 from dalembert.model.content import digest
 from dalembert.model.numbers import several
 from dalembert.purity.examine import check_arguments, fits, remembering
@@ -585,6 +590,7 @@ class LagrangianSystem:
         >>> system.inverse_dynamics([1.0], [3.0], [0.5])
         array([4.])
         """
+        check_unconstrained(self, "inverse_dynamics of a LagrangianSystem")
         return self._value("inverse_dynamics", q=q, qd=qd, qdd=qdd, t=t)
 
     def forward_dynamics(self, q: Values, qd: Values, tau: Values, t: Any = 0.0) -> Array:
@@ -603,6 +609,7 @@ class LagrangianSystem:
         >>> system.forward_dynamics([1.0], [3.0], [4.0])
         array([0.5])
         """
+        check_unconstrained(self, "forward_dynamics of a LagrangianSystem")
         return self._solved(*self._values(self._motion(), q=q, qd=qd, tau=tau, t=t))
 
     def velocities(self, q: Values, p: Values, t: Any = 0.0) -> Array:
