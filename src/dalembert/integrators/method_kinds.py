@@ -128,7 +128,9 @@ class Manifold(Protocol):
         """
 
     def crossing(self, f: Rate, crossed: Any) -> Rate:
-        """f of the states nearby that meet the constraints, if `crossed` is above 0."""
+        """f of the states nearby that meet the constraints, if `crossed` is above 0; `least` becomes
+        the least margin of all of them.
+        """
 
     def rate(self, q: Any, qd: Any) -> Any:
         """Rates of coordinates (nq,), linear in the velocities qd."""

@@ -23,7 +23,7 @@ from dalembert.integrators.method_kinds import (
     Vector,
 )
 from dalembert.integrators.norms import total
-from dalembert.integrators.passage import Landing, Passage, placed
+from dalembert.integrators.passage import AGAIN, MIDDLE, Landing, Passage, placed
 
 SAFETY, SHRINK, GROW = 0.9, 0.2, 5.0  # of the step that would just do
 LEAST = 1e-14  # of the time: a smaller step does not move on
@@ -238,9 +238,12 @@ def controlled_step(
 def _passing(step: Controlled, size: Any, landing: Landing) -> Controlled:
     """A step of this size, and the next one, so that singular positions lie between stages."""
     passage, margin = landing.passage, landing.margin
-    taken = step.accepted * (1 - passage.falls(margin))
+    touched = passage.touched(margin, landing.least)
+    taken = step.accepted * (1 - passage.falls(margin)) * (1 - touched)
     natural = chosen(taken > 0, maximum(step.h, passage.cut(size)), step.h)
+    natural = chosen(touched > 0, maximum(natural, size), natural)
     fallen = chosen(step.accepted > taken, passage.before(size, margin), passage.distance)
+    fallen = chosen(touched > 0, MIDDLE * AGAIN * size, fallen)
     stays = passage._replace(distance=fallen, natural=natural)
     moves = passage.after(size, margin, natural)
     following = Passage(*(chosen(taken > 0, a, b) for a, b in zip(moves, stays, strict=True)))

@@ -17,7 +17,8 @@ from dalembert.integrators.method_kinds import Errors, Rate
 # Of a step: where the singular position is to be, in the middle of the widest gap between stages.
 MIDDLE = 0.467
 RETURNS = 3  # to the constraints of a stage of such a step
-NEAR = 0.3  # margin below which a singular position is looked for
+TOUCHED = 0.05  # of the margins of its ends: a stage with less is too near to a singular position
+AGAIN = 0.7  # of a step with such a stage, which moves the position from stage to stage to the gap
 APPROACHED, FALLEN = (
     0.9,
     0.15,
@@ -50,13 +51,17 @@ class Passage(NamedTuple):
         """1 of a step that ends too near to a singular position to go on from there."""
         return chosen(margin < minimum(LOW, FALLEN * self.margin), 1.0, 0.0)
 
+    def touched(self, margin: Any, least: Any) -> Any:
+        """1 of a step that ends with a margin, and of whose stages one has a far lesser margin."""
+        return chosen(least < TOUCHED * maximum(self.margin, margin), 1.0, 0.0)
+
     def before(self, used: Any, margin: Any) -> Any:
         """Distance of the position that a step of this length fell to."""
         return used * self.margin / maximum(self.margin - margin, 1 / HUGE)
 
     def after(self, used: Any, margin: Any, natural: Any) -> Passage:
         """Singular positions as the next step begins."""
-        falling = chosen(margin < minimum(NEAR, APPROACHED * self.margin), 1.0, 0.0)
+        falling = chosen(margin < APPROACHED * self.margin, 1.0, 0.0)
         ahead = used * margin / maximum(self.margin - margin, 1 / HUGE)
         return Passage(margin, chosen(falling > 0, ahead, HUGE), natural)
 
@@ -87,6 +92,11 @@ class Landing:
         """The state nearby, and the parts of errors along the manifold."""
         self.margin, x, *along = self._manifold.landed(t, x, errors)
         return x, tuple(along)
+
+    @property
+    def least(self) -> Any:
+        """Least margin of the stages."""
+        return self._manifold.least
 
     def crossing(self, f: Rate, used: Any) -> Rate:
         """f; of states that are brought back first, in a step of this length over a position."""

@@ -67,6 +67,7 @@ class StateManifold:
         self._motion, self._p = motion, p
         self.is_constrained = bool(ConstraintSet(motion.system).constraints)
         self._projects = motion.formulation.stabilisation.name == PROJECTION
+        self.least: Any = 1.0  # margin of states whose rates were asked for in a step
 
     def bound(self, p: Any) -> StateManifold:
         """The manifold with parameters."""
@@ -152,16 +153,26 @@ class StateManifold:
             return positions.rows.jacobian @ change
         return self.position(t, q + change) - self.position(t, q)
 
-    def crossing(self, f: Any, crossed: Any) -> Any:
-        """f of the states nearby that meet the constraints, if `crossed` is above 0."""
+    def margin(self, t: Any, x: Any) -> Any:
+        """1 where rows are independent, and 0 where one comes to follow from others."""
+        q, y, *_ = self._motion.state.parts(self.normalized(x))
+        return self.responses(t, q, y)[1].margin
 
-        def brought_back(t: Any, x: Any) -> Any:
+    def crossing(self, f: Any, crossed: Any) -> Any:
+        """f of the states nearby that meet the constraints, if `crossed` is above 0; `least` becomes
+        the least margin of all of them.
+        """
+        self.least = 1.0
+        times = RETURNS if crossed > 0 else 0
+
+        def watched(t: Any, x: Any) -> Any:
             """f of the state nearby."""
-            for _ in range(RETURNS):
-                x = self(t, x)
+            for _ in range(times):
+                x = self.returned(t, x)
+            self.least = min(self.least, self.margin(t, x))
             return f(t, x)
 
-        return brought_back if crossed > 0 else f
+        return watched
 
     def normalized(self, x: Any) -> Any:
         """x, or q, with quaternions of unit length."""

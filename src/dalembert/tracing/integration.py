@@ -10,7 +10,7 @@ import numpy as np
 
 from dalembert.codegen.program import Item, Loop, Program, Scan, program_of
 from dalembert.codegen.symbols import outlined, vector_of_symbols, without_collection
-from dalembert.expr import Graph, absolute, array, maximum
+from dalembert.expr import Graph, absolute, array, maximum, minimum
 from dalembert.integrators.choice import chosen
 from dalembert.integrators.fixed_point import GOING, HUGE, LOST, MOST, judged
 from dalembert.integrators.method_kinds import SOLUTION, Adaptive, FixedStep
@@ -76,8 +76,13 @@ class InRegisters:
 
     def crossing(self, f: Any, crossed: Any) -> Any:
         """f, whose states are brought back if a step is `crossed`."""
-        self._trace.give({"calm": [1 - crossed]})
+        self._trace.give({"calm": [1 - crossed], "least": [1.0]})
         return f
+
+    @property
+    def least(self) -> Any:
+        """Least margin of the stages of a step."""
+        return self._trace["least"]
 
 
 class Steps(LoopTrace):
@@ -210,6 +215,7 @@ def rate_of(
     trace = Rate({"s": 1, "y": nx, "p": parameters})
     if manifold is not None:
         calm = trace.add("calm", 1)[0]
+        trace.add("least", 1)
         with trace.loop("calm", RETURNS):
             bound = manifold.bound(trace.registers["p"])
             y = bound.returned(trace["s"], trace.registers["y"])
@@ -225,7 +231,11 @@ def rate_of(
         outlined.reset(token)
     trace.place("k", nx)
     trace.last = len(trace.items)
-    trace.give({"k": k})
+    results = {"k": k}
+    if manifold is not None:
+        margin = bound.margin(trace["s"], trace.registers["y"])
+        results["least"] = array([minimum(trace["least"], margin)])
+    trace.give(results)
     return trace
 
 
