@@ -186,3 +186,27 @@ def test_a_joint_carries_the_same_wrench_in_the_tree_and_as_a_cut():
     com = [da.placement(by_ball.attach(da.Body("com"), "rod", origin=(-0.15, 0, 0)), q, "com")[:3, 3] for q in run.q]
     inertia = 0.5 * (com[2] - 2 * com[1] + com[0]) / 1e-8
     assert np.allclose(ball[3:] + cross[3:] + weight, inertia, atol=2e-3)
+
+
+@pytest.mark.parametrize("rtol", [1e-8, 1e-10])
+@pytest.mark.parametrize("turn", [da.Origin(), da.Origin(rotations=(((1 / 3, 2 / 3, 2 / 3), 1.9),))], ids=["upright", "turned"])
+@pytest.mark.parametrize("base_is", ["first", "second"])
+def test_the_bricard_mechanism_moves_as_its_reference(base_is, turn, rtol):
+    """IFToMM A04: six hinges at right angles hold five rods; one row follows from others on the constraints, and nowhere else."""
+    X, Y = da.Revolute((1, 0, 0)), da.Revolute((0, 1, 0))
+    along, across = 0.1**2 / 6, (1 + 0.1**2) / 12
+    tree = [("a", Y, "base", (0, 0, 0), (1, 0, 0)), ("b", Z, "r1", (1, 0, 0), (0, -1, 0)), ("c", X, "r2", (0, -1, 0), (0, 0, 1)),
+            ("d", Y, "r3", (0, 0, 1), (-1, 0, 0)), ("e", Z, "r4", (-1, 0, 0), (0, 1, 0))]
+    bodies, joints = [da.Body("base")], []
+    for k, (name, joint, parent, at, direction) in enumerate(tree, 1):
+        moments = [along if x else across for x in direction]
+        bodies.append(da.Body(f"r{k}", 1, tuple(x / 2 for x in direction), (moments[0], 0, moments[1], 0, 0, moments[2])))
+        joints.append(da.Joint(name, joint, parent, f"r{k}", turn * da.Origin(at) if parent == "base" else da.Origin(at)))
+    ends = [("base", turn * da.Origin((0, 0, 1))), ("r5", (0, 1, 0))]
+    closure = kinds.Closure("f", X, *(ends if base_is == "first" else reversed(ends)))
+    gravity = tuple(np.array(turn.transform(float).R.matrix()) @ DOWN_Y)
+    mechanism = da.Mechanism("bricard", bodies, joints, gravity=gravity).constrained(closure)
+    assert np.abs(da.constraint_residual(mechanism, np.zeros(5))).max() < 1e-15
+    rows, columns = table("closed_loops", "A04_bricard")
+    run = da.simulate(mechanism, np.zeros(5), np.zeros(5), rows[:, 0], method="dop853", rtol=rtol, atol=rtol / 100)
+    assert np.abs(run.q[:, 0] - columns["a"]).max() < 100 * rtol

@@ -148,14 +148,17 @@ def test_the_roller_racer_moves_as_its_reference():
     assert np.abs(run.q - np.stack([columns[name][:9] for name in ("theta", "x", "y", "alpha")], 1)).max() < 1e-8
 
 
-def test_the_differential_drive_moves_as_its_reference():
-    """One wheel rolls; the other turns as the cart does, by a coupling, so that no row follows from others."""
+@pytest.mark.parametrize("right", ["coupled", "rolls"])
+def test_the_differential_drive_moves_as_its_reference(right):
+    """One wheel rolls; the other turns as the cart does, by a coupling, or rolls too and holds the sideways velocity again."""
     b, r = 0.25, 0.1
     cart = da.Body("cart", 10, (0.15, 0, 0), (0.6, 0, 0.6, 0, 0, 0.6))
     wheels = [da.Body(name, 0, inertia=(0, 0, 0.02, 0, 0, 0)) for name in ("left", "right")]
     axles = [da.Joint(name, da.Revolute((0, 1, 0)), "cart", name, da.Origin((0, side * b, r))) for name, side in (("left", 1), ("right", -1))]
     tree = on_plane("cart", cart, *wheels, joints=axles)
-    drive = tree.constrained(kinds.Rolling("rolling", ("left", *WHEEL), r, FLAT), kinds.Coupling("turn", {"right": r, "left": -r, "plane.angle": -2 * b}))
+    other = {"coupled": kinds.Coupling("right rolling", {"right": r, "left": -r, "plane.angle": -2 * b}),
+             "rolls": kinds.Rolling("right rolling", ("right", *WHEEL), r, FLAT)}[right]
+    drive = tree.constrained(kinds.Rolling("left rolling", ("left", *WHEEL), r, FLAT), other)
     rows, columns = table("nonholonomic", "differential_drive")
 
     def forces(t, q, qd):

@@ -26,7 +26,13 @@ from dalembert.spatial.sparse_ldl import (
     gram,
 )
 
-DEPENDENT = 1e-11  # of the size of a row's inverse inertia: what other rows leave of it is rounding
+# of the size of a row's inverse inertia: what other rows leave of it is rounding
+DEPENDENT = 1e-11
+# the same of loops with as many rows as coordinates, which move because rows follow from others where
+# these are met; stages of steps lie off the constraints by up to 3e-4 and leave the square of that
+OVERCONSTRAINED = 1e-7
+# of inverse inertias in other units: moments of bodies of 1 mm to 1 km stay above it
+ACROSS_UNITS = 1e-6
 
 Vector = Any  # (n,) of floats or expressions
 
@@ -52,22 +58,24 @@ class Response(NamedTuple):
         cls,
         inertia: SparseFactors | Factors,
         rows: ConstraintRates,
-        alike: Sequence[Any],
+        alike: Sequence[tuple[str, str]],
     ) -> Response:
         """Motion that forces along rows cause.
 
-        alike : a key of each row; rows of one key have a size in common
+        alike : constraint and unit of each row; rows of both have a size in common
         """
         if isinstance(inertia, Factors):
             inertia = SparseFactors.of(inertia)
-        columns = [inertia.inward(_entries(row)) for row in rows.jacobian.tolist()]
+        entries = [_entries(row) for row in rows.jacobian.tolist()]
+        columns = [inertia.inward(row) for row in entries]
         mobility = gram(columns, inertia.inverse_pivots)
         own = [row.get(k, 0.0) for k, row in enumerate(mobility)]
-        scales = _greatest(own, alike)
+        scales = _sizes(own, alike)
+        dependent = _tolerances(entries)
 
         def inverse(k: int, pivot: Any) -> Any:
             """1 / pivot, or 0 of a row of which others leave only rounding."""
-            return _inverse(pivot, DEPENDENT * scales[k])
+            return _inverse(pivot, dependent[k] * scales[k])
 
         return cls(rows, inertia, columns, eliminated(mobility, inverse), scales)
 
@@ -180,6 +188,51 @@ def _transposed(rows: Sequence[Mapping[int, Any]]) -> list[dict[int, Any]]:
 
 def _dot(row: Mapping[int, Any], vector: Sequence[Any]) -> Any:
     return sum(x * vector[entry] for entry, x in row.items())
+
+
+def _tolerances(rows: Sequence[Mapping[int, Any]]) -> list[float]:
+    """Rounding of each row that follows from others, relative to its size: more where linked rows are
+    as many as their coordinates.
+    """
+    found = [DEPENDENT] * len(rows)
+    for group in _groups(rows):
+        if len(group) >= len({entry for k in group for entry in rows[k]}):
+            for k in group:
+                found[k] = OVERCONSTRAINED
+    return found
+
+
+def _groups(rows: Sequence[Mapping[int, Any]]) -> list[list[int]]:
+    """Numbers of rows that are linked by entries in common; empty rows are in none."""
+    groups: list[tuple[set[int], list[int]]] = []
+    for k, row in enumerate(rows):
+        if not row:
+            continue
+        entries, numbers = {*row}, [k]
+        apart = []
+        for other, members in groups:
+            if entries.isdisjoint(other):
+                apart.append((other, members))
+            else:
+                entries |= other
+                numbers += members
+        groups = [*apart, (entries, numbers)]
+    return [numbers for _, numbers in groups]
+
+
+def _sizes(own: Sequence[Any], alike: Sequence[tuple[str, str]]) -> list[Any]:
+    """Usual size of each row: the greatest of its constraint in its unit, and at least some of those
+    in other units, so that rows which are all rounding do not stand for themselves.
+    """
+    of_unit = _greatest(own, alike)
+    constraints = [constraint for constraint, _ in alike]
+    if len({*alike}) == len({*constraints}):
+        return of_unit
+    of_constraint = _greatest(own, constraints)
+    return [
+        maximum(size, ACROSS_UNITS * other)
+        for size, other in zip(of_unit, of_constraint, strict=True)
+    ]
 
 
 def _greatest(values: Sequence[Any], keys: Sequence[Any]) -> list[Any]:

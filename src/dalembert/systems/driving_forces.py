@@ -82,7 +82,8 @@ def _by_multipliers(required: np.ndarray, J: np.ndarray, inverse: np.ndarray) ->
     ]
     none = np.zeros(len(J))
     rows = ConstraintRates(none, J, none, none)
-    response = Response.of(factorised(H, unchecked), rows, range(len(J)))
+    alone = [(str(k), "") for k in range(len(J))]  # each row has a size of its own
+    response = Response.of(factorised(H, unchecked), rows, alone)
     free = np.array(response.inertia.solved(list(required)))
     nu = response.multipliers(J @ free)
     return inverse * (free - response.along(nu))
