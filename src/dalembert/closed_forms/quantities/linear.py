@@ -199,7 +199,7 @@ class Movable(Changeable):
         if self._context.rows is not None:
             raise DalembertError(
                 f"{self.name!r} has constraints: da.linearize gives its linear model on them in "
-                "numbers."
+                "numbers, da.quasi_velocity_equations(...).linearize in closed form."
             )
         if len(self.coordinates) != len(self.velocities):
             raise DalembertError(
