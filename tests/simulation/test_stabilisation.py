@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.integrators import METHODS
+from dalembert.integrators import METHODS, records
 from dalembert.simulation.first_order_system import FirstOrderSystem
 from dalembert.simulation.method_choice import method_for, stabilisation_for
 from dalembert.simulation.options import Constraining, Model
@@ -176,6 +176,24 @@ def test_velocities_of_half_explicit_stages_meet_the_constraints_and_its_order_i
     assert 1e-10 < errors[1] < 1e-7 and 3.6 < np.log2(errors[0] / errors[1]) < 4.4
     run = da.simulate(Pendulum(), *START, 1.0, method="half_explicit4", rtol=1e-9, atol=1e-11)
     assert np.abs(run.q[-1] - exact).max() < 1e-8 and run.residual.max() < 1e-14 and run.velocity_residual.max() < 1e-14
+
+
+@pytest.mark.parametrize("method", ["dopri5", "dop853", "half_explicit4"])
+def test_steps_go_on_with_accelerations_at_the_projected_state_also_after_rejections(method):
+    motion = FirstOrderSystem(Model(Pendulum()))
+    p = motion.constants
+    f, steps = motion.function(p), []
+
+    def seen(t, x, t1, x1, h, k):
+        steps.append((t, x, t1, x1))
+        assert np.array_equal(k[0], f(t, x)) and np.array_equal(k[-1], f(t1, x1))
+        return 0.0
+
+    pair, x = method_for(motion, method), np.array([*START[0], 0, 0, 0.0])
+    *_, last = records(pair, f, x, np.array([0, 2.0]), 0.5, 1000, 1e-7, 1e-7, motion.manifold.bound(p), watch=seen)
+    assert last.t == 2.0 and last.rejected > 0 and len(steps) == last.steps > 3
+    for (_, _, t1, x1), (t, x, *_) in zip(steps, steps[1:]):
+        assert t == t1 and np.array_equal(x, x1) and abs(x[:2] @ x[:2] - 0.49) < 1e-15
 
 
 def test_a_run_says_how_constraints_were_met_and_keeps_it_in_files(tmp_path):
