@@ -84,3 +84,13 @@ def test_time_moves_what_a_constraint_says():
     drive = constraints.Holonomic("drive", lambda q, t: [q[0] - da.sin(2 * t)])
     q, qd = da.project(da.planar_chain(2).constrained(drive), [0.5, 0.2], [0.0, 0.0], t=0.3)
     assert abs(q[0] - np.sin(0.6)) < 1e-15 and abs(qd[0] - 2 * np.cos(0.6)) < 1e-14
+
+
+def test_names_and_numbers_that_are_missing_are_named():
+    with pytest.raises(TypeError, match=r"names of joints.*expected a list, as \['crank'\]"):
+        da.assemble(loop(), [1.2, -0.8, 1.5], fixed="a")
+    l = da.symbol("l", da.Graph())
+    with pytest.raises(da.ParameterError, match="'four-bar' has no values of l, and this analysis needs numbers"):
+        da.degrees_of_freedom(pinned().replace({"pin.second_origin[0]": l}))
+    with pytest.raises(da.UnknownNameError, match="joint"):
+        da.inverse_dynamics(loop(), four_bar_angles(1.2), [0.0] * 3, [0.0] * 3, weights={"crank": 2.0})

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.analysis.states import each_state
+from dalembert.analysis.states import each_state, numeric_system
 from dalembert.analysis.tangent_model import TangentLinearization, tangent_linearization
 from dalembert.errors import ConstraintError, DalembertError, ShapeError
 from dalembert.formulations.newton_euler.derivatives import ForwardDynamicsDerivatives
@@ -81,13 +81,16 @@ def linearize(
     mechanism: Mechanism, state: Sequence[Any], t: float, independent: Sequence[str]
 ) -> TangentLinearization:
     """The linear model at q, qd, tau."""
-    return tangent_linearization(system_of(mechanism), state, t, independent)
+    return tangent_linearization(numeric_system(mechanism, "has no state"), state, t, independent)
 
 
 def _weights(mechanism: Mechanism, driven: Sequence[int], weights: Any) -> np.ndarray:
     """Weights of the driven entries, all positive."""
     if isinstance(weights, Mapping):
-        of_entry = {k: w for name, w in weights.items() for k in mechanism.entries[name].at_v}
+        of_entry: dict[int, Any] = {}
+        for name, weight in weights.items():
+            mechanism.joint(name)  # raises if there is none
+            of_entry |= dict.fromkeys(mechanism.entries[name].at_v, weight)
         weights = [of_entry.get(k, 1.0) for k in driven]
     w = np.asarray(weights, dtype=float)
     if w.shape != (len(driven),) or not (w > 0).all():

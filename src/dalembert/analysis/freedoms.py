@@ -14,12 +14,11 @@ from dalembert.analysis.loop_closing import (
     first_branch,
     random_coordinates,
 )
-from dalembert.analysis.states import checked_state
+from dalembert.analysis.states import checked_state, numeric_system
 from dalembert.errors import ConstraintError
 from dalembert.model.findings import Finding
 from dalembert.model.mechanism import Mechanism
 from dalembert.systems.constraint_set import ConstraintSet
-from dalembert.systems.kinds import system_of
 
 AROUND = (0.3, 0.3, 0.03, 0.03)  # sizes of random steps from a configuration [rad, m]
 FAR, FEW = 4, 40  # random configurations, of systems of at most so many velocities
@@ -231,7 +230,7 @@ def degrees_of_freedom(mechanism: Any, q: Any = None, t: float = 0.0) -> Freedom
       3 velocities, 3 rows of the rank 2 (Gruebler's count: 0)
       redundant: pin[1] holds nothing that moves
     """
-    system = system_of(mechanism, "has no degrees of freedom")
+    system = numeric_system(mechanism, "has no degrees of freedom")
     if not system.constraints:
         return Freedoms(system.name, system.nv, (), 0, system.nv, system.nv, (), (0,))
     near = None if q is None else _checked_position(system, q, t)

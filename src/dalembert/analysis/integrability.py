@@ -16,6 +16,7 @@ import numpy as np
 
 from dalembert.analysis.freedoms import consistent_states
 from dalembert.analysis.quadrature import Integral, exact_integral
+from dalembert.analysis.states import numeric_system
 from dalembert.errors import DalembertError
 from dalembert.expr import (
     Graph,
@@ -27,7 +28,6 @@ from dalembert.expr import (
     symbol,
 )
 from dalembert.systems.constraint_set import ConstraintSet
-from dalembert.systems.kinds import system_of
 
 RANK = 1e-8  # singular value, relative to the largest, below which it is taken as 0
 CLOSED = 1e-8  # of w and dw: a form with w ^ dw below it is integrable
@@ -305,7 +305,7 @@ def integrability(mechanism: Any) -> Integrability:
     planar chain: 0 nonholonomic rows, 1 integrals; growth (1), degree of nonholonomy 1
       wheel: holonomic, q1 - 0.5*q2 is constant
     """
-    system = system_of(mechanism, "has no constraints")
+    system = numeric_system(mechanism, "has no constraints")
     if not system.constraints:
         raise DalembertError(f"{system.name!r} has no constraints on velocities alone.")
     states = consistent_states(system)

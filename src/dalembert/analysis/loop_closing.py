@@ -11,12 +11,11 @@ import numpy as np
 
 from dalembert.analysis.elimination import dependent_columns, independent_rows, metric_root
 from dalembert.analysis.minimal_form import entries_of
-from dalembert.analysis.states import checked_state
+from dalembert.analysis.states import checked_state, numeric_system
 from dalembert.errors import ConstraintError, DalembertWarning, caller_level
 from dalembert.native.function import function
 from dalembert.spatial.arrays import Array
 from dalembert.systems.constraint_set import ConstraintSet
-from dalembert.systems.kinds import system_of
 
 MOST = 200  # steps from one start
 CLOSED = 1e-12  # residual relative to the rows' reach: steps go on to rounding
@@ -266,7 +265,7 @@ def assemblies(
          0     0.5000    -0.2010    -2.5555
          1     0.5000    -2.7565     2.5555
     """
-    system = system_of(mechanism, "has no loops")
+    system = numeric_system(mechanism, "has no loops")
     start = checked_state(system, system.neutral() if q is None else q)[0]
     held = entries_of(system, fixed)
     rng = np.random.default_rng(0)
@@ -433,7 +432,7 @@ def assemble(mechanism: Any, q: Any = None, fixed: Sequence[str] = (), t: float 
     >>> q.round(4)
     array([ 0.5   , -0.201 , -2.5555])
     """
-    system = system_of(mechanism, "has no loops")
+    system = numeric_system(mechanism, "has no loops")
     start = checked_state(system, system.neutral() if q is None else q)[0]
     found = first_branch(system, start, entries_of(system, fixed), t, np.random.default_rng(0))
     _say_correction(system, start, found)
@@ -503,7 +502,7 @@ def project(mechanism: Any, q: Any, qd: Any, t: float = 0.0) -> tuple[Array, Arr
     >>> q.shape, qd.shape
     ((3,), (3,))
     """
-    system = system_of(mechanism, "has no constraints")
+    system = numeric_system(mechanism, "has no constraints")
     start, qd = checked_state(system, q, qd)
     closing = Closing(system, (), t)
     found, is_closed = closing.closed(start)

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from dalembert.analysis.elimination import dependent_columns, independent_rows
-from dalembert.analysis.states import checked_state
+from dalembert.analysis.states import checked_state, numeric_system
 from dalembert.errors import ConstraintError, UnknownNameError
+from dalembert.model.numbers import several
 from dalembert.spatial.arrays import Array
 from dalembert.systems.constraint_set import ConstraintSet
-from dalembert.systems.kinds import system_of
 
 
 class IndependentEntries:
@@ -87,7 +87,7 @@ def entries_of(system: Any, names: Sequence[str]) -> list[int]:
     UnknownNameError
     """
     found: list[int] = []
-    for name in names:
+    for name in several(names, "names of joints", "a list, as ['crank']"):
         if name in system.velocity_names:
             found.append(system.velocity_names.index(name))
             continue
@@ -173,7 +173,7 @@ def minimal_form(
     >>> M.shape
     (1, 1)
     """
-    system = system_of(mechanism, "has no equations of motion")
+    system = numeric_system(mechanism, "has no equations of motion")
     q, qd = checked_state(system, q, qd)
     M = np.asarray(system.mass_matrix(q, t), dtype=float)
     principles = ConstraintSet(system).principles

@@ -7,8 +7,28 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.errors import ParameterError
 from dalembert.spatial.arrays import in_order
+from dalembert.systems.kinds import system_of
 from dalembert.systems.system import System
+
+
+def numeric_system(source: Any, purpose: str) -> System:
+    """The system that stands for a mechanism or another object, all of whose numbers have values.
+
+    Raises
+    ------
+    TypeError, ParameterError
+        There is none; a symbol has no value.
+    """
+    system = system_of(source, purpose)
+    if missing := system.undetermined():
+        raise ParameterError(
+            f"{system.name!r} has no values of {', '.join(missing)}, and this analysis needs numbers: "
+            "replace({name: value}) gives them.",
+            tuple(missing),
+        )
+    return system
 
 
 def checked_state(system: System, q: Any, qd: Any = None) -> tuple[np.ndarray, np.ndarray]:
