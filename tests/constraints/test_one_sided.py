@@ -132,3 +132,13 @@ def test_what_does_not_go_with_contacts_is_refused():
     twice = da.constraints.Holonomic("twice", lambda q, t: [q[0], 2 * q[0]], one_sided=True)
     with pytest.raises(da.ConstraintError, match="contacts of 'falling' depend on each other"):
         da.least_constraint(Falling(twice, masses=(2.0,)), [0.0], [0.0], [0.0])
+
+
+def test_forces_of_contacts_are_not_left_out_in_silence():
+    wall = da.constraints.Holonomic("wall", lambda q, t: [q[0] + 2.0], one_sided=True)
+    arm = da.planar_chain(1).constrained(wall, principle="gauss")
+    for call in (lambda: da.inverse_dynamics(arm, [0.0], [0.0], [0.0]), lambda: da.linearize(arm, [0.0], [0.0], [0.0]),
+                 lambda: da.forward_dynamics(arm, [0.0], [0.0], [0.0]), lambda: da.equations(arm),
+                 lambda: da.compile(arm).forward_dynamics([0.0], [0.0], [0.0])):
+        with pytest.raises(da.DalembertError, match="one-sided"):
+            call()

@@ -219,3 +219,29 @@ def test_the_servo_principle_keeps_the_rows_by_actuators_alone():
     np.testing.assert_allclose(run.q[:, 0], 0.1 * run.times, atol=1e-13)                          # no force on the first mass
     np.testing.assert_allclose(run.observables["controls"][:, 0], 2 * 2 * -0.1 * np.sin(run.times), atol=1e-12)
     assert np.abs(run.power_balance).max() < 1e-13 and np.abs(run.observables["constraint_residual"]).max() < 1e-15
+
+
+def test_vakonomic_rows_stand_beside_holonomic_ones():
+    """A skate on a circular track of radius 1, in (x, y, phi) with the circle as rows, and in (theta, phi)."""
+
+    def knife(x, y, phi, xd, yd, phid):
+        return [xd * da.sin(phi) - yd * da.cos(phi) - 0.3 * phid]
+
+    circle = da.constraints.Holonomic("circle", lambda q, t: [(q[0] ** 2 + q[1] ** 2 - 1) / 2])
+    psi = da.constraints.Velocity("knife", lambda q, qd, t: knife(*q, *qd))
+    whole = Masses(circle, psi, masses=(1.0, 1.0, 0.5), principles=("chetaev", "vakonomic"))
+
+    def on_circle(q, qd, t):
+        theta, phi = q
+        x, y = da.cos(theta), da.sin(theta)
+        return knife(x, y, phi, -y * qd[0], x * qd[0], qd[1])
+
+    reduced = Masses(da.constraints.Velocity("knife", on_circle), masses=(1.0, 0.5), principles=("vakonomic",))
+    theta, phi, rate = 0.4, 0.9, 0.8
+    x, y = np.cos(theta), np.sin(theta)
+    turn = knife(x, y, phi, -y * rate, x * rate, 0.0)[0] / 0.3
+    times = [1.0, 2.0]
+    one = moved(whole, [x, y, phi], [-y * rate, x * rate, turn], times, multipliers0=[0.2])
+    two = moved(reduced, [theta, phi], [rate, turn], times, multipliers0=[0.2])
+    np.testing.assert_allclose(one.q, np.column_stack([np.cos(two.q[:, 0]), np.sin(two.q[:, 0]), two.q[:, 1]]), atol=1e-10)
+    np.testing.assert_allclose(one.internal_states, two.internal_states, atol=1e-10)

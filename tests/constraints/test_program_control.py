@@ -371,3 +371,38 @@ def test_programs_have_principles_of_their_own():
     assert led_arm.number("p.output_origin[0]") == 0.1
     assert led_arm.replace({"p.output_origin[0]": 0.2}).constraints[0].output.point[0] == 0.2
     assert led_arm.identity() == da.planar_chain(2).constrained(point).identity() != led_arm.replace({"p.frequency": 6.0}).identity()
+
+
+def test_a_coupling_moves_a_closed_loop():
+    """A pendulum in Cartesian coordinates with a rod, and in its angle: the same coupled motion, closure met and energy booked."""
+
+    class Weight(Masses):
+        def bias_force(self, q, qd, t=0.0):
+            return np.array([0, 9.81])
+
+        def potential_energy(self, q, t=0.0):
+            return 9.81 * q[1]
+
+    class Angle(Masses):
+        def bias_force(self, q, qd, t=0.0):
+            return np.array([9.81 * da.sin(q[0])])
+
+        def potential_energy(self, q, t=0.0):
+            return -9.81 * da.cos(q[0])
+
+    generator, options = da.generators.Harmonic(2.0, 0.4), {"alpha": -2.0, "c": 1.0}
+    rod = da.constraints.Holonomic("rod", lambda q, t: [(q @ q - 1) / 2])
+    wide = Weight(da.constraints.TwoWay("w", lambda q, s, t: [q[0] - s[1] * da.cos(s[0])], generator, **options), rod, masses=(1.0, 1.0))
+    own = Angle(da.constraints.TwoWay("w", lambda q, s, t: [da.sin(q[0]) - s[1] * da.cos(s[0])], generator, **options))
+    x = generator.state[1]
+    angle = np.arcsin(x)
+    one = coupled_with(wide, [x, -np.cos(angle)], [0.0, 0.0])
+    two = coupled_with(own, [angle], [0.0])
+    np.testing.assert_allclose(one.q[:, 0], np.sin(two.q[:, 0]), atol=1e-9)
+    np.testing.assert_allclose(one.internal_states, two.internal_states, atol=1e-9)
+    assert np.abs(one.observables["constraint_residual"]).max() < 1e-14 and np.abs(one.power_balance).max() < 1e-9
+    assert np.abs(one.observables["program_residual"]).max() < 1e-9
+
+
+def coupled_with(system, q, qd):
+    return da.simulate(system, q, qd, [0, 0.5, 1.0], multipliers0=[0.3], **PRECISE)

@@ -95,3 +95,16 @@ def test_what_ends_a_run_names_an_internal_state():
 def test_multipliers_of_a_system_that_has_none_are_refused():
     with pytest.raises(da.ConstraintError, match="no constraint of 'maxwell' has multipliers that are states"):
         da.simulate(Maxwell(), [1.0], [0.5], 0.1, multipliers0=[0.0])
+
+
+def test_stores_and_files_of_several_trajectories_keep_internal_states(tmp_path):
+    pytest.importorskip("zarr")
+    pytest.importorskip("xarray")
+    start = [[1.0], [0.3]], [[0.5], [0.0]], 1.0
+    whole = da.simulate(Maxwell(), *start, method="dop853", record=0.1)
+    stored = da.simulate(Maxwell(), *start, method="dop853", record=0.1, store=tmp_path / "run.zarr")
+    np.testing.assert_array_equal(stored.observables["internal_states"], whole.internal_states)
+    np.testing.assert_array_equal(stored.end.internal_states, whole.end.internal_states)
+    read = da.Run.load(Maxwell(), whole.to_netcdf(tmp_path / "run.nc"))
+    np.testing.assert_array_equal(read.internal_states, whole.internal_states)
+    np.testing.assert_array_equal(read.observables["tension"], whole.observables["tension"])

@@ -255,7 +255,8 @@ class Simulation:
                 run = self._streamed(motion, records, size, self._described(motion, q, qd))
         _check_memory(motion, run, sampling)
         warn_of_drift(run)
-        warn_of_efforts(run)
+        if recording.store is None:
+            warn_of_efforts(run)
         return run
 
     def _streamed(

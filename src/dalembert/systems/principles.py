@@ -112,6 +112,11 @@ class Principles:
         """Raise a DalembertError if forces of constraints do not act along their rows; forces of
         actuators, which keep servo constraints, may be meant as well.
         """
+        if contacts := self._kept.one_sided:
+            raise DalembertError(
+                f"{purpose} of {self.system.name!r}: constraint {contacts[0].name!r} is one-sided, and "
+                "closed or open as the applied forces say: da.least_constraint tells."
+            )
         others = [*self.vakonomic, *self.couplings]
         if not actuators_too:
             others += [*self.servos, *self.driven]
