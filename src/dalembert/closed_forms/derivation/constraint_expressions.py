@@ -49,6 +49,7 @@ class KeepingForces:
                 f"{rows.system.name!r} has programs or one-sided constraints ({names}), which have no closed forms: "
                 "da.equations prints the system without them."
             )
+        check_two_sided(rows)
         self.vakonomic = principles.vakonomic
         self.actuated = principles.actuated
         owners = [c for c in rows.constraints for _ in range(len(rows.some([c]).labels))]
@@ -83,6 +84,16 @@ class KeepingForces:
             terms = vakonomic_terms(self.rows.system, self.vakonomic, states, q, qd, t)
             force = force + terms.force - terms.inertia @ qdd - J[self.by_states].T @ rates
         return force + np.eye(len(force), dtype=int)[self.actuated].T @ controls
+
+
+def check_two_sided(rows: ConstraintSet) -> None:
+    """Raise a DalembertError where constraints hold on one side alone."""
+    if rows.one_sided:
+        names = ", ".join(repr(c.name) for c in rows.one_sided)
+        raise DalembertError(
+            f"constraints of {rows.system.name!r} hold on one side alone ({names}), and come and go: "
+            "closed forms are those of a motion that keeps them, one_sided=False, or has none."
+        )
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from dalembert.closed_forms.algebra import cramer
 from dalembert.closed_forms.algebra.polynomials import Normal
 from dalembert.closed_forms.algebra.ring import NotPolynomial, Poly, TooLarge, terms_in
 from dalembert.closed_forms.algebra.sums import Builder
+from dalembert.closed_forms.derivation.constraint_expressions import check_two_sided
 from dalembert.closed_forms.derivation.derivation_context import SEED
 from dalembert.constraints.state_functions import Velocity
 from dalembert.errors import DalembertError, UnknownNameError
@@ -144,6 +145,7 @@ def _rows_of_constraints(system: LagrangianSystem) -> NamedRows:
         return NamedRows((), (), np.zeros((0, n), dtype=object), np.zeros(0, dtype=object))
     q, qd, t = (cast(Any, system.symbols[key]) for key in ("q", "qd", "t"))
     rows = ConstraintSet(system_of(system))
+    check_two_sided(rows)
     if rows.principles.act_otherwise:
         raise DalembertError(
             f"constraints of {system.name!r} act by the principles 'vakonomic' or 'servo': forms "
