@@ -43,10 +43,10 @@ class KeepingForces:
     def __init__(self, rows: ConstraintSet):
         self.rows = rows
         principles = rows.principles
-        if unwritten := [*principles.programs, *rows.one_sided]:
-            names = ", ".join(repr(c.name) for c in unwritten)
+        if principles.programs:
+            names = ", ".join(repr(c.name) for c in principles.programs)
             raise DalembertError(
-                f"{rows.system.name!r} has programs or one-sided constraints ({names}), which have no closed forms: "
+                f"{rows.system.name!r} has programs ({names}), which have no closed forms: "
                 "da.equations prints the system without them."
             )
         check_two_sided(rows)
