@@ -91,8 +91,8 @@ def check_two_sided(rows: ConstraintSet) -> None:
     if rows.one_sided:
         names = ", ".join(repr(c.name) for c in rows.one_sided)
         raise DalembertError(
-            f"constraints of {rows.system.name!r} hold on one side alone ({names}), and come and go: "
-            "closed forms are those of a motion that keeps them, one_sided=False, or has none."
+            f"{rows.system.name!r} has one-sided constraints ({names}), which come and go: closed "
+            "forms are those of a motion that keeps them, one_sided=False, or has none."
         )
 
 
