@@ -290,6 +290,7 @@ class StartCheck:
     def __init__(self) -> None:
         self.count = 0
         self._compiled: CompiledFunction | None = None
+        self._usual = 0.0  # greatest rank of rows that was seen
 
     def are_sound(
         self, form: Formulation, q: np.ndarray, qd: np.ndarray, t: float, numbers: np.ndarray
@@ -304,20 +305,22 @@ class StartCheck:
             self._compiled = self._made(form)
         rows = np.broadcast_to(numbers, (len(q), len(form.paths)))
         try:
-            beyond, _ = self._compiled(np.full(len(q), t), q, qd, rows)
+            beyond, rank, _ = self._compiled(np.full(len(q), t), q, qd, rows)
         except DalembertError:
             return False
-        return bool((beyond <= 0).all())
+        self._usual = max(self._usual, rank.max())
+        return bool((beyond <= 0).all() and (rank == self._usual).all())
 
     def _made(self, form: Formulation) -> CompiledFunction:
-        """By how much rows are beyond rounding, and accelerations."""
+        """By how much rows are beyond rounding, their rank, and accelerations."""
 
-        def start(t: Any, q: Any, qd: Any, numbers: Any) -> tuple[Any, Any]:
-            """Both at one state."""
+        def start(t: Any, q: Any, qd: Any, numbers: Any) -> tuple[Any, Any, Any]:
+            """All of them at one state."""
             system = form.at(numbers).system
             rest = np.zeros(system.nv)
-            beyond = ConstraintSet(system).beyond_rounding(q, qd, t)
-            return beyond, system.forward_dynamics(q, qd, rest, t)
+            rows = ConstraintSet(system)
+            beyond = rows.beyond_rounding(q, qd, t)
+            return beyond, rows.rank(q, qd, t), system.forward_dynamics(q, qd, rest, t)
 
         n, m = form.system.nq, form.system.nv
         return function(start, t=(), q=n, qd=m, numbers=len(form.paths))

@@ -45,6 +45,7 @@ class Response(NamedTuple):
     columns : rows of J L^-T by their entries
     mobility : factors of J M^-1 J^T, without the rows that follow from others
     scales : usual size of the rows of J M^-1 J^T
+    alike : a key of each row; rows of one key have a size in common
     """
 
     rows: ConstraintRates
@@ -52,6 +53,7 @@ class Response(NamedTuple):
     columns: list[dict[int, Any]]
     mobility: SparseFactors
     scales: list[Any]
+    alike: Sequence[Any]
 
     @classmethod
     def of(
@@ -77,7 +79,7 @@ class Response(NamedTuple):
             """1 / pivot, or 0 of a row of which others leave only rounding."""
             return _inverse(pivot, dependent[k] * scales[k])
 
-        return cls(rows, inertia, columns, eliminated(mobility, inverse), scales)
+        return cls(rows, inertia, columns, eliminated(mobility, inverse), scales, alike)
 
     def towards(self, residual: Vector) -> Vector:
         """The step (nv,) of least kinetic energy that changes J qd by the residual (k,)."""
@@ -90,11 +92,15 @@ class Response(NamedTuple):
     @property
     def margin(self) -> Any:
         """1 where rows that do not follow from others are independent, falling to 0 where one comes
-        to depend on them: least sqrt(pivot) of J M^-1 J^T, relative to the rows of its constraint.
+        to depend on them: least root of the product of the pivots of J M^-1 J^T of rows that are
+        alike, relative to their size. It is the same for any axes of these rows.
         """
-        greatest = 1.0
-        for inverse, scale in zip(self.mobility.inverse_pivots, self.scales, strict=True):
-            greatest = maximum(greatest, inverse * scale)
+        products: dict[Any, Any] = {}
+        pivots = zip(self.alike, self.mobility.inverse_pivots, self.scales, strict=True)
+        for key, inverse, scale in pivots:
+            relative = maximum(inverse * scale, 1.0)
+            products[key] = products.get(key, 1.0) * relative
+        greatest = reduce(maximum, products.values(), 1.0)
         return 1 / sqrt(greatest)
 
     def along(self, multipliers: Sequence[Any], forces: Sequence[Any] = ()) -> Vector:

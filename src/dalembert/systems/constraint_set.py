@@ -26,6 +26,7 @@ from dalembert.expr import (
     maximum,
     symbol,
 )
+from dalembert.integrators.choice import chosen
 from dalembert.model.constraint import Constraint, ConstraintRates, ProgramConstraint
 from dalembert.spatial.ldl import Factors, factorised, unchecked
 from dalembert.spatial.sparse_ldl import SparseFactors
@@ -398,6 +399,11 @@ class ConstraintSet:
         """Raise a ConstraintError if a state of floats does not meet the constraints."""
         if not self.is_met(q, qd, t):
             raise self.unmet(q, qd, t, "begin at a state that meets it, as system.project gives it")
+
+    def rank(self, q: Vector, qd: Vector, t: Any = 0.0) -> Any:
+        """Number of rows that do not follow from others at a state."""
+        response = self.response(self.inertia(q, t), self.rates(q, qd, t))
+        return sum(chosen(x > 0, 1, 0) for x in response.mobility.inverse_pivots)
 
     def nearly_dependent(self, q: Vector, qd: Vector, t: float = 0.0) -> str:
         """Name of the row that nearly follows from others at a state of floats; empty: none."""

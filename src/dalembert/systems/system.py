@@ -28,6 +28,7 @@ from dalembert.spatial.vectors import Vector
 from dalembert.systems.constraint_set import ConstraintSet
 from dalembert.systems.driving_forces import driving_forces
 from dalembert.systems.principles import ConstrainedMotion, State
+from dalembert.systems.singular_start import check_start
 from dalembert.tracing.quantity import Quantity, described
 
 INTERNAL = "internal_states"  # input of quantities
@@ -705,7 +706,9 @@ class System(ABC):
         for state in zip(q, qd, strict=True):
             self.forward_dynamics(*state, np.zeros(self.nv), t)
             if self.constraints:
-                ConstraintSet(self).check(*state, t)
+                rows = ConstraintSet(self)
+                rows.check(*state, t)
+                check_start(rows, np.asarray(state[0]), np.asarray(state[1]), t)
 
     # --- numbers ---
 
