@@ -61,11 +61,7 @@ class ServoReport(NamedTuple):
 
 
 def servo_report(
-    mechanism: Any,
-    q: Values,
-    qd: Values,
-    internal_states: Values | None = None,
-    t: float = 0.0,
+    mechanism: Any, q: Values, qd: Values, internal_states: Values | None = None, t: float = 0.0
 ) -> ServoReport:
     """Servo constraints of a mechanism at a state: forces, conditioning and internal dynamics.
 
@@ -105,11 +101,7 @@ def servo_report(
         raise DalembertError(
             f"{system.name!r} has no servo constraints: da.constraints.Servo leads an output."
         )
-    state = State(
-        np.asarray(q, dtype=float),
-        np.asarray(qd, dtype=float),
-        t,
-    )
+    state = State(np.asarray(q, dtype=float), np.asarray(qd, dtype=float), t)
     force = system.applied(
         state.q,
         state.qd,
@@ -119,11 +111,7 @@ def servo_report(
     motion = principles.motion(force, *state)
     led = principles.led(state)
     W = np.asarray(led.jacobian @ principles.pushed(state), dtype=float)
-    free = freedoms_left(
-        principles,
-        state,
-        led.degrees,
-    )
+    free = freedoms_left(principles, state, led.degrees)
     held = _exponents(system, state) if free else (None, None)
     return ServoReport(
         outputs=led.names,
@@ -187,37 +175,19 @@ def _exponents(system: System, state: State) -> tuple[Array | None, Array | None
     rest = np.zeros(system.nv)
     n = system.nv
     for _ in range(MOST):
-        A = _matrix(
-            held,
-            q,
-            state.t,
-        )
+        A = _matrix(held, q, state.t)
         found = held.forward_dynamics(
             q,
             rest,
             rest,
             state.t,
         )
-        step, *_ = np.linalg.lstsq(
-            A[n : 2 * n, :n],
-            -np.asarray(found, dtype=float),
-            rcond=None,
-        )
+        step, *_ = np.linalg.lstsq(A[n : 2 * n, :n], -np.asarray(found, dtype=float), rcond=None)
         if not np.isfinite(step).all():
             return None, None
-        q, _ = held.project(
-            q + step,
-            rest,
-            state.t,
-        )
+        q, _ = held.project(q + step, rest, state.t)
         if np.abs(step).max() <= CLOSE * (1 + np.abs(q).max()):
-            values = np.linalg.eigvals(
-                _matrix(
-                    held,
-                    q,
-                    state.t,
-                )[: 2 * n, : 2 * n]
-            )
+            values = np.linalg.eigvals(_matrix(held, q, state.t)[: 2 * n, : 2 * n])
             return values.astype(complex), q  # type: ignore[return-value]
     return None, None
 
@@ -239,14 +209,6 @@ def _held(system: System, state: State) -> System:
     for constraint in system.constraints:
         if isinstance(constraint, Servo):
             r = constraint.program.output(principles.states_of(constraint))
-            constraint = replace(
-                constraint,
-                program=Hold(np.asarray(r, float)),
-                initial=None,
-            )
+            constraint = replace(constraint, program=Hold(np.asarray(r, float)), initial=None)
         constraints.append(constraint)
-    return with_constraints(
-        system,
-        tuple(constraints),
-        tuple(system.principles),
-    )
+    return with_constraints(system, tuple(constraints), tuple(system.principles))

@@ -49,11 +49,7 @@ class FramePoint:
     def __post_init__(self) -> None:
         check_text("axes of a FramePoint", self.axes)
         if not self.axes or set(self.axes) - set(AXES) or len({*self.axes}) < len(self.axes):
-            raise UnknownNameError(
-                "axes of a FramePoint",
-                self.axes,
-                ("x", "xy", "xz", AXES),
-            )
+            raise UnknownNameError("axes of a FramePoint", self.axes, ("x", "xy", "xz", AXES))
 
     @property
     def place(self) -> FramePlace:
@@ -73,15 +69,7 @@ class FramePoint:
         >>> tip.at(system_of(da.planar_chain(1)), servo, [0.0])
         array([1.])
         """
-        position = list(
-            opened(
-                system,
-                constraint,
-                q,
-            )
-            .motion(self.place)
-            .pose.p
-        )
+        position = list(opened(system, constraint, q).motion(self.place).pose.p)
         return array([position[AXES.index(axis)] for axis in self.axes])
 
 
@@ -152,34 +140,18 @@ class Servo(ProgramConstraint):
             raise refused(
                 f"actuators of {self.name!r}", self.actuators, "a list of names of joints"
             )
-        object.__setattr__(
-            self,
-            "actuators",
-            tuple(self.actuators),
-        )
+        object.__setattr__(self, "actuators", tuple(self.actuators))
         if isinstance(self.output, (list, tuple)):
-            object.__setattr__(
-                self,
-                "output",
-                tuple(self.output),
-            )
+            object.__setattr__(self, "output", tuple(self.output))
         elif not (callable(self.output) or isinstance(self.output, (str, FramePoint))):
             expected = "a function (q, t), names of coordinates, or a FramePoint"
-            raise refused(
-                f"output of {self.name!r}",
-                self.output,
-                expected,
-            )
+            raise refused(f"output of {self.name!r}", self.output, expected)
         if self.frequency is None or not (is_symbolic(self.frequency) or self.frequency > 0):
             raise ValueError(
                 f"frequency of {self.name!r} is {self.frequency!r}: expected that of the error, a "
                 "positive number [rad/s]. Without feedback an error at the start stays, or grows."
             )
-        _check_start(
-            self.name,
-            self.initial,
-            self.program,
-        )
+        _check_start(self.name, self.initial, self.program)
 
     @property
     def has_functions(self) -> bool:  # type: ignore[override]
@@ -222,11 +194,7 @@ class Servo(ProgramConstraint):
         own = {key: numbers[key] for key in ("frequency", "damping") if key in numbers}
         if isinstance(self.output, FramePoint) and (moved := in_role("output", numbers)):
             place = self.output.place.with_numbers(self.output.place.numbers() | moved)
-            return replace(
-                self,
-                output=replace(self.output, point=place.origin.xyz),
-                **own,
-            )
+            return replace(self, output=replace(self.output, point=place.origin.xyz), **own)
         return replace(self, **own)
 
     def identity(self) -> str | None:
@@ -251,31 +219,11 @@ class Servo(ProgramConstraint):
         if callable(self.output):
             names = [*signature(self.output).parameters]
             if len(names) == 3 and names[1] == WITH_PROGRAM:
-                return np.atleast_1d(
-                    array(
-                        self.output(
-                            q,
-                            program,
-                            t,
-                        )
-                    )
-                )
+                return np.atleast_1d(array(self.output(q, program, t)))
             velocity = () if len(names) == 2 else (qd,)
-            y = np.atleast_1d(
-                array(
-                    self.output(
-                        q,
-                        *velocity,
-                        t,
-                    )
-                )
-            )
+            y = np.atleast_1d(array(self.output(q, *velocity, t)))
         elif isinstance(self.output, FramePoint):
-            y = self.output.at(
-                system,
-                self,
-                q,
-            )
+            y = self.output.at(system, self, q)
         else:
             y = self._coordinates(system, q)
         if y.shape != program.shape:
@@ -293,11 +241,7 @@ class Servo(ProgramConstraint):
         known = system.coordinate_names
         for name in names:
             if name not in known:
-                raise UnknownNameError(
-                    f"coordinate of output of {self.name!r}",
-                    name,
-                    known,
-                )
+                raise UnknownNameError(f"coordinate of output of {self.name!r}", name, known)
         return array([q[known.index(name)] for name in names])
 
     def gains(self, degree: int) -> list[Any]:
@@ -373,35 +317,15 @@ class TwoWay(ProgramConstraint):
             SecondOrderGenerator,
             "a generator of the second order, x'' = f(x, x'), of da.generators",
         )
-        check_instance(
-            f"the generator of {self.name!r}",
-            self.generator,
-            *kind,
-        )
+        check_instance(f"the generator of {self.name!r}", self.generator, *kind)
         if not callable(self.phi):
-            raise refused(
-                f"phi of {self.name!r}",
-                self.phi,
-                "a function (q, s, t) of its rows",
-            )
-        _check_start(
-            self.name,
-            self.initial,
-            self.generator,
-        )
+            raise refused(f"phi of {self.name!r}", self.phi, "a function (q, s, t) of its rows")
+        _check_start(self.name, self.initial, self.generator)
         for name, count in (("alpha", self.order), ("c", None)):
             value = getattr(self, name)
             if np.ndim(value):
-                entries = checked_vector(
-                    value,
-                    count or len(value),
-                    f"{name} of {self.name!r}",
-                )
-                object.__setattr__(
-                    self,
-                    name,
-                    tuple(entries),
-                )
+                entries = checked_vector(value, count or len(value), f"{name} of {self.name!r}")
+                object.__setattr__(self, name, tuple(entries))
 
     @property
     def order(self) -> int:
@@ -427,15 +351,7 @@ class TwoWay(ProgramConstraint):
         for name in SCALES:
             value = getattr(self, name)
             is_vector = isinstance(value, tuple)
-            fields[name] = (
-                entries(
-                    changed,
-                    name,
-                    len(value),
-                )
-                if is_vector
-                else changed[name]
-            )
+            fields[name] = entries(changed, name, len(value)) if is_vector else changed[name]
         return replace(self, **fields)
 
     def identity(self) -> str | None:
@@ -448,34 +364,16 @@ class TwoWay(ProgramConstraint):
         found = _named_start(self.initial, self.generator)
         with Graph():
             q, state = symbols("q", system.nq), symbols("s", 2 * self.order)
-            m = len(
-                self._rows(
-                    q,
-                    state,
-                    symbol("t"),
-                )
-            )
+            m = len(self._rows(q, state, symbol("t")))
         multipliers = ["mu"] if m == 1 else [f"mu[{k}]" for k in range(m)]
         return found | dict.fromkeys(multipliers, float("nan"))
 
     def residual(self, system: Moving, q: Any, qd: Any, states: Any, t: Any = 0.0) -> Any:
         """Phi (m,)."""
-        return self._rows(
-            np.asarray(q),
-            np.asarray(states)[: 2 * self.order],
-            t,
-        )
+        return self._rows(np.asarray(q), np.asarray(states)[: 2 * self.order], t)
 
     def _rows(self, q: Any, state: Any, t: Any) -> np.ndarray:
-        return np.atleast_1d(
-            array(
-                self.phi(
-                    q,
-                    state,
-                    t,
-                )
-            )
-        )
+        return np.atleast_1d(array(self.phi(q, state, t)))
 
     def force(self, system: Moving, q: Any, states: Any, t: Any) -> np.ndarray:
         """Phi_q^T mu along the velocities of the system (nv,).
@@ -493,11 +391,7 @@ class TwoWay(ProgramConstraint):
         def make(q: Any, qd: Any, states: Any, time: Any) -> tuple[Any]:
             """G^T Phi_q^T mu, where q' = G qd."""
             n = 2 * self.order
-            S = states[n:] @ self._rows(
-                q,
-                states[:n],
-                time[0],
-            )
+            S = states[n:] @ self._rows(q, states[:n], time[0])
             G = jacobian(np.asarray(system.rate(q, qd)), qd)
             return (G.T @ gradient(S, q),)
 
@@ -543,11 +437,7 @@ class TwoWay(ProgramConstraint):
         k, t = self.order, time[0]
         alpha, c = (array(np.ravel(getattr(self, name))) for name in SCALES)
         x, v, mu = states[:k], states[k : 2 * k], states[2 * k :]
-        Phi = self._rows(
-            q,
-            states[: 2 * k],
-            t,
-        )
+        Phi = self._rows(q, states[: 2 * k], t)
         S = mu @ Phi
         P = jacobian(Phi, v)
         pi = gradient(S, v)
@@ -588,13 +478,7 @@ def _start(initial: Any, generator: Any) -> np.ndarray:
 def _named_start(initial: Any, generator: Any) -> dict[str, float]:
     """States of a generator by name."""
     values = _start(initial, generator).tolist()
-    return dict(
-        zip(
-            generator.state_names,
-            values,
-            strict=True,
-        )
-    )
+    return dict(zip(generator.state_names, values, strict=True))
 
 
 def _check_start(name: str, initial: Any, generator: Any) -> None:

@@ -76,12 +76,7 @@ class Principles:
         declared: Sequence[Constraint] = self.system.constraints
         principles = self.system.principles or (CHETAEV,) * len(declared)
         self._principle = {
-            c.name: principle
-            for c, principle in zip(
-                declared,
-                principles,
-                strict=True,
-            )
+            c.name: principle for c, principle in zip(declared, principles, strict=True)
         }
         self.programs = [c for c in declared if isinstance(c, ProgramConstraint)]
         self.servos = [c for c in declared if isinstance(c, Servo)]
@@ -179,18 +174,14 @@ class Principles:
     def motion(
         self, force: Vector, q: Vector, qd: Vector, t: Any, **feedback: Any
     ) -> ConstrainedMotion:
-        """ConstrainedMotion under Q + tau - bias at a state; feedback: options of accelerations along rows."""
+        """Motion under Q + tau - bias at a state; feedback: options of accelerations along rows."""
         if self._kept.one_sided:
             raise DalembertError(
                 f"{self.system.name!r} has one-sided constraints "
                 f"({', '.join(c.name for c in self._kept.one_sided)}), whose accelerations are no "
                 "smooth function of the state: take da.least_constraint at a state, or da.simulate."
             )
-        state = State(
-            np.asarray(q),
-            np.asarray(qd),
-            t,
-        )
+        state = State(np.asarray(q), np.asarray(qd), t)
         pull = self._coupling_force(state)
         terms = self._vakonomic_terms(state)
         inertia = None if terms is None else terms.inertia
@@ -205,11 +196,7 @@ class Principles:
         accelerations, multipliers = solver.accelerations(force + extra)
         controls = np.zeros(0)
         if self.actuated:
-            controls = self._controls(
-                state,
-                accelerations,
-                self._pushed(solver),
-            )
+            controls = self._controls(state, accelerations, self._pushed(solver))
             push = self._unit_forces.T @ controls
             accelerations, multipliers = solver.accelerations(force + extra + push)
             extra = extra + push
@@ -259,11 +246,7 @@ class Principles:
                 f"({acting}): expected as many forces as outputs, or more.",
                 names[0],
             )
-        return least_norm(
-            W,
-            rate - J @ accelerations,
-            names,
-        )
+        return least_norm(W, rate - J @ accelerations, names)
 
     def led(self, state: State) -> LedOutputs:
         """Rows of all outputs that actuators lead."""
@@ -307,11 +290,7 @@ class Principles:
             qd,
             t,
         )
-        return Led(
-            rows.jacobian,
-            rows.bias,
-            (1 + constraint.is_holonomic,) * len(rows.bias),
-        )
+        return Led(rows.jacobian, rows.bias, (1 + constraint.is_holonomic,) * len(rows.bias))
 
     def _flow(self, q: Vector, qd: Vector, t: Any) -> tuple[Vector, Vector]:
         """Accelerations without the actuators' forces (nv,), and those of each of them (nv, m)."""
