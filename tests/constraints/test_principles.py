@@ -245,3 +245,13 @@ def test_vakonomic_rows_stand_beside_holonomic_ones():
     two = moved(reduced, [theta, phi], [rate, turn], times, multipliers0=[0.2])
     np.testing.assert_allclose(one.q, np.column_stack([np.cos(two.q[:, 0]), np.sin(two.q[:, 0]), two.q[:, 1]]), atol=1e-10)
     np.testing.assert_allclose(one.internal_states, two.internal_states, atol=1e-10)
+
+
+def test_forces_without_multipliers_are_no_silent_nan():
+    state = np.zeros(3), np.array([0, 0, 1.0]), np.zeros(3)
+    for call in (lambda: da.multipliers(Skate("vakonomic"), *state), lambda: Skate("vakonomic").forward_dynamics(*state)):
+        with pytest.raises(da.ConstraintError, match="without a default|have no default"):
+            call()
+    compiled = da.compile(Skate("vakonomic"))
+    own = Skate("vakonomic").with_internal([0.3])
+    np.testing.assert_allclose(compiled.multipliers(*state, 0.0, [0.3]), own.multipliers(*state), atol=1e-14)

@@ -146,7 +146,14 @@ class Principles:
         """Internal states of one constraint."""
         names = [*self.start]
         at = [k for k, name in enumerate(names) if name.rpartition(".")[0] == constraint.name]
-        return np.asarray(self.system.internal_states)[at]
+        values = np.asarray(self.system.internal_states)[at]
+        if values.dtype != object and np.isnan(values).any():
+            raise ConstraintError(
+                f"multipliers of {constraint.name!r} are states without a default: simulate takes "
+                "multipliers0=, compiled quantities internal_states=.",
+                constraint.name,
+            )
+        return values
 
     # --- motion ---
 
