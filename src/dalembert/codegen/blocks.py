@@ -150,7 +150,7 @@ def ordered(results: list[Expr]) -> list[Expr]:
     nodes = topological(results)
     if not results:
         return nodes
-    made = {node: k for k, node in enumerate(results[0].graph.nodes.values())}
+    made = results[0].graph.ages()
     by_age = [
         sorted(roots, key=lambda node: made.get(node, -1))
         for roots in ([*made.keys() & nodes, *results], results)

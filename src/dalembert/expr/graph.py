@@ -5,6 +5,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Iterable
 from contextvars import ContextVar
+from itertools import islice
 from typing import Any
 
 ARITHMETIC = ("add", "sub", "mul", "div", "neg", "power")
@@ -53,12 +54,30 @@ class Graph:
     'mine'
     """
 
-    __slots__ = ("name", "leaves", "nodes", "__weakref__")
+    __slots__ = ("name", "leaves", "nodes", "_ages", "__weakref__")
 
     def __init__(self, name: str = "graph"):
         self.name = name
         self.leaves: dict[str, dict[Any, Any]] = {op: {} for op in LEAVES}  # by value or name
         self.nodes: dict[int, Any] = {}  # operations by digest
+        self._ages: dict[Any, int] = {}
+
+    def ages(self) -> dict[Any, int]:
+        """Number of each operation in the order in which they were made.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> with da.Graph() as graph:
+        ...     x = da.symbol("x")
+        ...     square, cube = x * x, x * x * x
+        >>> [graph.ages()[node] for node in (square, cube)]
+        [0, 1]
+        """
+        known = len(self._ages)
+        fresh = [*islice(reversed(self.nodes.values()), len(self.nodes) - known)]
+        self._ages.update((node, known + k) for k, node in enumerate(reversed(fresh)))
+        return self._ages
 
     def __enter__(self) -> Graph:
         _open_graphs.set((*_open_graphs.get(), self))
