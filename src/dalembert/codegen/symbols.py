@@ -5,17 +5,28 @@ collector.
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Any
 
 import numpy as np
 
 from dalembert.expr import symbol
 
-# While it is set, code that is traced may have a program of scans called with vectors of expressions:
+# The `tracing.trace.Trace` that traced code may have run programs of scans on vectors of expressions:
 # it gets symbols that stand for the outputs.
-outlined: ContextVar[Callable[..., list[np.ndarray]] | None] = ContextVar("outlined", default=None)
+outlined: ContextVar[Any] = ContextVar("outlined", default=None)
+
+
+@contextmanager
+def scans_in(trace: Any) -> Iterator[None]:
+    """A block whose code may have programs of scans run in a trace."""
+    token = outlined.set(trace)
+    try:
+        yield
+    finally:
+        outlined.reset(token)
 
 
 def vector_of_symbols(name: str, n: int) -> np.ndarray:

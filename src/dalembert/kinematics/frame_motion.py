@@ -4,11 +4,12 @@ its columns, and the acceleration that is left without qdd.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from dalembert.kinematics.poses import turned
-from dalembert.model.tree import Tree
+from dalembert.model.tree import Tree, TreeJoint
 from dalembert.spatial.motion_force import NO_MOTION, Motion, combined
 from dalembert.spatial.rotations import NO_ROTATION, Rotation
 from dalembert.spatial.transforms import Transform
@@ -43,6 +44,20 @@ class Step(NamedTuple):
     subspace: list[Motion]
 
 
+class OriginMotion(NamedTuple):
+    """Motion of a body's origin in the carrier's axes; bias: the acceleration without qdd."""
+
+    R: Rotation = NO_ROTATION
+    velocity: Motion = NO_MOTION
+    bias: Motion = NO_MOTION
+
+
+# A function of the arguments of `frame_motion` that computes it in loops over bodies, or gives None.
+by_loops: ContextVar[Callable[..., FrameMotion | None] | None] = ContextVar(
+    "by_loops", default=None
+)
+
+
 def carrier(tree: Tree, first: int, second: int) -> int:
     """The outermost moving body that carries two bodies; 0 is the base."""
     of_second = {0, *tree.support(second)}
@@ -60,40 +75,57 @@ def frame_motion(
 
     Without qd, velocity and bias are those of rest.
     """
+    looped = by_loops.get()
+    found = looped(tree, q, qd, place, root) if looped else None
+    if found is not None:
+        return found
     i, X_frame = place
-    held = {0, *tree.support(root)}
     steps: list[Step] = []
-    R: Rotation = NO_ROTATION
-    velocity = bias = NO_MOTION  # of the origin of the body that was last
-    for k in reversed(tree.support(i)):
-        if k in held:
-            continue
-        joint = tree.joint[k]
-        X = joint.placement(q)
-        arm = R.to_parent(X.p)
-        R = turned(R, X.R)
-        S = [_in_parent(R, s) for s in joint.subspace(q)]
-        steps.append(Step(joint.dof, arm, S))
-        if qd is None:
-            continue
-        rates = joint.velocities(qd)
-        slide = combined(S, rates)
-        bias = Motion(
-            bias.angular + velocity.angular.cross(slide.angular),
-            _carried(velocity, bias, arm) + velocity.angular.cross(slide.linear) * 2,
-        )
-        own = slide.angular.cross(slide.linear)  # the slide turns with the child
-        if S_rate := joint.subspace_rate(q, qd):
-            change = _in_parent(R, combined(S_rate, rates))
-            bias = bias + Motion(change.angular, change.linear)
-        bias = Motion(bias.angular, bias.linear + own)
-        velocity = _moved(velocity, arm) + slide
-    arm = R.to_parent(X_frame.p)
+    body = OriginMotion()
+    for k in path(tree, i, root):
+        body, step = joint_step(tree.joint[k], q, qd, body)
+        steps.append(step)
+    arm = body.R.to_parent(X_frame.p)
     columns, lever = _columns(steps, arm)
-    acceleration = Motion(bias.angular, _carried(velocity, bias, arm))
-    return FrameMotion(
-        Transform(lever, R * X_frame.R), columns, _moved(velocity, arm), acceleration
+    return FrameMotion(Transform(lever, body.R * X_frame.R), columns, *carried_point(body, arm))
+
+
+def path(tree: Tree, i: int, root: int) -> list[int]:
+    """Bodies from the first that the carrier carries to body i."""
+    held = {0, *tree.support(root)}
+    return [k for k in reversed(tree.support(i)) if k not in held]
+
+
+def joint_step(
+    joint: TreeJoint, q: Sequence[Scalar], qd: Sequence[Scalar] | None, parent: OriginMotion
+) -> tuple[OriginMotion, Step]:
+    """Motion of a joint's child, from that of its parent."""
+    X = joint.placement(q)
+    arm = parent.R.to_parent(X.p)
+    R = turned(parent.R, X.R)
+    S = [_in_parent(R, s) for s in joint.subspace(q)]
+    step = Step(joint.dof, arm, S)
+    if qd is None:
+        return OriginMotion(R), step
+    _, velocity, bias = parent
+    rates = joint.velocities(qd)
+    slide = combined(S, rates)
+    bias = Motion(
+        bias.angular + velocity.angular.cross(slide.angular),
+        _carried(velocity, bias, arm) + velocity.angular.cross(slide.linear) * 2,
     )
+    own = slide.angular.cross(slide.linear)  # the slide turns with the child
+    if S_rate := joint.subspace_rate(q, qd):
+        change = _in_parent(R, combined(S_rate, rates))
+        bias = bias + Motion(change.angular, change.linear)
+    bias = Motion(bias.angular, bias.linear + own)
+    return OriginMotion(R, _moved(velocity, arm) + slide, bias), step
+
+
+def carried_point(body: OriginMotion, arm: Vector) -> tuple[Motion, Motion]:
+    """Velocity, and acceleration without qdd, of a point of a body."""
+    acceleration = Motion(body.bias.angular, _carried(body.velocity, body.bias, arm))
+    return _moved(body.velocity, arm), acceleration
 
 
 def _columns(steps: Sequence[Step], arm: Vector) -> tuple[dict[int, Motion], Vector]:

@@ -138,7 +138,7 @@ class StateManifold:
             if positions is not None:
                 e_q = e_q - self.rate(q, positions.towards(self._off(positions, t, q, e_q)))
             if not self._motion.formulation.canonical:
-                e_y = e_y - whole.towards(whole.rows.jacobian @ e_y)
+                e_y = e_y - whole.towards(whole.rates(e_y))
             along.append(np.concatenate([e_q, e_y, *others]))
         if self._motion.formulation.canonical:
             return [whole.margin, x, *along]
@@ -150,7 +150,7 @@ class StateManifold:
     def _off(self, positions: Response, t: Any, q: Any, change: Any) -> Any:
         """Change of phi by a small change of q."""
         if len(change) == self._system.nv and not self._system.quaternions:
-            return positions.rows.jacobian @ change
+            return positions.rates(change)
         return self.position(t, q + change) - self.position(t, q)
 
     def margin(self, t: Any, x: Any) -> Any:

@@ -16,7 +16,6 @@ from dalembert.integrators.method_kinds import (
     PROJECTION,
     SLIPS,
 )
-from dalembert.spatial.ldl import solved
 from dalembert.systems.constraint_set import ConstraintSet
 
 NO_UNKNOWNS: Mapping[str, Any] = MappingProxyType({})
@@ -79,7 +78,7 @@ class Stabilisation:
         """qdd (nv,) under multipliers that follow from the state, or are unknowns."""
         if MULTIPLIERS in unknowns:
             force = system.applied(q, qd, tau, t) + self.reaction(system, q, qd, t, unknowns)
-            return np.asarray(solved(system.factors_of_inertia(q, t), list(force)))
+            return np.asarray(system.factors_of_inertia(q, t).solved(list(force)))
         if self.time_constant is None:
             return system.forward_dynamics(q, qd, tau, t)
         force = system.applied(q, qd, tau, t)

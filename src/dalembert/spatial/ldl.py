@@ -28,7 +28,7 @@ class Factors(NamedTuple):
     inverse_pivots: list[Scalar]  # 1 / D
 
 
-def unchecked(k: int, pivot: Scalar) -> None:
+def unchecked(k: int, pivot: Scalar, size: Scalar = None) -> None:
     """Accept every pivot: for matrices that are positive definite by themselves."""
 
 

@@ -89,6 +89,23 @@ class SparseFactors(NamedTuple):
         """x of A x = b; of a singular A, with 0 for the rows that are left out."""
         return self.outward(self.scaled(self.reduced(b)))
 
+    def gram(self, rows: Sequence[Entries]) -> list[Any]:
+        """Rows {column: number} of V D^-1 V^T, with rows of V."""
+        return gram(rows, self.inverse_pivots)
+
+    def products(self, rows: Sequence[Entries], vector: Sequence[Scalar]) -> list[Scalar]:
+        """V x, with rows of V."""
+        return [dot(row, vector) for row in rows]
+
+    def held(self, values: Sequence[Scalar]) -> Sequence[Scalar]:
+        """Values of which many others are computed: as they are."""
+        return values
+
+
+def dot(row: Entries, vector: Sequence[Scalar]) -> Scalar:
+    """Product of a row and a vector."""
+    return sum(x * vector[entry] for entry, x in row.items())
+
 
 def gram(vectors: Sequence[Entries], weights: Sequence[Scalar] | None = None) -> list[Any]:
     """Rows {column: number} of V W V^T, with vectors as the rows of V, and a diagonal W."""

@@ -21,6 +21,7 @@ from dalembert.model.mechanism import Mechanism
 from dalembert.systems.constrained_derivatives import forward_dynamics_derivatives
 from dalembert.systems.mechanism_system import MechanismSystem
 from dalembert.systems.system import HAMILTON, System
+from dalembert.tracing.long_trees import bias_of_tree, factors_of_tree, is_long
 from dalembert.tracing.quantities import FORMULATIONS, OF_MOTION, QUANTITIES, known_quantity
 from dalembert.tracing.quantity import Quantity, described
 from dalembert.tracing.regrouping import on_regrouped_tree
@@ -104,16 +105,27 @@ class ConstrainedMechanism(MechanismSystem):
             return self._mechanism
         return on_regrouped_tree(self._mechanism)
 
+    @cached_property
+    def _is_long(self) -> bool:
+        """Whether articulated bodies factorise M in fewer operations than M itself takes."""
+        return self._functions is newton_euler and is_long(self._mechanism)
+
     def mass_matrix(self, q, t=0.0):
         """M(q) of the tree (nv, nv)."""
         return self._functions.mass_matrix(self._regrouped, q)
+
+    def factors_of_inertia(self, q, t=0.0):
+        """Factors of M(q) (nv, nv); of trees with long branches by articulated bodies."""
+        if self._is_long:
+            return factors_of_tree(self._mechanism, self._regrouped, q)
+        return System.factors_of_inertia(self, q, t)
 
     def bias_force(self, q, qd, t=0.0):
         """C qd + g and the forces of springs (nv,)."""
         rest = np.zeros(self.nv)
         own, mechanism = self._functions, self._regrouped
         if own is newton_euler:
-            bias = own.bias_force(mechanism, q, qd)
+            bias = bias_of_tree(self._mechanism, mechanism, q, qd)
         else:
             bias = own.coriolis_vector(mechanism, q, qd) + own.gravity_vector(mechanism, q)
         return bias - passive_force(self._mechanism, q, rest)

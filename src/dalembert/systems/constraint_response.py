@@ -22,6 +22,7 @@ from dalembert.model.constraint import ConstraintRates
 from dalembert.spatial.ldl import Factors
 from dalembert.spatial.sparse_ldl import (
     SparseFactors,
+    dot,
     eliminated,
     gram,
 )
@@ -70,7 +71,7 @@ class Response(NamedTuple):
             inertia = SparseFactors.of(inertia)
         entries = [_entries(row) for row in rows.jacobian.tolist()]
         columns = [inertia.inward(row) for row in entries]
-        mobility = gram(columns, inertia.inverse_pivots)
+        mobility = inertia.gram(columns)
         own = [row.get(k, 0.0) for k, row in enumerate(mobility)]
         scales = _sizes(own, alike)
         dependent = _tolerances(entries)
@@ -87,7 +88,7 @@ class Response(NamedTuple):
 
     def multipliers(self, residual: Vector) -> Vector:
         """lambda (k,) with J M^-1 J^T lambda = r; 0 for rows that follow from others."""
-        return np.array(self.mobility.solved(list(residual)))
+        return np.array(self.inertia.held(self.mobility.solved(list(residual))))
 
     @property
     def margin(self) -> Any:
@@ -113,8 +114,12 @@ class Response(NamedTuple):
 
     def accelerated(self, forces: Sequence[Any]) -> Vector:
         """J M^-1 Q (k,), of forces L^-1 Q."""
-        free = self.inertia.scaled(forces)
-        return np.array([_dot(column, free) for column in self.columns])
+        return np.array(self.inertia.products(self.columns, self.inertia.scaled(forces)))
+
+    def rates(self, motion: Vector) -> Vector:
+        """J v (k,) of a change of the state along velocities."""
+        rows = [_entries(row) for row in self.rows.jacobian.tolist()]
+        return np.array(self.inertia.products(rows, list(motion)))
 
     @property
     def directions(self) -> np.ndarray:
@@ -140,13 +145,13 @@ class Response(NamedTuple):
         products = gram(columns)
         for k, row in enumerate(products):
             row[k] = row[k] + 1 - kept[k]
-        along = [_dot(column, multipliers) for column in columns]
+        along = [dot(column, multipliers) for column in columns]
         factors = eliminated(products, lambda k, pivot: 1 / pivot)
         parts = factors.solved(along)
         every = reduce(minimum, kept, 1.0) > 0
         least = []
         for row, multiplier in zip(spanning, multipliers, strict=True):
-            shared = _dot(row, parts)
+            shared = dot(row, parts)
             least.append(chosen(every, multiplier, shared))
         return least
 
@@ -190,10 +195,6 @@ def _transposed(rows: Sequence[Mapping[int, Any]]) -> list[dict[int, Any]]:
         for entry, x in row.items():
             columns[entry][k] = x
     return columns
-
-
-def _dot(row: Mapping[int, Any], vector: Sequence[Any]) -> Any:
-    return sum(x * vector[entry] for entry, x in row.items())
 
 
 def _tolerances(rows: Sequence[Mapping[int, Any]]) -> list[float]:

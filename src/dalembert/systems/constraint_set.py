@@ -242,7 +242,7 @@ class ConstraintSet:
         ------
         SingularMassMatrixError
         """
-        return SparseFactors.of(self.system.factors_of_inertia(q, t))
+        return self.system.factors_of_inertia(q, t)  # type: ignore[no-any-return]
 
     def accelerations(
         self,

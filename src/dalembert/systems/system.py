@@ -23,7 +23,8 @@ from dalembert.formulations.lagrange.regular import check_regular, solve_regular
 from dalembert.formulations.lagrange.symbolic_system import LagrangianSystem, lagrangian_system
 from dalembert.model.constraint import Constraint
 from dalembert.model.mechanism import Mechanism
-from dalembert.spatial.ldl import Factors, factorised, unchecked
+from dalembert.spatial.ldl import factorised, unchecked
+from dalembert.spatial.sparse_ldl import SparseFactors
 from dalembert.spatial.vectors import Vector
 from dalembert.systems.constraint_set import ConstraintSet
 from dalembert.systems.driving_forces import driving_forces
@@ -493,8 +494,8 @@ class System(ABC):
         multipliers = self.multipliers(q, qd, tau, t)
         return self._constraint_set.principles.rows.reactions(q, qd, t, multipliers)  # type: ignore[no-any-return]
 
-    def factors_of_inertia(self, q: Any, t: Any = 0.0) -> Factors:
-        """Factors of M(q, t) (nv, nv) by L^T D L.
+    def factors_of_inertia(self, q: Any, t: Any = 0.0) -> Any:
+        """Factors L D L^T of M(q, t) (nv, nv), a `SparseFactors` or what solves alike.
 
         Raises
         ------
@@ -511,7 +512,7 @@ class System(ABC):
         M = np.asarray(self.mass_matrix(q, t))
         if M.dtype != object:
             check_regular(M, self.name, self.velocity_names)
-        return factorised(M.tolist(), unchecked)
+        return SparseFactors.of(factorised(M.tolist(), unchecked))
 
     def project(self, q: Any, qd: Any, t: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
         """A state (nq,), (nv,) near by that meets the constraints at t [s], moved in the metric of M.

@@ -84,7 +84,7 @@ def sorted_bodies(tree: Tree, level: int) -> tuple[list[Kind], list[tuple[int, i
     agree only in the joint's type, in whether they have rotors and hang on the base, and on the
     level ALIGNED in axes along a coordinate axis.
     """
-    opened = [_opened(tree, i, FINE) for i in tree.outward()]
+    opened = [opened_body(tree, i, FINE) for i in tree.outward()]
     keys: list[Any] = [
         (skeleton, tuple([x if x in (0, 1, -1) else None for x in numbers]))
         for skeleton, numbers in opened
@@ -93,7 +93,7 @@ def sorted_bodies(tree: Tree, level: int) -> tuple[list[Kind], list[tuple[int, i
         count = Counter(keys)
         for k, key in enumerate(keys):
             if count[key] * COMMON < tree.n:
-                opened[k] = _opened(tree, k + 1, level)
+                opened[k] = opened_body(tree, k + 1, level)
                 keys[k] = opened[k][0]
     members: dict[Any, list[int]] = {}
     place = [(-1, -1)]
@@ -125,7 +125,7 @@ def _kind(tree: Tree, bodies: list[int], skeleton: Any, rows: list[Numbers]) -> 
     )
 
 
-def _opened(tree: Tree, i: int, level: int) -> tuple[Any, Numbers]:
+def opened_body(tree: Tree, i: int, level: int) -> tuple[Any, Numbers]:
     """All about a body and its joint but its numbers, and these in order."""
     joint = tree.joint[i]
     body = tree.inertia[i]
@@ -154,7 +154,7 @@ def _opened(tree: Tree, i: int, level: int) -> tuple[Any, Numbers]:
 
 
 def _alone(tree: Tree, i: int, skeleton: Any, numbers: Iterator[Any]) -> Tree:
-    """A tree of one body from what `_opened` found."""
+    """A tree of one body from what `opened_body` found."""
     kind, turn, on_base, _ = skeleton
     joint = tree.joint[i]
     joint_type = _closed_type(joint.type, kind, numbers)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.codegen.program import Item, Loop, Program, Scan, program_of
-from dalembert.codegen.symbols import outlined, vector_of_symbols, without_collection
+from dalembert.codegen.symbols import vector_of_symbols, without_collection
 from dalembert.expr import Graph, absolute, array, maximum, minimum
 from dalembert.integrators.choice import chosen
 from dalembert.integrators.fixed_point import GOING, HUGE, LOST, MOST, judged
@@ -26,6 +26,7 @@ from dalembert.integrators.methods import (
 from dalembert.integrators.passage import RETURNS, Landing, Passage
 from dalembert.integrators.search import CLEAR, SEARCHING, following, hermite
 from dalembert.integrators.search import MOST as INTERVALS
+from dalembert.tracing.long_trees import loops_in
 from dalembert.tracing.loops import FROM, LoopTrace
 from dalembert.tracing.trace import GOAL
 
@@ -83,6 +84,11 @@ class InRegisters:
     def least(self) -> Any:
         """Least margin of the stages of a step."""
         return self._trace["least"]
+
+
+def _held(trace: LoopTrace, *vectors: Any) -> Sequence[Any]:
+    """Vectors in registers if they are long, so that their entries are computed once."""
+    return trace.stored("held", vectors) if len(vectors[0]) >= FROM else vectors
 
 
 class Steps(LoopTrace):
@@ -175,12 +181,14 @@ def propagation_of(
             trace = Steps(rate, registers, whole)
             manifold = manifold and manifold.bound(trace.registers["p"])
             if isinstance(method, FixedStep):
-                (_fixed_watched if watch else _fixed)(method, trace, manifold, watch)
+                with loops_in(trace):
+                    (_fixed_watched if watch else _fixed)(method, trace, manifold, watch)
                 kept = ("t", "x", "start", "steps", "failed", *method.memory, *_seen(watch))
                 return trace.program((*kept, "h", "p"), kept, ("t", "x", "steps", "failed", "h"))
             begin = _begin(trace)
-            used, k = _attempts(method, trace, manifold, watch)
-            _record(method, trace, manifold, used, k)
+            with loops_in(trace):
+                used, k = _attempts(method, trace, manifold, watch)
+                _record(method, trace, manifold, used, k)
     kept = ("t", "x", *method.memory, "h", "steps", "rejected", "failed", *_seen(watch))
     inputs = (*kept, "p", "end", "way", "rtol", "atol", "longest")
     records = ("at", "there", "taken", "code", "ahead", "rejected")
@@ -213,30 +221,31 @@ def rate_of(
 ) -> Rate:
     """f traced: k of s, y, p; of y on the manifold while `calm` is 0."""
     trace = Rate({"s": 1, "y": nx, "p": parameters})
-    if manifold is not None:
-        calm = trace.add("calm", 1)[0]
-        trace.add("least", 1)
-        with trace.loop("calm", RETURNS):
-            bound = manifold.bound(trace.registers["p"])
-            y = bound.returned(trace["s"], trace.registers["y"])
-            trace.give({"y": chosen(calm > 0, trace.registers["y"], y)})
-            trace.returns = tuple(trace.items)
     outside = (
         ([partial(trace.call, number, size) for number, size in enumerate(calls)],) if calls else ()
     )
-    token = outlined.set(trace.scanned)
-    try:
-        k = f(trace["s"], trace.registers["y"], trace.registers["p"], *outside)
-    finally:
-        outlined.reset(token)
+    bound = manifold and manifold.bound(trace.registers["p"])
+    with loops_in(trace):
+        if bound is not None:
+            _returning(trace, bound)
+        results = {"k": f(trace["s"], trace.registers["y"], trace.registers["p"], *outside)}
+        if bound is not None:
+            margin = bound.margin(trace["s"], trace.registers["y"])
+            results["least"] = array([minimum(trace["least"], margin)])
     trace.place("k", nx)
     trace.last = len(trace.items)
-    results = {"k": k}
-    if manifold is not None:
-        margin = bound.margin(trace["s"], trace.registers["y"])
-        results["least"] = array([minimum(trace["least"], margin)])
     trace.give(results)
     return trace
+
+
+def _returning(trace: Rate, manifold: Any) -> None:
+    """Items that bring y nearer to constraints while `calm` is 0."""
+    calm = trace.add("calm", 1)[0]
+    trace.add("least", 1)
+    with trace.loop("calm", RETURNS):
+        y = manifold.returned(trace["s"], trace.registers["y"])
+        trace.give({"y": chosen(calm > 0, trace.registers["y"], y)})
+        trace.returns = tuple(trace.items)
 
 
 def right_hand_side(f: Function, nx: int, parameters: int) -> Program:
@@ -454,11 +463,14 @@ def _record(method: Adaptive, trace: Steps, manifold: Any, used: Any, k: list[An
         with trace.loop("enough", 1):
             k += method.extra(trace.f, trace["t"], v["x"], used, k)
             trace.give({"enough": [1.0], "dense": [1.0]})
-    y = method.between(v["x"], v["x1"], used, k, (trace[GOAL] - trace["t"]) / used)
+    part = (trace[GOAL] - trace["t"]) / used
+    if manifold:
+        ((used, part),) = trace.stored("scalars", [array([used, part])])
+    y = method.between(v["x"], v["x1"], used, k, part)
     if "calm" in v:
         y = trace.returned(trace[GOAL], y, 2)
     elif manifold:
-        y = manifold(trace[GOAL], y)
+        y = manifold(trace[GOAL], *_held(trace, y))
     last = chosen(over, v["x1"], v["x"])
     trace.give(
         {

@@ -9,7 +9,7 @@ from dalembert.expr import Expr, substitute
 from dalembert.expr.graph import COMMUTATIVE, LEAVES
 from dalembert.tracing.entry_vectors import VectorEntries, VectorPiece
 
-MOST = 100  # operations of an entry; neighbours of more may share values
+MOST = 300  # operations of an entry; neighbours of more may share values
 FEWEST = 8  # entries of a piece on the mean, or all are computed one by one
 SYMBOL, NUMBER = "", "0"  # heads of keys, which no operation has
 Key = tuple[Any, ...]

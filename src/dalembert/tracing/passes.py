@@ -12,10 +12,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from dalembert.formulations.newton_euler.articulated_factors import JointFactors
 from dalembert.formulations.newton_euler.forward import (
     Articulated,
     acceleration_step,
     articulated_step,
+    freed_inertia,
 )
 from dalembert.formulations.newton_euler.inverse import (
     Rates,
@@ -28,10 +30,14 @@ from dalembert.formulations.newton_euler.inverse import (
     outward_step,
 )
 from dalembert.kinematics.forces import passive, spring_energy
+from dalembert.kinematics.frame_motion import OriginMotion, joint_step
 from dalembert.model.pivots import PivotCheck
 from dalembert.model.tree import Tree
 from dalembert.spatial.inertias import ArticulatedInertia, Inertia
+from dalembert.spatial.ldl import Factors, unchecked
 from dalembert.spatial.motion_force import NO_FORCE, NO_MOTION, Force, Motion, combined
+from dalembert.spatial.rotations import Dense
+from dalembert.spatial.sparse_ldl import SparseFactors
 from dalembert.spatial.transforms import Transform
 from dalembert.spatial.vectors import ZERO, Matrix, Scalar, Vector
 from dalembert.tracing.bodies import PARENT, SELF
@@ -172,10 +178,7 @@ def _articulated(body: BodyView) -> Found:
         return Found([], stored)
     moved = I_a.to_parent(X)
     force = X.force_to_parent(p_a)
-    (xx, _, _), (xy, yy, _), (xz, yz, zz) = moved.I
-    (aa, _, _), (ab, bb, _), (ac, bc, cc) = moved.M
-    inertia = [xx, xy, yy, xz, yz, zz, *(x for row in moved.H for x in row), aa, ab, bb, ac, bc, cc]
-    return Found([*inertia, *_flat(force)], stored)
+    return Found([*_entries_of_inertia(moved), *_flat(force)], stored)
 
 
 def _accelerated(body: BodyView) -> Found:
@@ -185,10 +188,92 @@ def _accelerated(body: BodyView) -> Found:
     return Found([*a.angular, *a.linear], {"out": qdd})
 
 
+# --- motion along a path of bodies ----------------------------------------------------------------------------------------
+
+COLUMNS = tuple(f"column{k}" for k in range(6))  # of motions about the path's origin
+
+
+def _on_path(body: BodyView) -> Found:
+    return _path_step(body, body.qd)
+
+
+def _on_path_at_rest(body: BodyView) -> Found:
+    return _path_step(body, None)
+
+
+def _path_step(body: BodyView, qd: Scalars | None) -> Found:
+    """Placement in the carrier's axes, and velocity and bias of the origin."""
+    if body.carried is None:
+        p, parent = ZERO, OriginMotion()
+    else:
+        p, parent = path_motion(body.carried)
+    moved, step = joint_step(body.tree.joint[SELF], body.q, qd, parent)
+    p = p + step.arm
+    about = [Motion(s.angular, s.linear - s.angular.cross(p)) for s in step.subspace]
+    columns = [[*m.angular, *m.linear] for m in about]
+    stored = {name: [c[k] for c in columns] for k, name in enumerate(COLUMNS)}
+    motion = [*(x for row in moved.R.matrix() for x in row), *p]
+    if qd is not None:
+        motion += [x for m in (moved.velocity, moved.bias) for v in m for x in v]
+    return Found(motion, {**stored, "motion": motion})
+
+
+def path_motion(x: Scalars) -> tuple[Vector, OriginMotion]:
+    """Place of a body's origin and its motion, from the entries that a path hands on."""
+    R = Dense(Matrix((x[0:3], x[3:6], x[6:9])))
+    if len(x) == 12:
+        return Vector(x[9:12]), OriginMotion(R)
+    return Vector(x[9:12]), OriginMotion(R, _motion(x[12:18]), _motion(x[18:24]))
+
+
+# --- factors L D L^T of the mass matrix ---------------------------------------------------------------------------------
+
+
+def _factored(body: BodyView) -> Found:
+    """Articulated inertia to the parent; V and factors of D are kept."""
+    I_A = ArticulatedInertia.of(body.inertia)
+    if body.carried is not None:
+        I_A = I_A + _articulated_inertia(body.carried)
+    I_a, V, D = freed_inertia(body.tree, SELF, unchecked, I_A, body.S)
+    L = [x for k, row in enumerate(D.L) for x in row[:k]]
+    stored = {"V": [x for v in V for x in _flat(v)], "L": L, "out": D.inverse_pivots}
+    if body.tree.parent[SELF] != PARENT:
+        return Found([], stored)
+    return Found(_entries_of_inertia(I_a.to_parent(body.X)), stored)
+
+
+def _joint_factors(body: BodyView) -> JointFactors:
+    """The joint by what `_factored` kept; its pivots are not read again."""
+    V = tuple(_force(body.stored["V"][k : k + 6]) for k in range(0, len(body.stored["V"]), 6))
+    L = iter(body.stored["L"])
+    rows = [[next(L) for _ in range(k)] + [0] * (len(V) - k) for k in range(len(V))]
+    return JointFactors(body.X, body.S, V, SparseFactors.of(Factors(rows, [])))
+
+
+def _collected_factor(body: BodyView) -> Found:
+    p = NO_FORCE if body.carried is None else _force(body.carried)
+    y, force = _joint_factors(body).inward(p, body.last)
+    on_base = body.tree.parent[SELF] != PARENT
+    return Found([] if on_base else _flat(force), {"out": y})
+
+
+def _spread_factor(body: BodyView) -> Found:
+    parent = NO_MOTION if body.carried is None else _motion(body.carried)
+    x, a = _joint_factors(body).outward(parent, body.last)
+    return Found([*a.angular, *a.linear], {"out": x})
+
+
 def _articulated_inertia(x: Scalars) -> ArticulatedInertia:
     return ArticulatedInertia(
         Matrix.symmetric(*x[:6]), Matrix((x[6:9], x[9:12], x[12:15])), Matrix.symmetric(*x[15:21])
     )
+
+
+def _entries_of_inertia(inertia: ArticulatedInertia) -> Scalars:
+    (xx, _, _), (xy, yy, _), (xz, yz, zz) = inertia.I
+    (aa, _, _), (ab, bb, _), (ac, bc, cc) = inertia.M
+    coupling = [x for row in inertia.H for x in row]
+    return [xx, xy, yy, xz, yz, zz, *coupling, aa, ab, bb, ac, bc, cc]
 
 
 # --- energies, inertias ---------------------------------------------------------------------------------------------------
@@ -218,11 +303,18 @@ def _potential(body: BodyView) -> Found:
 
 
 class Algorithm(NamedTuple):
-    """Input vectors, passes, and whether the result is one number (else an entry per velocity)."""
+    """Input vectors and passes.
+
+    single : whether the result is one number (else an entry per velocity)
+    continues : whether its passes see what those of the algorithm before it stored
+    columns : names of stored results of joints that lie in vectors of an entry per velocity
+    """
 
     inputs: tuple[str, ...]
     passes: tuple[Pass, ...]
     single: bool = False
+    continues: bool = False
+    columns: tuple[str, ...] = ()
 
 
 ALGORITHMS = {
@@ -242,6 +334,21 @@ ALGORITHMS = {
     "kinetic_energy": Algorithm(("q", "qd"), (Pass(True, 6, _kinetic),), single=True),
     "potential_energy": Algorithm(("q",), (Pass(False, 4, _potential),), single=True),
 }
+
+
+FACTORS = {
+    "inverse_pivots": Algorithm(("q",), (Pass(False, 21, _factored),)),
+    "reduced": Algorithm(("q", "tau"), (Pass(False, 6, _collected_factor),), continues=True),
+    "outward": Algorithm(("q", "tau"), (Pass(True, 6, _spread_factor),), continues=True),
+}
+
+
+PATH = Algorithm(
+    ("q", "qd"), (Pass(True, 24, _on_path),), single=True, continues=True, columns=COLUMNS
+)
+PATH_AT_REST = Algorithm(
+    ("q",), (Pass(True, 12, _on_path_at_rest),), single=True, continues=True, columns=COLUMNS
+)
 
 
 def _velocity(body: BodyView) -> Motion:

@@ -63,13 +63,14 @@ def accelerations(
     """Forward dynamics on symbols: of the equal forms the one of fewest operations, or scans where
     these may be called.
     """
-    if (call := outlined.get()) and sum(
+    if (trace := outlined.get()) and sum(
         not joint.is_fixed for joint in mechanism.joints
     ) >= ROLLED_FROM:
         from dalembert.tracing import rolled
 
         if rolled.covers(mechanism, ["forward_dynamics"]):
-            return call(rolled.rolled(mechanism, ["forward_dynamics"]), q, qd, tau)[0]
+            scans = rolled.rolled(mechanism, ["forward_dynamics"])
+            return trace.scanned(scans, q, qd, tau)[0]  # type: ignore[no-any-return]
     forms = (
         (forward_dynamics, forward_dynamics_by_factors)
         if mechanism.nv <= FACTORS_UP_TO

@@ -9,8 +9,9 @@ structure is handed on.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,8 +34,18 @@ from dalembert.formulations.newton_euler.mass_matrix import composite_diagonal
 from dalembert.model.linkage import QUATERNION_TOLERANCE
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.pivots import ALWAYS, guards, undetermined
+from dalembert.model.tree import Tree
+from dalembert.spatial.inertias import NO_INERTIA
 from dalembert.tracing.bodies import ALIGNED, FINE, OBLIQUE, Kind, sorted_bodies
-from dalembert.tracing.passes import ALGORITHMS, Algorithm, BodyView, Pass
+from dalembert.tracing.passes import (
+    ALGORITHMS,
+    FACTORS,
+    PATH,
+    PATH_AT_REST,
+    Algorithm,
+    BodyView,
+    Pass,
+)
 
 STATES = 4  # random ones, to learn usual inertias from
 MAX_STEPS = 24  # per scan with fine kinds: some 0.1 s of compile time each
@@ -71,7 +82,51 @@ def rolled(mechanism: Mechanism, names: Sequence[str], doubtful: float = 0.0) ->
             scale[[k for _, _, k, _ in undetermined(bodies.tree, mechanism.neutral().tolist())]] = (
                 ALWAYS
             )
-        return _built(bodies, {name: ALGORITHMS[name] for name in names}, scale)
+        return _built(bodies, {name: ALGORITHMS[name] for name in names}, scale)[1]
+
+
+def rolled_factors(mechanism: Mechanism) -> Program:
+    """Scans of L, D and L^-1 b, L^-T b with M = L D L^T, an item each at the end of the program.
+
+    Inputs are q and the vector b (`tau`), outputs 1 / D and both products.
+    """
+    with Graph(), without_collection():
+        bodies = _Bodies(mechanism)
+        return _built(bodies, FACTORS, np.zeros(mechanism.nv))[1]
+
+
+class PathScans(NamedTuple):
+    """Loops for the motion of the last body of a path, with its columns about the path's origin.
+
+    program : outputs are `motion`, of the entries that are not 0, and vectors `columns`
+    structure : entries of `MOTION` that are not 0
+    filled : entries of each vector that are not 0
+    """
+
+    program: Program
+    structure: Structure
+    filled: Mapping[str, np.ndarray]
+
+
+def rolled_path(tree: Tree, nq: int, path: Sequence[int], at_rest: bool) -> PathScans:
+    """The loops for a path of bodies, the first of which the carrier of the motion carries."""
+    joints = [tree.joint[k] for k in path]
+    n = len(path)
+    alone = tree.replace(
+        parent=(-1, *range(n)),
+        joint=(None, *joints),
+        inertia=(NO_INERTIA,) * (n + 1),
+        place={},
+    )
+    bodies = _Bodies(SimpleNamespace(nq=nq, nv=tree.nv, quaternions={}), alone)
+    algorithm = {"path": PATH_AT_REST if at_rest else PATH}
+    with Graph(), without_collection():
+        builder, program = _built(bodies, algorithm, np.zeros(tree.nv))
+    structure = dict(builder.stored.shape[n])["motion"]
+    place = int(builder.stored.places["motion"][n])
+    last = Register("motion", (sum(structure),), place)
+    vectors = [Register(name, (tree.nv,), at) for name, at in builder.columns.items()]
+    return PathScans(replace(program, outputs=(last, *vectors)), structure, builder.filled)
 
 
 def _usual_inertias(bodies: _Bodies) -> np.ndarray:
@@ -81,11 +136,16 @@ def _usual_inertias(bodies: _Bodies) -> np.ndarray:
     return np.asarray(pack(composite_diagonal(tree, q))).max(axis=0, initial=0.0)
 
 
-def _built(bodies: _Bodies, algorithms: Mapping[str, Algorithm], scale: np.ndarray) -> Program:
+def _built(
+    bodies: _Bodies, algorithms: Mapping[str, Algorithm], scale: np.ndarray
+) -> tuple[_Builder, Program]:
+    """A builder and its program, of fine kinds of bodies unless these take too many steps."""
     try:
-        return _Builder(bodies, algorithms, scale, False).built()
+        builder = _Builder(bodies, algorithms, scale, False)
+        return builder, builder.built()
     except _TooManySteps:
-        return _Builder(bodies, algorithms, scale, True).built()
+        builder = _Builder(bodies, algorithms, scale, True)
+        return builder, builder.built()
 
 
 class _TooManySteps(Exception):
@@ -95,9 +155,9 @@ class _TooManySteps(Exception):
 class _Bodies:
     """The moving bodies of a mechanism, sorted finely and coarsely."""
 
-    def __init__(self, mechanism: Mechanism):
+    def __init__(self, mechanism: Any, tree: Tree | None = None):
         self.mechanism = mechanism
-        self.tree = mechanism.tree()
+        self.tree = mechanism.tree() if tree is None else tree
         joints = self.tree.joint[1:]
         self.at_q = np.array(
             [0, *(j.at_q.start for j in joints)]
@@ -154,6 +214,10 @@ class _Builder:
                     a.inputs[-1] if len(algorithms) == 1 and a.inputs[-1] in ("qdd", "tau") else ""
                 )
                 self.out[name] = self.at[over] if over else self.taken(mechanism.nv)
+        names = [name for a in algorithms.values() for name in a.columns]
+        self.columns = {name: self.taken(mechanism.nv) for name in names}
+        self.filled = {name: np.zeros(mechanism.nv, dtype=bool) for name in names}
+        self.stored = _Stored(self.tree.n)
         self.turn = np.full(
             mechanism.nq, -1
         )  # places of sine and cosine by entry of q; -1: none are taken
@@ -174,9 +238,11 @@ class _Builder:
         tables: list[BlockTable] = []
         scans = []
         for name, algorithm in self.algorithms.items():
-            stored = _Stored(self.tree.n)
+            if not algorithm.continues:
+                self.stored = _Stored(self.tree.n)
             for one in algorithm.passes:
-                steps, order = _Scanning(self, name, one, stored, one is algorithm.passes[0]).scan()
+                begins = one is algorithm.passes[0] and not algorithm.continues
+                steps, order = _Scanning(self, name, one, self.stored, begins).scan()
                 scans.append(Scan(order + [len(tables), 0]))
                 tables += steps
         angles = np.flatnonzero(self.turn >= 0)
@@ -377,13 +443,9 @@ class _Scanning:
         stored = found.stored | self._status(kind, body, pivots)
         if self.single:
             stored["total"] = [vector_of_symbols("total", 1)[0] + found.total]
-        structures = {
-            name: (True,) * len(x) if name == "out" else self._structure(x)
-            for name, x in stored.items()
-        }
-        after = dict(shape) | {
-            name: s for name, s in structures.items() if name not in (STATUS, "total")
-        }
+        structures = {name: self._stored_structure(name, x) for name, x in stored.items()}
+        apart = {STATUS, "total", *self.b.columns}
+        after = dict(shape) | {name: s for name, s in structures.items() if name not in apart}
         return _Trace(
             kind,
             given,
@@ -413,6 +475,13 @@ class _Scanning:
         for code, condition in sound:
             status = where(equal(status, 0) & ~condition, code, status)
         return {STATUS: [status]} if sound else {}
+
+    def _stored_structure(self, name: str, values: Sequence[Any]) -> Structure:
+        """Entries that are stored: of a joint's part of a vector, all or none."""
+        if name == "out":
+            return (True,) * len(values)
+        own = self._structure(values)
+        return (any(own),) * len(own) if name in self.b.columns else own
 
     def _structure(self, values: Iterable[Any]) -> Structure:
         return tuple([self.b.coarse or not known_zero(x) for x in values])
@@ -490,9 +559,12 @@ class _Scanning:
         places["out"] = self.out + at_v
         places["total"] = np.full(count, self.out)
         places[STATUS] = np.full(count, b.out.get(STATUS, 0))
+        places |= {name: start + at_v for name, start in b.columns.items()}
         for entry in group.angles:
             places[turn_of(entry)] = b.turns(at_q + entry)
         for name, structure in trace.structures.items():
+            if name in b.columns:
+                b.filled[name][at_v[:, None] + np.arange(len(structure))] = any(structure)
             if name not in places:
                 size = sum(structure)
                 stored = self.stored.places.setdefault(

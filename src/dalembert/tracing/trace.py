@@ -113,17 +113,10 @@ class Trace:
 
     def scanned(self, program: Program, *vectors: Any) -> list[np.ndarray]:
         """Outputs of a program of scans, whose memory becomes a stretch of this one."""
-        start = self.size
-        self.size += program.size
-        inputs = zip(program.inputs, vectors, strict=True)
-        self.give({self.new("a", r.size, start + r.start)[0]: v for r, v in inputs})
-        first = len(self.tables)
-        self.tables += [
-            Rows(table.block, (table.places + start).tolist(), table.numbers)
-            for table in program.tables
-        ]
-        self.items += [_moved(item, start, first) for item in program.items]
-        return [self.new("b", r.size, start + r.start)[1] for r in program.outputs]
+        memory = ScanMemory(self, program)
+        memory.put(dict(zip([r.name for r in program.inputs], vectors, strict=True)))
+        memory.run(program.items)
+        return [memory.symbols(r) for r in program.outputs]
 
     def program(
         self,
@@ -165,6 +158,40 @@ class Trace:
         yield
         outside.append(Loop(tuple(self.items), self.places[until].start, most))
         self.items = outside
+
+
+class ScanMemory:
+    """The memory of a program of scans as a stretch of a trace's, for items that run one by one."""
+
+    def __init__(self, trace: Trace, program: Program):
+        self._trace, self._program = trace, program
+        self._start, self._first = trace.size, len(trace.tables)
+        trace.size += program.size
+        trace.tables += [
+            Rows(table.block, (table.places + self._start).tolist(), table.numbers)
+            for table in program.tables
+        ]
+
+    def put(self, vectors: Mapping[str, Any]) -> None:
+        """Some inputs of the program become these values."""
+        registers = {r.name: r for r in self._program.inputs}
+        self._trace.give({self._alias("a", registers[name])[0]: v for name, v in vectors.items()})
+
+    def run(self, items: Sequence[Item]) -> None:
+        """Run some items of the program."""
+        self._trace.items += [_moved(item, self._start, self._first) for item in items]
+
+    def symbols(self, register: Register) -> np.ndarray:
+        """Symbols of an output, until it is written again."""
+        return self._alias("b", register)[1]
+
+    def read(self, *names: str) -> list[np.ndarray]:
+        """Outputs as they are now."""
+        registers = {r.name: r for r in self._program.outputs}
+        return self._trace.stored("c", [self.symbols(registers[name]) for name in names])
+
+    def _alias(self, stem: str, register: Register) -> tuple[str, Any]:
+        return self._trace.new(stem, register.size, self._start + register.start)
 
 
 def _moved(item: Item, start: int, table: int) -> Item:

@@ -21,7 +21,7 @@ from dalembert.model.pivots import PivotCheck
 from dalembert.model.tree import Tree
 from dalembert.spatial.arrays import Array, Values
 from dalembert.spatial.inertias import ArticulatedInertia
-from dalembert.spatial.ldl import Check, factorised, inverted, solved
+from dalembert.spatial.ldl import Check, Factors, factorised, inverted, solved
 from dalembert.spatial.motion_force import NO_MOTION, Force, Motion, combined
 from dalembert.spatial.transforms import Transform
 from dalembert.spatial.vectors import Scalar, dot
@@ -179,6 +179,20 @@ def articulated_step(
 
     U = I_A S,  D = S^T U + rotors,  I_a = I_A - U D^-1 U^T,  p_a = p_A + U D^-1 u
     """
+    I_a, V, D = freed_inertia(tree, i, check, I_A, S)
+    D_inverse = inverted(D)
+    accelerations = [dot(D_inverse[r], u) for r in range(len(S))]
+    return I_a, p_A + combined(V, u), Articulated(S, V, accelerations)
+
+
+def freed_inertia(
+    tree: Tree,
+    i: int,
+    check: Check,
+    I_A: ArticulatedInertia,
+    S: tuple[Motion, ...],
+) -> tuple[ArticulatedInertia, tuple[Force, ...], Factors]:
+    """Inertia that the articulated body i passes to its parent, with V = U D^-1 and factors of D."""
     dof = tree.joint[i].dof
     U = tuple(I_A.apply(s) for s in S)
     D = [
@@ -186,7 +200,7 @@ def articulated_step(
         for r in range(len(S))
     ]
     size = I_A.I.trace + I_A.M.trace  # compiled code looks at doubtful states again
-    D_inverse = inverted(factorised(D, lambda r, pivot: check(dof[r], pivot, size)))
+    factors = factorised(D, lambda r, pivot: check(dof[r], pivot, size))
+    D_inverse = inverted(factors)
     V = tuple(combined(U, [D_inverse[r][c] for r in range(len(S))]) for c in range(len(S)))
-    accelerations = [dot(D_inverse[r], u) for r in range(len(S))]
-    return I_A.minus(U, V, tree.freed(i)), p_A + combined(V, u), Articulated(S, V, accelerations)
+    return I_A.minus(U, V, tree.freed(i)), V, factors
