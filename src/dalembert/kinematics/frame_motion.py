@@ -4,16 +4,36 @@ its columns, and the acceleration that is left without qdd.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import (
+    Callable,
+    Sequence,
+)
 from contextvars import ContextVar
-from typing import Any, NamedTuple
+from typing import (
+    Any,
+    NamedTuple,
+)
 
 from dalembert.kinematics.poses import turned
-from dalembert.model.tree import Tree, TreeJoint
-from dalembert.spatial.motion_force import NO_MOTION, Motion, combined
-from dalembert.spatial.rotations import NO_ROTATION, Rotation
+from dalembert.model.tree import (
+    Tree,
+    TreeJoint,
+)
+from dalembert.spatial.motion_force import (
+    NO_MOTION,
+    Motion,
+    combined,
+)
+from dalembert.spatial.rotations import (
+    NO_ROTATION,
+    Rotation,
+)
 from dalembert.spatial.transforms import Transform
-from dalembert.spatial.vectors import ZERO, Scalar, Vector
+from dalembert.spatial.vectors import (
+    ZERO,
+    Scalar,
+    Vector,
+)
 
 
 class FrameMotion(NamedTuple):

@@ -9,15 +9,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import (
+    dataclass,
+    replace,
+)
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from dalembert.codegen.symbols import vector_of_symbols
-from dalembert.model.tree import Tree, TreeJoint
-from dalembert.spatial.inertias import NO_INERTIA, Inertia
+from dalembert.model.tree import (
+    Tree,
+    TreeJoint,
+)
+from dalembert.spatial.inertias import (
+    NO_INERTIA,
+    Inertia,
+)
 from dalembert.spatial.rotations import (
     NO_ROTATION,
     AxisTurn,
@@ -28,7 +37,10 @@ from dalembert.spatial.rotations import (
     coordinate_axis,
 )
 from dalembert.spatial.transforms import Transform
-from dalembert.spatial.vectors import Matrix, Vector
+from dalembert.spatial.vectors import (
+    Matrix,
+    Vector,
+)
 
 PER_VELOCITY = ("viscous", "coulomb", "stiffness", "rest")
 COMMON = 16  # a fine kind with a 16th of all bodies is kept on every level

@@ -2,18 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import (
+    Callable,
+    Sequence,
+)
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from dalembert.codegen.program import Item, Loop, Program, Scan, program_of
-from dalembert.codegen.symbols import vector_of_symbols, without_collection
-from dalembert.expr import Graph, absolute, array, maximum, minimum
+from dalembert.codegen.program import (
+    Item,
+    Loop,
+    Program,
+    Scan,
+    program_of,
+)
+from dalembert.codegen.symbols import (
+    vector_of_symbols,
+    without_collection,
+)
+from dalembert.expr import (
+    Graph,
+    absolute,
+    array,
+    maximum,
+    minimum,
+)
 from dalembert.integrators.choice import chosen
-from dalembert.integrators.fixed_point import GOING, HUGE, LOST, MOST, judged
-from dalembert.integrators.method_kinds import SOLUTION, Adaptive, FixedStep
+from dalembert.integrators.fixed_point import (
+    GOING,
+    HUGE,
+    LOST,
+    MOST,
+    judged,
+)
+from dalembert.integrators.method_kinds import (
+    SOLUTION,
+    Adaptive,
+    FixedStep,
+)
 from dalembert.integrators.methods import (
     Bounds,
     Controlled,
@@ -23,11 +51,23 @@ from dalembert.integrators.methods import (
     length,
     stepped,
 )
-from dalembert.integrators.passage import RETURNS, Landing, Passage
-from dalembert.integrators.search import CLEAR, SEARCHING, following, hermite
+from dalembert.integrators.passage import (
+    RETURNS,
+    Landing,
+    Passage,
+)
+from dalembert.integrators.search import (
+    CLEAR,
+    SEARCHING,
+    following,
+    hermite,
+)
 from dalembert.integrators.search import MOST as INTERVALS
 from dalembert.tracing.long_trees import loops_in
-from dalembert.tracing.loops import FROM, LoopTrace
+from dalembert.tracing.loops import (
+    FROM,
+    LoopTrace,
+)
 from dalembert.tracing.trace import GOAL
 
 Function = Callable[..., np.ndarray]  # (t, x, p) -> x'

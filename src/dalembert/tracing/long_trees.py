@@ -6,26 +6,47 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import (
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from dalembert.codegen.symbols import outlined, scans_in
-from dalembert.expr import Expr, free_symbols
+from dalembert.codegen.symbols import (
+    outlined,
+    scans_in,
+)
+from dalembert.expr import (
+    Expr,
+    free_symbols,
+)
 from dalembert.formulations.newton_euler.articulated_factors import (
     ArticulatedFactors,
     operations_of_factors,
 )
 from dalembert.formulations.newton_euler.inverse import bias_force
-from dalembert.kinematics.frame_motion import FrameMotion, by_loops, carried_point, path
+from dalembert.kinematics.frame_motion import (
+    FrameMotion,
+    by_loops,
+    carried_point,
+    path,
+)
 from dalembert.model.tree import Tree
 from dalembert.spatial.motion_force import Motion
 from dalembert.spatial.transforms import Transform
-from dalembert.spatial.vectors import Scalar, Vector
-from dalembert.tracing.bodies import FINE, opened_body
+from dalembert.spatial.vectors import (
+    Scalar,
+    Vector,
+)
+from dalembert.tracing.bodies import (
+    FINE,
+    opened_body,
+)
 from dalembert.tracing.entry_vectors import EntryVector
 from dalembert.tracing.likeness import alike
 from dalembert.tracing.passes import path_motion

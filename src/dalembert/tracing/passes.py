@@ -9,7 +9,10 @@ for it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import (
+    dataclass,
+    field,
+)
 from typing import NamedTuple
 
 from dalembert.formulations.newton_euler.articulated_factors import JointFactors
@@ -29,18 +32,44 @@ from dalembert.formulations.newton_euler.inverse import (
     joint_motion,
     outward_step,
 )
-from dalembert.kinematics.forces import passive, spring_energy
-from dalembert.kinematics.frame_motion import OriginMotion, joint_step
+from dalembert.kinematics.forces import (
+    passive,
+    spring_energy,
+)
+from dalembert.kinematics.frame_motion import (
+    OriginMotion,
+    joint_step,
+)
 from dalembert.model.pivots import PivotCheck
 from dalembert.model.tree import Tree
-from dalembert.spatial.inertias import ArticulatedInertia, Inertia
-from dalembert.spatial.ldl import Factors, unchecked
-from dalembert.spatial.motion_force import NO_FORCE, NO_MOTION, Force, Motion, combined
+from dalembert.spatial.inertias import (
+    ArticulatedInertia,
+    Inertia,
+)
+from dalembert.spatial.ldl import (
+    Factors,
+    unchecked,
+)
+from dalembert.spatial.motion_force import (
+    NO_FORCE,
+    NO_MOTION,
+    Force,
+    Motion,
+    combined,
+)
 from dalembert.spatial.rotations import Dense
 from dalembert.spatial.sparse_ldl import SparseFactors
 from dalembert.spatial.transforms import Transform
-from dalembert.spatial.vectors import ZERO, Matrix, Scalar, Vector
-from dalembert.tracing.bodies import PARENT, SELF
+from dalembert.spatial.vectors import (
+    ZERO,
+    Matrix,
+    Scalar,
+    Vector,
+)
+from dalembert.tracing.bodies import (
+    PARENT,
+    SELF,
+)
 
 Scalars = list[Scalar]
 

@@ -8,16 +8,36 @@ structure is handed on.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import (
+    Iterable,
+    Mapping,
+    Sequence,
+)
+from dataclasses import (
+    dataclass,
+    field,
+    replace,
+)
 from functools import cached_property
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import (
+    Any,
+    NamedTuple,
+)
 
 import numpy as np
 
-from dalembert.codegen.blocks import Block, Port, block_of
-from dalembert.codegen.passes.specializing import pruned, settled, turn_of, turned
+from dalembert.codegen.blocks import (
+    Block,
+    Port,
+    block_of,
+)
+from dalembert.codegen.passes.specializing import (
+    pruned,
+    settled,
+    turn_of,
+    turned,
+)
 from dalembert.codegen.program import (
     STATUS,
     BlockTable,
@@ -28,15 +48,37 @@ from dalembert.codegen.program import (
     Scan,
     Turns,
 )
-from dalembert.codegen.symbols import vector_of_symbols, without_collection
-from dalembert.expr import Expr, Graph, absolute, constant, equal, free_symbols, known_zero, where
+from dalembert.codegen.symbols import (
+    vector_of_symbols,
+    without_collection,
+)
+from dalembert.expr import (
+    Expr,
+    Graph,
+    absolute,
+    constant,
+    equal,
+    free_symbols,
+    known_zero,
+    where,
+)
 from dalembert.formulations.newton_euler.mass_matrix import composite_diagonal
 from dalembert.model.linkage import QUATERNION_TOLERANCE
 from dalembert.model.mechanism import Mechanism
-from dalembert.model.pivots import ALWAYS, guards, undetermined
+from dalembert.model.pivots import (
+    ALWAYS,
+    guards,
+    undetermined,
+)
 from dalembert.model.tree import Tree
 from dalembert.spatial.inertias import NO_INERTIA
-from dalembert.tracing.bodies import ALIGNED, FINE, OBLIQUE, Kind, sorted_bodies
+from dalembert.tracing.bodies import (
+    ALIGNED,
+    FINE,
+    OBLIQUE,
+    Kind,
+    sorted_bodies,
+)
 from dalembert.tracing.passes import (
     ALGORITHMS,
     FACTORS,

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import (
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from dalembert.codegen.blocks import Block, ProgramError, block_of
+from dalembert.codegen.blocks import (
+    Block,
+    ProgramError,
+    block_of,
+)
 from dalembert.codegen.passes.specializing import pruned
 from dalembert.codegen.program import (
     REPEATS,

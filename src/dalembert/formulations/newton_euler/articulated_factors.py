@@ -11,8 +11,14 @@ of the Astronautical Sciences 40 (1992) 27-50.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import (
+    Mapping,
+    Sequence,
+)
+from typing import (
+    Any,
+    NamedTuple,
+)
 
 from dalembert.expr import known_zero
 from dalembert.formulations.newton_euler.forward import freed_inertia
@@ -20,8 +26,18 @@ from dalembert.model.pivots import PivotCheck
 from dalembert.model.tree import Tree
 from dalembert.spatial.inertias import ArticulatedInertia
 from dalembert.spatial.ldl import Check
-from dalembert.spatial.motion_force import NO_FORCE, NO_MOTION, Force, Motion, combined
-from dalembert.spatial.sparse_ldl import SparseFactors, dot, gram
+from dalembert.spatial.motion_force import (
+    NO_FORCE,
+    NO_MOTION,
+    Force,
+    Motion,
+    combined,
+)
+from dalembert.spatial.sparse_ldl import (
+    SparseFactors,
+    dot,
+    gram,
+)
 from dalembert.spatial.transforms import Transform
 from dalembert.spatial.vectors import Scalar
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import (
+    Any,
+    NamedTuple,
+)
 
 import numpy as np
 
@@ -15,16 +18,36 @@ from dalembert.formulations.newton_euler.inverse import (
     required_forces,
 )
 from dalembert.formulations.newton_euler.mass_matrix import composite_mass_matrix
-from dalembert.kinematics.forces import external_wrenches, passive
+from dalembert.kinematics.forces import (
+    external_wrenches,
+    passive,
+)
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.pivots import PivotCheck
 from dalembert.model.tree import Tree
-from dalembert.spatial.arrays import Array, Values
+from dalembert.spatial.arrays import (
+    Array,
+    Values,
+)
 from dalembert.spatial.inertias import ArticulatedInertia
-from dalembert.spatial.ldl import Check, Factors, factorised, inverted, solved
-from dalembert.spatial.motion_force import NO_MOTION, Force, Motion, combined
+from dalembert.spatial.ldl import (
+    Check,
+    Factors,
+    factorised,
+    inverted,
+    solved,
+)
+from dalembert.spatial.motion_force import (
+    NO_MOTION,
+    Force,
+    Motion,
+    combined,
+)
 from dalembert.spatial.transforms import Transform
-from dalembert.spatial.vectors import Scalar, dot
+from dalembert.spatial.vectors import (
+    Scalar,
+    dot,
+)
 
 
 class Articulated(NamedTuple):
