@@ -126,11 +126,11 @@ def draw(file: Path) -> None:
         for axes, title in zip(panels, "12345"):
             for k, (name, (alpha, c)) in enumerate(FIGURES.items()):
                 if name[0] == title:
-                    (line,) = axes.plot(times, run.q[k, :, 0], label=f"x1, α = {alpha:g}, c = {c:g}")
+                    (line,) = axes.plot(times, run.q[k, :, 0], label=f"α = {alpha:g}, c = {c:g}")
                     axes.plot(times, run.internal_states[k, :, 0], ":", color=line.get_color())
-            axes.plot(times, times, "k", lw=0.6)
-            axes.plot(times, times**2 / 2, "k:", lw=0.6)
-            axes.set_title(f"Source's figure {title}: x1, x2 (dotted), program (black)")
+            axes.plot(times, times, "k", lw=0.6, label="program of x1")
+            axes.plot(times, times**2 / 2, "k:", lw=0.6, label="of x2 (dotted)")
+            axes.set(title=f"Source's figure {title}", xlabel="t [s]")
             axes.legend(fontsize=7)
         charts = {
             "Example A: growth [1/s]": map_of(da.generators.SteadyAcceleration(1.0), [0.0, 0, 0]),
@@ -138,7 +138,7 @@ def draw(file: Path) -> None:
         }
         for axes, (title, chart) in zip(panels[5:], charts.items()):
             figure.colorbar(chart.draw(axes), ax=axes)
-            axes.set_title(title)
+            axes.set(title=title, xlabel="α", ylabel="c [1/s]")
         wide = np.linspace(0, 10, 201)
         axes = panels[7]
         axes.plot(wide, example_b(0.0, wide).q[:, 0], label="source's system, p*(0) = 0")
@@ -147,13 +147,13 @@ def draw(file: Path) -> None:
         axes.plot(wide, np.cos(wide + EPS), "k:", label="sought")
         axes.set_ylim(-3, 3)
         axes.legend(fontsize=7)
-        axes.set_title("Example B: x1")
+        axes.set(title="Example B: x1", xlabel="t [s]")
         axes = panels[8]
         run = servo(wide)
         axes.semilogy(wide, np.abs(run.observables["program_residual"][:, 0]) + 1e-17, label="servo constraint")
         axes.semilogy(wide, np.abs(ERROR) * wide * np.exp(-5 * wide) + 1e-17, "k:", label="0.05 t exp(-5 t)")
         axes.legend(fontsize=7)
-        axes.set_title("Error of the servo constraint")
+        axes.set(title="Error of the servo constraint", xlabel="t [s]")
         figure.savefig(file, metadata={"Date": None})
 
 

@@ -1,32 +1,148 @@
-"""Draw the pictures of README.md, docs/generators.md and docs/loops.md: `python docs/pictures.py`."""
+"""Draw the pictures of README.md and of pages of docs: `python docs/pictures.py`."""
 
 import io
 import re
 import warnings
+from contextlib import redirect_stdout
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from PIL import Image
 
-from dalembert import Mechanism, generators, loops, simulate
+from dalembert import (
+    Mechanism,
+    Run,
+    generators,
+    loops,
+    placement,
+    project,
+    simulate,
+    stability_map,
+)
 from dalembert.views import animation
 from dalembert.views.stick_figure import figure_of
 
 ROOT = Path(__file__).parents[1]
-ACROSS = 4  # pictures in a row
-COLOURS = 48  # of a diagram: a small file
+ACROSS = 3  # pictures in a row
+COLOURS = 96  # of a diagram: a small file
+
+
+def said(page: str, until: str | None = None) -> dict[str, Any]:
+    """Names of the snippets of a page, those before the text `until`."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    names: dict[str, Any] = {}
+    with redirect_stdout(io.StringIO()):
+        for code in re.findall(
+            r"^```python\n(.*?)^```\n",
+            text[: text.find(until) if until else None],
+            re.DOTALL | re.MULTILINE,
+        ):
+            exec(code, names)
+    return names
 
 
 def swing() -> Figure:
     """The run of the README: its snippets up to the picture, whose last one plots."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    names: dict = {}
-    for code in re.findall(
-        r"^```python\n(.*?)^```\n", text[: text.index("docs/swing.png")], re.DOTALL | re.MULTILINE
-    ):
-        exec(code, names)
-    return names["run"].plot()
+    return said("README.md", "docs/swing.png")["run"].plot()
+
+
+def constraints() -> Figure:
+    """The examples of docs/constraints.md and docs/program_control.md."""
+    figure = Figure(figsize=(13, 6.6), layout="constrained")
+    panels = figure.subplots(2, 4).ravel()
+    page, control = said("docs/constraints.md"), said("docs/program_control.md")
+    rod(panels[0], page["pendulum"])
+    four_bar(panels[1], page["turn"])
+    path(panels[2], page["glide"].q[:, 1:3], "Sleigh: path of the knife edge")
+    path(panels[3], contact(page["wobble"]), "Coin: contact, centre (dotted)")
+    path(panels[3], page["wobble"].q[:, 4:6], "Coin: contact, centre (dotted)", ":")
+    tracks(panels[4], page["snake"])
+    skates(panels[5], control["real"], control["best"])
+    tip(panels[6], control["led"], control["q"], control["qd"])
+    region(figure, panels[7], control["coupled"])
+    return figure
+
+
+def rod(axes: Axes, pendulum: Mechanism) -> None:
+    """A pendulum from its end at rest, with the forces of its rod on the bob."""
+    run = simulate(pendulum, *project(pendulum, [0.6, -0.3], [0, 0]), 0.9, record=0.1)
+    force = run.multipliers[:, :1] * run.q / 0.7
+    for x, y in run.q:
+        axes.plot([0, x], [0, y], color="0.8", linewidth=1)
+    axes.quiver(
+        *run.q.T, *force.T, angles="xy", scale_units="xy", scale=60, color="C3", width=0.006
+    )
+    path(axes, run.q, "Pendulum: force of its rod", "o", markersize=4)
+
+
+def four_bar(axes: Axes, run: Run) -> None:
+    """A loop at some times, with the force of its pin on the rocker."""
+    forces = run.observables["constraint_reactions"][:, 3:5]
+    times = run.times[::250]
+    figure = figure_of(run, times)
+    pin = figure.closed[1]
+    for k in range(len(times)):
+        for first, second in figure.sticks:
+            axes.plot(
+                *figure.frames[0, k, [first, second], :2].T, color="C0", linewidth=1, alpha=0.4
+            )
+    ends = figure.frames[0, :, pin, :2]
+    axes.quiver(
+        *ends.T, *forces[::250].T, angles="xy", scale_units="xy", scale=30, color="C3", width=0.006
+    )
+    path(axes, ends, "Four-bar: force of its pin", ".")
+
+
+def contact(run: Run) -> np.ndarray:
+    """Places where a coin touches the table: the lowest of its rim."""
+    (rolling,) = run.mechanism.constraints
+    axis = placement(run.mechanism, run.q, "coin")[:, :3, 2]
+    flat, height = axis[:, :2], axis[:, 2:]
+    return run.q[:, 4:6] + rolling.radius[0] * height * flat / np.linalg.norm(flat, axis=1)[:, None]
+
+
+def tracks(axes: Axes, run: Run) -> None:
+    """Ways of both axles of a snakeboard, across at a larger scale than along."""
+    for end in ("front", "back"):
+        way = placement(run.mechanism, run.q, end)[:, :2, 3]
+        path(axes, way, "Snakeboard: ways of its axles", label=end)
+    axes.set_aspect("auto")
+    axes.legend(fontsize=7)
+
+
+def skates(axes: Axes, real: Mechanism, best: Mechanism) -> None:
+    """A skate on an incline by two principles."""
+    for system, mu, line in ((real, None, "-"), (best, [0.0], ":"), (best, [0.3], "--")):
+        run = simulate(system, [0, 0, 0], [0, 0, 1], 10.0, multipliers0=mu, record=0.01)
+        label = "d'Alembert-Chetaev" if mu is None else f"vakonomic, μ(0) = {mu[0]:g}"
+        path(axes, run.q[:, :2], "Skate on an incline, x downhill", line, label=label)
+    axes.legend(fontsize=7)
+
+
+def tip(axes: Axes, arm: Mechanism, q: np.ndarray, qd: np.ndarray) -> None:
+    """The tip of an arm under a servo constraint, from a start beside its program."""
+    run = simulate(arm, q + [0.1, -0.1], qd, 5.0, record=0.002)
+    path(
+        axes, placement(run.mechanism, run.q, "tip")[:, :2, 3], "Servo: tip of an arm, started off"
+    )
+
+
+def region(figure: Figure, axes: Axes, coupled: Mechanism) -> None:
+    """The stable region of a program that feels the reaction."""
+    numbers = {"speed.alpha": np.linspace(-6, 4, 61), "speed.c": np.linspace(-3, 4, 61)}
+    chart = stability_map(coupled, [0.0], [1.0], numbers, [0.0, 0.0, 0.0])
+    figure.colorbar(chart.draw(axes), ax=axes, label="growth [1/s]")
+    axes.set(xlabel="α", ylabel="c [1/s]", title="Two-way program: stable where blue")
+
+
+def path(axes: Axes, points: np.ndarray, title: str, line: str = "-", **style: Any) -> None:
+    """A curve in a plane at one scale."""
+    axes.plot(*points.T, line, linewidth=1.2, **style)
+    axes.set(xlabel="x [m]", ylabel="y [m]", title=title)
+    axes.set_aspect("equal", adjustable="datalim")
 
 
 def programs() -> Figure:
@@ -67,9 +183,7 @@ def still(mechanism: Mechanism, q: np.ndarray) -> Image.Image:
     """A mechanism at rest in its start."""
     run = simulate(mechanism, q, np.zeros(mechanism.nv), 1e-3, method="dop853")
     picture = next(animation._pictures(mechanism.name, figure_of(run, run.times[:1])))
-    image = Image.fromarray(picture)
-    # without clock, scale and axes below
-    return image.crop((0, 0, image.width, int(0.83 * image.height))).resize((400, 249))
+    return Image.fromarray(picture).resize((480, 360), Image.Resampling.LANCZOS)
 
 
 def save(figure: Figure, file: str) -> None:
@@ -88,4 +202,5 @@ if __name__ == "__main__":
     warnings.simplefilter("ignore")
     save(swing(), "swing.png")
     save(programs(), "generators.png")
+    save(constraints(), "constraints.png")
     write(usual_loops(), "loops.png")

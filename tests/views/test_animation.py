@@ -157,6 +157,28 @@ def test_a_film_shows_all_of_the_motion(tree, tmp_path):
     assert (inside.max(axis=0) - inside.min(axis=0)).max() > 0.7      # and does not waste the room
 
 
+def windowed(scene, points):
+    """Points of the motion as parts of the picture's width and height."""
+    return scene.ax.transAxes.inverted().transform(scene.ax.transData.transform(np.concatenate([p.reshape(-1, 2) for p in points])))
+
+
+@pytest.mark.parametrize("make", [da.loops.four_bar, da.loops.differential_drive, da.loops.stewart_platform, da.loops.flyball_governor],
+                         ids=lambda make: make.__name__)
+def test_loops_with_their_axes_rims_and_floors_lie_between_title_and_clock(make):
+    pytest.importorskip("matplotlib")
+    mechanism, q = make()
+    run = da.simulate(mechanism, q, np.zeros(mechanism.nv), 1e-3, method="dop853")
+    figure = figure_of(run, run.times)
+    scene = animation._Scene(mechanism.name, figure)
+    floors = [scene._seen(corners) for corners in figure.floors]
+    inside = windowed(scene, [scene.points, scene.axes, *scene.rims, *floors])
+    title, = (text for text in scene.ax.texts if text.get_text() == mechanism.name)
+    scene.picture.canvas.draw()
+    box = title.get_window_extent().transformed(scene.ax.transAxes.inverted())
+    assert inside[:, 0].min() > 0.01 and inside[:, 0].max() < 0.99
+    assert inside[:, 1].min() > 0.1 and inside[:, 1].max() < box.y0      # the clock ends at 0.08
+
+
 @FFMPEG
 def test_an_mp4_has_all_pictures_at_its_rate(several, tmp_path):
     pytest.importorskip("matplotlib")

@@ -32,7 +32,8 @@ MOST_PICTURES = {".gif": 1500, ".mp4": 10_000}  # in a film; Pillow holds all of
 FINE = 4  # points of the trace from one picture to the next
 FPS, FASTEST_GIF = 30.0, 50.0  # pictures per second; players slow down what is faster
 WIDTH, HEIGHT, DPI = 640, 480, 100  # of a picture [pixels]; even, as MP4 needs
-MARGIN, FOOT = 0.07, 0.12  # of a picture, left free around the motion, and below it
+SIDE, HEAD, FOOT = 0.07, 0.13, 0.16  # of a picture, left free around the motion: frames' axes there
+AXIS = 0.05  # length of a frame's axis, of the height
 PAPER, INK, SOFT, STICK, MASS, MARK, FLOOR = (
     "#fbfbf9",
     "#1b2733",
@@ -256,7 +257,7 @@ class _Scene:
         size = self._fit()
         named = figure.frames[:, :, : len(figure.names)]
         axes = self._seen(named[..., 3:].reshape(*named.shape[:3], 3, 3))
-        self.axes = self.points[:, :, : len(figure.names), None, :] + 0.05 * size * axes
+        self.axes = self.points[:, :, : len(figure.names), None, :] + AXIS * size * axes
         self._stand_still(title, size)
         self.moving = [self._trajectory(n) for n in range(len(self.points))]
         self.clock = self.ax.text(
@@ -285,12 +286,10 @@ class _Scene:
         low, high = (f(drawn, axis=0) for f in (np.min, np.max))
         middle = (low + high) / 2
         extent = np.maximum(high - low, 1e-3 * max((high - low).max(), 1e-3))
-        room = np.array([WIDTH, HEIGHT]) * (1 - 2 * MARGIN) - [0, HEIGHT * FOOT]
+        room = np.array([WIDTH * (1 - 2 * SIDE), HEIGHT * (1 - HEAD - FOOT)])
         metres = (extent / room).max()  # per pixel
-        middle = middle - [
-            0,
-            metres * HEIGHT * FOOT / 2 * 0.5,
-        ]  # a title above, clock and scale below
+        # a title above, clock and scale below
+        middle = middle - [0, metres * HEIGHT * (FOOT - HEAD) / 2]
         self.ax.set_xlim(middle[0] - metres * WIDTH / 2, middle[0] + metres * WIDTH / 2)
         self.ax.set_ylim(middle[1] - metres * HEIGHT / 2, middle[1] + metres * HEIGHT / 2)
         return float(metres * HEIGHT)
