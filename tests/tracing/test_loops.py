@@ -113,13 +113,20 @@ def pendula(t, x, p):
 
 @pytest.mark.parametrize("name", [name for name, m in METHODS.items() if isinstance(m, FixedStep | Adaptive)])
 def test_methods_in_loops_go_where_straight_code_goes(monkeypatch, name):
-    way = method(name, nq=10, nv=10, energy=lambda x: sum(x[10:20] * x[10:20]) / 2 - sum(da.cos(q) for q in x[:10]))
-    values = {"x": np.random.default_rng(1).uniform(-1, 1, 21), "h": [0.01], "p": [2.0], "end": [0.05], "way": [1.0],
+    unknowns = {"accelerations": slice(21, 31)} if name == "generalized_alpha" else {}
+    n = 21 + 10 * len(unknowns)
+    way = method(name, nq=10, nv=10, unknowns=unknowns,
+                 energy=lambda x: sum(x[10:20] * x[10:20]) / 2 - sum(da.cos(q) for q in x[:10]))
+
+    def f(t, x, p):
+        return np.concatenate([pendula(t, x[:21], p), 0 * x[21:]])
+
+    values = {"x": np.random.default_rng(1).uniform(-1, 1, n), "h": [0.01], "p": [2.0], "end": [0.05], "way": [1.0],
               "rtol": [1e-6], "atol": [1e-6], "longest": [1.0]}
     found = []
     for start in (10, 1000):
         monkeypatch.setattr(loops, "FROM", start)
-        made = propagation_of(pendula, 21, 1, way)
+        made = propagation_of(f, n, 1, way)
         given = [np.asarray(values.get(r.name, np.zeros(r.size)), dtype=float) for r in made.inputs]
         records = evaluated(made, *given, goals=[0.03, 0.05], repeats=3 if isinstance(way, FixedStep) else 20)
         found.append(np.concatenate([np.ravel(r) for r in records]))

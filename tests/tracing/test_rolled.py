@@ -194,8 +194,8 @@ def test_cost_and_code_do_not_grow_with_the_chain():
         assert long.operations() / 400 <= most                  # 34 and 82; Newton-Euler in space takes 300
         assert long.size / 400 <= 12                           # numbers in the memory per body
         texts = [assembly(program, host()[0]) for program in (short, long)]
-        functions = [re.findall(r"define [^@]*@(\w+)", text) for text in texts]
-        assert functions[0] == functions[1]
+        functions = [{*re.findall(r"define [^@]*@(\w+)", text)} for text in texts]
+        assert functions[1] - functions[0] <= {"work_bytes"}    # of memory of the caller, where lanes are wide
 
 
 def test_branched_tree_of_many_bodies_has_few_kinds():

@@ -117,6 +117,11 @@ class EntryVector(Entrywise):
             return np.asarray(self)[index]
         return EntryVector(self.source, self.cut({start, stop, *self.starts}, start, stop))
 
+    def __setitem__(self, places: slice, values: Any) -> None:
+        start, stop, _ = places.indices(len(self))
+        changed = np.concatenate([self[:start], values, self[stop:]])
+        self.pieces, self.starts = changed.pieces, changed.starts
+
     def _entry(self, k: int, symbol_of: Callable[[str, int], Any] | None = None) -> Any:
         """The expression of entry k: that of a row which begins there, or in other symbols."""
         piece = int(np.searchsorted(self.starts, k, side="right")) - 1
