@@ -63,7 +63,10 @@ from dalembert.integrators.search import (
     hermite,
 )
 from dalembert.integrators.search import MOST as INTERVALS
-from dalembert.tracing.long_trees import loops_in
+from dalembert.tracing.long_trees import (
+    loops_in,
+    loops_run_once,
+)
 from dalembert.tracing.loops import (
     FROM,
     LoopTrace,
@@ -268,10 +271,11 @@ def rate_of(
     with loops_in(trace):
         if bound is not None:
             _returning(trace, bound)
-        results = {"k": f(trace["s"], trace.registers["y"], trace.registers["p"], *outside)}
-        if bound is not None:
-            margin = bound.margin(trace["s"], trace.registers["y"])
-            results["least"] = array([minimum(trace["least"], margin)])
+        with loops_run_once():
+            results = {"k": f(trace["s"], trace.registers["y"], trace.registers["p"], *outside)}
+            if bound is not None:
+                margin = bound.margin(trace["s"], trace.registers["y"])
+                results["least"] = array([minimum(trace["least"], margin)])
     trace.place("k", nx)
     trace.last = len(trace.items)
     trace.give(results)
@@ -283,7 +287,8 @@ def _returning(trace: Rate, manifold: Any) -> None:
     calm = trace.add("calm", 1)[0]
     trace.add("least", 1)
     with trace.loop("calm", RETURNS):
-        y = manifold.returned(trace["s"], trace.registers["y"])
+        with loops_run_once():
+            y = manifold.returned(trace["s"], trace.registers["y"])
         trace.give({"y": chosen(calm > 0, trace.registers["y"], y)})
         trace.returns = tuple(trace.items)
 

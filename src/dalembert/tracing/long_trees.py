@@ -7,13 +7,18 @@ them.
 from __future__ import annotations
 
 from collections.abc import (
+    Callable,
     Iterator,
     Mapping,
     Sequence,
 )
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import partial
-from typing import Any
+from typing import (
+    Any,
+    NamedTuple,
+)
 
 import numpy as np
 
@@ -32,6 +37,7 @@ from dalembert.formulations.newton_euler.articulated_factors import (
 from dalembert.formulations.newton_euler.inverse import bias_force
 from dalembert.kinematics.frame_motion import (
     FrameMotion,
+    OriginMotion,
     by_loops,
     carried_point,
     path,
@@ -54,7 +60,8 @@ from dalembert.tracing.trace import ScanMemory
 
 # products of L^T D L per velocity: beyond, articulated bodies always take fewer operations
 PRODUCTS = 24
-ROLLED_FROM = 32  # moving bodies: straight code takes longer to compile than runs gain by it
+# moving bodies: straight code runs three times faster, and takes longer to compile from there on
+ROLLED_FROM = 64
 
 
 def is_long(mechanism: Any) -> bool:
@@ -93,7 +100,8 @@ def factors_of_tree(mechanism: Any, straight: Any, q: Any) -> ArticulatedFactors
         The inertia about a joint is not positive; not looked at on expressions.
     """
     if trace := _rolled_trace(mechanism, "forward_dynamics", q):
-        return RolledFactors(trace, mechanism, q)
+        make = partial(RolledFactors, trace, mechanism, q)
+        return _once(make, RolledFactors, id(mechanism), *q)  # type: ignore[no-any-return]
     tree, (q,), _ = straight.at(q=q)
     return ArticulatedFactors.of(tree, q)
 
@@ -107,6 +115,10 @@ def bias_of_tree(mechanism: Any, straight: Any, q: Any, qd: Any) -> Any:
     return bias_force(straight, q, qd)
 
 
+# Results of loops in a block that changes no register which they read.
+_results: ContextVar[dict[Any, Any] | None] = ContextVar("results", default=None)
+
+
 @contextmanager
 def loops_in(trace: Any) -> Iterator[None]:
     """A block whose code may have loops over bodies run in a trace."""
@@ -116,6 +128,26 @@ def loops_in(trace: Any) -> Iterator[None]:
             yield
     finally:
         by_loops.reset(token)
+
+
+@contextmanager
+def loops_run_once() -> Iterator[None]:
+    """A block that changes no register which is read, so that equal loops run once in it."""
+    token = _results.set({})
+    try:
+        yield
+    finally:
+        _results.reset(token)
+
+
+def _once(make: Callable[[], Any], *key: Any) -> Any:
+    """The result of a loop, which an equal one before may have made."""
+    results = _results.get()
+    if results is None:
+        return make()
+    if key not in results:
+        results[key] = make()
+    return results[key]
 
 
 def _frame_motion(
@@ -132,6 +164,31 @@ def _frame_motion(
     covered = not tree.has_followers and _is_numeric(tree, bodies)
     if len(bodies) < ROLLED_FROM or not covered or not _reads(trace, q):
         return None
+    key = id(tree), i, root, *q, qd is None, *(() if qd is None else qd)
+    moved = _once(partial(_path_motion, trace, tree, q, qd, bodies), *key)
+    p, body = moved.last
+    arm = body.R.to_parent(X_frame.p)
+    lever = p + arm
+    columns = {
+        k: Motion(m.angular, m.linear + m.angular.cross(lever)) for k, m in moved.columns.items()
+    }
+    return FrameMotion(Transform(lever, body.R * X_frame.R), columns, *carried_point(body, arm))
+
+
+class PathMotion(NamedTuple):
+    """Motion of the last body of a path, and columns about the path's origin.
+
+    tree : whose path it is, which stays alive as long as its motion
+    last : place and motion of the body's origin
+    """
+
+    tree: Tree
+    last: tuple[Vector, OriginMotion]
+    columns: dict[int, Motion]
+
+
+def _path_motion(trace: Any, tree: Tree, q: Any, qd: Any, bodies: Sequence[int]) -> PathMotion:
+    """The motion along a path, by a loop over its bodies."""
     from dalembert.tracing import rolled
 
     scans = rolled.rolled_path(tree, len(q), bodies, qd is None)
@@ -141,19 +198,16 @@ def _frame_motion(
     filled = [name for name, entries in scans.filled.items() if entries.any()]
     entries, *vectors = memory.read("motion", *filled)
     numbers = iter(entries)
-    p, body = path_motion([next(numbers) if there else 0.0 for there in scans.structure])
-    arm = body.R.to_parent(X_frame.p)
-    lever = p + arm
+    last = path_motion([next(numbers) if there else 0.0 for there in scans.structure])
     known = dict(zip(filled, vectors, strict=True))
 
     def column(k: int) -> Motion:
-        """Motion of the frame for an entry of qd."""
+        """Motion for an entry of qd."""
         m = [known[name][k] if on[k] else 0.0 for name, on in scans.filled.items()]
-        angular = Vector(m[:3])
-        return Motion(angular, Vector(m[3:]) + angular.cross(lever))
+        return Motion(Vector(m[:3]), Vector(m[3:]))
 
     columns = {k: column(k) for b in reversed(bodies) for k in tree.joint[b].dof}
-    return FrameMotion(Transform(lever, body.R * X_frame.R), columns, *carried_point(body, arm))
+    return PathMotion(tree, last, columns)
 
 
 def _is_numeric(tree: Tree, bodies: Sequence[int]) -> bool:
@@ -179,7 +233,10 @@ class RolledFactors:
 
     def inward(self, b: Mapping[int, Scalar]) -> dict[int, Scalar]:
         """L^-1 b, by entries."""
-        return dict(enumerate(self.reduced(_full(b, len(self.order)))))
+        whole = _full(b, len(self.order))
+        return _once(  # type: ignore[no-any-return]
+            lambda: dict(enumerate(self.reduced(whole))), "inward", id(self), *whole
+        )
 
     def reduced(self, b: Sequence[Scalar]) -> list[Scalar]:
         """L^-1 b."""
@@ -204,6 +261,11 @@ class RolledFactors:
 
     def gram(self, rows: Sequence[Mapping[int, Scalar]]) -> list[Any]:
         """Rows {column: number} of V D^-1 V^T, with rows of V."""
+        numbers = map(id, rows)
+        _, products = _once(lambda: (rows, self._gram(rows)), "gram", id(self), *numbers)
+        return products  # type: ignore[no-any-return]
+
+    def _gram(self, rows: Sequence[Mapping[int, Scalar]]) -> list[Any]:
         scaled = [self.scaled(_full(row, len(self.order))) for row in rows]
         pairs = [(k, j) for k in range(len(rows)) for j in range(k + 1)]
         sums = {(k, j): self._sum(rows[j], scaled[k]) for k, j in pairs}
