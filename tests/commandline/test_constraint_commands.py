@@ -23,8 +23,8 @@ def four_bar(tmp_path_factory):
 def test_info_shows_constraints_and_freedoms(run, four_bar):
     code, out, err = run("info", four_bar)
     assert (code, err) == (0, "")
-    assert "pin         Closure  coupler, rocker     3  chetaev" in out
-    assert "four-bar: 1 degrees of freedom" in out and "driven joints: crank" in out
+    assert "pin         Closure, spherical  coupler, rocker     3  chetaev" in out
+    assert "four-bar: 1 degree of freedom" in out and "driven joints: crank" in out
     assert "redundant: pin[1] holds nothing that moves" in out
 
 
@@ -46,6 +46,15 @@ def test_check_finds_faults_of_constraints_with_their_lines(run, four_bar, tmp_p
     line = short.read_text().splitlines().index("[[constraint]]") + 1
     assert code == 1 and f"error: constraint 'pin' ({short}, line {line}): it cannot be met" in out
     assert run("check", four_bar)[0] == 0
+
+
+def test_a_goal_is_closed_about_the_entries_that_were_typed(run, four_bar):
+    code, out, err = run("simulate", four_bar, "--t", 3, "--controller", "computed-torque", "--q", "crank=0.5", "--goal",
+                         "crank=1", "--json")
+    assert code == 0 and "loops were closed at the goal with crank as typed" in err
+    found = json.loads(out)
+    assert abs(found["q"][0] - 1) < 1e-3
+    assert np.abs(da.constraint_residual(da.load(four_bar), found["q"])).max() < 1e-12
 
 
 def test_typed_coordinates_stay_and_the_loop_is_closed(run, four_bar):

@@ -100,8 +100,8 @@ class Freedoms:
 
     def __str__(self) -> str:
         lines = [
-            f"{self.name}: {self.dof} degrees of freedom",
-            f"  {self.velocities} velocities, {len(self.rows)} rows of the rank {self.rank} "
+            f"{self.name}: {self.dof} degree{'s' * (self.dof != 1)} of freedom",
+            f"  {self.velocities} velocities, {len(self.rows)} rows of rank {self.rank} "
             f"(Gruebler's count: {self.gruebler})",
         ]
         if self.configuration_dof != self.dof:
@@ -226,8 +226,8 @@ def degrees_of_freedom(mechanism: Any, q: Any = None, t: float = 0.0) -> Freedom
     >>> import dalembert as da
     >>> pin = da.constraints.Closure("pin", da.Spherical(), "tip", ("base", (1.2, 0, 0)))
     >>> print(da.degrees_of_freedom(da.planar_chain(3).constrained(pin)))
-    planar chain: 1 degrees of freedom
-      3 velocities, 3 rows of the rank 2 (Gruebler's count: 0)
+    planar chain: 1 degree of freedom
+      3 velocities, 3 rows of rank 2 (Gruebler's count: 0)
       redundant: pin[1] holds nothing that moves
     """
     system = numeric_system(mechanism, "has no degrees of freedom")

@@ -39,16 +39,28 @@ def typed_state(
     at_qd = typed_vector(qd, "--qd", names, np.zeros(mechanism.nv), mechanism)
     if not mechanism.constraints:
         return at_q, at_qd
-    held = _held(mechanism, typed_entries(q, mechanism.coordinate_names))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DalembertWarning)  # corrections are said below
-        closed = da.assemble(mechanism, at_q, fixed=[names[k] for k in held])
-    _say_moved(mechanism, "loops were closed", held, mechanism.difference(closed, at_q))
+    closed = _closed(mechanism, at_q, q, "loops were closed")
     kept = typed_entries(qd, names)
     closing = Closing(system_of(mechanism), kept)
     moving = consistent_velocities(closing, closed, at_qd)
     _say_moved(mechanism, "velocities were made consistent", kept, moving - at_qd, 1)
     return closed, moving
+
+
+def typed_goal(mechanism: Mechanism, goal: str | None, q: np.ndarray) -> np.ndarray:
+    """Set point (nq,) as typed, with the coordinates q where none are; it meets constraints too.
+
+    Raises
+    ------
+    VectorError, UnknownNameError
+        The vector as typed does not fit the mechanism.
+    ConstraintError
+        The constraints cannot be met with these entries.
+    """
+    at = typed_vector(goal, "--goal", mechanism.coordinate_names, q, mechanism)
+    if goal is None or not mechanism.constraints:
+        return at
+    return _closed(mechanism, at, goal, "loops were closed at the goal")
 
 
 def typed_accelerations(
@@ -77,6 +89,17 @@ def typed_accelerations(
     step[moving] = W @ np.linalg.lstsq(rows.jacobian[:, moving] @ W, gap, rcond=None)[0]
     _say_moved(mechanism, "accelerations were made consistent", kept, step, 2)
     return qdd + step
+
+
+def _closed(mechanism: Mechanism, q: np.ndarray, typed: str | None, done: str) -> np.ndarray:
+    """Coordinates near q that meet all constraints, with those that were typed as they are."""
+    names = mechanism.velocity_names
+    held = _held(mechanism, typed_entries(typed, mechanism.coordinate_names))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DalembertWarning)  # corrections are said below
+        closed = da.assemble(mechanism, q, fixed=[names[k] for k in held])
+    _say_moved(mechanism, done, held, mechanism.difference(closed, q))
+    return closed
 
 
 def _held(mechanism: Mechanism, typed: Sequence[int]) -> list[int]:

@@ -13,7 +13,7 @@ from rich.console import Console
 
 import dalembert as da
 from dalembert.commandline import VectorError
-from dalembert.commandline.closed_start import typed_state
+from dalembert.commandline.closed_start import typed_goal, typed_state
 from dalembert.commandline.controllers import BANDWIDTH, controller
 from dalembert.commandline.output import line, progress_bar
 from dalembert.commandline.tables import show_state
@@ -201,7 +201,7 @@ def _controller(mechanism: Mechanism, typed: TypedState, q: np.ndarray) -> Any:
         raise VectorError(
             f"--bandwidth {bandwidth}: expected a finite number [rad/s].", "--bandwidth"
         )
-    goal = typed_vector(typed.goal, "--goal", mechanism.coordinate_names, q, mechanism)
+    goal = typed_goal(mechanism, typed.goal, q)
     try:
         law = controller(typed.controller, mechanism, goal, bandwidth)
     except da.QuaternionError as error:

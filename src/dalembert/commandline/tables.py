@@ -10,7 +10,9 @@ from rich.console import Console
 
 from dalembert.analysis.freedoms import degrees_of_freedom
 from dalembert.commandline.output import TableColumn, left, line, message, show_table
+from dalembert.constraints.closures import Closure
 from dalembert.errors import ConstraintError
+from dalembert.model.constraint import Constraint
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import Number, as_float, is_symbolic
 from dalembert.model.parts import Joint
@@ -48,12 +50,18 @@ def show_constraints(out: Console, mechanism: Mechanism) -> None:
         out,
         [left("constraint", [constraint.name for constraint in constraints])],
         [
-            left("kind", [type(constraint).__name__ for constraint in constraints]),
+            left("kind", [_kind(constraint) for constraint in constraints]),
             left("between", [", ".join((*c.frames, *c.joints)) for c in constraints]),
             TableColumn("rows", [str(count) for count in rows]),
             left("principle", mechanism.principles),
         ],
     )
+
+
+def _kind(constraint: Constraint) -> str:
+    """Class of a constraint, and the joint type that closes a loop."""
+    kind = type(constraint).__name__
+    return f"{kind}, {constraint.type.name}" if isinstance(constraint, Closure) else kind
 
 
 def show_freedoms(out: Console, mechanism: Mechanism) -> None:

@@ -501,7 +501,7 @@ class _Reader:
             self.remarks.append(
                 Finding(
                     "note",
-                    f"{len(self.angles)} angles",
+                    f"{len(self.angles)} angle{'s' * (len(self.angles) != 1)}",
                     why,
                     "exact_angles=False keeps the decimals.",
                     Source(self.file, line),
