@@ -392,3 +392,26 @@ def test_residuals_stay_at_rounding_over_many_steps(method, options, steps):
     run = da.simulate(loop, *start, 0.005 * steps, method=method, h=0.005, record=every, **options)
     assert run.steps >= steps and run.reason == "finished"
     assert run.residual.max() < 1e-12 and run.velocity_residual.max() < 1e-12
+
+
+@pytest.mark.parametrize("stabilisation", ["baumgarte", "ggl"])
+def test_a_stabilisation_changes_steps_of_a_method_or_is_refused(stabilisation):
+    """Of a body on a ball joint and a rod, that begins beside the rod: methods that move coordinates by velocities cannot slip back."""
+    body = da.Body("body", 1.0, (0, 0, -0.5), (0.1, 0, 0.2, 0, 0, 0.3))
+    ball = da.Mechanism("ball", (da.Body("base"), body), (da.Joint("ball", da.Spherical(), "base", "body"),))
+    system = system_of(ball.constrained(da.constraints.Distance("rod", ("base", (0, 0, 1)), ("body", (0.3, 0, -1)), 2.0)))
+    unlike, refused = set(), set()
+    for name in ("explicit_euler", "semi_implicit_euler", "rk4", "lie_rk4", "dopri5", "dop853", "implicit_midpoint", "gauss4", "gauss6"):
+        ends = []
+        try:
+            for way in ("none", stabilisation):
+                form = stabilisation_for(system, name, Constraining(way, 0.2 if way == "baumgarte" else None))
+                motion = FirstOrderSystem(Model(system), stabilisation=form)
+                x = np.array([*ball.neutral(), 0.1, 0.2, 0.3, *np.zeros(motion.nx - 7)])
+                numbers = motion.function(motion.constants), x, np.array([0, 0.01]), 0.01, 1, 1e-3, 1e-3
+                ends.append([*records(method_for(motion, name), *numbers, motion.manifold.bound(motion.constants))][-1].x)
+        except ValueError as error:
+            refused.add(name) if repr(stabilisation) in str(error) else pytest.fail(str(error))
+        else:
+            unlike |= {name} if np.abs(ends[1] - ends[0])[:7].max() > 1e-7 else set()
+    assert refused == ({"semi_implicit_euler", "lie_rk4"} if stabilisation == "ggl" else set()) and len(unlike | refused) == 9

@@ -93,7 +93,9 @@ def entries_of(system: Any, names: Sequence[str]) -> list[int]:
             continue
         entries = getattr(system.mechanism, "entries", {})
         if name not in entries:
-            raise UnknownNameError("joint", name, (*system.velocity_names, *entries))
+            raise UnknownNameError(
+                "joint", name, (*dict.fromkeys((*system.velocity_names, *entries)),)
+            )
         found += entries[name].at_v
     return found
 

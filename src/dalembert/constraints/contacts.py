@@ -11,6 +11,7 @@ from dalembert.constraints.places import Setting
 from dalembert.constraints.support_points import TouchPoint, shape_of
 from dalembert.constraints.surfaces import Surface, surface_of
 from dalembert.constraints.wrench_rows import FrameConstraint, WrenchRow, WrenchRows
+from dalembert.errors import ConstraintError
 from dalembert.expr import known_zero
 from dalembert.model.constraint import FramePlace, in_role, of_role
 from dalembert.model.numbered import entries, named
@@ -180,7 +181,14 @@ class Rolling(OneFrame):
         shape = shape_of([setting.number(x) for x in self.radius])
         surface: Surface = self.surface
         motion = setting.motion(self.frame)
-        return shape.contact(motion, lambda p: surface.at(p, setting.number))
+        try:
+            return shape.contact(motion, lambda p: surface.at(p, setting.number))
+        except ZeroDivisionError:
+            raise ConstraintError(
+                f"the body of constraint {self.name!r} touches its surface in more than a point: a "
+                "disc lies flat on it, or the body is not more curved than it. Begin elsewhere.",
+                self.name,
+            ) from None
 
     def wrench_rows(self, setting: Setting) -> WrenchRows:
         """Forces at the contact, whose point of the body does not move: rates of directions times its

@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arguments import refused
 from dalembert.constraints.evaluated import evaluated
-from dalembert.errors import DalembertError, ShapeError
+from dalembert.errors import ConstraintError, DalembertError, ShapeError
 from dalembert.expr import array, derivative, jacobian, known_zero
 from dalembert.model.constraint import Constraint, ConstraintRates, Moving, ProgramConstraint
 from dalembert.model.content import content
 from dalembert.model.parts import NOWHERE, Source
+from dalembert.purity.examine import check_arguments
 
 
 @dataclass(frozen=True)
@@ -37,13 +39,16 @@ class Holonomic(Constraint):
     one_sided: bool = False
     source: Source = field(default=NOWHERE, compare=False)
 
+    def __post_init__(self) -> None:
+        _check_function(self.name, self.phi, ("q", "t"))
+
     def identity(self) -> str | None:
         """Name and function as text; None if that cannot be told."""
         return content((self.name, self.phi, self.one_sided))
 
     def position(self, system: Moving, q: Any, t: Any = 0.0) -> Any:
         """phi(q, t) (k,)."""
-        return _rows(self.name, self.phi(np.asarray(q), t))
+        return _rows(self.name, self.phi, np.asarray(q), t)
 
     def rates(self, system: Moving, q: Any, qd: Any, t: Any = 0.0) -> ConstraintRates:
         """Rates of phi: J qd + dphi/dt, with its derivatives."""
@@ -77,6 +82,9 @@ class Velocity(Constraint):
     source: Source = field(default=NOWHERE, compare=False)
     is_holonomic = False
 
+    def __post_init__(self) -> None:
+        _check_function(self.name, self.psi, ("q", "qd", "t"))
+
     def identity(self) -> str | None:
         """Name and function as text; None if that cannot be told."""
         return content((self.name, self.psi))
@@ -86,7 +94,9 @@ class Velocity(Constraint):
 
         def velocity(q: Any, qd: Any, t: Any) -> Any:
             """psi at a state."""
-            return _rows(self.name, self.psi(q, qd, t))
+            psi = _rows(self.name, self.psi, q, qd, t)
+            _check_velocities(self.name, psi, qd)
+            return psi
 
         return rates_of(velocity, system, q, qd, t)
 
@@ -150,9 +160,40 @@ def does_work(rates: ConstraintRates) -> bool:
     return not all(known_zero(x) for x in rates.leftover.flat)
 
 
-def _rows(name: str, values: Any) -> np.ndarray:
-    """Rows (k,) that a function gave, or one number for a row."""
-    rows = np.atleast_1d(array(values))
+def _check_function(name: str, function: Any, expected: Sequence[str]) -> None:
+    """See that a constraint has a function of some arguments."""
+    what = f"the function of constraint {name!r}"
+    if not callable(function):
+        raise refused(what, function, f"a function of ({', '.join(expected)})")
+    check_arguments(function, what, expected)
+
+
+def _check_velocities(name: str, psi: np.ndarray, qd: Any) -> None:
+    """See that each row that is not 0 has velocities: no force along psi_qd keeps another."""
+    J = jacobian(psi, qd)
+    for k, row in enumerate(psi):
+        if not known_zero(row) and all(known_zero(x) for x in J[k]):
+            raise ConstraintError(
+                f"row {k} of constraint {name!r} does not depend on velocities, so that it holds "
+                "none: take da.constraints.Holonomic for phi(q, t) = 0.",
+                name,
+            )
+
+
+def _rows(name: str, function: Callable[..., Any], *state: Any) -> np.ndarray:
+    """Rows (k,) that a function gives, or one number for a row."""
+    try:
+        values = function(*state)
+    except (ArithmeticError, IndexError, ValueError) as error:
+        said = str(error).rstrip(".")
+        raise ConstraintError(
+            f"the function of constraint {name!r} has no value at a state: {said}.", name
+        ) from error
+    try:
+        rows = np.atleast_1d(array(values))
+    except TypeError:  # not an expression
+        what = f"the result of the function of constraint {name!r}"
+        raise refused(what, values, "its rows (k,), numbers or expressions") from None
     if rows.ndim != 1 or not rows.size:
         raise ShapeError(
             f"the function of constraint {name!r} gives shape {rows.shape}, expected rows (k,).",

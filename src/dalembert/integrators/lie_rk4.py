@@ -9,7 +9,7 @@ import numpy as np
 
 from dalembert.expr import cos, sin, sqrt
 from dalembert.expr.scalars import Scalar
-from dalembert.integrators.method_kinds import QUASI_MOMENTA, FixedStep, Rate, Vector
+from dalembert.integrators.method_kinds import GGL, QUASI_MOMENTA, FixedStep, Rate, Vector
 
 TINY = 1e-300  # added to the square of an angle: sin(a)/a is then 1 at 0
 
@@ -88,6 +88,8 @@ METHOD = FixedStep(
     refuses={
         QUASI_MOMENTA: "lie_rk4 turns quaternions by angular velocities, which a state (q, p) has "
         "not: take another method, "
-        "or a formulation in (q, qd)."
+        "or a formulation in (q, qd).",
+        GGL: "lie_rk4 turns quaternions by angular velocities alone, which 'ggl' would not change: "
+        "take 'projection' or 'baumgarte', or method='rk4'.",
     },
 )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.expr.scalars import Scalar
-from dalembert.integrators.method_kinds import MOMENTA, FixedStep, Rate, Vector
+from dalembert.integrators.method_kinds import GGL, MOMENTA, FixedStep, Rate, Vector
 from dalembert.integrators.moving_coordinates import coordinates
 
 
@@ -37,6 +37,8 @@ METHOD = FixedStep(
     refuses={
         MOMENTA: "semi_implicit_euler steps velocities, which a state (q, p) has not: take "
         "method='symplectic_euler', "
-        "or a formulation in (q, qd)."
+        "or a formulation in (q, qd).",
+        GGL: "semi_implicit_euler moves coordinates along velocities alone, so that 'ggl' would change "
+        "nothing: take 'projection' or 'baumgarte', or method='rk4'.",
     },
 )

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from dalembert.arguments import check_text
+from dalembert.arguments import check_text, shown
 from dalembert.errors import ModelError, UnknownNameError
 from dalembert.expr import known_zero
 from dalembert.model.constraint import Constraint, principles_of
@@ -102,6 +102,8 @@ def constrained(
         driven = several(actuated, "actuated", "names of joints, as ['crank']")
         for name in driven:
             mechanism.joint(name)  # raises if there is none
+        if len({*driven}) < len(driven):
+            raise ValueError(f"actuated={shown(driven)}: a joint is named twice.")
     return replace(
         mechanism,
         constraints=(*mechanism.constraints, *constraints),

@@ -52,6 +52,7 @@ def constraint_faults(mechanism: Linkage) -> list[Finding]:
         why = f"it has {count} constraints, the limit MAX_LINKS is {MAX_LINKS}."
         return [_of_mechanism(mechanism.name, why, "Split it.")]
     faults = list(_repeated_names("constraint", mechanism.constraints))
+    faults += _nameless("constraint", mechanism.constraints)
     if len(mechanism.principles) != len(mechanism.constraints):
         why = f"{count} constraints have {len(mechanism.principles)} principles."
         return [_of_mechanism(mechanism.name, why, "Make them by mechanism.constrained(...).")]
@@ -75,7 +76,18 @@ def constraint_faults(mechanism: Linkage) -> list[Finding]:
                 for name in names
                 if name not in known
             ]
+        faults += _joined_with_itself(mechanism, constraint)
     return faults
+
+
+def _joined_with_itself(mechanism: Linkage, constraint: Any) -> list[Finding]:
+    """The fault of a constraint between two frames of one body, which holds nothing that moves."""
+    bodies = {frame.name: frame.body for frame in mechanism.frames}
+    ends = [bodies.get(name, name) for name in constraint.frames]
+    if len(ends) != 2 or ends[0] != ends[1]:
+        return []
+    what, why = f"constraint {constraint.name!r}", f"it joins body {ends[0]!r} with itself."
+    return [Finding("error", what, why, "Name frames of two bodies.", constraint.source)]
 
 
 def findings(
@@ -128,10 +140,7 @@ def _name_faults(
     faults: list[Finding] = []
     for noun, parts in (("body", bodies), ("joint", joints), ("frame", frames)):
         faults += _repeated_names(noun, parts)
-        faults += [
-            Finding("error", f"a {noun} without a name", "its name is empty.", "Give it a name.", s)
-            for s in (p.source for p in parts if not isinstance(p.name, str) or not p.name.strip())
-        ]
+        faults += _nameless(noun, parts)
     names = {b.name for b in bodies}
     for frame in frames:
         what = f"frame {frame.name!r}"
@@ -142,6 +151,14 @@ def _name_faults(
             hints = len(faults) < MAX_LISTED
             faults.append(_unknown(what, "body", frame.body, names, frame.source, hints))
     return faults
+
+
+def _nameless(noun: str, parts: Sequence[Any]) -> list[Finding]:
+    """Parts whose name is empty, or no text."""
+    return [
+        Finding("error", f"a {noun} without a name", "its name is empty.", "Give it a name.", s)
+        for s in (p.source for p in parts if not isinstance(p.name, str) or not p.name.strip())
+    ]
 
 
 def _repeated_names(noun: str, parts: Sequence[Any]) -> Iterator[Finding]:

@@ -46,7 +46,8 @@ def stabilisation_for(system: System, name: str, asked: Constraining) -> Stabili
     if not rows.constraints:
         if asked.stabilisation is not None:
             raise ValueError(
-                f"stabilisation={asked.stabilisation!r}: {system.name!r} has no constraints."
+                f"stabilisation={asked.stabilisation!r}: {system.name!r} has no constraints that a "
+                "step could leave: leave it out."
             )
         return Stabilisation(unknowns=next(iter(own.values()), ()))
     default = next(iter(own)) if own and PROJECTION in refusals else PROJECTION
